@@ -1,0 +1,60 @@
+"""Our errors, and what becomes of each.
+
+JarvisError                one line for the user, exit 2
+├── UsageError             what was asked for makes no sense: a wrong path, option or id
+├── SettingsError          a setting that is unknown, of the wrong type or unreadable
+├── StoreError             the results store cannot be used
+│   ├── StoreUnavailable   it does not answer now: tried again while a run is on
+│   └── StoreFull          it answers, and cannot write: the run is paused
+├── SnapshotError          the source tree or its copy cannot be read
+│   └── SnapshotDamaged    a blob does not match its hash: the job fails, its files are not checked
+└── StepFailed             a job's own work failed: recorded on its row, tried again, then not checked
+"""
+
+__all__ = [
+    "JarvisError",
+    "SettingsError",
+    "SnapshotDamaged",
+    "SnapshotError",
+    "StepFailed",
+    "StoreError",
+    "StoreFull",
+    "StoreUnavailable",
+    "UsageError",
+]
+
+
+class JarvisError(Exception):
+    """A message for people: what was wrong, where, and what to do."""
+
+
+class UsageError(JarvisError):
+    """What was asked for makes no sense."""
+
+
+class SettingsError(JarvisError):
+    """A setting is unknown, of the wrong type or unreadable."""
+
+
+class StoreError(JarvisError):
+    """The results store cannot be used."""
+
+
+class StoreUnavailable(StoreError):
+    """The results store does not answer now."""
+
+
+class StoreFull(StoreError):
+    """The results store answers, and cannot write."""
+
+
+class SnapshotError(JarvisError):
+    """The source tree, or its copy, cannot be read."""
+
+
+class SnapshotDamaged(SnapshotError):
+    """A blob is missing or does not match its hash."""
+
+
+class StepFailed(JarvisError):
+    """A job's own work failed."""

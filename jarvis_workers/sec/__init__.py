@@ -1,0 +1,1 @@
+"""Find vulnerabilities: rules, scanner, reports. Pure: no connection, no environment, no process."""

@@ -1,0 +1,1 @@
+"""Read source text: match patterns, lex C, C++ and Rust."""

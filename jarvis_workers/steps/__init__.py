@@ -1,0 +1,1 @@
+"""One file per step, and the table of what follows what."""

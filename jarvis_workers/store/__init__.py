@@ -1,0 +1,1 @@
+"""The results store: tables, queries, migrations. Alone knows SQL."""

@@ -1,0 +1,1 @@
+"""Run programs of the host. Alone starts processes."""
