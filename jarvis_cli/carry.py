@@ -1,0 +1,24 @@
+"""Carry out a run in this command; being stopped leaves it resumable, and says how."""
+
+import signal
+from types import FrameType
+
+from jarvis_cli.progress import Display
+from jarvis_workers.errors import StoreError
+from jarvis_workers.service.local import LocalExecutor
+from jarvis_workers.store.runs import Run
+
+
+def carry_out(local: LocalExecutor, run_id: str, screen: Display) -> Run:
+    """Work until the run ends. SIGTERM and SIGHUP are taken as Ctrl-C."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
+    try:
+        return local.carry_out(run_id)
+    except (KeyboardInterrupt, StoreError):
+        screen.tell(f"run {run_id} is not finished; go on with: jarvis runs resume {run_id}")
+        raise
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

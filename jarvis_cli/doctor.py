@@ -1,0 +1,50 @@
+"""`jarvis doctor`: is this machine fit to run?"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from jarvis_cli import exits
+from jarvis_workers.service.desk import store_of
+from jarvis_workers.service.doctor import Check, examine, fit, this_machine
+from jarvis_workers.settings import load_settings
+from jarvis_workers.source.match import engines
+
+app = typer.Typer(rich_markup_mode=None)
+
+MARKS = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "fail": ("✗", "bold red")}
+
+
+@app.command()
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False) -> int:
+    """Check that this machine is fit to run; exits 2 when it is not, warnings aside."""
+    settings = load_settings(directory=Path.cwd())
+
+    def probe_store() -> str:
+        with store_of(settings) as store:
+            return store.where
+
+    checks = examine(
+        settings, this_machine(settings.data_dir), probe_store=probe_store, probe_matcher=lambda: engines()[0]
+    )
+    if as_json:
+        typer.echo(json.dumps([asdict(check) for check in checks], indent=2, ensure_ascii=False))
+    else:
+        _show(checks)
+    return exits.DONE if fit(checks) else exits.FAILED
+
+
+def _show(checks: Sequence[Check]) -> None:
+    console = Console(highlight=False, soft_wrap=True)
+    width = max(len(check.name) for check in checks)
+    for check in checks:
+        mark, style = MARKS[check.state]
+        console.print(Text.assemble((mark, style), f" {check.name:<{width}}  {check.says}"))
+        if check.remedy:
+            console.print(Text(f"  {'':<{width}}  → {check.remedy}"))

@@ -1,0 +1,211 @@
+"""Start a command, and turn how it ends into one line and an exit code.
+
+COMMANDS names each group, where it lives and what it is for, so that `jarvis --help` imports
+none of them: a group's module is imported when a command of it is run.  A command returns its
+exit code, or raises `typer.Exit`; what it raises otherwise ends here.
+"""
+
+import os
+import select
+import sys
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import typer
+from typer.core import TyperGroup
+
+from jarvis_cli import exits
+from jarvis_workers import __version__
+from jarvis_workers.errors import JarvisError
+
+# typer carries click inside itself, or beside it, by its version: the family is reached through the member it shows.
+CommandLineError: type[Exception] = typer.BadParameter.__mro__[2]
+
+EXAMPLES = """\
+\b
+Examples:
+  jarvis sec fast -p .                       scan this directory, report to the terminal
+  jarvis sec fast -p . -o report.md          the same, to a file; .json gives JSON
+  jarvis sec fast -p . --fail-on high        exit 1 when something severe is found
+  jarvis runs list                           what ran, and how it ended
+  jarvis doctor                              is this machine fit to run?
+
+\b
+Exit codes:
+  0 done   1 findings at or above --fail-on   2 usage or failure
+  3 something was not checked, or paused      4 wait timed out, the run goes on
+"""
+
+COMPLETION = ("install_completion", "show_completion")
+
+
+class Command(NamedTuple):
+    """A command or group of commands: where its typer app is, as "module:name", and what it is for."""
+
+    place: str
+    help: str
+
+
+COMMANDS = {
+    "sec": Command("jarvis_cli.sec:app", "Find vulnerabilities in C, C++ and Rust."),
+    "runs": Command("jarvis_cli.runs:app", "List, watch, stop, resume and report runs."),
+    "config": Command("jarvis_cli.config:app", "Show the settings, and where each comes from."),
+    "doctor": Command("jarvis_cli.doctor:app", "Check that this machine is fit to run."),
+    "admin": Command("jarvis_cli.admin:app", "Look after the results store."),
+}
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What a command is told about how it was started: `ctx.find_object(Frame) or Frame()` gives it.
+
+    `default_output` is where a report goes when no -o is given (None: stdout); `jarvis-sec` sets it.
+    """
+
+    default_output: Path | None = None
+    verbose: bool = False
+
+
+class LazyGroup(TyperGroup):
+    """Lists COMMANDS by name, and imports one when it is to run."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for name, command in COMMANDS.items():
+            self.add_command(TyperGroup(name=name, help=command.help), name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, stub, rest = super().resolve_command(ctx, args)
+        return name, stub and load(stub.name or ""), rest
+
+
+app = typer.Typer(cls=LazyGroup, rich_markup_mode=None, epilog=EXAMPLES)
+
+
+def load(name: str) -> Any:
+    """Import the command or group of that name; completion is installed by `jarvis` itself."""
+    module, _, attribute = COMMANDS[name].place.partition(":")
+    command = typer.main.get_command(getattr(import_module(module), attribute))
+    command.name, command.help = name, command.help or COMMANDS[name].help
+    command.params = [option for option in command.params if option.name not in COMPLETION]
+    return command
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"jarvis {__version__}")
+        raise typer.Exit(exits.DONE)
+
+
+@app.callback(invoke_without_command=True)
+def jarvis(
+    ctx: typer.Context,
+    verbose: bool = typer.Option(False, "--verbose", "-v", help="Show the trace of an internal error."),
+    show_version: bool = typer.Option(
+        False, "--version", is_eager=True, callback=_show_version, help="Show the version and exit."
+    ),
+) -> None:
+    """Find vulnerabilities in C, C++ and Rust code bases of any size."""
+    ctx.obj = replace(ctx.find_object(Frame) or Frame(), verbose=verbose)
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
+
+
+def main() -> None:
+    """Be `jarvis`."""
+    _write_anything()
+    sys.exit(run(sys.argv[1:]))
+
+
+def jarvis_sec() -> None:
+    """Be `jarvis-sec` and `jsec`: `jarvis sec`, with a report in ./report.md unless -o says otherwise."""
+    _write_anything()
+    frame = Frame(default_output=Path("report.md"))
+    sys.exit(run(sys.argv[1:], command="sec", prog=Path(sys.argv[0]).name, frame=frame))
+
+
+def _write_anything() -> None:
+    """A terminal that lacks a character gets its number: that is no reason to lose a report."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def run(args: Sequence[str], *, command: str | None = None, prog: str = "jarvis", frame: Frame | None = None) -> int:
+    """Run a command line and return its exit code; one line on stderr says what went wrong."""
+    try:
+        return _perform(list(args), command, prog, frame or Frame())
+    except JarvisError as error:
+        return _end(exits.FAILED, f"{prog}: {error}")
+    except (KeyboardInterrupt, typer.Abort):
+        return _end(exits.INTERRUPTED, f"{prog}: interrupted")
+    except CommandLineError as error:
+        return _end(exits.FAILED, _usage(error, prog))
+    except Exception as error:  # noqa: BLE001  the last stop: a message and an exit code instead of a trace
+        if isinstance(error, BrokenPipeError) and _reader_is_gone():
+            return _end(exits.READER_GONE)
+        return _end(exits.FAILED, _internal(error, prog, args))
+
+
+def _perform(args: list[str], command: str | None, prog: str, frame: Frame) -> int:
+    target = load(command) if command else typer.main.get_command(app)
+    if f"_{prog.replace('-', '_').upper()}_COMPLETE" in os.environ:
+        target.main(args, prog_name=prog)
+    try:
+        with target.make_context(prog, args, obj=frame) as ctx:
+            code = target.invoke(ctx)
+    except typer.Exit as end:
+        code = end.exit_code
+    _flush()
+    return code if isinstance(code, int) else exits.DONE
+
+
+def _flush() -> None:
+    try:
+        if sys.stdout:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise JarvisError(f"cannot write the output: {error.strerror}") from error
+
+
+def _end(code: int, says: str = "") -> int:
+    """Say why; what cannot be written now must not be tried again when Python ends."""
+    for stream, text in ((sys.stdout, ""), (sys.stderr, says)):
+        try:
+            if stream:
+                stream.write(f"{text}\n" if text else "")
+                stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return code
+
+
+def _reader_is_gone() -> bool:
+    """Tell `jarvis … | head` from a pipe of our own that broke."""
+    poll = select.poll()
+    poll.register(1, 0)
+    return any(state & select.POLLERR for _, state in poll.poll(0))
+
+
+def _usage(error: Any, prog: str) -> str:
+    """Say what is wrong with the command line, what may have been meant, and where to read on."""
+    message = str(error.format_message())
+    ctx = getattr(error, "ctx", None)
+    if type(error).__name__ == "NoArgsIsHelpError" or ctx is None:
+        return message if ctx else f"{prog}: {message}"
+    stop = "" if message.endswith((".", "?", ")")) else "."
+    return f"{ctx.command_path}: {message}{stop} See: {ctx.command_path} --help"
+
+
+def _internal(error: Exception, prog: str, args: Sequence[str]) -> str:
+    if {"-v", "--verbose"} & set(args) or os.environ.get("JARVIS_DEBUG"):
+        return "".join(traceback.format_exception(error)).rstrip()
+    says = " ".join(f"{type(error).__name__}: {error}".split())
+    return f"{prog}: internal error: {says} (set JARVIS_DEBUG=1 to see where)"

@@ -1,0 +1,249 @@
+"""`jarvis runs`: list, watch, stop, resume and report runs."""
+
+import json
+import time
+from pathlib import Path
+from secrets import token_hex
+from typing import Annotated, Any
+
+import typer
+
+from jarvis_cli import exits
+from jarvis_cli.carry import carry_out
+from jarvis_cli.deliver import deliver, delivery, exit_code, summary, write_report
+from jarvis_cli.progress import describe, display
+from jarvis_workers.errors import UsageError
+from jarvis_workers.sec.report import FORMATS
+from jarvis_workers.service import desk, reports, runs
+from jarvis_workers.service.export import export as export_files
+from jarvis_workers.service.export import export_directory
+from jarvis_workers.settings import Settings, load_settings
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="List, watch, stop, resume and report runs.")
+
+RunId = Annotated[str, typer.Argument(metavar="RUN", help='A run\'s id, its beginning, or "last".')]
+Output = Annotated[str | None, typer.Option("--output", "-o", help="Where the report goes; - is stdout.")]
+Form = Annotated[str | None, typer.Option("--format", help="json or markdown; by default from -o's suffix.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
+AsJson = Annotated[bool, typer.Option("--json", help="For programs.")]
+Timeout = Annotated[
+    float | None, typer.Option(help="Give up waiting after this many seconds (exit 4); the run goes on.")
+]
+
+
+@app.callback()
+def group() -> None:
+    """List, watch, stop, resume and report runs."""
+
+
+@app.command("list")
+def list_runs(
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many, the newest first.")] = 20,
+    as_json: AsJson = False,
+) -> int:
+    """List runs, the newest first."""
+    settings = _settings()
+    with desk.store_of(settings) as store:
+        found = [_row(store, run, settings) for run in runs.newest_runs(store, limit)]
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+        return exits.DONE
+    if not found:
+        typer.echo("no runs yet; start one with: jarvis sec fast -p PATH", err=True)
+        return exits.DONE
+    typer.echo(f"{'RUN':<10}{'KIND':<10}{'STATE':<12}{'CREATED':<21}{'FILES':>8}  ROOT")
+    for row in found:
+        typer.echo(
+            f"{row['id']:<10}{row['kind']:<10}{row['state']:<12}{row['created_at'][:19]:<21}{row['files']:>8,}  {_line(row['root'])}"
+        )
+    return exits.DONE
+
+
+@app.command()
+def show(run: RunId, as_json: AsJson = False) -> int:
+    """Show a run: its state, its stages, and what to do next."""
+    settings = _settings()
+    with desk.store_of(settings) as store:
+        chosen = runs.find_run(store, run)
+        part = reports.run_part(store, chosen) | {"abandoned": runs.is_abandoned(store, chosen, settings.lease_seconds)}
+        stages = runs.stages_of(store, chosen)
+    if as_json:
+        typer.echo(json.dumps(part, indent=2))
+        return exits.DONE
+    for name in (
+        "id",
+        "kind",
+        "state",
+        "reason",
+        "scanned_root",
+        "created_at",
+        "ended_at",
+        "seconds",
+        "executor",
+        "version",
+    ):
+        if part[name] is not None:
+            typer.echo(f"{name:<14}{_line(str(part[name]))}")
+    for stage in stages:
+        seconds = (stage.closed_at or 0) - (stage.opened_at or 0) if stage.closed_at else 0.0
+        typer.echo(f"{stage.state:<14}{describe(stage, seconds)}")
+    if part["abandoned"]:
+        typer.echo(f"its command is gone; go on with: jarvis runs resume {chosen.id}")
+    return exits.DONE
+
+
+@app.command()
+def watch(run: RunId) -> int:
+    """Follow a run until it ends."""
+    return _wait(run, None, quiet=False)
+
+
+@app.command()
+def wait(run: RunId, timeout: Timeout = None, quiet: Quiet = False) -> int:
+    """Wait until a run has ended; exit as it would have."""
+    return _wait(run, timeout, quiet)
+
+
+def _wait(run: str, timeout: float | None, quiet: bool) -> int:
+    settings = _settings()
+    with desk.store_of(settings) as store:
+        chosen = runs.find_run(store, run)
+        with display(quiet) as screen:
+            waiting = runs.Waiting(
+                time.monotonic, time.sleep, screen.show, settings.tick_seconds, settings.lease_seconds
+            )
+            ended = runs.wait(store, chosen.id, timeout, waiting)
+        if ended is None:
+            screen.tell(f"run {chosen.id} is still on after {timeout:g} s")
+            return exits.TIMED_OUT
+        if not ended.ended and ended.state != "paused":
+            screen.tell(f"run {ended.id}: its command is gone; go on with: jarvis runs resume {ended.id}")
+            return exits.INCOMPLETE
+        body = reports.read_body(store, desk.blobs_of(settings), ended)
+        screen.tell(summary(ended, body, None))
+        return exit_code(ended, body, None)
+
+
+@app.command()
+def cancel(run: RunId) -> int:
+    """Cancel a run; what was found so far stays in its report."""
+    settings = _settings()
+    with desk.store_of(settings) as store:
+        ended = runs.cancel(store, runs.find_run(store, run), settings.lease_seconds)
+    typer.echo(f"run {ended.id} is {ended.state}", err=True)
+    return exits.DONE
+
+
+@app.command()
+def resume(
+    run: RunId,
+    output: Output = None,
+    form: Form = None,
+    fail_on: Annotated[str | None, typer.Option()] = None,
+    quiet: Quiet = False,
+) -> int:
+    """Go on with a run that was interrupted, or whose command has died; then report."""
+    return _go_on(run, delivery(output, form, fail_on, None), quiet, again=False)
+
+
+@app.command()
+def retry(
+    run: RunId,
+    output: Output = None,
+    form: Form = None,
+    fail_on: Annotated[str | None, typer.Option()] = None,
+    quiet: Quiet = False,
+) -> int:
+    """Do the failed jobs of an ended run again, and only those; then report."""
+    return _go_on(run, delivery(output, form, fail_on, None), quiet, again=True)
+
+
+def _go_on(run: str, asked: Any, quiet: bool, *, again: bool) -> int:
+    settings = _settings()
+    with desk.store_of(settings) as store:
+        with display(quiet) as screen, desk.executor_of(settings, store, tell=screen.tell, show=screen.show) as local:
+            chosen = runs.find_run(store, run)
+            if again:
+                runs.retry(store, chosen, local.executor)
+            else:
+                runs.resume(store, chosen, local.executor, settings.lease_seconds)
+            ended = carry_out(local, chosen.id, screen)
+        return deliver(store, local.world.blobs, ended, asked, screen)
+
+
+@app.command()
+def report(run: RunId, output: Output = None, form: Form = None) -> int:
+    """Write the report of any run; of one that is not done, what there is by now."""
+    settings, asked = _settings(), delivery(output, form, None, None)
+    with desk.store_of(settings) as store:
+        chosen = runs.find_run(store, run)
+        body = reports.read_body(store, desk.blobs_of(settings), chosen)
+        write_report(FORMATS[asked.form](body, reports.run_part(store, chosen)), asked.output)
+    return exit_code(chosen, body, None) if chosen.ended else exits.INCOMPLETE
+
+
+@app.command()
+def export(
+    run: RunId,
+    directory: Annotated[Path | None, typer.Option("--directory", "-d", help="By default ROOT/.jarvis/sec.")] = None,
+) -> int:
+    """Write heuristic_issues.jsonl and progress.jsonl of a run."""
+    settings = _settings()
+    with desk.store_of(settings) as store:
+        chosen = runs.find_run(store, run)
+        place = directory or export_directory(chosen)
+        if place is None:
+            raise UsageError(
+                f"run {chosen.id}: its root {_line(chosen.root)} is not a directory here; say where with -d"
+            )
+        for path in export_files(store, desk.blobs_of(settings), chosen, place):
+            typer.echo(str(path))
+    return exits.DONE
+
+
+@app.command()
+def prune(
+    run: Annotated[
+        list[str] | None, typer.Argument(metavar="[RUN]...", help="Runs to delete; or --older-than.")
+    ] = None,
+    older_than: Annotated[
+        float | None, typer.Option(min=0, help="Delete runs that ended more than this many days ago.")
+    ] = None,
+) -> int:
+    """Delete ended runs, and the packed sources that no run has wanted for a day."""
+    settings = _settings()
+    with desk.store_of(settings) as store:
+        chosen = [runs.find_run(store, name) for name in run or []]
+        for one in chosen:
+            if not one.ended:
+                raise UsageError(f"run {one.id} is {one.state}; cancel it first: jarvis runs cancel {one.id}")
+        ids = [one.id for one in chosen] + (runs.ended_before(store, older_than) if older_than is not None else [])
+        removed = runs.remove_runs(store, ids)
+        pruned = runs.prune_unwanted(store, desk.blobs_of(settings), time.time())
+    typer.echo(f"deleted {removed} runs, {pruned.count} blobs ({pruned.bytes / 1e6:,.1f} MB)", err=True)
+    return exits.DONE
+
+
+def _settings() -> Settings:
+    return load_settings(directory=Path.cwd())
+
+
+def _row(store: Store, run: Run, settings: Settings) -> dict[str, Any]:
+    part = reports.run_part(store, run)
+    state = "abandoned" if runs.is_abandoned(store, run, settings.lease_seconds) else run.state
+    files = sum(stage["files"] for stage in part["stages"].values())
+    return {
+        "id": run.id,
+        "kind": run.kind,
+        "state": state,
+        "created_at": part["created_at"],
+        "files": files,
+        "root": run.root,
+    }
+
+
+def _line(text: str) -> str:
+    """Keep a root with odd characters on its line, and off the terminal's controls."""
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)

@@ -1,0 +1,108 @@
+"""`jarvis sec`: scan a tree and report."""
+
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from jarvis_cli.main import Frame
+from jarvis_workers.errors import UsageError
+
+if TYPE_CHECKING:
+    from jarvis_cli.deliver import Delivery
+    from jarvis_workers.settings import Settings
+
+Globs = tuple[tuple[str, ...], tuple[str, ...]]
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Find vulnerabilities in C, C++ and Rust.")
+
+EXAMPLES = """\
+\b
+Examples:
+  jarvis sec fast -p src                          Markdown on stdout
+  jarvis sec fast -p src -o report.json           JSON to a file, by its suffix
+  jarvis sec fast -p src --format json -o - | jq .summary
+  jarvis sec fast -p src --fail-on high -q        for CI: exit 1 on a finding of severity high
+  jarvis sec fast -p src --exclude 'tests/**'     leave something out
+
+\b
+What is not checked is named in the report, and the exit code is 3.
+"""
+
+
+@app.callback()
+def sec() -> None:
+    """Find vulnerabilities in C, C++ and Rust."""
+
+
+@app.command(epilog=EXAMPLES)
+def fast(
+    ctx: typer.Context,
+    path: Annotated[Path, typer.Option("--path", "-p", help="The directory or file to scan.")],
+    output: Annotated[str | None, typer.Option("--output", "-o", help="Where the report goes; - is stdout.")] = None,
+    form: Annotated[str | None, typer.Option("--format", help="json or markdown; by default from -o's suffix.")] = None,
+    fail_on: Annotated[
+        str | None, typer.Option(help="Exit 1 at a finding of this severity or above: high, medium, low.")
+    ] = None,
+    include: Annotated[
+        list[str] | None, typer.Option(help="Only what matches this glob, as in .gitignore; repeatable.")
+    ] = None,
+    exclude: Annotated[list[str] | None, typer.Option(help="Leave out what matches this glob; repeatable.")] = None,
+    default_excludes: Annotated[
+        bool, typer.Option(help="Leave out .git, build, out, target, third_party, vendor.")
+    ] = True,
+    languages: Annotated[str | None, typer.Option(help="c/cpp, rust or both, parted by a comma.")] = None,
+    min_confidence: Annotated[float | None, typer.Option(help="Report from this confidence on (0 to 1).")] = None,
+    processes: Annotated[
+        int | None, typer.Option("--processes", "-j", help="How many children scan at a time.")
+    ] = None,
+    where: Annotated[str | None, typer.Option(help="local or cluster.")] = None,
+    detach: Annotated[bool, typer.Option("--detach", help="Submit and return; on a cluster only.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> int:
+    """Scan with the rules alone and report: no model, nothing leaves this machine."""
+    flags = {
+        "scan.languages": languages,
+        "scan.exclude_dirs": None if default_excludes else (".jarvis",),
+        "report.min_confidence": min_confidence,
+        "processes": processes,
+        "where": where,
+    }
+    from jarvis_cli.deliver import delivery  # noqa: PLC0415  (the store takes a third of a second to import)
+    from jarvis_workers.settings import load_settings  # noqa: PLC0415
+
+    frame = ctx.find_object(Frame) or Frame()
+    settings = load_settings(flags, directory=Path.cwd())
+    if settings.place == "cluster":
+        raise UsageError("this version works on one machine; unset JARVIS_BROKER_URL or use --where local")
+    if detach:
+        raise UsageError(
+            "--detach is for runs on a cluster: a local run is carried out by this command; leave it out, or put the command in the background"
+        )
+    asked = delivery(output, form, fail_on, frame.default_output)
+    return _scan(settings, path, asked, (tuple(include or ()), tuple(exclude or ())), quiet)
+
+
+def _scan(settings: "Settings", path: Path, asked: "Delivery", globs: Globs, quiet: bool) -> int:
+    from jarvis_cli.carry import carry_out  # noqa: PLC0415
+    from jarvis_cli.deliver import deliver  # noqa: PLC0415
+    from jarvis_cli.progress import display  # noqa: PLC0415
+    from jarvis_workers.service import desk  # noqa: PLC0415
+    from jarvis_workers.service.submit import Request, submit  # noqa: PLC0415
+
+    with desk.store_of(settings) as store:
+        with display(quiet) as screen, desk.executor_of(settings, store, tell=screen.tell, show=screen.show) as local:
+            request = Request(
+                run_id=token_hex(4),
+                kind="sec.fast",
+                path=path,
+                selection=desk.selection_of(settings, *globs),
+                executor=local.executor,
+                min_confidence=settings.report.min_confidence,
+                batch_files=settings.scan.batch_files,
+                batch_bytes=int(settings.scan.batch_mb * 1_000_000),
+                processes=settings.process_count,
+            )
+            run = carry_out(local, submit(store, local.world.blobs, request, screen.packing), screen)
+        return deliver(store, local.world.blobs, run, asked, screen)

@@ -1,0 +1,84 @@
+"""A candidate: a place where a rule fired, with all that a report says of it."""
+
+import hashlib
+
+from pydantic import BaseModel, ConfigDict
+
+from jarvis_workers.sec.rules import RULES_BY_PATTERN
+from jarvis_workers.sec.scanner import Hit
+
+__all__ = ["CATEGORY_ORDER", "SEVERITIES", "Candidate", "candidate", "is_at_least"]
+
+# In the order of reports; others come after.
+CATEGORY_ORDER = (
+    "unsafe_api",
+    "buffer_overflow",
+    "memory_mgmt",
+    "error_handling",
+    "unsafe_usage",
+    "concurrency",
+    "thread_safety",
+    "input_validation",
+    "crypto",
+    "resource_leak",
+    "network_api",
+    "insecure_permissions",
+)
+# From the least to the worst, with the weight of each in a score.
+WEIGHTS = {"low": 1, "medium": 2, "high": 3}
+SEVERITIES = tuple(WEIGHTS)
+
+
+class Candidate(BaseModel):
+    """A place where a rule fired, before anyone has looked at it; `file` is the path as it is shown."""
+
+    model_config = ConfigDict(frozen=True)
+
+    language: str
+    category: str
+    pattern: str
+    file: str
+    line: int
+    evidence: str
+    description: str
+    suggestion: str
+    confidence: float
+    cwe: int
+
+    @property
+    def severity(self) -> str:
+        if self.confidence >= 0.8:
+            return "high"
+        return "medium" if self.confidence >= 0.6 else "low"
+
+    @property
+    def score(self) -> float:
+        return round(self.confidence * WEIGHTS[self.severity], 2)
+
+    @property
+    def fingerprint(self) -> str:
+        """Leaves the line out, so that a finding is known again after an edit above it."""
+        known_by = "\0".join((self.file, self.pattern, " ".join(self.evidence.split())))
+        return hashlib.sha256(known_by.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+def candidate(hit: Hit, file: str) -> Candidate:
+    """Fill in what the rule says."""
+    rule = RULES_BY_PATTERN[hit.pattern]
+    return Candidate(
+        language=rule.language,
+        category=rule.category,
+        pattern=rule.pattern,
+        file=file,
+        line=hit.line,
+        evidence=hit.evidence,
+        description=rule.description,
+        suggestion=rule.suggestion,
+        confidence=hit.confidence,
+        cwe=rule.cwe,
+    )
+
+
+def is_at_least(severity: str, level: str) -> bool:
+    """Tell whether a severity reaches the level of `--fail-on`."""
+    return SEVERITIES.index(severity) >= SEVERITIES.index(level)

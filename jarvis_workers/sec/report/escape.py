@@ -1,0 +1,46 @@
+"""Put text that nobody vouches for into Markdown, so that it is read and not obeyed.
+
+File names, source lines and error messages come from the scanned tree.  Nothing of them may start
+a link, a tag, a table cell or a line, reach a terminal as a control sequence, or change the
+direction in which the rest is read.
+"""
+
+import re
+
+UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
+MARKS = re.compile(r"([\\`*_{}\[\]()#|!~])")
+ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+LINK_STARTS = re.compile(r"(?i)(?<=[a-z]):(?=//)|(?<=www)\.|@")
+
+
+def prose(text: str) -> str:
+    """Return the text as it stands, to be shown in a sentence or a cell."""
+    marked = MARKS.sub(r"\\\1", re.sub("[&<>]", lambda found: ENTITIES[found[0]], visible(text)))
+    return LINK_STARTS.sub(lambda found: f"&#{ord(found[0])};", marked).strip()
+
+
+def code(text: str) -> str:
+    """Return the text as a code span, whatever backticks it holds."""
+    shown = visible(text)
+    if not shown.strip():
+        return "(blank)"
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", shown)), default=0))
+    pad = " " if "`" in (shown[0], shown[-1]) else ""
+    return f"{fence}{pad}{shown}{pad}{fence}"
+
+
+def code_cell(text: str) -> str:
+    """Return a code span for a table, where even code is cut at a bar."""
+    return code(text).replace("|", "\\|")
+
+
+def visible(text: str) -> str:
+    """Write out what has no shape of its own: line ends, control and direction marks."""
+    return UNSEEN.sub(_written_out, text.replace("\t", " "))
+
+
+def _written_out(found: re.Match[str]) -> str:
+    number = ord(found[0])
+    if found[0] in "\n\r":
+        return {"\n": "\\n", "\r": "\\r"}[found[0]]
+    return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"

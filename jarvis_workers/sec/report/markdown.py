@@ -1,0 +1,195 @@
+"""Write a report as Markdown, for people.
+
+What was not checked stands beside the verdict: a report with gaps never reads as clean.  A rule
+is explained once, however often it fired.  What differs between two runs over the same input
+stands in the last section alone.
+"""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
+from jarvis_workers.sec.report.body import SEVERITIES
+from jarvis_workers.sec.report.escape import code, code_cell, prose
+
+Body = Mapping[str, Any]
+Issues = Sequence[Mapping[str, Any]]
+Text = tuple[str, str]
+
+
+def render_markdown(body: Body, run: Mapping[str, Any]) -> str:
+    """Return the report as GitHub-flavoured Markdown; whatever came from the scanned tree is escaped."""
+    summary, issues = body["summary"], body["issues"]
+    texts = _texts(issues)
+    blocks = [
+        "# Security report",
+        *_verdict(summary),
+        *_numbers(summary, issues),
+        *_riskiest(summary, issues),
+        *_not_checked(summary["not_checked"]),
+        *_rules(issues, texts),
+        *_findings(issues, texts),
+        *_left_out(summary),
+        *_advice(summary),
+        *_run(run),
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _verdict(summary: Body) -> Iterator[str]:
+    files = _count(summary["scanned_files"], "file")
+    gaps = summary["not_checked"]
+    if summary["total"]:
+        severe = ", ".join(f"{number:,} {severity}" for severity, number in summary["by_severity"].items())
+        yield (
+            f"**{_count(summary['total'], 'finding')} in {files}: {severe}.** Each is a place where a rule fired; "
+            "no model has looked at it, and it may be a false alarm."
+        )
+    elif gaps:
+        yield f"**Incomplete.** No rule fired in the {files} that were checked, but not everything was."
+    elif summary["scanned_files"]:
+        yield f"**No findings.** No rule fired in {files}. That is not a proof that there is no fault."
+    else:
+        yield "**Nothing was checked.** No source file was found, so this report says nothing about the code."
+    if gaps:
+        reasons = Counter(gap["reason"] for gap in gaps)
+        said = "; ".join(f"{prose(reason)} ({number:,})" for reason, number in sorted(reasons.items())[:10])
+        more = "; and others" if len(reasons) > 10 else ""
+        yield f"> **Not checked: {_count(len(gaps), 'file')}.** Nothing is known about them: {said}{more}. See below."
+    if summary["below_min_confidence"]:
+        weaker = _count(summary["below_min_confidence"], "weaker finding")
+        yield f"Not listed: {weaker}, below the least confidence asked for."
+
+
+def _numbers(summary: Body, issues: Issues) -> Iterator[str]:
+    if not issues:
+        return
+    cells = Counter((issue["category"], issue["severity"]) for issue in issues)
+    rows = [
+        [prose(category), *(cells[category, severity] or "" for severity in SEVERITIES), total]
+        for category, total in summary["by_category"].items()
+    ]
+    rows.append(["**all**", *(summary["by_severity"].get(severity, "") for severity in SEVERITIES), summary["total"]])
+    yield "## Summary"
+    yield _table(["category", *SEVERITIES, "total"], rows)
+    languages = ", ".join(f"{prose(name)} {number:,}" for name, number in summary["by_language"].items())
+    yield f"By language: {languages}. Summed score: {summary['score_sum']:.2f}."
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    rule = ["---", *("---:" for _ in heads[1:])]
+    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in [heads, rule, *rows])
+
+
+def _riskiest(summary: Body, issues: Issues) -> Iterator[str]:
+    if not issues:
+        return
+    scores: defaultdict[str, list[float]] = defaultdict(list)
+    for issue in issues:
+        scores[issue["file"]].append(issue["score"])
+    yield "## Files most at risk"
+    yield _table(
+        ["file", "findings", "score"],
+        [[code_cell(file), len(scores[file]), f"{sum(scores[file]):.2f}"] for file in summary["top_risk_files"]],
+    )
+
+
+def _not_checked(gaps: Issues) -> Iterator[str]:
+    if not gaps:
+        return
+    files: defaultdict[str, list[str]] = defaultdict(list)
+    for gap in gaps:
+        files[gap["reason"]].append(gap["file"])
+    yield "## Not checked"
+    for reason, names in sorted(files.items()):
+        yield f"**{prose(reason) or 'no reason given'}** ({_count(len(names), 'file')})"
+        yield "\n".join(f"- {code(name)}" for name in names)
+
+
+def _texts(issues: Issues) -> dict[str, Text]:
+    """Give each rule the explanation that most of its findings carry."""
+    said: defaultdict[str, Counter[Text]] = defaultdict(Counter)
+    for issue in issues:
+        said[issue["pattern"]][_text(issue)] += 1
+    return {pattern: texts.most_common(1)[0][0] for pattern, texts in said.items()}
+
+
+def _text(issue: Body) -> Text:
+    return issue["description"], issue["suggestion"]
+
+
+def _rules(issues: Issues, texts: Mapping[str, Text]) -> Iterator[str]:
+    if not issues:
+        return
+    fired: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for issue in issues:
+        fired[issue["pattern"]].append(issue)
+    yield "## What the rules mean"
+    for pattern, found in sorted(fired.items(), key=lambda rule: (-sum(issue["score"] for issue in rule[1]), rule[0])):
+        weakness = f", CWE-{found[0]['cwe']}" if found[0]["cwe"] else ""
+        yield f"### {code(pattern)}"
+        yield f"{_count(len(found), 'finding')}, {prose(found[0]['category'])}{weakness}."
+        yield _explained(texts[pattern])
+
+
+def _explained(text: Text, indent: str = "") -> str:
+    why, remedy = map(prose, text)
+    return f"{indent}- Why: {why}\n{indent}- What to do: {remedy}"
+
+
+def _findings(issues: Issues, texts: Mapping[str, Text]) -> Iterator[str]:
+    if not issues:
+        return
+    places: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for issue in issues:
+        places[issue["severity"]][issue["file"]].append(_finding(issue, texts[issue["pattern"]]))
+    yield "## Findings"
+    for severity in SEVERITIES:
+        for number, (file, lines) in enumerate(places[severity].items()):
+            if number == 0:
+                yield f"### {severity.capitalize()} severity"
+            yield f"#### {code(file)}"
+            yield "\n".join(lines)
+
+
+def _finding(issue: Body, usual: Text) -> str:
+    line = (
+        f"- **{issue['id']}** line {issue['line']}, {code(issue['pattern'])}: {code(issue['evidence'])} "
+        f"(confidence {issue['confidence']:.2f}, score {issue['score']:.2f})"
+    )
+    return line if _text(issue) == usual else f"{line}\n{_explained(_text(issue), '  ')}"
+
+
+def _left_out(summary: Body) -> Iterator[str]:
+    if not (summary["left_out"] or summary["excluded"]):
+        return
+    yield "## Left out"
+    if summary["left_out"]:
+        yield "\n".join(f"- {_count(number, 'file')}: {prose(why)}" for why, number in summary["left_out"].items())
+    if summary["excluded"]:
+        yield "Directories that were not entered:"
+        yield "\n".join(f"- {code(tree['path'])}: {prose(tree['reason'])}" for tree in summary["excluded"])
+
+
+def _advice(summary: Body) -> Iterator[str]:
+    yield "## Advice"
+    meant = [ADVICE[category] for category in summary["by_category"] if category in ADVICE]
+    yield "\n".join(f"- {line}" for line in [*meant, *ALWAYS])
+
+
+def _run(run: Mapping[str, Any]) -> Iterator[str]:
+    if not run:
+        return
+    yield "## Run"
+    rows = [[prose(str(name)), code_cell(_written(value))] for name, value in run.items()]
+    yield "\n".join(["| | |", "| --- | --- |", *(f"| {name} | {value} |" for name, value in rows)])
+
+
+def _written(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,107 @@
+"""Decide whether a C expression is a constant string, as far as a page of text can tell.
+
+Constant are literals, macros in capitals and what they are pasted together to, translations of literals, a choice
+between constants, and a variable to which only constants are seen to be assigned in the text before.
+"""
+
+import re
+
+from jarvis_workers.sec.rules.rule import Site
+
+__all__ = ["is_constant", "pieces", "provenance"]
+
+REACH = 8_192
+MENTIONS_MAX = 24
+NUMBER_OR_NULL = re.compile(rb"\(*\s*(?:NULL|nullptr|0)\s*\)*\Z")
+MACRO = re.compile(rb"\(*(?:(?:[A-Z_][A-Z0-9_]+(?:\s*\([^()]*\))?|(?:PRI|SCN)[A-Za-z0-9]+)\s*)+\)*\Z")
+PASTED = re.compile(rb"""(?=[^"(]*+")(?:(?:(?:u8|[LuU])?"[^"]*+"|\#{0,2}\w++(?:\s*+\([^()]*+\))?)\s*+)++\Z""")
+TRANSLATED = re.compile(
+    rb"(?:_|N_|Q_|T_|_T|TEXT|tr|i18n|(?:g_)?d?c?n?gettext|gettext_noop|pgettext|C_)\s*\([^\"]*\"", re.DOTALL
+)
+NAME = re.compile(rb"[A-Za-z_]\w*\Z")
+ELEMENT = re.compile(rb"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)+\Z")
+ASSIGNMENT = re.compile(rb"\s*(?:\[[^\]]*\]\s*)*=(?!=)\s*")
+VALUE_END = re.compile(rb"[;\n]")
+QUOTED = re.compile(rb'"[^"]*"')
+CHOICE = re.compile(rb"([?:])")
+
+
+def is_constant(expression: bytes) -> bool:
+    """Look at masked text."""
+    expression = _bare(expression)
+    if not expression:
+        return False
+    if b"?" in expression:
+        return _chooses_constants(expression)
+    return any(shape.match(expression) for shape in (PASTED, MACRO, NUMBER_OR_NULL, TRANSLATED))
+
+
+def provenance(site: Site, expression: bytes) -> str:
+    """Say "constant", "mixed" or "unknown" of what a variable was given before the site."""
+    name = _variable(_bare(expression))
+    if name is None:
+        return "unknown"
+    text, end = site.source.text, site.start
+    floor = max(0, end - REACH)
+    seen: set[bool] = set()
+    for _ in range(MENTIONS_MAX):
+        end = text.rfind(name, floor, end)
+        if end < 0:
+            break
+        behind = end + len(name)
+        if text[behind : behind + 1].strip() and (text[behind : behind + 1].isalnum() or text[behind] == 95):
+            continue
+        assigned = ASSIGNMENT.match(text, behind, behind + 128)
+        if assigned and not _is_member(text, end):
+            seen.add(_is_constant_value(text, assigned.end()))
+    if seen == {True}:
+        return "constant"
+    return "mixed" if True in seen else "unknown"
+
+
+def pieces(masked: bytes, original: bytes) -> bytes:
+    """Return what the literals of an expression hold, with a NUL where something else stands between two."""
+    held = bytearray()
+    last = 0
+    for match in QUOTED.finditer(masked):
+        between = masked[last : match.start()].strip()
+        if last and between:
+            held += b"\0"
+        held += original[match.start() + 1 : match.end() - 1]
+        last = match.end()
+    return bytes(held)
+
+
+def _bare(expression: bytes) -> bytes:
+    expression = expression.strip()
+    while expression[:1] == b"(" and expression[-1:] == b")" and expression.find(b")") == len(expression) - 1:
+        expression = expression[1:-1].strip()
+    return expression
+
+
+def _chooses_constants(expression: bytes) -> bool:
+    parts = CHOICE.split(expression)
+    ends = [part for part, mark in zip(parts[::2], [*parts[1::2], b""], strict=True) if mark != b"?"]
+    return all(is_constant(part.strip(b" \t\r\n()")) for part in ends)
+
+
+def _variable(expression: bytes) -> bytes | None:
+    if NAME.match(expression):
+        return expression
+    element = ELEMENT.match(expression)
+    return element[1] if element else None
+
+
+def _is_member(text: bytes, start: int) -> bool:
+    before = text[start - 1 : start] if start else b" "
+    return before in b".>_" or before.isalnum()
+
+
+def _is_constant_value(text: bytes, start: int) -> bool:
+    if text[start : start + 1] == b"{":
+        return b'"' in text[start : start + 256]
+    end = VALUE_END.search(text, start, start + 512)
+    if end is not None and end[0] == b"\n":
+        end = re.compile(b";").search(text, start, start + 512)
+    value = text[start : end.start() if end else start + 512]
+    return is_constant(value) or is_constant(value.partition(b",")[0])

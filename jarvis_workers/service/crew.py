@@ -1,0 +1,120 @@
+"""The children of a command: one seat each, started when there is work, replaced when they die."""
+
+import json
+import selectors
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import IO, Any
+
+from jarvis_workers.steps.wire import decode_commit, to_line
+from jarvis_workers.store.values import Claimed, Commit
+from jarvis_workers.toolchain.children import Child, ChildDied
+
+CHILD_MODULE = "jarvis_workers.service.child"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of a job: a commit, the error of its own work, or the death of its process."""
+
+    job: Claimed
+    process: str = ""
+    commit: Commit | None = None
+    error: str | None = None
+    death: str | None = None
+
+
+@dataclass(slots=True)
+class Seat:
+    """A child and the job it has. `process` names it in the store, and no two children share a name."""
+
+    process: str
+    child: Child | None = None
+    job: Claimed | None = None
+    since: float = 0.0
+
+
+class Crew:
+    """At most `size` children. `where` is the first line that each of them reads."""
+
+    def __init__(
+        self, worker_id: str, size: int, *, where: Mapping[str, str], environ: Mapping[str, str], errors: IO[bytes]
+    ) -> None:
+        self._worker_id = worker_id
+        self._where = to_line(dict(where))
+        self._environ = environ
+        self._errors = errors
+        self._named = 0
+        self.selector = selectors.DefaultSelector()
+        self.seats = [self._seat() for _ in range(size)]
+
+    @property
+    def idle(self) -> list[Seat]:
+        """The seats without a job."""
+        return [seat for seat in self.seats if seat.job is None]
+
+    @property
+    def busy(self) -> list[tuple[Seat, Claimed]]:
+        """The seats with a job, and the jobs."""
+        return [(seat, seat.job) for seat in self.seats if seat.job is not None]
+
+    def give(self, seat: Seat, job: Claimed, request: Mapping[str, Any], now: float) -> Answer | None:
+        """Let a seat's child decide a job; an answer at once only if the child is dead."""
+        seat.job, seat.since = job, now
+        try:
+            if seat.child is None:
+                seat.child = Child(CHILD_MODULE, [], self._environ, self._errors)
+                self.selector.register(seat.child, selectors.EVENT_READ, seat)
+                seat.child.send(self._where)
+            seat.child.send(to_line({"job": job.id, **request}))
+        except ChildDied as death:
+            return self._bury(seat, str(death))
+        return None
+
+    def hear(self, seat: Seat) -> list[Answer]:
+        """Return what a seat's child has answered, or its death."""
+        assert seat.child is not None
+        try:
+            lines = seat.child.receive()
+        except ChildDied as death:
+            answer = self._bury(seat, str(death))
+            return [answer] if answer else []
+        return [self._read(seat, json.loads(line)) for line in lines]
+
+    def kill(self, seat: Seat, why: str) -> Answer | None:
+        """End a seat's child at once."""
+        if seat.child is not None:
+            self.selector.unregister(seat.child)
+            seat.child.kill()
+            seat.child = None
+        return self._bury(seat, why)
+
+    def dismiss(self) -> None:
+        """End every child: the idle by closing their pipes, the busy at once."""
+        for seat in self.seats:
+            if seat.child is not None:
+                self.selector.unregister(seat.child)
+                if seat.job:
+                    seat.child.kill()
+                else:
+                    seat.child.close()
+        self.seats = [self._seat() for _ in self.seats]
+
+    def _read(self, seat: Seat, said: dict[str, Any]) -> Answer:
+        job, seat.job = seat.job, None
+        assert job is not None
+        assert job.id == said["job"]
+        if "error" in said:
+            return Answer(job, seat.process, error=said["error"])
+        return Answer(job, seat.process, commit=decode_commit(said["commit"], said["cpu_seconds"]))
+
+    def _bury(self, seat: Seat, how: str) -> Answer | None:
+        """Put a fresh seat in the place of a dead one; return the answer for the job it had."""
+        if seat.child is not None:
+            self.selector.unregister(seat.child)
+        self.seats[self.seats.index(seat)] = self._seat()
+        return Answer(seat.job, seat.process, death=how) if seat.job else None
+
+    def _seat(self) -> Seat:
+        self._named += 1
+        return Seat(f"{self._worker_id}/{self._named}")

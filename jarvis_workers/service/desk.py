@@ -1,0 +1,90 @@
+"""Put together what a command works with, from its settings."""
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from secrets import token_hex
+
+from jarvis_workers.service.local import Limits, LocalExecutor, World
+from jarvis_workers.service.presence import this_worker
+from jarvis_workers.settings import Settings
+from jarvis_workers.snapshots.blobs import Blobs, open_blobs
+from jarvis_workers.snapshots.selection import Selection
+from jarvis_workers.store.engine import Store, open_store
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.stages import StageProgress
+
+Show = Callable[[Run, list[StageProgress]], None]
+RUST_SUFFIXES = frozenset({"rs"})
+
+
+def blobs_of(settings: Settings) -> Blobs:
+    """Open the blob store."""
+    return open_blobs(settings.effective_blobs_url, settings.data_dir / "cache")
+
+
+@contextmanager
+def store_of(settings: Settings) -> Iterator[Store]:
+    """Open the results store, and close it."""
+    store = open_store(settings.effective_store_url)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+@contextmanager
+def executor_of(
+    settings: Settings,
+    store: Store,
+    *,
+    tell: Callable[[str], None],
+    show: Show,
+    environ: Mapping[str, str] = os.environ,
+) -> Iterator[LocalExecutor]:
+    """Make the executor of this command."""
+    limits = Limits(
+        processes=settings.process_count,
+        lease_seconds=settings.lease_seconds,
+        tick_seconds=settings.tick_seconds,
+        hard_limit_seconds=settings.scan.hard_limit_seconds,
+    )
+    where = {"blobs": settings.effective_blobs_url, "cache": str(settings.data_dir / "cache")}
+    with tempfile.TemporaryFile() as errors:
+        world = World(
+            store=store,
+            blobs=blobs_of(settings),
+            where=where,
+            environ=environ,
+            clock=time.monotonic,
+            errors=errors,
+            tell=tell,
+            show=show,
+        )
+        yield LocalExecutor(world, limits, this_worker(token_hex(4), limits.processes))
+
+
+def selection_of(settings: Settings, include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()) -> Selection:
+    """Say which files are wanted."""
+    rust = "rust" in settings.scan.languages
+    c = "c/cpp" in settings.scan.languages
+    wanted = [suffix for suffix in settings.scan.extensions if (rust if suffix in RUST_SUFFIXES else c)]
+    return Selection(
+        suffixes=frozenset(b"." + os.fsencode(suffix) for suffix in wanted),
+        exclude_dirs=frozenset(map(os.fsencode, settings.scan.exclude_dirs)),
+        include=include,
+        exclude=exclude,
+        use_ignore_files=settings.scan.use_ignore_files,
+        max_file_bytes=int(settings.scan.max_file_mb * 1_000_000),
+    )
+
+
+def migrate_store(settings: Settings) -> str:
+    """Bring the store's schema up to date; return what to tell."""
+    store = open_store(settings.effective_store_url, migrate=True)
+    try:
+        return f"{store.where}: the schema is up to date"
+    finally:
+        store.close()

@@ -1,0 +1,80 @@
+"""Reports of a run: its body from the store, its `run` part from the rows, in a format."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from jarvis_workers.sec.finding import SEVERITIES
+from jarvis_workers.sec.report import FORMATS
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.write_report import REPORT, load, report_body
+from jarvis_workers.store import artifacts, stages
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.stages import StageProgress
+
+
+def read_body(store: Store, blobs: Blobs, run: Run) -> dict[str, Any]:
+    """Return summary and issues: what the report stage wrote or, before that, what there is by now."""
+    with store.read() as session:
+        blob = artifacts.find(session, run.id, REPORT) if run.ended else None
+        work = None if blob else load(session, run)
+    body: dict[str, Any] = json.loads(blobs.read(blob)) if blob else report_body(work, blobs) if work else {}
+    return body
+
+
+def run_part(store: Store, run: Run) -> dict[str, Any]:
+    """Return the only part of a report that differs between two runs over the same input."""
+    with store.read() as session:
+        progress = stages.progress(session, run.id)
+    return {
+        "id": run.id,
+        "kind": run.kind,
+        "state": run.state,
+        "reason": run.reason,
+        "model": None,
+        "scanned_root": run.root,
+        "snapshot": run.snapshot_id,
+        "version": run.version,
+        "executor": run.executor,
+        "created_at": _iso(run.created_at),
+        "started_at": _iso(run.started_at),
+        "ended_at": _iso(run.ended_at),
+        "seconds": _seconds(run.created_at, run.ended_at),
+        "cost": 0.0,
+        "stages": {stage.name: _stage(stage) for stage in progress},
+    }
+
+
+def render(store: Store, blobs: Blobs, run: Run, form: str) -> str:
+    """Return the report of a run in a format of `FORMATS`."""
+    return FORMATS[form](read_body(store, blobs, run), run_part(store, run))
+
+
+def worst(body: Mapping[str, Any]) -> str | None:
+    """Return the highest severity among the issues, or None."""
+    found = {issue["severity"] for issue in body["issues"]}
+    return next((severity for severity in SEVERITIES if severity in found), None)
+
+
+def _stage(stage: StageProgress) -> dict[str, Any]:
+    return {
+        "state": stage.state,
+        "jobs": stage.jobs,
+        "done": stage.done,
+        "failed": stage.failed,
+        "crashes": stage.crashes,
+        "files": stage.files,
+        "bytes": stage.bytes,
+        "cpu_seconds": round(stage.cpu_seconds, 3),
+        "seconds": _seconds(stage.opened_at, stage.closed_at),
+    }
+
+
+def _iso(moment: float | None) -> str | None:
+    return None if moment is None else datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds")
+
+
+def _seconds(start: float | None, end: float | None) -> float | None:
+    return None if start is None or end is None else round(end - start, 3)

@@ -1,0 +1,146 @@
+"""What a user can ask of runs: find, cancel, go on, try again, wait, prune."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.service.presence import is_gone
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.prune import Pruned
+from jarvis_workers.snapshots.prune import prune as prune_blobs
+from jarvis_workers.steps.controller import advance
+from jarvis_workers.store import artifacts, jobs, runs, stages, workers
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.stages import StageProgress
+
+LOCAL = "local:"
+BLOB_GRACE_SECONDS = 24 * 3600.0
+
+
+def find_run(store: Store, prefix: str) -> Run:
+    """Return the run whose id starts with `prefix`, or the newest for "last"."""
+    with store.read() as session:
+        found = runs.newest(session, 1) if prefix == "last" else runs.starting_with(session, prefix)
+    if not found:
+        raise UsageError(f'no run "{prefix}" in {store.where}; see: jarvis runs list')
+    if len(found) > 1 and found[0].id != prefix:
+        raise UsageError(f'"{prefix}" fits several runs, such as {found[0].id} and {found[1].id}; give more of the id')
+    return found[0]
+
+
+def newest_runs(store: Store, limit: int) -> list[Run]:
+    """Return the newest runs, the newest first."""
+    with store.read() as session:
+        return runs.newest(session, limit)
+
+
+def stages_of(store: Store, run: Run) -> list[StageProgress]:
+    """Return how far each stage of a run is."""
+    with store.read() as session:
+        return stages.progress(session, run.id)
+
+
+def is_abandoned(store: Store, run: Run, lease_seconds: float) -> bool:
+    """Say whether a run is on and the command that carries it out is gone."""
+    if run.ended or run.state == "paused" or not run.executor.startswith(LOCAL):
+        return False
+    with store.read() as session:
+        found = workers.find(session, run.executor.removeprefix(LOCAL), lease_seconds)
+    return found is None or not found[1] or is_gone(found[0])
+
+
+def resume(store: Store, run: Run, executor: str, lease_seconds: float) -> Run:
+    """Take up a paused run, or one whose command is gone; its jobs go back without blame."""
+    if run.ended:
+        raise UsageError(f"run {run.id} is {run.state}; nothing to resume (failed jobs: jarvis runs retry {run.id})")
+    _refuse_cluster(run)
+    if run.state == "cancelling":
+        raise UsageError(f"run {run.id} is being cancelled; submit again instead")
+    if run.state != "paused" and not is_abandoned(store, run, lease_seconds):
+        raise UsageError(
+            f"run {run.id} is being worked on by {run.executor.removeprefix(LOCAL)}; see: jarvis runs watch {run.id}"
+        )
+    with store.write() as session:
+        jobs.release_worker(session, run.executor.removeprefix(LOCAL))
+        if not runs.take_up(session, run.id, executor):
+            raise UsageError(f"run {run.id} has just ended; see: jarvis runs show {run.id}")
+    return find_run(store, run.id)
+
+
+def retry(store: Store, run: Run, executor: str) -> int:
+    """Take up just what failed in an ended run; return how many jobs."""
+    if not run.ended or run.state == "cancelled":
+        raise UsageError(f"run {run.id} is {run.state}; only a run that is done, incomplete or failed can be retried")
+    _refuse_cluster(run)
+    with store.write() as session:
+        again = runs.retry(session, run.id, executor)
+    if not again:
+        raise UsageError(
+            f"run {run.id}: no job failed; what was not checked is in its report, submit again to check it"
+        )
+    return again
+
+
+def cancel(store: Store, run: Run, lease_seconds: float) -> Run:
+    """Cancel a run; what is running ends first, unless nobody is there to end it."""
+    abandoned = run.state == "paused" or is_abandoned(store, run, lease_seconds)
+    with store.write() as session:
+        if not runs.cancel(session, run.id) and run.state != "cancelling":
+            raise UsageError(f"run {run.id} is {run.state} already")
+        if abandoned:
+            jobs.release_worker(session, run.executor.removeprefix(LOCAL))
+        advance(session, run.id)
+    return find_run(store, run.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """How to wait: `clock` is monotonic, `sleep` waits a tick, `show` is told how far the run is."""
+
+    clock: Callable[[], float]
+    sleep: Callable[[float], None]
+    show: Callable[[Run, list[StageProgress]], None]
+    tick_seconds: float
+    lease_seconds: float
+
+
+def wait(store: Store, run_id: str, timeout: float | None, waiting: Waiting) -> Run | None:
+    """Return the run when it has ended, is paused or abandoned; None when the time is up."""
+    until = None if timeout is None else waiting.clock() + timeout
+    while True:
+        run = find_run(store, run_id)
+        waiting.show(run, stages_of(store, run))
+        if run.ended or run.state == "paused" or is_abandoned(store, run, waiting.lease_seconds):
+            return run
+        rest = waiting.tick_seconds if until is None else min(waiting.tick_seconds, until - waiting.clock())
+        if rest <= 0:
+            return None
+        waiting.sleep(rest)
+
+
+def remove_runs(store: Store, run_ids: Sequence[str]) -> int:
+    """Delete ended runs with their candidates, jobs and reports; return how many."""
+    for run_id in run_ids:
+        with store.write() as session:
+            runs.remove(session, run_id)
+    return len(run_ids)
+
+
+def ended_before(store: Store, days: float) -> list[str]:
+    """Return the ids of runs that ended more than `days` ago."""
+    with store.read() as session:
+        return runs.ended_before(session, days * 86400)
+
+
+def prune_unwanted(store: Store, blobs: Blobs, now: float, grace_seconds: float = BLOB_GRACE_SECONDS) -> Pruned:
+    """Delete blobs that nobody has wanted for a day; return how many, and their bytes."""
+    with store.write() as session:
+        artifacts.drop_stale_submits(session, grace_seconds)
+        workers.drop_gone(session, grace_seconds)
+        return prune_blobs(blobs, artifacts.wanted(session), older_than_seconds=grace_seconds, now=now)
+
+
+def _refuse_cluster(run: Run) -> None:
+    if not run.executor.startswith(LOCAL):
+        raise UsageError(f"run {run.id} belongs to the cluster; its workers go on by themselves")

@@ -1,0 +1,95 @@
+"""Take a source tree in: pack it, and insert a run over it."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jarvis_workers import __version__
+from jarvis_workers.errors import UsageError
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.pack import Snapshot, pack
+from jarvis_workers.snapshots.paths import shown
+from jarvis_workers.snapshots.selection import Selection
+from jarvis_workers.steps.controller import plan_job
+from jarvis_workers.steps.flow import FLOWS
+from jarvis_workers.store import artifacts, jobs, runs
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run, SnapshotFacts
+
+BATCHES_PER_PROCESS = 4
+SMALLEST_BATCH_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a user asks for. `run_id` is new; `executor` says who carries it out."""
+
+    run_id: str
+    kind: str
+    path: Path
+    selection: Selection
+    executor: str
+    min_confidence: float
+    batch_files: int
+    batch_bytes: int
+    processes: int
+
+
+def submit(store: Store, blobs: Blobs, request: Request, on_progress: Callable[[int, int], None] | None = None) -> str:
+    """Pack the tree and insert the run; return its id. Raises UsageError when there is nothing to do."""
+    if not os.path.lexists(request.path):
+        raise UsageError(f"{shown(os.fsencode(request.path))}: no such file or directory")
+    owner = f"submit:{request.run_id}"
+
+    def intend(blob: str) -> None:
+        with store.write() as session:
+            artifacts.want(session, owner, [blob])
+
+    snapshot = pack(request.path, request.selection, blobs, on_progress=on_progress, on_shard=intend)
+    if not snapshot.files and not snapshot.not_checked:
+        raise UsageError(_nothing(request.path, snapshot))
+    with store.write() as session:
+        artifacts.want(session, owner, [snapshot.id, snapshot.manifest])
+        artifacts.hand_over(session, owner, request.run_id)
+        runs.add(session, _run(request, snapshot), _facts(snapshot), [stage.name for stage in FLOWS[request.kind]])
+        first = FLOWS[request.kind][0].name
+        jobs.insert_jobs(session, request.run_id, first, [plan_job(first)])
+    return request.run_id
+
+
+def _run(request: Request, snapshot: Snapshot) -> Run:
+    raw = os.fsencode(request.path.absolute())
+    return Run(
+        id=request.run_id,
+        kind=request.kind,
+        root=shown(raw),
+        root_raw=raw,
+        snapshot_id=snapshot.id,
+        executor=request.executor,
+        version=__version__,
+        options=_options(request, snapshot),
+    )
+
+
+def _options(request: Request, snapshot: Snapshot) -> Mapping[str, Any]:
+    """Small trees get smaller batches, so that every process has something to do."""
+    shares = max(1, request.processes) * BATCHES_PER_PROCESS
+    share = max(SMALLEST_BATCH_BYTES, snapshot.bytes // shares)
+    return {
+        "batch_bytes": min(request.batch_bytes, share),
+        "batch_files": request.batch_files,
+        "min_confidence": request.min_confidence,
+        "processes": request.processes,
+    }
+
+
+def _facts(snapshot: Snapshot) -> SnapshotFacts:
+    return SnapshotFacts(snapshot.id, snapshot.files, snapshot.bytes, len(snapshot.not_checked))
+
+
+def _nothing(path: Path, snapshot: Snapshot) -> str:
+    left = ", ".join(f"{count:,} {reason}" for reason, count in sorted(snapshot.left_out.items()))
+    excluded = f"; excluded: {', '.join(shown(tree) for tree, _ in snapshot.excluded[:3])}" if snapshot.excluded else ""
+    return f"{shown(os.fsencode(path))}: no C, C++ or Rust files to scan ({left or 'it is empty'}{excluded})"

@@ -1,0 +1,206 @@
+"""Keep bytes under their SHA-256, in a directory or, through a local cache, in an object store.
+
+Writing what is there already touches it, so that whoever prunes sees that it is wanted.  Nothing is synced: after a
+power cut a blob may be short, and then the next `put` replaces it and a reader finds it damaged.
+"""
+
+import errno
+import fcntl
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from jarvis_workers.errors import SnapshotDamaged, StoreError, StoreFull
+
+CACHE_BYTES = 10_000_000_000
+_NAME = re.compile(r"[0-9a-f]{64}")
+_FULL = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS})
+_TEMPORARY = "new-"
+_CHUNK = 1 << 20
+
+
+class Stored(NamedTuple):
+    """A blob as it lies there: bytes, and when it was last written or wanted, in seconds since 1970."""
+
+    name: str
+    size: int
+    wanted_at: float
+
+
+class Blobs(Protocol):
+    """Bytes by name.
+
+    `put` raises StoreFull; `read`, `path` and `open` raise SnapshotDamaged for what is missing or is not what its
+    name says (`path` and `open` of a directory do not look).
+    """
+
+    def put(self, content: bytes) -> str: ...
+
+    def put_chunks(self, chunks: Iterable[bytes]) -> str:
+        """For what need not fit into memory."""
+
+    def has(self, name: str) -> bool: ...
+
+    def read(self, name: str) -> bytes: ...
+
+    def path(self, name: str) -> Path: ...
+
+    def open(self, name: str) -> int:
+        """Return a file descriptor that the caller closes; what is open stays."""
+
+    def names(self) -> Iterator[Stored]: ...
+
+    def delete(self, name: str, *, unless_wanted_since: float | None = None) -> bool:
+        """Return whether it is gone."""
+
+    def sweep(self, before: float) -> None:
+        """Remove what interrupted writes left."""
+
+
+def open_blobs(url_or_path: str, cache_dir: Path, cache_bytes: int = CACHE_BYTES) -> Blobs:
+    """Open a directory, or a URL that fsspec knows (s3://…, memory://…) behind a cache."""
+    scheme, found, path = url_or_path.partition("://")
+    if not found:
+        return DirectoryBlobs(Path(url_or_path))
+    if scheme in ("file", "local"):
+        return DirectoryBlobs(Path(path))
+    from jarvis_workers.snapshots.remote import RemoteBlobs  # noqa: PLC0415 - fsspec takes 0.1 s
+
+    return RemoteBlobs(url_or_path, cache_dir, cache_bytes)
+
+
+class DirectoryBlobs:
+    """Blobs in two levels of directories; several processes may share it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def put(self, content: bytes) -> str:
+        name = hashlib.sha256(content).hexdigest()
+        if not self._touch(name, len(content)):
+            with self._writing(), self._temporary(self._place(name).parent) as (stream, temporary):
+                _write_all(stream, content)
+                temporary.rename(self._place(name))
+        return name
+
+    def put_chunks(self, chunks: Iterable[bytes]) -> str:
+        digest = hashlib.sha256()
+        with self._temporary(self.root) as (stream, temporary):
+            for chunk in chunks:
+                digest.update(chunk)
+                with self._writing():
+                    _write_all(stream, chunk)
+            place = self._place(digest.hexdigest())
+            with self._writing():
+                place.parent.mkdir(parents=True, exist_ok=True)
+                temporary.rename(place)
+        return digest.hexdigest()
+
+    def has(self, name: str) -> bool:
+        return self._place(name).exists()
+
+    def read(self, name: str) -> bytes:
+        place = self._place(name)
+        try:
+            content = place.read_bytes()
+        except OSError as error:
+            raise _unreadable(place, error) from error
+        if hashlib.sha256(content).hexdigest() != name:
+            raise SnapshotDamaged(f"{place}: damaged: it does not match its name; delete it and submit the tree again")
+        return content
+
+    def path(self, name: str) -> Path:
+        place = self._place(name)
+        if not place.exists():
+            raise _unreadable(place, FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)))
+        return place
+
+    def open(self, name: str) -> int:
+        place = self._place(name)
+        try:
+            descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError as error:
+            raise _unreadable(place, error) from error
+        with suppress(OSError):  # a file system without locks: what is unlinked while it is open stays readable
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return descriptor
+
+    def names(self) -> Iterator[Stored]:
+        for place in self.root.glob("??/??/*"):
+            if _NAME.fullmatch(place.name):
+                with suppress(FileNotFoundError):
+                    facts = place.stat()
+                    yield Stored(place.name, facts.st_size, facts.st_mtime)
+
+    def delete(self, name: str, *, unless_wanted_since: float | None = None) -> bool:
+        """Step it aside before looking at its time: a `put` either shows there, or finds nothing and writes anew."""
+        place = self._place(name)
+        aside = place.with_name(f"{_TEMPORARY}{name}")
+        with self._writing():
+            try:
+                place.rename(aside)
+            except FileNotFoundError:
+                return True
+            if unless_wanted_since is not None and aside.stat().st_mtime >= unless_wanted_since:
+                aside.rename(place)
+                return False
+            aside.unlink()
+        return True
+
+    def sweep(self, before: float) -> None:
+        for pattern in (f"{_TEMPORARY}*", f"??/??/{_TEMPORARY}*"):
+            for place in self.root.glob(pattern):
+                with suppress(FileNotFoundError):
+                    if place.stat().st_mtime < before:
+                        place.unlink()
+
+    def _place(self, name: str) -> Path:
+        if not _NAME.fullmatch(name):
+            raise SnapshotDamaged(f"{self.root}: not the name of a blob: {name[:80]!r}")
+        return self.root / name[:2] / name[2:4] / name
+
+    def _touch(self, name: str, size: int) -> bool:
+        """Return whether it is there, whole by its size."""
+        place = self._place(name)
+        try:
+            os.utime(place)
+            return place.stat().st_size == size
+        except OSError:
+            return False
+
+    @contextmanager
+    def _temporary(self, directory: Path) -> Iterator[tuple[int, Path]]:
+        with self._writing():
+            directory.mkdir(parents=True, exist_ok=True)
+            stream, name = tempfile.mkstemp(prefix=_TEMPORARY, dir=directory)
+        try:
+            yield stream, Path(name)
+        finally:
+            os.close(stream)
+            Path(name).unlink(missing_ok=True)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            if error.errno in _FULL:
+                raise StoreFull(f"{self.root}: {error.strerror}; free some space, or set another blobs URL") from error
+            raise StoreError(f"{self.root}: cannot be written: {error.strerror or error}") from error
+
+
+def _write_all(stream: int, content: bytes) -> None:
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(stream, rest[:_CHUNK]) :]
+
+
+def _unreadable(place: Path, error: OSError) -> SnapshotDamaged:
+    if isinstance(error, FileNotFoundError):
+        return SnapshotDamaged(f"{place}: missing; submit the tree again")
+    return SnapshotDamaged(f"{place}: cannot be read: {error.strerror or error}")

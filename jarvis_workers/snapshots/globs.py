@@ -1,0 +1,140 @@
+"""Turn one gitignore-style glob into a regular expression, as git reads it.
+
+Untrusted trees bring their own globs, so every part that a later wildcard makes final is an atomic group: matching
+takes no exponential time whatever the pattern.
+"""
+
+import re
+
+_CLASSES = {
+    b"alnum": rb"[0-9A-Za-z]",
+    b"alpha": rb"[A-Za-z]",
+    b"blank": rb"[ \t]",
+    b"cntrl": rb"[\x00-\x1f\x7f]",
+    b"digit": rb"[0-9]",
+    b"graph": rb"[\x21-\x7e]",
+    b"lower": rb"[a-z]",
+    b"print": rb"[\x20-\x7e]",
+    b"punct": rb"[!-/:-@\[-`{-~]",
+    b"space": rb"[ \t-\r]",
+    b"upper": rb"[A-Z]",
+    b"xdigit": rb"[0-9A-Fa-f]",
+}
+_NEVER = b"(?!)"
+_STAR = b"*"
+_ESCAPE = re.compile(rb"(\\[^/])|\\/", re.DOTALL)
+_BYTES = [bytes([value]) for value in range(256)]
+
+
+def translate(glob: bytes) -> bytes:
+    """Return an expression for whole paths, relative to the glob's directory; a directory's path ends with a slash."""
+    only_directories = glob.endswith(b"/")
+    glob = glob.removesuffix(b"/")
+    if not glob:
+        return _NEVER
+    anchored = b"/" in glob
+    glob = _ESCAPE.sub(lambda found: found[1] or b"/", glob.removeprefix(b"/"))
+    body = _segments(glob.split(b"/")) if anchored else b"(?:.*/)?" + _last_segment(glob)
+    return body + (b"/" if only_directories else b"/?")
+
+
+def _segments(parts: list[bytes]) -> bytes:
+    """Between two `**` the leftmost fit is as good as any, so it is final."""
+    runs: list[list[bytes]] = [[]]
+    for part in parts[:-1]:
+        if _is_double_star(part):
+            runs.append([])
+        else:
+            runs[-1].append(_segment(part) + b"/")
+    first, *others = [b"".join(run) for run in runs]
+    last = b".+" if _is_double_star(parts[-1]) else _last_segment(parts[-1])
+    if not others:
+        return first + last
+    final = b"".join(b"(?>(?:[^/]*/)*?" + run + b")" for run in others[:-1] if run)
+    return first + final + b"(?:[^/]*/)*" + others[-1] + last
+
+
+def _is_double_star(part: bytes) -> bool:
+    return len(part) > 1 and not part.strip(b"*")
+
+
+def _last_segment(glob: bytes) -> bytes:
+    """A star there may not stand for nothing before the slash of a directory."""
+    return b"(?=[^/])" + _segment(glob)
+
+
+def _segment(glob: bytes) -> bytes:
+    """Between two stars every piece has a fixed length, so its leftmost fit is final."""
+    pieces: list[list[bytes]] = [[]]
+    at = 0
+    while at < len(glob):
+        if glob[at : at + 1] == _STAR:
+            pieces.append([])
+            at += 1
+            continue
+        piece, at = _piece(glob, at)
+        pieces[-1].append(piece)
+    first, *others = [b"".join(piece) for piece in pieces]
+    if not others:
+        return first
+    final = b"".join(b"(?>[^/]*?" + piece + b")" for piece in others[:-1] if piece)
+    return first + final + b"[^/]*" + others[-1]
+
+
+def _piece(glob: bytes, at: int) -> tuple[bytes, int]:
+    char = glob[at : at + 1]
+    if char == b"?":
+        return b"[^/]", at + 1
+    if char == b"[":
+        return _bracket(glob, at)
+    if char == b"\\":
+        escaped = glob[at + 1 : at + 2]
+        return (re.escape(escaped) if escaped else _NEVER), at + 2
+    return re.escape(char), at + 1
+
+
+def _bracket(glob: bytes, start: int) -> tuple[bytes, int]:
+    """A bracket that does not end, or names no class, matches nothing, as in git."""
+    at = start + 1
+    negated = glob[at : at + 1] in (b"!", b"^")
+    at += negated
+    first = at
+    members: set[bytes] = set()
+    while at == first or glob[at : at + 1] != b"]":
+        added, at = _members(glob, at)
+        if added is None:
+            return _NEVER, len(glob)
+        members |= added
+    chosen = (set(_BYTES) - members if negated else members) - {b"/"}
+    if not chosen:
+        return _NEVER, at + 1
+    return b"[" + b"".join(rb"\x%02x" % ord(char) for char in sorted(chosen)) + b"]", at + 1
+
+
+def _members(glob: bytes, at: int) -> tuple[set[bytes] | None, int]:
+    if glob.startswith(b"[:", at):
+        end = glob.find(b"]", at + 2)
+        if end < 0:
+            return None, len(glob)
+        if glob[end - 1 : end] == b":" and end - 1 >= at + 2:
+            expression = _CLASSES.get(glob[at + 2 : end - 1])
+            return _class(expression), end + 1
+    low, at = _member(glob, at)
+    if low is None:
+        return None, at
+    if glob[at : at + 1] != b"-" or glob[at + 1 : at + 2] in (b"", b"]"):
+        return {low}, at
+    high, at = _member(glob, at + 1)
+    return (None if high is None else set(_BYTES[ord(low) : ord(high) + 1])), at
+
+
+def _member(glob: bytes, at: int) -> tuple[bytes | None, int]:
+    at += glob[at : at + 1] == b"\\"
+    return glob[at : at + 1] or None, at + 1
+
+
+def _class(expression: bytes | None) -> set[bytes] | None:
+    if expression is None:
+        return None
+    matches = re.compile(expression).match
+    return {char for char in _BYTES if matches(char)}

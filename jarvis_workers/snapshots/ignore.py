@@ -1,0 +1,75 @@
+"""Decide whether globs leave a path out, with git's meaning.
+
+Within one directory the last line that matches decides, `!` takes a path back, and a deeper directory's lines win over
+a higher one's.  What lies in a directory that was left out cannot be taken back, as the walk never gets there.
+Pathspec judges whole paths and so gets `*`, `!*/`, `!*.c` wrong level by level; hence our own.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from jarvis_workers.snapshots.globs import translate
+
+_UNTRIMMED = re.compile(rb"((?:\\.|[^\\])*?) *\Z", re.DOTALL)
+
+
+class Line(NamedTuple):
+    """A line of a file of globs, and the reason for what it leaves out."""
+
+    text: bytes
+    reason: str
+
+
+class Match(NamedTuple):
+    """The last line that matches a path."""
+
+    negated: bool
+    reason: str
+
+
+class Globs:
+    """The lines that hold in one directory, as one expression."""
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        rules = [(_unwrapped(line.text), line.reason) for line in lines]
+        rules = [(glob, reason) for glob, reason in rules if glob and not glob.startswith(b"#")]
+        rules.reverse()
+        self._matches = [Match(glob.startswith(b"!"), reason) for glob, reason in rules]
+        alternatives = (b"(" + translate(glob.removeprefix(b"!")) + b")" for glob, _ in rules)
+        self._expression = re.compile(b"|".join(alternatives), re.DOTALL) if rules else None
+
+    def match(self, path: bytes) -> Match | None:
+        """Take a path relative to the directory of the lines; a directory's path ends with a slash."""
+        found = self._expression.fullmatch(path) if self._expression else None
+        return self._matches[found.lastindex - 1] if found and found.lastindex else None
+
+
+class Rules(NamedTuple):
+    """The globs of a directory, the length of its path, and the nearest ones above."""
+
+    globs: Globs
+    length: int
+    above: "Rules | None"
+
+
+def ignored_by(rules: Rules | None, path: bytes) -> str | None:
+    """Return the reason for leaving out a path, which is relative to the root, if it is left out."""
+    while rules is not None:
+        found = rules.globs.match(path[rules.length :])
+        if found:
+            return None if found.negated else found.reason
+        rules = rules.above
+    return None
+
+
+def ignore_lines(name: str, content: bytes) -> Sequence[Line]:
+    reason = f"ignored by {name}"
+    return [Line(line, reason) for line in content.removeprefix(b"\xef\xbb\xbf").split(b"\n")]
+
+
+def _unwrapped(line: bytes) -> bytes:
+    """Without the carriage return and the blanks at its end, unless a backslash keeps them."""
+    line = line.removesuffix(b"\r")
+    found = _UNTRIMMED.match(line)
+    return found[1] if found else line

@@ -1,0 +1,136 @@
+"""Pack a source tree into blobs: shards with the files' bytes, a manifest, and an index.
+
+The same tree gives the same id, whatever the machine and the time.  Memory does not grow with the size of the tree,
+but for the table that knows contents again.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.manifest import PART_BYTES, Absence, Entry, Index, entry_line, index_bytes
+from jarvis_workers.snapshots.outcome import Excluded, Found, LeftOut, NotChecked, Outcome
+from jarvis_workers.snapshots.reading import Read, read_file
+from jarvis_workers.snapshots.selection import Selection
+from jarvis_workers.snapshots.shards import ShardWriter
+from jarvis_workers.snapshots.walk import walk
+
+PROGRESS_EVERY = 256
+
+Progress = Callable[[int, int], None]
+
+
+class Snapshot(NamedTuple):
+    """A packed tree, and what is not in it: (path, reason), and counts by reason."""
+
+    id: str
+    manifest: str
+    shards: tuple[str, ...]
+    files: int
+    bytes: int
+    not_checked: tuple[Absence, ...]
+    left_out: dict[str, int]
+    excluded: tuple[Absence, ...]
+
+
+def pack(
+    root: Path,
+    selection: Selection,
+    blobs: Blobs,
+    on_progress: Progress | None = None,
+    *,
+    on_shard: Callable[[str], None] | None = None,
+    read: Read = os.read,
+) -> Snapshot:
+    """Store the tree below `root`, or that one file.
+
+    `on_progress` is told the files and bytes so far; `on_shard` each shard's name before the blobs are asked for it.
+    """
+    packing = _Packing(selection, ShardWriter(blobs, on_shard), read)
+    manifest = blobs.put_chunks(packing.parts(walk(root, selection), on_progress))
+    index = packing.index(manifest)
+    return Snapshot(
+        id=blobs.put(index_bytes(index)),
+        manifest=manifest,
+        shards=index.shards,
+        files=index.files,
+        bytes=index.bytes,
+        not_checked=index.not_checked,
+        left_out=index.left_out,
+        excluded=index.excluded,
+    )
+
+
+class _Packing:
+    def __init__(self, selection: Selection, shards: ShardWriter, read: Read) -> None:
+        self._limit = selection.max_file_bytes
+        self._shards = shards
+        self._read = read
+        self._files = 0
+        self._bytes = 0
+        self._lines = bytearray()
+        self._parts: list[str] = []
+        self._manifest_bytes = 0
+        self._not_checked: list[Absence] = []
+        self._excluded: list[Absence] = []
+        self._left_out: Counter[str] = Counter()
+
+    def parts(self, outcomes: Iterator[Outcome], on_progress: Progress | None) -> Iterator[bytes]:
+        """Yield the manifest while the shards go to the blobs."""
+        for outcome in outcomes:
+            self._take(outcome)
+            if len(self._lines) >= PART_BYTES:
+                yield self._next_part()
+            if on_progress and isinstance(outcome, Found) and self._files % PROGRESS_EVERY == 0:
+                on_progress(self._files, self._bytes)
+        self._shards.finish()
+        while self._lines:
+            yield self._next_part()
+        if on_progress:
+            on_progress(self._files, self._bytes)
+
+    def index(self, manifest: str) -> Index:
+        return Index(
+            manifest=manifest,
+            manifest_bytes=self._manifest_bytes,
+            parts=tuple(self._parts),
+            shards=tuple(self._shards.names),
+            files=self._files,
+            bytes=self._bytes,
+            not_checked=tuple(self._not_checked),
+            left_out=dict(sorted(self._left_out.items())),
+            excluded=tuple(self._excluded),
+        )
+
+    def _take(self, outcome: Outcome) -> None:
+        match outcome:
+            case Found():
+                self._add(outcome)
+            case NotChecked(path, reason):
+                self._not_checked.append((path, reason))
+            case Excluded(path, reason):
+                self._excluded.append((path, reason))
+            case LeftOut(reason, files):
+                self._left_out[reason] += files
+
+    def _add(self, found: Found) -> None:
+        content = read_file(found.directory, found.name, self._limit, read=self._read)
+        if isinstance(content, str):
+            self._not_checked.append((found.path, content))
+            return
+        digest = sha256(content)
+        place = self._shards.add(content, digest.digest())
+        self._lines += entry_line(Entry(found.path, len(content), digest.hexdigest(), *place))
+        self._files += 1
+        self._bytes += len(content)
+
+    def _next_part(self) -> bytes:
+        part = bytes(self._lines[:PART_BYTES])
+        del self._lines[:PART_BYTES]
+        self._parts.append(sha256(part).hexdigest())
+        self._manifest_bytes += len(part)
+        return part

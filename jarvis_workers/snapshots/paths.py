@@ -1,0 +1,28 @@
+"""File names are bytes: how they travel in JSON, how people see them, and which are refused.
+
+A manifest holds them as text with surrogate escapes, which is exact for any bytes; people see `\\xNN`, which is
+always valid UTF-8.
+"""
+
+import re
+
+_UNSAFE = re.compile(rb"(?:\A|/)\.{0,2}(?:/|\Z)|\0")
+
+
+def shown(path: bytes) -> str:
+    """Return the path for people: UTF-8 as it is, other bytes as `\\xNN`."""
+    return path.decode("utf-8", "backslashreplace").replace("\0", "\\x00")
+
+
+def as_text(path: bytes) -> str:
+    return path.decode("utf-8", "surrogateescape")
+
+
+def from_text(text: str) -> bytes:
+    """Raise ValueError for text that no path turns into."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def leaves_the_root(path: bytes) -> bool:
+    """Whether a path is absolute or empty, or has a NUL or an empty, `.` or `..` component."""
+    return _UNSAFE.search(path) is not None

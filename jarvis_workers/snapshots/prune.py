@@ -1,0 +1,35 @@
+"""Delete the blobs that nothing names any more.
+
+A blob younger than a day stays: a submit that is under way may have it in hand before its row is there.
+"""
+
+from collections.abc import Set
+from typing import NamedTuple
+
+from jarvis_workers.snapshots.blobs import Blobs, Stored
+
+GRACE_SECONDS = 24 * 3600.0
+
+
+class Pruned(NamedTuple):
+    """What went."""
+
+    blobs: int
+    bytes: int
+
+
+def unused(blobs: Blobs, wanted: Set[str], older_than_seconds: float, now: float) -> list[str]:
+    """Return the blobs not wanted by any row and not touched for that long before `now`, in seconds since 1970."""
+    return [blob.name for blob in _unused(blobs, wanted, now - older_than_seconds)]
+
+
+def prune(blobs: Blobs, wanted: Set[str], now: float, older_than_seconds: float = GRACE_SECONDS) -> Pruned:
+    """Delete them, but for what a submit touches meanwhile."""
+    before = now - older_than_seconds
+    blobs.sweep(before)
+    gone = [blob.size for blob in _unused(blobs, wanted, before) if blobs.delete(blob.name, unless_wanted_since=before)]
+    return Pruned(len(gone), sum(gone))
+
+
+def _unused(blobs: Blobs, wanted: Set[str], before: float) -> list[Stored]:
+    return [blob for blob in blobs.names() if blob.name not in wanted and blob.wanted_at < before]

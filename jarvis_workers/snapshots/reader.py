@@ -1,0 +1,158 @@
+"""Read a snapshot: plan batches over its manifest, list a batch, read its files.
+
+Every byte that is handed out was checked against a hash that the snapshot's id stands for.  A reader keeps a few
+shards open and belongs to one thread.
+"""
+
+import os
+from collections import OrderedDict
+from collections.abc import Iterator
+from hashlib import sha256
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from jarvis_workers.errors import SnapshotDamaged, SnapshotError
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.manifest import PART_BYTES, Entry, Index, read_index, read_line
+from jarvis_workers.snapshots.paths import shown
+
+OPEN_BLOBS = 8
+LONGEST_LABEL = 200
+_LONGEST_PATH = 80
+
+
+class Batch(NamedTuple):
+    """Whole lines of the manifest, as a range of its bytes; `bytes` and `largest` are sizes of files."""
+
+    offset: int
+    length: int
+    files: int
+    bytes: int
+    largest: int
+    label: str
+
+
+def open_snapshot(blobs: Blobs, snapshot_id: str) -> "Reader":
+    """Raise SnapshotDamaged when its index is missing, SnapshotError when it is none."""
+    return Reader(blobs, read_index(blobs.read(snapshot_id)))
+
+
+class Reader:
+    """An open snapshot; a context manager that closes what it opened."""
+
+    def __init__(self, blobs: Blobs, index: Index) -> None:
+        self.index = index
+        self._blobs = blobs
+        self._open: OrderedDict[str, tuple[int, int]] = OrderedDict()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        while self._open:
+            os.close(self._open.popitem()[1][0])
+
+    def batches(self, max_files: int, max_bytes: int) -> Iterator[Batch]:
+        """Cut the manifest, in its order; a file above `max_bytes` gets a batch of its own."""
+        plan = _Plan(0)
+        for line in self._lines():
+            entry = read_line(line)
+            if plan.files and (plan.files >= max_files or plan.bytes + entry.size > max_bytes):
+                yield plan.batch()
+                plan = _Plan(plan.offset + plan.length)
+            plan.add(entry, len(line))
+        if plan.files:
+            yield plan.batch()
+
+    def entries(self, offset: int, length: int) -> list[Entry]:
+        """Return the files of a batch."""
+        if offset < 0 or length < 0 or offset + length > self.index.manifest_bytes:
+            raise SnapshotError(f"manifest {self.index.manifest}: has no bytes {offset} to {offset + length}")
+        first = offset // PART_BYTES
+        parts = b"".join(self._part(number) for number in range(first, -(-(offset + length) // PART_BYTES)))
+        start = offset - first * PART_BYTES
+        return [read_line(line) for line in parts[start : start + length].splitlines()]
+
+    def read(self, entry: Entry) -> bytes:
+        """Return the bytes of a file; raise SnapshotDamaged, naming it, when they are not its own."""
+        content = b""
+        if entry.size:
+            if entry.shard >= len(self.index.shards):
+                raise SnapshotDamaged(f"{shown(entry.path)}: the snapshot has no shard {entry.shard}")
+            descriptor, size = self._descriptor(self.index.shards[entry.shard])
+            if entry.start + entry.size <= size:
+                content = os.pread(descriptor, entry.size, entry.start)
+        if sha256(content).hexdigest() != entry.digest:
+            raise SnapshotDamaged(f"{shown(entry.path)}: its copy is damaged; {self._remedy(entry)}")
+        return content
+
+    def _remedy(self, entry: Entry) -> str:
+        if entry.shard >= len(self.index.shards):
+            return "submit the tree again"
+        return f"delete blob {self.index.shards[entry.shard]} and submit the tree again"
+
+    def _lines(self) -> Iterator[bytes]:
+        rest = b""
+        for number in range(len(self.index.parts)):
+            lines = (rest + self._part(number)).splitlines(keepends=True)
+            rest = b"" if not lines or lines[-1].endswith(b"\n") else lines.pop()
+            yield from lines
+        if rest:
+            raise SnapshotError(f"manifest {self.index.manifest}: its last line has no end")
+
+    def _part(self, number: int) -> bytes:
+        descriptor, _ = self._descriptor(self.index.manifest)
+        part = os.pread(descriptor, PART_BYTES, number * PART_BYTES)
+        if number >= len(self.index.parts) or sha256(part).hexdigest() != self.index.parts[number]:
+            raise SnapshotDamaged(
+                f"manifest {self.index.manifest} is damaged; delete the blob and submit the tree again"
+            )
+        return part
+
+    def _descriptor(self, blob: str) -> tuple[int, int]:
+        found = self._open.get(blob)
+        if found:
+            self._open.move_to_end(blob)
+            return found
+        if len(self._open) >= OPEN_BLOBS:
+            os.close(self._open.popitem(last=False)[1][0])
+        descriptor = self._blobs.open(blob)
+        self._open[blob] = descriptor, os.fstat(descriptor).st_size
+        return self._open[blob]
+
+
+class _Plan:
+    """A batch that grows."""
+
+    def __init__(self, offset: int) -> None:
+        self.offset = offset
+        self.length = 0
+        self.files = 0
+        self.bytes = 0
+        self.largest = 0
+        self.first = b""
+        self.last = b""
+
+    def add(self, entry: Entry, length: int) -> None:
+        self.first = self.first or entry.path
+        self.last = entry.path
+        self.length += length
+        self.files += 1
+        self.bytes += entry.size
+        self.largest = max(self.largest, entry.size)
+
+    def batch(self) -> Batch:
+        return Batch(self.offset, self.length, self.files, self.bytes, self.largest, self._label())
+
+    def _label(self) -> str:
+        if self.files == 1:
+            return _end_of(self.first, LONGEST_LABEL)
+        return f"{_end_of(self.first, _LONGEST_PATH)} … {_end_of(self.last, _LONGEST_PATH)} ({self.files} files)"
+
+
+def _end_of(path: bytes, characters: int) -> str:
+    text = shown(path)
+    return text if len(text) <= characters else "…" + text[1 - characters :]

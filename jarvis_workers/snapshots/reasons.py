@@ -1,0 +1,49 @@
+"""Why a file is not in a snapshot: the phrases that reports quote and count."""
+
+import errno
+import stat
+
+NOT_A_SOURCE_FILE = "not a source file"
+LINK_WITHIN_THE_TREE = "link within the tree"
+EXCLUDED_DIRECTORY = "excluded directory"
+EXCLUDED = "excluded by --exclude"
+NOT_INCLUDED = "not among --include"
+
+LINK_OUT = "symbolic link that leaves the root; scan its target by itself"
+LINK_LOOP = "symbolic link loop"
+LINK_BROKEN = "broken symbolic link"
+CHANGING = "kept changing while it was read"
+MOVED = "moved while the tree was read"
+VANISHED = "vanished while the tree was read"
+REPLACED = "replaced by something else while the tree was read"
+NO_PERMISSION = "no permission to read it"
+TOO_DEEP = "nested too deeply: its path is longer than 65,536 bytes"
+
+_BY_ERRNO = {
+    errno.EACCES: NO_PERMISSION,
+    errno.EPERM: NO_PERMISSION,
+    errno.ENOENT: VANISHED,
+    errno.ESTALE: VANISHED,
+    errno.ELOOP: REPLACED,
+    errno.ENOTDIR: REPLACED,
+    errno.ENXIO: "socket, not a regular file",
+}
+
+
+def reason_of(error: OSError) -> str:
+    return _BY_ERRNO.get(error.errno or 0) or f"cannot be read: {error.strerror or error}"
+
+
+def too_large(size: int, limit: int) -> str:
+    return f"too large: {size:,} bytes, and the limit is {limit:,}"
+
+
+def not_regular(mode: int) -> str:
+    """Name what stands there instead of a regular file."""
+    if stat.S_ISFIFO(mode):
+        return "named pipe, not a regular file"
+    if stat.S_ISSOCK(mode):
+        return "socket, not a regular file"
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        return "device, not a regular file"
+    return "not a regular file"

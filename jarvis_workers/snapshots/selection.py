@@ -1,0 +1,52 @@
+"""Which files of a tree are wanted."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from jarvis_workers.snapshots.ignore import Globs, Line
+from jarvis_workers.snapshots.reasons import EXCLUDED, NOT_INCLUDED
+
+EXCLUDED_DIRECTORIES = frozenset({b".git", b"build", b"out", b"target", b"third_party", b"vendor", b".jarvis"})
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The choice of a user: suffixes with their dot, case-sensitive; globs as in .gitignore, relative to the root.
+
+    With `include`, only what such a glob matches, or what lies in a directory that one matches, is wanted.
+    """
+
+    suffixes: frozenset[bytes]
+    exclude_dirs: frozenset[bytes] = EXCLUDED_DIRECTORIES
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    use_ignore_files: bool = True
+    max_file_bytes: int = 64_000_000
+
+    def is_source(self, name: bytes) -> bool:
+        dot = name.rfind(b".")
+        return dot > 0 and name[dot:] in self.suffixes
+
+    def excludes(self, path: bytes) -> bool:
+        found = self._excluding.match(path) if self.exclude else None
+        return found is not None and not found.negated
+
+    def includes(self, path: bytes) -> bool:
+        if not self.include:
+            return True
+        found = self._including.match(path)
+        return found is not None and not found.negated
+
+    @cached_property
+    def _excluding(self) -> Globs:
+        return Globs(_lines(self.exclude, EXCLUDED))
+
+    @cached_property
+    def _including(self) -> Globs:
+        return Globs(_lines(self.include, NOT_INCLUDED))
+
+
+def _lines(globs: Sequence[str], reason: str) -> list[Line]:
+    return [Line(os.fsencode(glob.removeprefix(".") if glob.startswith("./") else glob), reason) for glob in globs]

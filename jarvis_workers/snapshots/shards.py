@@ -1,0 +1,60 @@
+"""Join small files into shards, each content once.
+
+A shard ends after a file whose own digest says so, not after a count, so that a change to a tree leaves most shards as
+they were.
+"""
+
+from collections.abc import Callable
+from hashlib import sha256
+from typing import NamedTuple
+
+from jarvis_workers.snapshots.blobs import Blobs
+
+LEAST_BYTES = 1 << 20
+MOST_BYTES = 16 << 20
+_CUTS_OF_256 = 4
+_KEY_BYTES = 16
+_START_BITS = 48
+
+
+class Place(NamedTuple):
+    """Where a file's bytes are."""
+
+    shard: int
+    start: int
+
+
+class ShardWriter:
+    """Takes files in order; memory is a shard, and some 150 bytes a distinct file to know it again."""
+
+    def __init__(self, blobs: Blobs, on_shard: Callable[[str], None] | None) -> None:
+        self._blobs = blobs
+        self._on_shard = on_shard
+        self._places: dict[bytes, int] = {}
+        self._open: list[bytes] = []
+        self._open_bytes = 0
+        self.names: list[str] = []
+
+    def add(self, content: bytes, digest: bytes) -> Place:
+        """Return where the file will be once `finish` was called; `digest` is its SHA-256."""
+        if not content:
+            return Place(0, 0)
+        packed = self._places.get(digest[:_KEY_BYTES])
+        if packed is not None:
+            return Place(packed >> _START_BITS, packed & ((1 << _START_BITS) - 1))
+        place = Place(len(self.names), self._open_bytes)
+        self._places[digest[:_KEY_BYTES]] = place.shard << _START_BITS | place.start
+        self._open.append(content)
+        self._open_bytes += len(content)
+        if self._open_bytes >= MOST_BYTES or (self._open_bytes >= LEAST_BYTES and digest[-1] < _CUTS_OF_256):
+            self.finish()
+        return place
+
+    def finish(self) -> None:
+        if not self._open:
+            return
+        content = b"".join(self._open)
+        self._open, self._open_bytes = [], 0
+        if self._on_shard:
+            self._on_shard(sha256(content).hexdigest())
+        self.names.append(self._blobs.put(content))

@@ -1,0 +1,109 @@
+"""Read a C call in masked text: its arguments, and whether it is a call at all.
+
+Nothing here parses C.  Each look around is bounded, by bytes and by brackets, so that no input makes it slow.
+"""
+
+import re
+from typing import NamedTuple
+
+__all__ = ["Arguments", "arguments", "is_declaration", "is_foreign", "opening"]
+
+REACH = 4_096
+BRACKETS_MAX = 256
+GAP = re.compile(rb"(?:[ \t\r\n\f\v]|\\\r?\n){0,512}+\(")
+BRACKET = re.compile(rb"[][(){},;]")
+SPACE = b" \t\r\n\f\v"
+# What may stand before the name in a declaration: types, qualifiers, stars.
+PREFIX = re.compile(rb"[\w\s*&]*\Z")
+WORDS = re.compile(rb"\w+")
+EXPRESSION_WORDS = frozenset(
+    b"return else do case throw goto sizeof typeof new delete and or not if while for switch co_return co_await "
+    b"co_yield define".split()
+)
+ENDS_STATEMENT = frozenset(b';{}):">]')
+PARAMETERS = re.compile(
+    rb"""
+    (?:^|,)\s*(?:const\b|volatile\b|struct\b|unsigned\b|register\b|\.\.\.\s*\Z)
+  | (?:^|,)\s*[A-Za-z_]\w*[\s*&]*\s[\s*&]*[A-Za-z_]\w*\s*(?:\[[^\]]*\]\s*)?(?=,|\Z)
+  | (?:^|,)\s*[A-Za-z_]\w*\s*[*&]+\s*(?:[A-Za-z_]\w*\s*(?:\[[^\]]*\]\s*)?)?(?=,|\Z)
+  | (?:^|,)\s*(?:char|int|long|size_t|wchar_t)\s*(?=,|\Z)
+  | ^\s*(?:void)?\s*\Z
+    """,
+    re.VERBOSE,
+)
+
+
+class Arguments(NamedTuple):
+    """Where each argument stands; `end` is behind the closing bracket, or None if that is too far away."""
+
+    spans: tuple[tuple[int, int], ...]
+    end: int | None
+
+
+def opening(text: bytes, name_end: int) -> int | None:
+    """Return the offset of the `(` that follows a name, if one does."""
+    match = GAP.match(text, name_end)
+    return match.end() - 1 if match else None
+
+
+def arguments(text: bytes, at: int) -> Arguments:
+    """Split what stands between the `(` at `at` and its `)`."""
+    spans: list[tuple[int, int]] = []
+    start, depth = at + 1, 1
+    for count, match in enumerate(BRACKET.finditer(text, start, at + REACH)):
+        bracket = match[0]
+        if bracket in b"([{":
+            depth += 1
+        elif bracket in b")]}":
+            depth -= 1
+        elif depth == 1:
+            if bracket == b";":
+                break
+            spans.append((start, match.start()))
+            start = match.end()
+        if depth == 0:
+            if spans or text[start : match.start()].strip():
+                spans.append((start, match.start()))
+            return Arguments(tuple(spans), match.end())
+        if count >= BRACKETS_MAX:
+            break
+    return Arguments(tuple(spans), None)
+
+
+def is_foreign(text: bytes, start: int) -> bool:
+    """Tell whether the name at `start` is a member of something: `o.system(`, `p->system(`, `Shell::system(`."""
+    before = text[max(0, start - 256) : start].rstrip(SPACE)
+    if before.endswith((b"->", b".")):
+        return not before.endswith(b"...")
+    if not before.endswith(b"::"):
+        return False
+    owner = re.search(rb"(\w*)\s*\Z", before[-64:-2])
+    return owner is not None and owner[1] not in (b"", b"std")
+
+
+def is_declaration(text: bytes, start: int, *, header: bool) -> bool:
+    """Tell a prototype or definition of the name at `start` from a call of it."""
+    if not header and not _follows_type(text, start):
+        return False
+    at = opening(text, start + len(WORDS.match(text, start)[0]))  # type: ignore[index]
+    if at is None:
+        return False
+    return _has_parameters(text, at) and (header or _follows_type(text, start))
+
+
+def _follows_type(text: bytes, start: int) -> bool:
+    window = text[max(0, start - 256) : start]
+    prefix = PREFIX.search(window)
+    assert prefix is not None
+    found, edge = prefix[0], window[prefix.start() - 1 : prefix.start()]
+    if edge == b"#":
+        found = found.partition(b"\n")[2]
+    elif edge and edge[0] not in ENDS_STATEMENT:
+        return False
+    words = WORDS.findall(found)
+    return bool(words) and not EXPRESSION_WORDS.intersection(words)
+
+
+def _has_parameters(text: bytes, at: int) -> bool:
+    close = text.find(b")", at, at + REACH)
+    return PARAMETERS.search(text[at + 1 : close if close >= 0 else at + REACH]) is not None

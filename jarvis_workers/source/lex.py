@@ -1,0 +1,152 @@
+"""Blank out what is not code, so that rules can look at the rest with simple means.
+
+`mask` returns text of the same length: comments, and what stands inside string and character literals,
+become spaces; quotes and newlines stay.  A literal can be read in the original between the quotes that
+the masked text shows.  In C, what `#if 0` leaves out is blank too, and a quote that nothing closes is
+blank to the end of its line, so that the double quotes that are left always come in pairs.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+from typing import NamedTuple
+
+__all__ = ["LEXEMES_MAX", "Masked", "mask"]
+
+LEXEMES_MAX = 3_000_000
+BLANK = bytes(10 if byte == 10 else 32 for byte in range(256))
+
+# Each alternative begins with a literal byte: the search for the next one then runs at full speed.
+C_TOKEN = re.compile(
+    rb"""
+      "(?:(?<=\bR")|(?<=\b[LuU]R")|(?<=\bu8R"))(?P<delimiter>[^\s()\\"]{0,16})
+          \([^)]*+(?:\)(?!(?P=delimiter)")[^)]*+)*+(?:\)(?P=delimiter)"|(?P<unclosed_raw>))
+    | "[^"\\\n]*+(?:\\(?:\r?\n|.)[^"\\\n]*+)*+(?:"|(?P<unclosed>))
+    | '(?<=[0-9a-fA-F]')(?<!\bcase')(?<!\bu8')(?=[0-9a-fA-F])(?P<digit_separator>)
+    | '[^'\\\n]*+(?:\\(?:\r?\n|.)[^'\\\n]*+)*+(?:'|(?P<unclosed_char>))
+    | //[^\\\n]*+(?:\\++(?:\r?\n)?[^\\\n]*+)*+
+    | /\*[^*]*+(?:\*++[^*/][^*]*+)*+(?:\*++/|\**+\Z)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+RUST_TOKEN = re.compile(
+    rb"""
+      "(?:(?<=\br")|(?<=\b[bc]r"))[^"]*+(?:"|(?P<unclosed_raw>))
+    | "[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|(?P<unclosed>))
+    | \#(?:(?<=\br\#)|(?<=\b[bc]r\#))(?P<hashes>\#*+)"
+          [^"]*+(?:"(?!\#(?P=hashes))[^"]*+)*+(?:"\#(?P=hashes)|(?P<unclosed_hashes>))
+    | '(?:[^\\'\n\x80-\xff]|[\xc0-\xff][\x80-\xbf]{1,3}|\\[^\n][^'\n]{0,10}+)'
+    | //[^\n]*+
+    | /\*[^*/]*+(?:(?:\*++(?!/)|/++(?!\*))[^*/]*+)*+(?:\*++/|\Z)
+    | /\*(?P<nested>)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+COMMENT_EDGE = re.compile(rb"/\*|\*/")
+IF_ZERO = re.compile(rb"#[ \t]*+if[ \t(]++0")
+DIRECTIVE = rb"[ \t]*+#[ \t]*+(if(?:n?def)?|else|elif(?:n?def)?|endif)\b([^\n]*+)"
+FIRST_DIRECTIVE, NEXT_DIRECTIVE = re.compile(DIRECTIVE), re.compile(rb"\n" + DIRECTIVE)
+NEVER = re.compile(rb"[ \t]*+\(?[ \t]*+0[uUlL]*+[ \t]*+\)?\s*+(?:\Z|&&)")
+
+
+class Masked(NamedTuple):
+    """`text` is as long as the content; from `end` on, all of it is blank because nobody looked."""
+
+    text: bytes
+    end: int
+
+
+def mask(content: bytes, language: str) -> Masked:
+    """Blank comments and literals of "c/cpp" or "rust"; stops after LEXEMES_MAX of them."""
+    if language == "rust":
+        return _mask_rust(content)
+    text = bytearray(content)
+    end, _ = _blank(content, text, C_TOKEN, (0, LEXEMES_MAX))
+    if IF_ZERO.search(text):
+        end = min(end, _blank_dead(text))
+    return _finished(text, end)
+
+
+def _mask_rust(content: bytes) -> Masked:
+    text = bytearray(content)
+    at, left = 0, LEXEMES_MAX
+    while at < len(content) and left > 0:
+        at, left = _blank(content, text, RUST_TOKEN, (at, left))
+        if left > 0 and at < len(content):
+            start, (at, left) = at, _end_of_nested(content, (at, left))
+            text[start:at] = content[start:at].translate(BLANK)
+    return _finished(text, at)
+
+
+def _finished(text: bytearray, end: int) -> Masked:
+    if end < len(text):
+        text[end:] = text[end:].translate(BLANK)
+    return Masked(bytes(text), end)
+
+
+def _blank(content: bytes, text: bytearray, token: re.Pattern[bytes], position: tuple[int, int]) -> tuple[int, int]:
+    """Return where it stopped, and how many lexemes may still come: at the end, a nested comment, or the limit."""
+    start, left = position
+    tokens = token.finditer(content, start)
+    for _left, match in zip(range(left, 0, -1), tokens, strict=False):
+        left = _left - 1
+        first, last = match.span()
+        kind = match.lastgroup
+        if kind == "nested":
+            return first, left
+        if kind is None or kind == "delimiter":
+            if content[first] != 47:
+                first, last = first + 1, last - 1
+        elif kind == "hashes":
+            hashes = match.end("hashes") - match.start("hashes") + 1
+            first, last = first + hashes + 1, last - hashes - 1
+        text[first:last] = content[first:last].translate(BLANK)
+    more = next(tokens, None)
+    return (len(content), left) if more is None else (more.start(), 0)
+
+
+def _end_of_nested(content: bytes, position: tuple[int, int]) -> tuple[int, int]:
+    start, left = position
+    depth = 0
+    for edge in COMMENT_EDGE.finditer(content, start):
+        depth += 1 if edge[0] == b"/*" else -1
+        left -= 1
+        if depth == 0:
+            return edge.end(), left
+        if left <= 0:
+            return edge.end(), 0
+    return len(content), left
+
+
+def _blank_dead(text: bytearray) -> int:
+    """Blank the parts that `#if 0` leaves out; return how far it came."""
+    before = bytes(text)
+    end = len(before)
+    for start, stop in _dead_parts(before):
+        text[start:stop] = before[start:stop].translate(BLANK)
+        end = stop if start == stop else end
+    return end
+
+
+def _dead_parts(text: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the dead parts; an empty one says that there were too many directives to go on."""
+    dead_from, depth = -1, 0
+    first = FIRST_DIRECTIVE.match(text)
+    for count, match in enumerate(chain((first,) if first else (), NEXT_DIRECTIVE.finditer(text))):
+        word = match[1]
+        if count > LEXEMES_MAX:
+            yield match.start(), match.start()
+            return
+        if dead_from < 0:
+            if word == b"if" and NEVER.match(match[2]):
+                dead_from, depth = match.end(), 0
+        elif word[:2] == b"if":
+            depth += 1
+        elif depth:
+            depth -= word == b"endif"
+        else:
+            if dead_from < match.start():
+                yield dead_from, match.start()
+            dead_from = -1
+    if 0 <= dead_from < len(text):
+        yield dead_from, len(text)

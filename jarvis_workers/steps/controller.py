@@ -1,0 +1,125 @@
+"""Close stages, plan the next, recover what was lost: the one loop that moves runs on.
+
+Any process may call `advance` for a run at any moment: a stage is closed by compare-and-set
+in one transaction with the plan job of the next.  Judging leases is for the elected alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jarvis_workers.steps.flow import CONTROL_QUEUE, PLAN
+from jarvis_workers.store import candidates, crashes, events, jobs, leases, runs, stages
+from jarvis_workers.store.values import NewJob
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from sqlmodel import Session
+
+    from jarvis_workers.store.engine import Store
+
+ELECTION = "controller"
+AT_CLOSE: Mapping[str, Callable[[Session, str], None]] = {"scan": candidates.number}
+
+
+def plan_job(stage: str) -> NewJob:
+    """Return the job that plans a stage."""
+    return NewJob(step=PLAN, queue=CONTROL_QUEUE, label=f"plan {stage}", input_hash=PLAN)
+
+
+def advance(session: Session, run_id: str) -> None:
+    """Close the current stage of a run if nothing of it is open, and open the next or end the run."""
+    run = runs.lock(session, run_id)
+    if run is None or run.state not in ("planning", "running", "cancelling"):
+        return
+    if run.state == "cancelling":
+        _end_cancelled(session, run_id)
+        return
+    stage = stages.current(session, run_id)
+    if stage is None or stages.open_jobs(session, run_id, stage):
+        return
+    if reason := stages.failed_plan(session, run_id, stage):
+        runs.finish(session, run_id, "failed", f"could not plan {stage}: {reason}")
+    elif stages.close(session, run_id, stage):
+        _go_on(session, run, stage)
+
+
+def _end_cancelled(session: Session, run_id: str) -> None:
+    runs.cancel_waiting(session, run_id)
+    if not stages.open_jobs(session, run_id):
+        runs.finish(session, run_id, "cancelled")
+
+
+def _go_on(session: Session, run: runs.Run, stage: str) -> None:
+    events.record(session, run.id, "closed", stage)
+    if stage in AT_CLOSE:
+        AT_CLOSE[stage](session, run.id)
+    following = stages.following(session, run.id, stage)
+    if following:
+        stages.opened(session, run.id, following)
+        jobs.insert_jobs(session, run.id, following, [plan_job(following)])
+    else:
+        runs.finish(session, run.id, *_verdict(session, run))
+
+
+def _verdict(session: Session, run: runs.Run) -> tuple[str, str | None]:
+    progress = stages.progress(session, run.id)
+    if progress[-1].failed:
+        return "failed", f"the {progress[-1].name} stage failed; see: jarvis runs show {run.id}"
+    failed = sum(stage.failed for stage in progress)
+    snapshot = runs.snapshot(session, run.snapshot_id)
+    not_checked = sum(stage.not_checked for stage in progress) + (snapshot.not_checked if snapshot else 0)
+    if failed or not_checked:
+        return "incomplete", f"{failed} jobs failed, {not_checked} files or directories were not checked"
+    return "done", None
+
+
+class Controller:
+    """One per process; at most one of a store's controllers is elected at a time.
+
+    `monotonic` is this machine's clock, by which it notices that it was asleep.
+    """
+
+    def __init__(
+        self, store: Store, holder: str, *, lease_seconds: float, tick_seconds: float, monotonic: Callable[[], float]
+    ) -> None:
+        self.store = store
+        self.holder = holder
+        self.lease_seconds = lease_seconds
+        self.election_seconds = max(3 * tick_seconds, lease_seconds / 3)
+        self.monotonic = monotonic
+        self.last_good: float | None = None
+
+    def tick(self) -> bool:
+        """Do one round if elected; False when another is. Raises StoreError."""
+        with self.store.read() as session:
+            free = leases.is_free(session, ELECTION, self.holder)
+        if not free or not self._elected():
+            self.last_good = None
+            return False
+        self._recover()
+        with self.store.read() as session:
+            unfinished = runs.unfinished(session)
+        for run_id in unfinished:
+            with self.store.write() as session:
+                advance(session, run_id)
+        self.last_good = self.monotonic()
+        return True
+
+    def resign(self) -> None:
+        """Let another be elected at once."""
+        with self.store.write() as session:
+            leases.give_back(session, ELECTION, self.holder)
+
+    def _elected(self) -> bool:
+        with self.store.write() as session:
+            return leases.take(session, ELECTION, self.holder, self.election_seconds)
+
+    def _recover(self) -> None:
+        asleep = self.last_good is not None and self.monotonic() - self.last_good > self.lease_seconds / 3
+        with self.store.write() as session:
+            if asleep:
+                jobs.extend_all(session, self.lease_seconds)
+            for run_id, stage, lost in crashes.recover(session):
+                events.record(session, run_id, "recovered", stage, jobs=lost)

@@ -1,0 +1,55 @@
+"""The pipelines: which stages a run has, in which order, and which step does their jobs.
+
+Adding a stage is one file in this package and one line here.  A step is a module with
+`plan`, `load` and `decide` (`Step`); it is imported when it is needed, so that a child that
+scans pays for the scanner alone.
+"""
+
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+    from jarvis_workers.snapshots.blobs import Blobs
+    from jarvis_workers.store.runs import Run
+    from jarvis_workers.store.values import Claimed, Commit, NewJob
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A phase of a run; `module` is the step's file in this package."""
+
+    name: str
+    module: str
+    queue: str
+
+
+class Step(Protocol):
+    """What a step's module offers. `load` reads the store, `decide` does not and may run in a child."""
+
+    plan: Callable[["Run", "Blobs"], "Iterator[NewJob]"]
+    load: Callable[["Session", "Run", "Claimed"], Any]
+    decide: Callable[[Any, "Blobs"], "Commit"]
+
+
+FLOWS: Mapping[str, tuple[Stage, ...]] = {
+    "sec.fast": (
+        Stage("scan", module="scan_batch", queue="scan"),
+        Stage("report", module="write_report", queue="control"),
+    ),
+}
+CONTROL_QUEUE = "control"
+PLAN = "plan"
+
+
+def stage_of(kind: str, name: str) -> Stage:
+    """Return a stage of a pipeline."""
+    return next(stage for stage in FLOWS[kind] if stage.name == name)
+
+
+def step_of(module: str) -> Step:
+    """Import a step."""
+    return cast(Step, importlib.import_module(f"jarvis_workers.steps.{module}"))

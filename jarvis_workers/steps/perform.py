@@ -1,0 +1,89 @@
+"""Do a job: load, decide, save. Nothing is held open while it decides."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from jarvis_workers.errors import StepFailed
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.paths import shown
+from jarvis_workers.steps.flow import PLAN, stage_of, step_of
+from jarvis_workers.store import artifacts, jobs, runs
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.values import Claimed, Commit, Finished, NewJob
+
+PLAN_CHUNK = 5000
+ROW_BYTES = 4096
+
+
+def perform(store: Store, blobs: Blobs, job: Claimed) -> Commit | None:
+    """Do a job here; None when it was lost meanwhile. A plan job inserts its jobs as it goes."""
+    if job.step == PLAN:
+        return _plan(store, blobs, job)
+    module, work = load(store, job)
+    return step_of(module).decide(work, blobs)
+
+
+def load(store: Store, job: Claimed) -> tuple[str, Any]:
+    """Return the module of the job's step, and its work."""
+    with store.read() as session:
+        run = _run(runs.get(session, job.run_id), job)
+        module = stage_of(run.kind, job.stage).module
+        return module, step_of(module).load(session, run, job)
+
+
+def save(store: Store, blobs: Blobs, done: Sequence[tuple[Claimed, Commit]]) -> set[int]:
+    """Commit what jobs did; return the ids accepted. Large parts go to the blob store first."""
+    finished = [_keep(store, blobs, job, commit) for job, commit in done]
+    with store.write() as session:
+        accepted = jobs.commit_many(session, finished)
+        for job, _ in done:
+            if job.step == PLAN and job.id in accepted:
+                runs.start(session, job.run_id)
+    return accepted
+
+
+def read_result(blobs: Blobs, result: str | None) -> dict[str, Any]:
+    """Return what `save` kept beside a job's numbers."""
+    said: dict[str, Any] = json.loads(result) if result else {}
+    return json.loads(blobs.read(said["blob"])) if "blob" in said else said
+
+
+def _plan(store: Store, blobs: Blobs, job: Claimed) -> Commit | None:
+    with store.read() as session:
+        run = _run(runs.get(session, job.run_id), job)
+    planned = step_of(stage_of(run.kind, job.stage).module).plan(run, blobs)
+    for chunk in _chunks(planned):
+        with store.write() as session:
+            if not jobs.plan_more(session, job, chunk):
+                return None
+    return Commit()
+
+
+def _chunks(planned: Iterator[NewJob]) -> Iterator[list[NewJob]]:
+    while chunk := list(islice(planned, PLAN_CHUNK)):
+        yield chunk
+
+
+def _keep(store: Store, blobs: Blobs, job: Claimed, commit: Commit) -> Finished:
+    kept = tuple((name, _put(store, blobs, job.run_id, content), len(content)) for name, content in commit.artifacts)
+    result = json.dumps({"not_checked": [[shown(path), reason] for path, reason in commit.not_checked]})
+    if not commit.not_checked:
+        return Finished(job, commit, None, kept)
+    if len(result) > ROW_BYTES:
+        result = json.dumps({"blob": _put(store, blobs, job.run_id, result.encode())})
+    return Finished(job, commit, result, kept)
+
+
+def _put(store: Store, blobs: Blobs, run_id: str, content: bytes) -> str:
+    with store.write() as session:
+        artifacts.want(session, run_id, [hashlib.sha256(content).hexdigest()])
+    return blobs.put(content)
+
+
+def _run(run: runs.Run | None, job: Claimed) -> runs.Run:
+    if run is None:
+        raise StepFailed(f"job {job.id}: its run {job.run_id} is gone")
+    return run

@@ -1,0 +1,96 @@
+"""Write the body of a run's report: everything in it but the `run` part.
+
+What was not scanned is in it by name, with the reason: nothing is dropped.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.report.body import build
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.paths import shown
+from jarvis_workers.snapshots.reader import Reader, open_snapshot
+from jarvis_workers.steps.perform import read_result
+from jarvis_workers.store import candidates, jobs
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Claimed, Commit, NewJob
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+REPORT = "report"
+
+
+@dataclass(frozen=True)
+class ReportWork:
+    """What the store knows: candidates with their gids, and what became of each scan job."""
+
+    run: Run
+    candidates: Sequence[tuple[int, Candidate]]
+    scans: Sequence[dict[str, Any]]
+
+
+def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
+    """Yield the one job of the stage."""
+    yield NewJob(step=REPORT, queue="control", label="write the report", input_hash=REPORT)
+
+
+def load(session: "Session", run: Run, _: Claimed | None = None) -> ReportWork:
+    """Gather what the report is made of."""
+    return ReportWork(run, candidates.read(session, run.id), jobs.outcomes(session, run.id, "scan"))
+
+
+def decide(work: ReportWork, blobs: Blobs) -> Commit:
+    """Return the body as an artifact."""
+    body = json.dumps(report_body(work, blobs), ensure_ascii=False, separators=(",", ":"))
+    return Commit(artifacts=((REPORT, body.encode()),))
+
+
+def report_body(work: ReportWork, blobs: Blobs) -> dict[str, Any]:
+    """Return summary and issues, of a run that is done or of as much as there is."""
+    reader = open_snapshot(blobs, work.run.snapshot_id)
+    not_checked = [(shown(path), reason) for path, reason in reader.index.not_checked]
+    for scan in work.scans:
+        found = read_result(blobs, scan["result"]).get("not_checked", [])
+        not_checked += [(path, reason) for path, reason in found]
+    not_checked += _not_reached(reader, work.scans)
+    return build(
+        work.candidates,
+        scanned_files=sum(scan["files"] for scan in work.scans),
+        not_checked=sorted(set(not_checked)),
+        left_out=reader.index.left_out,
+        excluded=[(shown(path), reason) for path, reason in reader.index.excluded],
+        min_confidence=work.run.options["min_confidence"],
+    )
+
+
+def _not_reached(reader: Reader, scans: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Yield the files of every range of the manifest that no job has finished."""
+    place = 0
+    for scan in sorted(scans, key=lambda scan: _range(scan)[0]):
+        offset, length = _range(scan)
+        yield from _files(reader, place, offset, "not reached before the run ended")
+        if scan["state"] != "done":
+            yield from _files(reader, offset, offset + length, _why(scan))
+        place = offset + length
+    yield from _files(reader, place, reader.index.manifest_bytes, "not reached before the run ended")
+
+
+def _range(scan: dict[str, Any]) -> tuple[int, int]:
+    payload = json.loads(scan["payload"])
+    return payload["offset"], payload["length"]
+
+
+def _why(scan: dict[str, Any]) -> str:
+    if scan["state"] == "failed":
+        return f"its batch failed: {scan['reason']}"
+    return "cancelled" if scan["state"] == "cancelled" else "not reached before the run ended"
+
+
+def _files(reader: Reader, start: int, end: int, reason: str) -> Iterator[tuple[str, str]]:
+    if end > start:
+        for entry in reader.entries(start, end - start):
+            yield shown(entry.path), reason

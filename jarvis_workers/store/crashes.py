@@ -1,0 +1,86 @@
+"""Decide who is to blame when a process dies with jobs in it.
+
+A process with many jobs dies with innocents.  A job that has crashed is a suspect: it shares
+its next process with ever fewer other suspects.  It is failed when it crashes for the third
+time with nobody beside it, or for the fourth time in whatever company: one kill from outside
+never condemns a job, and no job crashes more than four times.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, select, update
+from sqlmodel import Session
+
+from jarvis_workers.store.sql import now
+from jarvis_workers.store.tables import JOB
+
+ROOM: Mapping[int, int] = {1: 99, 2: 9, 3: 0}
+CRASHES_ALONE = 3
+CRASHES_AT_ALL = 4
+
+
+def room_for_suspects(session: Session, process: str, waiting: Sequence[tuple[int, int]]) -> list[int]:
+    """Return which of the (job id, crashes) may join a process, with the suspects it has now."""
+    if not any(crashes for _, crashes in waiting):
+        return [job for job, _ in waiting]
+    running = select(JOB.c.crashes).where(JOB.c.process == process, JOB.c.state == "running", JOB.c.crashes > 0)
+    inside = [row.crashes for row in session.execute(running)]
+    return choose(inside, waiting)
+
+
+def choose(inside: Iterable[int], waiting: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the ids that may join suspects with the crashes `inside`; pure."""
+    suspects = list(inside)
+    chosen = []
+    for job, crashes in waiting:
+        if crashes and min([_room(crashes), *map(_room, suspects)]) < len(suspects):
+            continue
+        chosen.append(job)
+        if crashes:
+            suspects.append(crashes)
+    return chosen
+
+
+def _room(crashes: int) -> int:
+    return ROOM.get(crashes, 0)
+
+
+def recover(session: Session) -> list[tuple[str, str, int]]:
+    """Take back the jobs whose lease ran out; return (run, stage, jobs) for each stage concerned."""
+    return _blame(session, JOB.c.lease_until < now(session), "its lease ran out")
+
+
+def crash_process(session: Session, process: str, reason: str) -> list[tuple[str, str, int]]:
+    """Take back the jobs of a process that is known to be dead."""
+    return _blame(session, JOB.c.process == process, reason)
+
+
+def _blame(session: Session, where: ColumnElement[bool], reason: str) -> list[tuple[str, str, int]]:
+    dead = select(JOB.c.id, JOB.c.run_id, JOB.c.stage, JOB.c.process, JOB.c.crashes).where(
+        JOB.c.state == "running", where
+    )
+    rows = session.execute(dead.order_by(JOB.c.id).with_for_update(of=JOB, skip_locked=True)).all()
+    beside = Counter(row.process for row in rows)
+    guilty = [row.id for row in rows if condemned(row.crashes + 1, beside[row.process] - 1)]
+    spared = [row.id for row in rows if not condemned(row.crashes + 1, beside[row.process] - 1)]
+    _set(session, guilty, state="failed", finished_at=now(session), reason=f"crashed: {reason}")
+    _set(session, spared, state="pending", reason=f"crashed: {reason}")
+    return _by_stage(rows)
+
+
+def condemned(crashes: int, beside: int) -> bool:
+    """Say whether a job is given up that has now crashed `crashes` times, this time with `beside` other jobs."""
+    return crashes >= CRASHES_AT_ALL or (crashes >= CRASHES_ALONE and beside == 0)
+
+
+def _set(session: Session, ids: Sequence[int], **values: Any) -> None:
+    if ids:
+        idle = {"lease_until": None, "worker_id": None, "process": None, "sent_at": None}
+        session.execute(update(JOB).where(JOB.c.id.in_(ids)).values(crashes=JOB.c.crashes + 1, **idle, **values))
+
+
+def _by_stage(rows: Iterable[Row[Any]]) -> list[tuple[str, str, int]]:
+    counts = Counter((row.run_id, row.stage) for row in rows)
+    return [(run, stage, jobs) for (run, stage), jobs in sorted(counts.items())]

@@ -1,0 +1,29 @@
+"""Events: what happened to a run or a stage."""
+
+import json
+from typing import Any
+
+from sqlalchemy import insert, select
+from sqlmodel import Session
+
+from jarvis_workers.store.sql import now
+from jarvis_workers.store.tables import EVENT
+
+
+def record(session: Session, run_id: str, name: str, stage: str | None = None, **facts: Any) -> None:
+    """Record that something happened now."""
+    row = {
+        "run_id": run_id,
+        "stage": stage,
+        "name": name,
+        "facts": json.dumps(facts, sort_keys=True),
+        "at": now(session),
+    }
+    session.execute(insert(EVENT).values(row))
+
+
+def read(session: Session, run_id: str) -> list[dict[str, Any]]:
+    """Return a run's events in the order in which they came."""
+    chosen = select(EVENT.c.stage, EVENT.c.name, EVENT.c.facts, EVENT.c.at).where(EVENT.c.run_id == run_id)
+    rows = session.execute(chosen.order_by(EVENT.c.id)).mappings()
+    return [{"at": row["at"], "stage": row["stage"], "name": row["name"], **json.loads(row["facts"])} for row in rows]

@@ -1,0 +1,207 @@
+"""Plan, claim, renew, release, fail and commit jobs.
+
+A job is pending, sent, running, then done, failed or cancelled.  Each claim raises the job's
+fence; whoever holds an older fence can change nothing any more.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from sqlalchemy import Row, bindparam, case, select, update
+from sqlmodel import Session
+
+from jarvis_workers.store import artifacts, candidates
+from jarvis_workers.store.crashes import room_for_suspects
+from jarvis_workers.store.sql import changed, insert_missing, now
+from jarvis_workers.store.tables import ACTIVE_RUNS, JOB, RUN, WAITING_JOBS
+from jarvis_workers.store.values import Claimed, Finished, NewJob
+
+ATTEMPTS = 3
+BACK_OFF_SECONDS = 1.0
+IDLE = {"lease_until": None, "worker_id": None, "process": None, "sent_at": None}
+
+
+def insert_jobs(session: Session, run_id: str, stage: str, jobs: Sequence[NewJob]) -> None:
+    """Plan jobs; those whose input is planned already are left as they are."""
+    insert_missing(session, JOB, [_row(run_id, stage, job) for job in jobs])
+
+
+def plan_more(session: Session, planner: Claimed, jobs: Sequence[NewJob]) -> bool:
+    """Insert a chunk of what a plan job plans; False when the plan job is no longer its holder's."""
+    if not hold(session, [planner]):
+        return False
+    insert_jobs(session, planner.run_id, planner.stage, jobs)
+    return True
+
+
+def claim_many(
+    session: Session, *, executor: str, queue: str, worker_id: str, process: str, limit: int, lease_seconds: float
+) -> list[Claimed]:
+    """Take up to `limit` waiting jobs of a queue for one process, the heaviest first.
+
+    Only jobs of runs that `executor` carries out and that are on. A job that crashed before
+    shares its process with few other suspects (`crashes.ROOM`).
+    """
+    waiting = (
+        select(JOB.c.id, JOB.c.crashes)
+        .join(RUN, RUN.c.id == JOB.c.run_id)
+        .where(RUN.c.executor == executor, RUN.c.state.in_(ACTIVE_RUNS))
+        .where(JOB.c.queue == queue, JOB.c.state.in_(WAITING_JOBS), JOB.c.not_before <= now(session))
+        .order_by(JOB.c.weight.desc(), JOB.c.id)
+        .limit(limit)
+        .with_for_update(skip_locked=True, of=JOB)
+    )
+    found = [(row.id, row.crashes) for row in session.execute(waiting)]
+    ids = room_for_suspects(session, process, found)
+    if not ids:
+        return []
+    take = (
+        update(JOB)
+        .where(JOB.c.id.in_(ids), JOB.c.state.in_(WAITING_JOBS))
+        .values(
+            state="running",
+            fence=JOB.c.fence + 1,
+            lease_until=now(session) + lease_seconds,
+            worker_id=worker_id,
+            process=process,
+            started_at=now(session),
+        )
+        .returning(*[JOB.c[name] for name in Claimed.__dataclass_fields__], JOB.c.weight)
+    )
+    rows = sorted(session.execute(take), key=lambda row: (-row.weight, row.id))
+    return [_claimed(row) for row in rows]
+
+
+def renew(session: Session, held: Collection[Claimed], lease_seconds: float) -> set[int]:
+    """Extend leases; return the ids still held. The others were lost, cancelled or paused: stop them."""
+    going = select(RUN.c.id).where(RUN.c.state.in_(ACTIVE_RUNS))
+    kept: set[int] = set()
+    for fence, ids in _by_fence(held).items():
+        extend = (
+            update(JOB)
+            .where(JOB.c.id.in_(ids), JOB.c.fence == fence, JOB.c.state == "running", JOB.c.run_id.in_(going))
+            .values(lease_until=now(session) + lease_seconds)
+            .returning(JOB.c.id)
+        )
+        kept |= {row.id for row in session.execute(extend)}
+    return kept
+
+
+def extend_all(session: Session, lease_seconds: float) -> int:
+    """Give every running job one lease more: after a sleep nobody is to blame for silence."""
+    until = now(session) + lease_seconds
+    return changed(
+        session, update(JOB).where(JOB.c.state == "running", JOB.c.lease_until < until).values(lease_until=until)
+    )
+
+
+def release(session: Session, held: Collection[Claimed]) -> None:
+    """Put jobs back without blame: a shutdown or a pause."""
+    for fence, ids in _by_fence(held).items():
+        back = update(JOB).where(JOB.c.id.in_(ids), JOB.c.fence == fence, JOB.c.state == "running")
+        session.execute(back.values(state="pending", **IDLE))
+
+
+def release_worker(session: Session, worker_id: str) -> int:
+    """Put back without blame what a worker held that is known to be gone."""
+    back = update(JOB).where(JOB.c.worker_id == worker_id, JOB.c.state == "running")
+    return changed(session, back.values(state="pending", **IDLE))
+
+
+def fail_attempt(session: Session, job: Claimed, reason: str) -> None:
+    """Record that a job's own work failed: it is tried again later, ATTEMPTS times in all."""
+    last = JOB.c.attempts + 1 >= ATTEMPTS
+    wait = BACK_OFF_SECONDS * 4**job.attempts
+    record = update(JOB).where(JOB.c.id == job.id, JOB.c.fence == job.fence, JOB.c.state == "running")
+    session.execute(
+        record.values(
+            state=case((last, "failed"), else_="pending"),
+            finished_at=case((last, now(session))),
+            attempts=JOB.c.attempts + 1,
+            not_before=now(session) + wait,
+            reason=reason,
+            **IDLE,
+        )
+    )
+
+
+def hold(session: Session, held: Collection[Claimed]) -> set[int]:
+    """Lock jobs until the transaction ends; return the ids of those that are still the holder's."""
+    fences = {job.id: job.fence for job in held}
+    ours = select(JOB.c.id, JOB.c.fence).where(JOB.c.id.in_(fences), JOB.c.state == "running")
+    rows = session.execute(ours.order_by(JOB.c.id).with_for_update(of=JOB))
+    return {row.id for row in rows if fences[row.id] == row.fence}
+
+
+def commit_many(session: Session, finished: Sequence[Finished]) -> set[int]:
+    """Save what jobs did, with their states and children, all or nothing; return the ids accepted.
+
+    A job whose fence has moved on is passed over: somebody else does it, or did.
+    """
+    held = hold(session, [entry.job for entry in finished])
+    accepted = [entry for entry in finished if entry.job.id in held]
+    if not accepted:
+        return set()
+    done = update(JOB).where(JOB.c.id == bindparam("job_id"))
+    done = done.values(state="done", finished_at=now(session), reason=None, **IDLE)
+    session.connection().execute(done, [_outcome(entry) for entry in accepted])
+    for entry in accepted:
+        candidates.insert(session, entry.job.run_id, entry.job.id, entry.commit.spots)
+        artifacts.save(session, entry.job.run_id, entry.artifacts)
+        insert_jobs(session, entry.job.run_id, entry.job.stage, entry.commit.children)
+    return held
+
+
+def release_strays(session: Session, worker_id: str, held: Collection[int]) -> int:
+    """Put back what the store says a worker holds and the worker does not know of: a claim whose answer was lost."""
+    unknown = update(JOB).where(JOB.c.worker_id == worker_id, JOB.c.state == "running", JOB.c.id.not_in(held))
+    return changed(session, unknown.values(state="pending", **IDLE))
+
+
+def _outcome(entry: Finished) -> dict[str, Any]:
+    return {
+        "job_id": entry.job.id,
+        "files": entry.commit.files,
+        "bytes": entry.commit.bytes,
+        "not_checked": len(entry.commit.not_checked),
+        "cpu_seconds": entry.commit.cpu_seconds,
+        "result": entry.result,
+    }
+
+
+def _row(run_id: str, stage: str, job: NewJob) -> dict[str, Any]:
+    return {
+        "run_id": run_id,
+        "stage": stage,
+        "step": job.step,
+        "queue": job.queue,
+        "input_hash": job.input_hash,
+        "label": job.label[:200],
+        "payload": job.payload,
+        "weight": job.weight,
+        "state": "pending",
+        **{
+            name: 0
+            for name in ("fence", "attempts", "crashes", "not_before", "files", "bytes", "not_checked", "cpu_seconds")
+        },
+    }
+
+
+def _claimed(row: Row[Any]) -> Claimed:
+    return Claimed(**{name: getattr(row, name) for name in Claimed.__dataclass_fields__})
+
+
+def _by_fence(held: Collection[Claimed]) -> dict[int, list[int]]:
+    grouped: dict[int, list[int]] = {}
+    for job in sorted(held, key=lambda job: job.id):
+        grouped.setdefault(job.fence, []).append(job.id)
+    return grouped
+
+
+def outcomes(session: Session, run_id: str, stage: str) -> list[dict[str, Any]]:
+    """Return state, reason, payload, result and files of a stage's own jobs, in the order of their ids."""
+    names = ("state", "reason", "payload", "result", "files")
+    chosen = select(*[JOB.c[name] for name in names]).where(
+        JOB.c.run_id == run_id, JOB.c.stage == stage, JOB.c.step != "plan"
+    )
+    return [dict(row) for row in session.execute(chosen.order_by(JOB.c.id)).mappings()]

@@ -1,0 +1,26 @@
+"""Leases: what only one may do at a time, such as being the controller."""
+
+from sqlalchemy import or_, select, update
+from sqlmodel import Session
+
+from jarvis_workers.store.sql import changed, insert_missing, now
+from jarvis_workers.store.tables import LEASE
+
+
+def is_free(session: Session, name: str, holder: str) -> bool:
+    """Say whether a lease is ours or run out; reads only, so that the losers cost nothing."""
+    taken = select(LEASE.c.name).where(LEASE.c.name == name, LEASE.c.holder != holder, LEASE.c.until > now(session))
+    return session.execute(taken).first() is None
+
+
+def take(session: Session, name: str, holder: str, seconds: float) -> bool:
+    """Take or extend a lease by compare-and-set; False when somebody else has it."""
+    insert_missing(session, LEASE, [{"name": name, "holder": holder, "until": 0.0}])
+    free = or_(LEASE.c.holder == holder, LEASE.c.until <= now(session))
+    taken = update(LEASE).where(LEASE.c.name == name, free).values(holder=holder, until=now(session) + seconds)
+    return changed(session, taken) == 1
+
+
+def give_back(session: Session, name: str, holder: str) -> None:
+    """Let go of a lease, so that the next one need not wait."""
+    session.execute(update(LEASE).where(LEASE.c.name == name, LEASE.c.holder == holder).values(until=0.0))

@@ -1,0 +1,16 @@
+"""Run migrations on the connection that `schema.upgrade` hands over, in its transaction."""
+
+from alembic import context
+from sqlmodel import SQLModel
+
+from jarvis_workers.store import tables
+
+assert tables
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=SQLModel.metadata,
+    render_as_batch=True,
+    transaction_per_migration=False,
+)
+context.run_migrations()

@@ -1,0 +1,183 @@
+"""Runs: what users asked for, and the changes of state that they can ask for.
+
+A run is planning, running, paused or cancelling; it ends done, incomplete, failed or cancelled.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Row, delete, func, insert, select, update
+from sqlmodel import Session
+
+from jarvis_workers.store import artifacts, events, stages
+from jarvis_workers.store.sql import changed, insert_missing, now
+from jarvis_workers.store.tables import ACTIVE_RUNS, ENDED_RUNS, JOB, RUN, SNAPSHOT, WAITING_JOBS
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run as the store has it; `options` are those it was submitted with."""
+
+    id: str
+    kind: str
+    root: str
+    root_raw: bytes
+    snapshot_id: str
+    executor: str
+    version: str
+    options: dict[str, Any] = field(default_factory=dict)
+    state: str = "planning"
+    reason: str | None = None
+    created_at: float = 0.0
+    started_at: float | None = None
+    ended_at: float | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Nothing more happens to it, unless it is retried."""
+        return self.state in ENDED_RUNS
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotFacts:
+    """What the store keeps of a snapshot; `id` is the hash of its index."""
+
+    id: str
+    files: int
+    bytes: int
+    not_checked: int
+
+
+def add(session: Session, run: Run, snapshot: SnapshotFacts, stage_names: Sequence[str]) -> None:
+    """Insert a run with its snapshot and its stages, the first of them opened."""
+    facts = {name: getattr(snapshot, name) for name in SnapshotFacts.__dataclass_fields__}
+    insert_missing(session, SNAPSHOT, [facts], created_at=now(session))
+    fields = {name: getattr(run, name) for name in Run.__dataclass_fields__}
+    row = fields | {"options": json.dumps(run.options, sort_keys=True), "created_at": now(session)}
+    session.execute(insert(RUN).values(row))
+    stages.add(session, run.id, stage_names)
+    events.record(session, run.id, "submitted", executor=run.executor)
+
+
+def get(session: Session, run_id: str) -> Run | None:
+    """Return a run, or None."""
+    row = session.execute(select(RUN).where(RUN.c.id == run_id)).first()
+    return _run(row) if row else None
+
+
+def lock(session: Session, run_id: str) -> Run | None:
+    """Return a run that nobody else changes until the transaction ends."""
+    row = session.execute(select(RUN).where(RUN.c.id == run_id).with_for_update()).first()
+    return _run(row) if row else None
+
+
+def starting_with(session: Session, prefix: str, limit: int = 2) -> list[Run]:
+    """Return runs whose id starts with `prefix`."""
+    chosen = select(RUN).where(RUN.c.id.startswith(prefix, autoescape=True)).order_by(RUN.c.id).limit(limit)
+    return [_run(row) for row in session.execute(chosen)]
+
+
+def newest(session: Session, limit: int, executor: str | None = None) -> list[Run]:
+    """Return the newest runs, the newest first."""
+    chosen = select(RUN).order_by(RUN.c.created_at.desc(), RUN.c.id).limit(limit)
+    return [
+        _run(row) for row in session.execute(chosen if executor is None else chosen.where(RUN.c.executor == executor))
+    ]
+
+
+def unfinished(session: Session) -> list[str]:
+    """Return the ids of runs that a controller looks after."""
+    return list(session.execute(select(RUN.c.id).where(RUN.c.state.in_((*ACTIVE_RUNS, "cancelling")))).scalars())
+
+
+def snapshot(session: Session, snapshot_id: str) -> SnapshotFacts | None:
+    """Return what is known of a snapshot."""
+    row = session.execute(select(SNAPSHOT).where(SNAPSHOT.c.id == snapshot_id)).mappings().first()
+    return SnapshotFacts(**{name: row[name] for name in SnapshotFacts.__dataclass_fields__}) if row else None
+
+
+def start(session: Session, run_id: str) -> None:
+    """A planned run is running."""
+    begun = update(RUN).where(RUN.c.id == run_id, RUN.c.state == "planning")
+    session.execute(begun.values(state="running", started_at=now(session)))
+
+
+def finish(session: Session, run_id: str, state: str, reason: str | None = None) -> None:
+    """Give a run its last state."""
+    session.execute(update(RUN).where(RUN.c.id == run_id).values(state=state, reason=reason, ended_at=now(session)))
+    events.record(session, run_id, state, reason=reason)
+
+
+def pause(session: Session, run_id: str, reason: str) -> bool:
+    """Stop claiming a run's jobs; those that run are released by their holders. False if it is not on."""
+    on = update(RUN).where(RUN.c.id == run_id, RUN.c.state.in_(ACTIVE_RUNS))
+    if not changed(session, on.values(state="paused", reason=reason)):
+        return False
+    events.record(session, run_id, "paused", reason=reason)
+    return True
+
+
+def cancel(session: Session, run_id: str) -> bool:
+    """Cancel what waits; what runs ends by itself, then the controller ends the run. False if it has ended."""
+    on = update(RUN).where(RUN.c.id == run_id, RUN.c.state.in_((*ACTIVE_RUNS, "paused")))
+    if not changed(session, on.values(state="cancelling", reason=None)):
+        return False
+    cancel_waiting(session, run_id)
+    events.record(session, run_id, "cancelling")
+    return True
+
+
+def cancel_waiting(session: Session, run_id: str) -> None:
+    """Cancel the jobs of a run that nobody has claimed."""
+    waiting = update(JOB).where(JOB.c.run_id == run_id, JOB.c.state.in_(WAITING_JOBS))
+    session.execute(waiting.values(state="cancelled", finished_at=now(session)))
+
+
+def take_up(session: Session, run_id: str, executor: str) -> bool:
+    """Go on with a paused run, or take over one whose executor is gone. False if it has ended."""
+    started = (
+        select(func.count()).select_from(JOB).where(JOB.c.run_id == run_id, JOB.c.step != "plan").scalar_subquery()
+    )
+    state = "running" if session.execute(select(started)).scalar_one() else "planning"
+    on = update(RUN).where(RUN.c.id == run_id, RUN.c.state.in_((*ACTIVE_RUNS, "paused")))
+    if not changed(session, on.values(state=state, reason=None, executor=executor)):
+        return False
+    events.record(session, run_id, "resumed", executor=executor)
+    return True
+
+
+def retry(session: Session, run_id: str, executor: str) -> int:
+    """Take up just the failed jobs of an ended run, and do again what follows from them; return how many."""
+    failed = update(JOB).where(JOB.c.run_id == run_id, JOB.c.state == "failed")
+    names = set(session.execute(select(JOB.c.stage).where(JOB.c.run_id == run_id, JOB.c.state == "failed")).scalars())
+    again = changed(
+        session, failed.values(state="pending", attempts=0, crashes=0, not_before=0.0, finished_at=None, reason=None)
+    )
+    if again:
+        stages.reopen(session, run_id, names)
+        on = {"state": "running", "reason": None, "executor": executor, "ended_at": None}
+        session.execute(update(RUN).where(RUN.c.id == run_id).values(on))
+        events.record(session, run_id, "retried", jobs=again)
+    return again
+
+
+def remove(session: Session, run_id: str) -> None:
+    """Delete an ended run with all that hangs on it; its blobs are no longer wanted."""
+    if not changed(session, delete(RUN).where(RUN.c.id == run_id, RUN.c.state.in_(ENDED_RUNS))):
+        return
+    artifacts.drop_wishes(session, run_id)
+    orphaned = ~select(RUN.c.id).where(RUN.c.snapshot_id == SNAPSHOT.c.id).exists()
+    session.execute(delete(SNAPSHOT).where(orphaned))
+
+
+def ended_before(session: Session, seconds_ago: float) -> list[str]:
+    """Return the ids of runs that ended longer ago."""
+    chosen = select(RUN.c.id).where(RUN.c.state.in_(ENDED_RUNS), RUN.c.ended_at < now(session) - seconds_ago)
+    return list(session.execute(chosen.order_by(RUN.c.id)).scalars())
+
+
+def _run(row: Row[Any]) -> Run:
+    fields = {name: getattr(row, name) for name in Run.__dataclass_fields__}
+    return Run(**fields | {"options": json.loads(row.options)})

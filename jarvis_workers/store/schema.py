@@ -1,0 +1,47 @@
+"""Decide whether the store's schema fits this program, and bring it up to date.
+
+Alembic costs a third of a second to import, so the stored revision is compared first.
+"""
+
+from sqlalchemy import Connection, Engine, inspect, text
+
+from jarvis_workers.errors import StoreError
+
+REVISIONS = ("0001",)
+
+
+def check_schema(engine: Engine, *, migrate: bool) -> None:
+    """Raise StoreError unless the schema is the newest we know; with `migrate`, make it so."""
+    with engine.execution_options(jarvis_mode="read").connect() as connection:
+        stored = stored_revision(connection)
+    if stored == REVISIONS[-1]:
+        return
+    where = engine.url.render_as_string(hide_password=True)
+    if stored is not None and stored not in REVISIONS:
+        raise StoreError(
+            f'{where}: the store has the newer schema "{stored}"; upgrade jarvis-workers, or use another store'
+        )
+    if not migrate:
+        raise StoreError(f"{where}: the store's schema is {stored or 'missing'}; run: jarvis admin migrate")
+    with engine.execution_options(jarvis_mode="migrate").begin() as connection:
+        upgrade(connection)
+
+
+def stored_revision(connection: Connection) -> str | None:
+    """Return the revision that the store says it has."""
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    row = connection.execute(text("SELECT version_num FROM alembic_version")).first()
+    return str(row[0]) if row else None
+
+
+def upgrade(connection: Connection) -> None:
+    """Bring the schema to the newest revision, inside the caller's transaction."""
+    from alembic import command  # noqa: PLC0415  (slow, and seldom needed)
+    from alembic.config import Config  # noqa: PLC0415
+
+    config = Config()
+    config.set_main_option("script_location", "jarvis_workers.store:migrations")
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

@@ -1,0 +1,123 @@
+"""Stages: open until none of their jobs is; and the counts that progress is made of."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, case, delete, func, insert, select, update
+from sqlmodel import Session
+
+from jarvis_workers.store.sql import changed, now
+from jarvis_workers.store.tables import JOB, OPEN_JOBS, STAGE
+
+
+@dataclass(frozen=True, slots=True)
+class StageProgress:
+    """How far a stage is, plan jobs left out. `weight` and `weight_done` are bytes of source."""
+
+    name: str
+    state: str
+    jobs: int = 0
+    done: int = 0
+    failed: int = 0
+    running: int = 0
+    files: int = 0
+    bytes: int = 0
+    not_checked: int = 0
+    weight: int = 0
+    weight_done: int = 0
+    crashes: int = 0
+    cpu_seconds: float = 0.0
+    opened_at: float | None = None
+    closed_at: float | None = None
+
+
+def add(session: Session, run_id: str, names: Sequence[str]) -> None:
+    """Insert the stages of a run, the first of them opened."""
+    session.execute(
+        insert(STAGE), [{"run_id": run_id, "name": name, "ordinal": n, "state": "open"} for n, name in enumerate(names)]
+    )
+    opened(session, run_id, names[0])
+
+
+def opened(session: Session, run_id: str, name: str) -> None:
+    """Note when a stage began."""
+    session.execute(update(STAGE).where(STAGE.c.run_id == run_id, STAGE.c.name == name).values(opened_at=now(session)))
+
+
+def current(session: Session, run_id: str) -> str | None:
+    """Return the first stage that is open, or None."""
+    first = select(STAGE.c.name).where(STAGE.c.run_id == run_id, STAGE.c.state == "open")
+    return session.execute(first.order_by(STAGE.c.ordinal).limit(1)).scalar_one_or_none()
+
+
+def following(session: Session, run_id: str, name: str) -> str | None:
+    """Return the stage after `name`, or None."""
+    here = select(STAGE.c.ordinal).where(STAGE.c.run_id == run_id, STAGE.c.name == name).scalar_subquery()
+    after = select(STAGE.c.name).where(STAGE.c.run_id == run_id, STAGE.c.ordinal == here + 1)
+    return session.execute(after).scalar_one_or_none()
+
+
+def close(session: Session, run_id: str, name: str) -> bool:
+    """Close a stage; False when somebody else did."""
+    shut = update(STAGE).where(STAGE.c.run_id == run_id, STAGE.c.name == name, STAGE.c.state == "open")
+    return changed(session, shut.values(state="closed", closed_at=now(session))) == 1
+
+
+def reopen(session: Session, run_id: str, names: Collection[str]) -> None:
+    """Open stages again, and forget what later ones did with their results."""
+    own = select(STAGE.c.ordinal).where(STAGE.c.run_id == run_id, STAGE.c.name.in_(names))
+    first = min(session.execute(own).scalars())
+    later = select(STAGE.c.name).where(STAGE.c.run_id == run_id, STAGE.c.ordinal > first)
+    session.execute(delete(JOB).where(JOB.c.run_id == run_id, JOB.c.stage.in_(later)))
+    again = update(STAGE).where(STAGE.c.run_id == run_id, STAGE.c.ordinal >= first)
+    session.execute(again.values(state="open", closed_at=None))
+
+
+def open_jobs(session: Session, run_id: str, name: str | None = None) -> int:
+    """Return how many jobs of a stage, or of the whole run, are pending, sent or running."""
+    found = select(func.count()).select_from(JOB).where(JOB.c.run_id == run_id, JOB.c.state.in_(OPEN_JOBS))
+    return int(session.execute(found if name is None else found.where(JOB.c.stage == name)).scalar_one())
+
+
+def failed_plan(session: Session, run_id: str, name: str) -> str | None:
+    """Return why a stage could not be planned, or None."""
+    plan = select(JOB.c.reason).where(JOB.c.run_id == run_id, JOB.c.stage == name, JOB.c.step == "plan")
+    return session.execute(plan.where(JOB.c.state == "failed")).scalar_one_or_none()
+
+
+def progress(session: Session, run_id: str) -> list[StageProgress]:
+    """Return how far each stage of a run is, in order."""
+    counted = {
+        "jobs": func.count(),
+        "done": _sum(JOB.c.state == "done"),
+        "failed": _sum(JOB.c.state == "failed"),
+        "running": _sum(JOB.c.state == "running"),
+        "weight_done": func.sum(case((JOB.c.state.in_(("done", "failed")), JOB.c.weight), else_=0)),
+        **{
+            name: func.sum(JOB.c[name])
+            for name in ("files", "bytes", "not_checked", "weight", "crashes", "cpu_seconds")
+        },
+    }
+    grouped = select(JOB.c.stage, *[value.label(name) for name, value in counted.items()])
+    grouped = grouped.where(JOB.c.run_id == run_id, JOB.c.step != "plan").group_by(JOB.c.stage)
+    found = {row["stage"]: row for row in session.execute(grouped).mappings()}
+    own = select(STAGE).where(STAGE.c.run_id == run_id).order_by(STAGE.c.ordinal)
+    return [
+        StageProgress(
+            name=row["name"],
+            state=row["state"],
+            opened_at=row["opened_at"],
+            closed_at=row["closed_at"],
+            **{name: _number(name, found[row["name"]][name]) for name in counted if row["name"] in found},
+        )
+        for row in session.execute(own).mappings()
+    ]
+
+
+def _sum(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return func.sum(case((condition, 1), else_=0))
+
+
+def _number(name: str, value: Any) -> Any:
+    return float(value) if name == "cpu_seconds" else int(value)

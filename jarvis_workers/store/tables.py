@@ -1,0 +1,175 @@
+"""The tables: what a run is made of, and what it found.
+
+Times are seconds since 1970 by the *database's* clock.  File names are kept twice: as
+shown to people (`file`), and as the bytes they are (`file_raw`), which also order them.
+"""
+
+from typing import Any, cast
+
+from sqlalchemy import BigInteger, Index, LargeBinary, Table, Text, UniqueConstraint
+from sqlmodel import Field, SQLModel
+
+from jarvis_workers.sec.finding import Candidate
+
+ACTIVE_RUNS = ("planning", "running")
+ENDED_RUNS = ("done", "incomplete", "failed", "cancelled")
+OPEN_JOBS = ("pending", "sent", "running")
+WAITING_JOBS = ("pending", "sent")
+
+
+class RunRow(SQLModel, table=True):
+    """What a user asked for. States: planning, running, paused, cancelling; done, incomplete, failed, cancelled."""
+
+    __tablename__ = "run"
+    id: str = Field(primary_key=True, max_length=32)
+    kind: str = Field(max_length=32)
+    state: str = Field(max_length=16, index=True)
+    reason: str | None = Field(default=None, sa_type=Text)
+    root: str = Field(sa_type=Text)
+    root_raw: bytes = Field(sa_type=LargeBinary)
+    snapshot_id: str = Field(foreign_key="snapshot.id", max_length=64)
+    executor: str = Field(max_length=96, index=True)
+    options: str = Field(default="{}", sa_type=Text)
+    version: str = Field(max_length=32)
+    created_at: float
+    started_at: float | None = None
+    ended_at: float | None = None
+
+
+class StageRow(SQLModel, table=True):
+    """A phase of a run. Open until the controller has seen that none of its jobs is."""
+
+    __tablename__ = "stage"
+    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)
+    name: str = Field(primary_key=True, max_length=32)
+    ordinal: int
+    state: str = Field(default="open", max_length=8)
+    opened_at: float | None = None
+    closed_at: float | None = None
+
+
+class JobRow(SQLModel, table=True):
+    """The smallest durable piece of work. States: pending, sent, running; done, failed, cancelled."""
+
+    __tablename__ = "job"
+    __table_args__ = (
+        UniqueConstraint("run_id", "stage", "input_hash", name="uq_job_input"),
+        Index("ix_job_stage_state", "run_id", "stage", "state"),
+        Index("ix_job_queue", "run_id", "queue", "state", "weight"),
+        Index("ix_job_lease", "state", "lease_until"),
+    )
+    id: int | None = Field(default=None, primary_key=True)
+    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", max_length=32)
+    stage: str = Field(max_length=32)
+    step: str = Field(max_length=32)
+    queue: str = Field(max_length=16)
+    input_hash: str = Field(max_length=64)
+    label: str = Field(max_length=200)
+    payload: str = Field(default="{}", sa_type=Text)
+    weight: int = Field(default=0, sa_type=BigInteger)
+    state: str = Field(default="pending", max_length=16)
+    fence: int = 0
+    lease_until: float | None = None
+    worker_id: str | None = Field(default=None, max_length=64)
+    process: str | None = Field(default=None, max_length=64)
+    attempts: int = 0
+    crashes: int = 0
+    not_before: float = 0.0
+    sent_at: float | None = None
+    started_at: float | None = None
+    finished_at: float | None = None
+    reason: str | None = Field(default=None, sa_type=Text)
+    files: int = 0
+    bytes: int = Field(default=0, sa_type=BigInteger)
+    not_checked: int = 0
+    cpu_seconds: float = 0.0
+    result: str | None = Field(default=None, sa_type=Text)
+
+
+class WorkerRow(SQLModel, table=True):
+    """Who works: a waiting command or a worker. Gone when `seen_at` is a lease old."""
+
+    __tablename__ = "worker"
+    id: str = Field(primary_key=True, max_length=64)
+    host: str = Field(max_length=255)
+    pid: int
+    birth: str = Field(max_length=96)
+    queues: str = Field(max_length=255)
+    slots: int
+    version: str = Field(max_length=32)
+    seen_at: float
+
+
+class SnapshotRow(SQLModel, table=True):
+    """A packed source tree; `id` is the hash of its index."""
+
+    __tablename__ = "snapshot"
+    id: str = Field(primary_key=True, max_length=64)
+    files: int
+    bytes: int = Field(sa_type=BigInteger)
+    not_checked: int
+    created_at: float
+
+
+class CandidateRow(Candidate, SQLModel, table=True):
+    """A place where a rule fired. `gid` is given when the scan stage closes: file, line, rule."""
+
+    __tablename__ = "candidate"
+    __table_args__ = (Index("ix_candidate_gid", "run_id", "gid"),)
+    model_config = {"frozen": False}  # type: ignore[assignment]
+    id: int | None = Field(default=None, primary_key=True)
+    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", max_length=32)
+    job_id: int = Field(foreign_key="job.id", ondelete="CASCADE", index=True)
+    gid: int | None = None
+    file_raw: bytes = Field(sa_type=LargeBinary)
+
+
+class EventRow(SQLModel, table=True):
+    """What happened to a run or a stage, for people and for measuring recovery."""
+
+    __tablename__ = "event"
+    id: int | None = Field(default=None, primary_key=True)
+    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", max_length=32, index=True)
+    stage: str | None = Field(default=None, max_length=32)
+    name: str = Field(max_length=32)
+    facts: str = Field(default="{}", sa_type=Text)
+    at: float
+
+
+class ArtifactRow(SQLModel, table=True):
+    """A result kept as a blob."""
+
+    __tablename__ = "artifact"
+    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)
+    name: str = Field(primary_key=True, max_length=64)
+    blob: str = Field(max_length=64)
+    size: int = Field(sa_type=BigInteger)
+    created_at: float
+
+
+class BlobUseRow(SQLModel, table=True):
+    """Who wants a blob: a run, or a submit on its way. Written before the blob is looked for."""
+
+    __tablename__ = "blob_use"
+    owner: str = Field(primary_key=True, max_length=64)
+    blob: str = Field(primary_key=True, max_length=64, index=True)
+    at: float
+
+
+class LeaseRow(SQLModel, table=True):
+    """Who may do what only one may do at a time."""
+
+    __tablename__ = "lease"
+    name: str = Field(primary_key=True, max_length=32)
+    holder: str = Field(max_length=64)
+    until: float
+
+
+def table(row: type[SQLModel]) -> Table:
+    """Return the Core table of a row class."""
+    return cast(Table, cast(Any, row).__table__)
+
+
+RUN, STAGE, JOB, WORKER = table(RunRow), table(StageRow), table(JobRow), table(WorkerRow)
+SNAPSHOT, CANDIDATE, EVENT = table(SnapshotRow), table(CandidateRow), table(EventRow)
+ARTIFACT, BLOB_USE, LEASE = table(ArtifactRow), table(BlobUseRow), table(LeaseRow)

@@ -1,0 +1,68 @@
+"""What goes into the store and comes out of it, for those who hold no connection.
+
+Light on purpose: the children that scan import this, and no database library.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+@dataclass(frozen=True, slots=True)
+class NewJob:
+    """A job to be planned. `input_hash` names its input: planning it twice is planning it once."""
+
+    step: str
+    queue: str
+    label: str
+    input_hash: str
+    payload: str = "{}"
+    weight: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A job that is ours until its lease runs out, as long as its fence is the one in the store."""
+
+    id: int
+    run_id: str
+    stage: str
+    step: str
+    queue: str
+    fence: int
+    label: str
+    payload: str
+    attempts: int
+    crashes: int
+
+
+class Spot(NamedTuple):
+    """Where a rule fired: what a scan brings back, before descriptions are added from the rule table."""
+
+    path: bytes
+    pattern: str
+    line: int
+    confidence: float
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """What a job did: `not_checked` pairs a path with the reason, `artifacts` a name with the content."""
+
+    files: int = 0
+    bytes: int = 0
+    cpu_seconds: float = 0.0
+    spots: tuple[Spot, ...] = ()
+    not_checked: tuple[tuple[bytes, str], ...] = ()
+    artifacts: tuple[tuple[str, bytes], ...] = ()
+    children: tuple[NewJob, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A commit whose large parts are in the blob store: `result` is text for the row, `artifacts` (name, blob, size)."""
+
+    job: Claimed
+    commit: Commit
+    result: str | None = None
+    artifacts: tuple[tuple[str, str, int], ...] = ()

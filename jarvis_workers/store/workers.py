@@ -1,0 +1,48 @@
+"""Workers: who works on this store, and whether they are still there."""
+
+from dataclasses import asdict, dataclass
+
+from sqlalchemy import delete, insert, select, update
+from sqlmodel import Session
+
+from jarvis_workers.store.sql import changed, now
+from jarvis_workers.store.tables import WORKER
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerFacts:
+    """A worker: `birth` tells a process from a later one with the same pid (boot id and start time)."""
+
+    id: str
+    host: str
+    pid: int
+    birth: str
+    queues: str
+    slots: int
+    version: str
+
+
+def touch(session: Session, worker: WorkerFacts) -> None:
+    """Say that a worker is there."""
+    seen = update(WORKER).where(WORKER.c.id == worker.id).values(seen_at=now(session))
+    if not changed(session, seen):
+        session.execute(insert(WORKER).values(**asdict(worker), seen_at=now(session)))
+
+
+def leave(session: Session, worker_id: str) -> None:
+    """Say that a worker has gone."""
+    session.execute(delete(WORKER).where(WORKER.c.id == worker_id))
+
+
+def find(session: Session, worker_id: str, lease_seconds: float) -> tuple[WorkerFacts, bool] | None:
+    """Return a worker and whether it was seen within a lease, or None."""
+    fresh = (WORKER.c.seen_at > now(session) - lease_seconds).label("fresh")
+    row = session.execute(select(WORKER, fresh).where(WORKER.c.id == worker_id)).mappings().first()
+    if row is None:
+        return None
+    return WorkerFacts(**{name: row[name] for name in WorkerFacts.__dataclass_fields__}), bool(row["fresh"])
+
+
+def drop_gone(session: Session, older_than_seconds: float) -> None:
+    """Forget workers not seen for long."""
+    session.execute(delete(WORKER).where(WORKER.c.seen_at < now(session) - older_than_seconds))

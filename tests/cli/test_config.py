@@ -1,0 +1,44 @@
+"""`jarvis config show`, as a user sees it."""
+
+import json
+
+import pytest
+
+from jarvis_cli.main import run
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JARVIS_DATA_DIR", str(tmp_path / "data"))
+    return tmp_path
+
+
+def test_each_setting_is_shown_with_its_place(here, capsys):
+    (here / "jarvis.yaml").write_text("processes: 3\nscan: {use_ignore_files: false}\n")
+
+    assert run(["config", "show"]) == 0
+
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["processes", "3", "jarvis.yaml"] in lines
+    assert ["scan.use_ignore_files", "no", "jarvis.yaml"] in lines
+    assert ["lease_seconds", "30", "default"] in lines
+    assert ["broker_url", "-", "default"] in lines
+
+
+def test_as_json_values_keep_their_types_and_secrets_are_hidden(here, capsys):
+    (here / "jarvis.yaml").write_text("broker_url: redis://:word@host\n")
+
+    assert run(["config", "show", "--json"]) == 0
+
+    rows = {row["setting"]: row for row in json.loads(capsys.readouterr().out)}
+    assert rows["broker_url"] == {"setting": "broker_url", "value": "redis://:***@host", "from": "jarvis.yaml"}
+    assert rows["scan.languages"]["value"] == ["c/cpp", "rust"]
+
+
+def test_a_wrong_setting_is_one_line_and_exit_2(here, capsys):
+    (here / "jarvis.yaml").write_text("brokr_url: x\n")
+
+    assert run(["config", "show"]) == 2
+
+    assert capsys.readouterr().err == 'jarvis: jarvis.yaml: unknown setting "brokr_url" (did you mean "broker_url"?)\n'

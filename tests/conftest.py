@@ -1,0 +1,62 @@
+"""What tests of several packages share: stores on both databases."""
+
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from jarvis_workers.store.engine import Store, open_store
+from tests.servers import Postgres, postgres
+
+_numbers = count(1)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Postgres]:
+    """A PostgreSQL server with a migrated database `template`."""
+    with postgres() as server:
+        server.sql("CREATE DATABASE template")
+        open_store(server.url("template"), migrate=True).close()
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres_server: Postgres) -> str:
+    """The address of a migrated database of this test's own."""
+    name = f"test_{next(_numbers)}"
+    postgres_server.sql(f"CREATE DATABASE {name} TEMPLATE template")
+    return postgres_server.url(name)
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    """The address of a SQLite store of this test's own."""
+    return f"sqlite:///{tmp_path / 'jarvis.db'}"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request: pytest.FixtureRequest) -> str:
+    """A store's address, once on each database."""
+    url: str = request.getfixturevalue("sqlite_url" if request.param == "sqlite" else "postgres_url")
+    return url
+
+
+@pytest.fixture
+def open_stores() -> Iterator[Callable[..., Store]]:
+    """Open stores that are closed when the test ends."""
+    opened: list[Store] = []
+
+    def open_one(url: str, **options: object) -> Store:
+        opened.append(open_store(url, **options))  # type: ignore[arg-type]
+        return opened[-1]
+
+    yield open_one
+    for store in opened:
+        store.close()
+
+
+@pytest.fixture
+def store(store_url: str, open_stores: Callable[..., Store]) -> Store:
+    """An empty store, once on each database."""
+    return open_stores(store_url)

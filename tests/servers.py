@@ -1,0 +1,78 @@
+"""Start real servers for tests, and stop them again. A server that is missing skips a test here and fails it in CI."""
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+UNPRIVILEGED = "nobody"
+FAST = "-c fsync=off -c full_page_writes=off -c max_connections=60 -c listen_addresses="
+
+
+def missing(what: str) -> NoReturn:
+    """Skip the test on somebody's machine; in CI a missing server is a failure."""
+    if os.environ.get("CI"):
+        pytest.fail(f"{what} is not installed")
+    pytest.skip(f"{what} is not installed")
+
+
+def postgres_binaries() -> Path | None:
+    """Return the directory with initdb and pg_ctl, the newest if there are several."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    on_path = shutil.which("initdb")
+    return found[-1].parent if found else Path(on_path).parent if on_path else None
+
+
+class Postgres:
+    """A server of our own on a unix socket. `url(name)` is the address of a database."""
+
+    def __init__(self, binaries: Path, home: Path) -> None:
+        self.binaries, self.home = binaries, home
+        self.user = UNPRIVILEGED if os.geteuid() == 0 else None
+
+    def url(self, name: str) -> str:
+        return f"postgresql:///{name}?host={self.home}&user=jarvis"
+
+    def run(self, *command: str) -> None:
+        done = subprocess.run(
+            [self.binaries / command[0], *command[1:]], user=self.user, cwd=self.home, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+
+    def start(self) -> None:
+        options = f"-k {self.home} {FAST}"
+        self.run("pg_ctl", "-D", str(self.home / "data"), "-l", str(self.home / "log"), "-w", "-o", options, "start")
+
+    def stop(self, mode: str = "immediate") -> None:
+        self.run("pg_ctl", "-D", str(self.home / "data"), "-w", "-m", mode, "stop")
+
+    def sql(self, statement: str) -> None:
+        self.run("psql", "-h", str(self.home), "-U", "jarvis", "-d", "postgres", "-qc", statement)
+
+
+@contextmanager
+def postgres() -> Iterator[Postgres]:
+    """Run a PostgreSQL server while the block lasts."""
+    binaries = postgres_binaries()
+    if binaries is None:
+        missing("PostgreSQL")
+    home = Path(tempfile.mkdtemp(prefix="jarvis-pg-"))
+    server = Postgres(binaries, home)
+    try:
+        if server.user:
+            os.chown(home, pwd.getpwnam(server.user).pw_uid, -1)
+        server.run("initdb", "-D", str(home / "data"), "-U", "jarvis", "-A", "trust", "-E", "UTF8", "--no-locale", "-N")
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
+    finally:
+        shutil.rmtree(home, ignore_errors=True)

@@ -1,0 +1,123 @@
+"""What the doctor finds fit, what it warns of, and what it fails."""
+
+from dataclasses import replace
+
+import pytest
+
+from jarvis_workers.errors import StoreUnavailable
+from jarvis_workers.service.doctor import Machine, examine, fit, free_memory, this_machine
+from jarvis_workers.settings import Settings
+
+GOOD = Machine(
+    tools={"git": "/usr/bin/git", "cc": "/usr/bin/cc", "cargo": "/usr/bin/cargo"},
+    mounts="1 1 8:1 / / rw - ext4 /dev/sda rw",
+    free_disk=10**11,
+    free_memory=10**10,
+    open_files=65536,
+)
+ON_NFS = replace(GOOD, mounts="1 1 8:1 / / rw - nfs4 server:/ rw")
+
+
+def nothing_answers():
+    raise StoreUnavailable("postgresql://db/jarvis does not answer")
+
+
+def looked_at(settings, machine=GOOD, store=lambda: "sqlite", matcher=lambda: "hyperscan"):
+    return examine(settings, machine, probe_store=store, probe_matcher=matcher)
+
+
+def only(checks, state):
+    return [check for check in checks if check.state == state]
+
+
+@pytest.fixture
+def settings(tmp_path):
+    return Settings(data_dir=tmp_path)
+
+
+def test_a_good_machine_is_fit_and_needs_nothing(settings):
+    checks = looked_at(settings)
+
+    assert {check.state for check in checks} == {"ok"}
+    assert not any(check.remedy for check in checks)
+    assert fit(checks)
+
+
+@pytest.mark.parametrize(
+    ("machine", "name", "remedy"),
+    [
+        (replace(GOOD, tools={**GOOD.tools, "cargo": None}), "cargo", "install cargo to build Rust code"),
+        (replace(GOOD, free_disk=10**8), "disk", "free some space"),
+        (replace(GOOD, free_memory=10**8), "memory", "JARVIS_PROCESSES"),
+        (replace(GOOD, open_files=256), "open files", "ulimit -n"),
+        (replace(GOOD, file_bytes=10**6), "file size", "ulimit -f unlimited"),
+    ],
+)
+def test_what_is_scarce_is_a_warning_with_a_remedy(settings, machine, name, remedy):
+    checks = looked_at(settings, machine)
+    (warning,) = only(checks, "warn")
+
+    assert warning.name == name
+    assert remedy in warning.remedy
+    assert fit(checks)
+
+
+def test_a_slow_matching_engine_is_a_warning(settings):
+    (warning,) = only(looked_at(settings, matcher=lambda: "re"), "warn")
+
+    assert "jarvis-workers[fast]" in warning.remedy
+
+
+def test_what_is_not_known_is_not_held_against_the_machine(settings):
+    assert fit(looked_at(settings, replace(GOOD, free_disk=None, free_memory=None)))
+
+
+def test_a_store_that_does_not_answer_is_a_failure(settings):
+    checks = looked_at(settings, store=nothing_answers)
+    (failure,) = only(checks, "fail")
+
+    assert failure.says == "postgresql://db/jarvis does not answer"
+    assert "JARVIS_STORE_URL" in failure.remedy
+    assert not fit(checks)
+
+
+def test_a_file_store_on_a_network_file_system_is_a_failure(settings):
+    (failure,) = only(looked_at(settings, ON_NFS), "fail")
+
+    assert "is on nfs4" in failure.says
+    assert "JARVIS_STORE_URL" in failure.remedy
+
+
+def test_a_network_file_system_is_well_where_the_store_is_elsewhere(settings):
+    elsewhere = settings.model_copy(update={"store_url": "postgresql://db/jarvis"})
+
+    assert fit(looked_at(elsewhere, ON_NFS))
+
+
+def test_a_data_directory_that_cannot_be_written_is_a_failure(tmp_path):
+    (tmp_path / "file").touch()
+    settings = Settings(data_dir=tmp_path / "file" / "data")
+    (failure,) = only(looked_at(settings), "fail")
+
+    assert failure.name == "data directory"
+    assert "JARVIS_DATA_DIR" in failure.remedy
+
+
+def test_a_data_directory_that_is_not_there_yet_will_be_made(tmp_path):
+    checks = looked_at(Settings(data_dir=tmp_path / "new" / "data"))
+
+    assert "will be made" in next(check.says for check in checks if check.name == "data directory")
+    assert not (tmp_path / "new").exists()
+
+
+def test_this_machine_is_known(tmp_path):
+    machine = this_machine(tmp_path / "new")
+
+    assert set(machine.tools) == {"git", "cc", "cargo"}
+    assert machine.free_disk > 0
+
+
+def test_free_memory_is_read_from_the_kernels_table():
+    assert free_memory("MemTotal: 9 kB\nMemFree: 2 kB\nMemAvailable: 5 kB\n") == 5 * 1024
+    assert free_memory("MemFree: 2 kB\n") == 2 * 1024
+    assert free_memory("") is None

@@ -1,0 +1,65 @@
+"""Trees and stores of blobs that the tests of this directory share."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import pytest
+
+from jarvis_workers.snapshots.blobs import DirectoryBlobs
+from jarvis_workers.snapshots.selection import Selection
+
+NOBODY = 65534
+
+
+@pytest.fixture
+def blobs(tmp_path: Path) -> DirectoryBlobs:
+    return DirectoryBlobs(tmp_path / "blobs")
+
+
+@pytest.fixture
+def chosen() -> Selection:
+    return Selection(frozenset({b".c", b".h"}))
+
+
+@pytest.fixture
+def grow() -> Callable[[Path, Mapping[str, str | bytes]], Path]:
+    """Write files, by their paths below a root."""
+
+    def write(root: Path, files: Mapping[str, str | bytes]) -> Path:
+        for name, content in files.items():
+            place = root / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return root
+
+    return write
+
+
+@pytest.fixture
+def public_path() -> Iterator[Path]:
+    """Like tmp_path, but one that any user may enter."""
+    path = Path(tempfile.mkdtemp())
+    path.chmod(0o755)
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture
+def as_nobody() -> Callable[[], AbstractContextManager[None]]:
+    """Root may read everything: step down to somebody who may not."""
+
+    @contextmanager
+    def step_down() -> Iterator[None]:
+        before = os.geteuid()
+        if before == 0:
+            os.seteuid(NOBODY)
+        try:
+            yield
+        finally:
+            os.seteuid(before)
+
+    return step_down

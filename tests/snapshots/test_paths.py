@@ -1,0 +1,28 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jarvis_workers.snapshots.paths import as_text, from_text, leaves_the_root, shown
+
+
+def test_people_see_utf8_as_it_is_and_other_bytes_escaped() -> None:
+    assert shown("größe/a b.c".encode()) == "größe/a b.c"
+    assert shown(b"caf\xe9\xff.c") == "caf\\xe9\\xff.c"
+
+
+@given(st.binary())
+def test_any_bytes_come_back_from_their_text_and_can_be_shown(path: bytes) -> None:
+    assert from_text(as_text(path)) == path
+    shown(path).encode()
+
+
+@pytest.mark.parametrize(
+    "path", [b"", b"/a", b"..", b"../a", b"a/../b", b"a/..", b"a//b", b"a/", b"./a", b"a/./b", b"a\0b"]
+)
+def test_a_path_that_is_not_plainly_below_the_root_is_refused(path: bytes) -> None:
+    assert leaves_the_root(path)
+
+
+@pytest.mark.parametrize("path", [b"a", b"a/b", b"..a", b"a../b", b"...", b".hidden", b"a\n..\nb"])
+def test_dots_within_a_name_are_just_a_name(path: bytes) -> None:
+    assert not leaves_the_root(path)

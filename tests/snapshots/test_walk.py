@@ -1,0 +1,215 @@
+import os
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from jarvis_workers.errors import SnapshotError, UsageError
+from jarvis_workers.snapshots import reasons
+from jarvis_workers.snapshots.outcome import Excluded, Found, LeftOut, NotChecked
+from jarvis_workers.snapshots.selection import Selection
+from jarvis_workers.snapshots.walk import LONGEST_PATH, OPEN_DIRECTORIES, walk
+
+
+def found(root: Path, selection: Selection) -> list[bytes]:
+    return [outcome.path for outcome in walk(root, selection) if isinstance(outcome, Found)]
+
+
+def refused(root: Path, selection: Selection) -> dict[bytes, str]:
+    return {outcome.path: outcome.reason for outcome in walk(root, selection) if isinstance(outcome, NotChecked)}
+
+
+def left_out(root: Path, selection: Selection) -> list[LeftOut]:
+    return [outcome for outcome in walk(root, selection) if isinstance(outcome, LeftOut)]
+
+
+def test_files_come_in_the_order_of_their_whole_paths(tmp_path: Path, grow, chosen: Selection) -> None:
+    grow(tmp_path, dict.fromkeys(["a/z.c", "a.c", "a-b.c", "a0.c", "a/b/c.c", "b.h"], "x"))
+
+    assert found(tmp_path, chosen) == [b"a-b.c", b"a.c", b"a/b/c.c", b"a/z.c", b"a0.c", b"b.h"]
+
+
+def test_names_are_bytes_of_any_kind(tmp_path: Path, chosen: Selection) -> None:
+    names = [b"a b.c", b"line\nbreak.c", b"caf\xe9.c", "größe.c".encode()]
+    for name in names:
+        (tmp_path / os.fsdecode(name)).write_text("x")
+
+    assert found(tmp_path, chosen) == sorted(names)
+
+
+def test_a_suffix_counts_with_its_case_and_not_without_a_stem(tmp_path: Path, grow) -> None:
+    grow(tmp_path, dict.fromkeys(["a.c", "a.C", "a.c++", ".c", "c", "a.c.orig"], "x"))
+
+    assert found(tmp_path, Selection(frozenset({b".C", b".c++"}))) == [b"a.C", b"a.c++"]
+    assert left_out(tmp_path, Selection(frozenset({b".C"}))) == [LeftOut(reasons.NOT_A_SOURCE_FILE, 5)]
+
+
+def test_excluded_directories_are_named_wherever_they_are_below_the_root(
+    tmp_path: Path, grow, chosen: Selection
+) -> None:
+    root = grow(tmp_path / "build", dict.fromkeys(["a.c", "build/b.c", "src/vendor/c.c", ".jarvis/d.c", "out.c"], "x"))
+
+    assert found(root, chosen) == [b"a.c", b"out.c"]
+    assert [outcome for outcome in walk(root, chosen) if isinstance(outcome, Excluded)] == [
+        Excluded(b".jarvis", reasons.EXCLUDED_DIRECTORY),
+        Excluded(b"build", reasons.EXCLUDED_DIRECTORY),
+        Excluded(b"src/vendor", reasons.EXCLUDED_DIRECTORY),
+    ]
+
+
+def test_no_default_excludes_takes_them_in(tmp_path: Path, grow, chosen: Selection) -> None:
+    grow(tmp_path, {"build/b.c": "x"})
+
+    assert found(tmp_path, replace(chosen, exclude_dirs=frozenset())) == [b"build/b.c"]
+
+
+def test_links_within_the_tree_are_only_counted(tmp_path: Path, grow, chosen: Selection) -> None:
+    grow(tmp_path, {"src/a.c": "x"})
+    (tmp_path / "b.c").symlink_to("src/a.c")
+    (tmp_path / "again").symlink_to(tmp_path / "src")
+    (tmp_path / "src" / "up").symlink_to("..")
+
+    assert found(tmp_path, chosen) == [b"src/a.c"]
+    assert left_out(tmp_path, chosen) == [LeftOut(reasons.LINK_WITHIN_THE_TREE)] * 3
+
+
+def test_links_that_leave_the_root_or_lead_nowhere_are_refused_by_name(tmp_path: Path, grow, chosen: Selection) -> None:
+    root = grow(tmp_path / "tree", {"a.c": "x"})
+    grow(tmp_path / "tree-beside", {"b.c": "x"})
+    (root / "out").symlink_to("../tree-beside")
+    (root / "passwd").symlink_to("/etc/passwd")
+    (root / "loop").symlink_to("loop")
+    (root / "gone.c").symlink_to("nowhere.c")
+    (root / "gone").symlink_to("a.c/below")
+    (root / "build").symlink_to("/")
+
+    assert refused(root, chosen) == {
+        b"gone.c": reasons.LINK_BROKEN,
+        b"loop": reasons.LINK_LOOP,
+        b"out": reasons.LINK_OUT,
+        b"passwd": reasons.LINK_OUT,
+    }
+    assert Excluded(b"build", reasons.EXCLUDED_DIRECTORY) in list(walk(root, chosen))
+
+
+def test_pipes_sockets_and_devices_named_like_source_are_refused(tmp_path: Path, chosen: Selection) -> None:
+    os.mkfifo(tmp_path / "pipe.c")
+    os.mkfifo(tmp_path / "pipe")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "socket.c"))
+
+    assert refused(tmp_path, chosen) == {
+        b"pipe.c": "named pipe, not a regular file",
+        b"socket.c": "socket, not a regular file",
+    }
+    assert reasons.not_regular(Path("/dev/null").stat().st_mode) == "device, not a regular file"
+
+
+def test_a_directory_without_permission_is_named_and_the_rest_goes_on(
+    public_path: Path, grow, chosen: Selection, as_nobody: Callable[[], AbstractContextManager[None]]
+) -> None:
+    grow(public_path, {"closed/a.c": "x", "open/b.c": "x"})
+    (public_path / "closed").chmod(0)
+    (public_path / "link").symlink_to("closed/a.c")
+    with as_nobody():
+        assert refused(public_path, chosen) == {
+            b"closed": reasons.NO_PERMISSION,
+            b"link": f"symbolic link: {reasons.NO_PERMISSION}",
+        }
+        assert found(public_path, chosen) == [b"open/b.c"]
+        with pytest.raises(SnapshotError, match="closed: no permission"):
+            list(walk(public_path / "closed", chosen))
+
+
+def test_a_root_that_is_no_tree_is_refused(tmp_path: Path, grow, chosen: Selection) -> None:
+    grow(tmp_path, {"a.c": "x"})
+    os.mkfifo(tmp_path / "pipe.c")
+    (tmp_path / "loop").symlink_to("loop")
+
+    for name, says in {"none": "no such", "a.c/b": "no such", "pipe.c": "named pipe"}.items():
+        with pytest.raises(UsageError, match=says):
+            list(walk(tmp_path / name, chosen))
+    with pytest.raises(SnapshotError, match="symbolic link loop"):
+        list(walk(tmp_path / "loop", chosen))
+
+
+def test_the_root_may_be_a_single_file_or_a_link(tmp_path: Path, grow, chosen: Selection) -> None:
+    grow(tmp_path, {"src/a.c": "x", "src/a.txt": "x"})
+    (tmp_path / "link").symlink_to("src")
+    (tmp_path / "other.c").symlink_to("src/a.txt")
+
+    assert found(tmp_path / "src" / "a.c", chosen) == [b"a.c"]
+    assert left_out(tmp_path / "src" / "a.txt", chosen) == [LeftOut(reasons.NOT_A_SOURCE_FILE)]
+    assert found(tmp_path / "link", chosen) == [b"a.c"]
+    assert [o.name for o in walk(tmp_path / "other.c", chosen) if isinstance(o, Found)] == [b"a.txt"]
+
+
+@pytest.fixture
+def dig(tmp_path: Path) -> Iterator[Callable[[int, bytes], Path]]:
+    """Make a tree as deep as asked, with a file at its bottom and one half-way."""
+    root = tmp_path / "deep"
+    root.mkdir()
+
+    def make(levels: int, name: bytes) -> Path:
+        descriptor = os.open(root, os.O_DIRECTORY)
+        for level in range(levels):
+            if level == levels // 2:
+                os.close(os.open(b"z.c", os.O_CREAT, dir_fd=descriptor))
+            os.mkdir(name, dir_fd=descriptor)
+            below = os.open(name, os.O_DIRECTORY, dir_fd=descriptor)
+            os.close(descriptor)
+            descriptor = below
+        os.close(os.open(b"a.c", os.O_CREAT, dir_fd=descriptor))
+        os.close(descriptor)
+        return root
+
+    yield make
+    subprocess.run(["rm", "-rf", root], check=True)
+
+
+def test_a_tree_of_five_thousand_levels_is_walked_with_few_open_files(dig, chosen: Selection) -> None:
+    root = dig(5_000, b"d")
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    paths, most = [], 0
+    for outcome in walk(root, chosen):
+        most = max(most, len(list(Path("/proc/self/fd").iterdir())) - before)
+        paths.append(outcome.path)
+
+    assert paths == [b"d/" * 5_000 + b"a.c", b"d/" * 2_500 + b"z.c"]
+    assert most <= OPEN_DIRECTORIES + 2
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_what_lies_too_deep_is_named(dig, chosen: Selection) -> None:
+    root = dig(LONGEST_PATH // 251 + 2, b"d" * 250)
+
+    (reason,) = refused(root, chosen).values()
+    assert reason == reasons.TOO_DEEP
+    assert len(found(root, chosen)) == 1
+
+
+def test_a_directory_that_moves_meanwhile_is_named_and_never_followed(tmp_path: Path, dig, chosen: Selection) -> None:
+    root = dig(2 * OPEN_DIRECTORIES, b"d")
+    outcomes = walk(root, chosen)
+    bottom = next(outcomes)
+    (root / "d" / "d").rename(tmp_path / "elsewhere")
+
+    assert isinstance(bottom, Found)
+    assert [(o.path, o.reason) for o in outcomes if isinstance(o, NotChecked)] == [
+        (b"d", reasons.MOVED),
+        (b".", reasons.MOVED),
+    ]
+
+
+def test_a_walk_that_is_given_up_closes_what_it_opened(tmp_path: Path, grow, chosen: Selection) -> None:
+    grow(tmp_path, {"a/b/c.c": "x"})
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    outcomes = walk(tmp_path, chosen)
+    next(outcomes)
+    outcomes.close()
+
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
