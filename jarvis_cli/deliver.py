@@ -9,7 +9,7 @@ from typing import Any
 from jarvis_cli import exits
 from jarvis_cli.progress import Display
 from jarvis_workers.errors import UsageError
-from jarvis_workers.sec.finding import SEVERITIES
+from jarvis_workers.sec.finding import SEVERITIES, is_at_least
 from jarvis_workers.sec.report import FORMATS, format_of
 from jarvis_workers.service import reports
 from jarvis_workers.service.export import export, export_directory, write_whole
@@ -37,9 +37,8 @@ def delivery(output: str | None, form: str | None, fail_on: str | None, default_
     if fail_on is not None and fail_on not in SEVERITIES:
         raise UsageError(f'--fail-on: "{fail_on}" is not one of {", ".join(SEVERITIES)}')
     if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
-        raise UsageError(
-            f"-o {path}: {'is a directory' if path.is_dir() else 'its directory is not there'}; name a file, or - for stdout"
-        )
+        problem = "is a directory" if path.is_dir() else "its directory is not there"
+        raise UsageError(f"-o {path}: {problem}; name a file, or - for stdout")
     chosen = form or (format_of(path, "markdown") if path else "markdown")
     return Delivery(path, chosen, fail_on)
 
@@ -74,10 +73,9 @@ def write_report(text: str, output: Path | None) -> None:
 
 def exit_code(run: Run, body: dict[str, Any], fail_on: str | None) -> int:
     """Return the exit code of a run that is over, or paused."""
-    if run.state == "cancelled" or run.state == "failed":
+    if run.state in {"cancelled", "failed"}:
         return exits.FAILED
-    bar = SEVERITIES[: SEVERITIES.index(fail_on) + 1] if fail_on else ()
-    findings = any(issue["severity"] in bar for issue in body["issues"])
+    findings = fail_on is not None and any(is_at_least(issue["severity"], fail_on) for issue in body["issues"])
     return exits.of_run(findings=findings, incomplete=run.state != "done")
 
 

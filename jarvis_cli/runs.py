@@ -3,7 +3,6 @@
 import json
 import time
 from pathlib import Path
-from secrets import token_hex
 from typing import Annotated, Any
 
 import typer
@@ -55,9 +54,8 @@ def list_runs(
         return exits.DONE
     typer.echo(f"{'RUN':<10}{'KIND':<10}{'STATE':<12}{'CREATED':<21}{'FILES':>8}  ROOT")
     for row in found:
-        typer.echo(
-            f"{row['id']:<10}{row['kind']:<10}{row['state']:<12}{row['created_at'][:19]:<21}{row['files']:>8,}  {_line(row['root'])}"
-        )
+        start = f"{row['id']:<10}{row['kind']:<10}{row['state']:<12}{row['created_at'][:19]:<21}"
+        typer.echo(f"{start}{row['files']:>8,}  {_line(row['root'])}")
     return exits.DONE
 
 

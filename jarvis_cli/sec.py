@@ -78,7 +78,8 @@ def fast(
         raise UsageError("this version works on one machine; unset JARVIS_BROKER_URL or use --where local")
     if detach:
         raise UsageError(
-            "--detach is for runs on a cluster: a local run is carried out by this command; leave it out, or put the command in the background"
+            "--detach is for runs on a cluster: a local run is carried out by this command; "
+            "leave it out, or put the command in the background"
         )
     asked = delivery(output, form, fail_on, frame.default_output)
     return _scan(settings, path, asked, (tuple(include or ()), tuple(exclude or ())), quiet)

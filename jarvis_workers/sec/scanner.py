@@ -17,9 +17,11 @@ from jarvis_workers.source.match import Matcher, build
 
 __all__ = ["EXTENSIONS", "Hit", "Scan", "Scanner", "is_header", "is_test", "language_of"]
 
-MATCHES_MAX = 200_000
+MATCHES_MAX = 50_000
 # Of the sites of one rule on one line so many are looked at: the surest is reported.
 SITES_PER_LINE = 16
+# How far behind the last name a rule may look.
+LOOK_AHEAD = 8_192
 LEAST, MOST = 0.4, 0.95
 TEST_FILE = -0.1
 
@@ -69,8 +71,9 @@ class Scanner:
         names, problem = self._languages[language].names(content)
         if not names:
             return NOTHING if problem is None else Scan((), problem)
-        text, end = mask(content, language)
-        if end < len(content):
+        needed = content[: names[-1].start + LOOK_AHEAD]
+        text, end = mask(needed, language)
+        if end < len(needed):
             line = content.count(b"\n", 0, end) + 1
             problem = f"too many comments and literals; checked only as far as line {line}"
         source = Source(content, text, header=header, test=test)
@@ -112,9 +115,11 @@ class _Language:
             floor = max(0, end - self._longest - 1)
             while start > floor and content[start - 1] in WORD_BYTES:
                 start -= 1
-            rules = self._rules.get(content[start:end])
-            if rules is not None:
-                found.append(_Name(start, content[start:end], rules))
+            name = content[start:end]
+            asked = self._rules.get(name, ())
+            rules = tuple(rule for rule in asked if rule.dismisses is None or not rule.dismisses(name, content, end))
+            if rules:
+                found.append(_Name(start, name, rules))
         return found, problem
 
 
@@ -189,7 +194,7 @@ def _confidence(source: Source, found: _Name, rule: Rule) -> float | None:
     at: int | None = end
     if rule.calls:
         at = opening(source.text, end)
-        if at is None or (rule.language != "rust" and _is_no_call(source, found.start)):
+        if at is None or (rule.language != "rust" and _is_no_call(source, found.start, at)):
             return None
     assert at is not None
     moved = rule.check(Site(source, found.name, found.start, at))
@@ -198,5 +203,5 @@ def _confidence(source: Source, found: _Name, rule: Rule) -> float | None:
     return round(min(MOST, max(LEAST, rule.confidence + moved + (TEST_FILE if source.test else 0.0))), 2)
 
 
-def _is_no_call(source: Source, start: int) -> bool:
-    return is_foreign(source.text, start) or is_declaration(source.text, start, header=source.header)
+def _is_no_call(source: Source, start: int, at: int) -> bool:
+    return is_foreign(source.text, start) or is_declaration(source.text, start, at, header=source.header)

@@ -1,11 +1,9 @@
 """Reports of a run: its body from the store, its `run` part from the rows, in a format."""
 
 import json
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from jarvis_workers.sec.finding import SEVERITIES
 from jarvis_workers.sec.report import FORMATS
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.write_report import REPORT, load, report_body
@@ -50,12 +48,6 @@ def run_part(store: Store, run: Run) -> dict[str, Any]:
 def render(store: Store, blobs: Blobs, run: Run, form: str) -> str:
     """Return the report of a run in a format of `FORMATS`."""
     return FORMATS[form](read_body(store, blobs, run), run_part(store, run))
-
-
-def worst(body: Mapping[str, Any]) -> str | None:
-    """Return the highest severity among the issues, or None."""
-    found = {issue["severity"] for issue in body["issues"]}
-    return next((severity for severity in SEVERITIES if severity in found), None)
 
 
 def _stage(stage: StageProgress) -> dict[str, Any]:

@@ -1,16 +1,16 @@
 """Take a source tree in: pack it, and insert a run over it."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jarvis_workers import __version__
 from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import shown
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.pack import Snapshot, pack
-from jarvis_workers.snapshots.paths import shown
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.controller import plan_job
 from jarvis_workers.steps.flow import FLOWS
@@ -73,7 +73,7 @@ def _run(request: Request, snapshot: Snapshot) -> Run:
     )
 
 
-def _options(request: Request, snapshot: Snapshot) -> Mapping[str, Any]:
+def _options(request: Request, snapshot: Snapshot) -> dict[str, Any]:
     """Small trees get smaller batches, so that every process has something to do."""
     shares = max(1, request.processes) * BATCHES_PER_PROCESS
     share = max(SMALLEST_BATCH_BYTES, snapshot.bytes // shares)

@@ -22,7 +22,7 @@ _CLASSES = {
 }
 _NEVER = b"(?!)"
 _STAR = b"*"
-_ESCAPE = re.compile(rb"(\\[^/])|\\/", re.DOTALL)
+_SLASH = re.compile(rb"\\?/")
 _BYTES = [bytes([value]) for value in range(256)]
 
 
@@ -33,9 +33,22 @@ def translate(glob: bytes) -> bytes:
     if not glob:
         return _NEVER
     anchored = b"/" in glob
-    glob = _ESCAPE.sub(lambda found: found[1] or b"/", glob.removeprefix(b"/"))
-    body = _segments(glob.split(b"/")) if anchored else b"(?:.*/)?" + _last_segment(glob)
+    body = _segments(_split(glob.removeprefix(b"/"))) if anchored else b"(?:.*/)?" + _last_segment(glob)
     return body + (b"/" if only_directories else b"/?")
+
+
+def _split(glob: bytes) -> list[bytes]:
+    """Cut at slashes, but for those within brackets."""
+    parts, at = [b""], 0
+    while at < len(glob):
+        slash = _SLASH.match(glob, at)
+        end = slash.end() if slash else _piece(glob, at)[1]
+        if slash:
+            parts.append(b"")
+        else:
+            parts[-1] += glob[at:end]
+        at = end
+    return parts
 
 
 def _segments(parts: list[bytes]) -> bytes:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from jarvis_workers.errors import SnapshotError
-from jarvis_workers.snapshots.paths import as_text, from_text, leaves_the_root, shown
+from jarvis_workers.paths import as_text, from_text, leaves_the_root, shown
 
 FORMAT = 1
 PART_BYTES = 1 << 16

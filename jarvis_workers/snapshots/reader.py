@@ -12,9 +12,9 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from jarvis_workers.errors import SnapshotDamaged, SnapshotError
+from jarvis_workers.paths import shown
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.manifest import PART_BYTES, Entry, Index, read_index, read_line
-from jarvis_workers.snapshots.paths import shown
 
 OPEN_BLOBS = 8
 LONGEST_LABEL = 200

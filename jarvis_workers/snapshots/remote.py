@@ -9,7 +9,7 @@ import hashlib
 import os
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -70,18 +70,14 @@ class RemoteBlobs:
         return self._cache.path(name)
 
     def open(self, name: str) -> int:
-        while True:
-            if not self._cache.has(name):
-                self._fetch(name)
-            try:
-                descriptor = self._cache.open(name)
-            except SnapshotDamaged:
-                if self._cache.has(name):
-                    raise
-                continue  # evicted by another process in between
-            os.utime(descriptor)
-            self._evict()
-            return descriptor
+        """Keep it by a lock, so that no process evicts it; eviction follows only what was fetched."""
+        if self._cache.has(name):
+            with suppress(SnapshotDamaged):  # another process may evict it in between: then it is fetched again
+                return self._opened(name)
+        self._fetch(name)
+        descriptor = self._opened(name)
+        self._evict()
+        return descriptor
 
     def names(self) -> Iterator[Stored]:
         with self._reaching(SnapshotError):
@@ -101,6 +97,11 @@ class RemoteBlobs:
 
     def sweep(self, before: float) -> None:
         self._cache.sweep(before)
+
+    def _opened(self, name: str) -> int:
+        descriptor = self._cache.open(name)
+        os.utime(descriptor)
+        return descriptor
 
     def _place(self, name: str) -> str:
         return f"{self._root}/{name[:2]}/{name[2:4]}/{name}"

@@ -31,6 +31,8 @@ from jarvis_workers.snapshots.selection import Selection
 
 OPEN_DIRECTORIES = 64
 LONGEST_PATH = 65_536
+# What we write ourselves between two runs must not make their reports differ, so it is passed over unnamed.
+OWN_DIRECTORY = b".jarvis/"
 IGNORE_FILES = (".gitignore", ".jarvisignore")
 _IGNORE_FILE_LIMIT = 1_000_000
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -113,6 +115,8 @@ class _Walk:
                 _close(level)
 
     def _visit_directory(self, level: _Level, name: bytes) -> Iterator[Outcome]:
+        if name == OWN_DIRECTORY:
+            return
         path = self._path + name
         reason = self._directory_refused(level, name[:-1], path)
         if reason:

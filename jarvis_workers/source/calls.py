@@ -9,12 +9,12 @@ from typing import NamedTuple
 __all__ = ["Arguments", "arguments", "is_declaration", "is_foreign", "opening"]
 
 REACH = 4_096
-BRACKETS_MAX = 256
+BRACKETS_MAX = 96
 GAP = re.compile(rb"(?:[ \t\r\n\f\v]|\\\r?\n){0,512}+\(")
 BRACKET = re.compile(rb"[][(){},;]")
 SPACE = b" \t\r\n\f\v"
 # What may stand before the name in a declaration: types, qualifiers, stars.
-PREFIX = re.compile(rb"[\w\s*&]*\Z")
+PREFIX = SPACE + b"*&_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 WORDS = re.compile(rb"\w+")
 EXPRESSION_WORDS = frozenset(
     b"return else do case throw goto sizeof typeof new delete and or not if while for switch co_return co_await "
@@ -81,21 +81,15 @@ def is_foreign(text: bytes, start: int) -> bool:
     return owner is not None and owner[1] not in (b"", b"std")
 
 
-def is_declaration(text: bytes, start: int, *, header: bool) -> bool:
-    """Tell a prototype or definition of the name at `start` from a call of it."""
-    if not header and not _follows_type(text, start):
-        return False
-    at = opening(text, start + len(WORDS.match(text, start)[0]))  # type: ignore[index]
-    if at is None:
-        return False
-    return _has_parameters(text, at) and (header or _follows_type(text, start))
+def is_declaration(text: bytes, start: int, at: int, *, header: bool) -> bool:
+    """Tell a prototype or definition of the name at `start`, whose `(` is at `at`, from a call of it."""
+    return (header or _follows_type(text, start)) and _has_parameters(text, at)
 
 
 def _follows_type(text: bytes, start: int) -> bool:
     window = text[max(0, start - 256) : start]
-    prefix = PREFIX.search(window)
-    assert prefix is not None
-    found, edge = prefix[0], window[prefix.start() - 1 : prefix.start()]
+    head = window.rstrip(PREFIX)
+    found, edge = window[len(head) :], head[-1:]
     if edge == b"#":
         found = found.partition(b"\n")[2]
     elif edge and edge[0] not in ENDS_STATEMENT:

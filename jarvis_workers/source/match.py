@@ -8,6 +8,7 @@ overlapping text, and a match has one start and one end: a word and what follows
 import importlib
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any, Protocol
 
@@ -68,10 +69,8 @@ class _Hyperscan:
             found.append((start, pattern))
             return len(found) >= enough
 
-        try:
+        with suppress(self._hyperscan.ScanTerminated):
             self._database.scan(content, match_event_handler=take)
-        except self._hyperscan.ScanTerminated:
-            pass
         found.sort()
         return [(pattern, start) for start, pattern in found[:limit]]
 

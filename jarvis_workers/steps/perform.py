@@ -7,8 +7,8 @@ from itertools import islice
 from typing import Any
 
 from jarvis_workers.errors import StepFailed
+from jarvis_workers.paths import shown
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.snapshots.paths import shown
 from jarvis_workers.steps.flow import PLAN, stage_of, step_of
 from jarvis_workers.store import artifacts, jobs, runs
 from jarvis_workers.store.engine import Store

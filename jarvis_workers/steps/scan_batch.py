@@ -6,20 +6,23 @@ Light on purpose, as the start of every scanning child is part of the price of a
 import hashlib
 import json
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.errors import SnapshotDamaged
 from jarvis_workers.sec.rules import rules_fingerprint
 from jarvis_workers.sec.scanner import Scan, Scanner, is_header, is_test, language_of
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.snapshots.reader import Entry, Reader, open_snapshot
+from jarvis_workers.snapshots.manifest import Entry
+from jarvis_workers.snapshots.reader import Reader, open_snapshot
 from jarvis_workers.store.values import Claimed, Commit, NewJob, Spot
 
 if TYPE_CHECKING:
     from sqlmodel import Session
 
     from jarvis_workers.store.runs import Run
+
+Known = dict[tuple[str, str | None, bool, bool], Scan]
 
 
 def plan(run: "Run", blobs: Blobs) -> Iterator[NewJob]:
@@ -45,26 +48,26 @@ def load(_: "Session", run: "Run", job: Claimed) -> dict[str, Any]:
 
 def decide(work: dict[str, Any], blobs: Blobs) -> Commit:
     """Scan the files; one that cannot be read is not checked, and does not hide the others."""
-    reader = _reader(blobs, work["snapshot"])
-    known: dict[tuple[str, str | None, bool, bool], Scan] = {}
+    known: Known = {}
     spots: list[Spot] = []
     not_checked: list[tuple[bytes, str]] = []
     files = size = 0
-    for entry in reader.entries(work["offset"], work["length"]):
-        try:
-            found = _scan(reader, entry, known)
-        except SnapshotDamaged as problem:
-            not_checked.append((entry.path, str(problem)))
-            continue
-        files += 1
-        size += entry.size
-        spots += [Spot(entry.path, hit.pattern, hit.line, hit.confidence, hit.evidence) for hit in found.hits]
-        if found.problem:
-            not_checked.append((entry.path, found.problem))
-    return Commit(files=files, bytes=size, spots=tuple(spots), not_checked=tuple(not_checked))
+    with open_snapshot(blobs, work["snapshot"]) as reader:
+        for entry in reader.entries(work["offset"], work["length"]):
+            try:
+                found = _scan(reader, entry, known)
+            except SnapshotDamaged as problem:
+                not_checked.append((entry.path, str(problem)))
+                continue
+            files += 1
+            size += entry.size
+            spots += [Spot(entry.path, *hit) for hit in found.hits]
+            if found.problem:
+                not_checked.append((entry.path, found.problem))
+    return Commit(files=files, size=size, spots=tuple(spots), not_checked=tuple(not_checked))
 
 
-def _scan(reader: Reader, entry: Entry, known: dict[tuple[str, str | None, bool, bool], Scan]) -> Scan:
+def _scan(reader: Reader, entry: Entry, known: Known) -> Scan:
     language, header, test = language_of(entry.path), is_header(entry.path), is_test(entry.path)
     key = (entry.digest, language, header, test)
     if key not in known:
@@ -76,8 +79,3 @@ def _scan(reader: Reader, entry: Entry, known: dict[tuple[str, str | None, bool,
 @cache
 def _scanner() -> Scanner:
     return Scanner()
-
-
-@lru_cache(maxsize=4)
-def _reader(blobs: Blobs, snapshot_id: str) -> Reader:
-    return open_snapshot(blobs, snapshot_id)

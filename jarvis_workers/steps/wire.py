@@ -6,7 +6,7 @@ Paths are bytes; on the wire they are text with surrogate escapes, which JSON ke
 import json
 from typing import Any
 
-from jarvis_workers.snapshots.paths import as_text, from_text
+from jarvis_workers.paths import as_text, from_text
 from jarvis_workers.store.values import Commit, Spot
 
 
@@ -14,7 +14,7 @@ def encode_commit(commit: Commit) -> dict[str, Any]:
     """Return what JSON can hold of a commit that a child made."""
     return {
         "files": commit.files,
-        "bytes": commit.bytes,
+        "size": commit.size,
         "spots": [(as_text(spot.path), *spot[1:]) for spot in commit.spots],
         "not_checked": [(as_text(path), reason) for path, reason in commit.not_checked],
     }
@@ -24,7 +24,7 @@ def decode_commit(said: dict[str, Any], cpu_seconds: float) -> Commit:
     """Return the commit that `encode_commit` wrote."""
     return Commit(
         files=said["files"],
-        bytes=said["bytes"],
+        size=said["size"],
         cpu_seconds=cpu_seconds,
         spots=tuple(Spot(from_text(path), *rest) for path, *rest in said["spots"]),
         not_checked=tuple((from_text(path), reason) for path, reason in said["not_checked"]),

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from jarvis_workers.paths import shown
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report.body import build
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.snapshots.paths import shown
 from jarvis_workers.snapshots.reader import Reader, open_snapshot
 from jarvis_workers.steps.perform import read_result
 from jarvis_workers.store import candidates, jobs

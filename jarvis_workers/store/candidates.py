@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 from sqlmodel import Session
 
+from jarvis_workers.paths import shown
 from jarvis_workers.sec.finding import Candidate, candidate
 from jarvis_workers.sec.scanner import Hit
-from jarvis_workers.snapshots.paths import shown
 from jarvis_workers.store.tables import CANDIDATE
 from jarvis_workers.store.values import Spot
 

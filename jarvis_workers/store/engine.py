@@ -140,7 +140,8 @@ def _prepare_file(address: URL) -> None:
         ) from error
     if kind := network_file_system(folder):
         raise StoreError(
-            f"{folder}: SQLite is not safe on a network file system ({kind}); set JARVIS_STORE_URL to PostgreSQL or a local file"
+            f"{folder}: SQLite is not safe on a network file system ({kind}); "
+            "set JARVIS_STORE_URL to PostgreSQL or to a local file"
         )
 
 

@@ -162,7 +162,7 @@ def _outcome(entry: Finished) -> dict[str, Any]:
     return {
         "job_id": entry.job.id,
         "files": entry.commit.files,
-        "bytes": entry.commit.bytes,
+        "bytes": entry.commit.size,
         "not_checked": len(entry.commit.not_checked),
         "cpu_seconds": entry.commit.cpu_seconds,
         "result": entry.result,

@@ -17,7 +17,7 @@ def insert_missing(
     session: Session, into: Table, rows: Sequence[dict[str, Any]], **computed: ColumnElement[Any]
 ) -> None:
     """Insert the rows whose key is not there yet; `computed` columns are SQL, the same for each."""
-    insert = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[session.get_bind().dialect.name]
+    insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
     if rows:
         session.execute(insert(into).values(computed).on_conflict_do_nothing(), list(rows))
 

@@ -116,7 +116,7 @@ class CandidateRow(Candidate, SQLModel, table=True):
 
     __tablename__ = "candidate"
     __table_args__ = (Index("ix_candidate_gid", "run_id", "gid"),)
-    model_config = {"frozen": False}  # type: ignore[assignment]
+    model_config = {"frozen": False}
     id: int | None = Field(default=None, primary_key=True)
     run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", max_length=32)
     job_id: int = Field(foreign_key="job.id", ondelete="CASCADE", index=True)

@@ -47,10 +47,13 @@ class Spot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """What a job did: `not_checked` pairs a path with the reason, `artifacts` a name with the content."""
+    """What a job did; `size` is the bytes of source it went through.
+
+    `not_checked` pairs a path with the reason, `artifacts` a name with the content.
+    """
 
     files: int = 0
-    bytes: int = 0
+    size: int = 0
     cpu_seconds: float = 0.0
     spots: tuple[Spot, ...] = ()
     not_checked: tuple[tuple[bytes, str], ...] = ()
@@ -60,7 +63,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A commit whose large parts are in the blob store: `result` is text for the row, `artifacts` (name, blob, size)."""
+    """A commit whose large parts are in the blob store: `result` is the row's text, `artifacts` (name, blob, size)."""
 
     job: Claimed
     commit: Commit

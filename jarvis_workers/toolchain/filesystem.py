@@ -39,10 +39,7 @@ def file_system(path: Path, mounts: str | None = None) -> str | None:
 
 
 def _read_mounts() -> str:
-    try:
-        return os.fsdecode(MOUNTS.read_bytes())
-    except OSError:
-        return ""
+    return os.fsdecode(MOUNTS.read_bytes()) if MOUNTS.exists() else ""
 
 
 def _mount(line: str) -> tuple[Path | None, str | None]:

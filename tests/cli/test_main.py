@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -141,23 +142,22 @@ def test_a_reader_that_goes_away_is_no_error():
     assert (ended.returncode, ended.stderr) == (exits.READER_GONE, b"")
 
 
-def test_output_that_cannot_be_written_is_a_failure():
-    script = "import sys; from jarvis_cli.main import main; sys.stdout.write('x'); main()"
-    with open("/dev/full", "wb") as full:
-        ended = subprocess.run(
-            [sys.executable, "-c", script, "--version"], stdout=full, stderr=subprocess.PIPE, check=False
-        )
+def test_output_that_cannot_be_written_is_a_failure(command, monkeypatch, capsys):
+    command(lambda: print("much"))
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
 
-    assert ended.returncode == 2
-    assert b"No space left on device" in ended.stderr
+        assert run(["try"]) == 2
+
+    assert capsys.readouterr().err == "jarvis: cannot write the output: No space left on device\n"
 
 
 def test_a_terminal_without_the_character_gets_its_number(tmp_path):
-    environ = {"PATH": os.environ["PATH"], "PYTHONIOENCODING": "ascii", "JARVIS_DATA_DIR": str(tmp_path / "é")}
+    environ = {"PATH": os.environ["PATH"], "PYTHONIOENCODING": "latin-1", "JARVIS_DATA_DIR": str(tmp_path / "ł")}
 
     ended = subprocess.run([*JARVIS, "config", "show"], env=environ, capture_output=True, check=True, cwd=tmp_path)
 
-    assert b"\\xe9" in ended.stdout
+    assert b"\\u0142" in ended.stdout
 
 
 def test_completion_offers_the_commands():
@@ -191,3 +191,13 @@ def test_a_command_of_its_own_name_knows_where_its_report_goes(command, monkeypa
 )
 def test_findings_win_over_what_was_not_checked(findings, incomplete, code):
     assert exits.of_run(findings=findings, incomplete=incomplete) == code
+
+
+def test_jarvis_sec_is_jarvis_sec_under_its_own_name():
+    script = "import sys; sys.argv[0] = '/bin/jsec'; from jarvis_cli.main import jarvis_sec; jarvis_sec()"
+
+    ended = subprocess.run(
+        [sys.executable, "-c", script, "fast", "--help"], capture_output=True, text=True, check=True, cwd="/"
+    )
+
+    assert ended.stdout.startswith("Usage: jsec fast [OPTIONS]")

@@ -52,7 +52,7 @@ def test_the_cache_keeps_what_was_used_last(url: str, tmp_path: Path) -> None:
 def test_what_is_open_in_another_process_is_not_evicted(tmp_path: Path) -> None:
     url, cache = f"file://{tmp_path}/remote", tmp_path / "cache"
     blobs = RemoteBlobs(url, cache, 150)
-    held, other = [blobs.put(bytes([value]) * 100) for value in range(2)]
+    held, other, third = [blobs.put(bytes([value]) * 100) for value in range(3)]
     program = (
         "import sys; from pathlib import Path; from jarvis_workers.snapshots.remote import RemoteBlobs\n"
         "RemoteBlobs(sys.argv[1], Path(sys.argv[2]), 150).open(sys.argv[3]); print('open', flush=True); input()"
@@ -65,8 +65,8 @@ def test_what_is_open_in_another_process_is_not_evicted(tmp_path: Path) -> None:
         blobs.read(other)
         assert cached(cache) == {held, other}
         holder.communicate(b"\n")
-    blobs.read(other)
-    assert cached(cache) == {other}
+    blobs.read(third)
+    assert cached(cache) == {third}
 
 
 def test_what_arrives_is_checked(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_links_within_the_tree_are_only_counted(tmp_path: Path, grow, chosen: Se
 def test_links_that_leave_the_root_or_lead_nowhere_are_refused_by_name(tmp_path: Path, grow, chosen: Selection) -> None:
     root = grow(tmp_path / "tree", {"a.c": "x"})
     grow(tmp_path / "tree-beside", {"b.c": "x"})
-    (root / "out").symlink_to("../tree-beside")
+    (root / "away").symlink_to("../tree-beside")
     (root / "passwd").symlink_to("/etc/passwd")
     (root / "loop").symlink_to("loop")
     (root / "gone.c").symlink_to("nowhere.c")
@@ -90,7 +90,7 @@ def test_links_that_leave_the_root_or_lead_nowhere_are_refused_by_name(tmp_path:
     assert refused(root, chosen) == {
         b"gone.c": reasons.LINK_BROKEN,
         b"loop": reasons.LINK_LOOP,
-        b"out": reasons.LINK_OUT,
+        b"away": reasons.LINK_OUT,
         b"passwd": reasons.LINK_OUT,
     }
     assert Excluded(b"build", reasons.EXCLUDED_DIRECTORY) in list(walk(root, chosen))

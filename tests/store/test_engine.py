@@ -2,11 +2,9 @@
 
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlmodel import SQLModel
 
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.schema import REVISIONS
 
 
 def test_migrations_make_the_tables_that_the_rows_describe(store: Store) -> None:

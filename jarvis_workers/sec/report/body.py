@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha1
 from typing import Any
 
-from jarvis_workers.sec.finding import CATEGORY_ORDER, Candidate
+from jarvis_workers.sec.finding import CATEGORY_ORDER, SEVERITIES, Candidate
 
-SEVERITIES = ("high", "medium", "low")
+WORST_FIRST = tuple(reversed(SEVERITIES))
 TOP_FILES = 10
 ID_LENGTH = 6
 
@@ -59,7 +59,7 @@ def _totals(issues: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "total": len(issues),
         "by_language": dict(sorted(Counter(issue["language"] for issue in issues).items())),
         "by_category": _in_order(categories, [*CATEGORY_ORDER, *others]),
-        "by_severity": _in_order(Counter(issue["severity"] for issue in issues), SEVERITIES),
+        "by_severity": _in_order(Counter(issue["severity"] for issue in issues), WORST_FIRST),
         "score_sum": round(sum(issue["score"] for issue in issues), 2),
         "top_risk_files": riskiest[:TOP_FILES],
     }

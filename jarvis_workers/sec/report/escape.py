@@ -8,14 +8,14 @@ direction in which the rest is read.
 import re
 
 UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
-MARKS = re.compile(r"([\\`*_{}\[\]()#|!~])")
+MARKS = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")
 ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 LINK_STARTS = re.compile(r"(?i)(?<=[a-z]):(?=//)|(?<=www)\.|@")
 
 
 def prose(text: str) -> str:
     """Return the text as it stands, to be shown in a sentence or a cell."""
-    marked = MARKS.sub(r"\\\1", re.sub("[&<>]", lambda found: ENTITIES[found[0]], visible(text)))
+    marked = MARKS.sub(r"\\\g<0>", re.sub("[&<>]", lambda found: ENTITIES[found[0]], visible(text)))
     return LINK_STARTS.sub(lambda found: f"&#{ord(found[0])};", marked).strip()
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
-from jarvis_workers.sec.report.body import SEVERITIES
+from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.escape import code, code_cell, prose
 
 Body = Mapping[str, Any]
@@ -72,12 +72,12 @@ def _numbers(summary: Body, issues: Issues) -> Iterator[str]:
         return
     cells = Counter((issue["category"], issue["severity"]) for issue in issues)
     rows = [
-        [prose(category), *(cells[category, severity] or "" for severity in SEVERITIES), total]
+        [prose(category), *(cells[category, severity] or "" for severity in WORST_FIRST), total]
         for category, total in summary["by_category"].items()
     ]
-    rows.append(["**all**", *(summary["by_severity"].get(severity, "") for severity in SEVERITIES), summary["total"]])
+    rows.append(["**all**", *(summary["by_severity"].get(severity, "") for severity in WORST_FIRST), summary["total"]])
     yield "## Summary"
-    yield _table(["category", *SEVERITIES, "total"], rows)
+    yield _table(["category", *WORST_FIRST, "total"], rows)
     languages = ", ".join(f"{prose(name)} {number:,}" for name, number in summary["by_language"].items())
     yield f"By language: {languages}. Summed score: {summary['score_sum']:.2f}."
 
@@ -150,7 +150,7 @@ def _findings(issues: Issues, texts: Mapping[str, Text]) -> Iterator[str]:
     for issue in issues:
         places[issue["severity"]][issue["file"]].append(_finding(issue, texts[issue["pattern"]]))
     yield "## Findings"
-    for severity in SEVERITIES:
+    for severity in WORST_FIRST:
         for number, (file, lines) in enumerate(places[severity].items()):
             if number == 0:
                 yield f"### {severity.capitalize()} severity"

@@ -3,12 +3,15 @@
 A rule sees a name in the code, with comments and literals masked, and says how sure it is.
 """
 
-import importlib
-import pkgutil
-
 from jarvis_workers.sec.rules.commands import check_command
 from jarvis_workers.sec.rules.copies import check_conversion, check_copy, check_tmpfile
-from jarvis_workers.sec.rules.formats import FORMAT_ARGUMENT, WIDTH_ARGUMENT, check_format, check_width
+from jarvis_workers.sec.rules.formats import (
+    FORMAT_ARGUMENT,
+    WIDTH_ARGUMENT,
+    check_format,
+    check_width,
+    has_literal_format,
+)
 from jarvis_workers.sec.rules.realloc import check_realloc
 from jarvis_workers.sec.rules.rule import Rule
 from jarvis_workers.sec.rules.rust import check_transmute, check_unsafe, check_unwrap
@@ -23,9 +26,9 @@ RULES: tuple[Rule, ...] = (
         cwe=120,
         confidence=0.8,
         check=check_copy,
-        calls=tuple("strcpy strcat stpcpy wcscpy wcscat wcpcpy gets sprintf vsprintf".split()),
-        description="Writes to a buffer without knowing its size: a source that is longer than the target overruns it.",
-        suggestion="Pass the size of the target: snprintf, strlcpy or memcpy after a length check; fgets instead of gets.",
+        calls=("strcpy", "strcat", "stpcpy", "wcscpy", "wcscat", "wcpcpy", "gets", "sprintf", "vsprintf"),
+        description="Writes to a buffer whose size it does not know: a source longer than the target overruns it.",
+        suggestion="Pass the size of the target: snprintf, strlcpy, or memcpy after a length check; fgets for gets.",
     ),
     Rule(
         "scanf_no_width",
@@ -36,7 +39,7 @@ RULES: tuple[Rule, ...] = (
         check=check_width,
         calls=tuple(name.decode() for name in WIDTH_ARGUMENT),
         description="Reads a word of any length (%s or %[ without a width) into a buffer of fixed size.",
-        suggestion="Give the width, one less than the size of the buffer (%63s), or let it allocate (%ms), or use fgets.",
+        suggestion="Give a width one less than the size of the buffer (%63s), let it allocate (%ms), or use fgets.",
     ),
     Rule(
         "format_string",
@@ -45,6 +48,7 @@ RULES: tuple[Rule, ...] = (
         cwe=134,
         confidence=0.75,
         check=check_format,
+        dismisses=has_literal_format,
         calls=tuple(name.decode() for name in FORMAT_ARGUMENT),
         description="The format is not a literal: whoever controls it can read and write memory with %x and %n.",
         suggestion='Use a literal format and pass the text as an argument: printf("%s", text).',
@@ -56,8 +60,8 @@ RULES: tuple[Rule, ...] = (
         cwe=401,
         confidence=0.8,
         check=check_realloc,
-        calls=tuple("realloc reallocarray krealloc krealloc_array kvrealloc".split()),
-        description="When realloc fails it returns NULL and keeps the old block, whose only pointer is overwritten here.",
+        calls=("realloc", "reallocarray", "krealloc", "krealloc_array", "kvrealloc"),
+        description="If realloc fails it returns NULL and keeps the old block, whose only pointer is lost here.",
         suggestion="Assign the result to a temporary pointer, check it, and only then replace the old pointer.",
     ),
     Rule(
@@ -67,11 +71,23 @@ RULES: tuple[Rule, ...] = (
         cwe=78,
         confidence=0.75,
         check=check_command,
-        calls=tuple(
-            "system popen _popen _wsystem _wpopen execl execlp execle execv execvp execve execvpe "
-            "posix_spawn posix_spawnp".split()
+        calls=(
+            "system",
+            "popen",
+            "_popen",
+            "_wsystem",
+            "_wpopen",
+            "execl",
+            "execlp",
+            "execle",
+            "execv",
+            "execvp",
+            "execve",
+            "execvpe",
+            "posix_spawn",
+            "posix_spawnp",
         ),
-        description="Starts a program or shell with a command that is not a constant: input that reaches it can run others.",
+        description="Starts a program or shell with a command that is not constant: input that reaches it runs others.",
         suggestion="Start a fixed program with an argument vector and no shell; allow only known values for the rest.",
     ),
     Rule(
@@ -81,7 +97,7 @@ RULES: tuple[Rule, ...] = (
         cwe=377,
         confidence=0.8,
         check=check_tmpfile,
-        calls=tuple("tmpnam tmpnam_r tempnam mktemp _mktemp _tempnam".split()),
+        calls=("tmpnam", "tmpnam_r", "tempnam", "mktemp", "_mktemp", "_tempnam"),
         description="Returns a name that somebody else can create, or point elsewhere, before this program opens it.",
         suggestion="Use mkstemp or tmpfile, which create and open the file in one step.",
     ),
@@ -92,7 +108,7 @@ RULES: tuple[Rule, ...] = (
         cwe=20,
         confidence=0.5,
         check=check_conversion,
-        calls=tuple("atoi atol atoll atof".split()),
+        calls=("atoi", "atol", "atoll", "atof"),
         description="Cannot tell 0 from text that is no number, and is undefined when the value does not fit.",
         suggestion="Use strtol or strtod, and check errno, the end pointer and the range.",
     ),
@@ -105,7 +121,7 @@ RULES: tuple[Rule, ...] = (
         check=check_unsafe,
         words=("unsafe",),
         description="Memory safety rests on this code alone: the compiler does not check what it does with pointers.",
-        suggestion="Keep it as small as it can be, state in a SAFETY comment why it is sound, and wrap it in a safe function.",
+        suggestion="Keep it small, say in a SAFETY comment why it is sound, and wrap it in a safe function.",
     ),
     Rule(
         "unwrap_expect",
@@ -126,14 +142,13 @@ RULES: tuple[Rule, ...] = (
         confidence=0.75,
         check=check_transmute,
         words=("transmute", "transmute_copy"),
-        description="Takes the bytes of one type for another: wrong sizes, lifetimes or invalid values are undefined behaviour.",
+        description="Takes the bytes of one type for another: wrong lifetimes or values are undefined behaviour.",
         suggestion="Use a conversion that is checked: from_ne_bytes, cast, as, TryFrom, or a crate such as bytemuck.",
     ),
 )
 RULES_BY_PATTERN = {rule.pattern: rule for rule in RULES}
 
 # Whatever is written in these files decides what a scan returns.
-DECIDING = ("jarvis_workers.source", "jarvis_workers.sec", "jarvis_workers.sec.rules")
 DECIDING_FILES = {
     "jarvis_workers.source": ("calls.py", "lex.py", "match.py"),
     "jarvis_workers.sec": ("evidence.py", "scanner.py"),
@@ -152,10 +167,12 @@ DECIDING_FILES = {
 
 def rules_fingerprint() -> str:
     """Return 16 hex digits that change whenever the result of a scan could."""
-    hashlib = importlib.import_module("hashlib")
+    import hashlib  # noqa: PLC0415 - slow, and no scanning process needs them
+    import pkgutil  # noqa: PLC0415
+
     digest = hashlib.sha256()
     for package, names in DECIDING_FILES.items():
         for name in names:
             digest.update(f"{package}/{name}\0".encode())
             digest.update(pkgutil.get_data(package, name) or b"")
-    return str(digest.hexdigest()[:16])
+    return digest.hexdigest()[:16]

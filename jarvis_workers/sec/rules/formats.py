@@ -5,7 +5,7 @@ import re
 from jarvis_workers.sec.rules.literals import is_constant, pieces, provenance
 from jarvis_workers.sec.rules.rule import Site
 
-__all__ = ["FORMAT_ARGUMENT", "WIDTH_ARGUMENT", "check_format", "check_width"]
+__all__ = ["FORMAT_ARGUMENT", "WIDTH_ARGUMENT", "check_format", "check_width", "has_literal_format"]
 
 FORMAT_ARGUMENT = {
     name: index
@@ -24,9 +24,14 @@ WIDTH_ARGUMENT = {
     for index, names in enumerate((b"scanf vscanf wscanf", b"fscanf vfscanf fwscanf sscanf vsscanf swscanf"))
     for name in names.split()
 }
-CONVERSION = re.compile(rb"%(?:\d+\$)?(?P<skip>\*?)(?P<width>\d*)(?:hh|h|ll|l|q|j|z|t|L)?(?P<allocates>m?)l?(?P<kind>.)", re.DOTALL)
+CONVERSION = re.compile(
+    rb"%(?:\d+\$)?(?P<skip>\*?)(?P<width>\d*)(?:hh|h|ll|l|q|j|z|t|L)?(?P<allocates>m?)l?(?P<kind>.)", re.DOTALL
+)
 MACRO_HEAD = re.compile(rb"\s*#\s*define\s+\w+\(([^)]*)\)")
 FORWARDS = -0.35
+# A plain argument, then a literal: nothing in it can hide a quote or a comment.
+PLAIN = rb"""(?:[^"'/#\\(),;{}]++|\([^"'/#\\(){};]*+\))*+,\s*+"""
+LITERAL_AT = tuple(re.compile(rb"[ \t]*+\(\s*+" + PLAIN * index + rb'"') for index in range(3))
 
 
 def check_format(site: Site) -> float | None:
@@ -45,6 +50,10 @@ def check_format(site: Site) -> float | None:
     if origin == "mixed":
         moved -= 0.15
     return moved - 0.1 if site.name[:3] in (b"err", b"war") else moved
+
+
+def has_literal_format(name: bytes, content: bytes, end: int) -> bool:
+    return LITERAL_AT[FORMAT_ARGUMENT[name]].match(content, end) is not None
 
 
 def check_width(site: Site) -> float | None:

@@ -59,13 +59,15 @@ class Site:
 
 
 Check = Callable[[Site], float | None]
+Dismissal = Callable[[bytes, bytes, int], bool]
 
 
 class Rule(NamedTuple):
     """One kind of finding.
 
     `calls` are names that count when called, `words` names that count wherever they stand.  `check` says how far the
-    context moves the confidence, or None when there is nothing to report.
+    context moves the confidence, or None when there is nothing to report.  `dismisses(name, content, end of name)` is
+    a quick look at unmasked text that spares the masking of files in which there is plainly nothing.
     """
 
     pattern: str
@@ -78,3 +80,4 @@ class Rule(NamedTuple):
     suggestion: str
     calls: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+    dismisses: Dismissal | None = None

@@ -13,8 +13,12 @@ LINES_ABOVE = 5
 REACH = 2_048
 BRACES_MAX = 500_000
 SAFETY = re.compile(rb"(?://|/\*|^[ \t]*\*)[^\n]*?(?:[Ss]afety\b|SAFETY\b|\xe5\xae\x89\xe5\x85\xa8)", re.MULTILINE)
-UNSAFE_CODE = re.compile(rb'\s*+(?:\{|\$|(?:async\s+|const\s+)?(?:extern\s*(?:"\s*"\s*)?)?(?:\{|fn\s+\w|mod\b)|(?:auto\s+)?trait\b)')
-TEST_ATTRIBUTE = re.compile(rb"#!?\[\s*(?:(?:\w+\s*::\s*)*test\s*(?:\([^\])]*\)\s*)?\]|cfg\s*\(\s*(?:all\s*\(\s*)?test\b)|\bmod\s+tests?\b")
+UNSAFE_CODE = re.compile(
+    rb'\s*+(?:\{|\$|(?:async\s+|const\s+)?(?:extern\s*(?:"\s*"\s*)?)?(?:\{|fn\s+\w|mod\b)|(?:auto\s+)?trait\b)'
+)
+TEST_ATTRIBUTE = re.compile(
+    rb"#!?\[\s*(?:(?:\w+\s*::\s*)*test\s*(?:\([^\])]*\)\s*)?\]|cfg\s*\(\s*(?:all\s*\(\s*)?test\b)|\bmod\s+tests?\b"
+)
 BODY = re.compile(rb"[{;]")
 BRACE = re.compile(rb"[{}]")
 MESSAGE = re.compile(rb'\s*(?:&|concat!|[bc]?r?#*"|[A-Z][A-Z0-9_]+\s*\Z)')

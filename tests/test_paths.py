@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jarvis_workers.snapshots.paths import as_text, from_text, leaves_the_root, shown
+from jarvis_workers.paths import as_text, from_text, leaves_the_root, shown
 
 
 def test_people_see_utf8_as_it_is_and_other_bytes_escaped() -> None:

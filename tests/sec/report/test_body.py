@@ -1,0 +1,119 @@
+"""What a report holds: totals, order, names, and all that was not looked at."""
+
+from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.report import build
+
+COPY = Candidate(
+    language="c/cpp",
+    category="unsafe_api",
+    pattern="unsafe_api",
+    file="src/list.c",
+    line=40,
+    evidence="strcpy(d, s);",
+    description="copies without a bound",
+    suggestion="pass the size",
+    confidence=0.85,
+    cwe=120,
+)
+UNWRAP = COPY.model_copy(
+    update={"language": "rust", "category": "error_handling", "pattern": "unwrap_expect", "file": "a.rs", "cwe": 703}
+)
+
+
+def weaker(confidence, **changes):
+    return COPY.model_copy(update={"confidence": confidence, **changes})
+
+
+def report(*candidates, **rest):
+    return build(list(enumerate(candidates, start=1)), scanned_files=3, **rest)
+
+
+def test_an_issue_says_everything_about_its_candidate():
+    (issue,) = report(COPY)["issues"]
+
+    assert issue == {
+        "id": "C3795a7",
+        "gid": 1,
+        "language": "c/cpp",
+        "category": "unsafe_api",
+        "pattern": "unsafe_api",
+        "file": "src/list.c",
+        "line": 40,
+        "evidence": "strcpy(d, s);",
+        "description": "copies without a bound",
+        "suggestion": "pass the size",
+        "confidence": 0.85,
+        "severity": "high",
+        "score": 2.55,
+        "status": "heuristic",
+        "cwe": 120,
+        "fingerprint": COPY.fingerprint,
+    }
+
+
+def test_the_totals_are_of_what_is_listed():
+    summary = report(COPY, UNWRAP, weaker(0.7, category="zoo"), weaker(0.5, category="ant"))["summary"]
+
+    assert summary["total"] == 4
+    assert summary["by_language"] == {"c/cpp": 3, "rust": 1}
+    assert summary["by_severity"] == {"high": 2, "medium": 1, "low": 1}
+    assert summary["score_sum"] == 2.55 + 2.55 + 1.4 + 0.5
+
+
+def test_categories_stand_in_their_order_and_others_after_by_name():
+    others = [weaker(0.5, category=name) for name in ("zoo", "ant", "crypto", "memory_mgmt")]
+
+    assert list(report(*others)["summary"]["by_category"]) == ["memory_mgmt", "crypto", "ant", "zoo"]
+
+
+def test_ten_files_are_named_by_summed_score_then_by_name():
+    files = [weaker(0.5, file=f"{number:02}.c") for number in range(12)]
+    worst = [weaker(0.4, file="11.c"), weaker(0.4, file="11.c", line=41)]
+
+    assert report(*files, *worst)["summary"]["top_risk_files"] == ["11.c", *(f"{number:02}.c" for number in range(9))]
+
+
+def test_issues_keep_the_order_and_numbers_they_came_with():
+    issues = build([(7, UNWRAP), (2, COPY)], scanned_files=2)["issues"]
+
+    assert [(issue["gid"], issue["id"][0]) for issue in issues] == [(7, "R"), (2, "C")]
+
+
+def test_what_is_below_the_least_confidence_is_counted_and_not_listed():
+    body = report(COPY, weaker(0.4), weaker(0.39))
+
+    assert [issue["gid"] for issue in body["issues"]] == [1, 2]
+    assert body["summary"]["below_min_confidence"] == 1
+    assert report(COPY, weaker(0.5), min_confidence=0.8)["summary"]["total"] == 1
+
+
+def test_what_was_not_looked_at_is_named_in_order_and_once():
+    summary = report(
+        not_checked=[("b.c", "too large"), ("a.c", "no permission"), ("b.c", "too large")],
+        left_out={"not a source file": 9, "ignored": 2},
+        excluded=[("vendor", "excluded directory"), ("build", "excluded directory")],
+    )["summary"]
+
+    assert [gap["file"] for gap in summary["not_checked"]] == ["a.c", "b.c"]
+    assert list(summary["left_out"].items()) == [("ignored", 2), ("not a source file", 9)]
+    assert [tree["path"] for tree in summary["excluded"]] == ["build", "vendor"]
+
+
+def test_names_that_would_collide_grow_and_no_others():
+    twins = colliding_lines()
+    issues = report(COPY, *(weaker(0.5, line=line) for line in twins))["issues"]
+
+    assert [len(issue["id"]) for issue in issues] == [7, 8, 8]
+    assert issues[1]["id"][:7] == issues[2]["id"][:7]
+    assert issues[1]["id"] != issues[2]["id"]
+
+
+def colliding_lines():
+    """Two lines of src/list.c whose names begin with the same six digits."""
+    seen = {}
+    for line in range(41, 100_000):
+        (issue,) = build([(1, weaker(0.5, line=line))], scanned_files=1)["issues"]
+        if issue["id"] in seen:
+            return seen[issue["id"]], line
+        seen[issue["id"]] = line
+    raise AssertionError("no two lines collide")

@@ -1,0 +1,63 @@
+"""The JSON of a report is what the standard encoder writes, only sooner."""
+
+import json
+import time
+
+from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.report import build, render_json
+
+RUN = {"id": "a1", "scanned_root": "/src", "stages": {"scan": {"jobs": 2}}}
+
+
+def candidates(count):
+    return [
+        (
+            number,
+            Candidate(
+                language="c/cpp",
+                category="unsafe_api",
+                pattern="unsafe_api",
+                file=f"src/é{number % 97}.c",
+                line=number,
+                evidence='strcpy(d, "a, b: \\"c\\"");\x1b',
+                description="copies without a bound",
+                suggestion="pass the size",
+                confidence=0.85,
+                cwe=120,
+            ),
+        )
+        for number in range(1, count + 1)
+    ]
+
+
+def test_it_is_the_text_of_the_standard_encoder():
+    body = build(candidates(3), scanned_files=1, not_checked=[("x", "y")])
+
+    text = render_json(body, RUN)
+
+    assert text == json.dumps({"run": RUN, **body}, indent=2, ensure_ascii=False) + "\n"
+
+
+def test_a_report_without_findings_is_whole():
+    body = build([], scanned_files=0)
+
+    assert render_json(body, {}) == json.dumps({"run": {}, **body}, indent=2) + "\n"
+
+
+def test_half_a_character_is_written_as_its_number():
+    body = build([], scanned_files=0, not_checked=[("a\udc80", "gone")])
+
+    text = render_json(body, {})
+
+    assert "a\\udc80" in text.encode("utf-8").decode()
+    assert json.loads(text)["summary"] == body["summary"]
+
+
+def test_a_large_report_is_written_at_once():
+    body = build(candidates(25_000), scanned_files=97)
+    started = time.process_time()
+
+    text = render_json(body, RUN)
+
+    assert time.process_time() - started < 2
+    assert len(json.loads(text)["issues"]) == 25_000

@@ -1,0 +1,145 @@
+"""Make runs in a state that a test starts from, and look at what became of them."""
+
+from collections.abc import Sequence
+from itertools import count
+from typing import Any
+
+from sqlalchemy import func, select
+
+from jarvis_workers.steps.controller import advance, plan_job
+from jarvis_workers.store import events, jobs, runs
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run, SnapshotFacts
+from jarvis_workers.store.tables import CANDIDATE, JOB, STAGE
+from jarvis_workers.store.values import Claimed, Commit, Finished, NewJob, Spot
+
+STAGES = ("scan", "report")
+NO_SNAPSHOT = SnapshotFacts("0" * 64, files=1, bytes=1, not_checked=0)
+SPOT = Spot(b"a.c", "strcpy", 1, 0.9, "strcpy(a, b)")
+_numbers = count(1)
+
+
+def add_run(store: Store, *, snapshot: SnapshotFacts = NO_SNAPSHOT, executor: str | None = None) -> str:
+    """Insert a run that waits to be planned; return its id."""
+    run_id = f"r{next(_numbers):05d}"
+    run = Run(
+        id=run_id,
+        kind="sec.fast",
+        root="/src",
+        root_raw=b"/src",
+        snapshot_id=snapshot.id,
+        executor=executor or f"local:{run_id}",
+        version="0",
+        options={"min_confidence": 0.0},
+    )
+    with store.write() as session:
+        runs.add(session, run, snapshot, STAGES)
+        jobs.insert_jobs(session, run_id, "scan", [plan_job("scan")])
+    return run_id
+
+
+def add_planned_run(store: Store, scans: int, **options: Any) -> str:
+    """Insert a run with scan jobs that wait; return its id."""
+    run_id = add_run(store, **options)
+    (planner,) = claim(store, run_id, queue="control")
+    with store.write() as session:
+        jobs.plan_more(session, planner, batches(scans))
+    commit(store, planner)
+    with store.write() as session:
+        runs.start(session, run_id)
+    return run_id
+
+
+def batches(scans: int, start: int = 0) -> list[NewJob]:
+    """Return scan jobs; the same numbers are the same jobs."""
+    return [
+        NewJob("scan", "scan", label=f"batch {n}", input_hash=f"{n:064d}", weight=n + 1)
+        for n in range(start, start + scans)
+    ]
+
+
+def claim(
+    store: Store, run_id: str, *, queue: str = "scan", limit: int = 1, lease: float = 60.0, process: str | None = None
+) -> list[Claimed]:
+    """Claim jobs of a run by its own executor; a lease below 0 has run out."""
+    with store.write() as session:
+        run = runs.get(session, run_id)
+        assert run is not None
+        return jobs.claim_many(
+            session,
+            executor=run.executor,
+            queue=queue,
+            worker_id=run.executor.removeprefix("local:"),
+            process=process or run_id,
+            limit=limit,
+            lease_seconds=lease,
+        )
+
+
+def commit(store: Store, job: Claimed, *spots: Spot) -> bool:
+    """Commit what a job did; False when it was refused."""
+    with store.write() as session:
+        return job.id in jobs.commit_many(session, [Finished(job, Commit(files=1, spots=spots))])
+
+
+def tick(store: Store, run_id: str) -> None:
+    """Advance a run, as a controller does on each tick."""
+    with store.write() as session:
+        advance(session, run_id)
+
+
+def run_to_its_end(store: Store, run_id: str) -> Run:
+    """Do every job of a run, one after another."""
+    while not (run := run_now(store, run_id)).ended:
+        for job in [*claim(store, run_id, queue="control"), *claim(store, run_id)]:
+            if job.step == "plan":
+                with store.write() as session:
+                    new = batches(2) if job.stage == "scan" else [NewJob("report", "control", "report", "report")]
+                    jobs.plan_more(session, job, new)
+            commit(store, job)
+        tick(store, run_id)
+    return run
+
+
+def run_now(store: Store, run_id: str) -> Run:
+    """Return the run as it is now."""
+    with store.read() as session:
+        run = runs.get(session, run_id)
+    assert run is not None
+    return run
+
+
+def job_rows(store: Store, run_id: str, stage: str | None = "scan", *, plan: bool = False) -> Sequence[Any]:
+    """Return the rows of a stage's jobs, either those that plan or the others."""
+    chosen = select(JOB).where(JOB.c.run_id == run_id, JOB.c.stage == stage, (JOB.c.step == "plan") == plan)
+    with store.read() as session:
+        return session.execute(chosen.order_by(JOB.c.id)).all()
+
+
+def states(store: Store, run_id: str, stage: str = "scan") -> list[str]:
+    """Return the states of a stage's jobs."""
+    return [row.state for row in job_rows(store, run_id, stage)]
+
+
+def stage_states(store: Store, run_id: str) -> list[str]:
+    """Return the states of a run's stages."""
+    with store.read() as session:
+        return list(
+            session.execute(select(STAGE.c.state).where(STAGE.c.run_id == run_id).order_by(STAGE.c.ordinal)).scalars()
+        )
+
+
+def candidate_count(store: Store, run_id: str) -> int:
+    """Return how many candidates a run has."""
+    with store.read() as session:
+        return int(
+            session.execute(
+                select(func.count()).select_from(CANDIDATE).where(CANDIDATE.c.run_id == run_id)
+            ).scalar_one()
+        )
+
+
+def event_names(store: Store, run_id: str) -> list[str]:
+    """Return what happened to a run, in order."""
+    with store.read() as session:
+        return [event["name"] for event in events.read(session, run_id)]

@@ -1,0 +1,19 @@
+"""A clock that stands still until a test moves it."""
+
+from sqlalchemy import ColumnElement, Float, literal
+
+
+class FakeClock:
+    """Stands in for the database's clock, and for the machine's."""
+
+    def __init__(self, now: float = 1_000_000.0) -> None:
+        self.now = now
+
+    def __call__(self) -> ColumnElement[float]:
+        return literal(self.now, Float(53))
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        self.now += seconds
