@@ -22,6 +22,15 @@ def postgres_server() -> Iterator[Postgres]:
 
 
 @pytest.fixture
+def own_postgres() -> Iterator[Postgres]:
+    """A PostgreSQL server that the test may stop and start, with a migrated database `template`."""
+    with postgres() as server:
+        server.sql("CREATE DATABASE template")
+        open_store(server.url("template"), migrate=True).close()
+        yield server
+
+
+@pytest.fixture
 def postgres_url(postgres_server: Postgres) -> str:
     """The address of a migrated database of this test's own."""
     name = f"test_{next(_numbers)}"

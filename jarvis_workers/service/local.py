@@ -209,7 +209,9 @@ class LocalExecutor:
             control = None if self._control else self._claim(session, CONTROL_QUEUE, self.worker.id)
         self._hungry = False
         if control:
-            self._control = (control, self._thread.submit(self._do, control))
+            future = self._thread.submit(self._do, control)
+            self._control = (control, future)
+            future.add_done_callback(lambda _: self._ring.send(b"!"))
         for seat, job in given:
             if job:
                 module, work = load(self.store, job)
@@ -237,8 +239,6 @@ class LocalExecutor:
             raise
         except Exception as error:  # noqa: BLE001  (the task boundary)
             return Answer(job, error=f"{type(error).__name__}: {error}")
-        finally:
-            self._ring.send(b"!")
 
     def _listen(self, seconds: float) -> None:
         for key, _ in self.crew.selector.select(seconds):

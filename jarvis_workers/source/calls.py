@@ -21,13 +21,14 @@ EXPRESSION_WORDS = frozenset(
     b"co_yield define".split()
 )
 ENDS_STATEMENT = frozenset(b';{}):">]')
+# `const char *s`, `String text`, `char *`, `int`, or nothing at all.
 PARAMETERS = re.compile(
     rb"""
-    (?:^|,)\s*(?:const\b|volatile\b|struct\b|unsigned\b|register\b|\.\.\.\s*\Z)
-  | (?:^|,)\s*[A-Za-z_]\w*[\s*&]*\s[\s*&]*[A-Za-z_]\w*\s*(?:\[[^\]]*\]\s*)?(?=,|\Z)
-  | (?:^|,)\s*[A-Za-z_]\w*\s*[*&]+\s*(?:[A-Za-z_]\w*\s*(?:\[[^\]]*\]\s*)?)?(?=,|\Z)
-  | (?:^|,)\s*(?:char|int|long|size_t|wchar_t)\s*(?=,|\Z)
-  | ^\s*(?:void)?\s*\Z
+    (?:\A|,)\s*+(?:const\b|volatile\b|struct\b|unsigned\b|register\b|\.\.\.\s*+\Z)
+  | (?:\A|,)\s*+[A-Za-z_]\w*+(?:[\s*&]++\w++)++\s*+(?:\[[^\]]*+\]\s*+)?+(?=,|\Z)
+  | (?:\A|,)\s*+[A-Za-z_]\w*+\s*+[*&][\s*&]*+(?=,|\Z)
+  | (?:\A|,)\s*+(?:char|int|long|size_t|wchar_t)\s*+(?=,|\Z)
+  | \A\s*+(?:void)?\s*+\Z
     """,
     re.VERBOSE,
 )
@@ -62,7 +63,7 @@ def arguments(text: bytes, at: int) -> Arguments:
             spans.append((start, match.start()))
             start = match.end()
         if depth == 0:
-            if spans or text[start : match.start()].strip():
+            if text[start : match.start()].strip():
                 spans.append((start, match.start()))
             return Arguments(tuple(spans), match.end())
         if count >= BRACKETS_MAX:

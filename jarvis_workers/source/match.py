@@ -9,6 +9,7 @@ import importlib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Any, Protocol
 
@@ -92,7 +93,10 @@ class _Alternation:
 
 
 def _re2(patterns: Sequence[bytes]) -> Matcher:
-    return _Alternation(patterns, importlib.import_module("re2").compile)
+    re2 = importlib.import_module("re2")
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    return _Alternation(patterns, partial(re2.compile, options=options))
 
 
 def _re(patterns: Sequence[bytes]) -> Matcher:

@@ -15,7 +15,7 @@ from jarvis_workers.store.values import Claimed, Commit, Finished, NewJob, Spot
 
 STAGES = ("scan", "report")
 NO_SNAPSHOT = SnapshotFacts("0" * 64, files=1, bytes=1, not_checked=0)
-SPOT = Spot(b"a.c", "strcpy", 1, 0.9, "strcpy(a, b)")
+SPOT = Spot(b"a.c", "unsafe_api", 1, 0.9, "strcpy(a, b)")
 _numbers = count(1)
 
 

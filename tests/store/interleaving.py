@@ -98,7 +98,7 @@ class Side:
     def __init__(self, stop: int) -> None:
         self.where = ""
         self.holds_lock = False
-        self._stop = stop
+        self.stops = stop
         self._passed = 0
         self._now_at = ""
         self._still = threading.Event()
@@ -115,7 +115,7 @@ class Side:
     def arrive(self, what: str) -> None:
         self._passed += 1
         self._now_at = what
-        if self._passed == self._stop and not self._go.is_set():
+        if self._passed == self.stops and not self._go.is_set():
             self.where = " ".join(what.split())[:120]
             self._still.set()
             assert self._go.wait(PATIENCE_SECONDS), f"nobody let it go before {self.where}"
@@ -139,9 +139,15 @@ class Side:
             self._still.clear()
         self._go.set()
 
-    def waits_for(self, other: "Side") -> bool:
-        """SQLite's one lock: it is wanted by one and held by the other, who stands still."""
-        return self._now_at == SQLITE_LOCK and other.holds_lock
+    @property
+    def wants_lock(self) -> bool:
+        """It is about to take SQLite's one lock."""
+        return self._now_at == SQLITE_LOCK
+
+    @property
+    def stands_still(self) -> bool:
+        """It has stopped or ended."""
+        return self._still.is_set()
 
 
 def _note(statement: str) -> None:
@@ -162,7 +168,7 @@ def _play(
         two = threads.submit(other.run, *parts[not turned])
         other.settle(lambda: _waits(pair, other, first))
         first.let_go()
-        if other.where:
+        if other.stops:
             first.settle(lambda: _waits(pair, first, other))
         other.let_go()
         results = one.result(PATIENCE_SECONDS), two.result(PATIENCE_SECONDS)
@@ -176,7 +182,10 @@ def _play(
 
 
 def _waits(pair: Pair, side: Side, other: Side) -> bool:
+    """Say whether one waits for the other, who stands still: only one can be waiting then."""
+    if not other.stands_still:
+        return False
     if pair.onlooker.dialect == "sqlite":
-        return side.waits_for(other)
+        return side.wants_lock and other.holds_lock
     with pair.onlooker.read() as session:
         return bool(session.execute(WAITING).scalar_one())

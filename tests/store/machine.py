@@ -130,6 +130,14 @@ class Model:
         found = (job for job in self.jobs.values() if job.id == claim.id)
         return next((job for job in found if job.state == "running" and job.fence == claim.fence), None)
 
+    def is_on(self, name: str) -> bool:
+        return name in self.runs and self.runs[name].state in ACTIVE
+
+    def remove(self, name: str) -> None:
+        del self.runs[name]
+        for key in self.of(name):
+            del self.jobs[key]
+
     def claimable(self, executor: str, queue: str, now: float) -> list[Job]:
         on = {name for name, run in self.runs.items() if run.executor == executor and run.state in ACTIVE}
         return [

@@ -28,6 +28,7 @@ CONVERSION = re.compile(
     rb"%(?:\d+\$)?(?P<skip>\*?)(?P<width>\d*)(?:hh|h|ll|l|q|j|z|t|L)?(?P<allocates>m?)l?(?P<kind>.)", re.DOTALL
 )
 MACRO_HEAD = re.compile(rb"\s*#\s*define\s+\w+\(([^)]*)\)")
+MACRO_LINES_MAX = 32
 FORWARDS = -0.35
 # A plain argument, then a literal: nothing in it can hide a quote or a comment.
 PLAIN = rb"""(?:[^"'/#\\(),;{}]++|\([^"'/#\\(){};]*+\))*+,\s*+"""
@@ -68,10 +69,12 @@ def check_width(site: Site) -> float | None:
 
 def _macro_parameters(site: Site) -> frozenset[bytes]:
     """Return the parameters of the macro in whose body the site stands."""
-    text, start = site.source.text, site.start
-    floor = max(0, start - 2_048)
-    start = text.rfind(b"\n", floor, start) + 1
-    while start - 1 > floor and text[max(0, start - 3) : start - 1].rstrip(b"\r").endswith(b"\\"):
+    text = site.source.text
+    floor = max(0, site.start - 2_048)
+    start = text.rfind(b"\n", floor, site.start) + 1
+    for _ in range(MACRO_LINES_MAX):
+        if not text[max(0, start - 3) : max(0, start - 1)].rstrip(b"\r").endswith(b"\\"):
+            break
         start = text.rfind(b"\n", floor, start - 1) + 1
     head = MACRO_HEAD.match(text, max(start, floor), site.start)
     return frozenset(word.strip() for word in head[1].split(b",")) if head else frozenset()

@@ -12,16 +12,18 @@ __all__ = ["is_constant", "pieces", "provenance"]
 
 REACH = 8_192
 MENTIONS_MAX = 24
+CHOICES_MAX = 16
 NUMBER_OR_NULL = re.compile(rb"\(*\s*(?:NULL|nullptr|0)\s*\)*\Z")
-MACRO = re.compile(rb"\(*(?:(?:[A-Z_][A-Z0-9_]+(?:\s*\([^()]*\))?|(?:PRI|SCN)[A-Za-z0-9]+)\s*)+\)*\Z")
-PASTED = re.compile(rb"""(?=[^"(]*+")(?:(?:(?:u8|[LuU])?"[^"]*+"|\#{0,2}\w++(?:\s*+\([^()]*+\))?)\s*+)++\Z""")
+MACRO = re.compile(rb"\(*+(?:(?:[A-Z_][A-Z0-9_]++(?![a-z])(?:\s*+\([^()]*+\))?+|(?:PRI|SCN)\w++)\s*+)++\)*+\Z")
+PASTED = re.compile(
+    rb"""(?=(?:[^"()]++|\([^()]*+\))*+")(?:(?:(?:u8|[LuU])?"[^"]*+"|\#{0,2}\w++(?:\s*+\([^()]*+\))?)\s*+)++\Z"""
+)
 TRANSLATED = re.compile(
     rb"(?:_|N_|Q_|T_|_T|TEXT|tr|i18n|(?:g_)?d?c?n?gettext|gettext_noop|pgettext|C_)\s*\([^\"]*\"", re.DOTALL
 )
 NAME = re.compile(rb"[A-Za-z_]\w*\Z")
 ELEMENT = re.compile(rb"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)+\Z")
 ASSIGNMENT = re.compile(rb"\s*(?:\[[^\]]*\]\s*)*=(?!=)\s*")
-VALUE_END = re.compile(rb"[;\n]")
 QUOTED = re.compile(rb'"[^"]*"')
 CHOICE = re.compile(rb"([?:])")
 
@@ -31,7 +33,7 @@ def is_constant(expression: bytes) -> bool:
     expression = _bare(expression)
     if not expression:
         return False
-    if b"?" in expression:
+    if b"?" in expression and expression.count(b"?") <= CHOICES_MAX:
         return _chooses_constants(expression)
     return any(shape.match(expression) for shape in (PASTED, MACRO, NUMBER_OR_NULL, TRANSLATED))
 
@@ -49,10 +51,8 @@ def provenance(site: Site, expression: bytes) -> str:
         if end < 0:
             break
         behind = end + len(name)
-        if text[behind : behind + 1].strip() and (text[behind : behind + 1].isalnum() or text[behind] == 95):
-            continue
         assigned = ASSIGNMENT.match(text, behind, behind + 128)
-        if assigned and not _is_member(text, end):
+        if assigned and not _is_part(text, end):
             seen.add(_is_constant_value(text, assigned.end()))
     if seen == {True}:
         return "constant"
@@ -92,16 +92,14 @@ def _variable(expression: bytes) -> bytes | None:
     return element[1] if element else None
 
 
-def _is_member(text: bytes, start: int) -> bool:
-    before = text[start - 1 : start] if start else b" "
-    return before in b".>_" or before.isalnum()
+def _is_part(text: bytes, start: int) -> bool:
+    """Tell whether what starts here is the end of a longer name, or a member of something else."""
+    before = text[max(0, start - 1) : start]
+    return before.isalnum() or before in (b".", b">", b"_")
 
 
 def _is_constant_value(text: bytes, start: int) -> bool:
     if text[start : start + 1] == b"{":
         return b'"' in text[start : start + 256]
-    end = VALUE_END.search(text, start, start + 512)
-    if end is not None and end[0] == b"\n":
-        end = re.compile(b";").search(text, start, start + 512)
-    value = text[start : end.start() if end else start + 512]
+    value = text[start : start + 512].partition(b";")[0]
     return is_constant(value) or is_constant(value.partition(b",")[0])

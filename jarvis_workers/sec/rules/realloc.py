@@ -11,7 +11,7 @@ STATEMENT_EDGE = re.compile(rb"[;{}=]")
 CASTS = re.compile(
     rb"\s*(?:\([\w\s*:]{1,80}\)\s*|(?:static|reinterpret)_cast<[^<>]{1,80}>\s*\(\s*)*+(?:std\s*)?(?:::\s*)?\Z"
 )
-CAST = re.compile(rb"\((?:const|void|char|unsigned|struct|\w+_t|\w+\s*\*|\s|\*)+\)(?=[\w(*])")
+CAST = re.compile(rb"\([\w\s*]{1,80}\)(?=[\w(*])")
 NAME_AT_START, NAME_AT_END = re.compile(rb"\w+"), re.compile(rb"(\w+)\s*\Z")
 GIVES_UP = re.compile(rb"\b(?:abort|_?exit|die|fatal|panic|oom|out_of_memory|err|errx|nomem)\w*\s*\(", re.IGNORECASE)
 

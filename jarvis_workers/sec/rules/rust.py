@@ -12,20 +12,19 @@ __all__ = ["check_transmute", "check_unsafe", "check_unwrap"]
 LINES_ABOVE = 5
 REACH = 2_048
 BRACES_MAX = 500_000
-SAFETY = re.compile(rb"(?://|/\*|^[ \t]*\*)[^\n]*?(?:[Ss]afety\b|SAFETY\b|\xe5\xae\x89\xe5\x85\xa8)", re.MULTILINE)
+SAFETY = re.compile(rb"[Ss]afety\b|SAFETY\b|\xe5\xae\x89\xe5\x85\xa8")
 UNSAFE_CODE = re.compile(
     rb'\s*+(?:\{|\$|(?:async\s+|const\s+)?(?:extern\s*(?:"\s*"\s*)?)?(?:\{|fn\s+\w|mod\b)|(?:auto\s+)?trait\b)'
 )
 TEST_ATTRIBUTE = re.compile(
-    rb"#!?\[\s*(?:(?:\w+\s*::\s*)*test\s*(?:\([^\])]*\)\s*)?\]|cfg\s*\(\s*(?:all\s*\(\s*)?test\b)|\bmod\s+tests?\b"
+    rb"#!?\[\s*(?:(?:\w+\s*::\s*)*test\s*(?:\([^\])]*\)\s*)?\]|cfg\s*\(\s*(?:all\s*\(\s*)?test\b)|mod(?<!\wmod)\s+tests?\b"
 )
 BODY = re.compile(rb"[{;]")
 BRACE = re.compile(rb"[{}]")
 MESSAGE = re.compile(rb'\s*(?:&|concat!|[bc]?r?#*"|[A-Z][A-Z0-9_]+\s*\Z)')
 CALLED = re.compile(rb"\s*+(?:::\s*+<[^;{}]{0,512}?>\s*+)?\(")
 DEFINED = re.compile(rb"\bfn\s+\Z")
-RECEIVER = re.compile(rb"\.\s*\Z")
-LOCK = re.compile(rb"\.\s*(?:lock|read|write)\s*\(\s*\)\s*\.\s*\Z")
+LOCKS = (b".lock().", b".read().", b".write().")
 
 
 def check_unsafe(site: Site) -> float | None:
@@ -38,7 +37,7 @@ def check_unsafe(site: Site) -> float | None:
 
 def check_unwrap(site: Site) -> float | None:
     text = site.source.text
-    if not RECEIVER.search(text[max(0, site.start - 64) : site.start]):
+    if not text[max(0, site.start - 64) : site.start].rstrip().endswith(b"."):
         return None
     given = site.arguments
     if site.name == b"unwrap":
@@ -46,14 +45,14 @@ def check_unwrap(site: Site) -> float | None:
             return None
     elif not _takes_message(site):
         return None
-    moved = -0.05 if LOCK.search(text[max(0, site.start - 64) : site.start]) else 0.0
+    moved = -0.05 if b"".join(text[max(0, site.start - 64) : site.start].split()).endswith(LOCKS) else 0.0
     return moved + _in_tests(site)
 
 
 def check_transmute(site: Site) -> float | None:
     text = site.source.text
     before = text[max(0, site.start - 64) : site.start]
-    if not CALLED.match(text, site.at, site.at + 768) or RECEIVER.search(before) or DEFINED.search(before):
+    if not CALLED.match(text, site.at, site.at + 768) or before.rstrip().endswith(b".") or DEFINED.search(before):
         return None
     return _softened(site)
 
@@ -85,10 +84,12 @@ def _is_explained(site: Site) -> bool:
         if end < 0:
             end = site.at + 512
             break
-    return any(
-        not site.source.text[match.start() : match.start() + 1].strip()
-        for match in SAFETY.finditer(content, start, end)
-    )
+    return any(_is_in_comment(site.source, match.start()) for match in SAFETY.finditer(content, start, end))
+
+
+def _is_in_comment(source: Source, at: int) -> bool:
+    """Tell a comment from code and from a string, whose closing quote would be the next thing to see."""
+    return source.text[at : at + 1] == b" " and source.text[at : at + 512].lstrip()[:1] != b'"'
 
 
 def _in_tests(site: Site) -> float:

@@ -1,0 +1,93 @@
+"""Start the product's own command, and do to its processes what the world does."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import psutil
+
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import newest
+from jarvis_workers.store.stages import StageProgress, progress
+
+PATIENCE_SECONDS = 60.0
+PAUSE = threading.Event()
+T = TypeVar("T")
+
+
+def until(happens: Callable[[], T | None]) -> T:
+    """Return what `happens` returns as soon as it is something; fail when patience is at its end."""
+    give_up = time.monotonic() + PATIENCE_SECONDS
+    while not (found := happens()):
+        assert time.monotonic() < give_up, f"waited {PATIENCE_SECONDS:.0f} s in vain"
+        PAUSE.wait(0.005)
+    return found
+
+
+class Command:
+    """A `jarvis` command that is running. `home` holds its data directory and its report."""
+
+    def __init__(self, home: Path, *arguments: str, **settings: str) -> None:
+        self.report = home / "report.json"
+        environ = {name: value for name, value in os.environ.items() if not name.startswith("JARVIS_")}
+        environ |= {"JARVIS_DATA_DIR": str(home / "data")} | settings
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "jarvis_cli", *arguments, "-o", str(self.report)],
+            env=environ,
+            cwd=home,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def children(self) -> list[psutil.Process]:
+        """The children that scan."""
+        with_errors = psutil.Process(self.process.pid)
+        try:
+            return [child for child in with_errors.children() if child.status() != psutil.STATUS_ZOMBIE]
+        except psutil.NoSuchProcess:
+            return []
+
+    def frozen_child(self) -> psutil.Process:
+        """Wait for a child, stop it where it is, and return it."""
+        child = until(lambda: next(iter(self.children()), None))
+        child.send_signal(signal.SIGSTOP)
+        return child
+
+    def ends(self) -> tuple[int, str]:
+        """Wait for the end; return the exit code and standard error."""
+        _, said = self.process.communicate(timeout=PATIENCE_SECONDS)
+        return self.process.returncode, said
+
+    def body(self) -> Any:
+        """The report but for its `run` part."""
+        report = json.loads(self.report.read_text())
+        del report["run"]
+        return report
+
+
+@contextmanager
+def command(home: Path, *arguments: str, **settings: str) -> Iterator[Command]:
+    """Run a command; whatever is left of it at the end is killed."""
+    started = Command(home, *arguments, **settings)
+    family = psutil.Process(started.process.pid)
+    try:
+        yield started
+    finally:
+        for child in family.children(recursive=True) if family.is_running() else []:
+            child.kill()
+        started.process.kill()
+        started.process.communicate()
+
+
+def scan_of(store: Store) -> StageProgress:
+    """How far the scan of the newest run is."""
+    with store.read() as session:
+        return progress(session, newest(session, 1)[0].id)[0]

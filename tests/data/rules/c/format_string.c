@@ -1,0 +1,36 @@
+#define LOG(fmt, ...) fprintf(stderr, "log: " fmt "\n", ##__VA_ARGS__)  /* ok: format_string */
+#define SAY printf
+static const char banner[] = "hello %s";
+int printf(const char *format, ...) __attribute__((format(printf, 1, 2))); /* ok: format_string */
+
+void show(FILE *out, const char *text, int n)
+{
+    const char *fmt = n ? "%d\n" : "%i\n";
+    const char *other = text;
+    printf(text);                                  /* ruleid: format_string */
+    fprintf(stderr, text);                         /* ruleid: format_string */
+    fprintf(get_stream(out, 1), text, n);          /* ruleid: format_string */
+    snprintf(buf, sizeof(buf), text);              /* ruleid: format_string */
+    syslog(LOG_ERR, argv[1]);                      /* ruleid: format_string */
+    printf(other, n);                              /* ruleid: format_string */
+    errx(1, msg->text);                            /* ruleid: format_string */
+    printf(n ? "yes" : text);                      /* ruleid: format_string */
+    printk(describe("a"));                         /* ruleid: format_string */
+    printf("%d\n", n);                             /* ok: format_string */
+    printf(/* why */ "%d\n", n);                   /* ok: format_string */
+    printf(("%d\n"), n);                           /* ok: format_string */
+    fprintf(out, "%" PRIu64 "\n", n);              /* ok: format_string */
+    fprintf(out, FORMAT, n);                       /* ok: format_string */
+    fprintf(out, FORMAT_OF(n) "\n", n);            /* ok: format_string */
+    snprintf(buf, sizeof(buf), "%s", text);        /* ok: format_string */
+    printf(_("%d files\n"), n);                    /* ok: format_string */
+    printf(ngettext("%d file", "%d files", n), n); /* ok: format_string */
+    printf(n == 1 ? "one" : (n ? "many" : "none")); /* ok: format_string */
+    printf(fmt, n);                                /* ok: format_string */
+    printf(banner, text);                          /* ok: format_string */
+    logger.printf(text);                           /* ok: format_string */
+    my_printf(text);                               /* ok: format_string */
+    printf(__VA_ARGS__);                           /* ok: format_string */
+    err(1);                                        /* ok: format_string */
+    puts("printf(text)");                          /* ok: format_string */
+}

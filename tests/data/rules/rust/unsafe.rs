@@ -1,0 +1,22 @@
+#![forbid(unsafe_code)] // ok: unsafe
+pub fn read(p: *const u8) -> u8 {
+    unsafe { *p } // ruleid: unsafe
+}
+pub unsafe fn raw<'a>(p: *const u8) -> &'a u8 { // ruleid: unsafe
+    &*p
+}
+unsafe extern "C" fn callback() {} // ruleid: unsafe
+unsafe trait Zeroable {} // ruleid: unsafe
+unsafe impl Zeroable for u8 {} // ok: unsafe
+type Callback = unsafe extern "C" fn(i32); // ok: unsafe
+struct Table { call: Option<unsafe fn()> } // ok: unsafe
+#[unsafe(no_mangle)] // ok: unsafe
+pub fn text() -> (char, &'static str) {
+    /* unsafe { } /* unsafe { nested } */ unsafe { } */ // ok: unsafe
+    let quote = '"'; unsafe { go() } // ruleid: unsafe
+    let raw = r#"" unsafe { } "#; unsafe { go(b"\"") } // ruleid: unsafe
+    ('\'', "unsafe { }") // ok: unsafe
+}
+macro_rules! wrap { ($b:block) => { unsafe $b }; } // ruleid: unsafe
+macro_rules! run { ($e:expr) => { unsafe { $e } }; } // ruleid: unsafe
+fn r#unsafe() {} // ok: unsafe

@@ -1,0 +1,24 @@
+fn main() {
+    let a = std::env::args().nth(1).unwrap(); // ruleid: unwrap_expect
+    let b: u32 = a.parse().expect("a number"); // ruleid: unwrap_expect
+    let c = table
+        .get(&b)
+        .unwrap(); // ruleid: unwrap_expect
+    let d = lock.lock().unwrap(); // ruleid: unwrap_expect
+    let e = open(&a).expect(&format!("cannot open {a}")); // ruleid: unwrap_expect
+    let k = first(&a)
+        .expect( // ruleid: unwrap_expect
+            "a message on its own line",
+        );
+    let f = open(&a).expect(MESSAGE); // ruleid: unwrap_expect
+    let g = a.get(0).unwrap_or(&0); // ok: unwrap_expect
+    let h = a.get(0).unwrap_or_default(); // ok: unwrap_expect
+    self.expect(Token::Comma)?; // ok: unwrap_expect
+    parser.expect("{")?; // ok: unwrap_expect
+    unwrap(); // ok: unwrap_expect
+    key.unwrap(&wrapped); // ok: unwrap_expect
+    let i = "x.unwrap()"; // ok: unwrap_expect
+    // x.unwrap() // ok: unwrap_expect
+    #[expect(dead_code)] // ok: unwrap_expect
+    let j = failed.expect_err("must fail"); // ok: unwrap_expect
+}

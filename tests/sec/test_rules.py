@@ -1,0 +1,58 @@
+"""Every rule fires on the lines marked for it, and on no other."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from jarvis_workers.sec.finding import CATEGORY_ORDER
+from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN, rules_fingerprint
+from jarvis_workers.sec.scanner import Scanner, language_of
+from jarvis_workers.source.match import engines
+
+EXAMPLES = Path(__file__).parent.parent / "data" / "rules"
+MARK = re.compile(rb"\b(ruleid|ok): (\w+)")
+
+
+def marked(kind: bytes) -> set[tuple[str, str, int]]:
+    return {
+        (pattern.decode(), file.name, line)
+        for file in sorted(EXAMPLES.glob("*/*"))
+        for line, text in enumerate(file.read_bytes().splitlines(), 1)
+        for word, pattern in MARK.findall(text)
+        if word == kind
+    }
+
+
+@pytest.mark.parametrize("engine", engines())
+@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*/*")), ids=lambda file: file.name)
+def test_rules_fire_on_the_marked_lines_and_on_no_other(file: Path, engine: str) -> None:
+    language = language_of(file.name.encode())
+    assert language is not None
+
+    scan = Scanner(engine).scan(file.read_bytes(), language=language)
+
+    fired = {(hit.pattern, file.name, hit.line) for hit in scan.hits}
+    subject = {file.stem} if file.stem in RULES_BY_PATTERN else set(RULES_BY_PATTERN)
+    assert {one for one in fired if one[0] in subject} == {one for one in marked(b"ruleid") if one[1] == file.name}
+    assert scan.problem is None
+
+
+@pytest.mark.parametrize("pattern", RULES_BY_PATTERN)
+def test_every_rule_has_examples_and_near_misses(pattern: str) -> None:
+    for kind in (b"ruleid", b"ok"):
+        assert sum(one[0] == pattern for one in marked(kind)) >= 5
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.pattern)
+def test_a_rule_can_stand_in_a_report(rule) -> None:  # type: ignore[no-untyped-def]
+    assert rule.language in ("c/cpp", "rust")
+    assert rule.category in CATEGORY_ORDER
+    assert 0.4 <= rule.confidence <= 0.95
+    assert rule.description.endswith(".")
+    assert rule.suggestion.endswith(".")
+
+
+def test_the_fingerprint_of_the_rules_is_the_same_each_time() -> None:
+    assert re.fullmatch("[0-9a-f]{16}", rules_fingerprint())
+    assert rules_fingerprint() == rules_fingerprint()

@@ -1,0 +1,235 @@
+"""One file in, its hits out."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jarvis_workers.sec.scanner import MATCHES_MAX, Hit, Scan, Scanner, is_header, is_test, language_of
+from jarvis_workers.source.match import engines
+
+SCANNER = Scanner()
+LINES = st.sampled_from(
+    ["strcpy(a, b);", "printf(x);", 'printf("x");', "/*", "*/", "#if 0", "#endif", '"', "'", "int atoi(char *s);"]
+    + ["p = realloc(p, 3); system(x);", 'char *x = "y";', "", "\t// gets(a);", "#define F(x) \\", "\0gets(b);", "é"]
+)
+SOURCES = st.lists(LINES, max_size=12).map("\n".join)
+
+
+def scan(content: str | bytes, language: str = "c/cpp") -> Scan:
+    return SCANNER.scan(content.encode() if isinstance(content, str) else content, language=language)
+
+
+def confidence(content: str, *, language: str = "c/cpp", test: bool = False) -> float:
+    (hit,) = SCANNER.scan(content.encode(), language=language, test=test).hits
+    return hit.confidence
+
+
+def test_a_hit_says_what_where_how_sure_and_shows_the_line() -> None:
+    found = scan("int f(void)\n{\n\tstrcpy(a,\tb);\n}\n")
+
+    assert found == Scan((Hit("unsafe_api", 3, 0.8, "strcpy(a, b);"),), None)
+
+
+def test_hits_come_by_line_and_pattern_and_one_of_a_kind_a_line() -> None:
+    found = scan('system(x); strcpy(a, "b"); strcpy(a, b);\natoi(s);')
+
+    assert [hit[:3] for hit in found.hits] == [
+        ("command_execution", 1, 0.75),
+        ("unsafe_api", 1, 0.8),
+        ("atoi_family", 2, 0.5),
+    ]
+
+
+@given(source=SOURCES)
+def test_engines_agree(source: str) -> None:
+    assert len({Scanner(engine).scan(source.encode(), language="c/cpp") for engine in engines()}) == 1
+
+
+@given(source=SOURCES)
+def test_line_endings_and_byte_order_marks_change_nothing(source: str) -> None:
+    plain = scan(source)
+
+    assert scan(source.replace("\n", "\r\n")) == plain
+    assert scan("\ufeff" + source) == plain
+    assert scan(("\ufeff" + source).encode("utf-16-le")) == plain
+    assert scan(("\ufeff" + source).encode("utf-16-be")) == plain
+
+
+@given(content=st.binary(max_size=200), language=st.sampled_from(["c/cpp", "rust"]))
+def test_no_bytes_hide_what_stands_before_them(content: bytes, language: str) -> None:
+    call = b"gets(a);\n" if language == "c/cpp" else b"unsafe { }\n"
+
+    assert scan(call + content, language).hits[0].line == 1
+
+
+def test_undecodable_bytes_and_nul_hide_nothing_behind_them() -> None:
+    found = scan(b"\xff\xfe\x00 = \x00\xc3;\n\x80\x00\ngets(a); \x00\xff \x1b[0m"[1:])
+
+    assert found.hits == (Hit("unsafe_api", 3, 0.95, "gets(a); \\x00\\xff \\x1b[0m"),)
+
+
+def test_evidence_is_one_line_of_printable_text() -> None:
+    (hit,) = scan("gets(a); // \u202e \u2028 \U0001f600 你好\r\n").hits
+
+    assert hit.evidence == "gets(a); // \\u202e \\u2028 \U0001f600 你好"
+
+
+@pytest.mark.parametrize("filler", ["x", "你", "\x01"])
+def test_of_a_long_line_the_part_around_the_hit_is_shown(filler: str) -> None:
+    (hit,) = scan(f'"{filler * 300}"; gets(a); "{filler * 300}"').hits
+
+    assert "gets(a);" in hit.evidence
+    assert len(hit.evidence) <= 200
+    assert "\\xe" not in hit.evidence
+
+
+def test_a_prototype_in_a_header_is_no_call() -> None:
+    header = b"EXPORT(int) strcpy(char *to, const char *from);\nstatic inline void f(void) { strcpy(a, b); }\n"
+
+    assert [hit.line for hit in SCANNER.scan(header, language="c/cpp", header=True).hits] == [2]
+
+
+@pytest.mark.parametrize(
+    ("surer", "less"),
+    [
+        ("strcpy(a, b);", 'strcpy(a, "b");'),
+        ("strcpy(a, b);", "if (strlen(b) < n) strcpy(a, b);"),
+        ("gets(a);", "strcpy(a, b);"),
+        ('sprintf(a, "%s", b);', 'sprintf(a, "%d", b);'),
+        ('sprintf(a, "%s", b);', 'sprintf(a, "%.9s", b);'),
+        ("vsprintf(a, b, c);", "vsprintf(a, FORMAT, c);"),
+        ('scanf("%s", a);', 'sscanf(b, "%s", a);'),
+        ("printf(a);", "printf(a, b);"),
+        ("printf(a);", "vprintf(a, b);"),
+        ("printf(a);", "warnx(a);"),
+        ("printf(a);", "#define SAY(a) \\\n  printf(a)"),
+        ("a = b; printf(a);", 'a = b; a = "c"; printf(a);'),
+        ("p = realloc(p, 1); if (!p) return;", "p = realloc(p, 1); if (!p) abort();"),
+        ("system(argv[1]);", "system(a);"),
+        ('sprintf_s(a, "%s", b); strlcat(a, b); system(a);', "strlen(a); system(a);"),
+        ("system(a);", "execv(a, b);"),
+        ("atoi(argv[1]);", "atoi(a);"),
+    ],
+)
+def test_context_moves_the_confidence(surer: str, less: str) -> None:
+    assert 0.4 <= confidence(less) < confidence(surer) <= 0.95
+
+
+@pytest.mark.parametrize(
+    ("surer", "less"),
+    [
+        ("unsafe { a() }", "// SAFETY: a is pure\nunsafe { a() }"),
+        ("unsafe { a() }", "/// # Safety\n/// b\n#[inline]\npub unsafe fn a() { }"),
+        ("unsafe { a() }", "// 安全：a\nunsafe { a() }"),
+        ("unsafe { a() }", "unsafe {\n    // Safety: a\n    a() }"),
+        ("unsafe { a() }", "#[test]\nfn t() { if b { } unsafe { a() } }"),
+        ("unsafe { a() }", "#[cfg(test)]\nuse b;\nmod tests {\n fn t() { }\n unsafe { a() }\n}"),
+        ("unsafe { a() }", "#[tokio::test]\nasync fn t() { unsafe { a() } }"),
+        ("a.unwrap()", "a.lock().unwrap()"),
+        ("transmute(a)", "/* SAFETY: a */ transmute(a)"),
+    ],
+)
+def test_safety_comments_and_tests_soften_rust_findings(surer: str, less: str) -> None:
+    assert 0.4 <= confidence(less, language="rust") < confidence(surer, language="rust")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '"safety"; unsafe { a() }',
+        "let safety = 1; unsafe { a() }",
+        "// SAFETY: b\n\n\n\n\n\n\nunsafe { a() }",
+        "#[test]\nfn t() { }\nfn f() { unsafe { a() } }",
+        "#[cfg(test)]\nuse b;\nfn f() { unsafe { a() } }",
+        "#[test]",
+    ],
+)
+def test_what_only_looks_like_an_explanation_softens_nothing(content: str) -> None:
+    assert all(hit.confidence == 0.7 for hit in scan(content, "rust").hits)
+
+
+def test_a_file_of_tests_is_less_sure() -> None:
+    assert confidence("strcpy(a, b);", test=True) < confidence("strcpy(a, b);")
+
+
+def test_beyond_the_limit_of_matches_the_scan_says_where_it_stopped() -> None:
+    found = scan("atoi(a);\n" * (MATCHES_MAX + 1))
+
+    assert len(found.hits) == MATCHES_MAX
+    assert found.problem == f"more than 50000 possible matches; checked only as far as line {MATCHES_MAX + 1}"
+
+
+UNITS = ["strcpy(a,b);", "strcpy(", "((((", '"', "'", "\\", "/*", "/**/", "//", '"a",', "*", " ", "printf(x", "err(,"]
+UNITS += [
+    "\n",
+    "#if 0\n",
+    "p = realloc(p",
+    "printf(a ? b : ",
+    "A_",
+    "sprintf(a,\n",
+    "strcpy \\\n",
+    'R"(',
+    "int strcpy(a ",
+]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("megabytes", [1, pytest.param(100, marks=pytest.mark.slow)])
+def test_hostile_repetition_is_scanned_in_bounded_time(unit: str, megabytes: int) -> None:
+    size = megabytes * 1_000_000
+    content = b"gets(a);\n" + (unit.encode() * (size // len(unit) + 1))[:size] + b"\ngets(a);\n"
+    began = time.process_time()
+
+    found = scan(content)
+
+    assert time.process_time() - began < 8
+    assert found.hits[0].line == 1
+
+
+@pytest.mark.parametrize(
+    "unit", ["unsafe{", "#[test]", "{}", "/*", 'r#"', "'a", "x.unwrap();\n", "transmute::<", "// safety "]
+)
+@pytest.mark.parametrize("megabytes", [1, pytest.param(100, marks=pytest.mark.slow)])
+def test_hostile_rust_is_scanned_in_bounded_time(unit: str, megabytes: int) -> None:
+    size = megabytes * 1_000_000
+    content = b"unsafe {}\n" + (unit.encode() * (size // len(unit) + 1))[:size] + b"\nunsafe {}\n"
+    began = time.process_time()
+
+    found = scan(content, "rust")
+
+    assert time.process_time() - began < 8
+    assert found.hits[0].line == 1
+
+
+@pytest.mark.slow
+def test_beyond_the_limit_of_literals_the_scan_says_where_it_stopped() -> None:
+    found = scan(b'gets(a);\n"a"' + b'"a"' * 3_000_100 + b"\ngets(a);\n")
+
+    assert [hit.line for hit in found.hits] == [1]
+    assert found.problem == "too many comments and literals; checked only as far as line 2"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a.c", "b/a.cpp", "a.h", "a.hpp", "a.cc", "a.cxx", "a.c++", "a.C", "a.hh", "a.hxx", "a.inl", "a.ipp", "a.tpp"],
+)
+def test_c_and_cpp_are_known_by_their_suffix(name: str) -> None:
+    assert language_of(name.encode()) == "c/cpp"
+
+
+def test_other_suffixes_are_left_out_unless_asked_for() -> None:
+    assert language_of(b"src/lib.rs") == "rust"
+    assert [language_of(name) for name in (b"a.py", b"c", b".c", b"a.c/b", b"\xff.")] == [None] * 5
+    assert language_of(b"a.cu", {b"cu": "c/cpp"}) == "c/cpp"
+    assert language_of(b"a.c", {b"cu": "c/cpp"}) is None
+
+
+def test_headers_and_tests_are_told_by_their_names() -> None:
+    assert is_header(b"include/a.h")
+    assert not is_header(b"a.c")
+    for path in (b"tests/a.c", b"x/test/a.c", b"src/list_test.c", b"test_list.c", b"src/tests.rs", b"a_tests.rs"):
+        assert is_test(path)
+    for path in (b"src/latest.c", b"contest/a.c", b"src/testament.c", b"attest.rs"):
+        assert not is_test(path)
