@@ -13,12 +13,13 @@ def evidence(content: bytes, at: int) -> str:
     start = content.rfind(b"\n", floor, at) + 1 or floor
     end = content.find(b"\n", at, ceiling)
     end = ceiling if end < 0 else end
-    shown = _shown(content[start:end])
-    if len(shown) <= EVIDENCE_MAX and _is_line(content, start, end):
-        return shown
+    whole = _printable(content[start:end]).strip()
+    if len(whole) <= EVIDENCE_MAX and _is_line(content, start, end):
+        return whole
     start = _character(content, max(start, at - BEFORE))
-    end = _character(content, min(end, start + EVIDENCE_MAX))
-    return _shown(content[start:end])[:EVIDENCE_MAX]
+    end = _character(content, min(end, at + EVIDENCE_MAX))
+    before = _printable(content[start:at])[-BEFORE:]
+    return (before + _printable(content[at:end])).strip()[:EVIDENCE_MAX]
 
 
 def _is_line(content: bytes, start: int, end: int) -> bool:
@@ -27,14 +28,14 @@ def _is_line(content: bytes, start: int, end: int) -> bool:
 
 def _character(content: bytes, at: int) -> int:
     """Step back to where a UTF-8 character begins."""
-    for back in range(4):
-        if at - back <= 0 or at - back >= len(content) or content[at - back] & 0xC0 != 0x80:
-            return at - back
+    for start in range(at, max(-1, at - 4), -1):
+        if start >= len(content) or content[start] & 0xC0 != 0x80:
+            return start
     return at
 
 
-def _shown(line: bytes) -> str:
-    text = line.decode("utf-8", "backslashreplace").replace("\t", " ").strip()
+def _printable(part: bytes) -> str:
+    text = part.decode("utf-8", "backslashreplace").replace("\t", " ").rstrip("\r")
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

@@ -177,10 +177,12 @@ def _hits(source: Source, names: Iterable[_Name]) -> tuple[Hit, ...]:
             continue
         line += source.content.count(b"\n", counted, found.start)
         counted = found.start
-        for rule in found.rules:
+        fresh = [rule for rule in found.rules if looked.get((line, rule.pattern), 0) < SITES_PER_LINE]
+        site = _site(source, found) if fresh else None
+        for rule in fresh:
             key = (line, rule.pattern)
             looked[key] = looked.get(key, 0) + 1
-            confidence = _confidence(source, found, rule) if looked[key] <= SITES_PER_LINE else None
+            confidence = _confidence(rule, site) if site else None
             if confidence is not None and confidence > best.get(key, (0.0, 0))[0]:
                 best[key] = confidence, found.start
     return tuple(
@@ -189,18 +191,22 @@ def _hits(source: Source, names: Iterable[_Name]) -> tuple[Hit, ...]:
     )
 
 
-def _confidence(source: Source, found: _Name, rule: Rule) -> float | None:
+def _site(source: Source, found: _Name) -> Site | None:
+    """Return where to look, or None where a function is declared, or one of the same name is called."""
     end = found.start + len(found.name)
-    at: int | None = end
-    if rule.calls:
-        at = opening(source.text, end)
-        if at is None or (rule.language != "rust" and _is_no_call(source, found.start, at)):
-            return None
-    assert at is not None
-    moved = rule.check(Site(source, found.name, found.start, at))
+    if not found.rules[0].calls:
+        return Site(source, found.name, found.start, end)
+    at = opening(source.text, end)
+    if at is None or (found.rules[0].language == "c/cpp" and _is_no_call(source, found.start, at)):
+        return None
+    return Site(source, found.name, found.start, at)
+
+
+def _confidence(rule: Rule, site: Site) -> float | None:
+    moved = rule.check(site)
     if moved is None:
         return None
-    return round(min(MOST, max(LEAST, rule.confidence + moved + (TEST_FILE if source.test else 0.0))), 2)
+    return round(min(MOST, max(LEAST, rule.confidence + moved + (TEST_FILE if site.source.test else 0.0))), 2)
 
 
 def _is_no_call(source: Source, start: int, at: int) -> bool:

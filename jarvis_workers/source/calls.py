@@ -9,7 +9,7 @@ from typing import NamedTuple
 __all__ = ["Arguments", "arguments", "is_declaration", "is_foreign", "opening"]
 
 REACH = 4_096
-BRACKETS_MAX = 96
+BRACKETS_MAX = 64
 GAP = re.compile(rb"(?:[ \t\r\n\f\v]|\\\r?\n){0,512}+\(")
 BRACKET = re.compile(rb"[][(){},;]")
 SPACE = b" \t\r\n\f\v"

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from jarvis_workers.sec import rules
 from jarvis_workers.sec.finding import CATEGORY_ORDER
-from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN, rules_fingerprint
+from jarvis_workers.sec.rules import DECIDING_FILES, RULES, RULES_BY_PATTERN, rules_fingerprint
 from jarvis_workers.sec.scanner import Scanner, language_of
 from jarvis_workers.source.match import engines
 
@@ -56,3 +57,9 @@ def test_a_rule_can_stand_in_a_report(rule) -> None:  # type: ignore[no-untyped-
 def test_the_fingerprint_of_the_rules_is_the_same_each_time() -> None:
     assert re.fullmatch("[0-9a-f]{16}", rules_fingerprint())
     assert rules_fingerprint() == rules_fingerprint()
+
+
+def test_every_file_of_the_rules_goes_into_the_fingerprint() -> None:
+    files = {file.name for file in Path(rules.__file__).parent.glob("*.py")}
+
+    assert files == set(DECIDING_FILES["jarvis_workers.sec.rules"])

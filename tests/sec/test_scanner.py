@@ -1,5 +1,8 @@
 """One file in, its hits out."""
 
+import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -10,11 +13,9 @@ from jarvis_workers.sec.scanner import MATCHES_MAX, Hit, Scan, Scanner, is_heade
 from jarvis_workers.source.match import engines
 
 SCANNER = Scanner()
-LINES = st.sampled_from(
-    ["strcpy(a, b);", "printf(x);", 'printf("x");', "/*", "*/", "#if 0", "#endif", '"', "'", "int atoi(char *s);"]
-    + ["p = realloc(p, 3); system(x);", 'char *x = "y";', "", "\t// gets(a);", "#define F(x) \\", "\0gets(b);", "é"]
-)
-SOURCES = st.lists(LINES, max_size=12).map("\n".join)
+LINES = """strcpy(a, b);|printf(x);|printf("x");|/*|*/|#if 0|#endif|"|'|int atoi(char *s);|p = realloc(p, 3); system(x);
+|char *x = "y";||\t// gets(a);|#define F(x) \\|\0gets(b);|é"""
+SOURCES = st.lists(st.sampled_from(LINES.split("|")), max_size=12).map("\n".join)
 
 
 def scan(content: str | bytes, language: str = "c/cpp") -> Scan:
@@ -99,7 +100,7 @@ def test_a_prototype_in_a_header_is_no_call() -> None:
         ("gets(a);", "strcpy(a, b);"),
         ('sprintf(a, "%s", b);', 'sprintf(a, "%d", b);'),
         ('sprintf(a, "%s", b);', 'sprintf(a, "%.9s", b);'),
-        ("vsprintf(a, b, c);", "vsprintf(a, FORMAT, c);"),
+        ('vsprintf(a, "%s", c);', "vsprintf(a, FORMAT, c);"),
         ('scanf("%s", a);', 'sscanf(b, "%s", a);'),
         ("printf(a);", "printf(a, b);"),
         ("printf(a);", "vprintf(a, b);"),
@@ -161,21 +162,12 @@ def test_beyond_the_limit_of_matches_the_scan_says_where_it_stopped() -> None:
     assert found.problem == f"more than 50000 possible matches; checked only as far as line {MATCHES_MAX + 1}"
 
 
-UNITS = ["strcpy(a,b);", "strcpy(", "((((", '"', "'", "\\", "/*", "/**/", "//", '"a",', "*", " ", "printf(x", "err(,"]
-UNITS += [
-    "\n",
-    "#if 0\n",
-    "p = realloc(p",
-    "printf(a ? b : ",
-    "A_",
-    "sprintf(a,\n",
-    "strcpy \\\n",
-    'R"(',
-    "int strcpy(a ",
-]
+UNITS = """strcpy(a,b);|strcpy(|((((|"|'|\\|/*|/**/|//|"a",|*| |printf(x|err(,|\n|#if 0\n|p = realloc(p|A_|R"(
+|sprintf(a,\n|strcpy \\\n|int strcpy(a |printf(a ? b : |printf(AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAb)"""
+RUST_UNITS = """unsafe{|#[test]|{}|/*|r#"|'a|x.unwrap();\n|transmute::<|// safety |unsafe { } // safety\n"""
 
 
-@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("unit", UNITS.split("|"))
 @pytest.mark.parametrize("megabytes", [1, pytest.param(100, marks=pytest.mark.slow)])
 def test_hostile_repetition_is_scanned_in_bounded_time(unit: str, megabytes: int) -> None:
     size = megabytes * 1_000_000
@@ -188,9 +180,7 @@ def test_hostile_repetition_is_scanned_in_bounded_time(unit: str, megabytes: int
     assert found.hits[0].line == 1
 
 
-@pytest.mark.parametrize(
-    "unit", ["unsafe{", "#[test]", "{}", "/*", 'r#"', "'a", "x.unwrap();\n", "transmute::<", "// safety "]
-)
+@pytest.mark.parametrize("unit", RUST_UNITS.split("|"))
 @pytest.mark.parametrize("megabytes", [1, pytest.param(100, marks=pytest.mark.slow)])
 def test_hostile_rust_is_scanned_in_bounded_time(unit: str, megabytes: int) -> None:
     size = megabytes * 1_000_000
@@ -203,6 +193,25 @@ def test_hostile_rust_is_scanned_in_bounded_time(unit: str, megabytes: int) -> N
     assert found.hits[0].line == 1
 
 
+SCAN = """
+import sys
+from jarvis_workers.sec.scanner import Scanner
+unit = sys.argv[1].encode()
+Scanner().scan(b"gets(a);\\n" + unit * (100_000_000 // len(unit)) + b"\\ngets(a);\\n", language="c/cpp")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", ["strcpy(a,b);", '"a"', "\n", "/**/", "x"])
+def test_a_hundred_megabytes_take_less_than_eight_hundred_of_memory(unit: str) -> None:
+    child = subprocess.Popen([sys.executable, "-c", SCAN, unit])
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = status
+
+    assert status == 0
+    assert usage.ru_maxrss < 800 * 1024
+
+
 @pytest.mark.slow
 def test_beyond_the_limit_of_literals_the_scan_says_where_it_stopped() -> None:
     found = scan(b'gets(a);\n"a"' + b'"a"' * 3_000_100 + b"\ngets(a);\n")
@@ -211,12 +220,9 @@ def test_beyond_the_limit_of_literals_the_scan_says_where_it_stopped() -> None:
     assert found.problem == "too many comments and literals; checked only as far as line 2"
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["a.c", "b/a.cpp", "a.h", "a.hpp", "a.cc", "a.cxx", "a.c++", "a.C", "a.hh", "a.hxx", "a.inl", "a.ipp", "a.tpp"],
-)
-def test_c_and_cpp_are_known_by_their_suffix(name: str) -> None:
-    assert language_of(name.encode()) == "c/cpp"
+@pytest.mark.parametrize("suffix", ["c", "cpp", "h", "hpp", "cc", "cxx", "c++", "C", "hh", "hxx", "inl", "ipp", "tpp"])
+def test_c_and_cpp_are_known_by_their_suffix(suffix: str) -> None:
+    assert language_of(b"src/a." + suffix.encode()) == "c/cpp"
 
 
 def test_other_suffixes_are_left_out_unless_asked_for() -> None:
@@ -233,3 +239,17 @@ def test_headers_and_tests_are_told_by_their_names() -> None:
         assert is_test(path)
     for path in (b"src/latest.c", b"contest/a.c", b"src/testament.c", b"attest.rs"):
         assert not is_test(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "system();",
+        "printf(fmts[i]); const char *x;",
+        'strcpy(a, "unclosed\n);',
+        "strcpy(" + "(" * 5_000,
+        "for (;;) strcpy(a; b);",
+    ],
+)
+def test_broken_calls_do_not_stop_a_scan(content: str) -> None:
+    assert scan(content + "\ngets(a);").hits[-1].confidence == 0.95

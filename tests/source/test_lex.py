@@ -10,8 +10,8 @@ from jarvis_workers.source.lex import LEXEMES_MAX, mask
 
 LANGUAGES = ("c/cpp", "rust")
 TOKENS = st.sampled_from(
-    [b'"', b"'", b"/*", b"*/", b"//", b"\\", b"\n", b"\r\n", b"#if 0\n", b"#else\n", b"#endif\n", b'R"x(', b')x"']
-    + [b'r#"', b'"#', b"a", b"1'0", b"#", b"\xe4\xbd\xa0", b"\xff", b"\0", b" ", b"/", b"*"]
+    b"""\" ' /* */ // \\ R"x( )x" r#" "# a 1'0 # / * \xe4\xbd\xa0 \xff \0""".split(b" ")
+    + b"\n|\r\n| |#if 0\n|#else\n|#endif\n".split(b"|")
 )
 
 

@@ -40,7 +40,7 @@ def check_format(site: Site) -> float | None:
     index = FORMAT_ARGUMENT[site.name]
     spans = site.arguments.spans
     given = site.masked(index).strip()
-    if index >= len(spans) or is_constant(given):
+    if index >= len(spans) or is_constant(given) or (index and site.masked(0).lstrip()[:1] == b'"'):
         return None
     origin = provenance(site, given)
     if origin == "constant":

@@ -13,6 +13,8 @@ __all__ = ["is_constant", "pieces", "provenance"]
 REACH = 8_192
 MENTIONS_MAX = 24
 CHOICES_MAX = 16
+# Two words side by side can only be literals pasted together.
+SIDE_BY_SIDE = re.compile(rb"[A-Z_][A-Z0-9_]++\s++[\w\"]")
 NUMBER_OR_NULL = re.compile(rb"\(*\s*(?:NULL|nullptr|0)\s*\)*\Z")
 MACRO = re.compile(rb"\(*+(?:(?:[A-Z_][A-Z0-9_]++(?![a-z])(?:\s*+\([^()]*+\))?+|(?:PRI|SCN)\w++)\s*+)++\)*+\Z")
 PASTED = re.compile(
@@ -35,7 +37,7 @@ def is_constant(expression: bytes) -> bool:
         return False
     if b"?" in expression and expression.count(b"?") <= CHOICES_MAX:
         return _chooses_constants(expression)
-    return any(shape.match(expression) for shape in (PASTED, MACRO, NUMBER_OR_NULL, TRANSLATED))
+    return any(shape.match(expression) for shape in (PASTED, SIDE_BY_SIDE, MACRO, NUMBER_OR_NULL, TRANSLATED))
 
 
 def provenance(site: Site, expression: bytes) -> str:

@@ -31,6 +31,8 @@ void show(FILE *out, const char *text, int n)
     logger.printf(text);                           /* ok: format_string */
     my_printf(text);                               /* ok: format_string */
     printf(__VA_ARGS__);                           /* ok: format_string */
+    dprintf("c=%d\n", n);                          /* ok: format_string */
+    printk(KERN_DEBUG pr_fmt(PREFIX what "\n"), n); /* ok: format_string */
     err(1);                                        /* ok: format_string */
     puts("printf(text)");                          /* ok: format_string */
 }

@@ -1,0 +1,50 @@
+"""What the scan stage costs as a report says it, checked against the kernel's count, beside flawfinder.
+
+BENCH_TREE names the tree, such as the source of redis.
+"""
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from jarvis_cli.main import run
+from tests.servers import missing
+
+MEGABYTE = 1e6
+
+pytestmark = [pytest.mark.bench, pytest.mark.timeout(300)]
+
+
+def test_the_scan_stage_reads_20_megabytes_a_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = os.environ.get("BENCH_TREE") or pytest.skip("BENCH_TREE is not set")
+    monkeypatch.setenv("JARVIS_DATA_DIR", str(tmp_path / "data"))
+    report = tmp_path / "report.json"
+
+    kernel = cpu_of_children(lambda: run(["sec", "fast", "-q", "-j", "2", "-p", tree, "-o", str(report)]))
+    scan = json.loads(report.read_text())["run"]["stages"]["scan"]
+    speed = scan["bytes"] / MEGABYTE / scan["cpu_seconds"]
+    peer = scan["bytes"] / MEGABYTE / cpu_of_children(lambda: flawfinder(Path(tree)))
+
+    said = scan["cpu_seconds"]
+    print(f"scan stage: {speed:.1f} MB/s ({scan['bytes'] / MEGABYTE:.1f} MB, {said:.3f} s; the kernel says {kernel:.3f} s)")
+    print(f"flawfinder: {peer:.1f} MB/s; ratio {speed / peer:.1f}")
+    assert speed >= 20
+    assert kernel == pytest.approx(scan["cpu_seconds"], rel=0.25)
+
+
+def flawfinder(tree: Path) -> None:
+    program = shutil.which("flawfinder") or missing("flawfinder")
+    subprocess.run([program, "-Q", "-S", "--dataonly", tree], stdout=subprocess.DEVNULL, check=True)
+
+
+def cpu_of_children(work) -> float:  # type: ignore[no-untyped-def]
+    """Return the CPU seconds of the processes that `work` starts and waits for."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    work()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
