@@ -1,6 +1,8 @@
 """Carry out a run in this command; being stopped leaves it resumable, and says how."""
 
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 
 from jarvis_cli.progress import Display
@@ -11,13 +13,26 @@ from jarvis_workers.store.runs import Run
 
 def carry_out(local: LocalExecutor, run_id: str, screen: Display) -> Run:
     """Work until the run ends. SIGTERM and SIGHUP are taken as Ctrl-C."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _interrupt)
+    with _interruptible():
+        try:
+            return local.carry_out(run_id)
+        except (KeyboardInterrupt, StoreError):
+            screen.tell(f"run {run_id} is not finished; go on with: jarvis runs resume {run_id}")
+            raise
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """A signal that is ignored, as under nohup, stays ignored."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    for number, handler in before.items():
+        if handler != signal.SIG_IGN:
+            signal.signal(number, _interrupt)
     try:
-        return local.carry_out(run_id)
-    except (KeyboardInterrupt, StoreError):
-        screen.tell(f"run {run_id} is not finished; go on with: jarvis runs resume {run_id}")
-        raise
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -18,6 +18,7 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
 STDOUT = "-"
+NOT_YET = frozenset({".sarif", ".html", ".xml"})
 
 
 @dataclass(frozen=True)
@@ -36,39 +37,76 @@ def delivery(output: str | None, form: str | None, fail_on: str | None, default_
         raise UsageError(f'--format: "{form}" is not one of {", ".join(FORMATS)}')
     if fail_on is not None and fail_on not in SEVERITIES:
         raise UsageError(f'--fail-on: "{fail_on}" is not one of {", ".join(SEVERITIES)}')
-    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
-        problem = "is a directory" if path.is_dir() else "its directory is not there"
+    if path is None:
+        if not sys.stdout:
+            raise UsageError("standard output is closed; name a file for the report with -o")
+        return Delivery(None, form or "markdown", fail_on)
+    if problem := _refused(path):
         raise UsageError(f"-o {path}: {problem}; name a file, or - for stdout")
-    chosen = form or (format_of(path, "markdown") if path else "markdown")
-    return Delivery(path, chosen, fail_on)
+    if form is None and path.suffix.lower() in NOT_YET:
+        raise UsageError(f'-o {path}: "{path.suffix}" is not written yet; use .json or .md, or say --format')
+    return Delivery(path, form or format_of(path, "markdown"), fail_on)
+
+
+def _refused(path: Path) -> str | None:
+    """Say why no report can be written there, as far as that is known before the work is done."""
+    target = Path(os.path.realpath(path))
+    try:
+        if target.is_dir():
+            return "is a directory"
+        if not target.parent.is_dir():
+            return "its directory is not there"
+        allowed = os.access(target if target.exists() else target.parent, os.W_OK)
+    except OSError as error:
+        return f"cannot be written: {error.strerror}"
+    return None if allowed else "no permission to write it"
 
 
 def deliver(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Display) -> int:
     """Write the report and the run's files; return the exit code."""
     body, part = reports.read_body(store, blobs, run), reports.run_part(store, run)
-    write_report(FORMATS[asked.form](body, part), asked.output)
+    try:
+        write_report(FORMATS[asked.form](body, part), asked.output)
+    except UsageError:
+        screen.tell(f"run {run.id} is {run.state}; its report again with: jarvis runs report {run.id}")
+        raise
     directory = export_directory(run)
     if directory:
         try:
             export(store, blobs, run, directory)
         except UsageError as problem:
             screen.tell(str(problem))
-    screen.tell(summary(run, body, asked.output))
+    screen.conclude(summary(run, body, asked.output), well=run.state == "done")
     return exit_code(run, body, asked.fail_on)
 
 
 def write_report(text: str, output: Path | None) -> None:
-    """Write to a file, whole or not at all, or to standard output."""
-    if output is None:
-        sys.stdout.flush()
-        content = memoryview(text.encode("utf-8", "backslashreplace"))
-        while content:
-            content = content[os.write(1, content) :]
-        return
+    """Write to a file, whole or not at all, to a pipe or device, or to standard output."""
     try:
-        write_whole(output, text)
+        if output is None:
+            sys.stdout.flush()
+            _write_to(1, text)
+        elif _takes_files(target := Path(os.path.realpath(output))):
+            write_whole(target, text)
+        else:
+            with output.open("wb", buffering=0) as stream:
+                _write_to(stream.fileno(), text)
+    except BrokenPipeError:
+        raise
     except OSError as error:
-        raise UsageError(f"-o {output}: cannot be written: {error.strerror}") from error
+        place = "the report" if output is None else f"-o {output}:"
+        raise UsageError(f"{place} cannot be written: {error.strerror}") from error
+
+
+def _takes_files(target: Path) -> bool:
+    """Renaming over /dev/null, or over a file whose directory is not ours, is no way to write it."""
+    return (target.is_file() and os.access(target.parent, os.W_OK)) or not target.exists()
+
+
+def _write_to(descriptor: int, text: str) -> None:
+    content = memoryview(text.encode("utf-8", "backslashreplace"))
+    while content:
+        content = content[os.write(descriptor, content) :]
 
 
 def exit_code(run: Run, body: dict[str, Any], fail_on: str | None) -> int:
@@ -83,9 +121,16 @@ def summary(run: Run, body: dict[str, Any], output: Path | None) -> str:
     """Say in a line how it ended."""
     found = body["summary"]
     missing = len(found["not_checked"])
-    said = f"run {run.id} {run.state}: {found['total']:,} findings in {found['scanned_files']:,} files"
+    why = f" ({run.reason})" if run.state in {"paused", "failed"} else ""
+    numbers = f"{counted(found['total'], 'finding')} in {counted(found['scanned_files'], 'file')}"
+    said = f"run {run.id} {run.state}{why}: {numbers}"
     if missing:
         said += f"; NOT CHECKED: {missing:,} (named in the report)"
     if run.state == "paused":
-        said += f"; paused ({run.reason}); go on with: jarvis runs resume {run.id}"
+        said += f"; go on with: jarvis runs resume {run.id}"
     return said + (f"; report: {output}" if output else "")
+
+
+def counted(number: int, noun: str) -> str:
+    """Say how many there are."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

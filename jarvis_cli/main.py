@@ -136,6 +136,15 @@ def _write_anything() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def open_standard_streams() -> None:
+    """Point what is closed of standard input, output and error at nothing: no other file may get its number."""
+    for number, mode in ((0, os.O_RDONLY), (1, os.O_WRONLY), (2, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, mode)
+
+
 def run(args: Sequence[str], *, command: str | None = None, prog: str = "jarvis", frame: Frame | None = None) -> int:
     """Run a command line and return its exit code; one line on stderr says what went wrong."""
     try:
@@ -153,6 +162,10 @@ def run(args: Sequence[str], *, command: str | None = None, prog: str = "jarvis"
 
 
 def _perform(args: list[str], command: str | None, prog: str, frame: Frame) -> int:
+    try:
+        Path.cwd()
+    except FileNotFoundError as error:
+        raise JarvisError("the current directory is gone; change to another") from error
     target = load(command) if command else typer.main.get_command(app)
     if f"_{prog.replace('-', '_').upper()}_COMPLETE" in os.environ:
         target.main(args, prog_name=prog)

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
@@ -22,6 +22,7 @@ class Display(Protocol):
     def packing(self, files: int, size: int) -> None: ...
     def show(self, run: Run, stages: list[StageProgress]) -> None: ...
     def tell(self, says: str) -> None: ...
+    def conclude(self, says: str, *, well: bool) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
@@ -32,7 +33,7 @@ def display(quiet: bool) -> "Display":
     """Choose by where standard error goes."""
     if quiet:
         return Quiet()
-    return Bars() if sys.stderr.isatty() else Lines(time.monotonic)
+    return Bars() if sys.stderr and sys.stderr.isatty() else Lines(time.monotonic)
 
 
 class Quiet:
@@ -51,16 +52,44 @@ class Quiet:
         """Say nothing."""
 
     def tell(self, says: str) -> None:
-        sys.stderr.write(f"jarvis: {says}\n")
-        sys.stderr.flush()
+        if sys.stderr:
+            sys.stderr.write(f"jarvis: {says}\n")
+            sys.stderr.flush()
+
+    def conclude(self, says: str, *, well: bool) -> None:
+        """Say how it ended, unless all is well."""
+        if not well:
+            self.tell(says)
 
 
-class Lines(Quiet):
+class Talking(Quiet):
+    """Says how it ended, too."""
+
+    def conclude(self, says: str, *, well: bool) -> None:
+        self.tell(says)
+
+
+class Pace:
+    """How fast each stage is since this command has seen it first: what others did before tells nothing."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._first: dict[str, tuple[float, int]] = {}
+
+    def rate(self, stage: StageProgress) -> float:
+        """Return bytes in a second; 0 is not known."""
+        since, done = self._first.setdefault(stage.name, (self._clock(), stage.weight_done))
+        seconds = self._clock() - since
+        return (stage.weight_done - done) / seconds if seconds > 0 else 0.0
+
+
+class Lines(Talking):
     """A line every ten seconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._last = self._start = clock()
+        self._pace = Pace(clock)
+        self._last = clock()
 
     def packing(self, files: int, size: int) -> None:
         if self._due():
@@ -68,8 +97,10 @@ class Lines(Quiet):
 
     def show(self, run: Run, stages: list[StageProgress]) -> None:
         stage = current(stages)
-        if stage and self._due():
-            self.tell(f"run {run.id}: {describe(stage, self._clock() - self._start)}")
+        if stage:
+            rate = self._pace.rate(stage)
+            if self._due():
+                self.tell(f"run {run.id}: {stage.name}: {describe(stage, rate)}")
 
     def _due(self) -> bool:
         if self._clock() - self._last < PLAIN_SECONDS:
@@ -78,7 +109,7 @@ class Lines(Quiet):
         return True
 
 
-class Bars(Quiet):
+class Bars(Talking):
     """One bar a stage, with its rate and the time left."""
 
     def __init__(self) -> None:
@@ -88,11 +119,10 @@ class Bars(Quiet):
             TextColumn("{task.description:<12}"),
             BarColumn(),
             TextColumn("{task.fields[says]}"),
-            TimeRemainingColumn(),
         )
         self._bars = Progress(*columns, console=console, transient=True)
         self._tasks: dict[str, TaskID] = {}
-        self._start = time.monotonic()
+        self._pace = Pace(time.monotonic)
 
     def __enter__(self) -> Self:
         self._bars.start()
@@ -114,11 +144,11 @@ class Bars(Quiet):
                     (stage.weight, stage.weight_done) if stage.weight else (stage.jobs, stage.done + stage.failed)
                 )
                 task = self._task(stage.name, total)
-                says = describe(stage, time.monotonic() - self._start)
+                says = describe(stage, self._pace.rate(stage))
                 self._bars.update(task, total=total, completed=done, says=says)
 
     def tell(self, says: str) -> None:
-        self._bars.console.print(f"jarvis: {says}", markup=False, highlight=False)
+        self._bars.console.print(f"jarvis: {says}", markup=False, highlight=False, soft_wrap=True)
 
     def _task(self, name: str, total: int | None) -> TaskID:
         if name not in self._tasks:
@@ -131,12 +161,15 @@ def current(stages: list[StageProgress]) -> StageProgress | None:
     return next((stage for stage in stages if stage.state == "open"), None)
 
 
-def describe(stage: StageProgress, seconds: float) -> str:
-    """Say in a line how far a stage is, how fast, and how long it will take."""
-    said = f"{stage.name}: {stage.done + stage.failed:,}/{stage.jobs:,} jobs"
+def describe(stage: StageProgress, rate: float) -> str:
+    """Say in a line how far a stage is and, if its rate in bytes a second is known, how long it will take."""
+    if not stage.jobs:
+        return "no jobs yet"
+    said = f"{stage.done + stage.failed:,}/{stage.jobs:,} jobs"
     if stage.weight:
-        rate = stage.weight_done / seconds if seconds > 0 else 0.0
-        said += f", {stage.weight_done / MEGABYTE:,.1f}/{stage.weight / MEGABYTE:,.1f} MB, {rate / MEGABYTE:,.1f} MB/s"
-        if rate and stage.weight > stage.weight_done:
-            said += f", {(stage.weight - stage.weight_done) / rate:,.0f} s left"
+        said += f", {stage.weight_done / MEGABYTE:,.1f}/{stage.weight / MEGABYTE:,.1f} MB"
+        if rate > 0:
+            said += f", {rate / MEGABYTE:,.1f} MB/s"
+            if stage.weight > stage.weight_done:
+                said += f", {(stage.weight - stage.weight_done) / rate:,.0f} s left"
     return said + (f", {stage.failed:,} failed" if stage.failed else "")

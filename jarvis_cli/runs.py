@@ -9,7 +9,7 @@ import typer
 
 from jarvis_cli import exits
 from jarvis_cli.carry import carry_out
-from jarvis_cli.deliver import deliver, delivery, exit_code, summary, write_report
+from jarvis_cli.deliver import counted, deliver, delivery, exit_code, summary, write_report
 from jarvis_cli.progress import describe, display
 from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.report import FORMATS
@@ -23,12 +23,18 @@ from jarvis_workers.store.runs import Run
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="List, watch, stop, resume and report runs.")
 
 RunId = Annotated[str, typer.Argument(metavar="RUN", help='A run\'s id, its beginning, or "last".')]
-Output = Annotated[str | None, typer.Option("--output", "-o", help="Where the report goes; - is stdout.")]
-Form = Annotated[str | None, typer.Option("--format", help="json or markdown; by default from -o's suffix.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
+Output = Annotated[
+    str | None, typer.Option("--output", "-o", metavar="FILE", help="Where the report goes; - is stdout.")
+]
+Form = Annotated[
+    str | None, typer.Option("--format", metavar="FORMAT", help="json or markdown; by default from -o's suffix.")
+]
+FailOn = Annotated[str | None, typer.Option(metavar="LEVEL", help="Exit 1 at a finding of this severity or above.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing unless something is wrong.")]
 AsJson = Annotated[bool, typer.Option("--json", help="For programs.")]
 Timeout = Annotated[
-    float | None, typer.Option(help="Give up waiting after this many seconds (exit 4); the run goes on.")
+    float | None,
+    typer.Option(min=0, metavar="SECONDS", help="Give up waiting after this many seconds (exit 4); the run goes on."),
 ]
 
 
@@ -39,7 +45,9 @@ def group() -> None:
 
 @app.command("list")
 def list_runs(
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many, the newest first.")] = 20,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, metavar="NUMBER", help="How many, the newest first.")
+    ] = 20,
     as_json: AsJson = False,
 ) -> int:
     """List runs, the newest first."""
@@ -85,10 +93,12 @@ def show(run: RunId, as_json: AsJson = False) -> int:
         if part[name] is not None:
             typer.echo(f"{name:<14}{_line(str(part[name]))}")
     for stage in stages:
-        seconds = (stage.closed_at or 0) - (stage.opened_at or 0) if stage.closed_at else 0.0
-        typer.echo(f"{stage.state:<14}{describe(stage, seconds)}")
-    if part["abandoned"]:
-        typer.echo(f"its command is gone; go on with: jarvis runs resume {chosen.id}")
+        seconds = stage.closed_at - stage.opened_at if stage.closed_at and stage.opened_at else 0.0
+        rate = stage.weight_done / seconds if seconds > 0 else 0.0
+        typer.echo(f"{f'{stage.name} stage':<14}{stage.state}, {describe(stage, rate)}")
+    if part["abandoned"] or chosen.state == "paused":
+        gone = "its command is gone; " if part["abandoned"] else ""
+        typer.echo(f"{gone}go on with: jarvis runs resume {chosen.id}")
     return exits.DONE
 
 
@@ -120,7 +130,7 @@ def _wait(run: str, timeout: float | None, quiet: bool) -> int:
             screen.tell(f"run {ended.id}: its command is gone; go on with: jarvis runs resume {ended.id}")
             return exits.INCOMPLETE
         body = reports.read_body(store, desk.blobs_of(settings), ended)
-        screen.tell(summary(ended, body, None))
+        screen.conclude(summary(ended, body, None), well=ended.state == "done")
         return exit_code(ended, body, None)
 
 
@@ -139,7 +149,7 @@ def resume(
     run: RunId,
     output: Output = None,
     form: Form = None,
-    fail_on: Annotated[str | None, typer.Option()] = None,
+    fail_on: FailOn = None,
     quiet: Quiet = False,
 ) -> int:
     """Go on with a run that was interrupted, or whose command has died; then report."""
@@ -151,7 +161,7 @@ def retry(
     run: RunId,
     output: Output = None,
     form: Form = None,
-    fail_on: Annotated[str | None, typer.Option()] = None,
+    fail_on: FailOn = None,
     quiet: Quiet = False,
 ) -> int:
     """Do the failed jobs of an ended run again, and only those; then report."""
@@ -185,7 +195,9 @@ def report(run: RunId, output: Output = None, form: Form = None) -> int:
 @app.command()
 def export(
     run: RunId,
-    directory: Annotated[Path | None, typer.Option("--directory", "-d", help="By default ROOT/.jarvis/sec.")] = None,
+    directory: Annotated[
+        Path | None, typer.Option("--directory", "-d", metavar="DIR", help="By default ROOT/.jarvis/sec.")
+    ] = None,
 ) -> int:
     """Write heuristic_issues.jsonl and progress.jsonl of a run."""
     settings = _settings()
@@ -203,11 +215,9 @@ def export(
 
 @app.command()
 def prune(
-    run: Annotated[
-        list[str] | None, typer.Argument(metavar="[RUN]...", help="Runs to delete; or --older-than.")
-    ] = None,
+    run: Annotated[list[str] | None, typer.Argument(metavar="RUN", help="Runs to delete; or --older-than.")] = None,
     older_than: Annotated[
-        float | None, typer.Option(min=0, help="Delete runs that ended more than this many days ago.")
+        float | None, typer.Option(min=0, metavar="DAYS", help="Delete runs that ended more than this many days ago.")
     ] = None,
 ) -> int:
     """Delete ended runs, and the packed sources that no run has wanted for a day."""
@@ -220,7 +230,8 @@ def prune(
         ids = [one.id for one in chosen] + (runs.ended_before(store, older_than) if older_than is not None else [])
         removed = runs.remove_runs(store, ids)
         pruned = runs.prune_unwanted(store, desk.blobs_of(settings), time.time())
-    typer.echo(f"deleted {removed} runs, {pruned.count} blobs ({pruned.bytes / 1e6:,.1f} MB)", err=True)
+    gone = f"{counted(removed, 'run')}, {counted(pruned.blobs, 'blob')} ({pruned.bytes / 1e6:,.1f} MB)"
+    typer.echo(f"deleted {gone}", err=True)
     return exits.DONE
 
 

@@ -36,30 +36,42 @@ def sec() -> None:
     """Find vulnerabilities in C, C++ and Rust."""
 
 
-@app.command(epilog=EXAMPLES)
+@app.command(epilog=EXAMPLES, short_help="Scan with the rules alone: no model.")
 def fast(
     ctx: typer.Context,
-    path: Annotated[Path, typer.Option("--path", "-p", help="The directory or file to scan.")],
-    output: Annotated[str | None, typer.Option("--output", "-o", help="Where the report goes; - is stdout.")] = None,
-    form: Annotated[str | None, typer.Option("--format", help="json or markdown; by default from -o's suffix.")] = None,
+    path: Annotated[str, typer.Option("--path", "-p", metavar="PATH", help="The directory or file to scan.")],
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Where the report goes; - is stdout.")
+    ] = None,
+    form: Annotated[
+        str | None, typer.Option("--format", metavar="FORMAT", help="json or markdown; by default from -o's suffix.")
+    ] = None,
     fail_on: Annotated[
-        str | None, typer.Option(help="Exit 1 at a finding of this severity or above: high, medium, low.")
+        str | None,
+        typer.Option(metavar="LEVEL", help="Exit 1 at a finding of this severity or above: high, medium, low."),
     ] = None,
     include: Annotated[
-        list[str] | None, typer.Option(help="Only what matches this glob, as in .gitignore; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="GLOB", help="Only what matches this glob, as in .gitignore; repeatable."),
     ] = None,
-    exclude: Annotated[list[str] | None, typer.Option(help="Leave out what matches this glob; repeatable.")] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(metavar="GLOB", help="Leave out what matches this glob; repeatable.")
+    ] = None,
     default_excludes: Annotated[
         bool, typer.Option(help="Leave out .git, build, out, target, third_party, vendor.")
     ] = True,
-    languages: Annotated[str | None, typer.Option(help="c/cpp, rust or both, parted by a comma.")] = None,
-    min_confidence: Annotated[float | None, typer.Option(help="Report from this confidence on (0 to 1).")] = None,
-    processes: Annotated[
-        int | None, typer.Option("--processes", "-j", help="How many children scan at a time.")
+    languages: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="c/cpp, rust or both, parted by a comma.")
     ] = None,
-    where: Annotated[str | None, typer.Option(help="local or cluster.")] = None,
+    min_confidence: Annotated[
+        float | None, typer.Option(min=0, max=1, metavar="NUMBER", help="Report from this confidence on (0 to 1).")
+    ] = None,
+    processes: Annotated[
+        int | None, typer.Option("--processes", "-j", min=1, metavar="NUMBER", help="How many children scan at a time.")
+    ] = None,
+    where: Annotated[str | None, typer.Option(metavar="PLACE", help="local or cluster.")] = None,
     detach: Annotated[bool, typer.Option("--detach", help="Submit and return; on a cluster only.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing unless something is wrong.")] = False,
 ) -> int:
     """Scan with the rules alone and report: no model, nothing leaves this machine."""
     flags = {
@@ -81,8 +93,10 @@ def fast(
             "--detach is for runs on a cluster: a local run is carried out by this command; "
             "leave it out, or put the command in the background"
         )
+    if not path:
+        raise UsageError("-p is empty; give the directory or file to scan, . for this one")
     asked = delivery(output, form, fail_on, frame.default_output)
-    return _scan(settings, path, asked, (tuple(include or ()), tuple(exclude or ())), quiet)
+    return _scan(settings, Path(path), asked, (tuple(include or ()), tuple(exclude or ())), quiet)
 
 
 def _scan(settings: "Settings", path: Path, asked: "Delivery", globs: Globs, quiet: bool) -> int:

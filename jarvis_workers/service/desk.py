@@ -4,17 +4,20 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from secrets import token_hex
 
+from jarvis_workers.errors import StoreError
 from jarvis_workers.service.local import Limits, LocalExecutor, World
 from jarvis_workers.service.presence import this_worker
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
 from jarvis_workers.snapshots.selection import Selection
+from jarvis_workers.store import workers
 from jarvis_workers.store.engine import Store, open_store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
+from jarvis_workers.store.workers import WorkerFacts
 
 Show = Callable[[Run, list[StageProgress]], None]
 RUST_SUFFIXES = frozenset({"rs"})
@@ -63,7 +66,20 @@ def executor_of(
             tell=tell,
             show=show,
         )
-        yield LocalExecutor(world, limits, this_worker(token_hex(4), limits.processes))
+        with _enrolled(store, this_worker(token_hex(4), limits.processes)) as worker:
+            yield LocalExecutor(world, limits, worker)
+
+
+@contextmanager
+def _enrolled(store: Store, worker: WorkerFacts) -> Iterator[WorkerFacts]:
+    """Be there before a run is ours, which else would look abandoned."""
+    with store.write() as session:
+        workers.touch(session, worker)
+    try:
+        yield worker
+    finally:
+        with suppress(StoreError), store.write() as session:
+            workers.leave(session, worker.id)
 
 
 def selection_of(settings: Settings, include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()) -> Selection:

@@ -4,6 +4,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ PROGRESS_NAMES = {"submitted": ("pre_scan", "running"), "closed": ("pre_scan", "
 def export_directory(run: Run) -> Path | None:
     """Return where a run's files go; None when its root is a single file or is not there."""
     root = Path(os.fsdecode(run.root_raw))
-    return root / ".jarvis" / "sec" if root.is_dir() else None
+    with suppress(PermissionError):
+        return root / ".jarvis" / "sec" if root.is_dir() else None
+    return None
 
 
 def export(store: Store, blobs: Blobs, run: Run, directory: Path) -> list[Path]:
@@ -32,15 +35,17 @@ def export(store: Store, blobs: Blobs, run: Run, directory: Path) -> list[Path]:
         "heuristic_issues.jsonl": _lines(body["issues"]),
         "progress.jsonl": _lines(_progress(run, happened)),
     }
+    own = directory == export_directory(run)
+    if own and (directory.is_symlink() or directory.parent.is_symlink()):
+        raise UsageError(f"{directory}: a symbolic link of the scanned tree is not followed; say where with -d")
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        if directory.name == "sec" and directory.parent.name == ".jarvis":
+        if own:
             _ignore(directory.parent)
         return [write_whole(directory / name, content) for name, content in files.items()]
     except OSError as error:
-        raise UsageError(
-            f"{directory}: cannot write the run's files: {error.strerror}; see: jarvis runs export --help"
-        ) from error
+        elsewhere = f"elsewhere with: jarvis runs export {run.id} -d DIR"
+        raise UsageError(f"{directory}: cannot write the run's files: {error.strerror}; {elsewhere}") from error
 
 
 def write_whole(path: Path, content: str) -> Path:
@@ -73,6 +78,5 @@ def _progress(run: Run, happened: list[dict[str, Any]]) -> Iterator[Mapping[str,
 
 def _ignore(directory: Path) -> None:
     """Keep our own directory out of the user's repository."""
-    ignore = directory / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("*\n")
+    with suppress(FileExistsError), (directory / ".gitignore").open("x") as ignore:
+        ignore.write("*\n")

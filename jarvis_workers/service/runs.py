@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.presence import is_gone
@@ -13,6 +14,9 @@ from jarvis_workers.store import artifacts, jobs, runs, stages, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
 
 LOCAL = "local:"
 BLOB_GRACE_SECONDS = 24 * 3600.0
@@ -62,9 +66,9 @@ def resume(store: Store, run: Run, executor: str, lease_seconds: float) -> Run:
             f"run {run.id} is being worked on by {run.executor.removeprefix(LOCAL)}; see: jarvis runs watch {run.id}"
         )
     with store.write() as session:
+        _keep_still(session, run)
+        runs.take_up(session, run.id, executor)
         jobs.release_worker(session, run.executor.removeprefix(LOCAL))
-        if not runs.take_up(session, run.id, executor):
-            raise UsageError(f"run {run.id} has just ended; see: jarvis runs show {run.id}")
     return find_run(store, run.id)
 
 
@@ -74,6 +78,7 @@ def retry(store: Store, run: Run, executor: str) -> int:
         raise UsageError(f"run {run.id} is {run.state}; only a run that is done, incomplete or failed can be retried")
     _refuse_cluster(run)
     with store.write() as session:
+        _keep_still(session, run)
         again = runs.retry(session, run.id, executor)
     if not again:
         raise UsageError(
@@ -87,7 +92,7 @@ def cancel(store: Store, run: Run, lease_seconds: float) -> Run:
     abandoned = run.state == "paused" or is_abandoned(store, run, lease_seconds)
     with store.write() as session:
         if not runs.cancel(session, run.id) and run.state != "cancelling":
-            raise UsageError(f"run {run.id} is {run.state} already")
+            raise UsageError(f"run {run.id} has ended already; see: jarvis runs show {run.id}")
         if abandoned:
             jobs.release_worker(session, run.executor.removeprefix(LOCAL))
         advance(session, run.id)
@@ -136,9 +141,16 @@ def ended_before(store: Store, days: float) -> list[str]:
 def prune_unwanted(store: Store, blobs: Blobs, now: float, grace_seconds: float = BLOB_GRACE_SECONDS) -> Pruned:
     """Delete blobs that nobody has wanted for a day; return how many, and their bytes."""
     with store.write() as session:
+        artifacts.lock_wishes(session)
         artifacts.drop_stale_submits(session, grace_seconds)
         workers.drop_gone(session, grace_seconds)
         return prune_blobs(blobs, artifacts.wanted(session), older_than_seconds=grace_seconds, now=now)
+
+
+def _keep_still(session: "Session", run: Run) -> None:
+    """Lock a run as the user saw it: of two commands that take it up at once, one is refused."""
+    if runs.lock(session, run.id) != run:
+        raise UsageError(f"run {run.id} has just changed; see: jarvis runs show {run.id}")
 
 
 def _refuse_cluster(run: Run) -> None:

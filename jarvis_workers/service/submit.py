@@ -9,12 +9,13 @@ from typing import Any
 from jarvis_workers import __version__
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import shown
+from jarvis_workers.service.runs import LOCAL
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.pack import Snapshot, pack
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.controller import plan_job
 from jarvis_workers.steps.flow import FLOWS
-from jarvis_workers.store import artifacts, jobs, runs
+from jarvis_workers.store import artifacts, jobs, runs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run, SnapshotFacts
 
@@ -53,6 +54,7 @@ def submit(store: Store, blobs: Blobs, request: Request, on_progress: Callable[[
     with store.write() as session:
         artifacts.want(session, owner, [snapshot.id, snapshot.manifest])
         artifacts.hand_over(session, owner, request.run_id)
+        workers.touch_known(session, request.executor.removeprefix(LOCAL))
         runs.add(session, _run(request, snapshot), _facts(snapshot), [stage.name for stage in FLOWS[request.kind]])
         first = FLOWS[request.kind][0].name
         jobs.insert_jobs(session, request.run_id, first, [plan_job(first)])
@@ -90,6 +92,7 @@ def _facts(snapshot: Snapshot) -> SnapshotFacts:
 
 
 def _nothing(path: Path, snapshot: Snapshot) -> str:
-    left = ", ".join(f"{count:,} {reason}" for reason, count in sorted(snapshot.left_out.items()))
-    excluded = f"; excluded: {', '.join(shown(tree) for tree, _ in snapshot.excluded[:3])}" if snapshot.excluded else ""
-    return f"{shown(os.fsencode(path))}: no C, C++ or Rust files to scan ({left or 'it is empty'}{excluded})"
+    reasons = [f"{reason}: {count:,}" for reason, count in sorted(snapshot.left_out.items())]
+    reasons += [f"{reason}: {shown(tree)}" for tree, reason in snapshot.excluded[:3]]
+    why = "left out: " + "; ".join(reasons) if reasons else "it is empty"
+    return f"{shown(os.fsencode(path))}: no C, C++ or Rust files to scan ({why})"

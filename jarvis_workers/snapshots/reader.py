@@ -77,16 +77,16 @@ class Reader:
         return [read_line(line) for line in parts[start : start + length].splitlines()]
 
     def read(self, entry: Entry) -> bytes:
-        """Return the bytes of a file; raise SnapshotDamaged, naming it, when they are not its own."""
+        """Return the bytes of a file; raise SnapshotDamaged when they are not its own."""
         content = b""
         if entry.size:
             if entry.shard >= len(self.index.shards):
-                raise SnapshotDamaged(f"{shown(entry.path)}: the snapshot has no shard {entry.shard}")
+                raise SnapshotDamaged(f"the snapshot has no shard {entry.shard}; submit the tree again")
             descriptor, size = self._descriptor(self.index.shards[entry.shard])
             if entry.start + entry.size <= size:
                 content = os.pread(descriptor, entry.size, entry.start)
         if sha256(content).hexdigest() != entry.digest:
-            raise SnapshotDamaged(f"{shown(entry.path)}: its copy is damaged; {self._remedy(entry)}")
+            raise SnapshotDamaged(f"its copy is damaged; {self._remedy(entry)}")
         return content
 
     def _remedy(self, entry: Entry) -> str:

@@ -78,7 +78,8 @@ def _verdict(session: Session, run: runs.Run) -> tuple[str, str | None]:
 class Controller:
     """One per process; at most one of a store's controllers is elected at a time.
 
-    `monotonic` is this machine's clock, by which it notices that it was asleep.
+    It notices that it was asleep, elected or not, by two clocks: `monotonic`, this machine's, may
+    stand still while the machine is suspended, and the database's is the one by which leases run out.
     """
 
     def __init__(
@@ -89,22 +90,23 @@ class Controller:
         self.lease_seconds = lease_seconds
         self.election_seconds = max(3 * tick_seconds, lease_seconds / 3)
         self.monotonic = monotonic
-        self.last_good: float | None = None
+        self.last_good: tuple[float, float] | None = None
 
     def tick(self) -> bool:
         """Do one round if elected; False when another is. Raises StoreError."""
+        asleep = self._was_asleep()
         with self.store.read() as session:
             free = leases.is_free(session, ELECTION, self.holder)
         if not free or not self._elected():
-            self.last_good = None
+            self.last_good = self._clocks()
             return False
-        self._recover()
+        self._recover(asleep)
         with self.store.read() as session:
             unfinished = runs.unfinished(session)
         for run_id in unfinished:
             with self.store.write() as session:
                 advance(session, run_id)
-        self.last_good = self.monotonic()
+        self.last_good = self._clocks()
         return True
 
     def resign(self) -> None:
@@ -116,8 +118,17 @@ class Controller:
         with self.store.write() as session:
             return leases.take(session, ELECTION, self.holder, self.election_seconds)
 
-    def _recover(self) -> None:
-        asleep = self.last_good is not None and self.monotonic() - self.last_good > self.lease_seconds / 3
+    def _clocks(self) -> tuple[float, float]:
+        return self.monotonic(), self.store.now()
+
+    def _was_asleep(self) -> bool:
+        if self.last_good is None:
+            return False
+        return any(
+            now - then > self.lease_seconds / 3 for now, then in zip(self._clocks(), self.last_good, strict=True)
+        )
+
+    def _recover(self, asleep: bool) -> None:
         with self.store.write() as session:
             if asleep:
                 jobs.extend_all(session, self.lease_seconds)

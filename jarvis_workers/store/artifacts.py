@@ -45,12 +45,16 @@ def drop_stale_submits(session: Session, older_than_seconds: float) -> int:
     return changed(session, stale)
 
 
-def wanted(session: Session) -> set[str]:
-    """Lock the wishes until the transaction ends, and return every blob that somebody wants.
+def lock_wishes(session: Session) -> None:
+    """Keep the wishes as they are until the transaction ends; it must come before any change of them.
 
     Whoever deletes blobs does so inside that transaction: a submit that comes later waits with
     its wish, and looks for its blobs only after it.
     """
     if session.get_bind().dialect.name == "postgresql":
         session.execute(text("LOCK TABLE blob_use IN SHARE ROW EXCLUSIVE MODE"))
+
+
+def wanted(session: Session) -> set[str]:
+    """Return every blob that somebody wants; `lock_wishes` keeps that true."""
     return {row.blob for row in session.execute(select(BLOB_USE.c.blob).distinct())}

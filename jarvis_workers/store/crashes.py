@@ -62,12 +62,18 @@ def _blame(session: Session, where: ColumnElement[bool], reason: str) -> list[tu
         JOB.c.state == "running", where
     )
     rows = session.execute(dead.order_by(JOB.c.id).with_for_update(of=JOB, skip_locked=True)).all()
-    beside = Counter(row.process for row in rows)
-    guilty = [row.id for row in rows if condemned(row.crashes + 1, beside[row.process] - 1)]
-    spared = [row.id for row in rows if not condemned(row.crashes + 1, beside[row.process] - 1)]
+    inside = _company(session, {row.process for row in rows})
+    guilty = [row.id for row in rows if condemned(row.crashes + 1, inside[row.process] - 1)]
+    spared = [row.id for row in rows if not condemned(row.crashes + 1, inside[row.process] - 1)]
     _set(session, guilty, state="failed", finished_at=now(session), reason=f"crashed: {reason}")
     _set(session, spared, state="pending", reason=f"crashed: {reason}")
     return _by_stage(rows)
+
+
+def _company(session: Session, processes: set[str]) -> Counter[str]:
+    """Count the jobs in each process, also those whose lease, taken later, has not run out yet."""
+    inside = select(JOB.c.process).where(JOB.c.state == "running", JOB.c.process.in_(processes))
+    return Counter(session.execute(inside).scalars())
 
 
 def condemned(crashes: int, beside: int) -> bool:

@@ -21,13 +21,8 @@ from jarvis_workers.toolchain.filesystem import network_file_system
 
 CONNECT_SECONDS = 3
 BUSY_SECONDS = 30
-FULL_MARKS = (
-    "database or disk is full",
-    "disk i/o error",
-    "readonly database",
-    "no space left",
-    "could not extend file",
-)
+FULL_MARKS = ("database or disk is full", "disk i/o error", "no space left", "could not extend file")
+CLOSED_MARKS = ("readonly database", "unable to open database file")
 
 Clock = Callable[[], ColumnElement[float]]
 
@@ -111,6 +106,8 @@ def store_error(error: DBAPIError, where: str) -> StoreError:
     said = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
     if any(mark in said.lower() for mark in FULL_MARKS):
         return StoreFull(f"{where}: cannot write: {said}; free some space or set JARVIS_STORE_URL to another place")
+    if any(mark in said.lower() for mark in CLOSED_MARKS):
+        return StoreFull(f"{where}: {said}; make it writable, or set JARVIS_DATA_DIR or JARVIS_STORE_URL")
     if isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated:
         return StoreUnavailable(f"{where}: {said}; is the database there? see JARVIS_STORE_URL")
     return StoreError(f"{where}: {said}")

@@ -127,19 +127,25 @@ def fail_attempt(session: Session, job: Claimed, reason: str) -> None:
 
 def hold(session: Session, held: Collection[Claimed]) -> set[int]:
     """Lock jobs until the transaction ends; return the ids of those that are still the holder's."""
-    fences = {job.id: job.fence for job in held}
-    ours = select(JOB.c.id, JOB.c.fence).where(JOB.c.id.in_(fences), JOB.c.state == "running")
+    return {job for job, _ in _hold(session, held)}
+
+
+def _hold(session: Session, held: Collection[Claimed]) -> set[tuple[int, int]]:
+    """Lock as `hold` does; return id and fence: a process may hold two claims of a job, one of them lost."""
+    ours = select(JOB.c.id, JOB.c.fence).where(JOB.c.id.in_({job.id for job in held}), JOB.c.state == "running")
     rows = session.execute(ours.order_by(JOB.c.id).with_for_update(of=JOB))
-    return {row.id for row in rows if fences[row.id] == row.fence}
+    return {(row.id, row.fence) for row in rows} & {(job.id, job.fence) for job in held}
 
 
 def commit_many(session: Session, finished: Sequence[Finished]) -> set[int]:
     """Save what jobs did, with their states and children, all or nothing; return the ids accepted.
 
-    A job whose fence has moved on is passed over: somebody else does it, or did.
+    A job whose fence has moved on is passed over: somebody else does it, or did; so is one given twice.
     """
-    held = hold(session, [entry.job for entry in finished])
-    accepted = [entry for entry in finished if entry.job.id in held]
+    held = _hold(session, [entry.job for entry in finished])
+    accepted = list(
+        {entry.job.id: entry for entry in reversed(finished) if (entry.job.id, entry.job.fence) in held}.values()
+    )
     if not accepted:
         return set()
     done = update(JOB).where(JOB.c.id == bindparam("job_id"))
@@ -149,7 +155,7 @@ def commit_many(session: Session, finished: Sequence[Finished]) -> set[int]:
         candidates.insert(session, entry.job.run_id, entry.job.id, entry.commit.spots)
         artifacts.save(session, entry.job.run_id, entry.artifacts)
         insert_jobs(session, entry.job.run_id, entry.job.stage, entry.commit.children)
-    return held
+    return {entry.job.id for entry in accepted}
 
 
 def release_strays(session: Session, worker_id: str, held: Collection[int]) -> int:

@@ -12,7 +12,7 @@ from sqlalchemy import Row, delete, func, insert, select, update
 from sqlmodel import Session
 
 from jarvis_workers.store import artifacts, events, stages
-from jarvis_workers.store.sql import changed, insert_missing, now
+from jarvis_workers.store.sql import changed, insert_or_lock, now
 from jarvis_workers.store.tables import ACTIVE_RUNS, ENDED_RUNS, JOB, RUN, SNAPSHOT, WAITING_JOBS
 
 
@@ -53,7 +53,7 @@ class SnapshotFacts:
 def add(session: Session, run: Run, snapshot: SnapshotFacts, stage_names: Sequence[str]) -> None:
     """Insert a run with its snapshot and its stages, the first of them opened."""
     facts = {name: getattr(snapshot, name) for name in SnapshotFacts.__dataclass_fields__}
-    insert_missing(session, SNAPSHOT, [facts], created_at=now(session))
+    insert_or_lock(session, SNAPSHOT, facts, created_at=now(session))
     fields = {name: getattr(run, name) for name in Run.__dataclass_fields__}
     row = fields | {"options": json.dumps(run.options, sort_keys=True), "created_at": now(session)}
     session.execute(insert(RUN).values(row))
@@ -137,19 +137,21 @@ def cancel_waiting(session: Session, run_id: str) -> None:
 
 def take_up(session: Session, run_id: str, executor: str) -> bool:
     """Go on with a paused run, or take over one whose executor is gone. False if it has ended."""
-    started = (
-        select(func.count()).select_from(JOB).where(JOB.c.run_id == run_id, JOB.c.step != "plan").scalar_subquery()
-    )
-    state = "running" if session.execute(select(started)).scalar_one() else "planning"
     on = update(RUN).where(RUN.c.id == run_id, RUN.c.state.in_((*ACTIVE_RUNS, "paused")))
-    if not changed(session, on.values(state=state, reason=None, executor=executor)):
+    if not changed(session, on.values(_going_on(session, run_id, executor))):
         return False
     events.record(session, run_id, "resumed", executor=executor)
     return True
 
 
 def retry(session: Session, run_id: str, executor: str) -> int:
-    """Take up just the failed jobs of an ended run, and do again what follows from them; return how many."""
+    """Take up just the failed jobs of an ended run, and do again what follows from them; return how many.
+
+    A run that is on, paused or cancelled is left as it is.
+    """
+    run = lock(session, run_id)
+    if run is None or not run.ended or run.state == "cancelled":
+        return 0
     failed = update(JOB).where(JOB.c.run_id == run_id, JOB.c.state == "failed")
     names = set(session.execute(select(JOB.c.stage).where(JOB.c.run_id == run_id, JOB.c.state == "failed")).scalars())
     again = changed(
@@ -157,10 +159,19 @@ def retry(session: Session, run_id: str, executor: str) -> int:
     )
     if again:
         stages.reopen(session, run_id, names)
-        on = {"state": "running", "reason": None, "executor": executor, "ended_at": None}
+        on = _going_on(session, run_id, executor) | {"ended_at": None}
         session.execute(update(RUN).where(RUN.c.id == run_id).values(on))
         events.record(session, run_id, "retried", jobs=again)
     return again
+
+
+def _going_on(session: Session, run_id: str, executor: str) -> dict[str, Any]:
+    """Return the columns of a run that goes on: it is running once its first stage has been planned."""
+    planned = select(JOB.c.id).where(JOB.c.run_id == run_id, JOB.c.step == "plan", JOB.c.state == "done")
+    going: dict[str, Any] = {"state": "planning", "reason": None, "executor": executor}
+    if session.execute(planned.limit(1)).first():
+        going |= {"state": "running", "started_at": func.coalesce(RUN.c.started_at, now(session))}
+    return going
 
 
 def remove(session: Session, run_id: str) -> None:
@@ -169,7 +180,9 @@ def remove(session: Session, run_id: str) -> None:
         return
     artifacts.drop_wishes(session, run_id)
     orphaned = ~select(RUN.c.id).where(RUN.c.snapshot_id == SNAPSHOT.c.id).exists()
-    session.execute(delete(SNAPSHOT).where(orphaned))
+    free = select(SNAPSHOT.c.id).where(orphaned).with_for_update(skip_locked=True)
+    ids = list(session.execute(free).scalars())
+    session.execute(delete(SNAPSHOT).where(SNAPSHOT.c.id.in_(ids), orphaned))
 
 
 def ended_before(session: Session, seconds_ago: float) -> list[str]:

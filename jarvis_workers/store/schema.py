@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 from jarvis_workers.errors import StoreError
 
 REVISIONS = ("0001",)
+ONE_AT_A_TIME = 0x6A617276  # any number, the same for everyone who migrates
 
 
 def check_schema(engine: Engine, *, migrate: bool) -> None:
@@ -40,6 +41,8 @@ def upgrade(connection: Connection) -> None:
     from alembic import command  # noqa: PLC0415  (slow, and seldom needed)
     from alembic.config import Config  # noqa: PLC0415
 
+    if connection.dialect.name == "postgresql":
+        connection.execute(text(f"SELECT pg_advisory_xact_lock({ONE_AT_A_TIME})"))
     config = Config()
     config.set_main_option("script_location", "jarvis_workers.store:migrations")
     config.set_main_option("path_separator", "os")

@@ -17,11 +17,21 @@ def insert_missing(
     session: Session, into: Table, rows: Sequence[dict[str, Any]], **computed: ColumnElement[Any]
 ) -> None:
     """Insert the rows whose key is not there yet; `computed` columns are SQL, the same for each."""
-    insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
     if rows:
-        session.execute(insert(into).values(computed).on_conflict_do_nothing(), list(rows))
+        session.execute(_insert(session, into).values(computed).on_conflict_do_nothing(), list(rows))
+
+
+def insert_or_lock(session: Session, into: Table, row: dict[str, Any], **computed: ColumnElement[Any]) -> None:
+    """Insert a row; if its key is there, lock what is there, so that nobody deletes it before the transaction ends."""
+    new = _insert(session, into).values({**row, **computed})
+    session.execute(new.on_conflict_do_update(index_elements=list(into.primary_key), set_=row))
 
 
 def changed(session: Session, statement: Executable) -> int:
     """Run an UPDATE or DELETE; return how many rows it changed."""
     return cast(CursorResult[Any], session.execute(statement)).rowcount
+
+
+def _insert(session: Session, into: Table) -> Any:
+    insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
+    return insert(into)

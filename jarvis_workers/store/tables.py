@@ -57,6 +57,8 @@ class JobRow(SQLModel, table=True):
         Index("ix_job_stage_state", "run_id", "stage", "state"),
         Index("ix_job_queue", "run_id", "queue", "state", "weight"),
         Index("ix_job_lease", "state", "lease_until"),
+        # An id is never given again: a fence says nothing about another job.
+        {"sqlite_autoincrement": True},
     )
     id: int | None = Field(default=None, primary_key=True)
     run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", max_length=32)

@@ -24,9 +24,14 @@ class WorkerFacts:
 
 def touch(session: Session, worker: WorkerFacts) -> None:
     """Say that a worker is there."""
-    seen = update(WORKER).where(WORKER.c.id == worker.id).values(seen_at=now(session))
-    if not changed(session, seen):
+    if not touch_known(session, worker.id):
         session.execute(insert(WORKER).values(**asdict(worker), seen_at=now(session)))
+
+
+def touch_known(session: Session, worker_id: str) -> bool:
+    """Say that a worker is still there; False when it is not known."""
+    seen = update(WORKER).where(WORKER.c.id == worker_id)
+    return changed(session, seen.values(seen_at=now(session))) == 1
 
 
 def leave(session: Session, worker_id: str) -> None:

@@ -42,15 +42,14 @@ class Child:
     """A running module. Lines sent must fit a pipe (64 KB)."""
 
     def __init__(self, module: str, arguments: Sequence[str], environ: Mapping[str, str], errors: IO[bytes]) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", module, *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            env=child_environment(environ),
-            start_new_session=True,
-            bufsize=0,
-        )
+        command = [sys.executable, "-P", "-m", module, *arguments]
+        pipe, seen = subprocess.PIPE, child_environment(environ)
+        try:
+            self._process = subprocess.Popen(
+                command, stdin=pipe, stdout=pipe, stderr=errors, env=seen, start_new_session=True, bufsize=0
+            )
+        except OSError as error:
+            raise JarvisError(f"{sys.executable}: cannot be started: {error.strerror}") from error
         self._rest = bytearray()
 
     @property

@@ -50,7 +50,8 @@ def peak_of_scan(tree: Path, home: Path) -> int:
     """Scan with two processes; return the highest sum of PSS seen, in bytes."""
     home.mkdir()
     environ = os.environ | {"JARVIS_DATA_DIR": str(home / "data")}
-    command = [sys.executable, "-m", "jarvis_cli", "sec", "fast", "-q", "-j", "2", "-p", tree, "-o", home / "report.json"]
+    command = [sys.executable, "-m", "jarvis_cli", "sec", "fast", "-q", "-j", "2"]
+    command += ["-p", str(tree), "-o", str(home / "report.json")]
     with subprocess.Popen(command, env=environ, cwd=home) as running:
         family, pause, peak = psutil.Process(running.pid), threading.Event(), 0
         while running.poll() is None:

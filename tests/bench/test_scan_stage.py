@@ -31,7 +31,8 @@ def test_the_scan_stage_reads_20_megabytes_a_second(tmp_path: Path, monkeypatch:
     peer = scan["bytes"] / MEGABYTE / cpu_of_children(lambda: flawfinder(Path(tree)))
 
     said = scan["cpu_seconds"]
-    print(f"scan stage: {speed:.1f} MB/s ({scan['bytes'] / MEGABYTE:.1f} MB, {said:.3f} s; the kernel says {kernel:.3f} s)")
+    size = scan["bytes"] / MEGABYTE
+    print(f"scan stage: {speed:.1f} MB/s ({size:.1f} MB, {said:.3f} s; the kernel says {kernel:.3f} s)")
     print(f"flawfinder: {peer:.1f} MB/s; ratio {speed / peer:.1f}")
     assert speed >= 20
     assert kernel == pytest.approx(scan["cpu_seconds"], rel=0.25)

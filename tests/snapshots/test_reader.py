@@ -79,14 +79,14 @@ def test_few_shards_are_open_at_once(tmp_path: Path, blobs: DirectoryBlobs) -> N
     assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
-def test_a_damaged_shard_names_the_file_and_spares_the_others(
+def test_a_damaged_shard_is_told_and_spares_the_others(
     tmp_path: Path, grow, chosen: Selection, blobs: DirectoryBlobs
 ) -> None:
     snapshot = pack(grow(tmp_path / "t", {"a.c": "aaaa", "b.c": "bbbb"}), chosen, blobs)
     blobs.path(snapshot.shards[0]).write_bytes(b"aaXabbbb")
     with open_snapshot(blobs, snapshot.id) as reader:
         first, second = reader.entries(0, reader.index.manifest_bytes)
-        with pytest.raises(SnapshotDamaged, match=r"a\.c: its copy is damaged; delete blob"):
+        with pytest.raises(SnapshotDamaged, match="its copy is damaged; delete blob"):
             reader.read(first)
         assert reader.read(second) == b"bbbb"
 

@@ -55,7 +55,6 @@ def test_excluded_directories_are_named_wherever_they_are_below_the_root(
 
     assert found(root, chosen) == [b"a.c", b"out.c"]
     assert [outcome for outcome in walk(root, chosen) if isinstance(outcome, Excluded)] == [
-        Excluded(b".jarvis", reasons.EXCLUDED_DIRECTORY),
         Excluded(b"build", reasons.EXCLUDED_DIRECTORY),
         Excluded(b"src/vendor", reasons.EXCLUDED_DIRECTORY),
     ]

@@ -122,6 +122,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["run_id"], ["run.id"], ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("run_id", "stage", "input_hash", name="uq_job_input"),
+        sqlite_autoincrement=True,
     )
     op.create_index("ix_job_lease", "job", ["state", "lease_until"], unique=False)
     op.create_index("ix_job_queue", "job", ["run_id", "queue", "state", "weight"], unique=False)

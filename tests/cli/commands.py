@@ -1,0 +1,125 @@
+"""Run `jarvis` as a user does: in this process or as one of its own, in a directory and with a store of its own."""
+
+import ctypes
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jarvis_cli.main import Frame, run
+from jarvis_workers.service import desk
+from jarvis_workers.service.presence import this_worker
+from jarvis_workers.service.submit import Request, submit
+from jarvis_workers.settings import Settings, load_settings
+from jarvis_workers.store import runs, workers
+
+COPY = "void f(char *a, char *b) { strcpy(a, b); }\n"
+SYSTEM = 'int g(char *s) { return system(s) + sscanf(s, "%s", s); }\n'
+UNSAFE = "fn f(p: *const u8) -> u8 { unsafe { *p } }\n"
+
+DROP_FROM_BOUNDING_SET = 24
+READS_AND_WRITES_ANYTHING = (1, 2)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended, and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def line(self) -> str:
+        """The one line that it has said; there is no other, and no trace."""
+        assert self.err.count("\n") == 1, self.err
+        assert "Traceback" not in self.err
+        assert "internal error" not in self.err
+        return self.err.rstrip("\n")
+
+
+@dataclass
+class Jarvis:
+    """Commands in `place`, the current directory; their store is beside it."""
+
+    place: Path
+    capfd: pytest.CaptureFixture[str]
+
+    def __call__(self, *args: object, **options: Any) -> Ended:
+        self.capfd.readouterr()
+        code = run([str(arg) for arg in args], **options)
+        out, err = self.capfd.readouterr()
+        return Ended(code, out, err)
+
+    def sec(self, *args: object, **options: Any) -> Ended:
+        """Be `jarvis-sec`."""
+        return self(*args, command="sec", prog="jarvis-sec", frame=Frame(default_output=Path("report.md")), **options)
+
+    def spawn(self, *args: object, **options: Any) -> Ended:
+        """Run as a process; `preexec_fn` and the like are as subprocess knows them."""
+        command = [sys.executable, "-m", "jarvis_cli", *map(str, args)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+        return Ended(done.returncode, done.stdout, done.stderr)
+
+    def start(self, *args: object, **options: Any) -> "subprocess.Popen[bytes]":
+        """Start as a process, and do not wait for it."""
+        return subprocess.Popen([sys.executable, "-m", "jarvis_cli", *map(str, args)], **options)
+
+    def tree(self, name: str, files: dict[str, str | bytes]) -> Path:
+        """Make a tree of files."""
+        for path, content in files.items():
+            file = self.place / name / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content.encode() if isinstance(content, str) else content)
+        return self.place / name
+
+    @property
+    def settings(self) -> Settings:
+        return load_settings(directory=self.place)
+
+    def submit(self, tree: Path, *, paused: bool = False, alive: bool = False) -> str:
+        """Submit a run that nobody carries out: its command is gone, unless `alive`, or it is paused."""
+        worker = this_worker("test", 1)
+        settings = self.settings
+        with desk.store_of(settings) as store:
+            request = Request(
+                run_id=os.urandom(4).hex(),
+                kind="sec.fast",
+                path=tree,
+                selection=desk.selection_of(settings),
+                executor=f"local:{worker.id}" if alive else "local:gone-1-0",
+                min_confidence=0.4,
+                batch_files=1,
+                batch_bytes=1 << 20,
+                processes=1,
+            )
+            run_id = submit(store, desk.blobs_of(settings), request)
+            with store.write() as session:
+                if alive:
+                    workers.touch(session, worker)
+                if paused:
+                    runs.pause(session, run_id, "interrupted")
+        return run_id
+
+
+def obey_modes() -> Callable[[], None] | None:
+    """Return what makes a process, and those that it starts, obey files' modes: root does not. Skips if it cannot."""
+    if os.geteuid() != 0:
+        return None
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def drop() -> None:
+        for power in READS_AND_WRITES_ANYTHING:
+            if libc.prctl(DROP_FROM_BOUNDING_SET, power, 0, 0, 0):
+                raise PermissionError
+
+    try:
+        subprocess.run(["true"], preexec_fn=drop, check=True)
+    except subprocess.SubprocessError:
+        pytest.skip("root cannot give up its powers here")
+    return drop

@@ -1,0 +1,21 @@
+"""What tests of commands share: `jarvis`, in a directory of the test's own."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.commands import Jarvis
+
+
+@pytest.fixture
+def jarvis(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Jarvis:
+    """Run commands in an empty directory, with a store of their own and no settings but those of the test."""
+    for name in [name for name in os.environ if name.startswith("JARVIS_")]:
+        monkeypatch.delenv(name)
+    place = tmp_path / "place"
+    place.mkdir()
+    monkeypatch.setenv("JARVIS_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("JARVIS_PROCESSES", "1")
+    monkeypatch.chdir(place)
+    return Jarvis(place, capfd)

@@ -1,0 +1,323 @@
+"""`jarvis runs`: what there is, and what can be done with it."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from jarvis_cli.carry import carry_out
+from jarvis_cli.progress import Quiet
+from jarvis_workers.errors import StoreUnavailable
+from tests.cli.commands import COPY
+
+DENSE = "strcpy(a, b);\n" * 2000
+
+
+@pytest.fixture
+def tree(jarvis):
+    return jarvis.tree("tree", {"a.c": COPY, "b.c": COPY})
+
+
+@pytest.fixture
+def done(jarvis, tree):
+    """The id of a run that is done."""
+    return json.loads(jarvis("sec", "fast", "-p", tree, "--format", "json").out)["run"]["id"]
+
+
+@pytest.fixture
+def paused(jarvis, tree):
+    """The id of a run that is paused before its first job."""
+    return jarvis.submit(tree, paused=True)
+
+
+def state(jarvis, run):
+    return json.loads(jarvis("runs", "show", run, "--json").out)["state"]
+
+
+def test_no_runs_is_no_error_and_says_how_to_begin(jarvis):
+    ended = jarvis("runs", "list")
+
+    assert (ended.code, ended.out) == (0, "")
+    assert ended.line == "no runs yet; start one with: jarvis sec fast -p PATH"
+    assert json.loads(jarvis("runs", "list", "--json").out) == []
+
+
+def test_runs_are_listed_the_newest_first(jarvis, tree, done, paused):
+    lines = jarvis("runs", "list").out.splitlines()
+    rows = json.loads(jarvis("runs", "list", "--json").out)
+
+    assert [line.split()[0] for line in lines] == ["RUN", paused, done]
+    assert [(row["id"], row["state"], row["files"]) for row in rows] == [(paused, "paused", 0), (done, "done", 2)]
+    assert all(line.endswith(str(tree)) for line in lines[1:])
+    assert [row["id"] for row in json.loads(jarvis("runs", "list", "-n", "1", "--json").out)] == [paused]
+
+
+def test_a_run_whose_command_is_gone_is_listed_as_abandoned(jarvis, tree):
+    run = jarvis.submit(tree)
+
+    assert json.loads(jarvis("runs", "list", "--json").out)[0]["state"] == "abandoned"
+    assert f"its command is gone; go on with: jarvis runs resume {run}" in jarvis("runs", "show", run).out
+
+
+def test_a_run_is_shown_with_its_stages_and_what_to_do_next(jarvis, done, paused):
+    shown = jarvis("runs", "show", done).out
+    assert "state         done" in shown
+    assert "scan stage    closed, 1/1 jobs" in shown
+    assert "resume" not in shown
+
+    shown = jarvis("runs", "show", paused).out
+    assert "reason        interrupted" in shown
+    assert "scan stage    open, no jobs yet" in shown
+    assert f"go on with: jarvis runs resume {paused}" in shown
+
+
+def test_a_run_is_known_by_the_beginning_of_its_id_and_the_newest_as_last(jarvis, done):
+    for name in (done, done[:5], "last"):
+        assert json.loads(jarvis("runs", "show", name, "--json").out)["id"] == done
+
+
+def test_a_report_can_be_had_again_in_any_format(jarvis, tree, done):
+    again = jarvis("runs", "report", done, "--format", "json")
+    assert again.code == 0
+    assert json.loads(again.out)["summary"]["total"] == 2
+
+    assert jarvis("runs", "report", "last", "-o", "r.md").out == ""
+    assert Path("r.md").read_text() == jarvis("runs", "report", "last").out
+
+
+def test_the_report_of_a_paused_run_names_what_was_not_reached(jarvis, paused):
+    ended = jarvis("runs", "report", paused, "--format", "json")
+
+    assert ended.code == 3
+    assert json.loads(ended.out)["summary"]["not_checked"] == [
+        {"file": "a.c", "reason": "not reached before the run ended"},
+        {"file": "b.c", "reason": "not reached before the run ended"},
+    ]
+    assert "**Incomplete.**" in jarvis("runs", "report", paused).out
+
+
+def test_the_files_of_a_run_are_exported_where_one_says(jarvis, tree, done):
+    beside = jarvis("runs", "export", done)
+    elsewhere = jarvis("runs", "export", done, "-d", "new/place")
+
+    assert beside.out.splitlines() == [
+        f"{tree}/.jarvis/sec/heuristic_issues.jsonl",
+        f"{tree}/.jarvis/sec/progress.jsonl",
+    ]
+    assert elsewhere.out.splitlines() == ["new/place/heuristic_issues.jsonl", "new/place/progress.jsonl"]
+    assert not Path("new/.gitignore").exists()
+
+
+def test_a_run_of_one_file_has_no_place_of_its_own_to_export_to(jarvis, tree):
+    jarvis("sec", "fast", "-p", tree / "a.c")
+
+    ended = jarvis("runs", "export", "last")
+
+    assert ended.code == 2
+    assert ended.line.endswith(f"its root {tree}/a.c is not a directory here; say where with -d")
+
+
+def test_waiting_ends_as_the_run_did(jarvis, done, paused):
+    assert jarvis("runs", "wait", done).code == 0
+    assert jarvis("runs", "wait", done, "-q").err == ""
+    assert "findings in 2 files" in jarvis("runs", "watch", done).line
+
+    ended = jarvis("runs", "wait", paused, "-q")
+    assert ended.code == 3
+    assert ended.line.endswith(f"; NOT CHECKED: 2 (named in the report); go on with: jarvis runs resume {paused}")
+
+
+def test_waiting_gives_up_and_the_run_goes_on(jarvis, tree):
+    run = jarvis.submit(tree, alive=True)
+
+    ended = jarvis("runs", "wait", run, "--timeout", "0.05")
+
+    assert ended.code == 4
+    assert ended.line == f"jarvis: run {run} is still on after 0.05 s"
+    assert state(jarvis, run) == "planning"
+
+
+def test_waiting_for_a_run_whose_command_is_gone_ends_at_once(jarvis, tree):
+    run = jarvis.submit(tree)
+
+    ended = jarvis("runs", "wait", run)
+
+    assert ended.code == 3
+    assert ended.line == f"jarvis: run {run}: its command is gone; go on with: jarvis runs resume {run}"
+
+
+@pytest.mark.parametrize("how", ["paused", "abandoned"])
+def test_a_run_goes_on_and_reports_as_if_it_had_never_stopped(jarvis, tree, done, how):
+    run = jarvis.submit(tree, paused=how == "paused")
+
+    ended = jarvis("runs", "resume", run, "--format", "json", "--fail-on", "high")
+
+    calm = json.loads(jarvis("runs", "report", done, "--format", "json").out)
+    report = json.loads(ended.out)
+    assert ended.code == 1
+    assert ended.line == f"jarvis: run {run} done: 2 findings in 2 files"
+    assert (report["summary"], report["issues"]) == (calm["summary"], calm["issues"])
+
+
+def test_a_run_that_another_command_works_on_is_not_taken_over(jarvis, tree):
+    run = jarvis.submit(tree, alive=True)
+
+    ended = jarvis("runs", "resume", run)
+
+    assert ended.code == 2
+    assert f"run {run} is being worked on by " in ended.line
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("resume", "is done; nothing to resume (failed jobs: jarvis runs retry "),
+        ("retry", "no job failed; what was not checked is in its report, submit again to check it"),
+        ("cancel", "has ended already"),
+    ],
+)
+def test_what_makes_no_sense_for_a_run_is_refused(jarvis, done, command, says):
+    ended = jarvis("runs", command, done)
+
+    assert ended.code == 2
+    assert says in ended.line
+
+
+def test_a_paused_run_is_cancelled_and_keeps_its_report(jarvis, paused):
+    ended = jarvis("runs", "cancel", paused)
+
+    assert (ended.code, ended.line) == (0, f"run {paused} is cancelled")
+    assert jarvis("runs", "wait", paused, "-q").code == 2
+    report = jarvis("runs", "report", paused, "--format", "json")
+    assert report.code == 2
+    assert [gap["file"] for gap in json.loads(report.out)["summary"]["not_checked"]] == ["a.c", "b.c"]
+
+
+@pytest.mark.slow
+def test_what_failed_is_tried_again_and_only_that(jarvis, tree):
+    run = jarvis.submit(tree, paused=True)
+    shards = hide_blobs(jarvis)
+    broken = jarvis("runs", "resume", run, "-q")
+    assert broken.code == 2
+    assert broken.line.endswith("missing; submit the tree again")
+    assert state(jarvis, run) == "failed"
+    for shard, hidden in shards.items():
+        hidden.rename(shard)
+
+    ended = jarvis("runs", "retry", run, "--format", "json")
+
+    assert ended.code == 0
+    assert json.loads(ended.out)["summary"]["total"] == 2
+
+
+def hide_blobs(jarvis):
+    """Take away what the scan reads; the plan of a run then fails."""
+    blobs = [path for path in (jarvis.settings.data_dir / "blobs").rglob("*") if path.is_file()]
+    return {blob: blob.rename(blob.with_suffix(".hidden")) for blob in blobs}
+
+
+def test_pruning_deletes_what_it_is_told_and_keeps_what_others_want(jarvis, tree, done):
+    jarvis("sec", "fast", "-p", tree, "-q", "-o", "r.md")
+
+    ended = jarvis("runs", "prune", done)
+
+    assert (ended.code, ended.line) == (0, "deleted 1 run, 0 blobs (0.0 MB)")
+    assert jarvis("runs", "show", done).code == 2
+    assert jarvis("runs", "report", "last").out == Path("r.md").read_text()
+
+
+def test_what_no_run_wants_goes_after_a_day(jarvis, tree, done):
+    other = jarvis.tree("other", {"c.c": COPY * 2})
+    jarvis("sec", "fast", "-p", other, "-q", "-o", "r.md")
+    for blob in (jarvis.settings.data_dir / "blobs").rglob("*"):
+        os.utime(blob, (0, 0))
+
+    ended = jarvis("runs", "prune", done)
+
+    assert "deleted 1 run, 4 blobs (" in ended.line
+    assert jarvis("runs", "report", "last").code == 0
+
+
+def test_pruning_by_age_and_by_nothing(jarvis, done, paused):
+    assert jarvis("runs", "prune").line == "deleted 0 runs, 0 blobs (0.0 MB)"
+    assert jarvis("runs", "prune", "--older-than", "1").line.startswith("deleted 0 runs")
+    assert jarvis("runs", "prune", "--older-than", "0").line.startswith("deleted 1 run,")
+    assert state(jarvis, paused) == "paused"
+
+
+def test_a_run_that_is_not_over_is_not_pruned(jarvis, paused):
+    ended = jarvis("runs", "prune", paused)
+
+    assert ended.code == 2
+    assert ended.line == f"jarvis: run {paused} is paused; cancel it first: jarvis runs cancel {paused}"
+
+
+def test_an_interrupted_run_stops_at_once_and_goes_on_later(jarvis, monkeypatch):
+    monkeypatch.setenv("JARVIS_TICK_SECONDS", "0.05")
+    tree = jarvis.tree("dense", {f"{n}.c": f"/* {n} */\n{DENSE}" for n in range(4)})
+    terminal, standard_error = pty.openpty()
+    process = jarvis.start("sec", "fast", "-p", tree, stderr=standard_error, stdout=subprocess.PIPE)
+    os.close(standard_error)
+    read_until(terminal, b"scan ")
+
+    process.send_signal(signal.SIGINT)
+
+    said = read_until(terminal, b"interrupted")
+    assert (process.communicate()[0], process.returncode) == (b"", 130)
+    assert b"is not finished; go on with: jarvis runs resume" in said
+    assert b"Traceback" not in said
+    os.close(terminal)
+    assert state(jarvis, "last") == "paused"
+    assert json.loads(jarvis("runs", "resume", "last", "--format", "json").out)["summary"]["total"] == 8_000
+
+
+def read_until(terminal, mark):
+    said = b""
+    while mark not in said:
+        said += os.read(terminal, 4096)
+    return said
+
+
+class Signalled:
+    """Stands in for the executor: somebody ends the command while it works."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def carry_out(self, run_id):
+        os.kill(os.getpid(), self.number)
+        return f"run {run_id} done"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_command_that_is_told_to_end_leaves_its_run_resumable(number, capfd):
+    before = signal.getsignal(number)
+
+    with pytest.raises(KeyboardInterrupt):
+        carry_out(Signalled(number), "abcd", Quiet())
+
+    assert capfd.readouterr().err == "jarvis: run abcd is not finished; go on with: jarvis runs resume abcd\n"
+    assert signal.getsignal(number) is before
+
+
+def test_a_hangup_that_is_ignored_stays_ignored():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert carry_out(Signalled(signal.SIGHUP), "abcd", Quiet()) == "run abcd done"
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_a_store_that_stays_away_leaves_a_run_resumable(capfd):
+    class Away:
+        def carry_out(self, run_id):
+            raise StoreUnavailable("gone")
+
+    with pytest.raises(StoreUnavailable):
+        carry_out(Away(), "abcd", Quiet())
+
+    assert "go on with: jarvis runs resume abcd" in capfd.readouterr().err

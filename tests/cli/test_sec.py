@@ -1,0 +1,297 @@
+"""`jarvis sec`: what a scan reports, where it goes, and what the command ends with."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from jarvis_cli.progress import MEGABYTE, Lines
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.stages import StageProgress
+from tests.cli.commands import COPY, SYSTEM, UNSAFE
+
+ISSUE = {
+    "id",
+    "gid",
+    "language",
+    "category",
+    "pattern",
+    "file",
+    "line",
+    "evidence",
+    "description",
+    "suggestion",
+    "confidence",
+    "severity",
+    "score",
+    "status",
+}
+SUMMARY = {
+    "total",
+    "by_language",
+    "by_category",
+    "top_risk_files",
+    "scanned_files",
+    "not_checked",
+    "score_sum",
+}
+MIXED = {
+    "a.c": COPY + SYSTEM,
+    "again/a.c": COPY + SYSTEM,
+    "src/lib.rs": UNSAFE,
+    "src/b.cpp": SYSTEM,
+    "build/left.c": COPY,
+    "notes.txt": "no source",
+}
+
+
+@pytest.fixture
+def mixed(jarvis):
+    return jarvis.tree("mixed", MIXED)
+
+
+def issues(text):
+    return json.loads(text)["issues"]
+
+
+def without_run(form, text):
+    if form == "markdown":
+        return text[: text.index("\n## Run\n")]
+    return {name: part for name, part in json.loads(text).items() if name != "run"}
+
+
+def test_a_report_has_what_the_contract_lists(jarvis, mixed):
+    ended = jarvis("sec", "fast", "-p", mixed, "--format", "json")
+
+    report = json.loads(ended.out)
+    assert ended.code == 0
+    assert set(report) == {"run", "summary", "issues"}
+    assert set(report["summary"]) >= SUMMARY
+    assert all(set(issue) >= ISSUE for issue in report["issues"])
+    assert {issue["language"] for issue in report["issues"]} == {"c/cpp", "rust"}
+    assert [issue["gid"] for issue in report["issues"]] == list(range(1, len(report["issues"]) + 1))
+    assert report["summary"]["scanned_files"] == 4
+    assert report["run"]["scanned_root"] == str(mixed)
+
+
+def test_identical_files_are_reported_at_every_path(jarvis, mixed):
+    found = issues(jarvis("sec", "fast", "-p", mixed, "--format", "json").out)
+
+    told = {path: [(i["line"], i["pattern"]) for i in found if i["file"] == path] for path in ("a.c", "again/a.c")}
+    assert told["a.c"]
+    assert told["a.c"] == told["again/a.c"]
+
+
+@pytest.mark.parametrize("form", ["json", "markdown"])
+def test_two_runs_differ_in_nothing_but_their_run_part(jarvis, mixed, store_url, form, monkeypatch):
+    monkeypatch.setenv("JARVIS_STORE_URL", store_url)
+
+    first = jarvis("sec", "fast", "-p", mixed, "--format", form, "-j", "1")
+    second = jarvis("sec", "fast", "-p", mixed, "--format", form, "-j", "4")
+
+    assert (first.code, second.code) == (0, 0)
+    assert without_run(form, first.out) == without_run(form, second.out)
+    assert first.out != second.out
+
+
+def test_the_files_of_a_run_are_in_the_scanned_tree_and_no_scan_sees_them(jarvis, mixed):
+    found = issues(jarvis("sec", "fast", "-p", mixed, "--format", "json").out)
+
+    folder = mixed / ".jarvis" / "sec"
+    kept = [json.loads(line) for line in (folder / "heuristic_issues.jsonl").read_text().splitlines()]
+    events = [json.loads(line) for line in (folder / "progress.jsonl").read_text().splitlines()]
+    assert kept == found
+    assert {"event": "pre_scan", "status": "done"}.items() <= {k: v for e in events[:2] for k, v in e.items()}.items()
+    assert events[-1]["status"] == "done"
+    assert (mixed / ".jarvis" / ".gitignore").read_text() == "*\n"
+    assert sorted(path.name for path in folder.iterdir()) == ["heuristic_issues.jsonl", "progress.jsonl"]
+    again = jarvis("sec", "fast", "-p", mixed, "--no-default-excludes", "--format", "json")
+    assert json.loads(again.out)["summary"]["left_out"] == {"not a source file": 1}
+
+
+def test_what_is_left_out_by_default_is_named_and_can_be_had(jarvis, mixed):
+    usual = json.loads(jarvis("sec", "fast", "-p", mixed, "--format", "json").out)["summary"]
+    all_of_it = json.loads(jarvis("sec", "fast", "-p", mixed, "--no-default-excludes", "--format", "json").out)
+
+    assert usual["excluded"] == [{"path": "build", "reason": "excluded directory"}]
+    assert usual["left_out"] == {"not a source file": 1}
+    assert "build/left.c" in {issue["file"] for issue in all_of_it["issues"]}
+
+
+@pytest.mark.parametrize(
+    ("options", "files"),
+    [
+        (["--languages", "rust"], {"src/lib.rs"}),
+        (["--languages", "c/cpp"], {"a.c", "again/a.c", "src/b.cpp"}),
+        (["--include", "src"], {"src/lib.rs", "src/b.cpp"}),
+        (["--include", "*.c", "--exclude", "again"], {"a.c"}),
+        (["--exclude", "*.c", "--exclude", "*.rs"], {"src/b.cpp"}),
+    ],
+)
+def test_a_scan_can_be_narrowed(jarvis, mixed, options, files):
+    ended = jarvis("sec", "fast", "-p", mixed, "--format", "json", *options)
+
+    assert {issue["file"] for issue in issues(ended.out)} == files
+
+
+def test_ignore_files_are_heeded(jarvis):
+    tree = jarvis.tree("tree", {"a.c": COPY, "made/b.c": COPY, "c.c": COPY, ".gitignore": "made/\n"})
+    (tree / ".jarvisignore").write_text("c.c\n")
+
+    found = issues(jarvis("sec", "fast", "-p", tree, "--format", "json").out)
+
+    assert {issue["file"] for issue in found} == {"a.c"}
+
+
+def test_the_least_confidence_is_the_users(jarvis, mixed):
+    report = json.loads(jarvis("sec", "fast", "-p", mixed, "--format", "json", "--min-confidence", "1").out)
+
+    assert report["issues"] == []
+    assert report["summary"]["below_min_confidence"] > 0
+
+
+@pytest.mark.parametrize(("level", "code"), [("high", 1), ("low", 1), (None, 0)])
+def test_findings_alone_do_not_change_the_exit_code(jarvis, mixed, level, code):
+    ended = jarvis("sec", "fast", "-p", mixed, *(["--fail-on", level] if level else []))
+
+    assert ended.code == code
+
+
+def test_a_level_that_nothing_reaches_is_no_failure(jarvis):
+    tree = jarvis.tree("tree", {"lib.rs": UNSAFE})
+    worst = {issue["severity"] for issue in issues(jarvis("sec", "fast", "-p", tree, "--format", "json").out)}
+
+    assert worst <= {"medium", "low"}
+    assert jarvis("sec", "fast", "-p", tree, "--fail-on", "high").code == 0
+
+
+@pytest.mark.parametrize(("options", "code"), [([], 3), (["--fail-on", "high"], 1)])
+def test_findings_win_over_what_was_not_checked(jarvis, options, code):
+    tree = jarvis.tree("tree", {"a.c": COPY})
+    (tree / "gone.c").symlink_to("nowhere.c")
+
+    ended = jarvis("sec", "fast", "-p", tree, "--format", "json", *options)
+
+    assert ended.code == code
+    assert json.loads(ended.out)["summary"]["not_checked"] == [{"file": "gone.c", "reason": "broken symbolic link"}]
+    assert "NOT CHECKED: 1 (named in the report)" in ended.line
+
+
+@pytest.mark.parametrize(("name", "start"), [("r.json", "{"), ("r.md", "# "), ("r", "# "), ("R.JSON", "{")])
+def test_a_files_suffix_chooses_its_format(jarvis, mixed, name, start):
+    ended = jarvis("sec", "fast", "-p", mixed, "-o", name)
+
+    assert (ended.code, ended.out) == (0, "")
+    assert Path(name).read_text().startswith(start)
+    assert ended.line.endswith(f"; report: {name}")
+
+
+def test_a_format_asked_for_wins_over_the_suffix(jarvis, mixed):
+    assert jarvis("sec", "fast", "-p", mixed, "-o", "r.md", "--format", "json").code == 0
+    assert Path("r.md").read_text().startswith("{")
+
+
+def test_jarvis_sec_writes_report_md_unless_told_otherwise(jarvis, mixed):
+    ended = jarvis.sec("fast", "-p", mixed)
+
+    assert (ended.code, ended.out) == (0, "")
+    assert Path("report.md").read_text().startswith("# Security report")
+    assert jarvis.sec("fast", "-p", mixed, "-o", "-").out.startswith("# Security report")
+
+
+def test_progress_and_the_end_are_told_on_stderr_alone(jarvis, mixed):
+    ended = jarvis("sec", "fast", "-p", mixed, "--format", "json")
+
+    found = json.loads(ended.out)
+    assert ended.line == f"jarvis: run {found['run']['id']} done: {found['summary']['total']} findings in 4 files"
+
+
+def test_off_a_terminal_a_plain_line_comes_every_ten_seconds(capsys):
+    now = [0.0]
+    lines = Lines(lambda: now[0])
+    run = Run("abcd", "sec.fast", "/", b"/", "", "", "")
+
+    def after(seconds, told):
+        now[0] = seconds
+        told()
+        return capsys.readouterr().err
+
+    def scanned(jobs, failed=0):
+        scan = StageProgress("scan", "open", 9, jobs, failed, weight=90 * MEGABYTE, weight_done=jobs * 10 * MEGABYTE)
+        return lambda: lines.show(run, [scan, StageProgress("report", "open")])
+
+    assert after(9, lambda: lines.packing(7, MEGABYTE)) == ""
+    assert after(10, lambda: lines.packing(2000, MEGABYTE)) == "jarvis: reading the tree: 2,000 files, 1.0 MB\n"
+    assert after(11, scanned(1)) == ""
+    assert after(21, scanned(5)) == "jarvis: run abcd: scan: 5/9 jobs, 50.0/90.0 MB, 4.0 MB/s, 10 s left\n"
+    assert after(31, scanned(8, failed=1)) == (
+        "jarvis: run abcd: scan: 9/9 jobs, 80.0/90.0 MB, 3.5 MB/s, 3 s left, 1 failed\n"
+    )
+
+
+def test_a_reader_of_the_report_that_goes_away_is_no_error(jarvis, mixed):
+    reading, writing = os.pipe()
+    os.close(reading)
+
+    process = jarvis.start("sec", "fast", "-p", mixed, "-q", stdout=writing, stderr=subprocess.PIPE)
+    os.close(writing)
+
+    assert (process.communicate()[1], process.returncode) == (b"", 141)
+
+
+def test_one_is_not_many(jarvis):
+    tree = jarvis.tree("tree", {"a.c": COPY})
+
+    assert jarvis("sec", "fast", "-p", tree).line.endswith("done: 1 finding in 1 file")
+
+
+def test_quiet_says_nothing_when_all_is_well(jarvis, mixed):
+    ended = jarvis("sec", "fast", "-p", mixed, "-q", "-o", "r.md")
+
+    assert (ended.code, ended.out, ended.err) == (0, "", "")
+
+
+def test_quiet_still_says_what_was_not_checked(jarvis):
+    tree = jarvis.tree("tree", {"a.c": COPY})
+    (tree / "gone.c").symlink_to("nowhere.c")
+
+    assert "NOT CHECKED: 1" in jarvis("sec", "fast", "-p", tree, "-q", "-o", "r.md").line
+
+
+def test_a_report_goes_through_a_link_into_its_file(jarvis, mixed):
+    Path("link.md").symlink_to("real.md")
+
+    assert jarvis("sec", "fast", "-p", mixed, "-o", "link.md").code == 0
+    assert Path("link.md").is_symlink()
+    assert Path("real.md").read_text().startswith("# Security report")
+
+
+def test_a_report_goes_into_a_pipe_that_stays_one(jarvis, mixed):
+    os.mkfifo("pipe.json")
+    reader = os.open("pipe.json", os.O_RDONLY | os.O_NONBLOCK)
+
+    assert jarvis("sec", "fast", "-p", mixed, "-o", "pipe.json").code == 0
+    assert json.loads(os.read(reader, 1 << 16))["summary"]["scanned_files"] == 4
+    assert Path("pipe.json").is_fifo()
+    os.close(reader)
+
+
+def test_a_link_planted_in_the_tree_leads_no_file_out_of_it(jarvis, mixed):
+    Path("elsewhere").mkdir()
+    (mixed / ".jarvis").symlink_to(Path("elsewhere").absolute())
+
+    ended = jarvis("sec", "fast", "-p", mixed, "-o", "r.md")
+
+    assert ended.code == 0
+    assert "a symbolic link of the scanned tree is not followed" in ended.err
+    assert list(Path("elsewhere").iterdir()) == []
+
+
+def test_a_link_planted_for_the_gitignore_is_not_followed(jarvis, mixed):
+    (mixed / ".jarvis").mkdir()
+    (mixed / ".jarvis" / ".gitignore").symlink_to(Path("made.txt").absolute())
+
+    assert jarvis("sec", "fast", "-p", mixed, "-o", "r.md").code == 0
+    assert not Path("made.txt").exists()
