@@ -142,7 +142,7 @@ def prune_unwanted(store: Store, blobs: Blobs, now: float, grace_seconds: float 
     """Delete blobs that nobody has wanted for a day; return how many, and their bytes."""
     with store.write() as session:
         artifacts.lock_wishes(session)
-        artifacts.drop_stale_submits(session, grace_seconds)
+        artifacts.drop_stale_wishes(session, grace_seconds)
         workers.drop_gone(session, grace_seconds)
         return prune_blobs(blobs, artifacts.wanted(session), older_than_seconds=grace_seconds, now=now)
 

@@ -6,7 +6,7 @@ from sqlalchemy import delete, insert, select, text, update
 from sqlmodel import Session
 
 from jarvis_workers.store.sql import changed, insert_missing, now
-from jarvis_workers.store.tables import ARTIFACT, BLOB_USE
+from jarvis_workers.store.tables import ARTIFACT, BLOB_USE, RUN
 
 
 def save(session: Session, run_id: str, kept: Sequence[tuple[str, str, int]]) -> None:
@@ -39,10 +39,10 @@ def drop_wishes(session: Session, owner: str) -> None:
     session.execute(delete(BLOB_USE).where(BLOB_USE.c.owner == owner))
 
 
-def drop_stale_submits(session: Session, older_than_seconds: float) -> int:
-    """Forget what submits wanted that never became runs."""
-    stale = delete(BLOB_USE).where(BLOB_USE.c.owner.like("submit:%"), BLOB_USE.c.at < now(session) - older_than_seconds)
-    return changed(session, stale)
+def drop_stale_wishes(session: Session, older_than_seconds: float) -> int:
+    """Forget what was wanted for something that never became a run, or is one no more."""
+    nobody = BLOB_USE.c.owner.not_in(select(RUN.c.id))
+    return changed(session, delete(BLOB_USE).where(nobody, BLOB_USE.c.at < now(session) - older_than_seconds))
 
 
 def lock_wishes(session: Session) -> None:

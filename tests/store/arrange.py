@@ -7,11 +7,12 @@ from typing import Any
 from sqlalchemy import func, select
 
 from jarvis_workers.steps.controller import advance, plan_job
-from jarvis_workers.store import events, jobs, runs
+from jarvis_workers.store import crashes, events, jobs, runs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run, SnapshotFacts
 from jarvis_workers.store.tables import CANDIDATE, JOB, STAGE
 from jarvis_workers.store.values import Claimed, Commit, Finished, NewJob, Spot
+from jarvis_workers.store.workers import WorkerFacts
 
 STAGES = ("scan", "report")
 NO_SNAPSHOT = SnapshotFacts("0" * 64, files=1, bytes=1, not_checked=0)
@@ -19,9 +20,11 @@ SPOT = Spot(b"a.c", "unsafe_api", 1, 0.9, "strcpy(a, b)")
 _numbers = count(1)
 
 
-def add_run(store: Store, *, snapshot: SnapshotFacts = NO_SNAPSHOT, executor: str | None = None) -> str:
+def add_run(
+    store: Store, *, run_id: str = "", snapshot: SnapshotFacts = NO_SNAPSHOT, executor: str | None = None
+) -> str:
     """Insert a run that waits to be planned; return its id."""
-    run_id = f"r{next(_numbers):05d}"
+    run_id = run_id or f"r{next(_numbers):05d}"
     run = Run(
         id=run_id,
         kind="sec.fast",
@@ -143,3 +146,20 @@ def event_names(store: Store, run_id: str) -> list[str]:
     """Return what happened to a run, in order."""
     with store.read() as session:
         return [event["name"] for event in events.read(session, run_id)]
+
+
+def enrol(store: Store, worker_id: str, host: str = "elsewhere") -> None:
+    """Say that a worker is there."""
+    with store.write() as session:
+        workers.touch(session, WorkerFacts(worker_id, host, pid=1, birth="", queues="scan", slots=1, version="0"))
+
+
+def failed_run(store: Store, scans: int = 1) -> str:
+    """Return a run that has ended with one failed job."""
+    run_id = add_planned_run(store, scans)
+    for _ in range(crashes.CRASHES_ALONE):
+        claim(store, run_id)
+        with store.write() as session:
+            crashes.crash_process(session, run_id, "ended by SIGKILL")
+    run_to_its_end(store, run_id)
+    return run_id

@@ -22,9 +22,7 @@ Right = TypeVar("Right")
 PATIENCE_SECONDS = 20.0
 LOOK_SECONDS = 0.003
 SQLITE_LOCK = "BEGIN IMMEDIATE"
-WAITING = text(
-    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-)
+WAITING = text("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
 
 _here = threading.local()
 
@@ -156,9 +154,7 @@ def _note(statement: str) -> None:
         side.executed(statement)
 
 
-def _play(
-    pair: Pair, scene: Scene[Left, Right], sides: tuple[Side, Side], *, turned: bool
-) -> Seen[Left, Right]:
+def _play(pair: Pair, scene: Scene[Left, Right], sides: tuple[Side, Side], *, turned: bool) -> Seen[Left, Right]:
     first, other = sides
     parts = [(scene.left, pair.left), (scene.right, pair.right)]
     threads = ThreadPoolExecutor(2)

@@ -6,6 +6,7 @@ store, one operation apart, and knows only the design.
 
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -65,20 +66,26 @@ class Seen(NamedTuple):
 
 
 def observe(store: Store) -> Seen:
-    """Read everything that the laws speak of."""
-    with store.read() as session:
-        ask = session.connection().exec_driver_sql
+    """Read everything that the laws speak of, by the driver: it is read after every step."""
+    with closing(store.engine.raw_connection()) as connection, closing(connection.cursor()) as cursor:
+
+        def ask(query: str) -> list[Any]:
+            cursor.execute(query)
+            return list(cursor.fetchall())
+
         runs = {row[0]: (row[1], row[2]) for row in ask("SELECT id, state, executor FROM run")}
         stages = {(row[0], row[1]): row[2] for row in ask("SELECT run_id, name, state FROM stage")}
         columns = "id, state, fence, lease_until, worker_id, process, attempts, crashes, not_before"
-        rows = ask(f"SELECT run_id, stage, input_hash, {columns} FROM job").all()
-        found: dict[int, tuple[str, ...]] = {}
-        gids: dict[str, list[int | None]] = {}
-        for run, job, evidence, gid in ask("SELECT run_id, job_id, evidence, gid FROM candidate ORDER BY file_raw"):
-            found[job] = (*found.get(job, ()), evidence)
-            gids.setdefault(run, []).append(gid)
-    assert len({row[:3] for row in rows}) == len(rows)
-    return Seen(runs, stages, {(row[0], row[1], row[2]): SeenJob(*row[3:]) for row in rows}, found, gids)
+        rows = ask(f"SELECT run_id, stage, input_hash, {columns} FROM job")
+        spots = ask("SELECT run_id, job_id, evidence, gid FROM candidate ORDER BY file_raw, line")
+    jobs = {(row[0], row[1], row[2]): SeenJob(*row[3:]) for row in rows}
+    assert len(jobs) == len(rows)
+    found: dict[int, tuple[str, ...]] = {}
+    gids: dict[str, list[int | None]] = {}
+    for run, job, evidence, gid in spots:
+        found[job] = (*found.get(job, ()), evidence)
+        gids.setdefault(run, []).append(gid)
+    return Seen(runs, stages, jobs, found, gids)
 
 
 @dataclass

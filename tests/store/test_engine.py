@@ -1,13 +1,199 @@
 """Opening a store: its schema, its address, and what goes wrong."""
 
+import re
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from sqlalchemy import text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import DBAPIError
 from sqlmodel import SQLModel
 
-from jarvis_workers.store.engine import Store
+from jarvis_workers.errors import StoreError, StoreFull, StoreUnavailable
+from jarvis_workers.store import leases
+from jarvis_workers.store.engine import Store, open_store, store_error
+from tests.servers import Postgres
+from tests.store.arrange import add_planned_run, states
+
+OPEN_WHEN_TOLD = """
+import sys
+from jarvis_workers.store.engine import open_store
+print("ready", flush=True)
+sys.stdin.readline()
+store = open_store(sys.argv[1], migrate=True)
+store.now()
+print("opened", flush=True)
+"""
+FILL_THE_DISK = """
+import os, resource, sys
+from jarvis_workers.errors import StoreFull
+from jarvis_workers.store.engine import open_store
+from tests.store.arrange import add_planned_run
+store = open_store(sys.argv[1])
+add_planned_run(store, scans=10)
+size = os.path.getsize(sys.argv[2] + "-wal") + 1_000_000
+resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+try:
+    while True:
+        print(add_planned_run(store, scans=20), flush=True)
+except StoreFull as full:
+    print(full)
+os._exit(0)
+"""
 
 
 def test_migrations_make_the_tables_that_the_rows_describe(store: Store) -> None:
     with store.engine.connect() as connection:
         context = MigrationContext.configure(connection)
         assert compare_metadata(context, SQLModel.metadata) == []
+
+
+def test_a_transaction_is_kept_whole_or_not_at_all(store: Store) -> None:
+    with pytest.raises(ZeroDivisionError), store.write() as session:
+        leases.take(session, "one", "me", 60)
+        1 / 0  # noqa: B018
+    with store.write() as session:
+        assert leases.take(session, "one", "somebody else", 60)
+
+
+def test_a_store_says_where_it_is(store: Store, store_url: str) -> None:
+    assert Path(make_url(store.where).database or "").name == Path(make_url(store_url).database or "").name
+
+
+def test_the_time_is_the_databases(store: Store) -> None:
+    assert abs(store.now() - time.time()) < 5
+
+
+@pytest.mark.parametrize("there", [False, True], ids=["no such socket", "refused port"])
+def test_a_postgresql_that_is_not_there_is_told_in_one_line(there: bool, tmp_path: Path) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+        url = f"postgresql://127.0.0.1:{port}/jarvis" if there else f"postgresql:///jarvis?host={tmp_path}"
+        assert_unavailable(url)
+
+
+def test_a_postgresql_that_does_not_answer_is_not_waited_for(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        assert_unavailable(f"postgresql://127.0.0.1:{silent.getsockname()[1]}/jarvis")
+
+
+def assert_unavailable(url: str) -> None:
+    begun = time.monotonic()
+    with pytest.raises(StoreUnavailable, match="JARVIS_STORE_URL") as problem:
+        open_store(url)
+    assert time.monotonic() - begun < 5
+    assert "\n" not in str(problem.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("jarvis.db", "not a database address"),
+        ("", "not a database address"),
+        ("mysql://host/db", '"mysql" is not supported'),
+        ("sqlite://", "must be a file"),
+        ("sqlite:///:memory:", "must be a file"),
+    ],
+)
+def test_an_address_that_cannot_be_a_store_is_refused(url: str, said: str) -> None:
+    with pytest.raises(StoreError, match=said) as problem:
+        open_store(url)
+    assert "JARVIS_STORE_URL" in str(problem.value)
+    assert "\n" not in str(problem.value)
+
+
+def test_a_password_is_not_shown() -> None:
+    with pytest.raises(StoreUnavailable) as problem:
+        open_store("postgresql://me:sesame@127.0.0.1:1/jarvis")
+    assert "sesame" not in str(problem.value)
+
+
+def test_a_directory_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match="cannot make the store's directory: Not a directory"):
+        open_store(f"sqlite:///{tmp_path}/file/below/jarvis.db")
+
+
+def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
+    (tmp_path / "jarvis.db").write_text("not a database\n" * 100)
+    with pytest.raises(StoreError, match="file is not a database"):
+        open_store(f"sqlite:///{tmp_path}/jarvis.db")
+
+
+def test_a_file_that_cannot_be_opened_is_told(tmp_path: Path) -> None:
+    (tmp_path / "jarvis.db").mkdir()
+    with pytest.raises(StoreFull, match="unable to open database file; make it writable"):
+        open_store(f"sqlite:///{tmp_path}/jarvis.db")
+
+
+def test_a_driver_that_says_nothing_is_named_by_its_error() -> None:
+    silent = DBAPIError("SELECT 1", None, sqlite3.InterfaceError())
+
+    assert str(store_error(silent, "here")) == "here: InterfaceError"
+
+
+def test_a_newer_schema_is_refused(store: Store, store_url: str) -> None:
+    with store.write() as session:
+        session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    for migrate in (False, True):
+        with pytest.raises(StoreError, match='newer schema "9999"; upgrade'):
+            open_store(store_url, migrate=migrate)
+
+
+def test_a_postgresql_that_is_not_migrated_says_how(postgres_server: Postgres) -> None:
+    postgres_server.sql("CREATE DATABASE unmigrated")
+    with pytest.raises(StoreError, match="missing; run: jarvis admin migrate"):
+        open_store(postgres_server.url("unmigrated"))
+
+
+def test_a_postgresql_can_be_migrated_by_several_at_once(postgres_server: Postgres) -> None:
+    postgres_server.sql("CREATE DATABASE migrated_at_once")
+
+    assert open_at_once(postgres_server.url("migrated_at_once")) == [("opened\n", "")] * 3
+
+
+def test_a_new_store_can_be_opened_by_several_at_once(tmp_path: Path) -> None:
+    assert open_at_once(f"sqlite:///{tmp_path}/new/jarvis.db") == [("opened\n", "")] * 3
+
+
+def open_at_once(url: str) -> list[tuple[str, str]]:
+    """Let three processes open a store at once; return what they say."""
+    command = [sys.executable, "-c", OPEN_WHEN_TOLD, url]
+    children = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    for child in children:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+    for child in children:
+        assert child.stdin is not None
+        child.stdin.write("\n")
+        child.stdin.flush()
+    return [child.communicate(timeout=60) for child in children]
+
+
+def test_a_full_disk_is_told_and_what_was_saved_is_kept(tmp_path: Path, open_stores: Callable[..., Store]) -> None:
+    file = tmp_path / "jarvis.db"
+    url = f"sqlite:///{file}"
+    command = [sys.executable, "-c", FILL_THE_DISK, url, str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    *saved, said = done.stdout.splitlines()
+
+    assert re.search("cannot write: .*; free some space or set JARVIS_STORE_URL", said), done.stderr
+    assert saved
+    store = open_stores(url)
+    assert [states(store, run_id) for run_id in saved] == [["pending"] * 20] * len(saved)
+    with closing(sqlite3.connect(file)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    assert add_planned_run(store, scans=0, run_id="after")

@@ -1,372 +1,17 @@
 """Runs and jobs under every operation in any order: the store does what the model says, and obeys the design."""
 
-import hashlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
-from sqlalchemy import delete, event
-from sqlmodel import Session
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+from sqlalchemy import event
 
-from jarvis_workers.sec.rules import RULES
-from jarvis_workers.snapshots.blobs import Blobs, DirectoryBlobs
-from jarvis_workers.steps.controller import advance, plan_job
-from jarvis_workers.steps.flow import PLAN
-from jarvis_workers.steps.perform import save
-from jarvis_workers.store import crashes, jobs, runs
 from jarvis_workers.store.engine import Store, open_store
-from jarvis_workers.store.runs import SnapshotFacts
-from jarvis_workers.store.tables import BLOB_USE, CANDIDATE, EVENT, JOB, RUN, SNAPSHOT
-from jarvis_workers.store.values import Claimed, Commit, NewJob, Spot
 from tests.store.clocks import FakeClock
-from tests.store.machine import ENDED, STAGES, Job, Model, Run, observe, obey
-
-LEASE_SECONDS = 30.0
-MANY = 100
-WORKERS = {"w1/1": "w1", "w1/2": "w1", "w2/1": "w2"}
-EXECUTORS = ("cluster", "local:w2")
-SNAPSHOT_FACTS = SnapshotFacts("s", files=1, bytes=1, not_checked=0)
-
-picks = st.integers(0, 11)
-processes = st.sampled_from(sorted(WORKERS))
-executors = st.sampled_from(("cluster", "cluster", "cluster", "local:w2"))
-queues = st.sampled_from(("scan", "scan", "control"))
-some_runs = precondition(lambda self: self.model.runs)
-some_claims = precondition(lambda self: self.claims)
-
-
-class Nowhere(DirectoryBlobs):
-    """Blobs that nobody reads."""
-
-    def put(self, content: bytes) -> str:
-        return hashlib.sha256(content).hexdigest()
-
-
-class JobsAndRuns(RuleBasedStateMachine):
-    """Each rule changes the store and the model; `_change` compares them."""
-
-    def __init__(self, store: Store, clock: FakeClock) -> None:
-        super().__init__()
-        self.store, self.clock, self.model = store, clock, Model()
-        self.blobs: Blobs = Nowhere(Path("/nowhere"))
-        self.claims: list[Claimed] = []
-        self.workers: dict[tuple[int, int], str] = {}
-        self.submitted = 0
-        with store.write() as session:
-            for table in (CANDIDATE, JOB, EVENT, RUN, SNAPSHOT, BLOB_USE):
-                session.execute(delete(table))
-        self.seen = observe(store)
-
-    @contextmanager
-    def _change(self) -> Iterator[Session]:
-        with self.store.write() as session:
-            yield session
-        self._compare()
-
-    def _compare(self) -> None:
-        seen = observe(self.store)
-        obey(self.seen, seen)
-        self.model.learn_ids(seen)
-        expected = self.model.expected()
-        for name, content in expected.items():
-            assert getattr(seen, name) == content, name
-        self.seen = seen
-
-    def _run(self, pick: int) -> str:
-        return list(self.model.runs)[-1 - pick % len(self.model.runs)]
-
-    def _claimed(self, pick: int) -> Claimed:
-        return self.claims[-1 - pick % len(self.claims)]
-
-    @rule(scans=st.integers(0, 5), executor=executors)
-    def submit(self, scans: int, executor: str) -> None:
-        self.submitted += 1
-        name = f"r{self.submitted}"
-        self.model.runs[name] = Run(tuple(f"k{n}" for n in range(scans)), executor)
-        self.model.insert(name, "scan", ["plan"])
-        run = runs.Run(name, "sec.fast", "/", b"/", SNAPSHOT_FACTS.id, executor, "0")
-        with self._change() as session:
-            runs.add(session, run, SNAPSHOT_FACTS, STAGES)
-            jobs.insert_jobs(session, name, "scan", [plan_job("scan")])
-
-    @some_runs
-    @rule(
-        process=processes, executor=executors, queue=queues, limit=st.integers(1, 4), lease=st.sampled_from((30.0, 5.0))
-    )
-    def claim(self, process: str, executor: str, queue: str, limit: int, lease: float) -> None:
-        self._claim(process, executor, queue, limit, lease)
-
-    def _claim(self, process: str, executor: str, queue: str, limit: int, lease: float) -> list[Claimed]:
-        waiting = self.model.claimable(executor, queue, self.clock.now)
-        empty = not any(job.process == process for job in self.model.jobs.values())
-        with self.store.write() as session:
-            claimed = jobs.claim_many(
-                session,
-                executor=executor,
-                queue=queue,
-                worker_id=WORKERS[process],
-                process=process,
-                limit=limit,
-                lease_seconds=lease,
-            )
-        assert len(claimed) <= limit
-        assert claimed or not (waiting and empty), "an idle process was refused"
-        for got in claimed:
-            job = next(job for job in waiting if job.id == got.id)
-            job.state, job.fence, job.worker, job.process = "running", job.fence + 1, WORKERS[process], process
-            job.lease_until = self.clock.now + lease
-            assert (got.fence, got.attempts, got.crashes) == (job.fence, job.attempts, job.crashes)
-            assert (got.id, got.fence) not in self.workers, "two claims with one fence"
-            self.workers[got.id, got.fence] = WORKERS[process]
-        self.claims += claimed
-        self._compare()
-        return claimed
-
-    @some_runs
-    @rule(process=processes, queue=queues)
-    def claim_and_lose_the_answer(self, process: str, queue: str) -> None:
-        for lost in self._claim(process, EXECUTORS[0], queue, 2, LEASE_SECONDS):
-            self.claims.remove(lost)
-
-    @some_claims
-    @rule(worker=st.sampled_from(("w1", "w2")))
-    def release_strays(self, worker: str) -> None:
-        known = {job.id for job in self.claims if self.workers[job.id, job.fence] == worker}
-        for job in self.model.jobs.values():
-            if job.worker == worker and job.id not in known:
-                job.idle("pending")
-        with self._change() as session:
-            jobs.release_strays(session, worker, known)
-
-    @some_claims
-    @rule(picked=st.lists(picks, min_size=1, max_size=4))
-    def renew(self, picked: list[int]) -> None:
-        claims = [self._claimed(pick) for pick in picked]
-        kept = set()
-        for claim in claims:
-            job = self.model.holds(claim)
-            if job and self.model.is_on(claim.run_id):
-                job.lease_until = self.clock.now + LEASE_SECONDS
-                kept.add(claim.id)
-        with self._change() as session:
-            assert jobs.renew(session, claims, LEASE_SECONDS) == kept
-
-    @some_claims
-    @rule(picked=st.lists(picks, min_size=1, max_size=4))
-    def release(self, picked: list[int]) -> None:
-        claims = [self._claimed(pick) for pick in picked]
-        for claim in claims:
-            if job := self.model.holds(claim):
-                job.idle("pending")
-        with self._change() as session:
-            jobs.release(session, claims)
-
-    @some_claims
-    @rule(pick=picks)
-    def fail_attempt(self, pick: int) -> None:
-        claim = self._claimed(pick)
-        if job := self.model.holds(claim):
-            self.model.fail(job, claim, self.clock.now)
-        with self._change() as session:
-            jobs.fail_attempt(session, claim, "no luck")
-
-    @some_claims
-    @rule(pick=picks, keys=st.lists(picks, max_size=3))
-    def plan_more(self, pick: int, keys: list[int]) -> None:
-        claim = self._claimed(pick)
-        if claim.step == PLAN:
-            wanted = self._inputs(claim)
-            self._plan(claim, [wanted[key % len(wanted)] for key in keys if wanted])
-
-    def _inputs(self, claim: Claimed) -> tuple[str, ...]:
-        if claim.run_id not in self.model.runs:
-            return ("late",)
-        return self.model.runs[claim.run_id].keys if claim.stage == "scan" else ("report",)
-
-    def _plan(self, claim: Claimed, keys: list[str]) -> None:
-        held = self.model.holds(claim)
-        if held:
-            self.model.insert(claim.run_id, claim.stage, keys)
-        with self._change() as session:
-            assert jobs.plan_more(session, claim, [new_job(claim.stage, key) for key in keys]) == bool(held)
-
-    @some_claims
-    @rule(picked=st.lists(picks, min_size=1, max_size=4), unread=st.booleans(), child=st.booleans())
-    def commit(self, picked: list[int], unread: bool, child: bool) -> None:
-        claims = [self._claimed(pick) for pick in picked]
-        for claim in claims:
-            if claim.step == PLAN:
-                self._plan(claim, list(self._inputs(claim)))
-        accepted = set()
-        done = [(claim, outcome(claim, unread, child)) for claim in claims]
-        for claim, commit in done:
-            if job := self.model.holds(claim):
-                self._accept(job, claim, commit)
-                accepted.add(claim.id)
-        assert save(self.store, self.blobs, done) == accepted
-        self._compare()
-
-    def _accept(self, job: Job, claim: Claimed, commit: Commit) -> None:
-        job.idle("done")
-        job.found = tuple(spot.evidence for spot in commit.spots)
-        job.not_checked = bool(commit.not_checked)
-        self.model.insert(claim.run_id, claim.stage, [child.input_hash for child in commit.children])
-        if claim.step == PLAN and self.model.runs[claim.run_id].state == "planning":
-            self.model.runs[claim.run_id].state = "running"
-
-    @rule(process=processes)
-    def crash_process(self, process: str) -> None:
-        self.model.crash([job for job in self.model.jobs.values() if job.process == process])
-        with self._change() as session:
-            crashes.crash_process(session, process, "killed by signal 9")
-
-    @rule(seconds=st.sampled_from((0.5, 4.0, 20.0, 31.0)))
-    def wait(self, seconds: float) -> None:
-        self.clock.advance(seconds)
-
-    @rule(seconds=st.sampled_from((0.0, 31.0)))
-    def recover(self, seconds: float) -> None:
-        self.clock.advance(seconds)
-        late = [job for job in self.model.jobs.values() if (job.lease_until or self.clock.now) < self.clock.now]
-        self.model.crash(late)
-        with self._change() as session:
-            assert sum(lost for _, _, lost in crashes.recover(session)) == len(late)
-
-    @some_claims
-    @rule()
-    def extend_all(self) -> None:
-        until = self.clock.now + LEASE_SECONDS
-        for job in self.model.jobs.values():
-            if job.lease_until is not None:
-                job.lease_until = max(job.lease_until, until)
-        with self._change() as session:
-            jobs.extend_all(session, LEASE_SECONDS)
-
-    @some_claims
-    @rule(worker=st.sampled_from(("w1", "w2")))
-    def release_worker(self, worker: str) -> None:
-        for job in self.model.jobs.values():
-            if job.worker == worker:
-                job.idle("pending")
-        with self._change() as session:
-            jobs.release_worker(session, worker)
-
-    @some_runs
-    @rule(pick=picks)
-    def cancel(self, pick: int) -> None:
-        name = self._run(pick)
-        on = self.model.runs[name].state in ("planning", "running", "paused")
-        if on:
-            self.model.runs[name].state = "cancelling"
-            self.model.cancel_waiting(name)
-        with self._change() as session:
-            assert runs.cancel(session, name) == on
-
-    @some_runs
-    @rule(pick=picks)
-    def pause(self, pick: int) -> None:
-        name = self._run(pick)
-        on = self.model.is_on(name)
-        if on:
-            self.model.runs[name].state = "paused"
-        with self._change() as session:
-            assert runs.pause(session, name, "the budget is spent") == on
-
-    @some_runs
-    @rule(pick=picks, executor=executors)
-    def take_up(self, pick: int, executor: str) -> None:
-        name = self._run(pick)
-        on = self.model.runs[name].state in ("planning", "running", "paused")
-        if on:
-            self.model.go_on(name, executor)
-        with self._change() as session:
-            assert runs.take_up(session, name, executor) == on
-
-    @some_runs
-    @rule(pick=picks, executor=executors)
-    def retry(self, pick: int, executor: str) -> None:
-        name = self._run(pick)
-        again = self.model.retry(name, executor)
-        with self._change() as session:
-            assert runs.retry(session, name, executor) == again
-
-    @some_runs
-    @rule(pick=picks)
-    def advance(self, pick: int) -> None:
-        self._advance(self._run(pick))
-
-    def _advance(self, name: str) -> None:
-        self.model.advance(name)
-        with self._change() as session:
-            advance(session, name)
-
-    @precondition(lambda self: any(run.state in ENDED for run in self.model.runs.values()))
-    @rule(pick=picks)
-    def remove(self, pick: int) -> None:
-        name = self._run(pick)
-        if self.model.runs[name].state in ENDED:
-            self.model.remove(name)
-        with self._change() as session:
-            runs.remove(session, name)
-
-    @some_runs
-    @rule(pick=picks, process=processes, rounds=st.integers(1, 5), fail=st.booleans())
-    def run_through(self, pick: int, process: str, rounds: int, fail: bool) -> None:
-        """Do what a worker does, undisturbed, so that later stages are reached."""
-        name = self._run(pick)
-        for _ in range(rounds):
-            self._work(process, fail)
-            self._advance(name)
-
-    def _work(self, process: str, fail: bool) -> None:
-        for queue in ("control", "scan"):
-            for executor in EXECUTORS:
-                mine = len(self._claim(process, executor, queue, MANY, LEASE_SECONDS))
-                if mine and fail:
-                    self.fail_attempt(0)
-                if mine:
-                    self.commit(list(range(mine)), unread=False, child=False)
-
-    def teardown(self) -> None:
-        """Drive everything to its end: nothing is lost."""
-        for place, (name, run) in enumerate(self.model.runs.items()):
-            if run.state == "paused":
-                self.take_up(len(self.model.runs) - 1 - place, run.executor)
-        rounds = 0
-        while going := [name for name, run in self.model.runs.items() if run.state not in ENDED]:
-            self.recover(3 * LEASE_SECONDS)
-            self._work("w1/1", fail=False)
-            for name in going:
-                self._advance(name)
-            rounds += 1
-            assert rounds < 20, going
-        for key, job in self.model.jobs.items():
-            assert job.state in ("done", "failed", "cancelled"), key
-        for name, run in self.model.runs.items():
-            done = {key for _, _, key in self.model.of(name, "scan")}
-            assert run.state in ("failed", "cancelled") or done >= {*run.keys, PLAN}
-
-
-def new_job(stage: str, key: str) -> NewJob:
-    queue = "scan" if stage == "scan" else "control"
-    return NewJob(step=stage, queue=queue, label=key, input_hash=key, weight=len(key))
-
-
-def outcome(claim: Claimed, unread: bool, child: bool) -> Commit:
-    """Return what a job did; its evidence tells which claim did it."""
-    if claim.step == PLAN:
-        return Commit()
-    if claim.stage == "report":
-        return Commit(artifacts=(("report", b"{}"),))
-    spot = Spot(claim.label.encode(), RULES[0].pattern, 1, 0.5, f"{claim.label} at {claim.fence}")
-    children = (new_job("scan", f"{claim.label}'"),) if child and len(claim.label) < 4 else ()
-    missed = ((b"x.c", "damaged"),) if unread else ()
-    return Commit(spots=(spot,), not_checked=missed, children=children)
+from tests.store.rules import JobsAndRuns
 
 
 @pytest.fixture
@@ -386,26 +31,28 @@ def quick_sqlite(clock: FakeClock) -> Iterator[Store]:
         store.close()
 
 
-def run_machine(store: Store, clock: FakeClock, examples: int, steps: int = 50) -> None:
+def run_machine(store: Store, clock: FakeClock, examples: int, steps: int = 50, shrink: bool = True) -> None:
     checks = settings(
         max_examples=examples,
         stateful_step_count=steps,
         deadline=None,
         derandomize=True,
         database=None,
+        report_multiple_bugs=False,
+        phases=(Phase.generate, Phase.shrink) if shrink else (Phase.generate,),
         suppress_health_check=list(HealthCheck),
     )
-    run_state_machine_as_test(lambda: JobsAndRuns(store, clock), settings=checks)  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(lambda: JobsAndRuns(store, clock), settings=checks)  # type: ignore[arg-type]
 
 
 def test_jobs_and_runs_obey_the_design_on_sqlite(quick_sqlite: Store, clock: FakeClock) -> None:
-    run_machine(quick_sqlite, clock, examples=30)
+    run_machine(quick_sqlite, clock, examples=15, steps=30, shrink=False)
 
 
 def test_jobs_and_runs_obey_the_design_on_postgresql(
     postgres_url: str, open_stores: Callable[..., Store], clock: FakeClock
 ) -> None:
-    run_machine(open_stores(postgres_url, clock=clock), clock, examples=20, steps=30)
+    run_machine(open_stores(postgres_url, clock=clock), clock, examples=10, steps=20, shrink=False)
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from typing import IO
 
 import pytest
 
+from jarvis_workers.errors import JarvisError
 from jarvis_workers.toolchain.children import KEPT, Child, ChildDied, child_environment
 
 ECHO = """
@@ -134,6 +135,24 @@ def test_a_child_that_does_not_listen_is_killed(start: Start) -> None:
 
     with pytest.raises(ProcessLookupError):
         os.kill(child.pid, 0)
+
+
+@pytest.mark.slow
+def test_a_child_that_does_not_end_when_it_is_asked_to_is_killed(start: Start) -> None:
+    """It is waited for 5 s."""
+    child = start("import time\nprint(flush=True)\ntime.sleep(600)")
+    hear(child)
+    child.close()
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(child.pid, 0)
+
+
+def test_an_interpreter_that_cannot_be_started_is_told(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+
+    with pytest.raises(JarvisError, match="/no/such/python: cannot be started: No such file"):
+        start(ECHO)
 
 
 def test_a_child_is_in_a_session_of_its_own(start: Start) -> None:

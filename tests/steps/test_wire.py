@@ -1,0 +1,45 @@
+"""A child's commit arrives at its parent as it was, on one line."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jarvis_workers.steps.wire import decode_commit, encode_commit, to_line
+from jarvis_workers.store.values import Commit, Spot
+
+paths = st.binary(min_size=1, max_size=40).filter(lambda path: b"\0" not in path)
+words = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+numbers = st.integers(min_value=0, max_value=2**53)
+spots = st.builds(
+    Spot, path=paths, pattern=words, line=numbers, confidence=st.floats(0, 1, allow_nan=False), evidence=words
+)
+commits = st.builds(
+    Commit,
+    files=numbers,
+    size=numbers,
+    cpu_seconds=st.floats(0, 1e6),
+    spots=st.lists(spots, max_size=5).map(tuple),
+    not_checked=st.lists(st.tuples(paths, words), max_size=5).map(tuple),
+)
+
+
+@given(commits)
+def test_a_commit_comes_back_from_the_wire_as_it_was(commit: Commit) -> None:
+    line = to_line(encode_commit(commit))
+
+    assert decode_commit(json.loads(line), commit.cpu_seconds) == commit
+
+
+@given(commits)
+def test_a_message_is_one_line_of_ascii(commit: Commit) -> None:
+    line = to_line(encode_commit(commit))
+
+    assert b"\n" not in line
+    assert line.isascii()
+
+
+def test_a_path_need_not_be_utf_8() -> None:
+    commit = Commit(files=1, spots=(Spot(b"src/\xff\xe9\xc3\xa9.c", "unsafe_api", 3, 0.8, "strcpy(a, b)"),))
+
+    assert decode_commit(json.loads(to_line(encode_commit(commit))), 0.0) == commit

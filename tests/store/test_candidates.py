@@ -1,0 +1,63 @@
+"""Candidates: the same order and numbers, whatever order the jobs came in."""
+
+import random
+
+import pytest
+
+from jarvis_workers.store import candidates
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.tables import CANDIDATE
+from jarvis_workers.store.values import Spot
+from tests.store.arrange import add_planned_run, claim, commit
+
+SPOTS = [
+    Spot(path, pattern, line, 0.8, "x")
+    for path in (b"B.c", b"a.c", b"a/\xff.c", "é.c".encode())
+    for line in (2, 10)
+    for pattern in ("format_string", "unsafe_api")
+]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_candidates_are_numbered_by_file_line_and_rule(store: Store, seed: int) -> None:
+    run = add_planned_run(store, 3)
+    shuffled = random.Random(seed).sample(SPOTS, len(SPOTS))
+    for part, job in enumerate(claim(store, run, limit=3)):
+        commit(store, job, *shuffled[part::3])
+    with store.write() as session:
+        candidates.number(session, run)
+        found = candidates.read(session, run)
+        rows = session.execute(CANDIDATE.select().order_by(CANDIDATE.c.gid)).all()
+
+    assert [(row.file_raw, row.line, row.pattern) for row in rows] == [(s.path, s.line, s.pattern) for s in SPOTS]
+    assert [row.gid for row in rows] == list(range(1, len(SPOTS) + 1))
+    assert [(gid, found.line) for gid, found in found] == [(gid, s.line) for gid, s in enumerate(SPOTS, 1)]
+
+
+def test_a_file_name_that_is_no_text_is_shown_escaped(store: Store) -> None:
+    run = add_planned_run(store, 1)
+    commit(store, claim(store, run)[0], Spot(b"a/\xff.c", "unsafe_api", 1, 0.8, "x"))
+    with store.read() as session:
+        ((_, found),) = candidates.read(session, run)
+
+    assert found.file == r"a/\xff.c"
+    assert (found.category, found.cwe) == ("unsafe_api", 120)
+
+
+def test_numbering_again_gives_the_same_numbers(store: Store) -> None:
+    run = add_planned_run(store, 1)
+    commit(store, claim(store, run)[0], *SPOTS)
+    seen = []
+    for _ in range(2):
+        with store.write() as session:
+            candidates.number(session, run)
+            seen.append(session.execute(CANDIDATE.select().order_by(CANDIDATE.c.id)).all())
+
+    assert seen[0] == seen[1]
+
+
+def test_a_run_without_candidates_has_none(store: Store) -> None:
+    run = add_planned_run(store, 0)
+    with store.write() as session:
+        candidates.number(session, run)
+        assert candidates.read(session, run) == []
