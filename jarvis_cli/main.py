@@ -22,6 +22,7 @@ from typer.core import TyperGroup
 from jarvis_cli import exits
 from jarvis_workers import __version__
 from jarvis_workers.errors import JarvisError
+from jarvis_workers.paths import plain
 
 # typer carries click inside itself, or beside it, by its version: the family is reached through the member it shows.
 CommandLineError: type[Exception] = typer.BadParameter.__mro__[2]
@@ -118,12 +119,14 @@ def jarvis(
 
 def main() -> None:
     """Be `jarvis`."""
+    open_standard_streams()
     _write_anything()
     sys.exit(run(sys.argv[1:]))
 
 
 def jarvis_sec() -> None:
     """Be `jarvis-sec` and `jsec`: `jarvis sec`, with a report in ./report.md unless -o says otherwise."""
+    open_standard_streams()
     _write_anything()
     frame = Frame(default_output=Path("report.md"))
     sys.exit(run(sys.argv[1:], command="sec", prog=Path(sys.argv[0]).name, frame=frame))
@@ -150,7 +153,7 @@ def run(args: Sequence[str], *, command: str | None = None, prog: str = "jarvis"
     try:
         return _perform(list(args), command, prog, frame or Frame())
     except JarvisError as error:
-        return _end(exits.FAILED, f"{prog}: {error}")
+        return _end(exits.FAILED, f"{prog}: {plain(str(error))}")
     except (KeyboardInterrupt, typer.Abort):
         return _end(exits.INTERRUPTED, f"{prog}: interrupted")
     except CommandLineError as error:
@@ -214,11 +217,12 @@ def _usage(error: Any, prog: str) -> str:
     if type(error).__name__ == "NoArgsIsHelpError" or ctx is None:
         return message if ctx else f"{prog}: {message}"
     stop = "" if message.endswith((".", "?", ")")) else "."
+    message = plain(message)
     return f"{ctx.command_path}: {message}{stop} See: {ctx.command_path} --help"
 
 
 def _internal(error: Exception, prog: str, args: Sequence[str]) -> str:
     if {"-v", "--verbose"} & set(args) or os.environ.get("JARVIS_DEBUG"):
         return "".join(traceback.format_exception(error)).rstrip()
-    says = " ".join(f"{type(error).__name__}: {error}".split())
+    says = plain(" ".join(f"{type(error).__name__}: {error}".split()))
     return f"{prog}: internal error: {says} (set JARVIS_DEBUG=1 to see where)"

@@ -9,6 +9,7 @@ from typing import Protocol, Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
+from jarvis_workers.paths import plain
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
 
@@ -53,7 +54,7 @@ class Quiet:
 
     def tell(self, says: str) -> None:
         if sys.stderr:
-            sys.stderr.write(f"jarvis: {says}\n")
+            sys.stderr.write(f"jarvis: {plain(says)}\n")
             sys.stderr.flush()
 
     def conclude(self, says: str, *, well: bool) -> None:
@@ -148,7 +149,7 @@ class Bars(Talking):
                 self._bars.update(task, total=total, completed=done, says=says)
 
     def tell(self, says: str) -> None:
-        self._bars.console.print(f"jarvis: {says}", markup=False, highlight=False, soft_wrap=True)
+        self._bars.console.print(f"jarvis: {plain(says)}", markup=False, highlight=False, soft_wrap=True)
 
     def _task(self, name: str, total: int | None) -> TaskID:
         if name not in self._tasks:

@@ -12,6 +12,7 @@ from jarvis_cli.carry import carry_out
 from jarvis_cli.deliver import counted, deliver, delivery, exit_code, summary, write_report
 from jarvis_cli.progress import describe, display
 from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
 from jarvis_workers.sec.report import FORMATS
 from jarvis_workers.service import desk, reports, runs
 from jarvis_workers.service.export import export as export_files
@@ -46,7 +47,7 @@ def group() -> None:
 @app.command("list")
 def list_runs(
     limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, metavar="NUMBER", help="How many, the newest first.")
+        int, typer.Option("--limit", "-n", min=1, max=10_000, metavar="NUMBER", help="How many, the newest first.")
     ] = 20,
     as_json: AsJson = False,
 ) -> int:
@@ -63,7 +64,7 @@ def list_runs(
     typer.echo(f"{'RUN':<10}{'KIND':<10}{'STATE':<12}{'CREATED':<21}{'FILES':>8}  ROOT")
     for row in found:
         start = f"{row['id']:<10}{row['kind']:<10}{row['state']:<12}{row['created_at'][:19]:<21}"
-        typer.echo(f"{start}{row['files']:>8,}  {_line(row['root'])}")
+        typer.echo(f"{start}{row['files']:>8,}  {plain(row['root'])}")
     return exits.DONE
 
 
@@ -91,7 +92,7 @@ def show(run: RunId, as_json: AsJson = False) -> int:
         "version",
     ):
         if part[name] is not None:
-            typer.echo(f"{name:<14}{_line(str(part[name]))}")
+            typer.echo(f"{name:<14}{plain(str(part[name]))}")
     for stage in stages:
         seconds = stage.closed_at - stage.opened_at if stage.closed_at and stage.opened_at else 0.0
         rate = stage.weight_done / seconds if seconds > 0 else 0.0
@@ -120,7 +121,12 @@ def _wait(run: str, timeout: float | None, quiet: bool) -> int:
         chosen = runs.find_run(store, run)
         with display(quiet) as screen:
             waiting = runs.Waiting(
-                time.monotonic, time.sleep, screen.show, settings.tick_seconds, settings.lease_seconds
+                clock=time.monotonic,
+                sleep=time.sleep,
+                show=screen.show,
+                tell=screen.tell,
+                tick_seconds=settings.tick_seconds,
+                lease_seconds=settings.lease_seconds,
             )
             ended = runs.wait(store, chosen.id, timeout, waiting)
         if ended is None:
@@ -206,10 +212,10 @@ def export(
         place = directory or export_directory(chosen)
         if place is None:
             raise UsageError(
-                f"run {chosen.id}: its root {_line(chosen.root)} is not a directory here; say where with -d"
+                f"run {chosen.id}: its root {plain(chosen.root)} is not a directory here; say where with -d"
             )
         for path in export_files(store, desk.blobs_of(settings), chosen, place):
-            typer.echo(str(path))
+            typer.echo(plain(str(path)))
     return exits.DONE
 
 
@@ -251,8 +257,3 @@ def _row(store: Store, run: Run, settings: Settings) -> dict[str, Any]:
         "files": files,
         "root": run.root,
     }
-
-
-def _line(text: str) -> str:
-    """Keep a root with odd characters on its line, and off the terminal's controls."""
-    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)

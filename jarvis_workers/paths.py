@@ -14,6 +14,11 @@ def shown(path: bytes) -> str:
     return path.decode("utf-8", "backslashreplace").replace("\0", "\\x00")
 
 
+def plain(text: str) -> str:
+    """Return text that a terminal shows and does not obey: what is not printable becomes `\\xNN` or `\\uNNNN`."""
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
+
+
 def as_text(path: bytes) -> str:
     return path.decode("utf-8", "surrogateescape")
 

@@ -9,7 +9,6 @@ an empty variable counts as not set.  A secret may be read from a file (JARVIS_S
 """
 
 import os
-import re
 import tomllib
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from jarvis_workers.errors import SettingsError
+from jarvis_workers.redact import redact
 
 PREFIX = "JARVIS_"
 YAML_FILE = "jarvis.yaml"
@@ -31,6 +31,7 @@ TOML_PLACE = "pyproject.toml [tool.jarvis]"
 SECRETS = ("store_url", "broker_url", "blobs_url")
 READ_ELSEWHERE = frozenset({"JARVIS_DEBUG"})
 DEFAULT = "default"
+TICK_SHARE = 1 / 3
 FLAG = "command line"
 
 short = Repr()
@@ -57,9 +58,9 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 Suffixes = Annotated[Names, AfterValidator(_bare)]
 Language = Literal["c/cpp", "rust"]
 Languages = Annotated[tuple[Language, ...], BeforeValidator(_listed)]
-Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=1)]
-Megabytes = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=1, le=1_000_000)]
+Megabytes = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 
 
 class Frozen(BaseModel):
@@ -171,19 +172,26 @@ def origins(
     return found
 
 
-def redact(address: str) -> str:
-    """Hide what an address keeps secret: its password, and the parameters that look like one."""
-    address = re.sub(r"(://[^:/@]*):.*@", r"\1:***@", address)
-    return re.sub(r"(?i)([?&;][^=&]*(?:pass|secret|token|key|sig|cred)[^=&]*=)[^&]*", r"\1***", address)
-
-
 def _settle(layers: list[Layer], directory: Path) -> Settings:
     merged: dict[str, object] = {}
     for layer in reversed(layers):
         _check(layer)
         merged.update(layer.values)
     settings = Settings.model_validate(_nested(merged))
+    _check_together(settings)
     return settings.model_copy(update={"data_dir": (directory / settings.data_dir).absolute()})
+
+
+def _check_together(settings: Settings) -> None:
+    """Refuse what each setting allows and their company does not."""
+    most = settings.lease_seconds * TICK_SHARE
+    if settings.tick_seconds > most:
+        raise SettingsError(
+            f'"tick_seconds" is {settings.tick_seconds:g}, should be at most {most:g}, a third of "lease_seconds"'
+        )
+    for name in SECRETS:
+        if "\0" in (getattr(settings, name) or ""):
+            raise SettingsError(f'"{name}" holds a NUL character')
 
 
 def _read_layers(flags: Mapping[str, object], environ: Mapping[str, str], directory: Path) -> list[Layer]:

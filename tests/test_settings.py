@@ -38,14 +38,14 @@ def test_with_nothing_set_the_store_is_a_file_in_the_data_directory(tmp_path):
 
 
 def test_a_flag_wins_over_a_variable_that_over_yaml_that_over_pyproject(tmp_path):
-    toml(tmp_path, "[tool.jarvis]\nlease_seconds = 1\ntick_seconds = 1\nresend_seconds = 1\nprocesses = 1\n")
-    yaml(tmp_path, "lease_seconds: 2\ntick_seconds: 2\nresend_seconds: 2\n")
-    environ = {"JARVIS_LEASE_SECONDS": "3", "JARVIS_TICK_SECONDS": "3"}
+    toml(tmp_path, "[tool.jarvis]\nlease_seconds = 10\ntick_seconds = 1\nresend_seconds = 1\nprocesses = 1\n")
+    yaml(tmp_path, "lease_seconds: 20\ntick_seconds: 2\nresend_seconds: 2\n")
+    environ = {"JARVIS_LEASE_SECONDS": "30", "JARVIS_TICK_SECONDS": "3"}
 
-    settings = read(tmp_path, environ, lease_seconds=4.0)
+    settings = read(tmp_path, environ, lease_seconds=40.0)
 
     found = (settings.lease_seconds, settings.tick_seconds, settings.resend_seconds, settings.processes)
-    assert found == (4, 3, 2, 1)
+    assert found == (40, 3, 2, 1)
 
 
 def test_a_flag_that_was_not_given_wins_over_nothing(tmp_path):
@@ -208,3 +208,13 @@ def test_settings_cannot_be_changed(tmp_path):
 
     with pytest.raises(ValueError, match="frozen"):
         settings.data_dir = Path("/")
+
+
+def test_a_tick_that_outlasts_a_lease_is_refused(tmp_path):
+    with pytest.raises(SettingsError, match=r'"tick_seconds" is 20, should be at most 0\.333333'):
+        read(tmp_path, lease_seconds=1.0, tick_seconds=20.0)
+
+
+def test_an_address_with_a_nul_is_refused(tmp_path):
+    with pytest.raises(SettingsError, match='"store_url" holds a NUL'):
+        read(tmp_path, store_url="sqlite:///a\0b")

@@ -66,7 +66,7 @@ class Scanner:
         """`language` is "c/cpp" or "rust"."""
         if language not in self._languages:
             self._languages[language] = _Language(language, self._engine)
-        if content[:3] in BYTE_ORDER_MARKS or content[:2] in BYTE_ORDER_MARKS:
+        if content[:3] in BYTE_ORDER_MARKS or content[:2] in BYTE_ORDER_MARKS or 0 in content[:HEAD_BYTES]:
             content = _as_utf8(content)
         names, problem = self._languages[language].names(content)
         if not names:
@@ -145,13 +145,35 @@ def _suffix(name: bytes) -> bytes:
 
 
 NOTHING = Scan((), None)
+HEAD_BYTES = 64
+LEAST_HEAD_BYTES = 32
+WIDE_BY_NULS: Mapping[tuple[bool, ...], str] = {
+    (False, True, False, True): "utf-16-le",
+    (True, False, True, False): "utf-16-be",
+    (False, True, True, True): "utf-32-le",
+    (True, True, True, False): "utf-32-be",
+}
 BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
 def _as_utf8(content: bytes) -> bytes:
     if content[:3] == b"\xef\xbb\xbf":
         return content[3:]
-    return content.decode("utf-16", "replace").encode("utf-8", "replace")
+    encoding = _wide_encoding(content)
+    return content if encoding is None else content.decode(encoding, "replace").encode("utf-8", "replace")
+
+
+def _wide_encoding(content: bytes) -> str | None:
+    """Tell UTF-32 and UTF-16 by their mark or, without one, by where the NULs of ASCII text stand."""
+    if content[:4] == b"\0\0\xfe\xff" or (content[:4] == b"\xff\xfe\0\0" and content[6:8] == b"\0\0"):
+        return "utf-32"
+    if content[:2] in BYTE_ORDER_MARKS:
+        return "utf-16"
+    head = content[: HEAD_BYTES - HEAD_BYTES % 4]
+    nul = (
+        [head[place::4].count(0) == len(head[place::4]) for place in range(4)] if len(head) >= LEAST_HEAD_BYTES else []
+    )
+    return WIDE_BY_NULS.get(tuple(nul))
 
 
 def _by_name(rules: Iterable[Rule], kind: str) -> dict[bytes, tuple[Rule, ...]]:

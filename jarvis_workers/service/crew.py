@@ -1,6 +1,7 @@
 """The children of a command: one seat each, started when there is work, replaced when they die."""
 
 import json
+import os
 import selectors
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from jarvis_workers.store.values import Claimed, Commit
 from jarvis_workers.toolchain.children import Child, ChildDied
 
 CHILD_MODULE = "jarvis_workers.service.child"
+LAST_WORDS_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,16 @@ class Crew:
         if seat.child is not None:
             self.selector.unregister(seat.child)
         self.seats[self.seats.index(seat)] = self._seat()
-        return Answer(seat.job, seat.process, death=how) if seat.job else None
+        return Answer(seat.job, seat.process, death=how + self._last_words()) if seat.job else None
+
+    def _last_words(self) -> str:
+        """Return the last line that the children have said on standard error, which then is empty again."""
+        size = self._errors.seek(0, os.SEEK_END)
+        self._errors.seek(max(0, size - LAST_WORDS_BYTES))
+        lines = self._errors.read().decode("utf-8", "replace").split("\n")
+        self._errors.truncate(0)
+        said = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        return f": {said[:200]}" if said else ""
 
     def _seat(self) -> Seat:
         self._named += 1

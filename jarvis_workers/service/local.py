@@ -13,8 +13,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING
 
-from jarvis_workers.errors import JarvisError, StoreError, StoreUnavailable
-from jarvis_workers.service.crew import Answer, Crew
+from jarvis_workers.errors import JarvisError, StoreError, StoreUnavailable, UsageError
+from jarvis_workers.service.crew import Answer, Crew, Seat
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.controller import Controller, advance
 from jarvis_workers.steps.flow import CONTROL_QUEUE
@@ -132,7 +132,7 @@ class LocalExecutor:
         self.crew.dismiss()
         with self.store.write() as session:
             jobs.release_worker(session, self.worker.id)
-            runs.pause(session, run_id, why)
+            runs.pause(session, run_id, why, executor=self.executor)
 
     def _bear(self, problem: StoreUnavailable, since: float | None) -> float:
         """Wait a tick for the store to come back; raise `problem` when patience is at its end."""
@@ -153,6 +153,8 @@ class LocalExecutor:
         if self._hungry:
             self._fill()
         run = self._look(run_id)
+        if run.executor != self.executor:
+            raise UsageError(f"run {run_id} was taken over by another command; see: jarvis runs watch {run_id}")
         if run.ended or run.state == "paused":
             self._drop_work()
             return run
@@ -205,7 +207,7 @@ class LocalExecutor:
     def _fill(self) -> None:
         """Claim a job for every idle seat and for the thread, and hand them out."""
         with self.store.write() as session:
-            given = [(seat, self._claim(session, SCAN_QUEUE, seat.process)) for seat in self.crew.idle]
+            given = list(self._claims(session))
             control = None if self._control else self._claim(session, CONTROL_QUEUE, self.worker.id)
         self._hungry = False
         if control:
@@ -213,10 +215,16 @@ class LocalExecutor:
             self._control = (control, future)
             future.add_done_callback(lambda _: self._ring.send(b"!"))
         for seat, job in given:
-            if job:
-                module, work = load(self.store, job)
-                request = {"module": module, "work": work}
-                self._note(self.crew.give(seat, job, request, self.world.clock()))
+            module, work = load(self.store, job)
+            request = {"module": module, "work": work}
+            self._note(self.crew.give(seat, job, request, self.world.clock()))
+
+    def _claims(self, session: "Session") -> Iterator[tuple[Seat, Claimed]]:
+        for seat in self.crew.idle:
+            job = self._claim(session, SCAN_QUEUE, seat.process)
+            if job is None:
+                return
+            yield seat, job
 
     def _claim(self, session: "Session", queue: str, process: str) -> Claimed | None:
         scan_lease = self.limits.hard_limit_seconds + LEASE_MARGIN_SECONDS

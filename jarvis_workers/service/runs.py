@@ -1,10 +1,12 @@
 """What a user can ask of runs: find, cancel, go on, try again, wait, prune."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jarvis_workers.errors import UsageError
+from jarvis_workers.errors import StoreUnavailable, UsageError
+from jarvis_workers.paths import plain
 from jarvis_workers.service.presence import is_gone
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.prune import Pruned
@@ -19,11 +21,15 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
 LOCAL = "local:"
+RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,32}")
+PATIENCE_SECONDS = 600.0
 BLOB_GRACE_SECONDS = 24 * 3600.0
 
 
 def find_run(store: Store, prefix: str) -> Run:
     """Return the run whose id starts with `prefix`, or the newest for "last"."""
+    if not RUN_ID.fullmatch(prefix):
+        raise UsageError(f'"{plain(prefix)}" is no run id; see: jarvis runs list')
     with store.read() as session:
         found = runs.newest(session, 1) if prefix == "last" else runs.starting_with(session, prefix)
     if not found:
@@ -101,22 +107,31 @@ def cancel(store: Store, run: Run, lease_seconds: float) -> Run:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """How to wait: `clock` is monotonic, `sleep` waits a tick, `show` is told how far the run is."""
+    """How to wait: `clock` is monotonic, `sleep` waits; `show` is told how far the run is, `tell` what is wrong."""
 
     clock: Callable[[], float]
     sleep: Callable[[float], None]
     show: Callable[[Run, list[StageProgress]], None]
+    tell: Callable[[str], None]
     tick_seconds: float
     lease_seconds: float
 
 
 def wait(store: Store, run_id: str, timeout: float | None, waiting: Waiting) -> Run | None:
-    """Return the run when it has ended, is paused or abandoned; None when the time is up."""
+    """Return the run when it has ended, is paused or abandoned; None when the time is up.
+
+    A store that goes away meanwhile is waited for, PATIENCE_SECONDS at most; then StoreUnavailable is raised.
+    """
     until = None if timeout is None else waiting.clock() + timeout
+    away_since: float | None = None
     while True:
-        run = find_run(store, run_id)
-        waiting.show(run, stages_of(store, run))
-        if run.ended or run.state == "paused" or is_abandoned(store, run, waiting.lease_seconds):
+        try:
+            run = _over(store, run_id, waiting)
+            away_since = None
+        except StoreUnavailable as problem:
+            away_since = _bear(problem, away_since, waiting)
+            run = None
+        if run:
             return run
         rest = waiting.tick_seconds if until is None else min(waiting.tick_seconds, until - waiting.clock())
         if rest <= 0:
@@ -124,12 +139,31 @@ def wait(store: Store, run_id: str, timeout: float | None, waiting: Waiting) -> 
         waiting.sleep(rest)
 
 
+def _over(store: Store, run_id: str, waiting: Waiting) -> Run | None:
+    """Return the run if nothing more will happen to it by itself."""
+    run = find_run(store, run_id)
+    waiting.show(run, stages_of(store, run))
+    over = run.ended or run.state == "paused" or is_abandoned(store, run, waiting.lease_seconds)
+    return run if over else None
+
+
+def _bear(problem: StoreUnavailable, since: float | None, waiting: Waiting) -> float:
+    now = waiting.clock()
+    if since is None:
+        waiting.tell(f"{problem}; waiting for it up to {PATIENCE_SECONDS:.0f} s")
+        return now
+    if now - since > PATIENCE_SECONDS:
+        raise problem
+    return since
+
+
 def remove_runs(store: Store, run_ids: Sequence[str]) -> int:
     """Delete ended runs with their candidates, jobs and reports; return how many."""
+    removed = 0
     for run_id in run_ids:
         with store.write() as session:
-            runs.remove(session, run_id)
-    return len(run_ids)
+            removed += runs.remove(session, run_id)
+    return removed
 
 
 def ended_before(store: Store, days: float) -> list[str]:

@@ -94,5 +94,5 @@ def _facts(snapshot: Snapshot) -> SnapshotFacts:
 def _nothing(path: Path, snapshot: Snapshot) -> str:
     reasons = [f"{reason}: {count:,}" for reason, count in sorted(snapshot.left_out.items())]
     reasons += [f"{reason}: {shown(tree)}" for tree, reason in snapshot.excluded[:3]]
-    why = "left out: " + "; ".join(reasons) if reasons else "it is empty"
+    why = "left out: " + "; ".join(reasons) if reasons else "no file has a suffix of the chosen languages"
     return f"{shown(os.fsencode(path))}: no C, C++ or Rust files to scan ({why})"

@@ -7,23 +7,22 @@ takes no exponential time whatever the pattern.
 import re
 
 _CLASSES = {
-    b"alnum": rb"[0-9A-Za-z]",
-    b"alpha": rb"[A-Za-z]",
-    b"blank": rb"[ \t]",
-    b"cntrl": rb"[\x00-\x1f\x7f]",
-    b"digit": rb"[0-9]",
-    b"graph": rb"[\x21-\x7e]",
-    b"lower": rb"[a-z]",
-    b"print": rb"[\x20-\x7e]",
-    b"punct": rb"[!-/:-@\[-`{-~]",
-    b"space": rb"[ \t-\r]",
-    b"upper": rb"[A-Z]",
-    b"xdigit": rb"[0-9A-Fa-f]",
+    b"alnum": rb"0-9A-Za-z",
+    b"alpha": rb"A-Za-z",
+    b"blank": rb" \t",
+    b"cntrl": rb"\x00-\x1f\x7f",
+    b"digit": rb"0-9",
+    b"graph": rb"\x21-\x7e",
+    b"lower": rb"a-z",
+    b"print": rb"\x20-\x7e",
+    b"punct": rb"!-/:-@\[-`{-~",
+    b"space": rb" \t-\r",
+    b"upper": rb"A-Z",
+    b"xdigit": rb"0-9A-Fa-f",
 }
 _NEVER = b"(?!)"
 _STAR = b"*"
 _SLASH = re.compile(rb"\\?/")
-_BYTES = [bytes([value]) for value in range(256)]
 
 
 def translate(glob: bytes) -> bytes:
@@ -112,33 +111,34 @@ def _bracket(glob: bytes, start: int) -> tuple[bytes, int]:
     negated = glob[at : at + 1] in (b"!", b"^")
     at += negated
     first = at
-    members: set[bytes] = set()
+    members = bytearray()
     while at == first or glob[at : at + 1] != b"]":
         added, at = _members(glob, at)
         if added is None:
             return _NEVER, len(glob)
-        members |= added
-    chosen = (set(_BYTES) - members if negated else members) - {b"/"}
-    if not chosen:
-        return _NEVER, at + 1
-    return b"[" + b"".join(rb"\x%02x" % ord(char) for char in sorted(chosen)) + b"]", at + 1
+        members += added
+    if negated:
+        return b"[^/" + members + b"]", at + 1
+    return (b"(?!/)[" + members + b"]" if members else _NEVER), at + 1
 
 
-def _members(glob: bytes, at: int) -> tuple[set[bytes] | None, int]:
+def _members(glob: bytes, at: int) -> tuple[bytes | None, int]:
+    """Return what a class is made of, to stand between brackets; nothing for a range that ends before it begins."""
     if glob.startswith(b"[:", at):
         end = glob.find(b"]", at + 2)
         if end < 0:
             return None, len(glob)
         if glob[end - 1 : end] == b":" and end - 1 >= at + 2:
-            expression = _CLASSES.get(glob[at + 2 : end - 1])
-            return _class(expression), end + 1
+            return _CLASSES.get(glob[at + 2 : end - 1]), end + 1
     low, at = _member(glob, at)
     if low is None:
         return None, at
     if glob[at : at + 1] != b"-" or glob[at + 1 : at + 2] in (b"", b"]"):
-        return {low}, at
+        return _escape(low), at
     high, at = _member(glob, at + 1)
-    return (None if high is None else set(_BYTES[ord(low) : ord(high) + 1])), at
+    if high is None:
+        return None, at
+    return (_escape(low) + b"-" + _escape(high) if low <= high else b""), at
 
 
 def _member(glob: bytes, at: int) -> tuple[bytes | None, int]:
@@ -146,8 +146,5 @@ def _member(glob: bytes, at: int) -> tuple[bytes | None, int]:
     return glob[at : at + 1] or None, at + 1
 
 
-def _class(expression: bytes | None) -> set[bytes] | None:
-    if expression is None:
-        return None
-    matches = re.compile(expression).match
-    return {char for char in _BYTES if matches(char)}
+def _escape(char: bytes) -> bytes:
+    return rb"\x%02x" % ord(char)

@@ -11,6 +11,10 @@ from typing import NamedTuple
 
 from jarvis_workers.snapshots.globs import translate
 
+LONGEST_FILE = 65_536
+LONGEST_LINE = 1_000
+MOST_LINES = 1_000
+LONGEST_KEPT = 16_384
 _UNTRIMMED = re.compile(rb"((?:\\.|[^\\])*?) *\Z", re.DOTALL)
 
 
@@ -36,13 +40,20 @@ class Globs:
         rules = [(glob, reason) for glob, reason in rules if glob and not glob.startswith(b"#")]
         rules.reverse()
         self._matches = [Match(glob.startswith(b"!"), reason) for glob, reason in rules]
-        alternatives = (b"(" + translate(glob.removeprefix(b"!")) + b")" for glob, _ in rules)
-        self._expression = re.compile(b"|".join(alternatives), re.DOTALL) if rules else None
+        self._expression = _compile([translate(glob.removeprefix(b"!")) for glob, _ in rules]) if rules else None
 
     def match(self, path: bytes) -> Match | None:
         """Take a path relative to the directory of the lines; a directory's path ends with a slash."""
         found = self._expression.fullmatch(path) if self._expression else None
         return self._matches[found.lastindex - 1] if found and found.lastindex else None
+
+
+def _compile(alternatives: Iterable[bytes]) -> re.Pattern[bytes]:
+    joined = b"|".join(b"(" + alternative + b")" for alternative in alternatives)
+    expression = re.compile(joined, re.DOTALL)
+    if len(joined) > LONGEST_KEPT:
+        re.purge()  # the module keeps the last 512 expressions, and a hostile tree makes each of them megabytes
+    return expression
 
 
 class Rules(NamedTuple):
@@ -63,9 +74,21 @@ def ignored_by(rules: Rules | None, path: bytes) -> str | None:
     return None
 
 
-def ignore_lines(name: str, content: bytes) -> Sequence[Line]:
+def ignore_lines(name: str, content: bytes | None) -> Sequence[Line]:
+    """Return the lines of an ignore file.
+
+    One that cannot be read, or is beyond the limits, takes everything back, as what it spares must not go unchecked.
+    """
     reason = f"ignored by {name}"
-    return [Line(line, reason) for line in content.removeprefix(b"\xef\xbb\xbf").split(b"\n")]
+    lines = _lines(content)
+    return [Line(b"!*", reason)] if lines is None else [Line(line, reason) for line in lines]
+
+
+def _lines(content: bytes | None) -> list[bytes] | None:
+    if content is None or len(content) > LONGEST_FILE:
+        return None
+    lines = [line for line in content.removeprefix(b"\xef\xbb\xbf").split(b"\n") if line and not line.startswith(b"#")]
+    return lines if len(lines) <= MOST_LINES and max(map(len, lines), default=0) <= LONGEST_LINE else None
 
 
 def _unwrapped(line: bytes) -> bytes:

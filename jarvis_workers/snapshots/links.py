@@ -1,32 +1,61 @@
-"""Judge a symbolic link: none is ever followed, and none that could hide source goes unsaid."""
+"""Judge a symbolic link: none is ever followed, and none that could hide source goes unsaid.
+
+A file that is named like source is packed, counted or named where it lies, and so may be a link's target unsaid.
+"""
 
 import errno
 import os
+import stat
 
 from jarvis_workers.snapshots.outcome import LeftOut, NotChecked
 from jarvis_workers.snapshots.reasons import (
     LINK_BROKEN,
     LINK_LOOP,
     LINK_OUT,
+    LINK_TO_NO_SOURCE,
+    LINK_TO_OWN,
     LINK_WITHIN_THE_TREE,
-    NOT_A_SOURCE_FILE,
+    not_regular,
     reason_of,
 )
+from jarvis_workers.snapshots.selection import OWN_DIRECTORY, Selection
 
 
-def judge_link(root: bytes, path: bytes, *, is_source: bool) -> LeftOut | NotChecked:
-    """Say what becomes of the link at `path`, relative to `root`, which is a real path."""
+def judge_link(root: bytes, path: bytes, selection: Selection) -> LeftOut | NotChecked | None:
+    """Say what becomes of the link at `path`, relative to `root`, which is a real path; None if it is no source."""
+    is_source = selection.is_source(path.rpartition(b"/")[2])
+    above = root.rstrip(b"/") + b"/"
     try:
-        target = os.path.realpath(root.rstrip(b"/") + b"/" + path, strict=True)
+        target = os.path.realpath(above + path, strict=True)
+        mode = os.lstat(target).st_mode
     except OSError as error:
         return _judge_dangling(path, error, is_source)
-    inside = target == root or target.startswith(root.rstrip(b"/") + b"/")
-    return LeftOut(LINK_WITHIN_THE_TREE) if inside else NotChecked(path, LINK_OUT)
+    if target != root and not target.startswith(above):
+        return NotChecked(path, LINK_OUT)
+    hides = _hides(target[len(above) :], mode, selection) if is_source and not stat.S_ISDIR(mode) else None
+    return NotChecked(path, hides) if hides else LeftOut(LINK_WITHIN_THE_TREE)
 
 
-def _judge_dangling(path: bytes, error: OSError, is_source: bool) -> LeftOut | NotChecked:
+def _hides(target: bytes, mode: int, selection: Selection) -> str | None:
+    """Return why the target of a link that is named like source appears nowhere else, if so."""
+    *directories, name = target.split(b"/")
+    if directories[:1] == [OWN_DIRECTORY]:
+        return LINK_TO_OWN
+    if selection.is_source(name) or _lies_in_an_excluded_one(directories, selection):
+        return None
+    return LINK_TO_NO_SOURCE if stat.S_ISREG(mode) else f"symbolic link: {not_regular(mode)}"
+
+
+def _lies_in_an_excluded_one(directories: list[bytes], selection: Selection) -> bool:
+    return any(
+        name in selection.exclude_dirs or selection.excludes(b"/".join([*directories[:depth], name, b""]))
+        for depth, name in enumerate(directories)
+    )
+
+
+def _judge_dangling(path: bytes, error: OSError, is_source: bool) -> NotChecked | None:
     if error.errno == errno.ELOOP:
         return NotChecked(path, LINK_LOOP)
     if error.errno not in (errno.ENOENT, errno.ENOTDIR):
         return NotChecked(path, f"symbolic link: {reason_of(error)}")
-    return NotChecked(path, LINK_BROKEN) if is_source else LeftOut(NOT_A_SOURCE_FILE)
+    return NotChecked(path, LINK_BROKEN) if is_source else None

@@ -3,13 +3,16 @@
 import errno
 import stat
 
-NOT_A_SOURCE_FILE = "not a source file"
 LINK_WITHIN_THE_TREE = "link within the tree"
 EXCLUDED_DIRECTORY = "excluded directory"
 EXCLUDED = "excluded by --exclude"
 NOT_INCLUDED = "not among --include"
 
 LINK_OUT = "symbolic link that leaves the root; scan its target by itself"
+LINK_TO_NO_SOURCE = (
+    "symbolic link to a file that is not a source by its name: give it a source suffix, or scan it by itself"
+)
+LINK_TO_OWN = "symbolic link into .jarvis, which is never scanned; scan its target by itself"
 LINK_LOOP = "symbolic link loop"
 LINK_BROKEN = "broken symbolic link"
 CHANGING = "kept changing while it was read"

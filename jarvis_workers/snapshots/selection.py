@@ -8,7 +8,8 @@ from functools import cached_property
 from jarvis_workers.snapshots.ignore import Globs, Line
 from jarvis_workers.snapshots.reasons import EXCLUDED, NOT_INCLUDED
 
-EXCLUDED_DIRECTORIES = frozenset({b".git", b"build", b"out", b"target", b"third_party", b"vendor", b".jarvis"})
+OWN_DIRECTORY = b".jarvis"
+EXCLUDED_DIRECTORIES = frozenset({b".git", b"build", b"out", b"target", b"third_party", b"vendor", OWN_DIRECTORY})
 
 
 @dataclass(frozen=True)

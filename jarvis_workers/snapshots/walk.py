@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jarvis_workers.errors import SnapshotError, UsageError
-from jarvis_workers.snapshots.ignore import Globs, Rules, ignore_lines, ignored_by
+from jarvis_workers.snapshots.ignore import LONGEST_FILE, Globs, Rules, ignore_lines, ignored_by
 from jarvis_workers.snapshots.links import judge_link
 from jarvis_workers.snapshots.outcome import Excluded, Found, LeftOut, NotChecked, Outcome
 from jarvis_workers.snapshots.reading import read_file
@@ -21,20 +21,16 @@ from jarvis_workers.snapshots.reasons import (
     EXCLUDED_DIRECTORY,
     LINK_LOOP,
     MOVED,
-    NOT_A_SOURCE_FILE,
     NOT_INCLUDED,
     TOO_DEEP,
     not_regular,
     reason_of,
 )
-from jarvis_workers.snapshots.selection import Selection
+from jarvis_workers.snapshots.selection import OWN_DIRECTORY, Selection
 
 OPEN_DIRECTORIES = 64
 LONGEST_PATH = 65_536
-# What we write ourselves between two runs must not make their reports differ, so it is passed over unnamed.
-OWN_DIRECTORY = b".jarvis/"
 IGNORE_FILES = (".gitignore", ".jarvisignore")
-_IGNORE_FILE_LIMIT = 1_000_000
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _CLOSED = -1
 
@@ -63,7 +59,8 @@ def walk(root: Path, selection: Selection) -> Generator[Outcome, None, None]:
 def _walk_file(root: Path, name: bytes, directory: int, selection: Selection) -> Iterator[Outcome]:
     try:
         path = os.fsencode(root.name)
-        yield Found(path, directory, name) if selection.is_source(path) else LeftOut(NOT_A_SOURCE_FILE)
+        if selection.is_source(path):
+            yield Found(path, directory, name)
     finally:
         os.close(directory)
 
@@ -88,7 +85,6 @@ class _Listing:
     links: set[bytes] = field(default_factory=set)
     special: dict[bytes, str] = field(default_factory=dict)
     ignore_files: set[str] = field(default_factory=set)
-    other: int = 0
 
 
 class _Walk:
@@ -109,13 +105,16 @@ class _Walk:
                 elif name.endswith(b"/"):
                     yield from self._visit_directory(level, name)
                 else:
-                    yield self._judge(level, name)
+                    outcome = self._judge(level, name)
+                    if outcome is not None:
+                        yield outcome
         finally:
             for level in self._levels:
                 _close(level)
 
     def _visit_directory(self, level: _Level, name: bytes) -> Iterator[Outcome]:
-        if name == OWN_DIRECTORY:
+        # What we write ourselves between two runs must not make their reports differ, so it is passed over unnamed.
+        if name[:-1] == OWN_DIRECTORY and not self._path:
             return
         path = self._path + name
         reason = self._directory_refused(level, name[:-1], path)
@@ -148,8 +147,6 @@ class _Walk:
         if listing.ignore_files:
             level.rules = Rules(_read_globs(descriptor, listing.ignore_files), len(self._path), above)
         level.names, level.links, level.special = iter(listing.names), listing.links, listing.special
-        if listing.other:
-            yield LeftOut(NOT_A_SOURCE_FILE, listing.other)
 
     def _leave(self) -> Iterator[Outcome]:
         level = self._levels.pop()
@@ -162,7 +159,7 @@ class _Walk:
                 yield NotChecked(self._path[:-1] or b".", lost)
         _close(level)
 
-    def _judge(self, level: _Level, name: bytes) -> Outcome:
+    def _judge(self, level: _Level, name: bytes) -> Outcome | None:
         path = self._path + name
         reason = self._file_refused(level, path)
         if reason:
@@ -173,10 +170,10 @@ class _Walk:
             return NotChecked(path, level.special[name])
         return Found(path, level.descriptor, name)
 
-    def _judge_link(self, name: bytes, path: bytes) -> Outcome:
+    def _judge_link(self, name: bytes, path: bytes) -> Outcome | None:
         if name in self._selection.exclude_dirs:
             return Excluded(path, EXCLUDED_DIRECTORY)
-        return judge_link(self._root, path, is_source=self._selection.is_source(name))
+        return judge_link(self._root, path, self._selection)
 
     def _directory_refused(self, level: _Level, name: bytes, path: bytes) -> str | None:
         if name in self._selection.exclude_dirs:
@@ -213,10 +210,8 @@ def _add(listing: _Listing, entry: os.DirEntry[str], selection: Selection) -> No
         if not entry.is_file(follow_symlinks=False):
             listing.special[name] = _describe(entry)
         listing.names.append(name)
-    else:
-        listing.other += 1
-        if selection.use_ignore_files and entry.name in IGNORE_FILES:
-            listing.ignore_files.add(entry.name)
+    elif selection.use_ignore_files and entry.name in IGNORE_FILES:
+        listing.ignore_files.add(entry.name)
 
 
 def _describe(entry: os.DirEntry[str]) -> str:
@@ -227,12 +222,12 @@ def _describe(entry: os.DirEntry[str]) -> str:
 
 
 def _read_globs(descriptor: int, present: set[str]) -> Globs:
-    """An ignore file that cannot be read ignores nothing: what it names is checked."""
-    contents = (
-        (name, read_file(descriptor, name.encode(), _IGNORE_FILE_LIMIT)) for name in IGNORE_FILES if name in present
-    )
+    names = [name for name in IGNORE_FILES if name in present]
+    contents = [(name, read_file(descriptor, name.encode(), LONGEST_FILE)) for name in names]
     return Globs(
-        line for name, content in contents if isinstance(content, bytes) for line in ignore_lines(name, content)
+        line
+        for name, content in contents
+        for line in ignore_lines(name, content if isinstance(content, bytes) else None)
     )
 
 

@@ -66,7 +66,7 @@ def _go_on(session: Session, run: runs.Run, stage: str) -> None:
 def _verdict(session: Session, run: runs.Run) -> tuple[str, str | None]:
     progress = stages.progress(session, run.id)
     if progress[-1].failed:
-        return "failed", f"the {progress[-1].name} stage failed; see: jarvis runs show {run.id}"
+        return "failed", f"the {progress[-1].name} stage failed: {stages.failure(session, run.id, progress[-1].name)}"
     failed = sum(stage.failed for stage in progress)
     snapshot = runs.snapshot(session, run.snapshot_id)
     not_checked = sum(stage.not_checked for stage in progress) + (snapshot.not_checked if snapshot else 0)

@@ -17,6 +17,11 @@ def save(session: Session, run_id: str, kept: Sequence[tuple[str, str, int]]) ->
         session.execute(insert(ARTIFACT).values(row))
 
 
+def forget(session: Session, run_id: str) -> None:
+    """Drop the artifacts of a run that goes on: they tell what it was."""
+    session.execute(delete(ARTIFACT).where(ARTIFACT.c.run_id == run_id))
+
+
 def find(session: Session, run_id: str, name: str) -> str | None:
     """Return the blob of an artifact, or None."""
     chosen = select(ARTIFACT.c.blob).where(ARTIFACT.c.run_id == run_id, ARTIFACT.c.name == name)

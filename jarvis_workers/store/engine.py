@@ -16,12 +16,15 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, Operationa
 from sqlmodel import Session
 
 from jarvis_workers.errors import StoreError, StoreFull, StoreUnavailable
+from jarvis_workers.redact import redact
 from jarvis_workers.store.schema import check_schema
 from jarvis_workers.toolchain.filesystem import network_file_system
 
 CONNECT_SECONDS = 3
 BUSY_SECONDS = 30
 FULL_MARKS = ("database or disk is full", "disk i/o error", "no space left", "could not extend file")
+LOCKED_MARK = "database is locked"
+DRIVERS = ("sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg")
 CLOSED_MARKS = ("readonly database", "unable to open database file")
 
 Clock = Callable[[], ColumnElement[float]]
@@ -38,7 +41,7 @@ class Store:
     @property
     def where(self) -> str:
         """The store's address, without its password."""
-        return self.engine.url.render_as_string(hide_password=True)
+        return redact(self.engine.url.render_as_string(hide_password=True))
 
     @contextmanager
     def write(self) -> Iterator[Session]:
@@ -84,7 +87,7 @@ def open_store(url: str, *, clock: Clock | None = None, migrate: bool = False) -
     try:
         check_schema(engine, migrate=migrate or engine.dialect.name == "sqlite")
     except DBAPIError as error:
-        raise store_error(error, address.render_as_string(hide_password=True)) from error
+        raise store_error(error, redact(address.render_as_string(hide_password=True))) from error
     return Store(engine, clock)
 
 
@@ -106,6 +109,10 @@ def store_error(error: DBAPIError, where: str) -> StoreError:
     said = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
     if any(mark in said.lower() for mark in FULL_MARKS):
         return StoreFull(f"{where}: cannot write: {said}; free some space or set JARVIS_STORE_URL to another place")
+    if LOCKED_MARK in said.lower():
+        return StoreUnavailable(
+            f"{where}: another process, perhaps a stopped one, has been writing for {BUSY_SECONDS} s"
+        )
     if any(mark in said.lower() for mark in CLOSED_MARKS):
         return StoreFull(f"{where}: {said}; make it writable, or set JARVIS_DATA_DIR or JARVIS_STORE_URL")
     if isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated:
@@ -116,12 +123,12 @@ def store_error(error: DBAPIError, where: str) -> StoreError:
 def _address(url: str) -> URL:
     try:
         address = make_url(url)
-    except ArgumentError as error:
+    except (ArgumentError, ValueError) as error:
         raise StoreError(
             "JARVIS_STORE_URL: not a database address; sqlite:////path/file.db or postgresql://host/name"
         ) from error
-    if address.get_backend_name() not in ("sqlite", "postgresql"):
-        raise StoreError(f'JARVIS_STORE_URL: "{address.get_backend_name()}" is not supported; use sqlite or postgresql')
+    if address.drivername not in DRIVERS:
+        raise StoreError(f'JARVIS_STORE_URL: "{address.drivername}" is not supported; use sqlite or postgresql')
     return address.set(drivername="postgresql+psycopg") if address.drivername == "postgresql" else address
 
 

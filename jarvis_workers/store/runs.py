@@ -110,9 +110,14 @@ def finish(session: Session, run_id: str, state: str, reason: str | None = None)
     events.record(session, run_id, state, reason=reason)
 
 
-def pause(session: Session, run_id: str, reason: str) -> bool:
-    """Stop claiming a run's jobs; those that run are released by their holders. False if it is not on."""
+def pause(session: Session, run_id: str, reason: str, *, executor: str | None = None) -> bool:
+    """Stop claiming a run's jobs; those that run are released by their holders.
+
+    False if it is not on or, given one, not `executor`'s any more.
+    """
     on = update(RUN).where(RUN.c.id == run_id, RUN.c.state.in_(ACTIVE_RUNS))
+    if executor is not None:
+        on = on.where(RUN.c.executor == executor)
     if not changed(session, on.values(state="paused", reason=reason)):
         return False
     events.record(session, run_id, "paused", reason=reason)
@@ -158,6 +163,7 @@ def retry(session: Session, run_id: str, executor: str) -> int:
         session, failed.values(state="pending", attempts=0, crashes=0, not_before=0.0, finished_at=None, reason=None)
     )
     if again:
+        artifacts.forget(session, run_id)
         stages.reopen(session, run_id, names)
         on = _going_on(session, run_id, executor) | {"ended_at": None}
         session.execute(update(RUN).where(RUN.c.id == run_id).values(on))
@@ -174,15 +180,16 @@ def _going_on(session: Session, run_id: str, executor: str) -> dict[str, Any]:
     return going
 
 
-def remove(session: Session, run_id: str) -> None:
-    """Delete an ended run with all that hangs on it; its blobs are no longer wanted."""
+def remove(session: Session, run_id: str) -> bool:
+    """Delete an ended run with all that hangs on it; its blobs are no longer wanted. False if it is not there."""
     if not changed(session, delete(RUN).where(RUN.c.id == run_id, RUN.c.state.in_(ENDED_RUNS))):
-        return
+        return False
     artifacts.drop_wishes(session, run_id)
     orphaned = ~select(RUN.c.id).where(RUN.c.snapshot_id == SNAPSHOT.c.id).exists()
     free = select(SNAPSHOT.c.id).where(orphaned).with_for_update(skip_locked=True)
     ids = list(session.execute(free).scalars())
     session.execute(delete(SNAPSHOT).where(SNAPSHOT.c.id.in_(ids), orphaned))
+    return True
 
 
 def ended_before(session: Session, seconds_ago: float) -> list[str]:

@@ -6,6 +6,7 @@ Alembic costs a third of a second to import, so the stored revision is compared 
 from sqlalchemy import Connection, Engine, inspect, text
 
 from jarvis_workers.errors import StoreError
+from jarvis_workers.redact import redact
 
 REVISIONS = ("0001",)
 ONE_AT_A_TIME = 0x6A617276  # any number, the same for everyone who migrates
@@ -17,7 +18,7 @@ def check_schema(engine: Engine, *, migrate: bool) -> None:
         stored = stored_revision(connection)
     if stored == REVISIONS[-1]:
         return
-    where = engine.url.render_as_string(hide_password=True)
+    where = redact(engine.url.render_as_string(hide_password=True))
     if stored is not None and stored not in REVISIONS:
         raise StoreError(
             f'{where}: the store has the newer schema "{stored}"; upgrade jarvis-workers, or use another store'

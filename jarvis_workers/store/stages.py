@@ -86,6 +86,12 @@ def failed_plan(session: Session, run_id: str, name: str) -> str | None:
     return session.execute(plan.where(JOB.c.state == "failed")).scalar_one_or_none()
 
 
+def failure(session: Session, run_id: str, name: str) -> str | None:
+    """Return why the first failed job of a stage failed, or None."""
+    failed = select(JOB.c.reason).where(JOB.c.run_id == run_id, JOB.c.stage == name, JOB.c.state == "failed")
+    return session.execute(failed.order_by(JOB.c.id).limit(1)).scalar_one_or_none()
+
+
 def progress(session: Session, run_id: str) -> list[StageProgress]:
     """Return how far each stage of a run is, in order."""
     counted = {

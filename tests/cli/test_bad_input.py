@@ -40,10 +40,13 @@ def scan(jarvis, tree, *options):
         ("", "jarvis: -p is empty; give the directory or file to scan, . for this one"),
         ("/dev/null", "jarvis: /dev/null: device, not a regular file; give a directory or a file"),
         ("loop", "jarvis: loop: symbolic link loop"),
-        ("empty", "jarvis: empty: no C, C++ or Rust files to scan (it is empty)"),
-        ("docs", "jarvis: docs: no C, C++ or Rust files to scan (left out: not a source file: 1)"),
+        ("empty", "jarvis: empty: no C, C++ or Rust files to scan (no file has a suffix of the chosen languages)"),
+        ("docs", "jarvis: docs: no C, C++ or Rust files to scan (no file has a suffix of the chosen languages)"),
         ("made", "jarvis: made: no C, C++ or Rust files to scan (left out: excluded directory: build)"),
-        ("docs/n.txt", "jarvis: docs/n.txt: no C, C++ or Rust files to scan (left out: not a source file: 1)"),
+        (
+            "docs/n.txt",
+            "jarvis: docs/n.txt: no C, C++ or Rust files to scan (no file has a suffix of the chosen languages)",
+        ),
     ],
 )
 def test_what_cannot_be_scanned_is_one_line_and_leaves_no_run(jarvis, path, says):
@@ -310,7 +313,15 @@ def test_closed_standard_streams_are_no_crash(jarvis):
     assert whole(jarvis)
 
 
-@pytest.mark.parametrize("name", ["zzz", "", "10%", "_"])
+@pytest.mark.parametrize("name", ["", "10%", "a\nb"])
+def test_what_is_no_run_id_is_one_line(jarvis, name):
+    ended = jarvis("runs", "show", name)
+
+    assert ended.code == 2
+    assert ended.line.endswith("is no run id; see: jarvis runs list")
+
+
+@pytest.mark.parametrize("name", ["zzz", "_"])
 def test_an_unknown_run_is_one_line(jarvis, name):
     ended = jarvis("runs", "show", name)
 
@@ -321,12 +332,13 @@ def test_an_unknown_run_is_one_line(jarvis, name):
 
 def test_an_ambiguous_run_is_told_apart(jarvis):
     tree = jarvis.tree("tree", {"a.c": COPY})
-    first, second = sorted(jarvis.submit(tree) for _ in range(2))
+    ids = [jarvis.submit(tree) for _ in range(17)]
+    beginning = next(one[0] for one in ids if sum(other[0] == one[0] for other in ids) > 1)
 
-    ended = jarvis("runs", "show", "")
+    ended = jarvis("runs", "show", beginning)
 
     assert ended.code == 2
-    assert ended.line == f'jarvis: "" fits several runs, such as {first} and {second}; give more of the id'
+    assert f'jarvis: "{beginning}" fits several runs, such as {beginning}' in ended.line
 
 
 # Settings.

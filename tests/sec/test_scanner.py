@@ -253,3 +253,12 @@ def test_headers_and_tests_are_told_by_their_names() -> None:
 )
 def test_broken_calls_do_not_stop_a_scan(content: str) -> None:
     assert scan(content + "\ngets(a);").hits[-1].confidence == 0.95
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "utf-16", "utf-32"])
+def test_text_in_wide_characters_is_read_with_or_without_a_mark(encoding: str) -> None:
+    text = "int x;\nvoid f(char *d) { gets(d); }\n"
+
+    (hit,) = Scanner().scan(text.encode(encoding), language="c/cpp").hits
+
+    assert (hit.pattern, hit.line) == ("unsafe_api", 2)

@@ -18,6 +18,7 @@ from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.store import artifacts, runs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
+from tests.servers import Postgres
 from tests.store.arrange import (
     SPOT,
     add_planned_run,
@@ -90,7 +91,7 @@ def test_what_fits_no_run_or_several_is_refused_by_name(store: Store) -> None:
     add_run(store, run_id="ab12")
     add_run(store, run_id="ac34")
 
-    assert 'no run "%"' in refusal(lambda: find_run(store, "%"))
+    assert 'no run "x"' in refusal(lambda: find_run(store, "x"))
     assert refusal(lambda: find_run(store, "a")) == '"a" fits several runs, such as ab12 and ac34; give more of the id'
 
 
@@ -274,6 +275,7 @@ class Watch:
             clock=self.clock.monotonic,
             sleep=self.sleep,
             show=lambda run, stages: self.shown.append(f"{run.state} {len(stages)}"),
+            tell=self.shown.append,
             tick_seconds=2.0,
             lease_seconds=LEASE,
         )
@@ -334,7 +336,7 @@ def test_what_a_run_found_goes_with_it(store: Store) -> None:
         commit(store, job, SPOT)
     run_to_its_end(store, run_id)
 
-    assert requests.remove_runs(store, [run_id, other]) == 2
+    assert requests.remove_runs(store, [run_id, other]) == 1
     assert "no run" in refusal(lambda: find_run(store, run_id))
     assert (candidate_count(store, run_id), job_rows(store, run_id)) == (0, [])
     assert candidate_count(store, other) == 1
@@ -367,3 +369,37 @@ def test_blobs_go_when_nobody_has_wanted_them_for_a_day(store: Store, clock: Fak
     clock.advance(DAY + 1)
     assert requests.prune_unwanted(store, blobs, written + DAY + 60) == (1, len(b"given up"))
     assert blobs.has(kept)
+
+
+@pytest.mark.parametrize("name", ["", "%", "a b", "\udcff", "x" * 40, "../x"])
+def test_what_cannot_be_a_run_id_is_refused(store: Store, name: str) -> None:
+    assert "is no run id" in refusal(lambda: requests.find_run(store, name))
+
+
+def test_a_store_that_goes_away_is_waited_for(own_postgres: Postgres, open_stores: Callable[..., Store]) -> None:
+    store = open_stores(own_postgres.url("template"))
+    run_id = add_planned_run(store, scans=1)
+    enrol(store, run_id)
+    told: list[str] = []
+
+    def come_back(_: float) -> None:
+        if not told:
+            own_postgres.stop()
+        elif len(told) == 1 and "waiting for it" in told[0]:
+            own_postgres.start()
+            with store.write() as session:
+                runs.finish(session, run_id, "done")
+            told.append("back")
+
+    waiting = Waiting(
+        clock=FakeClock(0.0).monotonic,
+        sleep=come_back,
+        show=lambda run, stages: None,
+        tell=told.append,
+        tick_seconds=1.0,
+        lease_seconds=1000.0,
+    )
+    ended = requests.wait(store, run_id, None, waiting)
+
+    assert ended is not None
+    assert (ended.state, told[-1]) == ("done", "back")

@@ -103,8 +103,8 @@ def test_a_tree_with_nothing_but_gaps_is_a_run_that_names_them(store, blobs, tmp
 @pytest.mark.parametrize(
     ("files", "says"),
     [
-        ([], r"tree: no C, C\+\+ or Rust files to scan \(it is empty\)"),
-        (["a.txt", "b.txt"], r"left out: not a source file: 2\)"),
+        ([], r"tree: no C, C\+\+ or Rust files to scan \(no file has a suffix"),
+        (["a.txt", "b.txt"], r"no file has a suffix of the chosen languages\)"),
         (["build/a.c"], r"left out: excluded directory: build\)"),
     ],
 )

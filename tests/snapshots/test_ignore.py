@@ -27,6 +27,8 @@ PIECES = (
     "[ab]",
     "[!a]",
     "[^b]*",
+    "[!-c]",
+    "[!-^~-]",
     "a*",
     "*b",
     "a**b",
@@ -37,6 +39,11 @@ PIECES = (
 ODD_PIECES = (
     "[",
     "[z-a]",
+    "[!z-a]",
+    "[!!-~]",
+    "[a[:space:][:punct:][:print:]]",
+    "[!/]",
+    "[.-0]a",
     "[a-\\b]",
     "[\\]]",
     "[[:nope:]]*",
@@ -125,6 +132,39 @@ def test_a_hostile_glob_takes_no_time(glob: bytes) -> None:
     globs.match(b"a/" * 2_000 + b"c")
 
     assert time.process_time() - begin < 1
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        (b"[!a][!b][!c][!d]x" * (150_000 // 170) + b"\n") * 10,
+        (b"[!a][!b][!c][!d]x" * 58 + b"\n") * 65,
+        (b"[[:alpha:]][!c-d]" * 58 + b"\n") * 65,
+        b"[!a][!b]*[c-z]*[!d]**/e/**/[f-]\n" * 1_000,
+    ],
+)
+def test_a_hostile_ignore_file_takes_no_time(tmp_path: Path, grow, chosen: Selection, content: bytes) -> None:
+    grow(tmp_path, {".gitignore": content, "a.c": ""})
+    begin = time.process_time()
+    paths = found(tmp_path, chosen)
+
+    assert time.process_time() - begin < 1
+    assert paths == [b"a.c"]
+
+
+@pytest.mark.parametrize("beyond", [b"x" * 1_001, b"x\n" * 1_001, b"#" * 65_536])
+def test_an_ignore_file_beyond_the_limits_takes_everything_back(
+    tmp_path: Path, grow, chosen: Selection, beyond: bytes
+) -> None:
+    grow(tmp_path, {".gitignore": "*.h", "src/.gitignore": b"*.c\n" + beyond, "src/a.c": "", "src/b.h": "", "b.h": ""})
+
+    assert found(tmp_path, chosen) == [b"src/a.c", b"src/b.h"]
+
+
+def test_long_comments_and_blank_lines_count_for_nothing(tmp_path: Path, grow, chosen: Selection) -> None:
+    grow(tmp_path, {".gitignore": b"#" * 2_000 + b"\n" * 2_000 + b"a.c", "a.c": "", "b.c": ""})
+
+    assert found(tmp_path, chosen) == [b"b.c"]
 
 
 def lines() -> st.SearchStrategy[str]:

@@ -43,7 +43,7 @@ def test_a_tree_with_nothing_to_check_is_a_snapshot_too(
     nothing = pack(grow(tmp_path / "none", {"a.txt": "x"}), chosen, blobs)
     empty = pack(grow(tmp_path / "empty", {"a.c": ""}), chosen, blobs)
 
-    assert (nothing.files, nothing.shards, nothing.left_out) == (0, (), {reasons.NOT_A_SOURCE_FILE: 1})
+    assert (nothing.files, nothing.shards, nothing.left_out) == (0, (), {})
     assert contents(blobs, nothing.id) == {}
     assert contents(blobs, empty.id) == {b"a.c": b""}
 
@@ -74,6 +74,15 @@ def test_two_copies_made_in_another_order_at_another_time_are_one_snapshot(
     assert pack(second, chosen, DirectoryBlobs(tmp_path / "other")) == first
     (second / "d1" / "f1.c").write_text("int y1;")
     assert pack(second, chosen, blobs).id != first.id
+
+
+def test_what_is_written_beside_the_sources_changes_no_snapshot(
+    tmp_path: Path, grow, chosen: Selection, blobs: DirectoryBlobs
+) -> None:
+    tree = grow(tmp_path / "tree", {"a.c": "x"})
+    before = pack(tree, chosen, blobs)
+
+    assert pack(grow(tree, {"report.json": "{}"}), chosen, blobs) == before
 
 
 def test_a_small_change_reuses_most_shards(tmp_path: Path, chosen: Selection, blobs: DirectoryBlobs) -> None:

@@ -45,7 +45,13 @@ def test_a_suffix_counts_with_its_case_and_not_without_a_stem(tmp_path: Path, gr
     grow(tmp_path, dict.fromkeys(["a.c", "a.C", "a.c++", ".c", "c", "a.c.orig"], "x"))
 
     assert found(tmp_path, Selection(frozenset({b".C", b".c++"}))) == [b"a.C", b"a.c++"]
-    assert left_out(tmp_path, Selection(frozenset({b".C"}))) == [LeftOut(reasons.NOT_A_SOURCE_FILE, 5)]
+
+
+def test_files_that_are_no_source_are_not_even_counted(tmp_path: Path, grow, chosen: Selection) -> None:
+    grow(tmp_path, dict.fromkeys(["a.c", "report.json", "docs/a.txt", ".gitignore"], ""))
+    (tmp_path / "gone").symlink_to("nowhere")
+
+    assert [outcome.path for outcome in walk(tmp_path, chosen)] == [b"a.c"]
 
 
 def test_excluded_directories_are_named_wherever_they_are_below_the_root(
@@ -58,6 +64,13 @@ def test_excluded_directories_are_named_wherever_they_are_below_the_root(
         Excluded(b"build", reasons.EXCLUDED_DIRECTORY),
         Excluded(b"src/vendor", reasons.EXCLUDED_DIRECTORY),
     ]
+
+
+def test_our_own_directory_goes_unnamed_only_right_below_the_root(tmp_path: Path, grow, chosen: Selection) -> None:
+    grow(tmp_path, dict.fromkeys([".jarvis/a.c", "src/.jarvis/b.c"], "x"))
+
+    assert list(walk(tmp_path, chosen)) == [Excluded(b"src/.jarvis", reasons.EXCLUDED_DIRECTORY)]
+    assert found(tmp_path, replace(chosen, exclude_dirs=frozenset())) == [b"src/.jarvis/b.c"]
 
 
 def test_no_default_excludes_takes_them_in(tmp_path: Path, grow, chosen: Selection) -> None:
@@ -74,6 +87,30 @@ def test_links_within_the_tree_are_only_counted(tmp_path: Path, grow, chosen: Se
 
     assert found(tmp_path, chosen) == [b"src/a.c"]
     assert left_out(tmp_path, chosen) == [LeftOut(reasons.LINK_WITHIN_THE_TREE)] * 3
+
+
+def test_a_link_that_gives_a_source_name_to_what_is_no_source_is_refused(
+    tmp_path: Path, grow, chosen: Selection
+) -> None:
+    grow(tmp_path, dict.fromkeys(["payload.txt", "b.c", "lib/x.inc", ".jarvis/d.c", "build/gen.txt"], "x"))
+    os.mkfifo(tmp_path / "pipe")
+    targets = {"a.c": "payload.txt", "chain.c": "a.c", "src/a.h": "../lib/x.inc", "own.c": ".jarvis/d.c"}
+    targets |= {"fifo.c": "pipe", "note": "payload.txt", "ok.c": "b.c", "made.c": "build/gen.txt", "dir.c": "lib"}
+    (tmp_path / "src").mkdir()
+    for link, target in targets.items():
+        (tmp_path / link).symlink_to(target)
+
+    assert refused(tmp_path, chosen) == {
+        b"a.c": reasons.LINK_TO_NO_SOURCE,
+        b"chain.c": reasons.LINK_TO_NO_SOURCE,
+        b"src/a.h": reasons.LINK_TO_NO_SOURCE,
+        b"own.c": reasons.LINK_TO_OWN,
+        b"fifo.c": "symbolic link: named pipe, not a regular file",
+    }
+    assert left_out(tmp_path, chosen) == [LeftOut(reasons.LINK_WITHIN_THE_TREE)] * 4
+    assert found(tmp_path, chosen) == [b"b.c"]
+    assert b"src/a.h" not in refused(tmp_path, replace(chosen, exclude=("/lib",)))
+    assert b"made.c" in refused(tmp_path, replace(chosen, exclude_dirs=frozenset()))
 
 
 def test_links_that_leave_the_root_or_lead_nowhere_are_refused_by_name(tmp_path: Path, grow, chosen: Selection) -> None:
@@ -142,7 +179,7 @@ def test_the_root_may_be_a_single_file_or_a_link(tmp_path: Path, grow, chosen: S
     (tmp_path / "other.c").symlink_to("src/a.txt")
 
     assert found(tmp_path / "src" / "a.c", chosen) == [b"a.c"]
-    assert left_out(tmp_path / "src" / "a.txt", chosen) == [LeftOut(reasons.NOT_A_SOURCE_FILE)]
+    assert list(walk(tmp_path / "src" / "a.txt", chosen)) == []
     assert found(tmp_path / "link", chosen) == [b"a.c"]
     assert [o.name for o in walk(tmp_path / "other.c", chosen) if isinstance(o, Found)] == [b"a.txt"]
 

@@ -197,3 +197,22 @@ def test_a_full_disk_is_told_and_what_was_saved_is_kept(tmp_path: Path, open_sto
     with closing(sqlite3.connect(file)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     assert add_planned_run(store, scans=0, run_id="after")
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("postgresql://u:p@host:port/db", "not a database address"),
+        ("sqlite+aiosqlite:////tmp/x.db", '"sqlite\\+aiosqlite" is not supported'),
+        ("postgresql+psycopg2://host/db", '"postgresql\\+psycopg2" is not supported'),
+    ],
+)
+def test_an_address_that_we_cannot_use_is_refused_in_one_line(url: str, says: str) -> None:
+    with pytest.raises(StoreError, match=says):
+        open_store(url)
+
+
+def test_a_password_in_the_query_of_an_address_is_not_shown() -> None:
+    with pytest.raises(StoreUnavailable) as problem:
+        open_store("postgresql://u@127.0.0.1:1/db?password=hunter2")
+    assert "hunter2" not in str(problem.value)

@@ -15,6 +15,7 @@ from tests.store.arrange import (
     claim,
     commit,
     event_names,
+    failed_run,
     job_rows,
     run_now,
     run_to_its_end,
@@ -263,3 +264,20 @@ def test_runs_that_ended_long_ago_are_listed(store: Store) -> None:
     with store.read() as session:
         assert runs.ended_before(session, -1.0) == [ended]
         assert runs.ended_before(session, 60.0) == []
+
+
+def test_a_run_that_is_anothers_by_now_is_not_paused(store: Store) -> None:
+    run = add_run(store)
+    with store.write() as session:
+        assert runs.take_up(session, run, "local:next")
+        assert not runs.pause(session, run, "interrupted", executor="local:first")
+        assert runs.pause(session, run, "interrupted", executor="local:next")
+
+
+def test_a_retried_run_has_no_report_until_it_is_written_again(store: Store) -> None:
+    run = failed_run(store)
+    with store.write() as session:
+        artifacts.save(session, run, [("report", "blob", 1)])
+        runs.retry(session, run, "local:next")
+
+        assert artifacts.find(session, run, "report") is None
