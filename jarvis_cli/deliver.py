@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
 STDOUT = "-"
+WRITE_BYTES = 1 << 16
 NOT_YET = frozenset({".sarif", ".html", ".xml"})
 
 
@@ -73,24 +75,24 @@ def deliver(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Displ
     directory = export_directory(run)
     if directory:
         try:
-            export(store, blobs, run, directory)
+            export(store, blobs, run, directory, body=body)
         except UsageError as problem:
             screen.tell(str(problem))
     screen.conclude(summary(run, body, asked.output), well=run.state == "done")
     return exit_code(run, body, asked.fail_on)
 
 
-def write_report(text: str, output: Path | None) -> None:
+def write_report(pieces: Iterable[str], output: Path | None) -> None:
     """Write to a file, whole or not at all, to a pipe or device, or to standard output."""
     try:
         if output is None:
             sys.stdout.flush()
-            _write_to(1, text)
+            _write_to(1, pieces)
         elif _takes_files(target := Path(os.path.realpath(output))):
-            write_whole(target, text)
+            write_whole(target, pieces)
         else:
             with output.open("wb", buffering=0) as stream:
-                _write_to(stream.fileno(), text)
+                _write_to(stream.fileno(), pieces)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -103,17 +105,18 @@ def _takes_files(target: Path) -> bool:
     return (target.is_file() and os.access(target.parent, os.W_OK)) or not target.exists()
 
 
-def _write_to(descriptor: int, text: str) -> None:
-    content = memoryview(text.encode("utf-8", "backslashreplace"))
-    while content:
-        content = content[os.write(descriptor, content) :]
+def _write_to(descriptor: int, pieces: Iterable[str]) -> None:
+    with os.fdopen(descriptor, "wb", buffering=WRITE_BYTES, closefd=False) as stream:
+        stream.writelines(piece.encode("utf-8", "backslashreplace") for piece in pieces)
 
 
 def exit_code(run: Run, body: dict[str, Any], fail_on: str | None) -> int:
     """Return the exit code of a run that is over, or paused."""
     if run.state in {"cancelled", "failed"}:
         return exits.FAILED
-    findings = fail_on is not None and any(is_at_least(issue["severity"], fail_on) for issue in body["issues"])
+    findings = fail_on is not None and any(
+        is_at_least(severity, fail_on) for severity in body["summary"]["by_severity"]
+    )
     return exits.of_run(findings=findings, incomplete=run.state != "done")
 
 

@@ -1,13 +1,24 @@
 """A candidate: a place where a rule fired, with all that a report says of it."""
 
 import hashlib
+from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.scanner import Hit
 
-__all__ = ["CATEGORY_ORDER", "SEVERITIES", "Candidate", "candidate", "is_at_least"]
+__all__ = [
+    "CATEGORY_ORDER",
+    "SEVERITIES",
+    "Candidate",
+    "Found",
+    "candidate",
+    "fingerprint_of",
+    "is_at_least",
+    "score_of",
+    "severity_of",
+]
 
 # In the order of reports; others come after.
 CATEGORY_ORDER = (
@@ -47,19 +58,46 @@ class Candidate(BaseModel):
 
     @property
     def severity(self) -> str:
-        if self.confidence >= 0.8:
-            return "high"
-        return "medium" if self.confidence >= 0.6 else "low"
+        return severity_of(self.confidence)
 
     @property
     def score(self) -> float:
-        return round(self.confidence * WEIGHTS[self.severity], 2)
+        return score_of(self.confidence)
 
     @property
     def fingerprint(self) -> str:
         """Leaves the line out, so that a finding is known again after an edit above it."""
-        known_by = "\0".join((self.file, self.pattern, " ".join(self.evidence.split())))
-        return hashlib.sha256(known_by.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+        return fingerprint_of(self.file, self.pattern, self.evidence)
+
+
+class Found(NamedTuple):
+    """What a candidate says, as light as a row of the store: there may be a million of them."""
+
+    language: str
+    category: str
+    pattern: str
+    file: str
+    line: int
+    evidence: str
+    description: str
+    suggestion: str
+    confidence: float
+    cwe: int
+
+
+def severity_of(confidence: float) -> str:
+    if confidence >= 0.8:
+        return "high"
+    return "medium" if confidence >= 0.6 else "low"
+
+
+def score_of(confidence: float) -> float:
+    return round(confidence * WEIGHTS[severity_of(confidence)], 2)
+
+
+def fingerprint_of(file: str, pattern: str, evidence: str) -> str:
+    known_by = "\0".join((file, pattern, " ".join(evidence.split())))
+    return hashlib.sha256(known_by.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
 def candidate(hit: Hit, file: str) -> Candidate:

@@ -1,16 +1,17 @@
 """Write the files of a run to `<root>/.jarvis/sec/`: whole or not at all."""
 
-import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from jarvis_workers.errors import UsageError
+from jarvis_workers.sec.report import json_line
 from jarvis_workers.service.reports import read_body
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.write_report import list_issues
 from jarvis_workers.store import events
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
@@ -26,15 +27,14 @@ def export_directory(run: Run) -> Path | None:
     return None
 
 
-def export(store: Store, blobs: Blobs, run: Run, directory: Path) -> list[Path]:
-    """Write heuristic_issues.jsonl and progress.jsonl; return their paths. Raises UsageError when it cannot."""
-    body = read_body(store, blobs, run)
-    with store.read() as session:
-        happened = events.read(session, run.id)
-    files = {
-        "heuristic_issues.jsonl": _lines(body["issues"]),
-        "progress.jsonl": _lines(_progress(run, happened)),
-    }
+def export(
+    store: Store, blobs: Blobs, run: Run, directory: Path, *, body: Mapping[str, Any] | None = None
+) -> list[Path]:
+    """Write heuristic_issues.jsonl, all of them, and progress.jsonl; return their paths. Raises UsageError.
+
+    `body` is what `read_body` says, for a caller that has it.
+    """
+    body = read_body(store, blobs, run) if body is None else body
     own = directory == export_directory(run)
     if own and (directory.is_symlink() or directory.parent.is_symlink()):
         raise UsageError(f"{directory}: a symbolic link of the scanned tree is not followed; say where with -d")
@@ -42,29 +42,36 @@ def export(store: Store, blobs: Blobs, run: Run, directory: Path) -> list[Path]:
         directory.mkdir(parents=True, exist_ok=True)
         if own:
             _ignore(directory.parent)
-        return [write_whole(directory / name, content) for name, content in files.items()]
+        with store.read() as session:
+            issues = list_issues(session, run) if body["summary"].get("not_listed") else body["issues"]
+            written = write_whole(directory / "heuristic_issues.jsonl", map(json_line, issues))
+            happened = events.read(session, run.id)
+        return [written, write_whole(directory / "progress.jsonl", map(json_line, _progress(run, happened)))]
     except OSError as error:
         elsewhere = f"elsewhere with: jarvis runs export {run.id} -d DIR"
         raise UsageError(f"{directory}: cannot write the run's files: {error.strerror}; {elsewhere}") from error
 
 
-def write_whole(path: Path, content: str) -> Path:
+def write_whole(path: Path, pieces: Iterable[str]) -> Path:
     """Write a file under another name beside it, then rename it; raises OSError."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as stream:
-            stream.write(content)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(temporary).chmod(0o666 & ~mask)
+            stream.writelines(pieces)
+        Path(temporary).chmod(_mode_for(path))
         return Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
 
 
-def _lines(rows: list[Mapping[str, Any]] | Iterator[Mapping[str, Any]]) -> str:
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+def _mode_for(path: Path) -> int:
+    """Return the mode of the file that is replaced, or that of any new file."""
+    if path.exists():
+        return path.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
 
 
 def _progress(run: Run, happened: list[dict[str, Any]]) -> Iterator[Mapping[str, Any]]:

@@ -47,7 +47,7 @@ def run_part(store: Store, run: Run) -> dict[str, Any]:
 
 def render(store: Store, blobs: Blobs, run: Run, form: str) -> str:
     """Return the report of a run in a format of `FORMATS`."""
-    return FORMATS[form](read_body(store, blobs, run), run_part(store, run))
+    return "".join(FORMATS[form](read_body(store, blobs, run), run_part(store, run)))
 
 
 def _stage(stage: StageProgress) -> dict[str, Any]:

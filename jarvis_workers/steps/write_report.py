@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.paths import shown
-from jarvis_workers.sec.finding import Candidate
-from jarvis_workers.sec.report.body import build
+from jarvis_workers.sec.report import build, every_issue, gather
+from jarvis_workers.sec.report.body import Findings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import Reader, open_snapshot
 from jarvis_workers.steps.perform import read_result
@@ -26,10 +26,10 @@ REPORT = "report"
 
 @dataclass(frozen=True)
 class ReportWork:
-    """What the store knows: candidates with their gids, and what became of each scan job."""
+    """What the store knows: what was found, and what became of each scan job."""
 
     run: Run
-    candidates: Sequence[tuple[int, Candidate]]
+    findings: Findings
     scans: Sequence[dict[str, Any]]
 
 
@@ -40,13 +40,22 @@ def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
 
 def load(session: "Session", run: Run, _: Claimed | None = None) -> ReportWork:
     """Gather what the report is made of."""
-    return ReportWork(run, candidates.read(session, run.id), jobs.outcomes(session, run.id, "scan"))
+    findings = gather(candidates.read(session, run.id), run.options["min_confidence"])
+    return ReportWork(run, findings, jobs.outcomes(session, run.id, "scan"))
 
 
 def decide(work: ReportWork, blobs: Blobs) -> Commit:
     """Return the body as an artifact."""
-    body = json.dumps(report_body(work, blobs), ensure_ascii=False, separators=(",", ":"))
-    return Commit(artifacts=((REPORT, body.encode()),))
+    body = report_body(work, blobs)
+    # Issue by issue: one odd character would make four bytes of every other in a text of all.
+    issues = b",".join(_encoded(issue) for issue in body["issues"])
+    content = b'{"summary":%b,"issues":[%b]}' % (_encoded(body["summary"]), issues)
+    return Commit(artifacts=((REPORT, content),))
+
+
+def list_issues(session: "Session", run: Run) -> Iterator[dict[str, Any]]:
+    """Yield every issue of a run, also those beyond what a report lists."""
+    return every_issue(lambda: candidates.read(session, run.id), run.options["min_confidence"])
 
 
 def report_body(work: ReportWork, blobs: Blobs) -> dict[str, Any]:
@@ -58,13 +67,16 @@ def report_body(work: ReportWork, blobs: Blobs) -> dict[str, Any]:
         not_checked += [(path, reason) for path, reason in found]
     not_checked += _not_reached(reader, work.scans)
     return build(
-        work.candidates,
+        work.findings,
         scanned_files=sum(scan["files"] for scan in work.scans),
         not_checked=sorted(set(not_checked)),
         left_out=reader.index.left_out,
         excluded=[(shown(path), reason) for path, reason in reader.index.excluded],
-        min_confidence=work.run.options["min_confidence"],
     )
+
+
+def _encoded(part: dict[str, Any]) -> bytes:
+    return json.dumps(part, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _not_reached(reader: Reader, scans: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:

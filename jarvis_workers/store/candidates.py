@@ -1,43 +1,68 @@
-"""Candidates: insert what a scan found, number it when the stage closes, read it in order."""
+"""Candidates: insert what a scan found, number it when the stage closes, read it in order.
 
-from collections.abc import Sequence
+A hostile tree makes hundreds of thousands of them: they come and go as plain rows, some at a time.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any
 
 import sqlalchemy as sa
 from sqlmodel import Session
 
 from jarvis_workers.paths import shown
-from jarvis_workers.sec.finding import Candidate, candidate
+from jarvis_workers.sec.finding import Found, candidate
 from jarvis_workers.sec.scanner import Hit
 from jarvis_workers.store.tables import CANDIDATE
 from jarvis_workers.store.values import Spot
 
-FIELDS = tuple(Candidate.model_fields)
+INSERT_ROWS = 5_000
+READ_ROWS = 2_000
 
 
 def insert(session: Session, run_id: str, job_id: int, spots: Sequence[Spot]) -> None:
     """Insert what a job found."""
-    rows = [
-        {"run_id": run_id, "job_id": job_id, "file_raw": spot.path, **_described(spot).model_dump()} for spot in spots
-    ]
-    if rows:
+    common = {"run_id": run_id, "job_id": job_id}
+    for start in range(0, len(spots), INSERT_ROWS):
+        rows = [{**_described(spot.pattern), **common, **_placed(spot)} for spot in spots[start : start + INSERT_ROWS]]
         session.execute(sa.insert(CANDIDATE), rows)
 
 
 def number(session: Session, run_id: str) -> None:
     """Give gids 1..N in file, line, rule order, whatever order the jobs came in."""
-    order = (CANDIDATE.c.file_raw, CANDIDATE.c.line, CANDIDATE.c.pattern)
+    order = _order(session)
     place = sa.func.row_number().over(order_by=order).label("place")
     placed = sa.select(CANDIDATE.c.id, place).where(CANDIDATE.c.run_id == run_id).subquery()
     session.execute(sa.update(CANDIDATE).where(CANDIDATE.c.id == placed.c.id).values(gid=placed.c.place))
 
 
-def read(session: Session, run_id: str) -> list[tuple[int, Candidate]]:
-    """Return the numbered candidates of a run, in order; before its scan has closed, numbered as of now."""
-    chosen = sa.select(*[CANDIDATE.c[name] for name in FIELDS]).where(CANDIDATE.c.run_id == run_id)
-    rows = session.execute(chosen.order_by(CANDIDATE.c.file_raw, CANDIDATE.c.line, CANDIDATE.c.pattern))
-    return [(gid, Candidate(**row)) for gid, row in enumerate(rows.mappings(), 1)]
+def read(session: Session, run_id: str) -> Iterator[tuple[int, Found]]:
+    """Yield the numbered candidates of a run, in order; before its scan has closed, numbered as of now."""
+    chosen = sa.select(*[CANDIDATE.c[name] for name in Found._fields]).where(CANDIDATE.c.run_id == run_id)
+    ordered = chosen.order_by(*_order(session))
+    rows = session.execute(ordered.execution_options(yield_per=READ_ROWS))
+    return ((gid, Found(*row)) for gid, row in enumerate(rows, 1))
 
 
-def _described(spot: Spot) -> Candidate:
-    hit = Hit(pattern=spot.pattern, line=spot.line, confidence=spot.confidence, evidence=spot.evidence)
-    return candidate(hit, shown(spot.path))
+@cache
+def _order(session: Session) -> tuple[sa.ColumnElement[Any], ...]:
+    """Order by bytes, whatever language the database sorts by."""
+    pattern: sa.ColumnElement[Any] = CANDIDATE.c.pattern
+    if session.get_bind().dialect.name == "postgresql":
+        pattern = sa.collate(pattern, "C")
+    return CANDIDATE.c.file_raw, CANDIDATE.c.line, pattern
+
+
+def _described(pattern: str) -> dict[str, Any]:
+    """Return what the rule says, which is the same wherever it fires."""
+    return candidate(Hit(pattern=pattern, line=0, confidence=0.0, evidence=""), "").model_dump()
+
+
+def _placed(spot: Spot) -> dict[str, Any]:
+    return {
+        "file_raw": spot.path,
+        "file": shown(spot.path),
+        "line": spot.line,
+        "confidence": spot.confidence,
+        "evidence": spot.evidence,
+    }

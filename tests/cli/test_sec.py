@@ -108,7 +108,7 @@ def test_the_files_of_a_run_are_in_the_scanned_tree_and_no_scan_sees_them(jarvis
     assert (mixed / ".jarvis" / ".gitignore").read_text() == "*\n"
     assert sorted(path.name for path in folder.iterdir()) == ["heuristic_issues.jsonl", "progress.jsonl"]
     again = jarvis("sec", "fast", "-p", mixed, "--no-default-excludes", "--format", "json")
-    assert json.loads(again.out)["summary"]["left_out"] == {"not a source file": 1}
+    assert json.loads(again.out)["summary"]["left_out"] == {}
 
 
 def test_what_is_left_out_by_default_is_named_and_can_be_had(jarvis, mixed):
@@ -116,7 +116,7 @@ def test_what_is_left_out_by_default_is_named_and_can_be_had(jarvis, mixed):
     all_of_it = json.loads(jarvis("sec", "fast", "-p", mixed, "--no-default-excludes", "--format", "json").out)
 
     assert usual["excluded"] == [{"path": "build", "reason": "excluded directory"}]
-    assert usual["left_out"] == {"not a source file": 1}
+    assert usual["left_out"] == {}
     assert "build/left.c" in {issue["file"] for issue in all_of_it["issues"]}
 
 
@@ -295,3 +295,13 @@ def test_a_link_planted_for_the_gitignore_is_not_followed(jarvis, mixed):
 
     assert jarvis("sec", "fast", "-p", mixed, "-o", "r.md").code == 0
     assert not Path("made.txt").exists()
+
+
+def test_a_hostile_name_is_obeyed_by_no_terminal_in_no_form(jarvis):
+    tree = jarvis.tree("tree", {"a\u009b2J\u202e\U000e0041.c": COPY})
+
+    told = [jarvis("sec", "fast", "-p", tree, "--format", form).out for form in ("json", "markdown")]
+    told.append((tree / ".jarvis" / "sec" / "heuristic_issues.jsonl").read_text())
+
+    assert not any(letter in text for text in told for letter in "\u009b\u202e\U000e0041")
+    assert issues(told[0])[0]["file"] == "a\u009b2J\u202e\U000e0041.c"

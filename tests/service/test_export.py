@@ -9,7 +9,9 @@ from jarvis_workers.service.export import export, export_directory, write_whole
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.submit import submit
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
-from jarvis_workers.store import artifacts, events, runs
+from jarvis_workers.store import artifacts, candidates, events, runs
+from jarvis_workers.store.tables import JOB
+from jarvis_workers.store.values import Spot
 from tests.service.test_submit import asking
 
 ISSUE = {"id": "C123456", "file": "bad\\xff.c", "evidence": "ü\ud800"}
@@ -50,6 +52,24 @@ def test_a_line_for_every_issue_and_every_event(store, blobs, run, tmp_path):
         ("done", "done"),
     ]
     assert {row["run"] for row in rows(progress)} == {run.id}
+
+
+def test_what_a_report_does_not_list_is_exported_from_the_store(store, blobs, tmp_path):
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "a.c").write_text("int a;\n")
+    run = find_run(store, submit(store, blobs, asking(tmp_path / "tree")))
+    spots = [
+        Spot(b"a\xc2\x9b.c", "unsafe_api", line, sure, "gets(d);") for line, sure in ((1, 0.8), (2, 0.1), (3, 0.5))
+    ]
+    with store.write() as session:
+        job = session.execute(JOB.select().where(JOB.c.run_id == run.id)).first().id
+        candidates.insert(session, run.id, job, spots)
+    short = {"summary": {"not_listed": 1}, "issues": []}
+
+    issues, _ = export(store, blobs, run, tmp_path / "out", body=short)
+
+    assert [(row["gid"], row["line"], row["file"]) for row in rows(issues)] == [(1, 1, "a\x9b.c"), (3, 3, "a\x9b.c")]
+    assert "\x9b" not in issues.read_text("utf-8")
 
 
 def test_our_own_directory_keeps_itself_out_of_git_and_no_other_does(store, blobs, run, tmp_path):
@@ -123,3 +143,13 @@ def test_a_file_that_cannot_be_put_in_place_leaves_nothing(tmp_path):
         write_whole(tmp_path / "taken", "text")
 
     assert list(tmp_path.iterdir()) == [tmp_path / "taken"]
+
+
+def test_a_file_that_is_replaced_keeps_its_mode(tmp_path: Path) -> None:
+    secret = tmp_path / "report.json"
+    secret.write_text("old")
+    secret.chmod(0o600)
+
+    write_whole(secret, ["new"])
+
+    assert (secret.read_text(), secret.stat().st_mode & 0o777) == ("new", 0o600)

@@ -4,6 +4,8 @@ import random
 
 import pytest
 
+from jarvis_workers.sec.finding import Found, candidate
+from jarvis_workers.sec.scanner import Hit
 from jarvis_workers.store import candidates
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import CANDIDATE
@@ -26,7 +28,7 @@ def test_candidates_are_numbered_by_file_line_and_rule(store: Store, seed: int) 
         commit(store, job, *shuffled[part::3])
     with store.write() as session:
         candidates.number(session, run)
-        found = candidates.read(session, run)
+        found = list(candidates.read(session, run))
         rows = session.execute(CANDIDATE.select().order_by(CANDIDATE.c.gid)).all()
 
     assert [(row.file_raw, row.line, row.pattern) for row in rows] == [(s.path, s.line, s.pattern) for s in SPOTS]
@@ -42,6 +44,18 @@ def test_a_file_name_that_is_no_text_is_shown_escaped(store: Store) -> None:
 
     assert found.file == r"a/\xff.c"
     assert (found.category, found.cwe) == ("unsafe_api", 120)
+
+
+def test_as_many_as_a_hostile_file_makes_come_back_as_they_went(store: Store) -> None:
+    run = add_planned_run(store, 1)
+    spots = [Spot(b"a.c", "unsafe_api", line, 0.8, f"gets({line});") for line in range(1, 12_001)]
+    commit(store, claim(store, run)[0], *spots)
+    with store.read() as session:
+        found = list(candidates.read(session, run))
+
+    assert [gid for gid, _ in found] == list(range(1, 12_001))
+    assert [(one.line, one.confidence, one.evidence) for _, one in found] == [spot[2:] for spot in spots]
+    assert found[0][1] == Found(**candidate(Hit(*spots[0][1:]), "a.c").model_dump())
 
 
 def test_numbering_again_gives_the_same_numbers(store: Store) -> None:
@@ -60,4 +74,4 @@ def test_a_run_without_candidates_has_none(store: Store) -> None:
     run = add_planned_run(store, 0)
     with store.write() as session:
         candidates.number(session, run)
-        assert candidates.read(session, run) == []
+        assert list(candidates.read(session, run)) == []

@@ -7,7 +7,10 @@ direction in which the rest is read.
 
 import re
 
-UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
+UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
 MARKS = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")
 ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 LINK_STARTS = re.compile(r"(?i)(?<=[a-z]):(?=//)|(?<=www)\.|@")
@@ -43,4 +46,6 @@ def _written_out(found: re.Match[str]) -> str:
     number = ord(found[0])
     if found[0] in "\n\r":
         return {"\n": "\\n", "\r": "\\r"}[found[0]]
+    if number > 0xFFFF:
+        return f"\\U{number:08x}"
     return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"

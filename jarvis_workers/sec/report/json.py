@@ -1,22 +1,37 @@
-"""Write a report as JSON, for programs.
+"""Write a report as JSON, for programs, piece by piece.
 
 An issue is written in one call of the fast encoder, which does not indent: its separators do.
+What a terminal would obey, or what would change the direction of the rest, is written as its number.
 """
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 INNER = json.JSONEncoder(ensure_ascii=False, separators=(",\n      ", ": "))
+OBEYED = re.compile("[\x80-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]")
 
 
-def render_json(body: Mapping[str, Any], run: Mapping[str, Any]) -> str:
-    """Return {"run": ..., "summary": ..., "issues": [...]}, as `json.dumps(indent=2)` writes it, and a newline."""
+def render_json(body: Mapping[str, Any], run: Mapping[str, Any]) -> Iterator[str]:
+    """Yield {"run": ..., "summary": ..., "issues": [...]}, as `json.dumps(indent=2)` writes it, and a newline."""
     head = json.dumps({"run": run, "summary": body["summary"]}, ensure_ascii=False, indent=2)
-    issues = ",\n    ".join(_indented(issue) for issue in body["issues"])
-    listed = f"[\n    {issues}\n  ]" if issues else "[]"
-    text = f'{head[:-2]},\n  "issues": {listed}\n}}\n'
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    yield f'{harmless(head[:-2])},\n  "issues": ['
+    before, close = "\n    ", "]"
+    for issue in body["issues"]:
+        yield f"{before}{harmless(_indented(issue))}"
+        before, close = ",\n    ", "\n  ]"
+    yield f"{close}\n}}\n"
+
+
+def json_line(row: Mapping[str, Any]) -> str:
+    """Return the row as a line of a .jsonl file."""
+    return harmless(json.dumps(row, ensure_ascii=False)) + "\n"
+
+
+def harmless(text: str) -> str:
+    """Escape in JSON, where such characters stand in strings alone, what is better not seen raw."""
+    return text if text.isascii() else OBEYED.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def _indented(issue: Mapping[str, Any]) -> str:

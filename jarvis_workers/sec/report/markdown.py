@@ -19,23 +19,25 @@ Issues = Sequence[Mapping[str, Any]]
 Text = tuple[str, str]
 
 
-def render_markdown(body: Body, run: Mapping[str, Any]) -> str:
-    """Return the report as GitHub-flavoured Markdown; whatever came from the scanned tree is escaped."""
-    summary, issues = body["summary"], body["issues"]
+def render_markdown(body: Body, run: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the report as GitHub-flavoured Markdown; whatever came from the scanned tree is escaped."""
+    yield "# Security report"
+    for block in _blocks(body["summary"], body["issues"], run):
+        yield f"\n\n{block}"
+    yield "\n"
+
+
+def _blocks(summary: Body, issues: Issues, run: Mapping[str, Any]) -> Iterator[str]:
     texts = _texts(issues)
-    blocks = [
-        "# Security report",
-        *_verdict(summary),
-        *_numbers(summary, issues),
-        *_riskiest(summary, issues),
-        *_not_checked(summary["not_checked"]),
-        *_rules(issues, texts),
-        *_findings(issues, texts),
-        *_left_out(summary),
-        *_advice(summary),
-        *_run(run),
-    ]
-    return "\n\n".join(blocks) + "\n"
+    yield from _verdict(summary)
+    yield from _numbers(summary, issues)
+    yield from _riskiest(summary, issues)
+    yield from _not_checked(summary["not_checked"])
+    yield from _rules(issues, texts)
+    yield from _findings(issues, texts)
+    yield from _left_out(summary)
+    yield from _advice(summary)
+    yield from _run(run)
 
 
 def _count(number: int, noun: str) -> str:
@@ -57,6 +59,12 @@ def _verdict(summary: Body) -> Iterator[str]:
         yield f"**No findings.** No rule fired in {files}. That is not a proof that there is no fault."
     else:
         yield "**Nothing was checked.** No source file was found, so this report says nothing about the code."
+    if summary.get("not_listed"):
+        yield (
+            f"> **Not listed: {_count(summary['not_listed'], 'finding')}.** Those with the highest score are listed "
+            "below, and only they are explained and counted there. For the others narrow the scan with "
+            "`--min-confidence` or `--include`, or write them all to a file: `jarvis runs export`."
+        )
     if gaps:
         reasons = Counter(gap["reason"] for gap in gaps)
         said = "; ".join(f"{prose(reason)} ({number:,})" for reason, number in sorted(reasons.items())[:10])
@@ -70,16 +78,26 @@ def _verdict(summary: Body) -> Iterator[str]:
 def _numbers(summary: Body, issues: Issues) -> Iterator[str]:
     if not issues:
         return
+    yield "## Summary"
+    yield _by_category(summary) if summary.get("not_listed") else _by_category_and_severity(summary, issues)
+    languages = ", ".join(f"{prose(name)} {number:,}" for name, number in summary["by_language"].items())
+    yield f"By language: {languages}. Summed score: {summary['score_sum']:.2f}."
+
+
+def _by_category(summary: Body) -> str:
+    """The listed issues alone cannot say how severe the findings of a category are."""
+    totals = [[prose(category), total] for category, total in summary["by_category"].items()]
+    return _table(["category", "total"], [*totals, ["**all**", summary["total"]]])
+
+
+def _by_category_and_severity(summary: Body, issues: Issues) -> str:
     cells = Counter((issue["category"], issue["severity"]) for issue in issues)
     rows = [
         [prose(category), *(cells[category, severity] or "" for severity in WORST_FIRST), total]
         for category, total in summary["by_category"].items()
     ]
     rows.append(["**all**", *(summary["by_severity"].get(severity, "") for severity in WORST_FIRST), summary["total"]])
-    yield "## Summary"
-    yield _table(["category", *WORST_FIRST, "total"], rows)
-    languages = ", ".join(f"{prose(name)} {number:,}" for name, number in summary["by_language"].items())
-    yield f"By language: {languages}. Summed score: {summary['score_sum']:.2f}."
+    return _table(["category", *WORST_FIRST, "total"], rows)
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -94,8 +112,9 @@ def _riskiest(summary: Body, issues: Issues) -> Iterator[str]:
     for issue in issues:
         scores[issue["file"]].append(issue["score"])
     yield "## Files most at risk"
+    listed = "listed " if summary.get("not_listed") else ""
     yield _table(
-        ["file", "findings", "score"],
+        ["file", f"{listed}findings", f"{listed}score"],
         [[code_cell(file), len(scores[file]), f"{sum(scores[file]):.2f}"] for file in summary["top_risk_files"]],
     )
 

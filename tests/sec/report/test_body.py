@@ -1,7 +1,8 @@
 """What a report holds: totals, order, names, and all that was not looked at."""
 
-from jarvis_workers.sec.finding import Candidate
-from jarvis_workers.sec.report import build
+from jarvis_workers.sec.finding import Candidate, Found
+from jarvis_workers.sec.report import build, every_issue, gather
+from jarvis_workers.sec.report.body import ISSUES_MAX
 
 COPY = Candidate(
     language="c/cpp",
@@ -24,8 +25,8 @@ def weaker(confidence, **changes):
     return COPY.model_copy(update={"confidence": confidence, **changes})
 
 
-def report(*candidates, **rest):
-    return build(list(enumerate(candidates, start=1)), scanned_files=3, **rest)
+def report(*candidates, min_confidence=0.4, most=ISSUES_MAX, **rest):
+    return build(gather(enumerate(candidates, start=1), min_confidence, most), scanned_files=3, **rest)
 
 
 def test_an_issue_says_everything_about_its_candidate():
@@ -51,6 +52,36 @@ def test_an_issue_says_everything_about_its_candidate():
     }
 
 
+def test_a_row_of_the_store_says_what_a_candidate_says():
+    assert Found._fields == tuple(Candidate.model_fields)
+    assert report(Found(**COPY.model_dump())) == report(COPY)
+
+
+def test_only_the_highest_scores_are_listed_in_their_usual_order_and_all_are_counted():
+    many = [weaker(0.5, line=1), weaker(0.7, line=2), weaker(0.9, line=3), weaker(0.7, line=4), weaker(0.1, line=5)]
+
+    body = report(*many, most=2)
+
+    assert [issue["line"] for issue in body["issues"]] == [2, 3]
+    assert (body["summary"]["total"], body["summary"]["not_listed"]) == (4, 2)
+    assert body["summary"]["by_severity"] == {"high": 1, "medium": 2, "low": 1}
+    assert body["summary"]["below_min_confidence"] == 1
+    assert "not_listed" not in report(*many, most=4)["summary"]
+
+
+def test_nobody_is_listed_beyond_a_bound():
+    body = report(*(weaker(0.5, line=line) for line in range(ISSUES_MAX + 3)))
+
+    assert (len(body["issues"]), body["summary"]["not_listed"]) == (25_000, 3)
+
+
+def test_every_issue_has_the_name_and_the_words_it_has_in_a_report():
+    twins = colliding_lines()
+    found = list(enumerate([weaker(0.1), *(weaker(0.5, line=line) for line in twins), UNWRAP], start=1))
+
+    assert list(every_issue(lambda: found, 0.4)) == gather(found).issues
+
+
 def test_the_totals_are_of_what_is_listed():
     summary = report(COPY, UNWRAP, weaker(0.7, category="zoo"), weaker(0.5, category="ant"))["summary"]
 
@@ -74,7 +105,7 @@ def test_ten_files_are_named_by_summed_score_then_by_name():
 
 
 def test_issues_keep_the_order_and_numbers_they_came_with():
-    issues = build([(7, UNWRAP), (2, COPY)], scanned_files=2)["issues"]
+    issues = build(gather([(7, UNWRAP), (2, COPY)]), scanned_files=2)["issues"]
 
     assert [(issue["gid"], issue["id"][0]) for issue in issues] == [(7, "R"), (2, "C")]
 
@@ -112,7 +143,7 @@ def colliding_lines():
     """Two lines of src/list.c whose names begin with the same six digits."""
     seen = {}
     for line in range(41, 100_000):
-        (issue,) = build([(1, weaker(0.5, line=line))], scanned_files=1)["issues"]
+        (issue,) = build(gather([(1, weaker(0.5, line=line))]), scanned_files=1)["issues"]
         if issue["id"] in seen:
             return seen[issue["id"]], line
         seen[issue["id"]] = line

@@ -3,10 +3,17 @@
 import json
 import time
 
+import pytest
+
 from jarvis_workers.sec.finding import Candidate
-from jarvis_workers.sec.report import build, render_json
+from jarvis_workers.sec.report import build, gather, json_line
+from jarvis_workers.sec.report import render_json as pieces
 
 RUN = {"id": "a1", "scanned_root": "/src", "stages": {"scan": {"jobs": 2}}}
+
+
+def render_json(body, run):
+    return "".join(pieces(body, run))
 
 
 def candidates(count):
@@ -31,7 +38,7 @@ def candidates(count):
 
 
 def test_it_is_the_text_of_the_standard_encoder():
-    body = build(candidates(3), scanned_files=1, not_checked=[("x", "y")])
+    body = build(gather(candidates(3)), scanned_files=1, not_checked=[("x", "y")])
 
     text = render_json(body, RUN)
 
@@ -39,13 +46,13 @@ def test_it_is_the_text_of_the_standard_encoder():
 
 
 def test_a_report_without_findings_is_whole():
-    body = build([], scanned_files=0)
+    body = build(gather([]), scanned_files=0)
 
     assert render_json(body, {}) == json.dumps({"run": {}, **body}, indent=2) + "\n"
 
 
 def test_half_a_character_is_written_as_its_number():
-    body = build([], scanned_files=0, not_checked=[("a\udc80", "gone")])
+    body = build(gather([]), scanned_files=0, not_checked=[("a\udc80", "gone")])
 
     text = render_json(body, {})
 
@@ -54,10 +61,28 @@ def test_half_a_character_is_written_as_its_number():
 
 
 def test_a_large_report_is_written_at_once():
-    body = build(candidates(25_000), scanned_files=97)
+    body = build(gather(candidates(25_000)), scanned_files=97)
     started = time.process_time()
 
     text = render_json(body, RUN)
 
     assert time.process_time() - started < 2
     assert len(json.loads(text)["issues"]) == 25_000
+
+
+@pytest.mark.parametrize(
+    "letter", list("\x80\x9b\x9f\u061c\u200b\u200f\u202a\u202e\u2066\u2069\ufeff\U000e0001\U000e007f")
+)
+def test_what_a_terminal_would_obey_is_written_as_its_number(letter):
+    hostile = f"é\U0001f600{letter}\\u"
+    body = build(gather([]), scanned_files=0, not_checked=[(hostile, hostile)])
+    body["issues"] = [{"id": "C1", "file": hostile, "evidence": hostile}]
+    run = RUN | {"scanned_root": hostile}
+
+    text, line = render_json(body, run), json_line(body["issues"][0])
+
+    assert letter not in text + line
+    assert "é\U0001f600" in text
+    assert json.loads(text) == {"run": run, **body}
+    assert json.loads(line) == body["issues"][0]
+    assert line.count("\n") == 1

@@ -6,7 +6,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from jarvis_workers.sec.finding import Candidate
-from jarvis_workers.sec.report import build, format_of, render_markdown
+from jarvis_workers.sec.report import build, format_of, gather, render_markdown
 from jarvis_workers.sec.report.escape import code, prose
 
 COPY = Candidate(
@@ -27,9 +27,9 @@ def copy(**changes):
     return COPY.model_copy(update=changes)
 
 
-def report(*candidates, run=None, scanned_files=3, **rest):
-    body = build(list(enumerate(candidates, start=1)), scanned_files=scanned_files, **rest)
-    return render_markdown(body, run or {"id": "a1"})
+def report(*candidates, run=None, scanned_files=3, most=100_000, **rest):
+    body = build(gather(enumerate(candidates, start=1), 0.4, most), scanned_files=scanned_files, **rest)
+    return "".join(render_markdown(body, run or {"id": "a1"}))
 
 
 def test_the_verdict_comes_first_and_names_what_was_not_checked():
@@ -98,13 +98,26 @@ def test_risk_reasons_and_trees_are_listed():
     assert "Ban the calls that copy without a bound" in text.partition("## Advice")[2]
 
 
+def test_what_is_not_listed_is_said_at_once_and_how_to_get_it():
+    text = report(COPY, copy(line=41), copy(line=42, category="crypto", confidence=0.5), most=1)
+    head, _, rest = text.partition("## Summary")
+
+    assert "**3 findings in 3 files: 2 high, 1 low.**" in head
+    assert "> **Not listed: 2 findings.**" in head
+    assert all(way in head for way in ("`--min-confidence`", "`--include`", "`jarvis runs export`"))
+    assert "| category | total |\n| --- | ---: |\n| unsafe_api | 2 |\n| crypto | 1 |\n| **all** | 3 |" in rest
+    assert "| file | listed findings | listed score |" in rest
+    assert (rest.count("line 40"), rest.count("line 41")) == (1, 0)
+    assert "Not listed" not in report(COPY, copy(line=41), most=2)
+
+
 def test_two_runs_differ_in_the_last_section_alone():
     one, other = report(COPY, run={"id": "a1", "cost": 0.0}), report(COPY, run={"id": "b2", "stages": {"scan": "x|y"}})
 
     assert one.partition("## Run")[0] == other.partition("## Run")[0]
     assert "| id | `a1` |" in one
     assert '| stages | `{"scan": "x\\|y"}` |' in other
-    assert "## Run" not in render_markdown(build([], scanned_files=1), {})
+    assert "## Run" not in "".join(render_markdown(build(gather([]), scanned_files=1), {}))
 
 
 HOSTILE = "a`b``|<script>\n# [x](http://evil)\x1b[2J\u202e.c"
@@ -138,6 +151,7 @@ def test_a_hostile_name_changes_nothing_around_it():
             "\\_a\\_ \\*b\\* &lt;c&gt; &amp; \\[d\\](e) \\`f\\` \\| \\~g\\~ \\$h\\$",
         ),
         ("https://evil www.evil a@b", "https&#58;//evil www&#46;evil a&#64;b"),
+        ("a\u180e\u3164\ufff9\ufffb\U000e0041", "a\\u180e\\u3164\\ufff9\\ufffb\\U000e0041"),
         ("one\r\ntwo\x00\x9b\u2028\udc80", "one\\r\\ntwo\\x00\\x9b\\u2028\\udc80"),
     ],
 )
