@@ -1,6 +1,7 @@
 """The files of a run are whole or not there, and lie where nobody else leads them."""
 
 import json
+from pathlib import Path
 
 import pytest
 
