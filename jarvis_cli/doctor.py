@@ -11,9 +11,10 @@ from rich.console import Console
 from rich.text import Text
 
 from jarvis_cli import exits
+from jarvis_workers.errors import JarvisError
 from jarvis_workers.service.desk import store_of
 from jarvis_workers.service.doctor import Check, examine, fit, this_machine
-from jarvis_workers.settings import load_settings
+from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.source.match import engines
 
 app = typer.Typer(rich_markup_mode=None)
@@ -33,11 +34,23 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="For programs.")
     checks = examine(
         settings, this_machine(settings.data_dir), probe_store=probe_store, probe_matcher=lambda: engines()[0]
     )
+    if settings.broker_url:
+        checks += _examine_cluster(settings)
     if as_json:
         typer.echo(json.dumps([asdict(check) for check in checks], indent=2, ensure_ascii=False))
     else:
         _show(checks)
     return exits.DONE if fit(checks) else exits.FAILED
+
+
+def _examine_cluster(settings: Settings) -> list[Check]:
+    from jarvis_workers.service import fleet  # noqa: PLC0415  (celery is slow to import)
+
+    try:
+        with store_of(settings) as store:
+            return fleet.examine(settings, store)
+    except JarvisError as error:
+        return [Check("cluster", "fail", str(error), "see above")]
 
 
 def _show(checks: Sequence[Check]) -> None:

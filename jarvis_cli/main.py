@@ -55,6 +55,7 @@ class Command(NamedTuple):
 COMMANDS = {
     "sec": Command("jarvis_cli.sec:app", "Find vulnerabilities in C, C++ and Rust."),
     "runs": Command("jarvis_cli.runs:app", "List, watch, stop, resume and report runs."),
+    "worker": Command("jarvis_cli.worker:app", "Carry out the runs of a cluster."),
     "config": Command("jarvis_cli.config:app", "Show the settings, and where each comes from."),
     "doctor": Command("jarvis_cli.doctor:app", "Check that this machine is fit to run."),
     "admin": Command("jarvis_cli.admin:app", "Look after the results store."),

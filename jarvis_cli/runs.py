@@ -9,8 +9,9 @@ import typer
 
 from jarvis_cli import exits
 from jarvis_cli.carry import carry_out
-from jarvis_cli.deliver import counted, deliver, delivery, exit_code, summary, write_report
+from jarvis_cli.deliver import Delivery, counted, deliver, delivery, exit_code, summary, write_report
 from jarvis_cli.progress import describe, display
+from jarvis_cli.scan import wait_for_workers
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.report import FORMATS
@@ -174,17 +175,26 @@ def retry(
     return _go_on(run, delivery(output, form, fail_on, None), quiet, again=True)
 
 
-def _go_on(run: str, asked: Any, quiet: bool, *, again: bool) -> int:
+def _go_on(run: str, asked: Delivery, quiet: bool, *, again: bool) -> int:
     settings = _settings()
     with desk.store_of(settings) as store:
-        with display(quiet) as screen, desk.executor_of(settings, store, tell=screen.tell, show=screen.show) as local:
-            chosen = runs.find_run(store, run)
-            if again:
-                runs.retry(store, chosen, local.executor)
+        chosen = runs.find_run(store, run)
+        with display(quiet) as screen:
+            if runs.is_local(chosen):
+                with desk.executor_of(settings, store, tell=screen.tell, show=screen.show) as local:
+                    _take_up(store, chosen, local.executor, settings, again=again)
+                    ended = carry_out(local, chosen.id, screen)
             else:
-                runs.resume(store, chosen, local.executor, settings.lease_seconds)
-            ended = carry_out(local, chosen.id, screen)
-        return deliver(store, local.world.blobs, ended, asked, screen)
+                _take_up(store, chosen, chosen.executor, settings, again=again)
+                ended = wait_for_workers(settings, store, chosen.id, screen)
+        return deliver(store, desk.blobs_of(settings), ended, asked, screen)
+
+
+def _take_up(store: Store, run: Run, executor: str, settings: Settings, *, again: bool) -> None:
+    if again:
+        runs.retry(store, run, executor)
+    else:
+        runs.resume(store, run, executor, settings.lease_seconds)
 
 
 @app.command()

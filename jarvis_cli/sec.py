@@ -1,19 +1,12 @@
 """`jarvis sec`: scan a tree and report."""
 
 from pathlib import Path
-from secrets import token_hex
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from jarvis_cli.main import Frame
 from jarvis_workers.errors import UsageError
-
-if TYPE_CHECKING:
-    from jarvis_cli.deliver import Delivery
-    from jarvis_workers.settings import Settings
-
-Globs = tuple[tuple[str, ...], tuple[str, ...]]
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Find vulnerabilities in C, C++ and Rust.")
 
@@ -82,13 +75,12 @@ def fast(
         "where": where,
     }
     from jarvis_cli.deliver import delivery  # noqa: PLC0415  (the store takes a third of a second to import)
+    from jarvis_cli.scan import scan_here, scan_on_cluster  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     frame = ctx.find_object(Frame) or Frame()
     settings = load_settings(flags, directory=Path.cwd())
-    if settings.place == "cluster":
-        raise UsageError("this version works on one machine; unset JARVIS_BROKER_URL or use --where local")
-    if detach:
+    if detach and settings.place == "local":
         raise UsageError(
             "--detach is for runs on a cluster: a local run is carried out by this command; "
             "leave it out, or put the command in the background"
@@ -96,28 +88,7 @@ def fast(
     if not path:
         raise UsageError("-p is empty; give the directory or file to scan, . for this one")
     asked = delivery(output, form, fail_on, frame.default_output)
-    return _scan(settings, Path(path), asked, (tuple(include or ()), tuple(exclude or ())), quiet)
-
-
-def _scan(settings: "Settings", path: Path, asked: "Delivery", globs: Globs, quiet: bool) -> int:
-    from jarvis_cli.carry import carry_out  # noqa: PLC0415
-    from jarvis_cli.deliver import deliver  # noqa: PLC0415
-    from jarvis_cli.progress import display  # noqa: PLC0415
-    from jarvis_workers.service import desk  # noqa: PLC0415
-    from jarvis_workers.service.submit import Request, submit  # noqa: PLC0415
-
-    with desk.store_of(settings) as store:
-        with display(quiet) as screen, desk.executor_of(settings, store, tell=screen.tell, show=screen.show) as local:
-            request = Request(
-                run_id=token_hex(4),
-                kind="sec.fast",
-                path=path,
-                selection=desk.selection_of(settings, *globs),
-                executor=local.executor,
-                min_confidence=settings.report.min_confidence,
-                batch_files=settings.scan.batch_files,
-                batch_bytes=int(settings.scan.batch_mb * 1_000_000),
-                processes=settings.process_count,
-            )
-            run = carry_out(local, submit(store, local.world.blobs, request, screen.packing), screen)
-        return deliver(store, local.world.blobs, run, asked, screen)
+    globs = (tuple(include or ()), tuple(exclude or ()))
+    if settings.place == "cluster":
+        return scan_on_cluster(settings, path, None if detach else asked, globs, quiet)
+    return scan_here(settings, path, asked, globs, quiet)

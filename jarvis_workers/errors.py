@@ -6,12 +6,14 @@ JarvisError                one line for the user, exit 2
 ├── StoreError             the results store cannot be used
 │   ├── StoreUnavailable   it does not answer now: tried again while a run is on
 │   └── StoreFull          it answers, and cannot write: the run is paused
+├── BrokerUnavailable      Redis does not answer: at a start an error, in the middle only latency
 ├── SnapshotError          the source tree or its copy cannot be read
 │   └── SnapshotDamaged    a blob does not match its hash: the job fails, its files are not checked
 └── StepFailed             a job's own work failed: recorded on its row, tried again, then not checked
 """
 
 __all__ = [
+    "BrokerUnavailable",
     "JarvisError",
     "SettingsError",
     "SnapshotDamaged",
@@ -46,6 +48,10 @@ class StoreUnavailable(StoreError):
 
 class StoreFull(StoreError):
     """The results store answers, and cannot write."""
+
+
+class BrokerUnavailable(JarvisError):
+    """The broker does not answer now."""
 
 
 class SnapshotError(JarvisError):

@@ -3,16 +3,22 @@
 import os
 import pwd
 import shutil
+import socket
 import subprocess
 import tempfile
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
+import redis
 
 UNPRIVILEGED = "nobody"
+START_SECONDS = 10.0
+PAUSE = threading.Event()
 FAST = "-c fsync=off -c full_page_writes=off -c max_connections=60 -c listen_addresses="
 
 
@@ -76,3 +82,65 @@ def postgres() -> Iterator[Postgres]:
             server.stop()
     finally:
         shutil.rmtree(home, ignore_errors=True)
+
+
+class Redis:
+    """A server of our own on a free port of this machine."""
+
+    def __init__(self, binary: str, home: Path) -> None:
+        self.binary, self.home = binary, home
+        self.port = free_port()
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self) -> None:
+        """Start it empty, and wait until it answers."""
+        command = [self.binary, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", str(self.home)]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        client = redis.Redis(port=self.port)
+        give_up = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                client.ping()
+            except redis.ConnectionError:
+                assert time.monotonic() < give_up, "redis-server does not answer"
+                PAUSE.wait(0.01)
+            else:
+                return client.close()
+
+    def kill(self) -> None:
+        """End it at once, and with it all it knew."""
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+    def flush(self) -> None:
+        """Forget everything."""
+        with redis.Redis(port=self.port) as client:
+            client.flushall()
+
+
+@contextmanager
+def redis_server() -> Iterator[Redis]:
+    """Run a Redis server while the block lasts."""
+    binary = shutil.which("redis-server")
+    if binary is None:
+        missing("redis-server")
+    with tempfile.TemporaryDirectory(prefix="jarvis-redis-") as home:
+        server = Redis(binary, Path(home))
+        server.start()
+        try:
+            yield server
+        finally:
+            server.kill()
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -51,6 +51,11 @@ def stages_of(store: Store, run: Run) -> list[StageProgress]:
         return stages.progress(session, run.id)
 
 
+def is_local(run: Run) -> bool:
+    """Say whether a command carries the run out, and not the workers of a cluster."""
+    return run.executor.startswith(LOCAL)
+
+
 def is_abandoned(store: Store, run: Run, lease_seconds: float) -> bool:
     """Say whether a run is on and the command that carries it out is gone."""
     if run.ended or run.state == "paused" or not run.executor.startswith(LOCAL):
@@ -64,7 +69,6 @@ def resume(store: Store, run: Run, executor: str, lease_seconds: float) -> Run:
     """Take up a paused run, or one whose command is gone; its jobs go back without blame."""
     if run.ended:
         raise UsageError(f"run {run.id} is {run.state}; nothing to resume (failed jobs: jarvis runs retry {run.id})")
-    _refuse_cluster(run)
     if run.state == "cancelling":
         raise UsageError(f"run {run.id} is being cancelled; submit again instead")
     if run.state != "paused" and not is_abandoned(store, run, lease_seconds):
@@ -82,7 +86,6 @@ def retry(store: Store, run: Run, executor: str) -> int:
     """Take up just what failed in an ended run; return how many jobs."""
     if not run.ended or run.state == "cancelled":
         raise UsageError(f"run {run.id} is {run.state}; only a run that is done, incomplete or failed can be retried")
-    _refuse_cluster(run)
     with store.write() as session:
         _keep_still(session, run)
         again = runs.retry(session, run.id, executor)
@@ -185,8 +188,3 @@ def _keep_still(session: "Session", run: Run) -> None:
     """Lock a run as the user saw it: of two commands that take it up at once, one is refused."""
     if runs.lock(session, run.id) != run:
         raise UsageError(f"run {run.id} has just changed; see: jarvis runs show {run.id}")
-
-
-def _refuse_cluster(run: Run) -> None:
-    if not run.executor.startswith(LOCAL):
-        raise UsageError(f"run {run.id} belongs to the cluster; its workers go on by themselves")

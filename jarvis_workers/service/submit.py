@@ -25,7 +25,7 @@ SMALLEST_BATCH_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a user asks for. `run_id` is new; `executor` says who carries it out."""
+    """What a user asks for. `run_id` is new, `executor` carries it out; `root` names the tree if `path` does not."""
 
     run_id: str
     kind: str
@@ -36,6 +36,7 @@ class Request:
     batch_files: int
     batch_bytes: int
     processes: int
+    root: bytes | None = None
 
 
 def submit(store: Store, blobs: Blobs, request: Request, on_progress: Callable[[int, int], None] | None = None) -> str:
@@ -62,7 +63,7 @@ def submit(store: Store, blobs: Blobs, request: Request, on_progress: Callable[[
 
 
 def _run(request: Request, snapshot: Snapshot) -> Run:
-    raw = os.fsencode(request.path.absolute())
+    raw = request.root or os.fsencode(request.path.absolute())
     return Run(
         id=request.run_id,
         kind=request.kind,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from jarvis_workers.steps.flow import CONTROL_QUEUE, PLAN
-from jarvis_workers.store import candidates, crashes, events, jobs, leases, runs, stages
+from jarvis_workers.store import candidates, crashes, events, jobs, leases, runs, stages, workers
 from jarvis_workers.store.values import NewJob
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def advance(session: Session, run_id: str) -> None:
         _end_cancelled(session, run_id)
         return
     stage = stages.current(session, run_id)
-    if stage is None or stages.open_jobs(session, run_id, stage):
+    if stage is None or stages.has_open_jobs(session, run_id, stage):
         return
     if reason := stages.failed_plan(session, run_id, stage):
         runs.finish(session, run_id, "failed", f"could not plan {stage}: {reason}")
@@ -132,5 +132,7 @@ class Controller:
         with self.store.write() as session:
             if asleep:
                 jobs.extend_all(session, self.lease_seconds)
-            for run_id, stage, lost in crashes.recover(session):
+                workers.excuse_all(session)
+            lost_jobs = crashes.recover(session) + crashes.recover_gone(session, self.lease_seconds)
+            for run_id, stage, lost in lost_jobs:
                 events.record(session, run_id, "recovered", stage, jobs=lost)

@@ -1,12 +1,12 @@
 """The pipelines: which stages a run has, in which order, and which step does their jobs.
 
 Adding a stage is one file in this package and one line here.  A step is a module with
-`plan`, `load` and `decide` (`Step`); it is imported when it is needed, so that a child that
-scans pays for the scanner alone.
+`plan`, `load` and `decide` (`Step`); one for the agent pool has `converse` instead of `decide`.
+It is imported when it is needed, so that a child that scans pays for the scanner alone.
 """
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A phase of a run; `module` is the step's file in this package."""
+    """A phase of a run; `module` is the step's file in this package, or a whole dotted name."""
 
     name: str
     module: str
@@ -28,11 +28,15 @@ class Stage:
 
 
 class Step(Protocol):
-    """What a step's module offers. `load` reads the store, `decide` does not and may run in a child."""
+    """What a step's module offers. `load` reads the store, `decide` does not and may run in a child.
+
+    `converse` is what the agent pool awaits, in a loop shared by all: it never blocks.
+    """
 
     plan: Callable[["Run", "Blobs"], "Iterator[NewJob]"]
     load: Callable[["Session", "Run", "Claimed"], Any]
     decide: Callable[[Any, "Blobs"], "Commit"]
+    converse: Callable[[Any, "Blobs"], Awaitable["Commit"]]
 
 
 FLOWS: Mapping[str, tuple[Stage, ...]] = {
@@ -52,4 +56,4 @@ def stage_of(kind: str, name: str) -> Stage:
 
 def step_of(module: str) -> Step:
     """Import a step."""
-    return cast(Step, importlib.import_module(f"jarvis_workers.steps.{module}"))
+    return cast(Step, importlib.import_module(module if "." in module else f"jarvis_workers.steps.{module}"))

@@ -36,7 +36,7 @@ def load(store: Store, job: Claimed) -> tuple[str, Any]:
 
 def save(store: Store, blobs: Blobs, done: Sequence[tuple[Claimed, Commit]]) -> set[int]:
     """Commit what jobs did; return the ids accepted. Large parts go to the blob store first."""
-    finished = [_keep(store, blobs, job, commit) for job, commit in done]
+    finished = [keep(store, blobs, job, commit) for job, commit in done]
     with store.write() as session:
         accepted = jobs.commit_many(session, finished)
         for job, _ in done:
@@ -67,7 +67,8 @@ def _chunks(planned: Iterator[NewJob]) -> Iterator[list[NewJob]]:
         yield chunk
 
 
-def _keep(store: Store, blobs: Blobs, job: Claimed, commit: Commit) -> Finished:
+def keep(store: Store, blobs: Blobs, job: Claimed, commit: Commit) -> Finished:
+    """Put the large parts of a commit into the blob store."""
     kept = tuple((name, _put(store, blobs, job.run_id, content), len(content)) for name, content in commit.artifacts)
     result = json.dumps({"not_checked": [[shown(path), reason] for path, reason in commit.not_checked]})
     if not commit.not_checked:

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Row, select, update
 from sqlmodel import Session
 
 from jarvis_workers.store.sql import now
-from jarvis_workers.store.tables import JOB
+from jarvis_workers.store.tables import JOB, WORKER
 
 ROOM: Mapping[int, int] = {1: 99, 2: 9, 3: 0}
 CRASHES_ALONE = 3
@@ -50,6 +50,14 @@ def _room(crashes: int) -> int:
 def recover(session: Session) -> list[tuple[str, str, int]]:
     """Take back the jobs whose lease ran out; return (run, stage, jobs) for each stage concerned."""
     return _blame(session, JOB.c.lease_until < now(session), "its lease ran out")
+
+
+def recover_gone(session: Session, lease_seconds: float) -> list[tuple[str, str, int]]:
+    """Take back the jobs of workers that nobody has seen for a lease: theirs may be much longer."""
+    here = select(WORKER.c.id).where(WORKER.c.seen_at > now(session) - lease_seconds)
+    known = select(WORKER.c.id)
+    gone = JOB.c.worker_id.in_(known) & JOB.c.worker_id.not_in(here)
+    return _blame(session, gone, "its worker is gone")
 
 
 def crash_process(session: Session, process: str, reason: str) -> list[tuple[str, str, int]]:

@@ -7,7 +7,7 @@ fence; whoever holds an older fence can change nothing any more.
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import Row, bindparam, case, select, update
+from sqlalchemy import ColumnElement, Row, bindparam, case, select, update
 from sqlmodel import Session
 
 from jarvis_workers.store import artifacts, candidates
@@ -40,7 +40,7 @@ def claim_many(
     """Take up to `limit` waiting jobs of a queue for one process, the heaviest first.
 
     Only jobs of runs that `executor` carries out and that are on. A job that crashed before
-    shares its process with few other suspects (`crashes.ROOM`).
+    shares its process with few other suspects (`crashes.ROOM`); those without room hide nobody else.
     """
     waiting = (
         select(JOB.c.id, JOB.c.crashes)
@@ -53,11 +53,21 @@ def claim_many(
     )
     found = [(row.id, row.crashes) for row in session.execute(waiting)]
     ids = room_for_suspects(session, process, found)
+    if len(ids) < len(found):
+        innocent = [row.id for row in session.execute(waiting.where(JOB.c.crashes == 0)) if row.id not in ids]
+        ids += innocent[: limit - len(ids)]
     if not ids:
         return []
-    take = (
+    return take(session, JOB.c.id.in_(ids), worker_id=worker_id, process=process, lease_seconds=lease_seconds)
+
+
+def take(
+    session: Session, which: ColumnElement[bool], *, worker_id: str, process: str, lease_seconds: float
+) -> list[Claimed]:
+    """Claim the waiting jobs that `which` names, by compare-and-set; the heaviest first."""
+    claim = (
         update(JOB)
-        .where(JOB.c.id.in_(ids), JOB.c.state.in_(WAITING_JOBS))
+        .where(which, JOB.c.state.in_(WAITING_JOBS))
         .values(
             state="running",
             fence=JOB.c.fence + 1,
@@ -68,7 +78,7 @@ def claim_many(
         )
         .returning(*[JOB.c[name] for name in Claimed.__dataclass_fields__], JOB.c.weight)
     )
-    rows = sorted(session.execute(take), key=lambda row: (-row.weight, row.id))
+    rows = sorted(session.execute(claim), key=lambda row: (-row.weight, row.id))
     return [_claimed(row) for row in rows]
 
 
@@ -156,6 +166,12 @@ def commit_many(session: Session, finished: Sequence[Finished]) -> set[int]:
         artifacts.save(session, entry.job.run_id, entry.artifacts)
         insert_jobs(session, entry.job.run_id, entry.job.stage, entry.commit.children)
     return {entry.job.id for entry in accepted}
+
+
+def processes(session: Session, worker_id: str) -> list[str]:
+    """Return the names of a worker's processes that have jobs."""
+    named = select(JOB.c.process).where(JOB.c.worker_id == worker_id, JOB.c.state == "running").distinct()
+    return [name for name in session.execute(named).scalars() if name]
 
 
 def release_strays(session: Session, worker_id: str, held: Collection[int]) -> int:

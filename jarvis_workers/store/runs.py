@@ -192,6 +192,14 @@ def remove(session: Session, run_id: str) -> bool:
     return True
 
 
+def still(session: Session, seconds: float) -> list[tuple[str, float]]:
+    """Return the runs that are on, and how long no job of theirs has begun or ended, where that is longer."""
+    moved = func.max(func.coalesce(JOB.c.finished_at, JOB.c.started_at, RUN.c.created_at))
+    last = select(RUN.c.id, now(session) - moved).join(JOB, JOB.c.run_id == RUN.c.id, isouter=True)
+    last = last.where(RUN.c.state.in_((*ACTIVE_RUNS, "cancelling"))).group_by(RUN.c.id).order_by(RUN.c.id)
+    return [(run, float(quiet or 0.0)) for run, quiet in session.execute(last) if (quiet or 0.0) > seconds]
+
+
 def ended_before(session: Session, seconds_ago: float) -> list[str]:
     """Return the ids of runs that ended longer ago."""
     chosen = select(RUN.c.id).where(RUN.c.state.in_(ENDED_RUNS), RUN.c.ended_at < now(session) - seconds_ago)

@@ -80,6 +80,12 @@ def open_jobs(session: Session, run_id: str, name: str | None = None) -> int:
     return int(session.execute(found if name is None else found.where(JOB.c.stage == name)).scalar_one())
 
 
+def has_open_jobs(session: Session, run_id: str, name: str) -> bool:
+    """Say whether a stage has an open job, without counting them."""
+    found = select(JOB.c.id).where(JOB.c.run_id == run_id, JOB.c.stage == name, JOB.c.state.in_(OPEN_JOBS)).limit(1)
+    return session.execute(found).first() is not None
+
+
 def failed_plan(session: Session, run_id: str, name: str) -> str | None:
     """Return why a stage could not be planned, or None."""
     plan = select(JOB.c.reason).where(JOB.c.run_id == run_id, JOB.c.stage == name, JOB.c.step == "plan")

@@ -55,7 +55,8 @@ class JobRow(SQLModel, table=True):
     __table_args__ = (
         UniqueConstraint("run_id", "stage", "input_hash", name="uq_job_input"),
         Index("ix_job_stage_state", "run_id", "stage", "state"),
-        Index("ix_job_queue", "run_id", "queue", "state", "weight"),
+        Index("ix_job_waiting", "run_id", "queue", "state", "weight", "id"),
+        Index("ix_job_recent", "queue", "state", "finished_at"),
         Index("ix_job_lease", "state", "lease_until"),
         # An id is never given again: a fence says nothing about another job.
         {"sqlite_autoincrement": True},

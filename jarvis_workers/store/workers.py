@@ -34,6 +34,11 @@ def touch_known(session: Session, worker_id: str) -> bool:
     return changed(session, seen.values(seen_at=now(session))) == 1
 
 
+def excuse_all(session: Session) -> None:
+    """Count every worker as seen now: after a sleep nobody is to blame for silence."""
+    session.execute(update(WORKER).values(seen_at=now(session)))
+
+
 def leave(session: Session, worker_id: str) -> None:
     """Say that a worker has gone."""
     session.execute(delete(WORKER).where(WORKER.c.id == worker_id))
@@ -46,6 +51,12 @@ def find(session: Session, worker_id: str, lease_seconds: float) -> tuple[Worker
     if row is None:
         return None
     return WorkerFacts(**{name: row[name] for name in WorkerFacts.__dataclass_fields__}), bool(row["fresh"])
+
+
+def living(session: Session, lease_seconds: float) -> list[WorkerFacts]:
+    """Return the workers seen within a lease."""
+    rows = session.execute(select(WORKER).where(WORKER.c.seen_at > now(session) - lease_seconds).order_by(WORKER.c.id))
+    return [WorkerFacts(**{name: row[name] for name in WorkerFacts.__dataclass_fields__}) for row in rows.mappings()]
 
 
 def drop_gone(session: Session, older_than_seconds: float) -> None:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import IO
 
 from jarvis_workers.errors import JarvisError
@@ -79,6 +80,21 @@ class Child:
         *lines, rest = bytes(self._rest).split(b"\n")
         self._rest = bytearray(rest)
         return lines
+
+    def ended(self) -> str | None:
+        """Return how it ended, or None while it runs."""
+        return None if self._process.poll() is None else self._end()
+
+    def signal(self, number: int) -> None:
+        """Send it a signal."""
+        self._process.send_signal(number)
+
+    def wait(self, seconds: float) -> str:
+        """Wait for its end; after `seconds` end it."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(seconds)
+        self._process.kill()
+        return self._end()
 
     def kill(self) -> None:
         """End it at once, and wait until it has ended."""

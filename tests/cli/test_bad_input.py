@@ -247,7 +247,10 @@ def test_a_file_that_does_not_stand_still_is_named(jarvis):
         (["--format", "pdf"], 'jarvis: --format: "pdf" is not one of json, markdown'),
         (["--fail-on", "huge"], 'jarvis: --fail-on: "huge" is not one of low, medium, high'),
         (["--detach"], "jarvis: --detach is for runs on a cluster: a local run is carried out by this command; leave"),
-        (["--where", "cluster"], "jarvis: this version works on one machine; unset JARVIS_BROKER_URL or use --where"),
+        (
+            ["--where", "cluster"],
+            "jarvis: a cluster needs a broker: set JARVIS_BROKER_URL, such as redis://localhost:6379/0",
+        ),
         (["--where", "moon"], "jarvis: command line: \"where\" is 'moon', should be 'local' or 'cluster'"),
         (["--languages", "perl"], "jarvis: command line: \"scan.languages\" is 'perl', should be 'c/cpp' or 'rust'"),
         (["--min-confidence", "7"], "jarvis sec fast: Invalid value for '--min-confidence': "),
@@ -373,7 +376,7 @@ def test_a_wrong_setting_in_a_file_is_one_line(jarvis, file, text, says):
     [
         ("JARVIS_STOR_URL", "x", '(did you mean "JARVIS_STORE_URL"?)'),
         ("JARVIS_PROCESSES", "many", "JARVIS_PROCESSES: is 'many', should be a valid integer"),
-        ("JARVIS_BROKER_URL", "redis://x", "this version works on one machine; unset JARVIS_BROKER_URL"),
+        ("JARVIS_BROKER_URL", "redis://127.0.0.1:1", "is Redis there? see JARVIS_BROKER_URL"),
         ("JARVIS_STORE_URL", "mysql://x/y", 'JARVIS_STORE_URL: "mysql" is not supported; use sqlite or postgresql'),
         ("JARVIS_STORE_URL", "what", "JARVIS_STORE_URL: not a database address; sqlite:////path/file.db or"),
     ],

@@ -185,7 +185,7 @@ def test_a_run_that_has_ended_or_is_carried_out_is_not_resumed(store: Store) -> 
 
     assert f"run {ended} is done; nothing to resume" in resume(ended)
     assert f"being worked on by {living}" in resume(living)
-    assert "belongs to the cluster" in resume(clustered)
+    assert "is being worked on by cluster" in resume(clustered)
     claim(store, living)
     requests.cancel(store, run_now(store, living), LEASE)
     assert "is being cancelled" in resume(living)

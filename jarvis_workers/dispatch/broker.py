@@ -1,0 +1,163 @@
+"""The doorbell: a Celery app on Redis that rings for jobs, and keeps nothing that would be missed.
+
+No result backend, no prefetch, no gossip; early acknowledgement, as the lease in the store is
+what brings a lost job back. Redis may be flushed at any moment.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from secrets import token_hex
+from typing import NamedTuple
+
+import redis
+from celery import Celery
+from kombu import Exchange, Queue
+from kombu.exceptions import OperationalError
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from jarvis_workers.dispatch.routes import POOLS
+from jarvis_workers.errors import BrokerUnavailable
+
+EPOCH_KEY = "jarvis:epoch"
+SENT_AT = "sent_at"
+CONNECT_SECONDS = 3
+SOCKET_SECONDS = 15
+HEALTH_SECONDS = 25
+
+
+class Ring(NamedTuple):
+    """A message: which job, and what people see of it."""
+
+    task: str
+    queue: str
+    job: int
+    run: str
+    label: str
+    sent_at: float
+
+
+def make_app(broker_url: str) -> Celery:
+    """Return the app that workers and senders share."""
+    app = Celery("jarvis", broker=broker_url, backend=None, set_as_current=False)
+    app.conf.update(
+        accept_content=["json"],
+        task_serializer="json",
+        task_ignore_result=True,
+        task_store_errors_even_if_ignored=False,
+        task_queues=[Queue(name, Exchange(name, type="direct"), routing_key=name) for name in POOLS],
+        task_default_queue="control",
+        task_create_missing_queues=False,
+        task_acks_late=False,
+        worker_disable_prefetch=True,
+        worker_prefetch_multiplier=1,
+        worker_send_task_events=True,
+        worker_hijack_root_logger=False,
+        worker_cancel_long_running_tasks_on_connection_loss=False,
+        broker_connection_retry_on_startup=True,
+        broker_connection_timeout=CONNECT_SECONDS,
+        broker_transport_options={
+            "socket_timeout": SOCKET_SECONDS,
+            "socket_connect_timeout": CONNECT_SECONDS,
+            "socket_keepalive": True,
+            "health_check_interval": HEALTH_SECONDS,
+            "visibility_timeout": 3600,
+        },
+    )
+    return app
+
+
+class Doorbell:
+    """Rings for jobs. What it cannot ring for now is rung for again by the sender."""
+
+    def __init__(self, broker_url: str) -> None:
+        self._redis = _client(broker_url)
+        self.app = make_app(broker_url)
+        self.app.conf.broker_transport_options["max_retries"] = 0
+        self._where = self.app.connection_for_write().as_uri()
+
+    def check(self) -> None:
+        """Raise BrokerUnavailable unless Redis answers."""
+        with self._speaking():
+            self._redis.ping()
+
+    def describe(self) -> dict[str, str]:
+        """Return version, memory in use, eviction policy and persistence of Redis."""
+        with self._speaking():
+            facts = self._redis.info()
+        saves = "append-only file" if facts.get("aof_enabled") else "snapshots" if self._snapshots() else "none"
+        return {
+            "version": str(facts.get("redis_version", "of unknown version")),
+            "memory": f"{facts.get('used_memory_human', 'unknown')} in use",
+            "eviction": str(facts.get("maxmemory_policy", "unknown")),
+            "persistence": saves,
+        }
+
+    def _snapshots(self) -> bool:
+        """Say whether Redis saves by itself; a managed one may not tell."""
+        try:
+            return bool(self._redis.config_get("save").get("save"))
+        except redis.ResponseError:
+            return True
+
+    def ring(self, rings: Sequence[Ring]) -> None:
+        """Put messages on their queues."""
+        with self._speaking(), self.app.producer_pool.acquire(block=True, timeout=SOCKET_SECONDS) as producer:
+            for one in rings:
+                self.app.send_task(
+                    one.task,
+                    args=[one.job],
+                    kwargs={"run": one.run, "label": one.label},
+                    queue=one.queue,
+                    headers={SENT_AT: one.sent_at},
+                    producer=producer,
+                    ignore_result=True,
+                    retry=False,
+                )
+
+    def depth(self, queue: str) -> int:
+        """Return how many messages wait on a queue."""
+        with self._speaking():
+            return int(self._redis.llen(queue))
+
+    def waits_since(self, queue: str) -> float | None:
+        """Return when the next message of a queue was sent, None if there is none: what was sent before is gone."""
+        with self._speaking():
+            message = self._redis.lindex(queue, -1)
+        return float(json.loads(message)["headers"].get(SENT_AT, 0.0)) if message else None
+
+    def is_new(self) -> bool:
+        """Say whether Redis has forgotten everything since the last call of anybody."""
+        with self._speaking():
+            return bool(self._redis.set(EPOCH_KEY, token_hex(8), nx=True))
+
+    def close(self) -> None:
+        """Give back the connections."""
+        self._redis.close()
+        self.app.close()
+
+    @contextmanager
+    def _speaking(self) -> Iterator[None]:
+        try:
+            yield
+        except (redis.RedisError, OperationalError, OSError) as error:
+            said = str(error).strip().splitlines()
+            raise BrokerUnavailable(
+                f"{self._where}: {said[0] if said else type(error).__name__}; is Redis there? see JARVIS_BROKER_URL"
+            ) from error
+
+
+def _client(url: str) -> redis.Redis:
+    """Return a client that asks once: whoever asks has a tick to come back to."""
+    try:
+        return redis.Redis.from_url(
+            url,
+            socket_timeout=SOCKET_SECONDS,
+            socket_connect_timeout=CONNECT_SECONDS,
+            retry=Retry(NoBackoff(), 0),
+        )
+    except ValueError as error:
+        raise BrokerUnavailable(
+            "JARVIS_BROKER_URL: not the address of a Redis, such as redis://localhost:6379/0"
+        ) from error

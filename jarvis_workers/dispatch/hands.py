@@ -1,0 +1,125 @@
+"""Do the job that a message rang for, in whatever process it rang.
+
+The store is opened lazily, by pid: Celery's children are forked, and share no connection.  A
+store that goes away in the middle is waited for; what has been decided is kept meanwhile.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from tenacity import (
+    Retrying,
+    retry_if_exception_type,
+    sleep_using_event,
+    stop_after_delay,
+    stop_any,
+    stop_when_event_set,
+    wait_exponential,
+)
+
+from jarvis_workers.errors import BrokerUnavailable, StoreError, StoreUnavailable
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.controller import advance
+from jarvis_workers.steps.flow import PLAN
+from jarvis_workers.steps.perform import perform, save
+from jarvis_workers.store import jobs, sending, stages
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.values import Claimed
+
+PATIENCE_SECONDS = 600
+WAIT_SECONDS = 5
+
+T = TypeVar("T")
+
+
+@dataclass
+class Hands:
+    """What a process of a pool works with. `open_world` opens its own store and blobs."""
+
+    worker_id: str
+    lease_seconds: float
+    open_world: Callable[[], tuple[Store, Blobs, Callable[[], None]]]
+    _spent: dict[int, float] = field(default_factory=dict)
+    _worlds: dict[int, tuple[Store, Blobs, Callable[[], None]]] = field(default_factory=dict)
+
+    @property
+    def process(self) -> str:
+        """The name of this process in the store: its worker, and its pid."""
+        return f"{self.worker_id}/{os.getpid()}"
+
+    def do(self, job_id: int) -> None:
+        """Claim, decide, save; a task boundary: what the job raises is recorded on its row."""
+        store, blobs, ring = self._world()
+        job = patiently(lambda: self._claim(store, job_id))
+        if job is None:
+            return
+        try:
+            commit = perform(store, blobs, job)
+        except StoreError:
+            patiently(lambda: self._release(store, job))
+            raise
+        except Exception as error:  # noqa: BLE001  (the task boundary)
+            says = f"{type(error).__name__}: {error}"
+            patiently(lambda: self._fail(store, job, says))
+        else:
+            if commit is not None:
+                counted = replace(commit, cpu_seconds=self._cpu())
+                patiently(lambda: save(store, blobs, [(job, counted)]))
+        patiently(lambda: go_on(store, job, ring))
+
+    def _world(self) -> tuple[Store, Blobs, Callable[[], None]]:
+        pid = os.getpid()
+        if pid not in self._worlds:
+            self._worlds = {pid: self.open_world()}
+        return self._worlds[pid]
+
+    def _cpu(self) -> float:
+        """Return the CPU of this process since the last job, its start included for the first."""
+        pid, total = os.getpid(), time.process_time()
+        since = self._spent.get(pid, 0.0)
+        self._spent = {pid: total}
+        return total - since
+
+    def _claim(self, store: Store, job_id: int) -> Claimed | None:
+        with store.write() as session:
+            return sending.claim_sent(
+                session, job_id, worker_id=self.worker_id, process=self.process, lease_seconds=self.lease_seconds
+            )
+
+    def _release(self, store: Store, job: Claimed) -> None:
+        with store.write() as session:
+            jobs.release(session, [job])
+
+    def _fail(self, store: Store, job: Claimed, says: str) -> None:
+        with store.write() as session:
+            jobs.fail_attempt(session, job, says)
+
+
+def go_on(store: Store, job: Claimed, ring: Callable[[], None]) -> None:
+    """Move the run on at once when this was the last open job; the controller's tick sees to it otherwise."""
+    with store.read() as session:
+        open_jobs = stages.has_open_jobs(session, job.run_id, job.stage)
+    if not open_jobs:
+        with store.write() as session:
+            advance(session, job.run_id)
+    if job.step == PLAN or not open_jobs:
+        with suppress(BrokerUnavailable):
+            ring()
+
+
+def patiently(do: Callable[[], T], told: threading.Event | None = None) -> T:
+    """Do it, and again while the store is away, for PATIENCE_SECONDS or until `told`."""
+    told = told or threading.Event()
+    again = Retrying(
+        retry=retry_if_exception_type(StoreUnavailable),
+        stop=stop_any(stop_after_delay(PATIENCE_SECONDS), stop_when_event_set(told)),
+        sleep=sleep_using_event(told),
+        wait=wait_exponential(multiplier=0.2, max=WAIT_SECONDS),
+        reraise=True,
+    )
+    return again(do)

@@ -1,0 +1,137 @@
+"""A Celery worker process for one queue, started by `jarvis worker start`.
+
+It reads its orders as one line of JSON, so that no address with a password is among its
+arguments, and dies with its parent.
+"""
+
+import importlib
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Protocol
+
+from celery import Celery
+from celery.signals import worker_process_init, worker_shutting_down
+
+from jarvis_workers.dispatch.agents import Agents, make_room
+from jarvis_workers.dispatch.broker import Doorbell, make_app
+from jarvis_workers.dispatch.hands import Hands
+from jarvis_workers.dispatch.routes import POOLS, task_names
+from jarvis_workers.dispatch.sender import Sender
+from jarvis_workers.snapshots.blobs import Blobs, open_blobs
+from jarvis_workers.store.engine import Store, open_store
+from jarvis_workers.toolchain.lifetime import die_with_parent
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """What a pool process is told: where things are, which queue, how many slots, how long things may take.
+
+    `imports` are modules that make more pipelines known.
+    """
+
+    broker_url: str
+    store_url: str
+    blobs_url: str
+    cache: str
+    worker_id: str
+    queue: str
+    slots: int
+    lease_seconds: float
+    job_lease_seconds: float
+    tick_seconds: float
+    resend_seconds: float
+    deadline_seconds: float = 3600.0
+    imports: tuple[str, ...] = ()
+
+    def line(self) -> bytes:
+        """Return the orders as a line."""
+        return json.dumps(asdict(self)).encode()
+
+
+class Does(Protocol):
+    """What does the job that a message rang for."""
+
+    def do(self, job_id: int) -> None: ...
+
+
+def register(app: Celery, hands: Does) -> None:
+    """Make every task known: each is one call."""
+    for name in task_names():
+        app.task(name=name, ignore_result=True)(_body(hands))
+
+
+def _body(hands: Does) -> Callable[..., None]:
+    def do(job: int, *, run: str, label: str) -> None:
+        """Do a job; `run` and `label` are there to be read in Flower."""
+        hands.do(job)
+
+    return do
+
+
+def open_world(orders: Orders) -> tuple[Store, Blobs, Callable[[], None]]:
+    """Open what one process works with."""
+    store = open_store(orders.store_url)
+    sender = Sender(
+        store,
+        Doorbell(orders.broker_url),
+        lease_seconds=orders.lease_seconds,
+        tick_seconds=orders.tick_seconds,
+        resend_seconds=orders.resend_seconds,
+    )
+
+    def ring() -> None:
+        sender.send()
+
+    return store, open_blobs(orders.blobs_url, Path(orders.cache)), ring
+
+
+def serve(orders: Orders) -> None:
+    """Be the worker until told to stop."""
+    for module in orders.imports:
+        importlib.import_module(module)
+    app = make_app(orders.broker_url)
+    if POOLS[orders.queue].kind == "threads":
+        _converse(app, orders)
+    else:
+        _decide(app, orders)
+
+
+def _decide(app: Celery, orders: Orders) -> None:
+    register(app, Hands(orders.worker_id, orders.job_lease_seconds, lambda: open_world(orders)))
+    main = os.getpid()
+    worker_process_init.connect(lambda **_: die_with_parent(main), weak=False)
+    _work(app, orders)
+
+
+def _converse(app: Celery, orders: Orders) -> None:
+    make_room()
+    agents = Agents(
+        orders.worker_id,
+        open_world(orders),
+        lease_seconds=orders.lease_seconds,
+        deadline_seconds=orders.deadline_seconds,
+    )
+    register(app, agents)
+    worker_shutting_down.connect(lambda **_: agents.call_off(), weak=False)
+    try:
+        _work(app, orders)
+    finally:
+        agents.close()
+
+
+def _work(app: Celery, orders: Orders) -> None:
+    arguments = ["worker", "--pool", POOLS[orders.queue].kind, "--concurrency", str(orders.slots)]
+    if POOLS[orders.queue].kind == "prefork":
+        arguments += ["--time-limit", str(orders.job_lease_seconds)]
+    arguments += ["--queues", orders.queue, "--hostname", f"{orders.queue}@{orders.worker_id}"]
+    app.worker_main([*arguments, "--without-gossip", "--without-mingle", "--loglevel", "WARNING"])
+
+
+if __name__ == "__main__":
+    die_with_parent(os.getppid())
+    os.dup2(2, 1)
+    serve(Orders(**json.loads(sys.stdin.buffer.readline())))

@@ -1,0 +1,32 @@
+"""What a message is called and where it goes: names that read well in Flower, one queue a kind of work."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from jarvis_workers.steps.flow import FLOWS, PLAN
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """How the jobs of a queue are worked off: Celery's pool, and its slots (None: one a processor)."""
+
+    kind: str
+    slots: int | None = None
+
+
+POOLS: Mapping[str, Pool] = {
+    "scan": Pool("prefork"),
+    "agent": Pool("threads", 200),
+    "control": Pool("prefork", 1),
+}
+
+
+def task_name(kind: str, step: str) -> str:
+    """Return a task's name: the family of the run's kind, and the step."""
+    return f"{kind.partition('.')[0]}.{step}"
+
+
+def task_names() -> tuple[str, ...]:
+    """Return every task there is, from the table of pipelines."""
+    steps = {task_name(kind, stage.name) for kind, stages in FLOWS.items() for stage in stages}
+    return tuple(sorted(steps | {task_name(kind, PLAN) for kind in FLOWS}))

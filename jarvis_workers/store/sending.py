@@ -1,0 +1,167 @@
+"""Choose which jobs to ring for, and claim the one that was rung for.
+
+A window bounds what is outstanding on a queue, so that the broker stays small; it is shared out
+fairly: the next job comes from the run that has the fewest outstanding.
+"""
+
+from collections.abc import Mapping, Sequence
+from heapq import heapify, heappop, heapreplace
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement, func, or_, select, true, update
+from sqlmodel import Session
+
+from jarvis_workers.store.crashes import room_for_suspects
+from jarvis_workers.store.jobs import take
+from jarvis_workers.store.sql import now
+from jarvis_workers.store.tables import ACTIVE_RUNS, JOB, RUN, WAITING_JOBS, WORKER
+from jarvis_workers.store.values import Claimed
+
+RECENT = 50
+REFUSED_SECONDS = 0.25
+
+
+class Sent(NamedTuple):
+    """A job to ring for."""
+
+    id: int
+    run_id: str
+    kind: str
+    step: str
+    label: str
+    sent_at: float
+
+
+class Demand(NamedTuple):
+    """What a run has on a queue: `waiting` and due, and `outstanding` (sent or running)."""
+
+    run_id: str
+    waiting: int
+    outstanding: int
+
+
+def demand(session: Session, executor: str, queue: str, most: int) -> list[Demand]:
+    """Return what each run that is on has on a queue; more than `most` waiting are not counted."""
+    on = select(RUN.c.id).where(RUN.c.executor == executor, RUN.c.state.in_(ACTIVE_RUNS)).order_by(RUN.c.id)
+    out = select(JOB.c.run_id, func.count()).where(JOB.c.queue == queue, JOB.c.state.in_(("sent", "running")))
+    outstanding = {run: int(many) for run, many in session.execute(out.group_by(JOB.c.run_id))}
+    return [
+        Demand(run, _waiting(session, run, queue, most), outstanding.get(run, 0))
+        for run in session.execute(on).scalars().all()
+    ]
+
+
+def _waiting(session: Session, run_id: str, queue: str, most: int) -> int:
+    due = select(JOB.c.id).where(JOB.c.run_id == run_id, JOB.c.queue == queue, JOB.c.state == "pending")
+    some = due.where(JOB.c.not_before <= now(session)).limit(most).subquery()
+    return int(session.execute(select(func.count()).select_from(some)).scalar_one())
+
+
+def share(demands: Sequence[Demand], window: int) -> Mapping[str, int]:
+    """Share a window out: one at a time to the run with the fewest outstanding that has something waiting; pure."""
+    room = window - sum(one.outstanding for one in demands)
+    shares: dict[str, int] = {}
+    hungry = [(one.outstanding, one.run_id, one.waiting) for one in demands if one.waiting]
+    heapify(hungry)
+    while room > 0 and hungry:
+        outstanding, run, waiting = hungry[0]
+        shares[run] = shares.get(run, 0) + 1
+        room -= 1
+        if waiting > 1:
+            heapreplace(hungry, (outstanding + 1, run, waiting - 1))
+        else:
+            heappop(hungry)
+    return shares
+
+
+def mark_sent(session: Session, queue: str, shares: Mapping[str, int], *, suspects_last: bool = False) -> list[Sent]:
+    """Mark that many jobs of each run as sent, the heaviest first, and return them interleaved by run.
+
+    Where a process has many jobs, those that crashed before had better come last: refused for want of
+    room, they would be sent again and again.
+    """
+    chosen: list[list[Sent]] = []
+    for run_id, many in sorted(shares.items()):
+        ids = _due(session, run_id, queue, JOB.c.crashes == 0 if suspects_last else true(), many)
+        if suspects_last and len(ids) < many:
+            ids += _due(session, run_id, queue, JOB.c.crashes > 0, many - len(ids))
+        mark = update(JOB).where(JOB.c.id.in_(ids), JOB.c.state == "pending")
+        if ids:
+            session.execute(mark.values(state="sent", sent_at=now(session)))
+            chosen.append(_rings(session, ids))
+    return [sent for group in _interleave(chosen) for sent in group]
+
+
+def _due(session: Session, run_id: str, queue: str, which: ColumnElement[bool], many: int) -> list[int]:
+    due = (
+        select(JOB.c.id)
+        .where(JOB.c.run_id == run_id, JOB.c.queue == queue, which)
+        .where(JOB.c.state == "pending", JOB.c.not_before <= now(session))
+        .order_by(JOB.c.weight.desc(), JOB.c.id)
+        .limit(many)
+        .with_for_update(skip_locked=True)
+    )
+    return list(session.execute(due).scalars())
+
+
+def resend(session: Session, queue: str, older_than_seconds: float, before: float = 0.0) -> list[Sent]:
+    """Return the sent jobs of a queue that nobody has claimed for so long, or since `before`: sent anew."""
+    forgotten = or_(JOB.c.sent_at <= now(session) - older_than_seconds, JOB.c.sent_at < before)
+    stale = select(JOB.c.id).where(JOB.c.queue == queue, JOB.c.state == "sent", forgotten)
+    stale = stale.with_for_update(skip_locked=True)
+    ids = list(session.execute(stale).scalars())
+    if ids:
+        session.execute(update(JOB).where(JOB.c.id.in_(ids), JOB.c.state == "sent").values(sent_at=now(session)))
+    return _rings(session, ids)
+
+
+def claim_sent(session: Session, job: int, *, worker_id: str, process: str, lease_seconds: float) -> Claimed | None:
+    """Take a job that was rung for; None when it is taken, done, or its run is not on."""
+    taken = claim_rung(session, [job], worker_id=worker_id, process=process, lease_seconds=lease_seconds)
+    return taken[0] if taken else None
+
+
+def claim_rung(
+    session: Session, ids: Sequence[int], *, worker_id: str, process: str, lease_seconds: float
+) -> list[Claimed]:
+    """Take the jobs that were rung for and are to be had.
+
+    A suspect for whom the process has no room (`crashes.ROOM`) is put back, to be rung for again soon.
+    """
+    going = select(RUN.c.id).where(RUN.c.state.in_(ACTIVE_RUNS))
+    due = JOB.c.id.in_(ids) & JOB.c.run_id.in_(going) & (JOB.c.not_before <= now(session))
+    waiting = select(JOB.c.id, JOB.c.crashes).where(due, JOB.c.state.in_(WAITING_JOBS)).order_by(JOB.c.id)
+    found = [(row.id, row.crashes) for row in session.execute(waiting.with_for_update(of=JOB))]
+    welcome = room_for_suspects(session, process, found)
+    if refused := {job for job, _ in found} - set(welcome):
+        back = update(JOB).where(JOB.c.id.in_(refused))
+        session.execute(back.values(state="pending", sent_at=None, not_before=now(session) + REFUSED_SECONDS))
+    if not welcome:
+        return []
+    return take(session, JOB.c.id.in_(welcome), worker_id=worker_id, process=process, lease_seconds=lease_seconds)
+
+
+def slots(session: Session, queue: str, lease_seconds: float) -> int:
+    """Return how many slots the living workers of a queue have."""
+    fresh = WORKER.c.seen_at > now(session) - lease_seconds
+    rows = session.execute(select(WORKER.c.slots).where(WORKER.c.queues == queue, fresh))
+    return sum(rows.scalars())
+
+
+def mean_seconds(session: Session, queue: str) -> float | None:
+    """Return how long the last jobs of a queue took, or None before the first."""
+    recent = select(JOB.c.finished_at - JOB.c.started_at).where(JOB.c.queue == queue, JOB.c.state == "done")
+    taken = list(session.execute(recent.order_by(JOB.c.finished_at.desc()).limit(RECENT)).scalars())
+    return sum(taken) / len(taken) if taken else None
+
+
+def _rings(session: Session, ids: Sequence[int]) -> list[Sent]:
+    named = select(JOB.c.id, JOB.c.run_id, RUN.c.kind, JOB.c.step, JOB.c.label, JOB.c.sent_at)
+    rows = session.execute(named.join(RUN, RUN.c.id == JOB.c.run_id).where(JOB.c.id.in_(ids)))
+    place = {job: n for n, job in enumerate(ids)}
+    return sorted((Sent(*row) for row in rows), key=lambda sent: place[sent.id])
+
+
+def _interleave(groups: Sequence[Sequence[Sent]]) -> list[list[Sent]]:
+    longest = max(map(len, groups), default=0)
+    return [[group[n] for group in groups if n < len(group)] for n in range(longest)]

@@ -1,0 +1,285 @@
+"""A run on workers ends with the report of a local run, whatever happens to the fleet on the way."""
+
+import json
+import random
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import psutil
+import pytest
+from sqlalchemy import select
+
+from jarvis_workers.service.reports import read_body
+from jarvis_workers.service.runs import find_run
+from jarvis_workers.snapshots.blobs import open_blobs
+from jarvis_workers.store import events
+from jarvis_workers.store.crashes import CRASHES_AT_ALL
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import newest
+from jarvis_workers.store.sql import now
+from jarvis_workers.store.tables import JOB, LEASE, WORKER
+from jarvis_workers.store.values import Claimed
+from tests.bench.trees import make_tree
+from tests.chaos.commands import command, scan_of, until
+from tests.chaos.fleet import (
+    LEASE_SECONDS,
+    TICK_SECONDS,
+    Fault,
+    Fleet,
+    Hit,
+    draw,
+    fleet_of,
+    kill_pool_child,
+    kill_worker,
+)
+from tests.servers import Postgres, Redis, redis_server
+from tests.store.arrange import (
+    add_planned_run,
+    candidate_count,
+    claim,
+    commit,
+    event_names,
+    job_rows,
+    stage_states,
+    tick,
+)
+
+FILES = 500
+FEW_FILES = 150
+FAULTS_A_RUN = 8
+SEEDS = [
+    pytest.param((1, 2), id="two seeds"),
+    pytest.param(range(1, 11), id="ten seeds", marks=pytest.mark.timeout(900)),
+]
+ONE_EACH = {"JARVIS_SCAN__BATCH_FILES": "1"}
+WASTED = 0.05
+BUSY_MACHINE_SECONDS = 1.5
+POISONED_FILES = 40
+POISON = "d0000/poison.c"
+POISON_LINES = 300_000
+
+Start = Callable[..., AbstractContextManager[Fleet]]
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("fleet") / "tree"
+    make_tree(root, FILES)
+    return root
+
+
+@pytest.fixture(scope="module")
+def calm(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The report of a local run to which nothing happens."""
+    with command(tmp_path_factory.mktemp("calm"), "sec", "fast", "-p", str(tree)) as quiet:
+        assert quiet.ends()[0] == 0
+        return quiet.body()
+
+
+@pytest.fixture
+def poisoned(tmp_path: Path) -> Path:
+    """A tree with a file that takes so long that one can aim."""
+    root = tmp_path / "poisoned"
+    make_tree(root, POISONED_FILES - 1)
+    (root / POISON).write_text("strcpy(a, b);\n" * POISON_LINES)
+    return root
+
+
+@pytest.fixture(scope="module")
+def bell() -> Iterator[Redis]:
+    with redis_server() as server:
+        yield server
+
+
+@pytest.fixture
+def start(tmp_path: Path, bell: Redis, own_postgres: Postgres, open_stores: Callable[..., Store]) -> Start:
+    """Start a fleet on empty servers."""
+    bell.flush()
+    store = open_stores(own_postgres.url("template"))
+    return lambda **settings: fleet_of(tmp_path, bell, own_postgres, store, **settings)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("seeds", SEEDS)
+def test_whatever_happens_the_report_is_the_one_of_a_calm_run(
+    seeds: Sequence[int], start: Start, tree: Path, calm: Any
+) -> None:
+    with start(**ONE_EACH) as fleet:
+        for seed in seeds:
+            run = run_under_faults(fleet, tree, random.Random(seed))
+            print(f"seed {seed}: {cost(fleet, run)}")
+
+            assert report(fleet, run) == calm
+            assert_done_once(fleet, run, calm)
+        assert_nothing_is_left(fleet)
+
+
+def run_under_faults(fleet: Fleet, tree: Path, dice: random.Random) -> str:
+    """Submit a run, do things to the fleet while it is on, and wait for its end."""
+    before = last_run(fleet)
+    fleet.waiting = fleet.command("sec", "fast", "-p", str(tree), "-q", "-o", "report.json")
+    until(lambda: last_run(fleet) != before and scan_of(fleet.store).jobs == FILES)
+    for fault in draw(dice, FAULTS_A_RUN):
+        goal = scan_of(fleet.store).done + dice.randint(5, 25)
+        until(lambda goal=goal: scan_of(fleet.store).done >= goal)  # type: ignore[misc]
+        print(f"{fleet.store.now() % 1000:9.2f} s  {scan_of(fleet.store).done:4} done  {fault.__name__}")
+        fault(fleet, dice)
+    assert scan_of(fleet.store).state == "open", "the run was over before the last fault"
+    fleet.wait(0)
+    print(f"{fleet.store.now() % 1000:9.2f} s  over")
+    return last_run(fleet)
+
+
+def last_run(fleet: Fleet) -> str:
+    with fleet.store.read() as session:
+        return next((run.id for run in newest(session, 1)), "")
+
+
+def report(fleet: Fleet, run_id: str) -> Any:
+    blobs = open_blobs(fleet.environ["JARVIS_BLOBS_URL"], fleet.home / "cache")
+    return read_body(fleet.store, blobs, find_run(fleet.store, run_id))
+
+
+def cost(fleet: Fleet, run_id: str) -> str:
+    """Say what the faults have cost: executions, and the longest times from a hit to event and next claim."""
+    rows = {row.id: row for row in job_rows(fleet.store, run_id)}
+    hits = [hit for hit in fleet.hits if hit.job in rows]
+    with fleet.store.read() as session:
+        noticed = [event["at"] for event in events.read(session, run_id) if event["name"] in ("crashed", "recovered")]
+    told = [(min((at - hit.at for at in noticed if at >= hit.at), default=0.0), hit.fault) for hit in hits]
+    again = [(rows[hit.job].started_at - hit.at, hit.fault) for hit in hits if rows[hit.job].fence == hit.fence + 1]
+    worst = [f"{seconds:.2f} s ({fault})" for seconds, fault in (max(told), max(again))]
+    wasted = sum(row.fence - 1 for row in rows.values())
+    return f"{wasted} of {FILES} executions wasted; worst recovery {worst[0]}, worst next claim {worst[1]}"
+
+
+def assert_done_once(fleet: Fleet, run_id: str, calm: Any) -> None:
+    """Every job is done, its candidates are there once, and few were done in vain."""
+    rows = job_rows(fleet.store, run_id)
+    assert [row.state for row in rows] == ["done"] * FILES
+    assert candidate_count(fleet.store, run_id) == calm["summary"]["total"]
+    assert sum(row.fence - 1 for row in rows) <= WASTED * FILES
+
+
+def assert_nothing_is_left(fleet: Fleet) -> None:
+    """No process, lease or heartbeat outlives the workers."""
+    family = [*fleet.everybody(), *fleet.doomed]
+    assert fleet.stop() == [0, 0], fleet.said()
+    _, alive = psutil.wait_procs(family, timeout=5)
+    assert alive == []
+    assert [heartbeat for worker in fleet.workers for heartbeat in worker.heartbeats()] == []
+    with fleet.store.read() as session:
+        held = select(JOB.c.id).where(JOB.c.lease_until.is_not(None))
+        there = select(WORKER.c.id).where(WORKER.c.seen_at > now(session) - LEASE_SECONDS)
+        elected = select(LEASE.c.holder).where(LEASE.c.until > now(session))
+        assert [session.execute(one).all() for one in (held, there, elected)] == [[], [], []]
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("fault", [kill_pool_child, kill_worker])
+def test_what_a_dead_process_held_is_claimed_again_within_a_lease_and_two_ticks(
+    fault: Fault, start: Start, tree: Path
+) -> None:
+    with start(**ONE_EACH) as fleet:
+        fleet.waiting = fleet.command("sec", "fast", "-p", str(tree), "-q", "-o", "report.json")
+        until(lambda: last_run(fleet) and all(worker.slots() for worker in fleet.workers))
+        until(lambda: scan_of(fleet.store).done)
+        fault(fleet, random.Random(0))
+        (hit,) = fleet.hits
+        until(lambda: claimed_after(fleet, hit))
+
+        took = claimed_after(fleet, hit)
+        print(f"{fault.__name__}: claimed again after {took:.2f} s")
+        assert took <= LEASE_SECONDS + 2 * TICK_SECONDS + BUSY_MACHINE_SECONDS
+
+
+def claimed_after(fleet: Fleet, hit: Hit) -> float:
+    """Seconds from a hit to the next claim of its job; 0 before that."""
+    row = next(row for row in job_rows(fleet.store, last_run(fleet)) if row.id == hit.job)
+    return float(row.started_at - hit.at) if row.fence > hit.fence else 0.0
+
+
+def test_two_workers_report_what_a_local_run_does(start: Start, tmp_path: Path) -> None:
+    local, tree = tmp_path / "local", tmp_path / "tree"
+    local.mkdir()
+    make_tree(tree, FEW_FILES)
+    with start(JARVIS_SCAN__BATCH_FILES="3") as fleet:
+        for form in ("json", "markdown"):
+            with command(local, "sec", "fast", "-p", str(tree), "--format", form) as alone:
+                assert alone.ends()[0] == 0
+            fleet.waiting = fleet.command("sec", "fast", "-p", str(tree), "-q", "--format", form, "-o", "desk/report")
+            fleet.wait(0)
+            assert body_of(fleet.home / "desk" / "report", form) == body_of(alone.report, form)
+        with fleet.store.read() as session:
+            assert len(set(session.execute(select(WORKER.c.pid)).scalars())) == 2
+        assert_nothing_is_left(fleet)
+
+
+def body_of(report: Path, form: str) -> Any:
+    """A report but for what it says of its run."""
+    text = report.read_text()
+    if form == "markdown":
+        return text.partition("\n## Run\n")[0]
+    return {name: part for name, part in json.loads(text).items() if name != "run"}
+
+
+def test_what_kills_its_process_every_time_is_not_checked_and_all_else_is(start: Start, poisoned: Path) -> None:
+    with start(**ONE_EACH) as fleet:
+        fleet.waiting = fleet.command("sec", "fast", "-p", str(poisoned), "-q", "-o", "report.json")
+        until(lambda: scan_of(fleet.store).jobs == POISONED_FILES if last_run(fleet) else None)
+        poison = max(job_rows(fleet.store, last_run(fleet)), key=lambda row: row.weight)
+        kills = until_it_is_given_up(fleet, poison.id)
+        fleet.wait(3)
+
+        rows = {row.id: row for row in job_rows(fleet.store, last_run(fleet))}
+        given_up = rows.pop(poison.id)
+        assert (given_up.state, given_up.crashes) == ("failed", kills)
+        assert kills <= CRASHES_AT_ALL
+        assert {row.state for row in rows.values()} == {"done"}
+        missing = report(fleet, last_run(fleet))["summary"]["not_checked"]
+        assert [entry["file"] for entry in missing] == [POISON]
+        assert_nothing_is_left(fleet)
+
+
+def until_it_is_given_up(fleet: Fleet, job: int) -> int:
+    """Kill whoever does a job, until it has failed; return how often."""
+    killed: set[str] = set()
+
+    def given_up() -> bool:
+        with fleet.store.read() as session:
+            state, process = session.execute(select(JOB.c.state, JOB.c.process).where(JOB.c.id == job)).one()
+        if state == "running" and process not in killed:
+            psutil.Process(int(process.rpartition("/")[2])).kill()
+            killed.add(process)
+        return bool(state == "failed")
+
+    until(given_up)
+    return len(killed)
+
+
+@pytest.mark.parametrize("times", [50, pytest.param(1000, marks=pytest.mark.slow)])
+def test_two_last_commits_at_once_plan_the_next_stage_once(
+    times: int, postgres_url: str, open_stores: Callable[..., Store]
+) -> None:
+    sides = [open_stores(postgres_url) for _ in range(2)]
+    both = Barrier(2)
+
+    def finish(side: tuple[Store, Claimed]) -> None:
+        store, job = side
+        both.wait()
+        commit(store, job)
+        tick(store, job.run_id)
+
+    with ThreadPoolExecutor(2) as threads:
+        for _ in range(times):
+            run = add_planned_run(sides[0], scans=2)
+            last = claim(sides[0], run, limit=2)
+            list(threads.map(finish, zip(sides, last, strict=True)))
+
+            assert stage_states(sides[0], run) == ["closed", "open"]
+            assert len(job_rows(sides[0], run, "report", plan=True)) == 1
+            assert event_names(sides[0], run).count("closed") == 1

@@ -1,0 +1,42 @@
+"""A Redis server and a doorbell on it, and what waits on its queues."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from jarvis_workers.dispatch.broker import Doorbell
+from jarvis_workers.store.engine import Store
+from tests.servers import Redis, redis_server
+from tests.store.clocks import FakeClock
+
+
+@pytest.fixture(scope="session")
+def redis_of_all() -> Iterator[Redis]:
+    """One server for all tests."""
+    with redis_server() as server:
+        yield server
+
+
+@pytest.fixture
+def redis_here(redis_of_all: Redis) -> Redis:
+    """A server that has forgotten what other tests did."""
+    redis_of_all.flush()
+    return redis_of_all
+
+
+@pytest.fixture
+def bell(redis_here: Redis) -> Iterator[Doorbell]:
+    bell = Doorbell(redis_here.url)
+    yield bell
+    bell.close()
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def timed_store(sqlite_url: str, open_stores: Callable[..., Store], clock: FakeClock) -> Store:
+    """An empty store whose time a test moves."""
+    return open_stores(sqlite_url, clock=clock)

@@ -1,0 +1,25 @@
+"""The last stage of the tests' own pipeline: one job that does nothing."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Claimed, Commit, NewJob
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+
+def plan(_: Run, __: Blobs) -> Iterator[NewJob]:
+    """Yield the one job."""
+    yield NewJob(step="end", queue="control", label="end", input_hash="end")
+
+
+def load(_: "Session", __: Run, ___: Claimed) -> None:
+    """Nothing is needed."""
+
+
+def decide(_: None, __: Blobs) -> Commit:
+    """Nothing is done."""
+    return Commit()

@@ -1,0 +1,143 @@
+"""The tests' own pipeline: conversations that sleep on a server, and no model in sight.
+
+Importing this makes the kind "test.sleep" known: first `talk` in the agent pool, then `end`.
+Run as a module it is a worker that knows it, with the settings of its environment.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.flow import FLOWS, Stage
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Claimed, Commit, NewJob
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+KIND = "test.sleep"
+MODULE = "tests.dispatch.sleeping"
+STAGES = (
+    Stage("talk", module=MODULE, queue="agent"),
+    Stage("end", module="tests.dispatch.ending", queue="control"),
+)
+cast(MutableMapping[str, tuple[Stage, ...]], FLOWS)[KIND] = STAGES
+
+
+def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
+    """Yield `jobs` conversations of `rounds` rounds; what the `poison`th does, if any, is of the kind `evil`."""
+    for number in range(run.options["jobs"]):
+        evil = run.options.get("evil") if number == run.options.get("poison") else None
+        work = {name: run.options[name] for name in ("port", "rounds", "seconds")} | {"evil": evil}
+        yield NewJob("talk", "agent", f"conversation {number}", f"{number:064d}", payload=json.dumps(work))
+
+
+def load(_: "Session", __: Run, job: Claimed) -> dict[str, Any]:
+    """Return what was planned."""
+    work: dict[str, Any] = json.loads(job.payload)
+    return work
+
+
+async def converse(work: dict[str, Any], __: Blobs) -> Commit:
+    """Ask the server round after round, each of which it answers after a while."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", work["port"])
+    try:
+        for _ in range(work["rounds"]):
+            writer.write(b"%f\n" % work["seconds"])
+            assert await reader.readline() == b"slept\n"
+            turn(work["evil"])
+    finally:
+        writer.close()
+    return Commit(files=1)
+
+
+def turn(evil: str | None) -> None:
+    """Do what a broken conversation does."""
+    match evil:
+        case "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "raise":
+            raise ValueError("no such luck")
+        case "exit":
+            sys.exit(3)
+        case "cancel":
+            raise asyncio.CancelledError
+        case "block":
+            threading.Event().wait()
+
+
+class Sleeper:
+    """A server that answers a line of seconds after so many seconds. `most` is how many it had at once."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self.port = self.now = self.most = 0
+
+    async def listen(self) -> asyncio.Server:
+        server = await asyncio.start_server(self._answer, "127.0.0.1", 0, backlog=1024)
+        self.port = server.sockets[0].getsockname()[1]
+        return server
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.now += 1
+        self.most = max(self.most, self.now)
+        try:
+            while line := await reader.readline():
+                await asyncio.sleep(float(line))
+                writer.write(b"slept\n")
+        except (ConnectionError, asyncio.CancelledError):
+            return
+        finally:
+            self.now -= 1
+            writer.close()
+
+
+@contextmanager
+def sleeper() -> Iterator[Sleeper]:
+    """Run the server in a thread while the block lasts."""
+    here = Sleeper()
+    server = here.loop.run_until_complete(here.listen())
+    thread = threading.Thread(target=here.loop.run_forever)
+    thread.start()
+    try:
+        yield here
+    finally:
+        asyncio.run_coroutine_threadsafe(_close(server), here.loop).result()
+        here.loop.call_soon_threadsafe(here.loop.stop)
+        thread.join()
+        here.loop.close()
+
+
+async def _close(server: asyncio.Server) -> None:
+    server.close()
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+
+
+def work() -> None:
+    """Be a worker for this pipeline."""
+    from jarvis_workers.service import desk, fleet
+    from jarvis_workers.settings import load_settings
+
+    settings = load_settings(directory=Path.cwd())
+    plans = [
+        (replace(orders, imports=(MODULE,)), facts)
+        for orders, facts in fleet.plan_pools(settings, ("agent", "control"), None)
+    ]
+    with desk.store_of(settings) as store, fleet.bell_of(settings) as bell:
+        fleet.work(settings, store, bell, plans, lambda says: print(says, file=sys.stderr, flush=True))
+
+
+if __name__ == "__main__":
+    work()

@@ -1,0 +1,110 @@
+"""Hands: a job is done once, its failure is its own, and a store that is away is waited for."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jarvis_workers.dispatch.hands import Hands, patiently
+from jarvis_workers.errors import BrokerUnavailable, StoreUnavailable
+from jarvis_workers.service.desk import blobs_of, selection_of
+from jarvis_workers.service.submit import Request, submit
+from jarvis_workers.settings import Settings
+from jarvis_workers.snapshots.blobs import Blobs, open_blobs
+from jarvis_workers.store.engine import Store
+from tests.bench.trees import make_tree
+from tests.store.arrange import candidate_count, job_rows, run_now, states
+
+FILES = 20
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(data_dir=tmp_path / "data")
+
+
+@pytest.fixture
+def run(store: Store, settings: Settings, tmp_path: Path) -> str:
+    """A run over a small tree that waits to be planned."""
+    make_tree(tmp_path / "tree", FILES)
+    request = Request(
+        run_id="r1",
+        kind="sec.fast",
+        path=tmp_path / "tree",
+        selection=selection_of(settings),
+        executor="cluster",
+        min_confidence=0.0,
+        batch_files=10,
+        batch_bytes=1_000_000,
+        processes=1,
+    )
+    return submit(store, blobs_of(settings), request)
+
+
+def hands(store: Store, blobs: Blobs, ring: Callable[[], None] = lambda: None) -> Hands:
+    return Hands("w", 60.0, lambda: (store, blobs, ring))
+
+
+def all_rows(store: Store, run: str) -> list[Any]:
+    return [
+        row for stage in ("scan", "report") for plan in (True, False) for row in job_rows(store, run, stage, plan=plan)
+    ]
+
+
+def test_a_run_is_done_by_doing_each_job_twice(store: Store, settings: Settings, run: str) -> None:
+    rung: list[str] = []
+    workman = hands(store, blobs_of(settings), lambda: rung.append("ring"))
+    while waiting := [row.id for row in all_rows(store, run) if row.state == "pending"]:
+        for job in waiting:
+            workman.do(job)
+            workman.do(job)
+
+    assert run_now(store, run).state == "done"
+    assert {(row.state, row.fence) for row in all_rows(store, run)} == {("done", 1)}
+    assert candidate_count(store, run) == FILES // 10
+    assert rung
+
+
+def test_a_job_that_fails_is_recorded_and_tried_again_later(store: Store, run: str, tmp_path: Path) -> None:
+    (plan,) = job_rows(store, run, plan=True)
+    hands(store, open_blobs(str(tmp_path / "empty"), tmp_path / "cache")).do(plan.id)
+
+    (plan,) = job_rows(store, run, plan=True)
+    assert (plan.state, plan.attempts, plan.crashes, plan.lease_until) == ("pending", 1, 0, None)
+    assert plan.reason.startswith("SnapshotDamaged: ")
+
+
+def test_a_broker_that_is_away_does_not_undo_a_job(store: Store, settings: Settings, run: str) -> None:
+    def away() -> None:
+        raise BrokerUnavailable("redis://nowhere: is Redis there?")
+
+    (plan,) = job_rows(store, run, plan=True)
+    hands(store, blobs_of(settings), away).do(plan.id)
+
+    assert job_rows(store, run, plan=True)[0].state == "done"
+    assert states(store, run) == ["pending"] * (FILES // 10)
+
+
+def test_a_store_that_is_away_is_waited_for() -> None:
+    answers = [StoreUnavailable("is the database there?"), StoreUnavailable("is the database there?"), "saved"]
+
+    def save() -> str:
+        answer = answers.pop(0)
+        if isinstance(answer, StoreUnavailable):
+            raise answer
+        return str(answer)
+
+    assert (patiently(save), answers) == ("saved", [])
+
+
+def test_waiting_ends_when_told() -> None:
+    told = threading.Event()
+    told.set()
+
+    def save() -> None:
+        raise StoreUnavailable("is the database there?")
+
+    with pytest.raises(StoreUnavailable):
+        patiently(save, told)

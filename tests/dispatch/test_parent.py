@@ -1,0 +1,155 @@
+"""A worker's parent: it looks after its pools, buries their dead, and leaves nothing behind."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pytest
+
+from jarvis_workers.dispatch.broker import Doorbell, Ring
+from jarvis_workers.dispatch.parent import Parent, Surroundings
+from jarvis_workers.dispatch.pool import Orders
+from jarvis_workers.store import jobs
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.tables import WORKER
+from jarvis_workers.store.workers import WorkerFacts
+from tests.chaos.commands import until
+from tests.servers import Redis, redis_server
+from tests.store.arrange import add_planned_run, event_names, job_rows
+from tests.store.clocks import FakeClock
+
+STALLED = 60.0
+
+
+@dataclass
+class Stage:
+    """A parent of one pool, and what it says."""
+
+    parent: Parent
+    store: Store
+    clock: FakeClock
+    heartbeat: Path
+    said: list[str]
+
+    @property
+    def pid(self) -> int:
+        child = self.parent.pools[0].child
+        assert child
+        return child.pid
+
+    def claim(self, run: str, process: str) -> None:
+        with self.store.write() as session:
+            found = jobs.claim_many(
+                session, executor="local:x", queue="scan", worker_id="w", process=process, limit=1, lease_seconds=60.0
+            )
+        assert len(found) == 1
+
+
+@pytest.fixture
+def stage(sqlite_url: str, open_stores: Callable[..., Store], redis_here: Redis, tmp_path: Path) -> Iterator[Stage]:
+    yield from staged(sqlite_url, open_stores(sqlite_url), redis_here.url, tmp_path)
+
+
+def staged(store_url: str, store: Store, broker_url: str, home: Path) -> Iterator[Stage]:
+    """Set a parent up; its pool is ended after the test."""
+    pace = {"lease_seconds": 30.0, "job_lease_seconds": 60.0, "tick_seconds": 1.0, "resend_seconds": 60.0}
+    orders = Orders(broker_url, store_url, str(home / "blobs"), str(home / "cache"), "w", "control", 1, **pace)
+    facts = WorkerFacts("w", "here", os.getpid(), "", "control", 1, "0")
+    said: list[str] = []
+    clock, bell, heartbeat = FakeClock(), Doorbell(broker_url), home / "worker-w.alive"
+    around = Surroundings(heartbeat, os.environ, sys.__stderr__.buffer, said.append, STALLED, clock.monotonic)
+    parent = Parent(store, bell, [(orders, facts)], around)
+    try:
+        yield Stage(parent, store, clock, heartbeat, said)
+    finally:
+        for pool in parent.pools:
+            if pool.child:
+                pool.child.kill()
+        bell.close()
+
+
+def worker_ids(store: Store) -> list[str]:
+    with store.read() as session:
+        return [row.id for row in session.execute(WORKER.select())]
+
+
+def test_a_pool_that_dies_is_started_again_and_its_jobs_are_given_back_with_blame(stage: Stage) -> None:
+    run = add_planned_run(stage.store, 1, executor="local:x")
+    stage.parent.tick()
+    first = stage.pid
+    stage.claim(run, f"w/{first}")
+    os.kill(first, signal.SIGKILL)
+    until(lambda: stage.parent.tick() or stage.pid != first)
+
+    (job,) = job_rows(stage.store, run)
+    assert (job.state, job.crashes, job.reason) == ("pending", 1, "crashed: ended by SIGKILL")
+    assert event_names(stage.store, run).count("crashed") == 1
+    assert stage.said == ["pool control ended by SIGKILL; starting it again"]
+
+
+def test_a_process_of_a_pool_that_dies_alone_costs_its_jobs_alone(stage: Stage) -> None:
+    run = add_planned_run(stage.store, 2, executor="local:x")
+    stage.parent.tick()
+    gone = psutil.Popen(["true"])
+    gone.wait()
+    stage.claim(run, f"w/{stage.pid}")
+    stage.claim(run, f"w/{gone.pid}")
+    stage.parent.tick()
+
+    assert [(job.state, job.crashes) for job in job_rows(stage.store, run)] == [("pending", 1), ("running", 0)]
+
+
+def test_a_clean_stop_releases_without_blame_and_leaves_nothing(stage: Stage) -> None:
+    run = add_planned_run(stage.store, 1, executor="local:x")
+    stage.parent.tick()
+    stage.claim(run, f"w/{stage.pid}")
+    assert (worker_ids(stage.store), stage.heartbeat.exists()) == (["w"], True)
+    stage.parent.stop()
+
+    (job,) = job_rows(stage.store, run)
+    assert (job.state, job.crashes, job.attempts) == ("pending", 0, 0)
+    assert (worker_ids(stage.store), stage.heartbeat.exists()) == ([], False)
+    assert not psutil.pid_exists(stage.pid)
+
+
+def test_a_pool_that_takes_no_work_though_there_is_some_is_ended(stage: Stage) -> None:
+    stage.parent.tick()
+    first = stage.pid
+    os.kill(first, signal.SIGSTOP)
+    stage.parent.bell.ring([Ring("sec.plan", "control", 1, "r", "plan", 1.0)])
+    stage.parent.tick()
+    stage.clock.advance(STALLED)
+    stage.parent.tick()
+    assert stage.pid == first
+    stage.clock.advance(1)
+    until(lambda: stage.parent.tick() or stage.pid != first)
+
+    assert stage.said[0] == "pool control takes no work though there is some; ending it"
+
+
+def test_heartbeats_of_workers_that_are_no_more_are_removed(stage: Stage) -> None:
+    old, fresh = stage.heartbeat.with_name("worker-old.alive"), stage.heartbeat.with_name("worker-new.alive")
+    for other in (old, fresh):
+        other.touch()
+    os.utime(old, (0, 0))
+    stage.parent.tick()
+
+    assert [path.exists() for path in (stage.heartbeat, fresh, old)] == [True, True, False]
+
+
+def test_a_broker_that_is_away_is_told_of_once(
+    sqlite_url: str, open_stores: Callable[..., Store], tmp_path: Path
+) -> None:
+    with redis_server() as server:
+        for stage in staged(sqlite_url, open_stores(sqlite_url), server.url, tmp_path):
+            server.kill()
+            for _ in range(3):
+                stage.parent.tick()
+
+            (said,) = stage.said
+            assert said.endswith("is Redis there? see JARVIS_BROKER_URL; going on when it is back")
+            assert stage.heartbeat.exists()
