@@ -227,6 +227,7 @@ def body_of(report: Path, form: str) -> Any:
     return {name: part for name, part in json.loads(text).items() if name != "run"}
 
 
+@pytest.mark.slow
 def test_what_kills_its_process_every_time_is_not_checked_and_all_else_is(start: Start, poisoned: Path) -> None:
     with start(**ONE_EACH) as fleet:
         fleet.waiting = fleet.command("sec", "fast", "-p", str(poisoned), "-q", "-o", "report.json")

@@ -119,7 +119,8 @@ def test_a_conversation_past_its_deadline_has_failed(place: Place, server: Sleep
     assert place.talks(run)[0].reason == "StepFailed: took longer than 0.2 s"
 
 
-@pytest.mark.parametrize(("many", "seconds"), [(25, 0.05), pytest.param(200, 0.3, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("many", "seconds"), [(25, 0.05), (200, 0.3)])
 def test_a_poison_among_many_is_found_within_four_crashes_and_nobody_else_is_blamed(
     place: Place, server: Sleeper, many: int, seconds: float
 ) -> None:
