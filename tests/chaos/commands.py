@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import psutil
 
+from jarvis_workers.service.crew import CHILD_MODULE
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import newest
 from jarvis_workers.store.stages import StageProgress, progress
@@ -32,6 +33,14 @@ def until(happens: Callable[[], T | None]) -> T:
     return found
 
 
+def is_scanner(process: psutil.Process) -> bool:
+    """Say whether a process runs the module that scans."""
+    try:
+        return CHILD_MODULE in process.cmdline()
+    except psutil.Error:
+        return False
+
+
 class Command:
     """A `jarvis` command that is running. `home` holds its data directory and its report."""
 
@@ -48,12 +57,12 @@ class Command:
         )
 
     def children(self) -> list[psutil.Process]:
-        """The children that scan."""
-        with_errors = psutil.Process(self.process.pid)
+        """The children that scan: one that is still on its way to its program would hold up its parent if stopped."""
         try:
-            return [child for child in with_errors.children() if child.status() != psutil.STATUS_ZOMBIE]
+            found = psutil.Process(self.process.pid).children()
         except psutil.NoSuchProcess:
             return []
+        return [child for child in found if is_scanner(child)]
 
     def frozen_child(self) -> psutil.Process:
         """Wait for a child, stop it where it is, and return it."""
