@@ -28,7 +28,7 @@ HEALTH_SECONDS = 25
 
 
 class Ring(NamedTuple):
-    """A message: which job, and what people see of it."""
+    """A message: which job, and what people see of it. An `urgent` one goes before all others of its queue."""
 
     task: str
     queue: str
@@ -36,6 +36,7 @@ class Ring(NamedTuple):
     run: str
     label: str
     sent_at: float
+    urgent: bool = False
 
 
 def make_app(broker_url: str) -> Celery:
@@ -110,11 +111,14 @@ class Doorbell:
                     args=[one.job],
                     kwargs={"run": one.run, "label": one.label},
                     queue=one.queue,
-                    headers={SENT_AT: one.sent_at},
+                    # One that overtakes says nothing about those sent before it.
+                    headers={SENT_AT: 0.0 if one.urgent else one.sent_at},
                     producer=producer,
                     ignore_result=True,
                     retry=False,
                 )
+                if one.urgent:
+                    self._redis.lmove(one.queue, one.queue, "LEFT", "RIGHT")
 
     def depth(self, queue: str) -> int:
         """Return how many messages wait on a queue."""

@@ -66,7 +66,20 @@ class Sender:
         return self._ring(queue, sent)
 
     def _ring(self, queue: str, sent: Iterable[Sent]) -> int:
-        rings = [Ring(task_name(one.kind, one.step), queue, one.id, one.run_id, one.label, one.sent_at) for one in sent]
+        # What was lost once has waited long enough; in a pool of many slots, suspects had better come last.
+        hurry = POOLS[queue].kind == "prefork"
+        rings = [
+            Ring(
+                task_name(one.kind, one.step),
+                queue,
+                one.id,
+                one.run_id,
+                one.label,
+                one.sent_at,
+                urgent=hurry and one.crashes > 0,
+            )
+            for one in sent
+        ]
         if rings:
             self.bell.ring(rings)
         return len(rings)

@@ -97,12 +97,13 @@ def renew(session: Session, held: Collection[Claimed], lease_seconds: float) -> 
     return kept
 
 
-def extend_all(session: Session, lease_seconds: float) -> int:
-    """Give every running job one lease more: after a sleep nobody is to blame for silence."""
-    until = now(session) + lease_seconds
-    return changed(
-        session, update(JOB).where(JOB.c.state == "running", JOB.c.lease_until < until).values(lease_until=until)
-    )
+def extend_all(session: Session, slept: float, lease_seconds: float) -> int:
+    """Let the leases of running jobs run out later by `slept` seconds, at most a lease from now; return how many."""
+    most = now(session) + lease_seconds
+    later = JOB.c.lease_until + slept
+    until = case((later < most, later), else_=most)
+    running = (JOB.c.state == "running") & (JOB.c.lease_until < most)
+    return changed(session, update(JOB).where(running).values(lease_until=until))
 
 
 def release(session: Session, held: Collection[Claimed]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop, heapreplace
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, func, or_, select, true, update
+from sqlalchemy import ColumnElement, func, or_, select, update
 from sqlmodel import Session
 
 from jarvis_workers.store.crashes import room_for_suspects
@@ -22,7 +22,7 @@ REFUSED_SECONDS = 0.25
 
 
 class Sent(NamedTuple):
-    """A job to ring for."""
+    """A job to ring for; `crashes` says how often it was lost before."""
 
     id: int
     run_id: str
@@ -30,6 +30,7 @@ class Sent(NamedTuple):
     step: str
     label: str
     sent_at: float
+    crashes: int = 0
 
 
 class Demand(NamedTuple):
@@ -75,16 +76,17 @@ def share(demands: Sequence[Demand], window: int) -> Mapping[str, int]:
 
 
 def mark_sent(session: Session, queue: str, shares: Mapping[str, int], *, suspects_last: bool = False) -> list[Sent]:
-    """Mark that many jobs of each run as sent, the heaviest first, and return them interleaved by run.
+    """Mark that many jobs of each run as sent, and return them interleaved by run.
 
-    Where a process has many jobs, those that crashed before had better come last: refused for want of
-    room, they would be sent again and again.
+    Those that were lost before come first, then the heaviest.  Where a process has many jobs, the lost ones had
+    better come last: refused for want of room, they would be sent again and again.
     """
     chosen: list[list[Sent]] = []
+    lost = JOB.c.crashes > 0
     for run_id, many in sorted(shares.items()):
-        ids = _due(session, run_id, queue, JOB.c.crashes == 0 if suspects_last else true(), many)
-        if suspects_last and len(ids) < many:
-            ids += _due(session, run_id, queue, JOB.c.crashes > 0, many - len(ids))
+        first, then = (JOB.c.crashes == 0, lost) if suspects_last else (lost, JOB.c.crashes == 0)
+        ids = _due(session, run_id, queue, first, many)
+        ids += _due(session, run_id, queue, then, many - len(ids)) if len(ids) < many else []
         mark = update(JOB).where(JOB.c.id.in_(ids), JOB.c.state == "pending")
         if ids:
             session.execute(mark.values(state="sent", sent_at=now(session)))
@@ -156,7 +158,7 @@ def mean_seconds(session: Session, queue: str) -> float | None:
 
 
 def _rings(session: Session, ids: Sequence[int]) -> list[Sent]:
-    named = select(JOB.c.id, JOB.c.run_id, RUN.c.kind, JOB.c.step, JOB.c.label, JOB.c.sent_at)
+    named = select(JOB.c.id, JOB.c.run_id, RUN.c.kind, JOB.c.step, JOB.c.label, JOB.c.sent_at, JOB.c.crashes)
     rows = session.execute(named.join(RUN, RUN.c.id == JOB.c.run_id).where(JOB.c.id.in_(ids)))
     place = {job: n for n, job in enumerate(ids)}
     return sorted((Sent(*row) for row in rows), key=lambda sent: place[sent.id])

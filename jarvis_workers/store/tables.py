@@ -6,7 +6,7 @@ shown to people (`file`), and as the bytes they are (`file_raw`), which also ord
 
 from typing import Any, cast
 
-from sqlalchemy import BigInteger, Index, LargeBinary, Table, Text, UniqueConstraint
+from sqlalchemy import BigInteger, Index, LargeBinary, Table, Text, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
 from jarvis_workers.sec.finding import Candidate
@@ -48,6 +48,9 @@ class StageRow(SQLModel, table=True):
     closed_at: float | None = None
 
 
+LOST = text("crashes > 0")
+
+
 class JobRow(SQLModel, table=True):
     """The smallest durable piece of work. States: pending, sent, running; done, failed, cancelled."""
 
@@ -56,6 +59,7 @@ class JobRow(SQLModel, table=True):
         UniqueConstraint("run_id", "stage", "input_hash", name="uq_job_input"),
         Index("ix_job_stage_state", "run_id", "stage", "state"),
         Index("ix_job_waiting", "run_id", "queue", "state", "weight", "id"),
+        Index("ix_job_lost", "run_id", "queue", "state", sqlite_where=LOST, postgresql_where=LOST),
         Index("ix_job_recent", "queue", "state", "finished_at"),
         Index("ix_job_lease", "state", "lease_until"),
         # An id is never given again: a fence says nothing about another job.

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import case, delete, insert, select, update
 from sqlmodel import Session
 
 from jarvis_workers.store.sql import changed, now
@@ -34,9 +34,10 @@ def touch_known(session: Session, worker_id: str) -> bool:
     return changed(session, seen.values(seen_at=now(session))) == 1
 
 
-def excuse_all(session: Session) -> None:
-    """Count every worker as seen now: after a sleep nobody is to blame for silence."""
-    session.execute(update(WORKER).values(seen_at=now(session)))
+def excuse_all(session: Session, slept: float) -> None:
+    """Count every worker as seen later by `slept` seconds, at most now."""
+    later = WORKER.c.seen_at + slept
+    session.execute(update(WORKER).values(seen_at=case((later < now(session), later), else_=now(session))))
 
 
 def leave(session: Session, worker_id: str) -> None:

@@ -1,5 +1,6 @@
 """The doorbell: it rings, forgets without harm, and says in one line that it is away."""
 
+import json
 import time
 
 import pytest
@@ -22,6 +23,17 @@ def test_what_is_rung_waits_on_its_queue(bell: Doorbell) -> None:
 
     assert (bell.depth("scan"), bell.depth("control")) == (2, 0)
     assert bell.waits_since("scan") == 10.0
+
+
+def test_what_is_urgent_is_rung_for_first_and_says_nothing_of_what_was_sent_before(
+    bell: Doorbell, redis_here: Redis
+) -> None:
+    bell.ring([ring(1, 10.0), ring(2, 20.0), ring(3, 30.0)._replace(urgent=True)])
+
+    assert bell.waits_since("scan") == 0.0
+    with redis.Redis(port=redis_here.port) as client:
+        waiting = [json.loads(message)["headers"]["argsrepr"] for message in client.lrange("scan", 0, -1)]
+    assert waiting == ["[2]", "[1]", "[3]"]
 
 
 def test_an_epoch_is_new_once_until_redis_forgets(bell: Doorbell, redis_here: Redis) -> None:

@@ -205,6 +205,18 @@ def test_nobody_is_blamed_for_a_sleep(store: Store, clock: FakeClock) -> None:
     assert states(store, run) == ["pending"]
 
 
+def test_a_machine_that_is_slow_for_long_delays_a_judgement_but_makes_it(store: Store, clock: FakeClock) -> None:
+    run = add_planned_run(store, 1)
+    elected = controller(store, "a", clock.monotonic)
+    elected.tick()
+    claim(store, run, lease=30.0)
+    for _ in range(4):
+        clock.advance(15.0)
+        elected.tick()
+
+    assert states(store, run) == ["pending"]
+
+
 def test_a_sleep_is_noticed_though_the_machines_clock_stood_still(store: Store, clock: FakeClock) -> None:
     run = add_planned_run(store, 1)
     elected = controller(store, "a", monotonic=lambda: 7.0)

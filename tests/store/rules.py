@@ -303,14 +303,14 @@ class JobsAndRuns(RuleBasedStateMachine):
             assert sum(lost for _, _, lost in crashes.recover(session)) == len(late)
 
     @some_claims
-    @rule()
-    def extend_all(self) -> None:
-        until = self.clock.now + LEASE_SECONDS
+    @rule(slept=st.sampled_from((LEASE_SECONDS / 4, LEASE_SECONDS, 9 * LEASE_SECONDS)))
+    def extend_all(self, slept: float) -> None:
+        most = self.clock.now + LEASE_SECONDS
         for job in self.model.jobs.values():
-            if job.lease_until is not None:
-                job.lease_until = max(job.lease_until, until)
+            if job.lease_until is not None and job.lease_until < most:
+                job.lease_until = min(job.lease_until + slept, most)
         with self._change() as session:
-            jobs.extend_all(session, LEASE_SECONDS)
+            jobs.extend_all(session, slept, LEASE_SECONDS)
 
     def _release_worker(self, worker: str) -> None:
         for job in self.model.jobs.values():

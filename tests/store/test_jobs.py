@@ -229,7 +229,7 @@ def test_extending_shortens_no_lease(store: Store) -> None:
     claim(store, run, lease=1000.0)
     long = job_rows(store, run)[0].lease_until
     with store.write() as session:
-        assert jobs.extend_all(session, 60.0) == 1
+        assert jobs.extend_all(session, 20.0, 60.0) == 1
 
     assert job_rows(store, run)[0].lease_until == long
     assert job_rows(store, run)[1].lease_until > store.now()

@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 from sqlalchemy import event
 
@@ -31,7 +31,9 @@ def quick_sqlite(clock: FakeClock) -> Iterator[Store]:
         store.close()
 
 
-def run_machine(store: Store, clock: FakeClock, examples: int, steps: int = 50, shrink: bool = True) -> None:
+def run_machine(
+    store: Store, clock: FakeClock, examples: int, steps: int = 50, shrink: bool = True, dice: int = 1
+) -> None:
     checks = settings(
         max_examples=examples,
         stateful_step_count=steps,
@@ -42,7 +44,7 @@ def run_machine(store: Store, clock: FakeClock, examples: int, steps: int = 50, 
         phases=(Phase.generate, Phase.shrink) if shrink else (Phase.generate,),
         suppress_health_check=list(HealthCheck),
     )
-    run_state_machine_as_test(lambda: JobsAndRuns(store, clock), settings=checks)  # type: ignore[arg-type]
+    run_state_machine_as_test(seed(dice)(lambda: JobsAndRuns(store, clock)), settings=checks)  # type: ignore[arg-type]
 
 
 def test_jobs_and_runs_obey_the_design_on_sqlite(quick_sqlite: Store, clock: FakeClock) -> None:
@@ -57,8 +59,9 @@ def test_jobs_and_runs_obey_the_design_on_postgresql(
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_jobs_and_runs_obey_the_design_for_long_on_sqlite(quick_sqlite: Store, clock: FakeClock) -> None:
-    run_machine(quick_sqlite, clock, examples=2000)
+@pytest.mark.parametrize("dice", [1, 2])
+def test_jobs_and_runs_obey_the_design_for_long_on_sqlite(quick_sqlite: Store, clock: FakeClock, dice: int) -> None:
+    run_machine(quick_sqlite, clock, examples=1000, dice=dice)
 
 
 @pytest.mark.slow
