@@ -1,6 +1,7 @@
 """`jarvis admin`: look after the results store."""
 
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -19,4 +20,21 @@ def migrate() -> int:
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     typer.echo(migrate_store(load_settings(directory=Path.cwd())))
+    return 0
+
+
+@app.command()
+def roles(
+    owner: Annotated[str, typer.Option(metavar="ROLE", help="Who owns the tables, and migrates.")] = "jarvis_owner",
+    worker: Annotated[
+        str, typer.Option(metavar="ROLE", help="Who reads and writes rows: workers and commands.")
+    ] = "jarvis_worker",
+) -> int:
+    """Print the SQL for two users of a PostgreSQL store: who migrates, and who works.
+
+    For a superuser, before the first migration or after any: jarvis admin roles | psql -d jarvis
+    """
+    from jarvis_workers.store.roles import role_statements  # noqa: PLC0415
+
+    typer.echo(role_statements(owner, worker), nl=False)
     return 0

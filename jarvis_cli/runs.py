@@ -120,6 +120,7 @@ def _wait(run: str, timeout: float | None, quiet: bool) -> int:
     settings = _settings()
     with desk.store_of(settings) as store:
         chosen = runs.find_run(store, run)
+        _check_broker(settings, chosen)
         with display(quiet) as screen:
             waiting = runs.Waiting(
                 clock=time.monotonic,
@@ -139,6 +140,13 @@ def _wait(run: str, timeout: float | None, quiet: bool) -> int:
         body = reports.read_body(store, desk.blobs_of(settings), ended)
         screen.conclude(summary(ended, body, None), well=ended.state == "done")
         return exit_code(ended, body, None)
+
+
+def _check_broker(settings: Settings, run: Run) -> None:
+    if not runs.is_local(run) and not run.ended:
+        from jarvis_workers.service import fleet  # noqa: PLC0415  (celery is slow to import)
+
+        fleet.check_broker(settings)
 
 
 @app.command()

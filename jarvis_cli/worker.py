@@ -1,7 +1,6 @@
 """`jarvis worker`: carry out the runs of a cluster."""
 
 import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -27,12 +26,13 @@ def start(
 ) -> int:
     """Work until SIGTERM: one child a queue, all of them die with this process."""
     from jarvis_workers.service import desk, fleet  # noqa: PLC0415  (celery and the store are slow to import)
+    from jarvis_workers.service import worker as service  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings(directory=Path.cwd())
-    plans = fleet.plan_pools(settings, queues.split(",") if queues else (), concurrency)
-    with desk.store_of(settings) as store, fleet.bell_of(settings) as bell:
-        fleet.work(settings, store, bell, plans, _tell)
+    plans = service.plan_pools(settings, queues.split(",") if queues else (), concurrency)
+    with desk.store_of(settings, service.PARENT_CONNECTIONS) as store, fleet.bell_of(settings) as bell:
+        service.work(settings, store, bell, plans)
     return 0
 
 
@@ -44,15 +44,10 @@ def flower(
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port.")] = 5555,
 ) -> int:
     """Serve Flower, where every job is a task with its run and what it is about."""
-    from jarvis_workers.service import fleet  # noqa: PLC0415
+    from jarvis_workers.service import worker as service  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     if address not in LOOPBACK and not os.environ.get("FLOWER_BASIC_AUTH"):
         raise UsageError(f"--address {address}: Flower would be open to everybody; set FLOWER_BASIC_AUTH=user:password")
-    fleet.flower(load_settings(directory=Path.cwd()), address, port)
+    service.flower(load_settings(directory=Path.cwd()), address, port)
     return 0
-
-
-def _tell(says: str) -> None:
-    sys.stderr.write(f"jarvis: {says}\n")
-    sys.stderr.flush()

@@ -23,6 +23,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from jarvis_workers.errors import SettingsError
 from jarvis_workers.redact import redact
+from jarvis_workers.telemetry import LogLevel
 
 PREFIX = "JARVIS_"
 YAML_FILE = "jarvis.yaml"
@@ -100,6 +101,7 @@ class Settings(Frozen):
     lease_seconds: Seconds = 30
     tick_seconds: Seconds = 2
     resend_seconds: Seconds = 60
+    log_level: LogLevel = "info"
     scan: Scan = Scan()
     report: Report = Report()
 

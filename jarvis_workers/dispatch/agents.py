@@ -9,13 +9,16 @@ import asyncio
 import os
 import resource
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from jarvis_workers.dispatch import story
 from jarvis_workers.dispatch.hands import go_on, patiently
+from jarvis_workers.dispatch.routes import POOLS
 from jarvis_workers.dispatch.writer import Holder, Writer
 from jarvis_workers.errors import StepFailed, StoreError
 from jarvis_workers.snapshots.blobs import Blobs
@@ -27,7 +30,8 @@ from jarvis_workers.store.values import Claimed, Commit
 
 STACK_BYTES = 512 << 10
 OPEN_FILES = 65536
-AT_THE_STORE = 4
+# The writer and the end have a connection of their own.
+AT_THE_STORE = POOLS["agent"].connections - 2
 LAST_SECONDS = 2.0
 BROKEN = 70
 
@@ -48,7 +52,8 @@ class Agents:
         self.store, self.blobs, self.ring = world
         self.deadline_seconds = deadline_seconds
         self._told, self._ended = threading.Event(), threading.Event()
-        holder = Holder(worker_id, f"{worker_id}/{os.getpid()}", lease_seconds)
+        self._process = f"{worker_id}/{os.getpid()}"
+        holder = Holder(worker_id, self._process, lease_seconds)
         self._writer = Writer(self.store, holder, self._lose, self._told)
         self._loop = asyncio.new_event_loop()
         self._talks: dict[Claimed, asyncio.Task[Any]] = {}
@@ -60,18 +65,21 @@ class Agents:
         """Claim, converse, save; a task boundary: what the job raises is recorded on its row."""
         job = self._writer.claim(job_id)
         if job is None:
-            return
+            return story.refused(job_id, self._process)
+        began = time.monotonic()
+        story.claimed(job, self._process)
         try:
             commit = self._decide(job)
-            self._writer.commit(self._briefly(lambda: keep(self.store, self.blobs, job, commit)))
+            accepted = self._writer.commit(self._briefly(lambda: keep(self.store, self.blobs, job, commit)))
+            story.saved(job, commit, time.monotonic() - began, accepted=accepted)
         except CancelledError:
-            self._writer.release(job)
-            return
+            return story.released(job, accepted=self._writer.release(job))
         except StoreError:
-            self._writer.release(job)
+            story.released(job, accepted=self._writer.release(job))
             raise
         except Exception as error:  # noqa: BLE001  (the task boundary)
-            self._writer.fail(job, f"{type(error).__name__}: {error}")
+            says = f"{type(error).__name__}: {error}"
+            story.failed(job, says, time.monotonic() - began, accepted=self._writer.fail(job, says))
         self._briefly(lambda: go_on(self.store, job, self.ring))
 
     def call_off(self) -> None:
@@ -132,8 +140,12 @@ class Agents:
             return
         self._loop.call_soon_threadsafe(self._cancel_all)
         if not self._ended.wait(LAST_SECONDS):
-            with suppress(StoreError), self.store.write() as session:
-                jobs.release(session, self._writer.held)
+            held = self._writer.held
+            with suppress(StoreError):
+                with self.store.write() as session:
+                    back = jobs.release(session, held)
+                for job in held:
+                    story.released(job, accepted=job.id in back)
             os._exit(0)
 
     def _briefly(self, do: Callable[[], T]) -> T:

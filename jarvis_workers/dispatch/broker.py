@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from secrets import token_hex
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import redis
 from celery import Celery
@@ -22,13 +22,13 @@ from jarvis_workers.errors import BrokerUnavailable
 
 EPOCH_KEY = "jarvis:epoch"
 SENT_AT = "sent_at"
-CONNECT_SECONDS = 3
+CONNECT_SECONDS = 2
 SOCKET_SECONDS = 15
 HEALTH_SECONDS = 25
 
 
 class Ring(NamedTuple):
-    """A message: which job, and what people see of it. An `urgent` one goes before all others of its queue."""
+    """A message: which job, and what people see of it. Urgent ones go before all others of their queue."""
 
     task: str
     queue: str
@@ -106,19 +106,26 @@ class Doorbell:
         """Put messages on their queues."""
         with self._speaking(), self.app.producer_pool.acquire(block=True, timeout=SOCKET_SECONDS) as producer:
             for one in rings:
-                self.app.send_task(
-                    one.task,
-                    args=[one.job],
-                    kwargs={"run": one.run, "label": one.label},
-                    queue=one.queue,
-                    # One that overtakes says nothing about those sent before it.
-                    headers={SENT_AT: 0.0 if one.urgent else one.sent_at},
-                    producer=producer,
-                    ignore_result=True,
-                    retry=False,
-                )
+                if not one.urgent:
+                    self._put(producer, one, one.sent_at)
+            # The last of the urgent is put in front first.
+            for one in reversed(rings):
                 if one.urgent:
+                    self._put(producer, one, min(one.sent_at, self.waits_since(one.queue) or one.sent_at))
                     self._redis.lmove(one.queue, one.queue, "LEFT", "RIGHT")
+
+    def _put(self, producer: Any, one: Ring, sent_at: float) -> None:
+        """Send a message. One that overtakes is as old as what it overtakes: it says nothing about that."""
+        self.app.send_task(
+            one.task,
+            args=[one.job],
+            kwargs={"run": one.run, "label": one.label},
+            queue=one.queue,
+            headers={SENT_AT: sent_at},
+            producer=producer,
+            ignore_result=True,
+            retry=False,
+        )
 
     def depth(self, queue: str) -> int:
         """Return how many messages wait on a queue."""
@@ -157,7 +164,7 @@ def _client(url: str) -> redis.Redis:
     try:
         return redis.Redis.from_url(
             url,
-            socket_timeout=SOCKET_SECONDS,
+            socket_timeout=CONNECT_SECONDS,
             socket_connect_timeout=CONNECT_SECONDS,
             retry=Retry(NoBackoff(), 0),
         )

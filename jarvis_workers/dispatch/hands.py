@@ -22,6 +22,7 @@ from tenacity import (
     wait_exponential,
 )
 
+from jarvis_workers.dispatch import story
 from jarvis_workers.errors import BrokerUnavailable, StoreError, StoreUnavailable
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.controller import advance
@@ -54,22 +55,28 @@ class Hands:
 
     def do(self, job_id: int) -> None:
         """Claim, decide, save; a task boundary: what the job raises is recorded on its row."""
-        store, blobs, ring = self._world()
+        store, blobs, ring = patiently(self._world)
         job = patiently(lambda: self._claim(store, job_id))
         if job is None:
-            return
+            return story.refused(job_id, self.process)
+        began = time.monotonic()
+        story.claimed(job, self.process)
         try:
-            commit = perform(store, blobs, job)
+            commit = patiently(lambda: perform(store, blobs, job))
         except StoreError:
-            patiently(lambda: self._release(store, job))
+            story.released(job, accepted=patiently(lambda: self._release(store, job)))
             raise
         except Exception as error:  # noqa: BLE001  (the task boundary)
             says = f"{type(error).__name__}: {error}"
-            patiently(lambda: self._fail(store, job, says))
+            recorded = patiently(lambda: self._fail(store, job, says))
+            story.failed(job, says, time.monotonic() - began, accepted=recorded)
         else:
-            if commit is not None:
+            if commit is None:
+                story.lost(job)
+            else:
                 counted = replace(commit, cpu_seconds=self._cpu())
-                patiently(lambda: save(store, blobs, [(job, counted)]))
+                accepted = patiently(lambda: save(store, blobs, [(job, counted)]))
+                story.saved(job, counted, time.monotonic() - began, accepted=job.id in accepted)
         patiently(lambda: go_on(store, job, ring))
 
     def _world(self) -> tuple[Store, Blobs, Callable[[], None]]:
@@ -91,13 +98,13 @@ class Hands:
                 session, job_id, worker_id=self.worker_id, process=self.process, lease_seconds=self.lease_seconds
             )
 
-    def _release(self, store: Store, job: Claimed) -> None:
+    def _release(self, store: Store, job: Claimed) -> bool:
         with store.write() as session:
-            jobs.release(session, [job])
+            return bool(jobs.release(session, [job]))
 
-    def _fail(self, store: Store, job: Claimed, says: str) -> None:
+    def _fail(self, store: Store, job: Claimed, says: str) -> bool:
         with store.write() as session:
-            jobs.fail_attempt(session, job, says)
+            return jobs.fail_attempt(session, job, says)
 
 
 def go_on(store: Store, job: Claimed, ring: Callable[[], None]) -> None:

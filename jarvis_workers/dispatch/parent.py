@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from jarvis_workers import telemetry
+from jarvis_workers.dispatch import story
 from jarvis_workers.dispatch.broker import Doorbell
+from jarvis_workers.dispatch.outages import Outages
 from jarvis_workers.dispatch.pool import Orders
 from jarvis_workers.dispatch.sender import Sender
-from jarvis_workers.errors import BrokerUnavailable, JarvisError, StoreError, StoreUnavailable
+from jarvis_workers.errors import JarvisError, StoreError
 from jarvis_workers.steps.controller import Controller
 from jarvis_workers.store import crashes, events, jobs, workers
 from jarvis_workers.store.engine import Store
@@ -64,14 +67,14 @@ class Parent:
         self.store, self.around = store, around
         orders, facts = plans[0]
         pace = {"lease_seconds": orders.lease_seconds, "tick_seconds": orders.tick_seconds}
-        self.bell, self._told = bell, ""
+        self.bell, self._outages = bell, Outages(around.tell, "going on when it is back")
         self.sender = Sender(store, bell, resend_seconds=orders.resend_seconds, **pace)
         self.controller = Controller(store, facts.id, monotonic=around.clock, **pace)
         self.pools = [PoolChild(*plan) for plan in plans]
 
     def tick(self) -> None:
         """Do one round: rows, the dead, the controller, sending, the heartbeat."""
-        try:
+        with self._outages.borne():
             for pool in self.pools:
                 self._look_after(pool)
             if self.controller.tick():
@@ -79,11 +82,6 @@ class Parent:
                 self.sender.send()
             for pool in self.pools:
                 self._watch(pool)
-            self._told = ""
-        except (StoreUnavailable, BrokerUnavailable) as problem:
-            if self._told != str(problem):
-                self.around.tell(f"{problem}; going on when it is back")
-            self._told = str(problem)
         self.around.heartbeat.touch()
         self._sweep()
 
@@ -95,12 +93,19 @@ class Parent:
         give_up = self.around.clock() + GRACE_SECONDS
         for pool, child in running:
             child.wait(max(0.0, give_up - self.around.clock()))
-            with suppress(StoreError), self.store.write() as session:
-                jobs.release_worker(session, pool.facts.id)
-                workers.leave(session, pool.facts.id)
+            with suppress(StoreError):
+                self._leave(pool)
         with suppress(StoreError):
             self.controller.resign()
         self.around.heartbeat.unlink(missing_ok=True)
+
+    def _leave(self, pool: PoolChild) -> None:
+        with self.store.write() as session:
+            left = jobs.release_worker(session, pool.facts.id)
+            workers.leave(session, pool.facts.id)
+        for job in left:
+            telemetry.info("released", **telemetry.about(job))
+        telemetry.info("stopped", queue=pool.orders.queue, worker=pool.facts.id)
 
     def _sweep(self) -> None:
         """Remove the heartbeats of workers that are no more; one that was only asleep writes its own again."""
@@ -123,6 +128,8 @@ class Parent:
             pool.child = Child(POOL_MODULE, [], self.around.environ, self.around.errors)
             with suppress(ChildDied):
                 pool.child.send(pool.orders.line())
+            started = {"slots": pool.orders.slots, "pid": pool.child.pid}
+            telemetry.info("started", queue=pool.orders.queue, worker=pool.facts.id, **started)
         with self.store.write() as session:
             workers.touch(session, pool.facts)
 
@@ -143,7 +150,11 @@ class Parent:
             processes = jobs.processes(session, pool.facts.id)
         pool.busy = bool(processes)
         dead = [name for name in processes if how or not is_running(int(name.rpartition("/")[2]))]
+        why = how or "its process died"
         for name in dead:
             with self.store.write() as session:
-                for run_id, stage, lost in crashes.crash_process(session, name, how or "its process died"):
+                taken = crashes.crash_process(session, name, why)
+                for run_id, stage, lost in crashes.by_stage(taken):
                     events.record(session, run_id, "crashed", stage, jobs=lost, process=name)
+            for job in taken:
+                story.crashed(job, why)

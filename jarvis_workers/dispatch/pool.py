@@ -8,14 +8,18 @@ import importlib
 import json
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
 
 from celery import Celery
-from celery.signals import worker_process_init, worker_shutting_down
+from celery.exceptions import SecurityWarning
+from celery.signals import setup_logging, worker_process_init, worker_shutting_down
+from celery.utils.log import get_multiprocessing_logger
 
+from jarvis_workers import telemetry
 from jarvis_workers.dispatch.agents import Agents, make_room
 from jarvis_workers.dispatch.broker import Doorbell, make_app
 from jarvis_workers.dispatch.hands import Hands
@@ -23,7 +27,10 @@ from jarvis_workers.dispatch.routes import POOLS, task_names
 from jarvis_workers.dispatch.sender import Sender
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
 from jarvis_workers.store.engine import Store, open_store
+from jarvis_workers.telemetry import LogLevel
 from jarvis_workers.toolchain.lifetime import die_with_parent
+
+KILLED_BEFORE_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,7 @@ class Orders:
     resend_seconds: float
     deadline_seconds: float = 3600.0
     imports: tuple[str, ...] = ()
+    log_level: LogLevel = "info"
 
     def line(self) -> bytes:
         """Return the orders as a line."""
@@ -74,7 +82,7 @@ def _body(hands: Does) -> Callable[..., None]:
 
 def open_world(orders: Orders) -> tuple[Store, Blobs, Callable[[], None]]:
     """Open what one process works with."""
-    store = open_store(orders.store_url)
+    store = open_store(orders.store_url, connections=POOLS[orders.queue].connections)
     sender = Sender(
         store,
         Doorbell(orders.broker_url),
@@ -91,6 +99,7 @@ def open_world(orders: Orders) -> tuple[Store, Blobs, Callable[[], None]]:
 
 def serve(orders: Orders) -> None:
     """Be the worker until told to stop."""
+    _log_as_we_do(orders.log_level)
     for module in orders.imports:
         importlib.import_module(module)
     app = make_app(orders.broker_url)
@@ -98,6 +107,22 @@ def serve(orders: Orders) -> None:
         _converse(app, orders)
     else:
         _decide(app, orders)
+
+
+def _log_as_we_do(level: LogLevel) -> None:
+    """Take logging out of Celery's hands, whose warnings come as lines like ours.
+
+    That it runs as root is no risk of the kind it warns of: messages are JSON.
+    """
+    telemetry.set_up(level, sys.stderr.fileno())
+    setup_logging.connect(lambda **_: _join_the_logs(), weak=False)
+    warnings.filterwarnings("ignore", category=SecurityWarning)
+
+
+def _join_the_logs() -> None:
+    """Let billiard, which tells of processes that died, write where all others do."""
+    if logger := get_multiprocessing_logger():
+        logger.propagate = True
 
 
 def _decide(app: Celery, orders: Orders) -> None:
@@ -124,14 +149,19 @@ def _converse(app: Celery, orders: Orders) -> None:
 
 
 def _work(app: Celery, orders: Orders) -> None:
-    arguments = ["worker", "--pool", POOLS[orders.queue].kind, "--concurrency", str(orders.slots)]
+    arguments = ["--quiet", "worker", "--pool", POOLS[orders.queue].kind, "--concurrency", str(orders.slots)]
     if POOLS[orders.queue].kind == "prefork":
-        arguments += ["--time-limit", str(orders.job_lease_seconds)]
+        arguments += ["--time-limit", str(time_limit(orders.job_lease_seconds))]
     arguments += ["--queues", orders.queue, "--hostname", f"{orders.queue}@{orders.worker_id}"]
     app.worker_main([*arguments, "--without-gossip", "--without-mingle", "--loglevel", "WARNING"])
 
 
+def time_limit(lease_seconds: float) -> float:
+    """Return when a process is killed over its job: before the lease runs out, so that no two do the job at once."""
+    return max(lease_seconds / 2, lease_seconds - KILLED_BEFORE_SECONDS)
+
+
 if __name__ == "__main__":
     die_with_parent(os.getppid())
-    os.dup2(2, 1)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     serve(Orders(**json.loads(sys.stdin.buffer.readline())))

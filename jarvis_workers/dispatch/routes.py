@@ -8,17 +8,28 @@ from jarvis_workers.steps.flow import FLOWS, PLAN
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """How the jobs of a queue are worked off: Celery's pool, and its slots (None: one a processor)."""
+    """How the jobs of a queue are worked off: Celery's pool, and its slots (None: one a processor).
+
+    Each of its processes has `connections` to the store at most.
+    """
 
     kind: str
     slots: int | None = None
+    connections: int = 1
 
 
 POOLS: Mapping[str, Pool] = {
     "scan": Pool("prefork"),
-    "agent": Pool("threads", 200),
-    "control": Pool("prefork", 1),
+    "agent": Pool("threads", 200, connections=6),
+    # One long plan or report must not hold up all others.
+    "control": Pool("prefork", 2),
 }
+
+
+def connections(queue: str, slots: int) -> int:
+    """Return how many connections to the store a pool has at most: a process a slot, or one for all."""
+    pool = POOLS[queue]
+    return pool.connections * (slots if pool.kind == "prefork" else 1)
 
 
 def task_name(kind: str, step: str) -> str:

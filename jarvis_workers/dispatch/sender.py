@@ -6,8 +6,10 @@ after `resend_seconds`.
 """
 
 import math
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
+from jarvis_workers import telemetry
 from jarvis_workers.dispatch.broker import Doorbell, Ring
 from jarvis_workers.dispatch.routes import POOLS, task_name
 from jarvis_workers.store import sending
@@ -19,6 +21,7 @@ LEAST_SLOTS = 2
 MEAN_SECONDS = 0.5
 LEAST_MEAN_SECONDS = 0.01
 LARGEST_WINDOW = 2000
+NOBODY: Mapping[str, int] = {}
 
 
 class Sender:
@@ -42,19 +45,15 @@ class Sender:
 
     def _send_new(self, queue: str) -> int:
         with self.store.read() as session:
-            demands = sending.demand(session, EXECUTOR, queue, LARGEST_WINDOW)
-        shares = sending.share(demands, self._window(queue)) if any(one.waiting for one in demands) else {}
+            slots = max(LEAST_SLOTS, sending.slots(session, queue, self.lease_seconds))
+            most = window(slots, self.tick_seconds, sending.mean_seconds(session, queue))
+            demands = sending.demand(session, EXECUTOR, queue, most)
+        shares = sending.share(demands, most)
         if not shares:
             return 0
         with self.store.write() as session:
             sent = sending.mark_sent(session, queue, shares, suspects_last=POOLS[queue].kind == "threads")
-        return self._ring(queue, sent)
-
-    def _window(self, queue: str) -> int:
-        with self.store.read() as session:
-            slots = max(LEAST_SLOTS, sending.slots(session, queue, self.lease_seconds))
-            mean = sending.mean_seconds(session, queue)
-        return window(slots, self.tick_seconds, mean)
+        return self._ring(queue, sent, dict.fromkeys(sending.newcomers(demands), slots))
 
     def _send_again(self, queue: str, forgotten: bool) -> int:
         since = self.bell.waits_since(queue)
@@ -65,23 +64,21 @@ class Sender:
             sent = sending.resend(session, queue, older, before=(since or 0.0) - self.tick_seconds)
         return self._ring(queue, sent)
 
-    def _ring(self, queue: str, sent: Iterable[Sent]) -> int:
-        # What was lost once has waited long enough; in a pool of many slots, suspects had better come last.
+    def _ring(self, queue: str, sent: Sequence[Sent], ahead: Mapping[str, int] = NOBODY) -> int:
+        """Ring; of the runs in `ahead` so many messages go before what is queued, and so does what was lost once."""
+        # In a pool of many slots, suspects had better come last.
         hurry = POOLS[queue].kind == "prefork"
-        rings = [
-            Ring(
-                task_name(one.kind, one.step),
-                queue,
-                one.id,
-                one.run_id,
-                one.label,
-                one.sent_at,
-                urgent=hurry and one.crashes > 0,
-            )
-            for one in sent
-        ]
+        left = Counter(ahead)
+        rings = []
+        for one in sent:
+            urgent = (hurry and one.crashes > 0) or left[one.run_id] > 0
+            left[one.run_id] -= 1
+            name = task_name(one.kind, one.step)
+            rings.append(Ring(name, queue, one.id, one.run_id, one.label, one.sent_at, urgent=urgent))
         if rings:
             self.bell.ring(rings)
+        for ring in rings:
+            telemetry.debug("sent", job=ring.job, run=ring.run, label=ring.label, task=ring.task)
         return len(rings)
 
 

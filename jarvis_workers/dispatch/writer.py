@@ -68,13 +68,13 @@ class Writer:
         """Save what a job did; False when it was lost meanwhile."""
         return bool(self._ask(self._commit, finished.job, finished))
 
-    def fail(self, job: Claimed, reason: str) -> None:
-        """Record a failed attempt."""
-        self._ask(self._fail, job, (job, reason))
+    def fail(self, job: Claimed, reason: str) -> bool:
+        """Record a failed attempt; False when the job was lost meanwhile."""
+        return bool(self._ask(self._fail, job, (job, reason)))
 
-    def release(self, job: Claimed) -> None:
-        """Put a job back without blame; nothing happens to one that was lost."""
-        self._ask(self._release, job, job)
+    def release(self, job: Claimed) -> bool:
+        """Put a job back without blame; False, and nothing happens, when it was lost."""
+        return bool(self._ask(self._release, job, job))
 
     def close(self) -> None:
         """Let `run` return when everything asked so far is done."""
@@ -170,16 +170,15 @@ class Writer:
 
     def _fail(self, failed: Sequence[tuple[Claimed, str]]) -> Mapping[Claimed, bool]:
         with self.store.write() as session:
-            for job, reason in failed:
-                jobs.fail_attempt(session, job, reason)
-        self._held -= {job for job, _ in failed}
-        return {}
+            recorded = {job: jobs.fail_attempt(session, job, reason) for job, reason in failed}
+        self._held -= set(recorded)
+        return recorded
 
     def _release(self, released: Sequence[Claimed]) -> Mapping[Claimed, bool]:
         with self.store.write() as session:
-            jobs.release(session, released)
+            back = jobs.release(session, released)
         self._held -= set(released)
-        return {}
+        return {job: job.id in back for job in released}
 
     def _renew(self) -> None:
         """Extend the leases of what is held; what is no longer ours, or of a run that is not on, is lost."""

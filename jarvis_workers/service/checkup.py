@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping
 
 from jarvis_workers import __version__
 from jarvis_workers.dispatch.routes import POOLS
+from jarvis_workers.dispatch.routes import connections as wanted
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.service.doctor import Check
-from jarvis_workers.store import runs, stages, workers
+from jarvis_workers.store import connections, runs, stages, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.workers import WorkerFacts
 
@@ -27,6 +28,7 @@ def examine_cluster(
         *(_queue(queue, living) for queue in POOLS),
         _versions(living),
         _clock(store),
+        *_connections(store, living),
         *_stuck(store, STUCK_TICKS * tick_seconds),
     ]
 
@@ -73,6 +75,21 @@ def _clock(store: Store) -> Check:
             "clock", "warn", f"the database is {skew:+.1f} s off", "run ntp here and there; leases use the database's"
         )
     return Check("clock", "ok", f"{skew:+.2f} s from the database's")
+
+
+def _connections(store: Store, living: list[WorkerFacts]) -> list[Check]:
+    """Compare what the workers may take with what the server has: a parent one, its pools as `routes` says."""
+    with store.read() as session:
+        found = connections.in_use(session)
+    if found is None:
+        return []
+    parents = {worker.id.rpartition("-")[0] for worker in living}
+    most = len(parents) + sum(wanted(worker.queues, worker.slots) for worker in living if worker.queues in POOLS)
+    says = f"{found[0]} of {found[1]} in use; these workers take up to {most}"
+    if most > found[1]:
+        remedy = "raise max_connections of PostgreSQL, or put a pooler in between"
+        return [Check("connections", "warn", says, remedy)]
+    return [Check("connections", "ok", says)]
 
 
 def _stuck(store: Store, seconds: float) -> list[Check]:

@@ -14,7 +14,7 @@ from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.store import workers
-from jarvis_workers.store.engine import Store, open_store
+from jarvis_workers.store.engine import CONNECTIONS, Store, open_store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
 from jarvis_workers.store.workers import WorkerFacts
@@ -29,9 +29,9 @@ def blobs_of(settings: Settings) -> Blobs:
 
 
 @contextmanager
-def store_of(settings: Settings) -> Iterator[Store]:
+def store_of(settings: Settings, connections: int = CONNECTIONS) -> Iterator[Store]:
     """Open the results store, and close it."""
-    store = open_store(settings.effective_store_url)
+    store = open_store(settings.effective_store_url, connections=connections)
     try:
         yield store
     finally:

@@ -277,7 +277,8 @@ class LocalExecutor:
         if answer.error:
             jobs.fail_attempt(session, answer.job, answer.error)
         elif answer.death:
-            for run_id, stage, lost in crashes.crash_process(session, answer.process, answer.death):
+            taken = crashes.crash_process(session, answer.process, answer.death)
+            for run_id, stage, lost in crashes.by_stage(taken):
                 events.record(session, run_id, "crashed", stage, jobs=lost, how=answer.death)
 
     def _advance(self, run_id: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from jarvis_workers import telemetry
 from jarvis_workers.steps.flow import CONTROL_QUEUE, PLAN
 from jarvis_workers.store import candidates, crashes, events, jobs, leases, runs, stages, workers
 from jarvis_workers.store.values import NewJob
@@ -135,6 +136,11 @@ class Controller:
             if slept:
                 jobs.extend_all(session, slept, self.lease_seconds)
                 workers.excuse_all(session, slept)
-            lost_jobs = crashes.recover(session) + crashes.recover_gone(session, self.lease_seconds)
-            for run_id, stage, lost in lost_jobs:
+            late, gone = crashes.recover(session), crashes.recover_gone(session, self.lease_seconds)
+            for run_id, stage, lost in crashes.by_stage(late + gone):
                 events.record(session, run_id, "recovered", stage, jobs=lost)
+        for why, taken in (("its lease ran out", late), ("its worker is gone", gone)):
+            for job in taken:
+                telemetry.warning(
+                    "recovered", **telemetry.about(job), process=job.process, given_up=job.given_up, why=why
+                )

@@ -10,11 +10,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, select, update
+from sqlalchemy import ColumnElement, select, update
 from sqlmodel import Session
 
 from jarvis_workers.store.sql import now
 from jarvis_workers.store.tables import JOB, WORKER
+from jarvis_workers.store.values import TakenBack
 
 ROOM: Mapping[int, int] = {1: 99, 2: 9, 3: 0}
 CRASHES_ALONE = 3
@@ -47,12 +48,12 @@ def _room(crashes: int) -> int:
     return ROOM.get(crashes, 0)
 
 
-def recover(session: Session) -> list[tuple[str, str, int]]:
-    """Take back the jobs whose lease ran out; return (run, stage, jobs) for each stage concerned."""
+def recover(session: Session) -> list[TakenBack]:
+    """Take back the jobs whose lease ran out."""
     return _blame(session, JOB.c.lease_until < now(session), "its lease ran out")
 
 
-def recover_gone(session: Session, lease_seconds: float) -> list[tuple[str, str, int]]:
+def recover_gone(session: Session, lease_seconds: float) -> list[TakenBack]:
     """Take back the jobs of workers that nobody has seen for a lease: theirs may be much longer."""
     here = select(WORKER.c.id).where(WORKER.c.seen_at > now(session) - lease_seconds)
     known = select(WORKER.c.id)
@@ -60,22 +61,32 @@ def recover_gone(session: Session, lease_seconds: float) -> list[tuple[str, str,
     return _blame(session, gone, "its worker is gone")
 
 
-def crash_process(session: Session, process: str, reason: str) -> list[tuple[str, str, int]]:
+def crash_process(session: Session, process: str, reason: str) -> list[TakenBack]:
     """Take back the jobs of a process that is known to be dead."""
     return _blame(session, JOB.c.process == process, reason)
 
 
-def _blame(session: Session, where: ColumnElement[bool], reason: str) -> list[tuple[str, str, int]]:
-    dead = select(JOB.c.id, JOB.c.run_id, JOB.c.stage, JOB.c.process, JOB.c.crashes).where(
-        JOB.c.state == "running", where
-    )
+def by_stage(taken: Iterable[TakenBack]) -> list[tuple[str, str, int]]:
+    """Count jobs: return (run, stage, jobs) for each stage concerned."""
+    counts = Counter((job.run_id, job.stage) for job in taken)
+    return [(run, stage, jobs) for (run, stage), jobs in sorted(counts.items())]
+
+
+def _blame(session: Session, where: ColumnElement[bool], reason: str) -> list[TakenBack]:
+    named = select(JOB.c.id, JOB.c.run_id, JOB.c.stage, JOB.c.label, JOB.c.process, JOB.c.crashes)
+    dead = named.where(JOB.c.state == "running", where)
     rows = session.execute(dead.order_by(JOB.c.id).with_for_update(of=JOB, skip_locked=True)).all()
     inside = _company(session, {row.process for row in rows})
-    guilty = [row.id for row in rows if condemned(row.crashes + 1, inside[row.process] - 1)]
-    spared = [row.id for row in rows if not condemned(row.crashes + 1, inside[row.process] - 1)]
+    taken = [
+        TakenBack(
+            row.id, row.run_id, row.stage, row.label, row.process, condemned(row.crashes + 1, inside[row.process] - 1)
+        )
+        for row in rows
+    ]
+    guilty, spared = [[job.id for job in taken if job.given_up is given_up] for given_up in (True, False)]
     _set(session, guilty, state="failed", finished_at=now(session), reason=f"crashed: {reason}")
     _set(session, spared, state="pending", reason=f"crashed: {reason}")
-    return _by_stage(rows)
+    return taken
 
 
 def _company(session: Session, processes: set[str]) -> Counter[str]:
@@ -93,8 +104,3 @@ def _set(session: Session, ids: Sequence[int], **values: Any) -> None:
     if ids:
         idle = {"lease_until": None, "worker_id": None, "process": None, "sent_at": None}
         session.execute(update(JOB).where(JOB.c.id.in_(ids)).values(crashes=JOB.c.crashes + 1, **idle, **values))
-
-
-def _by_stage(rows: Iterable[Row[Any]]) -> list[tuple[str, str, int]]:
-    counts = Counter((row.run_id, row.stage) for row in rows)
-    return [(run, stage, jobs) for (run, stage), jobs in sorted(counts.items())]

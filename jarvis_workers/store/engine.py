@@ -2,8 +2,12 @@
 
 SQLite writes under BEGIN IMMEDIATE, so a transaction that starts also ends; reads see one
 moment.  Whatever the driver raises leaves here as one of our errors, in one line.
+
+A connection that PostgreSQL has closed meanwhile is replaced when it is next wanted: it can be
+read from though nothing was asked, which one look at the socket tells, without a round trip.
 """
 
+import select as sockets
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +16,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, Float, create_engine, event, func, literal_column, select
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlmodel import Session
 
 from jarvis_workers.errors import StoreError, StoreFull, StoreUnavailable
@@ -20,7 +25,17 @@ from jarvis_workers.redact import redact
 from jarvis_workers.store.schema import check_schema
 from jarvis_workers.toolchain.filesystem import network_file_system
 
-CONNECT_SECONDS = 3
+CONNECT_SECONDS = 2
+CONNECTIONS = 2
+# What a server that has vanished without a word may cost: one that is slow to answer keeps its connections.
+PATIENCE = {
+    "connect_timeout": CONNECT_SECONDS,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
+NO_PERMISSION = "42501"
 BUSY_SECONDS = 30
 FULL_MARKS = ("database or disk is full", "disk i/o error", "no space left", "could not extend file")
 LOCKED_MARK = "database is locked"
@@ -63,6 +78,8 @@ class Store:
                 yield session
         except DBAPIError as error:
             raise store_error(error, self.where) from error
+        except PoolTimeout as error:
+            raise StoreUnavailable(f"{self.where}: every connection of this process is in use") from error
 
     def now(self) -> float:
         """Return the database's time."""
@@ -74,8 +91,10 @@ class Store:
         self.engine.dispose()
 
 
-def open_store(url: str, *, clock: Clock | None = None, migrate: bool = False) -> Store:
+def open_store(url: str, *, clock: Clock | None = None, migrate: bool = False, connections: int = CONNECTIONS) -> Store:
     """Return the store at `url`, its schema checked; SQLite is made and migrated on the way.
+
+    At most `connections` are open to PostgreSQL, the first when it is wanted, and are kept.
 
     Raises StoreError for a wrong address, a network file system or a schema that does not fit,
     StoreUnavailable when nothing answers, StoreFull when it cannot be written.
@@ -83,25 +102,32 @@ def open_store(url: str, *, clock: Clock | None = None, migrate: bool = False) -
     address = _address(url)
     if address.get_backend_name() == "sqlite":
         _prepare_file(address)
-    engine = make_engine(address)
+    store = Store(make_engine(address, connections), clock)
     try:
-        check_schema(engine, migrate=migrate or engine.dialect.name == "sqlite")
+        check_schema(store.engine, migrate=migrate or store.dialect == "sqlite")
     except DBAPIError as error:
-        raise store_error(error, redact(address.render_as_string(hide_password=True))) from error
-    return Store(engine, clock)
+        store.close()
+        raise store_error(error, store.where) from error
+    except StoreError:
+        store.close()
+        raise
+    return store
 
 
-def make_engine(address: URL) -> Engine:
+def make_engine(address: URL, connections: int) -> Engine:
     """Return an engine with our way of connecting and beginning."""
     if address.get_backend_name() == "sqlite":
         engine = create_engine(address, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False})
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
+    patience = {name: value for name, value in PATIENCE.items() if name not in address.query}
     try:
-        return create_engine(address, connect_args={"connect_timeout": CONNECT_SECONDS}, pool_size=4, max_overflow=4)
+        engine = create_engine(address, connect_args=patience, pool_size=connections, max_overflow=0)
     except ImportError as error:
         raise StoreError("PostgreSQL needs its driver: pip install 'jarvis-workers[postgres]'") from error
+    event.listen(engine, "checkout", _replace_closed)
+    return engine
 
 
 def store_error(error: DBAPIError, where: str) -> StoreError:
@@ -115,6 +141,8 @@ def store_error(error: DBAPIError, where: str) -> StoreError:
         )
     if any(mark in said.lower() for mark in CLOSED_MARKS):
         return StoreFull(f"{where}: {said}; make it writable, or set JARVIS_DATA_DIR or JARVIS_STORE_URL")
+    if getattr(error.orig, "sqlstate", None) == NO_PERMISSION:
+        return StoreError(f"{where}: {said}; this user may not do that, see: jarvis admin roles --help")
     if isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated:
         return StoreUnavailable(f"{where}: {said}; is the database there? see JARVIS_STORE_URL")
     return StoreError(f"{where}: {said}")
@@ -159,6 +187,14 @@ def _begin_sqlite(connection: Connection) -> None:
     mode = connection.get_execution_options().get("jarvis_mode", "write")
     how = {"read": "BEGIN", "write": "BEGIN IMMEDIATE", "migrate": "BEGIN EXCLUSIVE"}[mode]
     connection.exec_driver_sql(how)
+
+
+def _replace_closed(connection: Any, *_: Any) -> None:
+    """Refuse a connection with something to read between transactions: its end, or why it ended."""
+    look = sockets.poll()
+    look.register(connection.fileno(), sockets.POLLIN)
+    if look.poll(0):
+        raise DisconnectionError("closed by the server")
 
 
 def _sqlite_now() -> ColumnElement[float]:

@@ -13,8 +13,8 @@ from sqlmodel import Session
 from jarvis_workers.store import artifacts, candidates
 from jarvis_workers.store.crashes import room_for_suspects
 from jarvis_workers.store.sql import changed, insert_missing, now
-from jarvis_workers.store.tables import ACTIVE_RUNS, JOB, RUN, WAITING_JOBS
-from jarvis_workers.store.values import Claimed, Finished, NewJob
+from jarvis_workers.store.tables import ACTIVE_RUNS, HEAVIEST_FIRST, JOB, RUN, WAITING_JOBS
+from jarvis_workers.store.values import Claimed, Finished, NewJob, TakenBack
 
 ATTEMPTS = 3
 BACK_OFF_SECONDS = 1.0
@@ -47,7 +47,7 @@ def claim_many(
         .join(RUN, RUN.c.id == JOB.c.run_id)
         .where(RUN.c.executor == executor, RUN.c.state.in_(ACTIVE_RUNS))
         .where(JOB.c.queue == queue, JOB.c.state.in_(WAITING_JOBS), JOB.c.not_before <= now(session))
-        .order_by(JOB.c.weight.desc(), JOB.c.id)
+        .order_by(*HEAVIEST_FIRST)
         .limit(limit)
         .with_for_update(skip_locked=True, of=JOB)
     )
@@ -106,34 +106,36 @@ def extend_all(session: Session, slept: float, lease_seconds: float) -> int:
     return changed(session, update(JOB).where(running).values(lease_until=until))
 
 
-def release(session: Session, held: Collection[Claimed]) -> None:
-    """Put jobs back without blame: a shutdown or a pause."""
+def release(session: Session, held: Collection[Claimed]) -> set[int]:
+    """Put jobs back without blame: a shutdown or a pause; return the ids that were still the holder's."""
+    released: set[int] = set()
     for fence, ids in _by_fence(held).items():
         back = update(JOB).where(JOB.c.id.in_(ids), JOB.c.fence == fence, JOB.c.state == "running")
-        session.execute(back.values(state="pending", **IDLE))
+        released |= {row.id for row in session.execute(back.values(state="pending", **IDLE).returning(JOB.c.id))}
+    return released
 
 
-def release_worker(session: Session, worker_id: str) -> int:
+def release_worker(session: Session, worker_id: str) -> list[TakenBack]:
     """Put back without blame what a worker held that is known to be gone."""
     back = update(JOB).where(JOB.c.worker_id == worker_id, JOB.c.state == "running")
-    return changed(session, back.values(state="pending", **IDLE))
+    named = back.values(state="pending", **IDLE).returning(JOB.c.id, JOB.c.run_id, JOB.c.stage, JOB.c.label)
+    return [TakenBack(*row) for row in session.execute(named)]
 
 
-def fail_attempt(session: Session, job: Claimed, reason: str) -> None:
-    """Record that a job's own work failed: it is tried again later, ATTEMPTS times in all."""
+def fail_attempt(session: Session, job: Claimed, reason: str) -> bool:
+    """Record that a job's own work failed: it is tried again later, ATTEMPTS times in all; False when it was lost."""
     last = JOB.c.attempts + 1 >= ATTEMPTS
     wait = BACK_OFF_SECONDS * 4**job.attempts
     record = update(JOB).where(JOB.c.id == job.id, JOB.c.fence == job.fence, JOB.c.state == "running")
-    session.execute(
-        record.values(
-            state=case((last, "failed"), else_="pending"),
-            finished_at=case((last, now(session))),
-            attempts=JOB.c.attempts + 1,
-            not_before=now(session) + wait,
-            reason=reason,
-            **IDLE,
-        )
+    outcome = record.values(
+        state=case((last, "failed"), else_="pending"),
+        finished_at=case((last, now(session))),
+        attempts=JOB.c.attempts + 1,
+        not_before=now(session) + wait,
+        reason=reason,
+        **IDLE,
     )
+    return changed(session, outcome) == 1
 
 
 def hold(session: Session, held: Collection[Claimed]) -> set[int]:

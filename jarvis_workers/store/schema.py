@@ -9,6 +9,7 @@ from jarvis_workers.errors import StoreError
 from jarvis_workers.redact import redact
 
 REVISIONS = ("0001", "0002", "0003")
+VERSION_TABLE = "alembic_version"
 ONE_AT_A_TIME = 0x6A617276  # any number, the same for everyone who migrates
 
 
@@ -31,9 +32,9 @@ def check_schema(engine: Engine, *, migrate: bool) -> None:
 
 def stored_revision(connection: Connection) -> str | None:
     """Return the revision that the store says it has."""
-    if not inspect(connection).has_table("alembic_version"):
+    if not inspect(connection).has_table(VERSION_TABLE):
         return None
-    row = connection.execute(text("SELECT version_num FROM alembic_version")).first()
+    row = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).first()
     return str(row[0]) if row else None
 
 

@@ -14,7 +14,7 @@ from sqlmodel import Session
 from jarvis_workers.store.crashes import room_for_suspects
 from jarvis_workers.store.jobs import take
 from jarvis_workers.store.sql import now
-from jarvis_workers.store.tables import ACTIVE_RUNS, JOB, RUN, WAITING_JOBS, WORKER
+from jarvis_workers.store.tables import ACTIVE_RUNS, HEAVIEST_FIRST, JOB, RUN, WAITING_JOBS, WORKER
 from jarvis_workers.store.values import Claimed
 
 RECENT = 50
@@ -43,26 +43,26 @@ class Demand(NamedTuple):
 
 def demand(session: Session, executor: str, queue: str, most: int) -> list[Demand]:
     """Return what each run that is on has on a queue; more than `most` waiting are not counted."""
-    on = select(RUN.c.id).where(RUN.c.executor == executor, RUN.c.state.in_(ACTIVE_RUNS)).order_by(RUN.c.id)
+    due = select(JOB.c.id).where(JOB.c.run_id == RUN.c.id, JOB.c.queue == queue, JOB.c.state == "pending")
+    some = due.where(JOB.c.not_before <= now(session)).order_by(*HEAVIEST_FIRST).limit(most).correlate(RUN).subquery()
+    waiting = select(func.count()).select_from(some).scalar_subquery()
+    on = select(RUN.c.id, waiting).where(RUN.c.executor == executor, RUN.c.state.in_(ACTIVE_RUNS)).order_by(RUN.c.id)
     out = select(JOB.c.run_id, func.count()).where(JOB.c.queue == queue, JOB.c.state.in_(("sent", "running")))
     outstanding = {run: int(many) for run, many in session.execute(out.group_by(JOB.c.run_id))}
-    return [
-        Demand(run, _waiting(session, run, queue, most), outstanding.get(run, 0))
-        for run in session.execute(on).scalars().all()
-    ]
-
-
-def _waiting(session: Session, run_id: str, queue: str, most: int) -> int:
-    due = select(JOB.c.id).where(JOB.c.run_id == run_id, JOB.c.queue == queue, JOB.c.state == "pending")
-    some = due.where(JOB.c.not_before <= now(session)).limit(most).subquery()
-    return int(session.execute(select(func.count()).select_from(some)).scalar_one())
+    return [Demand(run, int(many), outstanding.get(run, 0)) for run, many in session.execute(on)]
 
 
 def share(demands: Sequence[Demand], window: int) -> Mapping[str, int]:
-    """Share a window out: one at a time to the run with the fewest outstanding that has something waiting; pure."""
-    room = window - sum(one.outstanding for one in demands)
-    shares: dict[str, int] = {}
-    hungry = [(one.outstanding, one.run_id, one.waiting) for one in demands if one.waiting]
+    """Share a window out: first each run's even part, then one at a time to the run with the fewest outstanding; pure.
+
+    A run gets its even part also while others fill the window: it came later and need not wait for them.
+    """
+    even = max(1, window // max(1, sum(1 for one in demands if one.waiting or one.outstanding)))
+    shares = {one.run_id: min(one.waiting, even - one.outstanding) for one in demands if one.outstanding < even}
+    shares = {run: many for run, many in shares.items() if many}
+    room = window - sum(one.outstanding for one in demands) - sum(shares.values())
+    granted = [(one, shares.get(one.run_id, 0)) for one in demands]
+    hungry = [(one.outstanding + got, one.run_id, one.waiting - got) for one, got in granted if one.waiting > got]
     heapify(hungry)
     while room > 0 and hungry:
         outstanding, run, waiting = hungry[0]
@@ -75,23 +75,30 @@ def share(demands: Sequence[Demand], window: int) -> Mapping[str, int]:
     return shares
 
 
+def newcomers(demands: Sequence[Demand]) -> frozenset[str]:
+    """Return the runs that have nothing outstanding while others have; pure."""
+    busy = any(one.outstanding for one in demands)
+    return frozenset(one.run_id for one in demands if busy and one.waiting and not one.outstanding)
+
+
 def mark_sent(session: Session, queue: str, shares: Mapping[str, int], *, suspects_last: bool = False) -> list[Sent]:
     """Mark that many jobs of each run as sent, and return them interleaved by run.
 
     Those that were lost before come first, then the heaviest.  Where a process has many jobs, the lost ones had
     better come last: refused for want of room, they would be sent again and again.
     """
-    chosen: list[list[Sent]] = []
+    chosen: list[list[int]] = []
     lost = JOB.c.crashes > 0
     for run_id, many in sorted(shares.items()):
         first, then = (JOB.c.crashes == 0, lost) if suspects_last else (lost, JOB.c.crashes == 0)
         ids = _due(session, run_id, queue, first, many)
         ids += _due(session, run_id, queue, then, many - len(ids)) if len(ids) < many else []
+        chosen.append(ids)
+    ids = [job for turn in _interleave(chosen) for job in turn]
+    if ids:
         mark = update(JOB).where(JOB.c.id.in_(ids), JOB.c.state == "pending")
-        if ids:
-            session.execute(mark.values(state="sent", sent_at=now(session)))
-            chosen.append(_rings(session, ids))
-    return [sent for group in _interleave(chosen) for sent in group]
+        session.execute(mark.values(state="sent", sent_at=now(session)))
+    return _rings(session, ids)
 
 
 def _due(session: Session, run_id: str, queue: str, which: ColumnElement[bool], many: int) -> list[int]:
@@ -99,7 +106,7 @@ def _due(session: Session, run_id: str, queue: str, which: ColumnElement[bool], 
         select(JOB.c.id)
         .where(JOB.c.run_id == run_id, JOB.c.queue == queue, which)
         .where(JOB.c.state == "pending", JOB.c.not_before <= now(session))
-        .order_by(JOB.c.weight.desc(), JOB.c.id)
+        .order_by(*HEAVIEST_FIRST)
         .limit(many)
         .with_for_update(skip_locked=True)
     )
@@ -164,6 +171,6 @@ def _rings(session: Session, ids: Sequence[int]) -> list[Sent]:
     return sorted((Sent(*row) for row in rows), key=lambda sent: place[sent.id])
 
 
-def _interleave(groups: Sequence[Sequence[Sent]]) -> list[list[Sent]]:
+def _interleave(groups: Sequence[Sequence[int]]) -> list[list[int]]:
     longest = max(map(len, groups), default=0)
     return [[group[n] for group in groups if n < len(group)] for n in range(longest)]

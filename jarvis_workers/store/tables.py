@@ -58,7 +58,6 @@ class JobRow(SQLModel, table=True):
     __table_args__ = (
         UniqueConstraint("run_id", "stage", "input_hash", name="uq_job_input"),
         Index("ix_job_stage_state", "run_id", "stage", "state"),
-        Index("ix_job_waiting", "run_id", "queue", "state", "weight", "id"),
         Index("ix_job_lost", "run_id", "queue", "state", sqlite_where=LOST, postgresql_where=LOST),
         Index("ix_job_recent", "queue", "state", "finished_at"),
         Index("ix_job_lease", "state", "lease_until"),
@@ -180,3 +179,6 @@ def table(row: type[SQLModel]) -> Table:
 RUN, STAGE, JOB, WORKER = table(RunRow), table(StageRow), table(JobRow), table(WorkerRow)
 SNAPSHOT, CANDIDATE, EVENT = table(SnapshotRow), table(CandidateRow), table(EventRow)
 ARTIFACT, BLOB_USE, LEASE = table(ArtifactRow), table(BlobUseRow), table(LeaseRow)
+HEAVIEST_FIRST = (JOB.c.weight.desc(), JOB.c.id)
+Index("ix_job_waiting", JOB.c.run_id, JOB.c.queue, JOB.c.state, *HEAVIEST_FIRST)
+TABLES = tuple(sorted(SQLModel.metadata.tables))

@@ -35,6 +35,17 @@ class Claimed:
     crashes: int
 
 
+class TakenBack(NamedTuple):
+    """A job that was taken from a process: to be done again, unless it is given up."""
+
+    id: int
+    run_id: str
+    stage: str
+    label: str
+    process: str | None = None
+    given_up: bool = False
+
+
 class Spot(NamedTuple):
     """Where a rule fired: what a scan brings back, before descriptions are added from the rule table."""
 

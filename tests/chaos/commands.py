@@ -33,6 +33,11 @@ def until(happens: Callable[[], T | None]) -> T:
     return found
 
 
+def crowd() -> float:
+    """Return by how much everything takes longer here than on a machine with nothing else to do: 1 or more."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
 def is_scanner(process: psutil.Process) -> bool:
     """Say whether a process runs the module that scans."""
     try:

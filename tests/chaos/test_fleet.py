@@ -24,7 +24,7 @@ from jarvis_workers.store.sql import now
 from jarvis_workers.store.tables import JOB, LEASE, WORKER
 from jarvis_workers.store.values import Claimed
 from tests.bench.trees import make_tree
-from tests.chaos.commands import command, scan_of, until
+from tests.chaos.commands import command, crowd, scan_of, until
 from tests.chaos.fleet import (
     LEASE_SECONDS,
     Fault,
@@ -54,7 +54,7 @@ SEEDS = range(1, 11)
 ONE_EACH = {"JARVIS_SCAN__BATCH_FILES": "1"}
 WASTED = 0.05
 # Of the two ticks, what other tests on the same processors may take.
-LONG_LEASE, LONG_TICK = 4.0, 1.0
+LONG_LEASE, LONG_TICK = 6.0, 1.0
 POISONED_FILES = 40
 POISON = "d0000/poison.c"
 POISON_LINES = 300_000
@@ -189,7 +189,7 @@ def test_what_a_dead_process_held_is_claimed_again_within_a_lease_and_two_ticks(
 
         took = claimed_after(fleet, hit)
         print(f"{fault.__name__}: claimed again after {took:.2f} s")
-        assert took <= LONG_LEASE + 2 * LONG_TICK
+        assert took <= LONG_LEASE + 2 * LONG_TICK * crowd()
 
 
 def claimed_after(fleet: Fleet, hit: Hit) -> float:

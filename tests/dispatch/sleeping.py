@@ -127,16 +127,16 @@ async def _close(server: asyncio.Server) -> None:
 
 def work() -> None:
     """Be a worker for this pipeline."""
-    from jarvis_workers.service import desk, fleet
+    from jarvis_workers.service import desk, fleet, worker
     from jarvis_workers.settings import load_settings
 
     settings = load_settings(directory=Path.cwd())
     plans = [
         (replace(orders, imports=(MODULE,)), facts)
-        for orders, facts in fleet.plan_pools(settings, ("agent", "control"), None)
+        for orders, facts in worker.plan_pools(settings, ("agent", "control"), None)
     ]
     with desk.store_of(settings) as store, fleet.bell_of(settings) as bell:
-        fleet.work(settings, store, bell, plans, lambda says: print(says, file=sys.stderr, flush=True))
+        worker.work(settings, store, bell, plans)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,10 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -13,16 +15,21 @@ import pytest
 from jarvis_workers.dispatch.broker import Doorbell, Ring
 from jarvis_workers.dispatch.parent import Parent, Surroundings
 from jarvis_workers.dispatch.pool import Orders
-from jarvis_workers.store import jobs
+from jarvis_workers.steps.controller import plan_job
+from jarvis_workers.store import jobs, runs
 from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
 from jarvis_workers.store.tables import WORKER
 from jarvis_workers.store.workers import WorkerFacts
 from tests.chaos.commands import until
+from tests.dispatch import stuck
 from tests.servers import Redis, redis_server
-from tests.store.arrange import add_planned_run, event_names, job_rows
+from tests.store.arrange import NO_SNAPSHOT, add_planned_run, event_names, job_rows
 from tests.store.clocks import FakeClock
 
 STALLED = 60.0
+JOB_LEASE = 5.0
+ROOT = Path(__file__).parents[2]
 
 
 @dataclass
@@ -54,14 +61,16 @@ def stage(sqlite_url: str, open_stores: Callable[..., Store], redis_here: Redis,
     yield from staged(sqlite_url, open_stores(sqlite_url), redis_here.url, tmp_path)
 
 
-def staged(store_url: str, store: Store, broker_url: str, home: Path) -> Iterator[Stage]:
+def staged(store_url: str, store: Store, broker_url: str, home: Path, **told: Any) -> Iterator[Stage]:
     """Set a parent up; its pool is ended after the test."""
-    pace = {"lease_seconds": 30.0, "job_lease_seconds": 60.0, "tick_seconds": 1.0, "resend_seconds": 60.0}
-    orders = Orders(broker_url, store_url, str(home / "blobs"), str(home / "cache"), "w", "control", 1, **pace)
+    told = {"lease_seconds": 30.0, "job_lease_seconds": 60.0, "tick_seconds": 1.0, "resend_seconds": 60.0} | told
+    orders = Orders(broker_url, store_url, str(home / "blobs"), str(home / "cache"), "w", "control", 1, **told)
     facts = WorkerFacts("w", "here", os.getpid(), "", "control", 1, "0")
     said: list[str] = []
     clock, bell, heartbeat = FakeClock(), Doorbell(broker_url), home / "worker-w.alive"
-    around = Surroundings(heartbeat, os.environ, sys.__stderr__.buffer, said.append, STALLED, clock.monotonic)
+    around = Surroundings(
+        heartbeat, os.environ | {"PYTHONPATH": str(ROOT)}, sys.__stderr__.buffer, said.append, STALLED, clock.monotonic
+    )
     parent = Parent(store, bell, [(orders, facts)], around)
     try:
         yield Stage(parent, store, clock, heartbeat, said)
@@ -101,6 +110,30 @@ def test_a_process_of_a_pool_that_dies_alone_costs_its_jobs_alone(stage: Stage) 
     stage.parent.tick()
 
     assert [(job.state, job.crashes) for job in job_rows(stage.store, run)] == [("pending", 1), ("running", 0)]
+
+
+def test_a_job_that_never_ends_is_ended_with_its_process_and_blamed(
+    postgres_url: str, open_stores: Callable[..., Store], redis_here: Redis, tmp_path: Path
+) -> None:
+    store = open_stores(postgres_url)
+    with store.write() as session:
+        runs.add(session, Run("r1", stuck.KIND, "/", b"/", NO_SNAPSHOT.id, "cluster", "0", {}), NO_SNAPSHOT, ["hang"])
+        jobs.insert_jobs(session, "r1", "hang", [plan_job("hang")])
+    told = {"job_lease_seconds": JOB_LEASE, "imports": (stuck.MODULE,)}
+    with contextmanager(staged)(postgres_url, store, redis_here.url, tmp_path, **told) as stage:
+
+        def job() -> Any:
+            """Let the parent do a round; return the job's row once it is planned."""
+            stage.parent.tick()
+            return next(iter(job_rows(store, "r1", "hang")), None)
+
+        until(lambda: (row := job()) and row.process)
+        slot = psutil.Process(int(job().process.rpartition("/")[2]))
+        until(lambda: job().crashes)
+        gone, _ = psutil.wait_procs([slot], timeout=5)
+
+        assert job().reason == "crashed: its process died"
+        assert (gone, stage.pid != slot.pid, stage.said) == ([slot], True, [])
 
 
 def test_a_clean_stop_releases_without_blame_and_leaves_nothing(stage: Stage) -> None:

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import psutil
+import pytest
 
 from jarvis_workers.dispatch.broker import Doorbell
 from jarvis_workers.dispatch.parent import POOL_MODULE
-from jarvis_workers.dispatch.pool import Orders
+from jarvis_workers.dispatch.pool import Orders, time_limit
 from jarvis_workers.dispatch.routes import task_names
 from jarvis_workers.dispatch.sender import Sender
 from jarvis_workers.store.engine import Store
@@ -42,6 +43,11 @@ def test_orders_are_one_line(tmp_path: Path) -> None:
 
     assert b"\n" not in line
     assert json.loads(line)["worker_id"] == "w"
+
+
+@pytest.mark.parametrize(("lease", "limit"), [(310.0, 305.0), (10.5, 5.5), (2.0, 1.0)])
+def test_a_job_is_ended_before_its_lease_runs_out(lease: float, limit: float) -> None:
+    assert time_limit(lease) == limit
 
 
 def test_every_step_has_a_task_that_reads_well() -> None:

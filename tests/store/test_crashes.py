@@ -11,12 +11,12 @@ from tests.store.arrange import add_planned_run, claim, job_rows, states
 
 def crash(store: Store, process: str) -> list[tuple[str, str, int]]:
     with store.write() as session:
-        return crashes.crash_process(session, process, "killed by signal 9")
+        return crashes.by_stage(crashes.crash_process(session, process, "killed by signal 9"))
 
 
 def recover(store: Store) -> list[tuple[str, str, int]]:
     with store.write() as session:
-        return crashes.recover(session)
+        return crashes.by_stage(crashes.recover(session))
 
 
 def test_a_job_whose_lease_ran_out_is_taken_back(store: Store) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -85,6 +86,30 @@ def test_a_postgresql_that_is_not_there_is_told_in_one_line(there: bool, tmp_pat
 def test_a_postgresql_that_does_not_answer_is_not_waited_for(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         assert_unavailable(f"postgresql://127.0.0.1:{silent.getsockname()[1]}/jarvis")
+
+
+def test_a_postgresql_that_was_restarted_is_reached_by_the_first_query(
+    own_postgres: Postgres, open_stores: Callable[..., Store]
+) -> None:
+    store = open_stores(own_postgres.url("template"))
+    with store.read(), store.read():
+        assert store.engine.pool.status()
+    for mode in ("immediate", "fast"):
+        own_postgres.stop(mode)
+        own_postgres.start()
+
+        assert store.now() > 0
+
+
+def test_a_process_has_no_more_connections_than_it_was_given(
+    postgres_server: Postgres, postgres_url: str, open_stores: Callable[..., Store]
+) -> None:
+    store = open_stores(f"{postgres_url}&application_name=counted", connections=1)
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda _: store.now(), range(100)))
+    with store.read() as session:
+        counted = text("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'counted'")
+        assert session.execute(counted).scalar_one() == 1
 
 
 def assert_unavailable(url: str) -> None:

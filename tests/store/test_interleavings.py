@@ -313,7 +313,7 @@ def plan(store: Store, planner: Claimed) -> bool:
 
 def recover(store: Store, run_id: str) -> int:
     with store.write() as session:
-        return sum(lost for run, _, lost in crashes.recover(session) if run == run_id)
+        return sum(job.run_id == run_id for job in crashes.recover(session))
 
 
 def renew(store: Store, job: Claimed) -> set[int]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from jarvis_workers.store import crashes, jobs, runs, sending, workers
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.sending import Demand, Sent, share
+from jarvis_workers.store.sending import Demand, Sent, newcomers, share
 from jarvis_workers.store.values import Claimed
 from jarvis_workers.store.workers import WorkerFacts
 from tests.store.arrange import add_planned_run, commit, job_rows, states
@@ -36,12 +36,23 @@ demands = st.lists(
 
 
 @given(demands, st.integers(0, 100))
-def test_shares_fill_the_window_and_no_more(wanted: list[Demand], window: int) -> None:
+def test_shares_fill_the_window_and_exceed_it_only_by_even_parts(wanted: list[Demand], window: int) -> None:
     shares = share(wanted, window)
 
     room = max(0, window - sum(one.outstanding for one in wanted))
-    assert sum(shares.values()) == min(room, sum(one.waiting for one in wanted))
+    there = sum(1 for one in wanted if one.waiting or one.outstanding)
+    assert sum(shares.values()) >= min(room, sum(one.waiting for one in wanted))
     assert all(0 < shares[one.run_id] <= one.waiting for one in wanted if one.run_id in shares)
+    if sum(shares.values()) > room:
+        even = max(1, window // max(1, there))
+        assert all(one.outstanding + shares[one.run_id] <= even for one in wanted if one.run_id in shares)
+
+
+def test_a_run_that_comes_late_gets_its_even_part_though_the_window_is_full() -> None:
+    wanted = [Demand("large", 1000, 40), Demand("small", 3, 0), Demand("idle", 0, 0)]
+
+    assert share(wanted, 40) == {"small": 3}
+    assert newcomers(wanted) == {"small"}
 
 
 @given(demands, st.integers(0, 100))

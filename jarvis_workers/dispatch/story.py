@@ -1,0 +1,50 @@
+"""What workers say of a job, from its claim to how it ended: one story, told alike by every kind of pool."""
+
+from jarvis_workers import telemetry
+from jarvis_workers.store.values import Claimed, Commit, TakenBack
+from jarvis_workers.telemetry import about
+
+
+def refused(job_id: int, process: str) -> None:
+    """Nothing was to be had: somebody else does it, or did, or its run is not on."""
+    telemetry.debug("refused", job=job_id, process=process)
+
+
+def claimed(job: Claimed, process: str) -> None:
+    """A process has begun it."""
+    telemetry.info("claimed", **about(job), fence=job.fence, crashes=job.crashes, process=process)
+
+
+def saved(job: Claimed, commit: Commit, seconds: float, *, accepted: bool) -> None:
+    """It is decided; its results are saved if it was still its holder's."""
+    if accepted:
+        found = {"seconds": seconds, "files": commit.files, "findings": len(commit.spots)}
+        telemetry.info("committed", **about(job), fence=job.fence, **found)
+    else:
+        lost(job)
+
+
+def failed(job: Claimed, reason: str, seconds: float, *, accepted: bool) -> None:
+    """Its own work went wrong."""
+    if accepted:
+        telemetry.warning("failed", **about(job), fence=job.fence, seconds=seconds, reason=reason)
+    else:
+        lost(job)
+
+
+def released(job: Claimed, *, accepted: bool) -> None:
+    """It was put back without blame."""
+    if accepted:
+        telemetry.info("released", **about(job), fence=job.fence)
+    else:
+        lost(job)
+
+
+def lost(job: Claimed) -> None:
+    """Its lease ran out, or it was taken away: what was done is not saved."""
+    telemetry.warning("lost", **about(job), fence=job.fence)
+
+
+def crashed(job: TakenBack, why: str) -> None:
+    """Its process died."""
+    telemetry.warning("crashed", **about(job), process=job.process, given_up=job.given_up, why=why)

@@ -1,0 +1,81 @@
+"""A worker of the fleet, as a user starts it; and Flower, to watch them all."""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from secrets import token_hex
+
+from jarvis_workers import telemetry
+from jarvis_workers.dispatch.broker import Doorbell
+from jarvis_workers.dispatch.monitor import serve as serve_flower
+from jarvis_workers.dispatch.parent import Parent, Surroundings
+from jarvis_workers.dispatch.pool import Orders
+from jarvis_workers.dispatch.routes import POOLS
+from jarvis_workers.errors import UsageError
+from jarvis_workers.service.fleet import bell_of, broker_url
+from jarvis_workers.service.local import LEASE_MARGIN_SECONDS
+from jarvis_workers.service.presence import this_worker
+from jarvis_workers.settings import Settings
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.workers import WorkerFacts
+
+PARENT_CONNECTIONS = 1
+
+
+def plan_pools(settings: Settings, queues: Sequence[str], concurrency: int | None) -> list[tuple[Orders, WorkerFacts]]:
+    """Return what each pool of a worker is told, and its row."""
+    unknown = [queue for queue in queues if queue not in POOLS]
+    if unknown:
+        raise UsageError(f'--queues: "{unknown[0]}" is not one of {", ".join(POOLS)}')
+    token = token_hex(4)
+    return [_plan(settings, queue, concurrency, token) for queue in queues or POOLS]
+
+
+def _plan(settings: Settings, queue: str, concurrency: int | None, token: str) -> tuple[Orders, WorkerFacts]:
+    slots = POOLS[queue].slots or concurrency or settings.process_count
+    facts = replace(this_worker(f"{token}-{queue}", slots), queues=queue)
+    orders = Orders(
+        broker_url=broker_url(settings),
+        store_url=settings.effective_store_url,
+        blobs_url=settings.effective_blobs_url,
+        cache=str(settings.data_dir / "cache"),
+        worker_id=facts.id,
+        queue=queue,
+        slots=slots,
+        lease_seconds=settings.lease_seconds,
+        job_lease_seconds=settings.scan.hard_limit_seconds + LEASE_MARGIN_SECONDS,
+        tick_seconds=settings.tick_seconds,
+        resend_seconds=settings.resend_seconds,
+        log_level=settings.log_level,
+    )
+    return orders, facts
+
+
+def work(settings: Settings, store: Store, bell: Doorbell, plans: Sequence[tuple[Orders, WorkerFacts]]) -> None:
+    """Be a worker until SIGTERM or SIGINT, and log to standard error."""
+    telemetry.set_up(settings.log_level, sys.stderr.fileno())
+    heartbeat = settings.data_dir / f"worker-{plans[0][1].id}.alive"
+    heartbeat.parent.mkdir(parents=True, exist_ok=True)
+    parent = Parent(store, bell, plans, Surroundings(heartbeat, os.environ, sys.stderr.buffer, _tell))
+    told = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: told.set())
+    try:
+        while not told.is_set():
+            parent.tick()
+            told.wait(settings.tick_seconds)
+    finally:
+        parent.stop()
+
+
+def _tell(says: str) -> None:
+    telemetry.warning("worker", says=says)
+
+
+def flower(settings: Settings, address: str, port: int) -> None:
+    """Serve Flower until interrupted."""
+    with bell_of(settings):
+        serve_flower(broker_url(settings), address, port)

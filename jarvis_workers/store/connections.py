@@ -1,0 +1,15 @@
+"""Connections: what a PostgreSQL server has, all its databases together."""
+
+from sqlalchemy import text
+from sqlmodel import Session
+
+IN_USE = "SELECT count(*) FROM pg_stat_activity WHERE usesysid IS NOT NULL"
+AT_MOST = "SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int"
+
+
+def in_use(session: Session) -> tuple[int, int] | None:
+    """Return how many connections there are, and how many there may be; None on SQLite, which has no limit."""
+    if session.get_bind().dialect.name != "postgresql":
+        return None
+    used, most = (int(session.execute(text(asked)).scalar_one()) for asked in (IN_USE, AT_MOST))
+    return used, most

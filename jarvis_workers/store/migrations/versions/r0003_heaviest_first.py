@@ -1,0 +1,22 @@
+"""Read what waits in the order in which it is sent: what was lost before, then the heaviest, of equals the oldest."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0003"
+down_revision = "0002"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.drop_index("ix_job_waiting", table_name="job")
+    op.create_index("ix_job_waiting", "job", ["run_id", "queue", "state", sa.text("weight DESC"), "id"])
+    lost = sa.text("crashes > 0")
+    op.create_index("ix_job_lost", "job", ["run_id", "queue", "state"], sqlite_where=lost, postgresql_where=lost)
+
+
+def downgrade() -> None:
+    op.drop_index("ix_job_lost", table_name="job")
+    op.drop_index("ix_job_waiting", table_name="job")
+    op.create_index("ix_job_waiting", "job", ["run_id", "queue", "state", "weight", "id"])

@@ -1,0 +1,63 @@
+"""A pipeline of jobs that only take time, to measure what is around them.
+
+Importing this makes the kind "test.doze" known. Run as a module it is a worker that knows it, with two slots and the
+settings of its environment.
+"""
+
+import threading
+from collections.abc import Iterator, MutableMapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.flow import FLOWS, Stage
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Claimed, Commit, NewJob
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+KIND = "test.doze"
+MODULE = "tests.bench.dozing"
+STAGES = (
+    Stage("doze", module=MODULE, queue="scan"),
+    Stage("end", module="tests.dispatch.ending", queue="control"),
+)
+SLOTS = 2
+cast(MutableMapping[str, tuple[Stage, ...]], FLOWS)[KIND] = STAGES
+
+
+def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
+    """Yield `jobs` jobs of `seconds` each."""
+    for number in range(run.options["jobs"]):
+        yield NewJob("doze", "scan", f"doze {number}", f"{number:064d}", payload=str(run.options["seconds"]))
+
+
+def load(_: "Session", __: Run, job: Claimed) -> float:
+    """Return for how long."""
+    return float(job.payload)
+
+
+def decide(seconds: float, __: Blobs) -> Commit:
+    """Take that long."""
+    threading.Event().wait(seconds)
+    return Commit(files=1)
+
+
+def work() -> None:
+    """Be a worker for this pipeline."""
+    from jarvis_workers.service import desk, fleet, worker
+    from jarvis_workers.settings import load_settings
+
+    settings = load_settings(directory=Path.cwd())
+    plans = [
+        (replace(orders, imports=(MODULE,)), facts)
+        for orders, facts in worker.plan_pools(settings, ("scan", "control"), SLOTS)
+    ]
+    with desk.store_of(settings) as store, fleet.bell_of(settings) as bell:
+        worker.work(settings, store, bell, plans)
+
+
+if __name__ == "__main__":
+    work()

@@ -1,0 +1,32 @@
+"""A pipeline of the tests' own, whose one job never ends. Importing this makes the kind "test.stuck" known."""
+
+import threading
+from collections.abc import Iterator, MutableMapping
+from typing import TYPE_CHECKING, cast
+
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.flow import FLOWS, Stage
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Claimed, Commit, NewJob
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+KIND = "test.stuck"
+MODULE = "tests.dispatch.stuck"
+cast(MutableMapping[str, tuple[Stage, ...]], FLOWS)[KIND] = (Stage("hang", module=MODULE, queue="control"),)
+
+
+def plan(_: Run, __: Blobs) -> Iterator[NewJob]:
+    """Yield the one job."""
+    yield NewJob(step="hang", queue="control", label="hang", input_hash="hang")
+
+
+def load(_: "Session", __: Run, ___: Claimed) -> None:
+    """Nothing is needed."""
+
+
+def decide(_: None, __: Blobs) -> Commit:
+    """Wait for what never comes."""
+    threading.Event().wait()
+    return Commit()

@@ -1,0 +1,53 @@
+"""The story of a job: what was done is told, and what came too late is told as lost."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from jarvis_workers.dispatch import story
+from jarvis_workers.dispatch.hands import Hands
+from jarvis_workers.snapshots.blobs import open_blobs
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.values import Claimed, Commit
+from tests.store.arrange import add_run, job_rows
+
+JOB = Claimed(12, "r1", "scan", "scan", "scan", 2, "a.c", "{}", 0, 1)
+
+
+@pytest.fixture
+def told(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
+    caplog.set_level("DEBUG", "jarvis")
+    return lambda: [record.msg for record in caplog.records if record.name == "jarvis"]
+
+
+@pytest.mark.parametrize(
+    ("tell", "event"),
+    [
+        (lambda accepted: story.saved(JOB, Commit(), 0.5, accepted=accepted), "committed"),
+        (lambda accepted: story.failed(JOB, "no luck", 0.5, accepted=accepted), "failed"),
+        (lambda accepted: story.released(JOB, accepted=accepted), "released"),
+    ],
+)
+def test_what_came_too_late_is_lost(
+    tell: Callable[[bool], None], event: str, told: Callable[[], list[str]], caplog: pytest.LogCaptureFixture
+) -> None:
+    tell(True)
+    tell(False)
+
+    assert told() == [event, "lost"]
+    for record in caplog.records:
+        facts = vars(record)["facts"]
+        assert (facts["job"], facts["run"], facts["label"], facts["fence"]) == (12, "r1", "a.c", 2)
+
+
+def test_a_job_that_fails_and_is_rung_for_again_too_soon_is_told_so(
+    store: Store, tmp_path: Path, told: Callable[[], list[str]]
+) -> None:
+    run = add_run(store, executor="cluster")
+    (plan,) = job_rows(store, run, plan=True)
+    hands = Hands("w", 60.0, lambda: (store, open_blobs(str(tmp_path / "empty"), tmp_path / "cache"), lambda: None))
+    hands.do(plan.id)
+    hands.do(plan.id)
+
+    assert told() == ["claimed", "failed", "refused"]

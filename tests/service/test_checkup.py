@@ -1,0 +1,37 @@
+"""What the doctor says of a cluster's connections to its database."""
+
+from jarvis_workers.service.checkup import examine_cluster
+from jarvis_workers.service.doctor import Check
+from jarvis_workers.store import workers
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.workers import WorkerFacts
+from tests.store.arrange import enrol
+
+REDIS = {"version": "7", "memory": "1M", "eviction": "noeviction", "persistence": "none"}
+
+
+def checked(store: Store, *pools: tuple[str, str, int]) -> list[Check]:
+    """Enrol pools by id, queue and slots; return what is said of connections."""
+    for name, queue, slots in pools:
+        with store.write() as session:
+            workers.touch(session, WorkerFacts(name, "host", 1, "", queues=queue, slots=slots, version="0"))
+    found = examine_cluster(store, lambda: REDIS, lease_seconds=30, tick_seconds=2)
+    return [check for check in found if check.name == "connections"]
+
+
+def test_what_workers_may_take_is_counted(store: Store) -> None:
+    enrol(store, "somebody-local")
+    found = checked(store, ("a-scan", "scan", 8), ("a-agent", "agent", 200), ("a-control", "control", 1))
+
+    if store.dialect == "sqlite":
+        assert found == []
+    else:
+        assert found[0].state == "ok"
+        assert found[0].says.endswith("these workers take up to 18")
+
+
+def test_a_server_with_too_few_connections_is_a_warning(store: Store) -> None:
+    found = checked(store, *((f"{n}-scan", "scan", 40) for n in range(3)))
+
+    if store.dialect == "postgresql":
+        assert (found[0].state, found[0].remedy.partition(",")[0]) == ("warn", "raise max_connections of PostgreSQL")

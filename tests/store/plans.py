@@ -1,0 +1,148 @@
+"""What the store's functions send on their hot paths, and how the database means to carry it out."""
+
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import event, text
+from sqlmodel import Session
+
+from jarvis_workers.store import crashes, jobs, sending, stages
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.values import Claimed, Commit, Finished, NewJob
+
+RUNS = 20
+CHUNK = 500
+KNOWN = 11
+WINDOW = 500
+FULL_SCANS = {"sqlite": r"SCAN job(?! USING)", "postgresql": r"Seq Scan on job\b"}
+EXPLAIN = {"sqlite": "EXPLAIN QUERY PLAN ", "postgresql": "EXPLAIN (COSTS OFF) "}
+EXPLAINED = ("SELECT", "UPDATE", "INSERT", "DELETE", "WITH")
+FILL = """
+    INSERT INTO job (run_id, stage, step, queue, input_hash, label, payload, weight, state, fence, attempts, crashes,
+        not_before, files, bytes, not_checked, cpu_seconds, started_at, finished_at, sent_at, lease_until, worker_id,
+        process)
+    SELECT 'r' || i % {runs}, 'scan', 'scan', 'scan', md5(i::text), 'batch', '{{}}', i % 2 * (i % 1000), state, 1, 0,
+        CASE WHEN i % 20000 = 41 THEN 1 ELSE 0 END, 0, 1, 1, 0, 0.1, i, CASE WHEN state = 'done' THEN i + 1 END,
+        CASE WHEN state = 'sent' THEN i END,
+        CASE WHEN state = 'running' THEN 9999999999 END,
+        CASE WHEN state = 'running' THEN 'w' || i % 16 END,
+        CASE WHEN state = 'running' THEN 'w' || i % 16 || '/' || i % 64 END
+    FROM (SELECT i, CASE WHEN i % 100 < 40 THEN 'done' WHEN i % 1000 = 41 THEN 'running' WHEN i % 1000 = 42 THEN 'sent'
+        ELSE 'pending' END AS state FROM generate_series(1, {many}) AS i) AS numbered
+"""
+
+Do = Callable[[Session], Any]
+
+
+@dataclass
+class Watched:
+    """A store whose plans are written down while `plans` is a list: statement and plan."""
+
+    store: Store
+    plans: list[tuple[str, str]] | None = None
+
+    def __post_init__(self) -> None:
+        event.listen(self.store.engine, "before_cursor_execute", self._explain)
+
+    def plans_of(self, do: Do) -> list[tuple[str, str]]:
+        """Do something; return each statement and how it was to be carried out, as things stood just before it."""
+        self.plans = []
+        with self.store.write() as session:
+            do(session)
+        plans, self.plans = self.plans, None
+        return plans
+
+    def seconds(self, do: Do, times: int) -> float:
+        """Return how long the best of the last took: the plan may change when a statement has been sent ten times."""
+        taken = []
+        for _ in range(times):
+            begun = time.perf_counter()
+            with self.store.write() as session:
+                do(session)
+            taken.append(time.perf_counter() - begun)
+        return min(taken[KNOWN:])
+
+    def _explain(self, connection: Any, cursor: Any, statement: str, given: Any, _: Any, many: bool) -> None:
+        if self.plans is None or not statement.lstrip().upper().startswith(EXPLAINED):
+            return
+        beside = cursor.connection.cursor()
+        beside.execute(EXPLAIN[self.store.dialect] + statement, given[0] if many else given)
+        self.plans.append((statement, "\n".join(str(row[-1]) for row in beside.fetchall())))
+        beside.close()
+
+    def full_scans(self, plans: Sequence[tuple[str, str]]) -> list[str]:
+        """Return those that go through the whole job table."""
+        pattern = FULL_SCANS[self.store.dialect]
+        return [f"{statement}\n{plan}" for statement, plan in plans if re.search(pattern, plan)]
+
+
+@dataclass
+class Jobs:
+    """Ids of jobs that were rung for, each to be claimed once."""
+
+    store: Store
+    _ids: Iterator[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        with self.store.read() as session:
+            found = session.execute(text("SELECT id FROM job WHERE state = 'sent' ORDER BY id")).scalars().all()
+        self._ids = iter(found)
+
+    def some(self, many: int) -> list[int]:
+        return [next(self._ids) for _ in range(many)]
+
+    def claimed(self, session: Session, many: int) -> list[Claimed]:
+        """Claim jobs as an agent process does."""
+        return sending.claim_rung(session, self.some(many), worker_id="w1", process="w1/1", lease_seconds=60)
+
+
+def hot_paths(store: Store) -> dict[str, Do]:
+    """Return what is done often, by name."""
+    rung = Jobs(store)
+    with store.write() as session:
+        (planner,) = rung.claimed(session, 1)
+
+    def commit(session: Session) -> None:
+        jobs.commit_many(session, [Finished(job, Commit(files=1)) for job in rung.claimed(session, 10)])
+
+    numbers = iter(range(1_000_000))
+
+    def plan(session: Session) -> None:
+        new = [NewJob("scan", "scan", "batch", f"new {next(numbers)}") for _ in range(CHUNK)]
+        assert jobs.plan_more(session, planner, new)
+
+    shares = {f"r{n}": 5 for n in range(RUNS)}
+    return {
+        "claim_rung": lambda session: rung.claimed(session, 10),
+        "claim_sent": lambda session: sending.claim_sent(
+            session, *rung.some(1), worker_id="w2", process="w2/2", lease_seconds=60
+        ),
+        "commit_many": commit,
+        "demand": lambda session: sending.demand(session, "cluster", "scan", WINDOW),
+        "mark_sent": lambda session: sending.mark_sent(session, "scan", shares),
+        "mark_sent, suspects last": lambda session: sending.mark_sent(session, "scan", shares, suspects_last=True),
+        "resend": lambda session: sending.resend(session, "scan", 1e12),
+        "mean_seconds": lambda session: sending.mean_seconds(session, "scan"),
+        "recover": crashes.recover,
+        "recover_gone": lambda session: crashes.recover_gone(session, 30),
+        "crash_process": lambda session: crashes.crash_process(session, "w3/3", "ended by SIGKILL"),
+        "has_open_jobs": lambda session: stages.has_open_jobs(session, "r1", "scan"),
+        "stages.close": lambda session: stages.close(session, "r2", "scan"),
+        "plan_more": plan,
+        "progress": lambda session: stages.progress(session, "r3"),
+    }
+
+
+def fill(store: Store, many: int) -> None:
+    """Insert that many jobs in RUNS runs on a cluster, a part of them done, running and sent; PostgreSQL only."""
+    with store.write() as session:
+        session.execute(text(FILL.format(runs=RUNS, many=many)))
+
+
+def analyze(store: Store) -> None:
+    """Let the planner know what is there."""
+    with store.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
+        connection.execute(text("VACUUM ANALYZE job"))
