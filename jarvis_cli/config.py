@@ -48,6 +48,8 @@ def _table(found: list[Origin]) -> str:
 def _said(value: object) -> str:
     if isinstance(value, list):
         return ",".join(map(str, value))
+    if isinstance(value, dict):
+        return ",".join(f"{name}={said}" for name, said in value.items())
     if isinstance(value, float):
         return f"{value:g}"
     return (

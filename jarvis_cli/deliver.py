@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from jarvis_cli import exits
 from jarvis_cli.progress import Display
+from jarvis_cli.times import describe_times
 from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.finding import SEVERITIES, is_at_least
 from jarvis_workers.sec.report import FORMATS, format_of
@@ -20,7 +23,6 @@ from jarvis_workers.store.runs import Run
 
 STDOUT = "-"
 WRITE_BYTES = 1 << 16
-NOT_YET = frozenset({".sarif", ".html", ".xml"})
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,6 @@ def delivery(output: str | None, form: str | None, fail_on: str | None, default_
         return Delivery(None, form or "markdown", fail_on)
     if problem := _refused(path):
         raise UsageError(f"-o {path}: {problem}; name a file, or - for stdout")
-    if form is None and path.suffix.lower() in NOT_YET:
-        raise UsageError(f'-o {path}: "{path.suffix}" is not written yet; use .json or .md, or say --format')
     return Delivery(path, form or format_of(path, "markdown"), fail_on)
 
 
@@ -66,9 +66,9 @@ def _refused(path: Path) -> str | None:
 
 def deliver(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Display) -> int:
     """Write the report and the run's files; return the exit code."""
-    body, part = reports.read_body(store, blobs, run), reports.run_part(store, run)
+    body = reports.read_body(store, blobs, run)
     try:
-        write_report(FORMATS[asked.form](body, part), asked.output)
+        write_report(reports.compose(store, blobs, run, body, asked.form), asked.output)
     except UsageError:
         screen.tell(f"run {run.id} is {run.state}; its report again with: jarvis runs report {run.id}")
         raise
@@ -78,6 +78,9 @@ def deliver(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Displ
             export(store, blobs, run, directory, body=body)
         except UsageError as problem:
             screen.tell(str(problem))
+    if reports.has_profile(run):
+        for line in describe_times(reports.read_profile(store, blobs, run)):
+            typer.echo(line, err=True)
     screen.conclude(summary(run, body, asked.output), well=run.state == "done")
     return exit_code(run, body, asked.fail_on)
 
@@ -125,8 +128,11 @@ def summary(run: Run, body: dict[str, Any], output: Path | None) -> str:
     found = body["summary"]
     missing = len(found["not_checked"])
     why = f" ({run.reason})" if run.state in {"paused", "failed"} else ""
-    numbers = f"{counted(found['total'], 'finding')} in {counted(found['scanned_files'], 'file')}"
-    said = f"run {run.id} {run.state}{why}: {numbers}"
+    baseline = found.get("baseline")
+    findings = counted(found["total"], "new finding" if baseline else "finding")
+    said = f"run {run.id} {run.state}{why}: {findings} in {counted(found['scanned_files'], 'file')}"
+    said += f"; known: {baseline['known']:,}" if baseline else ""
+    said += f"; suppressed: {found['suppressed']:,}" if found.get("suppressed") else ""
     if missing:
         said += f"; NOT CHECKED: {missing:,} (named in the report)"
     if run.state == "paused":

@@ -173,4 +173,5 @@ def describe(stage: StageProgress, rate: float) -> str:
             said += f", {rate / MEGABYTE:,.1f} MB/s"
             if stage.weight > stage.weight_done:
                 said += f", {(stage.weight - stage.weight_done) / rate:,.0f} s left"
+    said += f", {stage.cached:,} of {stage.files:,} files known" if stage.cached else ""
     return said + (f", {stage.failed:,} failed" if stage.failed else "")

@@ -14,7 +14,6 @@ from jarvis_cli.progress import describe, display
 from jarvis_cli.scan import wait_for_workers
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.sec.report import FORMATS
 from jarvis_workers.service import desk, reports, runs
 from jarvis_workers.service.export import export as export_files
 from jarvis_workers.service.export import export_directory
@@ -29,7 +28,10 @@ Output = Annotated[
     str | None, typer.Option("--output", "-o", metavar="FILE", help="Where the report goes; - is stdout.")
 ]
 Form = Annotated[
-    str | None, typer.Option("--format", metavar="FORMAT", help="json or markdown; by default from -o's suffix.")
+    str | None,
+    typer.Option(
+        "--format", metavar="FORMAT", help="json, markdown, sarif, html or junit; by default from -o's suffix."
+    ),
 ]
 FailOn = Annotated[str | None, typer.Option(metavar="LEVEL", help="Exit 1 at a finding of this severity or above.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing unless something is wrong.")]
@@ -211,8 +213,9 @@ def report(run: RunId, output: Output = None, form: Form = None) -> int:
     settings, asked = _settings(), delivery(output, form, None, None)
     with desk.store_of(settings) as store:
         chosen = runs.find_run(store, run)
-        body = reports.read_body(store, desk.blobs_of(settings), chosen)
-        write_report(FORMATS[asked.form](body, reports.run_part(store, chosen)), asked.output)
+        blobs = desk.blobs_of(settings)
+        body = reports.read_body(store, blobs, chosen)
+        write_report(reports.compose(store, blobs, chosen, body, asked.form), asked.output)
     return exit_code(chosen, body, None) if chosen.ended else exits.INCOMPLETE
 
 
@@ -243,6 +246,9 @@ def prune(
     older_than: Annotated[
         float | None, typer.Option(min=0, metavar="DAYS", help="Delete runs that ended more than this many days ago.")
     ] = None,
+    cache: Annotated[
+        bool, typer.Option("--cache", help="Forget what earlier scans found out, on this machine.")
+    ] = False,
 ) -> int:
     """Delete ended runs, and the packed sources that no run has wanted for a day."""
     settings = _settings()
@@ -255,6 +261,8 @@ def prune(
         removed = runs.remove_runs(store, ids)
         pruned = runs.prune_unwanted(store, desk.blobs_of(settings), time.time())
     gone = f"{counted(removed, 'run')}, {counted(pruned.blobs, 'blob')} ({pruned.bytes / 1e6:,.1f} MB)"
+    if cache:
+        gone += f", {desk.results_of(settings).clear().bytes / 1e6:,.1f} MB of known results"
     typer.echo(f"deleted {gone}", err=True)
     return exits.DONE
 

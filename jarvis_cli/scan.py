@@ -1,43 +1,76 @@
 """Carry out `jarvis sec fast`: here, or on a cluster."""
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from secrets import token_hex
 
 import typer
 
 from jarvis_cli import exits
 from jarvis_cli.carry import carry_out
+from jarvis_cli.compare import Part, baseline_of, unchanged_of
 from jarvis_cli.deliver import Delivery, deliver
 from jarvis_cli.progress import Display, display
 from jarvis_workers.service import desk
+from jarvis_workers.service.rulebook import Chosen
 from jarvis_workers.service.sources import Source, open_source
 from jarvis_workers.service.submit import Request, submit
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
-Globs = tuple[tuple[str, ...], tuple[str, ...]]
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be scanned: `named` is a path or address, `globs` are those to include and to exclude.
+
+    `baseline` is a report or a revision, `since` a revision, whose files are left out where they have not changed.
+    """
+
+    named: str
+    globs: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    rules: Chosen = field(default_factory=Chosen)
+    profile: bool = False
+    baseline: str | None = None
+    since: str | None = None
 
 
-def scan_here(settings: Settings, named: str, asked: Delivery, globs: Globs, quiet: bool) -> int:
+def scan_here(settings: Settings, wanted: Wanted, asked: Delivery, quiet: bool) -> int:
     """Scan with the children of this command, and report."""
     with desk.store_of(settings) as store:
-        with display(quiet) as screen, desk.executor_of(settings, store, tell=screen.tell, show=screen.show) as local:
-            with open_source(named) as source:
-                request = _request(settings, source, globs, local.executor)
-                run_id = submit(store, local.world.blobs, request, screen.packing)
-            run = carry_out(local, run_id, screen)
-        return deliver(store, local.world.blobs, run, asked, screen)
+        with display(quiet) as screen:
+
+            def scan(part: Part) -> Run:
+                with desk.executor_of(settings, store, tell=screen.tell, show=screen.show) as local:
+                    with part.opened as source:
+                        request = _request(settings, source, wanted, local.executor)
+                        run_id = submit(store, local.world.blobs, part.of(request), screen.packing)
+                    return carry_out(local, run_id, screen)
+
+            run = scan(_compared(store, wanted, scan))
+        return deliver(store, desk.blobs_of(settings), run, asked, screen)
 
 
-def scan_on_cluster(settings: Settings, named: str, asked: Delivery | None, globs: Globs, quiet: bool) -> int:
-    """Submit to the workers; wait and report unless `asked` is None: then say the run's id and return."""
+def scan_on_cluster(settings: Settings, wanted: Wanted, asked: Delivery | None, quiet: bool) -> int:
+    """Submit to the workers; wait and report unless `asked` is None: then say the run's id and return.
+
+    The revision of a baseline is waited for in any case.
+    """
     from jarvis_workers.service import fleet  # noqa: PLC0415  (celery is slow to import)
 
     with desk.store_of(settings) as store, fleet.bell_of(settings) as bell:
         blobs = desk.blobs_of(settings)
         with display(quiet) as screen:
-            with open_source(named) as source:
-                run_id = submit(store, blobs, _request(settings, source, globs, fleet.EXECUTOR), screen.packing)
+
+            def begin(part: Part) -> str:
+                with part.opened as source:
+                    request = _request(settings, source, wanted, fleet.EXECUTOR)
+                    return submit(store, blobs, part.of(request), screen.packing)
+
+            def scan(part: Part) -> Run:
+                return wait_for_workers(settings, store, begin(part), screen)
+
+            run_id = begin(_compared(store, wanted, scan))
             if asked is None:
                 fleet.ring(settings, store, bell)
                 typer.echo(run_id)
@@ -58,16 +91,27 @@ def wait_for_workers(settings: Settings, store: Store, run_id: str, screen: Disp
             raise
 
 
-def _request(settings: Settings, source: Source, globs: Globs, executor: str) -> Request:
+def _compared(store: Store, wanted: Wanted, scan: Callable[[Part], Run]) -> Part:
+    """Return what the user wants scanned, after `scan` has carried out what has to be known before."""
+    unchanged = unchanged_of(wanted.named, wanted.since)
+    baseline = baseline_of(store, wanted.named, wanted.baseline, scan)
+    return Part(open_source(wanted.named), baseline=baseline, unchanged=unchanged)
+
+
+def _request(settings: Settings, source: Source, wanted: Wanted, executor: str) -> Request:
     return Request(
         run_id=token_hex(4),
         kind="sec.fast",
         path=source.path,
         root=source.root,
-        selection=desk.selection_of(settings, *globs),
+        selection=desk.selection_of(settings, *wanted.globs),
         executor=executor,
         min_confidence=settings.report.min_confidence,
         batch_files=settings.scan.batch_files,
         batch_bytes=int(settings.scan.batch_mb * 1_000_000),
         processes=settings.process_count,
+        rules=wanted.rules,
+        limits=desk.file_limits_of(settings),
+        cache=settings.cache.max_mb > 0,
+        profile=wanted.profile,
     )

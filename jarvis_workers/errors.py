@@ -9,11 +9,13 @@ JarvisError                one line for the user, exit 2
 ├── BrokerUnavailable      Redis does not answer: at a start an error, in the middle only latency
 ├── SnapshotError          the source tree or its copy cannot be read
 │   └── SnapshotDamaged    a blob does not match its hash: the job fails, its files are not checked
-└── StepFailed             a job's own work failed: recorded on its row, tried again, then not checked
+├── StepFailed             a job's own work failed: recorded on its row, tried again, then not checked
+└── GivenUp                a file took more time or memory than it may: it is not checked, its batch goes on
 """
 
 __all__ = [
     "BrokerUnavailable",
+    "GivenUp",
     "JarvisError",
     "SettingsError",
     "SnapshotDamaged",
@@ -64,3 +66,7 @@ class SnapshotDamaged(SnapshotError):
 
 class StepFailed(JarvisError):
     """A job's own work failed."""
+
+
+class GivenUp(JarvisError):
+    """A piece of work took more time or memory than it may."""

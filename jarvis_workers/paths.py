@@ -1,17 +1,24 @@
 """File names are bytes: how they travel in JSON, how people see them, and which are refused.
 
 A manifest holds them as text with surrogate escapes, which is exact for any bytes; people see `\\xNN`, which is
-always valid UTF-8.
+always valid UTF-8 and can be turned back: where a name itself says `\\xNN`, its backslash is written as `\\x5c`.
 """
 
 import re
 
 _UNSAFE = re.compile(rb"(?:\A|/)\.{0,2}(?:/|\Z)|\0")
+_LOOKS_ESCAPED = re.compile(rb"\\(?=x[0-9a-f]{2})")
+_ESCAPED = re.compile(rb"\\x([0-9a-f]{2})")
 
 
 def shown(path: bytes) -> str:
     """Return the path for people: UTF-8 as it is, other bytes as `\\xNN`."""
-    return path.decode("utf-8", "backslashreplace").replace("\0", "\\x00")
+    return _LOOKS_ESCAPED.sub(rb"\\x5c", path).decode("utf-8", "backslashreplace").replace("\0", "\\x00")
+
+
+def from_shown(text: str) -> bytes:
+    """Return the path that people see as this text."""
+    return _ESCAPED.sub(lambda found: bytes.fromhex(found[1].decode()), text.encode("utf-8", "backslashreplace"))
 
 
 def plain(text: str) -> str:

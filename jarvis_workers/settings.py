@@ -4,8 +4,9 @@ A flag wins over a JARVIS_* variable, that over jarvis.yaml, that over [tool.jar
 (both in the directory of the command), that over the default.  What is not a setting is refused
 wherever it stands, and each place is checked by itself, so that the message can name it.
 
-In variables a section is parted by two underscores (JARVIS_SCAN__EXTENSIONS) and a list by commas;
-an empty variable counts as not set.  A secret may be read from a file (JARVIS_STORE_URL_FILE).
+In variables a section is parted by two underscores (JARVIS_SCAN__EXTENSIONS), a list by commas, and a
+mapping is a=b,c=d; an empty variable counts as not set.  A secret may be read from a file
+(JARVIS_STORE_URL_FILE).
 """
 
 import os
@@ -30,6 +31,7 @@ YAML_FILE = "jarvis.yaml"
 TOML_FILE = "pyproject.toml"
 TOML_PLACE = "pyproject.toml [tool.jarvis]"
 SECRETS = ("store_url", "broker_url", "blobs_url")
+MAPPINGS = frozenset({"rules.severity"})
 READ_ELSEWHERE = frozenset({"JARVIS_DEBUG", "JARVIS_GIT_TOKEN"})
 DEFAULT = "default"
 TICK_SHARE = 1 / 3
@@ -43,6 +45,13 @@ def _listed(value: object) -> object:
     if isinstance(value, str):
         return tuple(part.strip() for part in value.split(",") if part.strip())
     return tuple(value) if isinstance(value, list) else value
+
+
+def _mapped(value: object) -> object:
+    if isinstance(value, str):
+        parts = (part.partition("=") for part in value.split(",") if part.strip())
+        return {name.strip(): said.strip() for name, _, said in parts}
+    return value
 
 
 def _bare(suffixes: tuple[str, ...]) -> tuple[str, ...]:
@@ -59,6 +68,7 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 Suffixes = Annotated[Names, AfterValidator(_bare)]
 Language = Literal["c/cpp", "rust"]
 Languages = Annotated[tuple[Language, ...], BeforeValidator(_listed)]
+Severities = Annotated[dict[str, Literal["high", "medium", "low"]], BeforeValidator(_mapped)]
 Seconds = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
 Megabytes = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
@@ -79,6 +89,28 @@ class Scan(Frozen):
     batch_mb: Megabytes = 16
     batch_files: Count = 2000
     hard_limit_seconds: Seconds = 300
+    file_seconds: Seconds = 10
+    file_memory_mb: Megabytes = 2048
+
+
+class Rules(Frozen):
+    """Which rules there are, by id; `paths` are files or directories with rules of the project's own."""
+
+    disable: Names = ()
+    enable_only: Names = ()
+    categories: Names = ()
+    severity: Severities = Field(default_factory=dict)
+    paths: Names = ()
+
+
+class Cache(Frozen):
+    """What this machine keeps of earlier scans; 0 is nothing."""
+
+    max_mb: Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)] = 500
+
+    @property
+    def max_bytes(self) -> int:
+        return int(self.max_mb * 1_000_000)
 
 
 class Report(Frozen):
@@ -103,6 +135,8 @@ class Settings(Frozen):
     resend_seconds: Seconds = 60
     log_level: LogLevel = "info"
     scan: Scan = Scan()
+    rules: Rules = Rules()
+    cache: Cache = Cache()
     report: Report = Report()
 
     @property
@@ -210,13 +244,14 @@ def _names() -> list[str]:
     return [name for name, _ in _flat(Settings.model_construct().model_dump())]
 
 
-def _flat(values: Mapping[Any, object]) -> Iterator[tuple[str, object]]:
+def _flat(values: Mapping[Any, object], section: str = "") -> Iterator[tuple[str, object]]:
     """Give each setting its full name: {"scan": {"languages": x}} is "scan.languages"."""
     for name, value in values.items():
-        if isinstance(value, Mapping) and value:
-            yield from ((f"{name}.{inner}", found) for inner, found in _flat(value))
+        full = f"{section}{name}"
+        if isinstance(value, Mapping) and value and full not in MAPPINGS:
+            yield from _flat(value, f"{full}.")
         else:
-            yield str(name), value
+            yield full, value
 
 
 def _nested(values: Mapping[str, object]) -> dict[str, Any]:

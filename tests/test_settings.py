@@ -138,6 +138,19 @@ def test_what_a_stronger_place_covers_is_checked_all_the_same(tmp_path):
     assert refused(tmp_path, processes=2).startswith("jarvis.yaml")
 
 
+def test_a_mapping_stands_in_a_file_or_a_variable(tmp_path):
+    yaml(tmp_path, "rules:\n  severity: {atoi_family: low}\n  disable: [unsafe]\n")
+
+    assert read(tmp_path).rules.severity == {"atoi_family": "low"}
+    rules = read(tmp_path, {"JARVIS_RULES__SEVERITY": "unsafe_api=high, vla_usage = low"}).rules
+    assert (rules.severity, rules.disable) == ({"unsafe_api": "high", "vla_usage": "low"}, ("unsafe",))
+    assert refused(tmp_path, {"JARVIS_RULES__SEVERITY": "unsafe_api"}).startswith(
+        "JARVIS_RULES__SEVERITY: is 'unsafe_a"
+    )
+    yaml(tmp_path, "rules: {severity: {unsafe: urgent}}\n")
+    assert refused(tmp_path).startswith('jarvis.yaml: "rules.severity" is')
+
+
 def test_other_peoples_variables_and_files_are_left_alone(tmp_path):
     toml(tmp_path, "[tool.black]\nline-length = 3\n")
     yaml(tmp_path, "# nothing yet\nscan: {}\n")

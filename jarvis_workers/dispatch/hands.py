@@ -31,6 +31,7 @@ from jarvis_workers.steps.perform import perform, save
 from jarvis_workers.store import jobs, sending, stages
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed
+from jarvis_workers.toolchain.limits import cpu_seconds
 
 PATIENCE_SECONDS = 600
 WAIT_SECONDS = 5
@@ -87,7 +88,7 @@ class Hands:
 
     def _cpu(self) -> float:
         """Return the CPU of this process since the last job, its start included for the first."""
-        pid, total = os.getpid(), time.process_time()
+        pid, total = os.getpid(), cpu_seconds()
         since = self._spent.get(pid, 0.0)
         self._spent = {pid: total}
         return total - since

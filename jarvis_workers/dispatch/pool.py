@@ -26,6 +26,7 @@ from jarvis_workers.dispatch.hands import Hands
 from jarvis_workers.dispatch.routes import POOLS, task_names
 from jarvis_workers.dispatch.sender import Sender
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
+from jarvis_workers.steps.known import loaded_rules
 from jarvis_workers.store.engine import Store, open_store
 from jarvis_workers.telemetry import LogLevel
 from jarvis_workers.toolchain.lifetime import die_with_parent
@@ -52,6 +53,7 @@ class Orders:
     tick_seconds: float
     resend_seconds: float
     deadline_seconds: float = 3600.0
+    results_bytes: int = 0
     imports: tuple[str, ...] = ()
     log_level: LogLevel = "info"
 
@@ -94,7 +96,8 @@ def open_world(orders: Orders) -> tuple[Store, Blobs, Callable[[], None]]:
     def ring() -> None:
         sender.send()
 
-    return store, open_blobs(orders.blobs_url, Path(orders.cache)), ring
+    blobs = open_blobs(orders.blobs_url, Path(orders.cache), results_bytes=orders.results_bytes)
+    return store, blobs, ring
 
 
 def serve(orders: Orders) -> None:
@@ -126,6 +129,7 @@ def _join_the_logs() -> None:
 
 
 def _decide(app: Celery, orders: Orders) -> None:
+    loaded_rules()
     register(app, Hands(orders.worker_id, orders.job_lease_seconds, lambda: open_world(orders)))
     main = os.getpid()
     worker_process_init.connect(lambda **_: die_with_parent(main), weak=False)

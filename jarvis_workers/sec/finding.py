@@ -41,7 +41,10 @@ SEVERITIES = tuple(WEIGHTS)
 
 
 class Candidate(BaseModel):
-    """A place where a rule fired, before anyone has looked at it; `file` is the path as it is shown."""
+    """A place where a rule fired, before anyone has looked at it; `file` is the path as it is shown.
+
+    `suppressed` is what a comment in the code says against it.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -55,6 +58,7 @@ class Candidate(BaseModel):
     suggestion: str
     confidence: float
     cwe: int
+    suppressed: str | None = None
 
     @property
     def severity(self) -> str:
@@ -83,6 +87,7 @@ class Found(NamedTuple):
     suggestion: str
     confidence: float
     cwe: int
+    suppressed: str | None = None
 
 
 def severity_of(confidence: float) -> str:
@@ -91,8 +96,9 @@ def severity_of(confidence: float) -> str:
     return "medium" if confidence >= 0.6 else "low"
 
 
-def score_of(confidence: float) -> float:
-    return round(confidence * WEIGHTS[severity_of(confidence)], 2)
+def score_of(confidence: float, severity: str | None = None) -> float:
+    """Weigh the confidence by the severity: that which follows from it, unless another is given."""
+    return round(confidence * WEIGHTS[severity or severity_of(confidence)], 2)
 
 
 def fingerprint_of(file: str, pattern: str, evidence: str) -> str:
@@ -114,6 +120,7 @@ def candidate(hit: Hit, file: str) -> Candidate:
         suggestion=rule.suggestion,
         confidence=hit.confidence,
         cwe=rule.cwe,
+        suppressed=hit.suppressed,
     )
 
 

@@ -5,17 +5,19 @@ at it where it stands.  What was not looked at because the file is beyond all me
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from jarvis_workers.sec.evidence import evidence
-from jarvis_workers.sec.rules import RULES
+from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
 from jarvis_workers.sec.rules.rule import Rule, Site, Source
+from jarvis_workers.sec.suppressions import MARKS, OWN_MARK, Remark, judge, suppressions
 from jarvis_workers.source.calls import is_declaration, is_foreign, opening
 from jarvis_workers.source.lex import mask
-from jarvis_workers.source.match import Matcher, build
+from jarvis_workers.source.match import Word, build
 
-__all__ = ["EXTENSIONS", "Hit", "Scan", "Scanner", "is_header", "is_test", "language_of"]
+__all__ = ["EXTENSIONS", "Hit", "Scan", "Scanner", "as_utf8", "is_header", "is_test", "language_of"]
 
 MATCHES_MAX = 50_000
 # Of the sites of one rule on one line so many are looked at: the surest is reported.
@@ -24,6 +26,7 @@ SITES_PER_LINE = 16
 LOOK_AHEAD = 8_192
 LEAST, MOST = 0.4, 0.95
 TEST_FILE = -0.1
+LONGEST_NAME = 64
 
 EXTENSIONS: Mapping[bytes, str] = {
     **dict.fromkeys(b"c cpp h hpp cc cxx c++ C hh hxx inl ipp tpp".split(), "c/cpp"),
@@ -31,7 +34,7 @@ EXTENSIONS: Mapping[bytes, str] = {
 }
 HEADERS = frozenset(b"h hpp hh hxx inl ipp tpp".split())
 TESTS = re.compile(
-    rb"(?:^|/)(?:tests?|testing|testsuite|unittests?)/"
+    rb"(?:^|/)(?:tests?|testing|testsuite|unittests?|benches|examples?)/"
     rb"|(?:^|/)(?:test[_-][^/]*|[^/]*[_-](?:test|tests|unittest)|tests?)\.[^./]+\Z"
 )
 WORD_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$") | frozenset(range(128, 256))
@@ -40,12 +43,13 @@ WORD_ENDS = rb"[^0-9A-Za-z_]"
 
 
 class Hit(NamedTuple):
-    """A place where a rule fired."""
+    """A place where a rule fired; `suppressed` is the reason that a comment gives, or the comment itself."""
 
     pattern: str
     line: int
     confidence: float
     evidence: str
+    suppressed: str | None = None
 
 
 class Scan(NamedTuple):
@@ -53,74 +57,103 @@ class Scan(NamedTuple):
 
     hits: tuple[Hit, ...]
     problem: str | None
+    remarks: tuple[Remark, ...] = ()
 
 
 class Scanner:
-    """The rules, compiled on first use for each language."""
+    """Some rules, compiled on first use for each language; what is not among them costs nothing."""
 
-    def __init__(self, engine: str | None = None) -> None:
+    def __init__(self, engine: str | None = None, rules: Sequence[Rule] = RULES) -> None:
         self._engine = engine
+        self.rules = tuple(rules)
         self._languages: dict[str, _Language] = {}
 
     def scan(self, content: bytes, *, language: str, header: bool = False, test: bool = False) -> Scan:
         """`language` is "c/cpp" or "rust"."""
         if language not in self._languages:
-            self._languages[language] = _Language(language, self._engine)
+            wanted = [rule for rule in self.rules if rule.language == language]
+            self._languages[language] = _Language(wanted, self._engine)
         if content[:3] in BYTE_ORDER_MARKS or content[:2] in BYTE_ORDER_MARKS or 0 in content[:HEAD_BYTES]:
-            content = _as_utf8(content)
-        names, problem = self._languages[language].names(content)
-        if not names:
+            content = as_utf8(content)
+        names, marks, problem = self._languages[language].names(content)
+        if not names and not any(content.startswith(OWN_MARK, at) for at in marks):
             return NOTHING if problem is None else Scan((), problem)
-        needed = content[: names[-1].start + LOOK_AHEAD]
+        needed = content[: (names[-1][0] if names else 0) + LOOK_AHEAD]
         text, end = mask(needed, language)
         if end < len(needed):
             line = content.count(b"\n", 0, end) + 1
             problem = f"too many comments and literals; checked only as far as line {line}"
-        source = Source(content, text, header=header, test=test)
-        return Scan(_hits(source, names), problem)
+        source = Source(content, text, language=language, header=header, test=test)
+        hits = _hits(source, names)
+        return self._judged(source, hits, marks, problem) if marks else Scan(hits, problem)
+
+    def _judged(self, source: Source, hits: tuple[Hit, ...], marks: list[int], problem: str | None) -> Scan:
+        found = suppressions(source.content, source.text, source.language, marks)
+        ours = {rule.pattern for rule in self.rules}
+        said, remarks = judge([(hit.pattern, hit.line) for hit in hits], found, {*RULES_BY_PATTERN, *ours}, ours)
+        judged = tuple(hit._replace(suppressed=words) for hit, words in zip(hits, said, strict=True))
+        return Scan(judged, problem, tuple(remarks) if problem is None else ())
 
 
-class _Name(NamedTuple):
-    start: int
-    name: bytes
-    rules: tuple[Rule, ...]
+# Where a name or a shape stands, the name (empty for a shape), who asked for it, and whether it must be called.
+_Name = tuple[int, bytes, tuple[Rule, ...], bool]
 
 
 class _Language:
-    """What the rules of a language ask for, and the matcher for it."""
+    """What the rules of a language ask for, and the matchers for it."""
 
-    def __init__(self, language: str, engine: str | None) -> None:
-        rules = [rule for rule in RULES if rule.language == language]
-        calls, words = _by_name(rules, "calls"), _by_name(rules, "words")
-        self._rules = calls | words
-        self._longest = max(map(len, self._rules))
-        self._tails = [*_tails(calls), *_tails(words)]
-        patterns = [
-            *(re.escape(tail) + CALL_FOLLOWS for tail in _tails(calls)),
-            *(re.escape(tail) + WORD_ENDS for tail in _tails(words)),
-        ]
-        self._matcher: Matcher = build(patterns, engine)
+    def __init__(self, rules: Sequence[Rule], engine: str | None) -> None:
+        self._calls, self._words, endings = (_by_name(rules, kind) for kind in ("calls", "words", "tails"))
+        bare = [*self._words, *endings]
+        names = [*self._calls, *bare]
+        self._longest = max(LONGEST_NAME if endings else 0, *map(len, names), 0)
+        self._tails = _tails(names)
+        self._endings = [[(end, endings[end]) for end in endings if end.endswith(tail)] for tail in self._tails]
+        ends_of_bare = {name[at:] for name in bare for at in range(len(name))}
+        follows = [WORD_ENDS if tail in ends_of_bare else CALL_FOLLOWS for tail in self._tails]
+        patterns = [Word(tail, after) for tail, after in zip(self._tails, follows, strict=True)]
+        self._matcher = build([*patterns, *MARKS], engine) if rules else None
+        self._shapes = [(rule,) for rule in rules for _ in rule.shapes]
+        # A pass of its own: within one, no two patterns may match overlapping text.
+        shapes = [shape.encode() for rule in rules for shape in rule.shapes]
+        self._shaped = build(shapes, engine) if shapes else None
 
-    def names(self, content: bytes) -> tuple[list[_Name], str | None]:
-        """Return the names that a rule asks for, by offset, wherever they stand."""
-        matches = self._matcher.find(content, MATCHES_MAX + 1)
+    def names(self, content: bytes) -> tuple[list[_Name], list[int], str | None]:
+        """Return the names and shapes that a rule asks for, and what may suppress, by offset, wherever they stand."""
+        matches = self._matcher.find(content, MATCHES_MAX + 1) if self._matcher else []
+        shapes = self._shaped.find(content, MATCHES_MAX + 1) if self._shaped else []
         problem = None
-        if len(matches) > MATCHES_MAX:
-            line = content.count(b"\n", 0, matches.pop()[1]) + 1
+        if len(matches) > MATCHES_MAX or len(shapes) > MATCHES_MAX:
+            end = min(found.pop()[1] for found in (matches, shapes) if len(found) > MATCHES_MAX)
+            line = content.count(b"\n", 0, end) + 1
             problem = f"more than {MATCHES_MAX} possible matches; checked only as far as line {line}"
-        found = []
-        for index, at in matches:
-            end = at + len(self._tails[index])
-            start = at
-            floor = max(0, end - self._longest - 1)
-            while start > floor and content[start - 1] in WORD_BYTES:
-                start -= 1
-            name = content[start:end]
-            asked = self._rules.get(name, ())
-            rules = tuple(rule for rule in asked if rule.dismisses is None or not rule.dismisses(name, content, end))
-            if rules:
-                found.append(_Name(start, name, rules))
-        return found, problem
+            matches, shapes = ([one for one in found if one[1] < end] for found in (matches, shapes))
+        marks = [at for index, at in matches if index >= len(self._tails)]
+        found = [name for index, at in matches if index < len(self._tails) for name in self._name(content, index, at)]
+        found += [(at, b"", self._shapes[index], False) for index, at in shapes]
+        return sorted(found, key=itemgetter(0)) if shapes else found, marks, problem
+
+    def _name(self, content: bytes, index: int, at: int) -> Iterator[_Name]:
+        """Yield the name twice where some rules ask for its calls and others for it wherever it stands."""
+        end = at + len(self._tails[index])
+        start = at
+        floor = max(0, end - self._longest - 1)
+        while start > floor and content[start - 1] in WORD_BYTES:
+            start -= 1
+        name = content[start:end]
+        if rules := _interested(self._calls.get(name, ()), name, content, end):
+            yield start, name, rules, True
+        asked = self._words.get(name, ())
+        for ending, rules in self._endings[index]:
+            asked += rules if name.endswith(ending) else ()
+        if rules := _interested(asked, name, content, end):
+            yield start, name, rules, False
+
+
+def _interested(rules: tuple[Rule, ...], name: bytes, content: bytes, end: int) -> tuple[Rule, ...]:
+    if not rules:
+        return ()
+    return tuple(rule for rule in rules if rule.dismisses is None or not rule.dismisses(name, content, end))
 
 
 def language_of(name: bytes, extensions: Mapping[bytes, str] | None = None) -> str | None:
@@ -156,7 +189,8 @@ WIDE_BY_NULS: Mapping[tuple[bool, ...], str] = {
 BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
-def _as_utf8(content: bytes) -> bytes:
+def as_utf8(content: bytes) -> bytes:
+    """Return the bytes whose lines are counted and shown."""
     if content[:3] == b"\xef\xbb\xbf":
         return content[3:]
     encoding = _wide_encoding(content)
@@ -186,42 +220,52 @@ def _by_name(rules: Iterable[Rule], kind: str) -> dict[bytes, tuple[Rule, ...]]:
 
 def _tails(names: Iterable[bytes]) -> list[bytes]:
     """Leave out every name that ends with another: `printf` finds `vsnprintf` too, and the rest is read to the left."""
-    known = list(names)
-    return [name for name in known if not any(name != other and name.endswith(other) for other in known)]
+    known = dict.fromkeys(names)
+    return [name for name in known if not any(name[at:] in known for at in range(1, len(name)))]
 
 
 def _hits(source: Source, names: Iterable[_Name]) -> tuple[Hit, ...]:
+    text, content = source.text, source.content
     best: dict[tuple[int, str], tuple[float, int]] = {}
-    looked: dict[tuple[int, str], int] = {}
-    line, counted = 1, 0
+    looked: dict[str, int] = {}
+    line_end = -1
     for found in names:
-        if source.text[found.start] != source.content[found.start]:
+        start = found[0]
+        if text[start] != content[start]:
             continue
-        line += source.content.count(b"\n", counted, found.start)
-        counted = found.start
-        fresh = [rule for rule in found.rules if looked.get((line, rule.pattern), 0) < SITES_PER_LINE]
+        if start > line_end:
+            line_end = content.find(b"\n", start)
+            line_end = line_end if line_end >= 0 else len(content)
+            looked = {}
+        fresh = [rule for rule in found[2] if looked.get(rule.pattern, 0) < SITES_PER_LINE]
         site = _site(source, found) if fresh else None
         for rule in fresh:
-            key = (line, rule.pattern)
-            looked[key] = looked.get(key, 0) + 1
+            looked[rule.pattern] = looked.get(rule.pattern, 0) + 1
             confidence = _confidence(rule, site) if site else None
-            if confidence is not None and confidence > best.get(key, (0.0, 0))[0]:
-                best[key] = confidence, found.start
-    return tuple(
-        Hit(pattern, line, confidence, evidence(source.content, start))
-        for (line, pattern), (confidence, start) in sorted(best.items())
-    )
+            if confidence is not None and confidence > best.get((line_end, rule.pattern), (0.0, 0))[0]:
+                best[line_end, rule.pattern] = confidence, start
+    return tuple(_numbered(content, best))
+
+
+def _numbered(content: bytes, best: Mapping[tuple[int, str], tuple[float, int]]) -> Iterator[Hit]:
+    """Yield the surest site of each rule on each line; lines are known by their ends."""
+    line, counted = 1, 0
+    for (line_end, pattern), (confidence, start) in sorted(best.items()):
+        line += content.count(b"\n", counted, line_end)
+        counted = line_end
+        yield Hit(pattern, line, confidence, evidence(content, start))
 
 
 def _site(source: Source, found: _Name) -> Site | None:
     """Return where to look, or None where a function is declared, or one of the same name is called."""
-    end = found.start + len(found.name)
-    if not found.rules[0].calls:
-        return Site(source, found.name, found.start, end)
+    start, name, rules, called = found
+    end = start + len(name)
+    if not called:
+        return Site(source, name, start, end)
     at = opening(source.text, end)
-    if at is None or (found.rules[0].language == "c/cpp" and _is_no_call(source, found.start, at)):
+    if at is None or (rules[0].language == "c/cpp" and _is_no_call(source, start, at)):
         return None
-    return Site(source, found.name, found.start, at)
+    return Site(source, name, start, at)
 
 
 def _confidence(rule: Rule, site: Site) -> float | None:

@@ -8,7 +8,6 @@ that the sum over its jobs is what the child has cost.
 import json
 import os
 import sys
-import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
@@ -16,17 +15,18 @@ from typing import IO, Any
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
 from jarvis_workers.steps.flow import step_of
 from jarvis_workers.steps.wire import encode_commit, to_line
+from jarvis_workers.toolchain.limits import cpu_seconds
 
 
 def serve(lines: Iterable[bytes], answers: IO[bytes]) -> None:
     """Answer each line of work with a line."""
     requests = iter(lines)
     where = json.loads(next(requests))
-    blobs = open_blobs(where["blobs"], Path(where["cache"]))
+    blobs = open_blobs(where["blobs"], Path(where["cache"]), results_bytes=int(where.get("results_bytes", 0)))
     spent = 0.0
     for line in requests:
         answer = decide(json.loads(line), blobs)
-        total = time.process_time()
+        total = cpu_seconds()
         answers.write(to_line({**answer, "cpu_seconds": total - spent}) + b"\n")
         answers.flush()
         spent = total

@@ -12,7 +12,9 @@ from jarvis_workers.service.local import Limits, LocalExecutor, World
 from jarvis_workers.service.presence import this_worker
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
+from jarvis_workers.snapshots.results import FOLDER, Results
 from jarvis_workers.snapshots.selection import Selection
+from jarvis_workers.steps.scan_files import Limits as FileLimits
 from jarvis_workers.store import workers
 from jarvis_workers.store.engine import CONNECTIONS, Store, open_store
 from jarvis_workers.store.runs import Run
@@ -25,7 +27,19 @@ RUST_SUFFIXES = frozenset({"rs"})
 
 def blobs_of(settings: Settings) -> Blobs:
     """Open the blob store."""
-    return open_blobs(settings.effective_blobs_url, settings.data_dir / "cache")
+    cache = settings.data_dir / "cache"
+    return open_blobs(settings.effective_blobs_url, cache, results_bytes=settings.cache.max_bytes)
+
+
+def results_of(settings: Settings) -> Results:
+    """Return what this machine keeps of earlier scans, also where it is not to be used."""
+    return Results(settings.data_dir / "cache" / FOLDER, settings.cache.max_bytes)
+
+
+def file_limits_of(settings: Settings) -> FileLimits:
+    """Return what a file may take; a batch is cut short in time before it would be killed."""
+    scan = settings.scan
+    return FileLimits(scan.file_seconds, scan.file_memory_mb, scan.hard_limit_seconds / 2)
 
 
 @contextmanager
@@ -54,7 +68,11 @@ def executor_of(
         tick_seconds=settings.tick_seconds,
         hard_limit_seconds=settings.scan.hard_limit_seconds,
     )
-    where = {"blobs": settings.effective_blobs_url, "cache": str(settings.data_dir / "cache")}
+    where = {
+        "blobs": settings.effective_blobs_url,
+        "cache": str(settings.data_dir / "cache"),
+        "results_bytes": str(settings.cache.max_bytes),
+    }
     with tempfile.TemporaryFile() as errors:
         world = World(
             store=store,

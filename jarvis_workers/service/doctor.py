@@ -17,8 +17,10 @@ from typing import Literal
 
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.settings import Settings
+from jarvis_workers.snapshots.results import FOLDER, Results
 from jarvis_workers.toolchain.filesystem import network_file_system
 
+MEGABYTE = 10**6
 GIGABYTE = 10**9
 LEAST_FREE_DISK = 1 * GIGABYTE
 LEAST_FREE_MEMORY = GIGABYTE // 2
@@ -87,6 +89,7 @@ def examine(
         _data_directory(settings.data_dir),
         _file_system(settings, machine),
         _disk(machine.free_disk),
+        _results(settings),
         _probed("store", probe_store, "set JARVIS_STORE_URL to a store that this machine can reach"),
         _matcher(probe_matcher),
         *(_tool(tool, machine.tools.get(tool)) for tool in TOOLS),
@@ -140,6 +143,13 @@ def _disk(free: int | None) -> Check:
     if free is not None and free < LEAST_FREE_DISK:
         return Check("disk", "warn", f"{_gigabytes(free)} free", "free some space: a run pauses when the disk is full")
     return Check("disk", "ok", f"{_gigabytes(free)} free")
+
+
+def _results(settings: Settings) -> Check:
+    if not settings.cache.max_mb:
+        return Check("result cache", "ok", "off: every file is scanned anew")
+    kept = Results(settings.data_dir / "cache" / FOLDER, settings.cache.max_bytes).size()
+    return Check("result cache", "ok", f"{kept.bytes / MEGABYTE:,.1f} MB of at most {settings.cache.max_mb:,g} MB")
 
 
 def _gigabytes(size: int | None) -> str:

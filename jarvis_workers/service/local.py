@@ -1,8 +1,9 @@
 """Carry out a run on this machine: no broker, the same steps, the same store.
 
 The parent is the only writer.  Scan jobs are decided in children of one slot each, which are
-replaced one by one when they die; plan and report jobs in one thread of the parent.  What has
-been decided is kept until the store has taken it, however long the store is away.
+replaced one by one when they die, and what is known already needs none; plan and report jobs in
+one thread of the parent.  What has been decided is kept until the store has taken it, however
+long the store is away.
 """
 
 import selectors
@@ -18,7 +19,7 @@ from jarvis_workers.service.crew import Answer, Crew, Seat
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.controller import Controller, advance
 from jarvis_workers.steps.flow import CONTROL_QUEUE
-from jarvis_workers.steps.perform import load, perform, save
+from jarvis_workers.steps.perform import load, perform, recall, save
 from jarvis_workers.store import crashes, events, jobs, runs, stages, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
@@ -162,7 +163,8 @@ class LocalExecutor:
             self._drop_work()
             self._advance(run_id)
             return self._look(run_id)
-        self._listen(max(SHORTEST_WAIT_SECONDS, self._next_tick - self.world.clock()))
+        rest = 0.0 if self._answers else self._next_tick - self.world.clock()
+        self._listen(max(SHORTEST_WAIT_SECONDS, rest))
         return run
 
     def _tick(self, run_id: str) -> None:
@@ -216,6 +218,10 @@ class LocalExecutor:
             future.add_done_callback(lambda _: self._ring.send(b"!"))
         for seat, job in given:
             module, work = load(self.store, job)
+            commit = recall(module, work, self.world.blobs)
+            if commit:
+                self._note(Answer(job, seat.process, commit=commit))
+                continue
             request = {"module": module, "work": work}
             self._note(self.crew.give(seat, job, request, self.world.clock()))
 

@@ -1,16 +1,23 @@
 """Reports of a run: its body from the store, its `run` part from the rows, in a format."""
 
 import json
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from jarvis_workers.sec.report import FORMATS
+from jarvis_workers.sec.report import FORMATS, QUOTING
+from jarvis_workers.service.excerpts import read_excerpts
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.perform import read_result
+from jarvis_workers.steps.profile import merge
 from jarvis_workers.steps.write_report import REPORT, load, report_body
-from jarvis_workers.store import artifacts, stages
+from jarvis_workers.store import artifacts, jobs, stages
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
+
+# What of the choice of rules a report repeats.
+RULES_SAID: Mapping[str, Any] = {"off": [], "severity": {}, "project": [], "packages": {}}
 
 
 def read_body(store: Store, blobs: Blobs, run: Run) -> dict[str, Any]:
@@ -35,6 +42,8 @@ def run_part(store: Store, run: Run) -> dict[str, Any]:
         "scanned_root": run.root,
         "snapshot": run.snapshot_id,
         "version": run.version,
+        "rules": {name: run.options.get("rules", {}).get(name, empty) for name, empty in RULES_SAID.items()},
+        **({"baseline": run.options["baseline"]["what"]} if "baseline" in run.options else {}),
         "executor": run.executor,
         "created_at": _iso(run.created_at),
         "started_at": _iso(run.started_at),
@@ -47,7 +56,27 @@ def run_part(store: Store, run: Run) -> dict[str, Any]:
 
 def render(store: Store, blobs: Blobs, run: Run, form: str) -> str:
     """Return the report of a run in a format of `FORMATS`."""
-    return "".join(FORMATS[form](read_body(store, blobs, run), run_part(store, run)))
+    return "".join(compose(store, blobs, run, read_body(store, blobs, run), form))
+
+
+def compose(store: Store, blobs: Blobs, run: Run, body: dict[str, Any], form: str) -> Iterator[str]:
+    """Return the pieces of a report whose body has been read, with code around its findings if the format shows any."""
+    if form in QUOTING:
+        body = body | {"excerpts": read_excerpts(blobs, run.snapshot_id, body["issues"])}
+    profile = {"profile": read_profile(store, blobs, run)} if has_profile(run) else {}
+    return FORMATS[form](body, run_part(store, run) | profile)
+
+
+def has_profile(run: Run) -> bool:
+    return bool(run.options.get("profile"))
+
+
+def read_profile(store: Store, blobs: Blobs, run: Run) -> dict[str, Any]:
+    """Return the times of the slowest rules and files of a run for which they were taken."""
+    with store.read() as session:
+        scans = jobs.outcomes(session, run.id, "scan")
+    taken = [read_result(blobs, scan["result"]).get("profile") for scan in scans]
+    return merge(said for said in taken if said)
 
 
 def _stage(stage: StageProgress) -> dict[str, Any]:
@@ -58,6 +87,7 @@ def _stage(stage: StageProgress) -> dict[str, Any]:
         "failed": stage.failed,
         "crashes": stage.crashes,
         "files": stage.files,
+        "cached": stage.cached,
         "bytes": stage.bytes,
         "cpu_seconds": round(stage.cpu_seconds, 3),
         "seconds": _seconds(stage.opened_at, stage.closed_at),

@@ -1,4 +1,4 @@
-"""What `-p` can name: a directory or file, or a git address with a revision."""
+"""What `-p` can name: a directory or file, or a git address with a revision; and what another revision has there."""
 
 import os
 import re
@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.snapshots.unchanged import Unchanged
 from jarvis_workers.toolchain import git
 
 ADDRESS = re.compile(r"(?P<url>(?:https|ssh|file)://[^/\s]*/\S+?|[\w.-]+@[\w.-]+:\S+?)(?:@(?P<revision>[^@:\s]+))?\Z")
 PASSWORD = re.compile(r"\A\w+://[^/@]*:[^/@]*@|\Ahttps://[^/@]+@")
 TOKEN_VARIABLE = "JARVIS_GIT_TOKEN"
+HASH_LENGTH = 12
 
 
 class Source(NamedTuple):
@@ -21,6 +24,14 @@ class Source(NamedTuple):
 
     path: Path
     root: bytes
+
+
+class Revision(NamedTuple):
+    """What a revision has where `-p` points, maybe nothing; `renamed` gives new paths by old ones, as in reports."""
+
+    source: Source
+    says: str
+    renamed: Mapping[bytes, bytes]
 
 
 @contextmanager
@@ -38,3 +49,77 @@ def open_source(named: str, environ: Mapping[str, str] = os.environ) -> Iterator
     with tempfile.TemporaryDirectory(prefix="jarvis-source-") as directory:
         commit = git.fetch(url, revision, Path(directory), token=environ.get(TOKEN_VARIABLE), environ=environ)
         yield Source(Path(directory), f"{url}@{commit}".encode())
+
+
+@contextmanager
+def open_revision(named: str, revision: str, environ: Mapping[str, str] = os.environ) -> Iterator[Revision]:
+    """Give the same tree as `named` at another revision of its repository; it is deleted at the end.
+
+    Raises UsageError.
+    """
+    address = ADDRESS.match(named)
+    if address and not os.path.lexists(named):
+        with open_source(f"{address['url']}@{revision}", environ) as source:
+            yield Revision(source, revision, {})
+        return
+    with tempfile.TemporaryDirectory(prefix="jarvis-source-") as directory:
+        borrowed = _borrow(named, revision, Path(directory), environ)
+        git.check_out(borrowed)
+        inside = _inside(named, borrowed)
+        place = _place(Path(directory), inside)
+        root = b"%b@%b" % (os.fsencode(Path(named).absolute()), borrowed.commit.encode())
+        renamed = {
+            _below(old, inside): _below(new, inside)
+            for old, new in git.renames_since(borrowed).items()
+            if _is_below(old, inside) and _is_below(new, inside)
+        }
+        yield Revision(Source(place, root), f"{plain(revision)} ({borrowed.commit[:HASH_LENGTH]})", renamed)
+
+
+def unchanged_since(named: str, revision: str, environ: Mapping[str, str] = os.environ) -> Unchanged:
+    """Return what a revision has where `named` points, to leave it out. Raises UsageError."""
+    if ADDRESS.match(named) and not os.path.lexists(named):
+        raise UsageError("--since is for a directory with a git repository; for an address there is --baseline")
+    with tempfile.TemporaryDirectory(prefix="jarvis-source-") as directory:
+        borrowed = _borrow(named, revision, Path(directory), environ)
+        inside = _inside(named, borrowed)
+        blobs = {_below(path, inside): name for path, name in git.files_of(borrowed).items() if _is_below(path, inside)}
+    return Unchanged(plain(revision), blobs)
+
+
+def _borrow(named: str, revision: str, into: Path, environ: Mapping[str, str]) -> git.Borrowed:
+    if revision.startswith("-") or not revision.strip():
+        raise UsageError(f'"{plain(revision)}" is not a revision')
+    if not os.access(named, os.F_OK):
+        raise UsageError(f"{plain(named)}: no such file or directory")
+    return git.borrow(Path(named), revision, into, environ)
+
+
+def _place(checked_out: Path, inside: bytes) -> Path:
+    """Return where the revision has what is scanned, or an empty directory; a link does not lead out of it."""
+    root = Path(os.path.realpath(checked_out))
+    place = Path(os.path.realpath(root / os.fsdecode(inside)))
+    if place.exists() and place.is_relative_to(root):
+        return place
+    nothing = root / ".git" / "nothing"
+    nothing.mkdir()
+    return nothing
+
+
+def _inside(named: str, borrowed: git.Borrowed) -> bytes:
+    """Return the path from the top of the repository to what is scanned; b"." is all of it."""
+    try:
+        return os.fsencode(Path(named).resolve().relative_to(borrowed.top.resolve()))
+    except ValueError as error:
+        raise UsageError(f"{plain(named)} is not in the working tree of {plain(str(borrowed.top))}") from error
+
+
+def _is_below(path: bytes, inside: bytes) -> bool:
+    return inside in (b".", path) or path.startswith(inside + b"/")
+
+
+def _below(path: bytes, inside: bytes) -> bytes:
+    """Return a path as reports have it; a file that is scanned by itself has its name."""
+    if inside == b".":
+        return path
+    return path.rpartition(b"/")[2] if path == inside else path[len(inside) + 1 :]

@@ -2,20 +2,23 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from jarvis_workers import __version__
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import shown
+from jarvis_workers.service.baselines import Baseline
+from jarvis_workers.service.rulebook import Chosen
 from jarvis_workers.service.runs import LOCAL
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.pack import Snapshot, pack
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.controller import plan_job
 from jarvis_workers.steps.flow import FLOWS
-from jarvis_workers.store import artifacts, jobs, runs, workers
+from jarvis_workers.steps.scan_files import Limits
+from jarvis_workers.store import artifacts, baselines, jobs, runs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run, SnapshotFacts
 
@@ -25,7 +28,11 @@ SMALLEST_BATCH_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a user asks for. `run_id` is new, `executor` carries it out; `root` names the tree if `path` does not."""
+    """What a user asks for. `run_id` is new, `executor` carries it out; `root` names the tree if `path` does not.
+
+    With `profile` times are taken; then nothing is taken from the `cache`, as what is not done takes no time.
+    What the `baseline` knew is kept with the run, so that its report says the same later.
+    """
 
     run_id: str
     kind: str
@@ -37,6 +44,12 @@ class Request:
     batch_bytes: int
     processes: int
     root: bytes | None = None
+    rules: Chosen = field(default_factory=Chosen)
+    limits: Limits = field(default_factory=Limits)
+    cache: bool = True
+    profile: bool = False
+    baseline: Baseline | None = None
+    may_be_empty: bool = False
 
 
 def submit(store: Store, blobs: Blobs, request: Request, on_progress: Callable[[int, int], None] | None = None) -> str:
@@ -50,8 +63,11 @@ def submit(store: Store, blobs: Blobs, request: Request, on_progress: Callable[[
             artifacts.want(session, owner, [blob])
 
     snapshot = pack(request.path, request.selection, blobs, on_progress=on_progress, on_shard=intend)
-    if not snapshot.files and not snapshot.not_checked:
+    if not (snapshot.files or snapshot.not_checked or request.may_be_empty or _is_all_unchanged(request, snapshot)):
         raise UsageError(_nothing(request.path, snapshot))
+    if request.rules.content is not None:
+        intend(request.rules.facts["blob"])
+        blobs.put(request.rules.content)
     with store.write() as session:
         artifacts.want(session, owner, [snapshot.id, snapshot.manifest])
         artifacts.hand_over(session, owner, request.run_id)
@@ -59,6 +75,8 @@ def submit(store: Store, blobs: Blobs, request: Request, on_progress: Callable[[
         runs.add(session, _run(request, snapshot), _facts(snapshot), [stage.name for stage in FLOWS[request.kind]])
         first = FLOWS[request.kind][0].name
         jobs.insert_jobs(session, request.run_id, first, [plan_job(first)])
+        if request.baseline:
+            baselines.add(session, request.run_id, request.baseline.known)
     return request.run_id
 
 
@@ -85,7 +103,21 @@ def _options(request: Request, snapshot: Snapshot) -> dict[str, Any]:
         "batch_files": request.batch_files,
         "min_confidence": request.min_confidence,
         "processes": request.processes,
+        "limits": request.limits._asdict(),
+        "cache": request.cache and not request.profile,
+        **({"profile": True} if request.profile else {}),
+        **({"baseline": _compared(request, request.baseline)} if request.baseline else {}),
+        **({"rules": dict(request.rules.facts)} if request.rules.facts else {}),
     }
+
+
+def _compared(request: Request, baseline: Baseline) -> dict[str, Any]:
+    return {**baseline.facts, **({"partial": True} if request.selection.unchanged else {})}
+
+
+def _is_all_unchanged(request: Request, snapshot: Snapshot) -> bool:
+    unchanged = request.selection.unchanged
+    return unchanged is not None and unchanged.reason in snapshot.left_out
 
 
 def _facts(snapshot: Snapshot) -> SnapshotFacts:

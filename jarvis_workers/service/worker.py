@@ -42,6 +42,7 @@ def _plan(settings: Settings, queue: str, concurrency: int | None, token: str) -
         store_url=settings.effective_store_url,
         blobs_url=settings.effective_blobs_url,
         cache=str(settings.data_dir / "cache"),
+        results_bytes=settings.cache.max_bytes,
         worker_id=facts.id,
         queue=queue,
         slots=slots,

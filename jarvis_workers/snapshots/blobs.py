@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from jarvis_workers.errors import SnapshotDamaged, StoreError, StoreFull
+from jarvis_workers.snapshots.results import FOLDER, Results
 
 CACHE_BYTES = 10_000_000_000
 _NAME = re.compile(r"[0-9a-f]{64}")
@@ -36,8 +37,10 @@ class Blobs(Protocol):
     """Bytes by name.
 
     `put` raises StoreFull; `read`, `path` and `open` raise SnapshotDamaged for what is missing or is not what its
-    name says (`path` and `open` of a directory do not look).
+    name says (`path` and `open` of a directory do not look).  `results` is what this machine keeps beside them.
     """
+
+    results: Results | None
 
     def put(self, content: bytes) -> str: ...
 
@@ -62,8 +65,17 @@ class Blobs(Protocol):
         """Remove what interrupted writes left."""
 
 
-def open_blobs(url_or_path: str, cache_dir: Path, cache_bytes: int = CACHE_BYTES) -> Blobs:
-    """Open a directory, or a URL that fsspec knows (s3://…, memory://…) behind a cache."""
+def open_blobs(url_or_path: str, cache_dir: Path, cache_bytes: int = CACHE_BYTES, *, results_bytes: int = 0) -> Blobs:
+    """Open a directory, or a URL that fsspec knows (s3://…, memory://…) behind a cache.
+
+    With `results_bytes`, results of scans are kept in the cache, too, about so many bytes of them.
+    """
+    blobs = _open(url_or_path, cache_dir, cache_bytes)
+    blobs.results = Results(cache_dir / FOLDER, results_bytes) if results_bytes else None
+    return blobs
+
+
+def _open(url_or_path: str, cache_dir: Path, cache_bytes: int) -> Blobs:
     scheme, found, path = url_or_path.partition("://")
     if not found:
         return DirectoryBlobs(Path(url_or_path))
@@ -76,6 +88,8 @@ def open_blobs(url_or_path: str, cache_dir: Path, cache_bytes: int = CACHE_BYTES
 
 class DirectoryBlobs:
     """Blobs in two levels of directories; several processes may share it."""
+
+    results: Results | None = None
 
     def __init__(self, root: Path) -> None:
         self.root = root

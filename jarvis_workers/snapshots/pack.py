@@ -68,6 +68,7 @@ def pack(
 class _Packing:
     def __init__(self, selection: Selection, shards: ShardWriter, read: Read) -> None:
         self._limit = selection.max_file_bytes
+        self._unchanged = selection.unchanged
         self._shards = shards
         self._read = read
         self._files = 0
@@ -121,6 +122,9 @@ class _Packing:
         content = read_file(found.directory, found.name, self._limit, read=self._read)
         if isinstance(content, str):
             self._not_checked.append((found.path, content))
+            return
+        if self._unchanged and self._unchanged.holds(found.path, content):
+            self._left_out[self._unchanged.reason] += 1
             return
         digest = sha256(content)
         place = self._shards.add(content, digest.digest())

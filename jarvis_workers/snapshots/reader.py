@@ -67,6 +67,10 @@ class Reader:
         if plan.files:
             yield plan.batch()
 
+    def files(self) -> Iterator[Entry]:
+        """Yield all files, in the order of the manifest."""
+        return map(read_line, self._lines())
+
     def entries(self, offset: int, length: int) -> list[Entry]:
         """Return the files of a batch."""
         if offset < 0 or length < 0 or offset + length > self.index.manifest_bytes:

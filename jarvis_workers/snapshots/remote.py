@@ -17,6 +17,7 @@ import fsspec
 
 from jarvis_workers.errors import SettingsError, SnapshotDamaged, SnapshotError, StoreError
 from jarvis_workers.snapshots.blobs import DirectoryBlobs, Stored
+from jarvis_workers.snapshots.results import Results
 
 FRESH_SECONDS = 12 * 3600.0
 _CHUNK = 1 << 20
@@ -24,6 +25,8 @@ _CHUNK = 1 << 20
 
 class RemoteBlobs:
     """Blobs under a URL of fsspec."""
+
+    results: Results | None = None
 
     def __init__(self, url: str, cache_dir: Path, cache_bytes: int) -> None:
         """Raise SettingsError for a URL that cannot be used here; it may hold a password, so only its path is shown."""

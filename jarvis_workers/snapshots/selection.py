@@ -7,6 +7,7 @@ from functools import cached_property
 
 from jarvis_workers.snapshots.ignore import Globs, Line
 from jarvis_workers.snapshots.reasons import EXCLUDED, NOT_INCLUDED
+from jarvis_workers.snapshots.unchanged import Unchanged
 
 OWN_DIRECTORY = b".jarvis"
 EXCLUDED_DIRECTORIES = frozenset({b".git", b"build", b"out", b"target", b"third_party", b"vendor", OWN_DIRECTORY})
@@ -16,7 +17,8 @@ EXCLUDED_DIRECTORIES = frozenset({b".git", b"build", b"out", b"target", b"third_
 class Selection:
     """The choice of a user: suffixes with their dot, case-sensitive; globs as in .gitignore, relative to the root.
 
-    With `include`, only what such a glob matches, or what lies in a directory that one matches, is wanted.
+    With `include`, only what such a glob matches, or what lies in a directory that one matches, is wanted; what is
+    `unchanged` is not.
     """
 
     suffixes: frozenset[bytes]
@@ -25,6 +27,7 @@ class Selection:
     exclude: tuple[str, ...] = ()
     use_ignore_files: bool = True
     max_file_bytes: int = 64_000_000
+    unchanged: Unchanged | None = None
 
     def is_source(self, name: bytes) -> bool:
         dot = name.rfind(b".")

@@ -12,6 +12,7 @@ REACH = 4_096
 BRACKETS_MAX = 64
 GAP = re.compile(rb"(?:[ \t\r\n\f\v]|\\\r?\n){0,512}+\(")
 BRACKET = re.compile(rb"[][(){},;]")
+PLAIN = re.compile(rb"\(([^][(){};]*+)\)")
 SPACE = b" \t\r\n\f\v"
 # What may stand before the name in a declaration: types, qualifiers, stars.
 PREFIX = SPACE + b"*&_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -43,12 +44,16 @@ class Arguments(NamedTuple):
 
 def opening(text: bytes, name_end: int) -> int | None:
     """Return the offset of the `(` that follows a name, if one does."""
+    if text.startswith(b"(", name_end):
+        return name_end
     match = GAP.match(text, name_end)
     return match.end() - 1 if match else None
 
 
 def arguments(text: bytes, at: int) -> Arguments:
     """Split what stands between the `(` at `at` and its `)`."""
+    if (plain := PLAIN.match(text, at, at + REACH)) and plain[1].count(b",") < BRACKETS_MAX:
+        return _split(plain[1], at + 1)
     spans: list[tuple[int, int]] = []
     start, depth = at + 1, 1
     for count, match in enumerate(BRACKET.finditer(text, start, at + REACH)):
@@ -69,6 +74,18 @@ def arguments(text: bytes, at: int) -> Arguments:
         if count >= BRACKETS_MAX:
             break
     return Arguments(tuple(spans), None)
+
+
+def _split(given: bytes, start: int) -> Arguments:
+    """Split arguments without brackets, which are most."""
+    end = start + len(given) + 1
+    if b"," not in given:
+        return Arguments(((start, end - 1),) if given.strip() else (), end)
+    spans: list[tuple[int, int]] = []
+    for part in given.split(b","):
+        spans.append((start, start + len(part)))
+        start += len(part) + 1
+    return Arguments(tuple(spans if part.strip() else spans[:-1]), end)
 
 
 def is_foreign(text: bytes, start: int) -> bool:

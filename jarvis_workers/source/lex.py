@@ -8,12 +8,13 @@ blank to the end of its line, so that the double quotes that are left always com
 
 import re
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple
 
-__all__ = ["LEXEMES_MAX", "Masked", "mask"]
+__all__ = ["LEXEMES_MAX", "Masked", "comments", "mask"]
 
 LEXEMES_MAX = 3_000_000
+SLASH = 47
 BLANK = bytes(10 if byte == 10 else 32 for byte in range(256))
 
 # Each alternative begins with a literal byte: the search for the next one then runs at full speed.
@@ -60,11 +61,33 @@ def mask(content: bytes, language: str) -> Masked:
     """Blank comments and literals of "c/cpp" or "rust"; stops after LEXEMES_MAX of them."""
     if language == "rust":
         return _mask_rust(content)
-    text = bytearray(content)
-    end, _ = _blank(content, text, C_TOKEN, (0, LEXEMES_MAX))
+    code, count = C_TOKEN.subn(_blanked, content, LEXEMES_MAX)
+    end = len(code)
+    if count == LEXEMES_MAX:
+        end, _ = _blank(content, bytearray(content), C_TOKEN, (0, LEXEMES_MAX))
+    elif not IF_ZERO.search(code):
+        return Masked(code, end)
+    text = bytearray(code)
     if IF_ZERO.search(text):
         end = min(end, _blank_dead(text))
     return _finished(text, end)
+
+
+def comments(content: bytes, language: str) -> Iterator[tuple[int, int]]:
+    """Yield where each comment of "c/cpp" or "rust" starts and ends; stops where `mask` does."""
+    token = RUST_TOKEN if language == "rust" else C_TOKEN
+    at, left = 0, LEXEMES_MAX
+    while at < len(content) and left > 0:
+        start, at = at, len(content)
+        for match in islice(token.finditer(content, start), left):
+            left -= 1
+            first, last = match.span()
+            if match.lastgroup == "nested":
+                at, left = _end_of_nested(content, (first, left))
+                yield first, at
+                break
+            if content[first] == SLASH:
+                yield first, last
 
 
 def _mask_rust(content: bytes) -> Masked:
@@ -90,19 +113,23 @@ def _blank(content: bytes, text: bytearray, token: re.Pattern[bytes], position: 
     tokens = token.finditer(content, start)
     for _left, match in zip(range(left, 0, -1), tokens, strict=False):
         left = _left - 1
-        first, last = match.span()
-        kind = match.lastgroup
-        if kind == "nested":
-            return first, left
-        if kind is None or kind == "delimiter":
-            if content[first] != 47:
-                first, last = first + 1, last - 1
-        elif kind == "hashes":
-            hashes = match.end("hashes") - match.start("hashes") + 1
-            first, last = first + hashes + 1, last - hashes - 1
-        text[first:last] = content[first:last].translate(BLANK)
+        if match.lastgroup == "nested":
+            return match.start(), left
+        text[match.start() : match.end()] = _blanked(match)
     more = next(tokens, None)
     return (len(content), left) if more is None else (more.start(), 0)
+
+
+def _blanked(match: re.Match[bytes]) -> bytes:
+    found, kind = match[0], match.lastgroup
+    if found[0] == SLASH:
+        return found.translate(BLANK)
+    if kind is None or kind == "delimiter":
+        return found[:1] + found[1:-1].translate(BLANK) + found[-1:]
+    if kind == "hashes":
+        edge = match.end("hashes") - match.start("hashes") + 2
+        return found[:edge] + found[edge:-edge].translate(BLANK) + found[-edge:]
+    return found.translate(BLANK)
 
 
 def _end_of_nested(content: bytes, position: tuple[int, int]) -> tuple[int, int]:

@@ -30,12 +30,14 @@ class Stage:
 class Step(Protocol):
     """What a step's module offers. `load` reads the store, `decide` does not and may run in a child.
 
+    `recall`, if there is one, returns a commit for which nothing need be done, or None: quick, and never in a child.
     `converse` is what the agent pool awaits, in a loop shared by all: it never blocks.
     """
 
     plan: Callable[["Run", "Blobs"], "Iterator[NewJob]"]
     load: Callable[["Session", "Run", "Claimed"], Any]
     decide: Callable[[Any, "Blobs"], "Commit"]
+    recall: Callable[[Any, "Blobs"], "Commit | None"]
     converse: Callable[[Any, "Blobs"], Awaitable["Commit"]]
 
 

@@ -2,11 +2,13 @@
 
 import hashlib
 import json
+import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from jarvis_workers.errors import StepFailed
+from jarvis_workers.errors import SnapshotError, StepFailed
 from jarvis_workers.paths import shown
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.flow import PLAN, stage_of, step_of
@@ -32,6 +34,17 @@ def load(store: Store, job: Claimed) -> tuple[str, Any]:
         run = _run(runs.get(session, job.run_id), job)
         module = stage_of(run.kind, job.stage).module
         return module, step_of(module).load(session, run, job)
+
+
+def recall(module: str, work: Any, blobs: Blobs) -> Commit | None:
+    """Return the commit of a job that a step knows already, with the CPU that this took; None if it does not."""
+    known = getattr(step_of(module), "recall", None)
+    began = time.thread_time()
+    try:
+        commit = known(work, blobs) if known else None
+    except (SnapshotError, StepFailed):
+        return None
+    return replace(commit, cpu_seconds=time.thread_time() - began) if commit else None
 
 
 def save(store: Store, blobs: Blobs, done: Sequence[tuple[Claimed, Commit]]) -> set[int]:
@@ -70,9 +83,11 @@ def _chunks(planned: Iterator[NewJob]) -> Iterator[list[NewJob]]:
 def keep(store: Store, blobs: Blobs, job: Claimed, commit: Commit) -> Finished:
     """Put the large parts of a commit into the blob store."""
     kept = tuple((name, _put(store, blobs, job.run_id, content), len(content)) for name, content in commit.artifacts)
-    result = json.dumps({"not_checked": [[shown(path), reason] for path, reason in commit.not_checked]})
-    if not commit.not_checked:
+    if not (commit.not_checked or commit.remarks or commit.profile):
         return Finished(job, commit, None, kept)
+    not_checked = [[shown(path), reason] for path, reason in commit.not_checked]
+    remarks = [[shown(path), *said] for path, *said in commit.remarks]
+    result = json.dumps({"not_checked": not_checked, "remarks": remarks, "profile": commit.profile})
     if len(result) > ROW_BYTES:
         result = json.dumps({"blob": _put(store, blobs, job.run_id, result.encode())})
     return Finished(job, commit, result, kept)

@@ -5,77 +5,167 @@ Light on purpose, as the start of every scanning child is part of the price of a
 
 import hashlib
 import json
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from jarvis_workers.errors import SnapshotDamaged
-from jarvis_workers.sec.rules import rules_fingerprint
-from jarvis_workers.sec.scanner import Scan, Scanner, is_header, is_test, language_of
+from jarvis_workers.paths import shown
+from jarvis_workers.sec.rules import RULES_BY_PATTERN, rules_fingerprint
+from jarvis_workers.sec.scanner import Scan, Scanner
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.snapshots.manifest import Entry
-from jarvis_workers.snapshots.reader import Reader, open_snapshot
-from jarvis_workers.store.values import Claimed, Commit, NewJob, Spot
+from jarvis_workers.snapshots.manifest import Entry, entry_line
+from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.steps.known import Keyed, Known, keyed
+from jarvis_workers.steps.profile import Watch
+from jarvis_workers.steps.scan_files import Limits, NotChecked, Outcome, scan_files
+from jarvis_workers.store.values import Claimed, Commit, Meaning, NewJob, Spot
 
 if TYPE_CHECKING:
     from sqlmodel import Session
 
     from jarvis_workers.store.runs import Run
 
-Known = dict[tuple[str, str | None, bool, bool], Scan]
+SCANNERS_MAX = 4
+LABEL_LENGTH = 120
 
 
 def plan(run: "Run", blobs: Blobs) -> Iterator[NewJob]:
     """Yield a job for each batch of the snapshot."""
     reader = open_snapshot(blobs, run.snapshot_id)
+    place = {"snapshot": run.snapshot_id, "rules": _chosen(run)}
     for batch in reader.batches(run.options["batch_files"], run.options["batch_bytes"]):
-        payload = json.dumps({"offset": batch.offset, "length": batch.length})
-        named = f"{run.snapshot_id}:{payload}:{rules_fingerprint()}"
-        yield NewJob(
-            step="scan",
-            queue="scan",
-            label=batch.label,
-            input_hash=hashlib.sha256(named.encode()).hexdigest(),
-            payload=payload,
-            weight=batch.bytes,
-        )
+        work = place | {"offset": batch.offset, "length": batch.length}
+        yield _job(work, batch.label, batch.bytes)
 
 
 def load(_: "Session", run: "Run", job: Claimed) -> dict[str, Any]:
-    """Return what a child needs to know."""
-    return {"snapshot": run.snapshot_id, **json.loads(job.payload)}
+    """Return what a child needs to know; what has failed or died before is done with care."""
+    return {
+        "snapshot": run.snapshot_id,
+        "rules": _chosen(run),
+        "cache": run.options.get("cache", True),
+        "limits": run.options.get("limits", {}),
+        "profile": run.options.get("profile", False),
+        "careful": bool(job.crashes or job.attempts),
+        **json.loads(job.payload),
+    }
+
+
+def recall(work: dict[str, Any], blobs: Blobs) -> Commit | None:
+    """Return the commit of a batch of which everything is known, or None; no file is looked at."""
+    if not (work["cache"] and blobs.results):
+        return None
+    with open_snapshot(blobs, work["snapshot"]) as reader:
+        files = keyed(reader.entries(work["offset"], work["length"]))
+    known = _known(work, blobs).recall(files, whole=True)
+    if any(key not in known for key, _ in files):
+        return None
+    return _commit(_scanner_of(work, blobs), files, known, cached=len(files))
 
 
 def decide(work: dict[str, Any], blobs: Blobs) -> Commit:
-    """Scan the files; one that cannot be read is not checked, and does not hide the others."""
-    known: Known = {}
+    """Scan the files of which nothing is known; one that cannot be checked does not hide the others."""
+    scanner, known = _scanner_of(work, blobs), _known(work, blobs)
+    watch = _watch(scanner) if work["profile"] else None
+    with open_snapshot(blobs, work["snapshot"]) as reader:
+        files = keyed(reader.entries(work["offset"], work["length"]))
+        recalled = known.recall(files)
+        todo: dict[str, Entry] = {}
+        for key, entry in files:
+            if key not in recalled:
+                todo.setdefault(key, entry)
+        limits, scans = Limits(**work["limits"]), watch.scanner if watch else scanner
+        fresh = scan_files(reader, scans, todo, limits, careful=work["careful"], watch=watch)
+    known.keep(files, {key: scan for key, scan in fresh.items() if isinstance(scan, Scan)})
+    outcomes: dict[str, Outcome] = {**recalled, **fresh}
+    reached = next((at for at, (key, _) in enumerate(files) if key not in outcomes), len(files))
+    done, rest = files[:reached], [entry for _, entry in files[reached:]]
+    commit = _commit(scanner, done, outcomes, cached=sum(key in recalled for key, _ in done))
+    children = (_rest(work, done, rest),) if rest else ()
+    return replace(commit, children=children, profile=watch.said() if watch else None)
+
+
+def _commit(scanner: Scanner, files: Sequence[Keyed], outcomes: Mapping[str, Outcome], *, cached: int) -> Commit:
     spots: list[Spot] = []
     not_checked: list[tuple[bytes, str]] = []
-    files = size = 0
-    with open_snapshot(blobs, work["snapshot"]) as reader:
-        for entry in reader.entries(work["offset"], work["length"]):
-            try:
-                found = _scan(reader, entry, known)
-            except SnapshotDamaged as problem:
-                not_checked.append((entry.path, str(problem)))
-                continue
-            files += 1
-            size += entry.size
-            spots += [Spot(entry.path, *hit) for hit in found.hits]
-            if found.problem:
-                not_checked.append((entry.path, found.problem))
-    return Commit(files=files, size=size, spots=tuple(spots), not_checked=tuple(not_checked))
+    remarks: list[tuple[bytes, int, str, str]] = []
+    checked = size = 0
+    for key, entry in files:
+        found = outcomes[key]
+        if isinstance(found, NotChecked):
+            not_checked.append((entry.path, found.reason))
+            continue
+        checked += 1
+        size += entry.size
+        spots += [Spot(entry.path, *hit) for hit in found.hits]
+        remarks += [(entry.path, *remark) for remark in found.remarks]
+        if found.problem:
+            not_checked.append((entry.path, found.problem))
+    return Commit(
+        files=checked,
+        size=size,
+        cached=cached,
+        spots=tuple(spots),
+        meanings=_meanings(scanner, spots),
+        not_checked=tuple(not_checked),
+        remarks=tuple(remarks),
+    )
 
 
-def _scan(reader: Reader, entry: Entry, known: Known) -> Scan:
-    language, header, test = language_of(entry.path), is_header(entry.path), is_test(entry.path)
-    key = (entry.digest, language, header, test)
-    if key not in known:
-        content = reader.read(entry)
-        known[key] = _scanner().scan(content, language=language or "c/cpp", header=header, test=test)
-    return known[key]
+def _rest(work: dict[str, Any], done: Sequence[Keyed], rest: Sequence[Entry]) -> NewJob:
+    """Return the job for the files for which there was no time."""
+    length = sum(len(entry_line(entry)) for _, entry in done)
+    place = work | {"offset": work["offset"] + length, "length": work["length"] - length}
+    label = f"{shown(rest[0].path)[-LABEL_LENGTH:]} … ({len(rest)} files, the rest of a slow batch)"
+    return _job(place, label, sum(entry.size for entry in rest))
 
 
-@cache
-def _scanner() -> Scanner:
-    return Scanner()
+def _job(work: Mapping[str, Any], label: str, size: int) -> NewJob:
+    payload = json.dumps({"offset": work["offset"], "length": work["length"]})
+    named = f"{work['snapshot']}:{payload}:{rules_fingerprint()}:{work['rules']}"
+    return NewJob(
+        step="scan",
+        queue="scan",
+        label=label,
+        input_hash=hashlib.sha256(named.encode()).hexdigest(),
+        payload=payload,
+        weight=size,
+    )
+
+
+def _known(work: Mapping[str, Any], blobs: Blobs) -> Known:
+    return Known(blobs.results if work["cache"] else None, work["rules"])
+
+
+def _scanner_of(work: Mapping[str, Any], blobs: Blobs) -> Scanner:
+    return _scanner(blobs.read(work["rules"]) if work["rules"] else None)
+
+
+def _chosen(run: "Run") -> str | None:
+    """Return the blob of the run's rules, or None where they are those built in."""
+    blob: str | None = run.options.get("rules", {}).get("blob")
+    return blob
+
+
+@lru_cache(SCANNERS_MAX)
+def _scanner(chosen: bytes | None) -> Scanner:
+    if chosen is None:
+        return Scanner()
+    from jarvis_workers.steps.ruleset import rules_of  # noqa: PLC0415  (only where rules are chosen)
+
+    return Scanner(rules=rules_of(chosen))
+
+
+@lru_cache(SCANNERS_MAX)
+def _watch(scanner: Scanner) -> Watch:
+    return Watch(scanner)
+
+
+def _meanings(scanner: Scanner, spots: list[Spot]) -> tuple[Meaning, ...]:
+    """Tell what the rules that have fired mean, unless they are built in and known to all."""
+    fired = {spot.pattern for spot in spots} - RULES_BY_PATTERN.keys()
+    own = [rule for rule in scanner.rules if rule.pattern in fired]
+    return tuple(
+        Meaning(rule.pattern, rule.language, rule.category, rule.cwe, rule.description, rule.suggestion) for rule in own
+    )

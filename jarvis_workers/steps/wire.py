@@ -4,10 +4,11 @@ Paths are bytes; on the wire they are text with surrogate escapes, which JSON ke
 """
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from jarvis_workers.paths import as_text, from_text
-from jarvis_workers.store.values import Commit, Spot
+from jarvis_workers.store.values import Commit, Meaning, NewJob, Spot
 
 
 def encode_commit(commit: Commit) -> dict[str, Any]:
@@ -15,8 +16,13 @@ def encode_commit(commit: Commit) -> dict[str, Any]:
     return {
         "files": commit.files,
         "size": commit.size,
+        "cached": commit.cached,
         "spots": [(as_text(spot.path), *spot[1:]) for spot in commit.spots],
+        **({"meanings": commit.meanings} if commit.meanings else {}),
         "not_checked": [(as_text(path), reason) for path, reason in commit.not_checked],
+        **({"remarks": [(as_text(path), *said) for path, *said in commit.remarks]} if commit.remarks else {}),
+        **({"profile": commit.profile} if commit.profile else {}),
+        **({"children": [asdict(job) for job in commit.children]} if commit.children else {}),
     }
 
 
@@ -25,9 +31,14 @@ def decode_commit(said: dict[str, Any], cpu_seconds: float) -> Commit:
     return Commit(
         files=said["files"],
         size=said["size"],
+        cached=said["cached"],
         cpu_seconds=cpu_seconds,
         spots=tuple(Spot(from_text(path), *rest) for path, *rest in said["spots"]),
+        meanings=tuple(Meaning(*meaning) for meaning in said.get("meanings", ())),
         not_checked=tuple((from_text(path), reason) for path, reason in said["not_checked"]),
+        remarks=tuple((from_text(path), *remark) for path, *remark in said.get("remarks", ())),
+        profile=said.get("profile"),
+        children=tuple(NewJob(**job) for job in said.get("children", ())),
     )
 
 

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.report import build, every_issue, gather
+from jarvis_workers.sec.report.aside import begin_aside
 from jarvis_workers.sec.report.body import Findings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import Reader, open_snapshot
 from jarvis_workers.steps.perform import read_result
-from jarvis_workers.store import candidates, jobs
+from jarvis_workers.store import baselines, candidates, jobs
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewJob
 
@@ -40,7 +41,12 @@ def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
 
 def load(session: "Session", run: Run, _: Claimed | None = None) -> ReportWork:
     """Gather what the report is made of."""
-    findings = gather(candidates.read(session, run.id), run.options["min_confidence"])
+    findings = gather(
+        candidates.read(session, run.id),
+        run.options["min_confidence"],
+        severities=severities_of(run),
+        known=_known(session, run),
+    )
     return ReportWork(run, findings, jobs.outcomes(session, run.id, "scan"))
 
 
@@ -48,23 +54,36 @@ def decide(work: ReportWork, blobs: Blobs) -> Commit:
     """Return the body as an artifact."""
     body = report_body(work, blobs)
     # Issue by issue: one odd character would make four bytes of every other in a text of all.
-    issues = b",".join(_encoded(issue) for issue in body["issues"])
-    content = b'{"summary":%b,"issues":[%b]}' % (_encoded(body["summary"]), issues)
+    issues, suppressed = (b",".join(map(_encoded, body.get(kind, ()))) for kind in ("issues", "suppressed"))
+    content = b'{"summary":%b,"issues":[%b],"suppressed":[%b]}' % (_encoded(body["summary"]), issues, suppressed)
     return Commit(artifacts=((REPORT, content),))
 
 
 def list_issues(session: "Session", run: Run) -> Iterator[dict[str, Any]]:
     """Yield every issue of a run, also those beyond what a report lists."""
-    return every_issue(lambda: candidates.read(session, run.id), run.options["min_confidence"])
+    least, known = run.options["min_confidence"], _known(session, run)
+    return every_issue(
+        lambda: begin_aside(known).counted(candidates.read(session, run.id), least),
+        least,
+        severities=severities_of(run),
+    )
+
+
+def severities_of(run: Run) -> dict[str, str]:
+    """Return the severities that the user has given to rules."""
+    given: dict[str, str] = run.options.get("rules", {}).get("severity", {})
+    return given
 
 
 def report_body(work: ReportWork, blobs: Blobs) -> dict[str, Any]:
     """Return summary and issues, of a run that is done or of as much as there is."""
     reader = open_snapshot(blobs, work.run.snapshot_id)
+    remarks: list[Sequence[Any]] = []
     not_checked = [(shown(path), reason) for path, reason in reader.index.not_checked]
     for scan in work.scans:
-        found = read_result(blobs, scan["result"]).get("not_checked", [])
-        not_checked += [(path, reason) for path, reason in found]
+        found = read_result(blobs, scan["result"])
+        not_checked += [(path, reason) for path, reason in found.get("not_checked", [])]
+        remarks += found.get("remarks", [])
     not_checked += _not_reached(reader, work.scans)
     return build(
         work.findings,
@@ -72,7 +91,14 @@ def report_body(work: ReportWork, blobs: Blobs) -> dict[str, Any]:
         not_checked=sorted(set(not_checked)),
         left_out=reader.index.left_out,
         excluded=[(shown(path), reason) for path, reason in reader.index.excluded],
+        remarks=remarks,
+        baseline=work.run.options.get("baseline"),
     )
+
+
+def _known(session: "Session", run: Run) -> dict[str, int] | None:
+    """Return what the run's baseline knew, or None where it has none."""
+    return baselines.read(session, run.id) if "baseline" in run.options else None
 
 
 def _encoded(part: dict[str, Any]) -> bytes:

@@ -14,17 +14,23 @@ from jarvis_workers.paths import shown
 from jarvis_workers.sec.finding import Found, candidate
 from jarvis_workers.sec.scanner import Hit
 from jarvis_workers.store.tables import CANDIDATE
-from jarvis_workers.store.values import Spot
+from jarvis_workers.store.values import Meaning, Spot
 
 INSERT_ROWS = 5_000
 READ_ROWS = 2_000
 
 
-def insert(session: Session, run_id: str, job_id: int, spots: Sequence[Spot]) -> None:
-    """Insert what a job found."""
+def insert(
+    session: Session, run_id: str, job_id: int, spots: Sequence[Spot], *, meanings: Sequence[Meaning] = ()
+) -> None:
+    """Insert what a job found; `meanings` are of the rules that are not built in."""
+    known = {meaning.pattern: meaning._asdict() for meaning in meanings}
     common = {"run_id": run_id, "job_id": job_id}
     for start in range(0, len(spots), INSERT_ROWS):
-        rows = [{**_described(spot.pattern), **common, **_placed(spot)} for spot in spots[start : start + INSERT_ROWS]]
+        rows = [
+            {**(known.get(spot.pattern) or _described(spot.pattern)), **common, **_placed(spot)}
+            for spot in spots[start : start + INSERT_ROWS]
+        ]
         session.execute(sa.insert(CANDIDATE), rows)
 
 
@@ -46,11 +52,11 @@ def read(session: Session, run_id: str) -> Iterator[tuple[int, Found]]:
 
 @cache
 def _order(session: Session) -> tuple[sa.ColumnElement[Any], ...]:
-    """Order by bytes, whatever language the database sorts by."""
+    """Order by bytes, whatever language the database sorts by; what is suppressed comes last."""
     pattern: sa.ColumnElement[Any] = CANDIDATE.c.pattern
     if session.get_bind().dialect.name == "postgresql":
         pattern = sa.collate(pattern, "C")
-    return CANDIDATE.c.file_raw, CANDIDATE.c.line, pattern
+    return CANDIDATE.c.suppressed.is_not(None), CANDIDATE.c.file_raw, CANDIDATE.c.line, pattern
 
 
 def _described(pattern: str) -> dict[str, Any]:
@@ -65,4 +71,5 @@ def _placed(spot: Spot) -> dict[str, Any]:
         "line": spot.line,
         "confidence": spot.confidence,
         "evidence": spot.evidence,
+        "suppressed": spot.suppressed,
     }

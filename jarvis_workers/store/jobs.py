@@ -165,7 +165,8 @@ def commit_many(session: Session, finished: Sequence[Finished]) -> set[int]:
     done = done.values(state="done", finished_at=now(session), reason=None, **IDLE)
     session.connection().execute(done, [_outcome(entry) for entry in accepted])
     for entry in accepted:
-        candidates.insert(session, entry.job.run_id, entry.job.id, entry.commit.spots)
+        meanings = entry.commit.meanings
+        candidates.insert(session, entry.job.run_id, entry.job.id, entry.commit.spots, meanings=meanings)
         artifacts.save(session, entry.job.run_id, entry.artifacts)
         insert_jobs(session, entry.job.run_id, entry.job.stage, entry.commit.children)
     return {entry.job.id for entry in accepted}
@@ -189,6 +190,7 @@ def _outcome(entry: Finished) -> dict[str, Any]:
         "files": entry.commit.files,
         "bytes": entry.commit.size,
         "not_checked": len(entry.commit.not_checked),
+        "cached": entry.commit.cached,
         "cpu_seconds": entry.commit.cpu_seconds,
         "result": entry.result,
     }

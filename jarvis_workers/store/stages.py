@@ -24,6 +24,7 @@ class StageProgress:
     files: int = 0
     bytes: int = 0
     not_checked: int = 0
+    cached: int = 0
     weight: int = 0
     weight_done: int = 0
     crashes: int = 0
@@ -110,7 +111,7 @@ def progress(session: Session, run_id: str) -> list[StageProgress]:
         "weight_done": func.sum(case((JOB.c.state.in_(("done", "failed")), JOB.c.weight), else_=0)),
         **{
             name: func.sum(JOB.c[name])
-            for name in ("files", "bytes", "not_checked", "weight", "crashes", "cpu_seconds")
+            for name in ("files", "bytes", "not_checked", "cached", "weight", "crashes", "cpu_seconds")
         },
     }
     grouped = select(JOB.c.stage, *[value.label(name) for name, value in counted.items()])

@@ -88,6 +88,7 @@ class JobRow(SQLModel, table=True):
     files: int = 0
     bytes: int = Field(default=0, sa_type=BigInteger)
     not_checked: int = 0
+    cached: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     cpu_seconds: float = 0.0
     result: str | None = Field(default=None, sa_type=Text)
 
@@ -118,7 +119,7 @@ class SnapshotRow(SQLModel, table=True):
 
 
 class CandidateRow(Candidate, SQLModel, table=True):
-    """A place where a rule fired. `gid` is given when the scan stage closes: file, line, rule."""
+    """A place where a rule fired. `gid` is given when the scan stage closes: file, line, rule, suppressed ones last."""
 
     __tablename__ = "candidate"
     __table_args__ = (Index("ix_candidate_gid", "run_id", "gid"),)
@@ -128,6 +129,15 @@ class CandidateRow(Candidate, SQLModel, table=True):
     job_id: int = Field(foreign_key="job.id", ondelete="CASCADE", index=True)
     gid: int | None = None
     file_raw: bytes = Field(sa_type=LargeBinary)
+
+
+class BaselineRow(SQLModel, table=True):
+    """How many findings with a fingerprint were known before a run."""
+
+    __tablename__ = "baseline"
+    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)
+    fingerprint: str = Field(primary_key=True, max_length=16)
+    findings: int
 
 
 class EventRow(SQLModel, table=True):
@@ -179,6 +189,7 @@ def table(row: type[SQLModel]) -> Table:
 RUN, STAGE, JOB, WORKER = table(RunRow), table(StageRow), table(JobRow), table(WorkerRow)
 SNAPSHOT, CANDIDATE, EVENT = table(SnapshotRow), table(CandidateRow), table(EventRow)
 ARTIFACT, BLOB_USE, LEASE = table(ArtifactRow), table(BlobUseRow), table(LeaseRow)
+BASELINE = table(BaselineRow)
 HEAVIEST_FIRST = (JOB.c.weight.desc(), JOB.c.id)
 Index("ix_job_waiting", JOB.c.run_id, JOB.c.queue, JOB.c.state, *HEAVIEST_FIRST)
 TABLES = tuple(sorted(SQLModel.metadata.tables))

@@ -54,22 +54,39 @@ class Spot(NamedTuple):
     line: int
     confidence: float
     evidence: str
+    suppressed: str | None = None
+
+
+class Meaning(NamedTuple):
+    """What a rule that is not built in says wherever it fires: the store does not know it otherwise."""
+
+    pattern: str
+    language: str
+    category: str
+    cwe: int
+    description: str
+    suggestion: str
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """What a job did; `size` is the bytes of source it went through.
+    """What a job did; `size` is the bytes of source it went through, `cached` the files of which all was known.
 
-    `not_checked` pairs a path with the reason, `artifacts` a name with the content.
+    `meanings` are of the rules in `spots` that are not built in; `not_checked` pairs a path with the reason,
+    `remarks` are (path, line, the comment, what is to be said of it), `artifacts` a name with the content.
     """
 
     files: int = 0
     size: int = 0
+    cached: int = 0
     cpu_seconds: float = 0.0
     spots: tuple[Spot, ...] = ()
+    meanings: tuple[Meaning, ...] = ()
     not_checked: tuple[tuple[bytes, str], ...] = ()
+    remarks: tuple[tuple[bytes, int, str, str], ...] = ()
     artifacts: tuple[tuple[str, bytes], ...] = ()
     children: tuple[NewJob, ...] = ()
+    profile: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

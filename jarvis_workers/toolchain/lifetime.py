@@ -3,14 +3,16 @@
 import ctypes
 import os
 import signal
+import sys
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
 
 
 def die_with_parent(parent: int) -> None:
-    """Be killed by the kernel when `parent` dies; end at once if it is dead already. Linux only."""
-    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    """Be killed by the kernel when `parent` dies, on Linux; end at once if it is dead already."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
 

@@ -86,6 +86,10 @@ class Command:
         del report["run"]
         return report
 
+    def run_part(self) -> Any:
+        """What the report says of the run itself."""
+        return json.loads(self.report.read_text())["run"]
+
 
 @contextmanager
 def command(home: Path, *arguments: str, **settings: str) -> Iterator[Command]:

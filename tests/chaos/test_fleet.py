@@ -35,6 +35,8 @@ from tests.chaos.fleet import (
     kill_pool_child,
     kill_worker,
 )
+from tests.chaos.poison import poisoned_path
+from tests.installed import install
 from tests.servers import Postgres, Redis, redis_server
 from tests.store.arrange import (
     add_planned_run,
@@ -58,6 +60,10 @@ LONG_LEASE, LONG_TICK = 6.0, 1.0
 POISONED_FILES = 40
 POISON = "d0000/poison.c"
 POISON_LINES = 300_000
+OWN_RULE = """\
+- {id: own_log, language: c/cpp, category: crypto, cwe: 117, confidence: 0.5, calls: [old_log],
+   message: m, suggestion: s}
+"""
 
 Start = Callable[..., AbstractContextManager[Fleet]]
 
@@ -205,10 +211,12 @@ def test_two_workers_report_what_a_local_run_does(start: Start, tmp_path: Path) 
     with start(JARVIS_SCAN__BATCH_FILES="3") as fleet:
         for form in ("json", "markdown"):
             with command(local, "sec", "fast", "-p", str(tree), "--format", form) as alone:
-                assert alone.ends()[0] == 0
+                code, said = alone.ends()
+                assert code == 0, said
             fleet.waiting = fleet.command("sec", "fast", "-p", str(tree), "-q", "--format", form, "-o", "desk/report")
             fleet.wait(0)
             assert body_of(fleet.home / "desk" / "report", form) == body_of(alone.report, form)
+        assert scan_of(fleet.store).cached > 0
         with fleet.store.read() as session:
             assert len(set(session.execute(select(WORKER.c.pid)).scalars())) == 2
         assert_nothing_is_left(fleet)
@@ -238,6 +246,51 @@ def test_what_kills_its_process_every_time_is_not_checked_and_all_else_is(start:
         assert {row.state for row in rows.values()} == {"done"}
         missing = report(fleet, last_run(fleet))["summary"]["not_checked"]
         assert [entry["file"] for entry in missing] == [POISON]
+        assert_nothing_is_left(fleet)
+
+
+def test_a_file_that_kills_its_process_is_lost_alone_on_workers_too(start: Start, tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    make_tree(tree, FEW_FILES)
+    (tree / POISON).write_text("/* SEGFAULT */\n")
+    with start(PYTHONPATH=poisoned_path(tmp_path)) as fleet:
+        fleet.waiting = fleet.command("sec", "fast", "-p", str(tree), "-q", "-o", "report.json")
+        fleet.wait(3)
+
+        summary = report(fleet, last_run(fleet))["summary"]
+        assert summary["not_checked"] == [{"file": POISON, "reason": "its process was ended by SIGSEGV"}]
+        assert summary["scanned_files"] == FEW_FILES
+        assert_nothing_is_left(fleet)
+
+
+@pytest.mark.slow
+def test_workers_use_the_rules_that_the_submit_has_chosen(start: Start, tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "a.c").write_text("void f(char *a)\n{\n    old_log(a);\n    gets(a);\n}\n")
+    with start() as fleet:
+        (fleet.home / "own.yaml").write_text(OWN_RULE)
+        (fleet.home / "jarvis.yaml").write_text("rules: {paths: [own.yaml], severity: {own_log: high}}\n")
+        fleet.waiting = fleet.command("sec", "fast", "-p", str(tree), "-q", "--only", "crypto", "-o", "report.json")
+        fleet.wait(0)
+        issues = json.loads((fleet.home / "report.json").read_text())["issues"]
+        assert [(issue["pattern"], issue["line"], issue["severity"]) for issue in issues] == [("own_log", 3, "high")]
+        assert_nothing_is_left(fleet)
+
+
+@pytest.mark.slow
+def test_workers_that_lack_a_package_with_rules_say_so(start: Start, tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    make_tree(tree, 1)
+    with start() as fleet:
+        path = f"{install(tmp_path / 'site')}:{fleet.environ.get('PYTHONPATH', '')}"
+        fleet.environ = {**fleet.environ, "PYTHONPATH": path}
+        fleet.waiting = fleet.command("sec", "fast", "-p", str(tree), "-q", "-o", "report.json")
+        fleet.wait(3)
+        (gap,) = report(fleet, last_run(fleet))["summary"]["not_checked"]
+        assert (
+            'the package with the rules "house" (jarvis_workers.rules) is not installed on this worker' in gap["reason"]
+        )
         assert_nothing_is_left(fleet)
 
 

@@ -243,7 +243,6 @@ def test_a_file_that_does_not_stand_still_is_named(jarvis):
         (["-o", "no/r.md"], "jarvis: -o no/r.md: its directory is not there; name a file, or - for stdout"),
         (["-o", "tree"], "jarvis: -o tree: is a directory; name a file, or - for stdout"),
         (["-o", "x" * 300], f"jarvis: -o {'x' * 300}: cannot be written: File name too long; name a file, or - for"),
-        (["-o", "r.sarif"], 'jarvis: -o r.sarif: ".sarif" is not written yet; use .json or .md, or say --format'),
         (["--format", "pdf"], 'jarvis: --format: "pdf" is not one of json, markdown'),
         (["--fail-on", "huge"], 'jarvis: --fail-on: "huge" is not one of low, medium, high'),
         (["--detach"], "jarvis: --detach is for runs on a cluster: a local run is carried out by this command; leave"),

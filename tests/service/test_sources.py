@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.service.sources import ADDRESS, open_source
+from jarvis_workers.service.sources import ADDRESS, open_revision, open_source, unchanged_since
 
 
 @pytest.fixture
@@ -93,3 +93,157 @@ def test_the_token_reaches_git_in_its_environment_alone(tmp_path: Path, reposito
     assert "hush" not in (tmp_path / "args").read_text()
     assert "http.https://host.example/.extraHeader" in (tmp_path / "env").read_text()
     assert "other" not in (tmp_path / "env").read_text()
+
+
+def files_in(place: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in place.iterdir() if path.is_file()}
+
+
+def test_another_revision_of_a_directory_is_checked_out_elsewhere_and_deleted(repository: Path) -> None:
+    (repository / "a.c").write_text("int mine;\n")
+    commit = git(repository, "rev-parse", "old")
+
+    with open_revision(str(repository), "old") as revision:
+        assert files_in(revision.source.path) == {"a.c": "int a;\n"}
+        assert revision.source.root == f"{repository}@{commit}".encode()
+        assert revision.says == f"old ({commit[:12]})"
+    assert not revision.source.path.exists()
+    assert (repository / "a.c").read_text() == "int mine;\n"
+    assert git(repository, "status", "--short") == "M a.c"
+
+
+@pytest.mark.parametrize("revision", ["new~1", "HEAD^", "old^{commit}"])
+def test_a_revision_is_whatever_git_calls_one(repository: Path, revision: str) -> None:
+    with open_revision(str(repository), revision) as found:
+        assert files_in(found.source.path) == {"a.c": "int a;\n"}
+
+
+def test_a_directory_within_a_repository_is_the_same_directory_of_the_revision(repository: Path) -> None:
+    (repository / "sub").mkdir()
+    (repository / "sub" / "b.c").write_text("int b;\n")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "sub")
+
+    with open_revision(str(repository / "sub"), "HEAD") as found:
+        assert files_in(found.source.path) == {"b.c": "int b;\n"}
+    with open_revision(str(repository / "sub" / "b.c"), "HEAD") as found:
+        assert found.source.path.read_text() == "int b;\n"
+    with open_revision(str(repository / "sub"), "old") as found:
+        assert files_in(found.source.path) == {}
+
+
+def test_a_link_of_the_revision_does_not_lead_out_of_it(repository: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "s.c").write_text("int s;\n")
+    (repository / "sub").symlink_to(tmp_path / "secret")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "link")
+    (repository / "sub").unlink()
+    (repository / "sub").mkdir()
+
+    with open_revision(str(repository / "sub"), "HEAD") as found:
+        assert files_in(found.source.path) == {}
+
+
+def test_renamed_files_are_known_by_both_names(repository: Path) -> None:
+    git(repository, "mv", "a.c", "moved \n.c")
+    git(repository, "commit", "-qm", "moved")
+
+    with open_revision(str(repository), "new") as found:
+        assert found.renamed == {b"a.c": b"moved \n.c"}
+
+
+def test_an_address_has_other_revisions_too(repository: Path) -> None:
+    with open_revision(f"file://{repository}@new", "old") as found:
+        assert files_in(found.source.path) == {"a.c": "int a;\n"}
+
+
+def test_what_has_not_changed_is_known_by_path_and_hash(repository: Path) -> None:
+    (repository / "sub").mkdir()
+    (repository / "sub" / os.fsdecode(b"\xff \n.c")).write_text("int b;\n")
+    (repository / "link.c").symlink_to("a.c")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "sub")
+
+    whole, part = unchanged_since(str(repository), "HEAD"), unchanged_since(str(repository / "sub"), "HEAD")
+    one = unchanged_since(str(repository / "a.c"), "HEAD")
+
+    assert set(whole.blobs) == {b"a.c", b"sub/\xff \n.c"}
+    assert set(part.blobs) == {b"\xff \n.c"}
+    assert one.holds(b"a.c", b"int b;\n")
+    assert part.reason == "not changed since HEAD"
+
+
+@pytest.mark.parametrize(
+    ("revision", "says"),
+    [("nosuch", '"nosuch" is not a revision of '), ("-x", '"-x" is not a revision'), (" ", '" " is not a revision')],
+)
+def test_a_bad_revision_is_one_line(repository: Path, revision: str, says: str) -> None:
+    for ask in (opened, unchanged_since):
+        with pytest.raises(UsageError, match=says) as problem:
+            ask(str(repository), revision)
+        assert "\n" not in str(problem.value)
+
+
+def opened(named: str, revision: str) -> str:
+    with open_revision(named, revision) as found:
+        return found.says
+
+
+def test_where_there_is_no_repository_one_line_says_so(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is not in a git repository"):
+        unchanged_since(str(tmp_path), "HEAD")
+    with pytest.raises(UsageError, match="no such file or directory"):
+        unchanged_since(str(tmp_path / "gone"), "HEAD")
+    with pytest.raises(UsageError, match="for an address there is --baseline"):
+        unchanged_since("https://host/a.git", "HEAD")
+
+
+@pytest.mark.parametrize("name", ["plain", '"#odd\n\\', "# :x"])
+def test_a_repository_may_stand_anywhere(repository: Path, name: str) -> None:
+    place = repository.rename(repository.parent / name)
+
+    with open_revision(str(place), "old") as found:
+        assert files_in(found.source.path) == {"a.c": "int a;\n"}
+
+
+def test_programs_that_a_repository_names_are_not_run(repository: Path, tmp_path: Path) -> None:
+    spy = f"touch {tmp_path}/ran; cat"
+    for name in ("core.fsmonitor", "filter.x.clean", "filter.x.smudge", "diff.x.textconv", "diff.external"):
+        git(repository, "config", name, spy)
+    (repository / ".git" / "info" / "attributes").write_text("* filter=x diff=x\n")
+    hook = repository / ".git" / "hooks" / "post-checkout"
+    hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    hook.chmod(0o755)
+
+    unchanged_since(str(repository), "old")
+    with open_revision(str(repository), "old") as found:
+        assert files_in(found.source.path) == {"a.c": "int a;\n"}
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_branch_without_a_commit_knows_of_no_renames(repository: Path) -> None:
+    git(repository, "checkout", "-q", "--orphan", "fresh")
+
+    with open_revision(str(repository), "old") as found:
+        assert (files_in(found.source.path), found.renamed) == ({"a.c": "int a;\n"}, {})
+
+
+def test_a_repository_that_claims_another_working_tree_is_refused(repository: Path, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    git(repository, "config", "core.worktree", str(tmp_path / "other"))
+
+    with pytest.raises(UsageError, match=r"repo is not in the working tree of .*other"):
+        unchanged_since(str(repository), "old")
+
+
+def test_a_bare_repository_is_one_line(repository: Path) -> None:
+    git(repository, "config", "core.bare", "true")
+
+    with pytest.raises(UsageError, match="git: fatal: this operation must be run in a work tree"):
+        unchanged_since(str(repository), "old")
+
+
+def test_without_git_one_line_says_what_to_do(repository: Path) -> None:
+    with pytest.raises(UsageError, match="git is not installed; install it, or give a directory"):
+        unchanged_since(str(repository), "old", {"PATH": ""})

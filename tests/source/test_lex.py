@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jarvis_workers.source.lex import LEXEMES_MAX, mask
+from jarvis_workers.source.lex import LEXEMES_MAX, comments, mask
 
 LANGUAGES = ("c/cpp", "rust")
 TOKENS = st.sampled_from(
@@ -115,3 +115,24 @@ def test_beyond_all_measure_the_rest_is_blank_and_said_to_be_unread(language: st
     assert len(text) == len(content)
     assert end < len(content)
     assert not text[end:].strip()
+
+
+@pytest.mark.parametrize(
+    ("content", "language", "found"),
+    [
+        (b'a; // b\n"/* c */" /* d */ e', "c/cpp", [b"// b", b"/* d */"]),
+        (b"/* never closed", "c/cpp", [b"/* never closed"]),
+        (b"a // b \\\n c\n'\"' /**/", "c/cpp", [b"// b \\\n c", b"/**/"]),
+        (b'r#"// a"# /* b /* c */ d */ // e\n/* f */', "rust", [b"/* b /* c */ d */", b"// e", b"/* f */"]),
+        (b"'a /* b */", "rust", [b"/* b */"]),
+    ],
+)
+def test_comments_are_found_where_they_are_none_in_a_literal(content: bytes, language: str, found: list[bytes]) -> None:
+    assert [content[start:end] for start, end in comments(content, language)] == found
+
+
+@given(content=st.lists(TOKENS, max_size=30).map(b"".join), language=st.sampled_from(LANGUAGES))
+def test_comments_are_blank_in_masked_text(content: bytes, language: str) -> None:
+    text = mask(content, language).text
+
+    assert all(not text[start:end].strip() for start, end in comments(content, language))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jarvis_workers.source.match import ENGINES, build, engines
+from jarvis_workers.source.match import ENGINES, Word, build, engines
 
 PATTERNS = (rb"copy[( ]", rb"unsafe[^0-9A-Za-z_]", rb"gets(?: ?[(/]|\n)")
 WORDS = st.sampled_from([b"strcpy", b"copy(", b"unsafe", b"unsafe{", b"gets (", b"gets", b" ", b"\n", b"\0", b"\xff"])
@@ -20,6 +20,16 @@ def test_a_match_says_which_pattern_and_where_it_starts(engine: str) -> None:
 @given(content=CONTENTS)
 def test_every_engine_finds_what_re_finds(engine: str, content: bytes) -> None:
     assert build(PATTERNS, engine).find(content) == build(PATTERNS, "re").find(content)
+
+
+@pytest.mark.parametrize("engine", engines())
+@pytest.mark.parametrize("word", [b"free", b"pthread_create"], ids=["short", "long"])
+def test_a_word_counts_only_with_what_follows_it(engine: str, word: bytes) -> None:
+    content = b"%bd(a); x%b(b); %b (c); %b" % (word, word, word, word)
+
+    found = build([b"other", Word(word, rb" ?\(")], engine).find(content)
+
+    assert found == [(1, content.index(word + b"(")), (1, content.index(word + b" ("))]
 
 
 @pytest.mark.parametrize("engine", engines())

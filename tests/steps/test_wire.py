@@ -6,21 +6,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jarvis_workers.steps.wire import decode_commit, encode_commit, to_line
-from jarvis_workers.store.values import Commit, Spot
+from jarvis_workers.store.values import Commit, NewJob, Spot
 
 paths = st.binary(min_size=1, max_size=40).filter(lambda path: b"\0" not in path)
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 numbers = st.integers(min_value=0, max_value=2**53)
 spots = st.builds(
-    Spot, path=paths, pattern=words, line=numbers, confidence=st.floats(0, 1, allow_nan=False), evidence=words
+    Spot,
+    path=paths,
+    pattern=words,
+    line=numbers,
+    confidence=st.floats(0, 1, allow_nan=False),
+    evidence=words,
+    suppressed=st.none() | words,
 )
+new_jobs = st.builds(NewJob, step=words, queue=words, label=words, input_hash=words, payload=words, weight=numbers)
 commits = st.builds(
     Commit,
     files=numbers,
     size=numbers,
+    cached=numbers,
     cpu_seconds=st.floats(0, 1e6),
     spots=st.lists(spots, max_size=5).map(tuple),
     not_checked=st.lists(st.tuples(paths, words), max_size=5).map(tuple),
+    remarks=st.lists(st.tuples(paths, numbers, words, words), max_size=5).map(tuple),
+    children=st.lists(new_jobs, max_size=3).map(tuple),
+    profile=st.none() | words.filter(bool),
 )
 
 

@@ -54,7 +54,7 @@ def test_as_many_as_a_hostile_file_makes_come_back_as_they_went(store: Store) ->
         found = list(candidates.read(session, run))
 
     assert [gid for gid, _ in found] == list(range(1, 12_001))
-    assert [(one.line, one.confidence, one.evidence) for _, one in found] == [spot[2:] for spot in spots]
+    assert [(one.line, one.confidence, one.evidence) for _, one in found] == [spot[2:5] for spot in spots]
     assert found[0][1] == Found(**candidate(Hit(*spots[0][1:]), "a.c").model_dump())
 
 
@@ -75,3 +75,13 @@ def test_a_run_without_candidates_has_none(store: Store) -> None:
     with store.write() as session:
         candidates.number(session, run)
         assert list(candidates.read(session, run)) == []
+
+
+def test_what_is_suppressed_is_numbered_behind_all_others(store: Store) -> None:
+    run = add_planned_run(store, 1)
+    silent = Spot(b"a.c", "unsafe_api", 1, 0.8, "gets(a);", "checked")
+    commit(store, claim(store, run)[0], silent, Spot(b"b.c", "unsafe_api", 1, 0.8, "gets(b);"))
+    with store.read() as session:
+        found = list(candidates.read(session, run))
+
+    assert [(gid, one.file, one.suppressed) for gid, one in found] == [(1, "b.c", None), (2, "a.c", "checked")]

@@ -5,27 +5,53 @@ from pathlib import PurePath
 from typing import Any
 
 from jarvis_workers.sec.report.body import build, every_issue, gather
+from jarvis_workers.sec.report.html import render_html
 from jarvis_workers.sec.report.json import json_line, render_json
+from jarvis_workers.sec.report.junit import render_junit
 from jarvis_workers.sec.report.markdown import render_markdown
+from jarvis_workers.sec.report.sarif import render_sarif
 
 __all__ = [
     "FORMATS",
+    "QUOTING",
     "Renderer",
     "build",
     "every_issue",
     "format_of",
     "gather",
     "json_line",
+    "render_html",
     "render_json",
+    "render_junit",
     "render_markdown",
+    "render_sarif",
 ]
 
 Renderer = Callable[[Mapping[str, Any], Mapping[str, Any]], Iterator[str]]
 
-FORMATS: Mapping[str, Renderer] = {"json": render_json, "markdown": render_markdown}
-SUFFIXES = {".json": "json", ".md": "markdown", ".markdown": "markdown"}
+FORMATS: Mapping[str, Renderer] = {
+    "json": render_json,
+    "markdown": render_markdown,
+    "sarif": render_sarif,
+    "html": render_html,
+    "junit": render_junit,
+}
+# They show the code around findings, where `body["excerpts"]` holds it.
+QUOTING = frozenset({"html"})
+# The first that fits counts.
+SUFFIXES = {
+    ".sarif.json": "sarif",
+    ".sarif": "sarif",
+    ".json": "json",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".html": "html",
+    ".htm": "html",
+    ".xml": "junit",
+}
 
 
 def format_of(path: str | PurePath, default: str) -> str:
     """Name the format that a file's suffix asks for, or `default` where it asks for none."""
-    return SUFFIXES.get(PurePath(path).suffix.lower(), default)
+    name = PurePath(path).name.lower()
+    return next((form for suffix, form in SUFFIXES.items() if name.endswith(suffix)), default)

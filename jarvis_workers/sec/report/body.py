@@ -22,16 +22,22 @@ from jarvis_workers.sec.finding import (
     score_of,
     severity_of,
 )
+from jarvis_workers.sec.report.aside import Aside, begin_aside
+from jarvis_workers.sec.suppressions import WITHOUT_REASON
 
 WORST_FIRST = tuple(reversed(SEVERITIES))
 TOP_FILES = 10
 ID_LENGTH = 6
 # More than anybody reads; a scan that finds more is to be narrowed.
 ISSUES_MAX = 25_000
+REMARKS_MAX = 1_000
 MIN_CONFIDENCE = 0.4
 
 Described = Candidate | Found
 Numbered = tuple[int, Described]
+# By rule.
+Severities = Mapping[str, str]
+AS_IT_IS: Severities = {}
 
 
 @dataclass(slots=True)
@@ -46,26 +52,43 @@ class Findings:
     categories: Counter[str] = field(default_factory=Counter)
     severities: Counter[str] = field(default_factory=Counter)
     file_scores: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    suppressed: list[dict[str, Any]] = field(default_factory=list)
+    aside: Aside = field(default_factory=Aside)
 
 
-def gather(numbered: Iterable[Numbered], min_confidence: float = MIN_CONFIDENCE, most: int = ISSUES_MAX) -> Findings:
-    """Go once through the candidates, each with its gid; keep the `most` of highest score, in the order they came."""
-    findings, names = Findings(), list[str]()
-    counted = _counted(numbered, min_confidence, findings, names)
-    best = heapq.nlargest(most, counted, key=lambda entry: score_of(entry[2].confidence))
+def gather(
+    numbered: Iterable[Numbered],
+    min_confidence: float = MIN_CONFIDENCE,
+    most: int = ISSUES_MAX,
+    *,
+    severities: Severities = AS_IT_IS,
+    known: Mapping[str, int] | None = None,
+) -> Findings:
+    """Go once through the candidates, each with its gid; keep the `most` of highest score, in the order they came.
+
+    `severities` are those given to rules, whatever the confidence of their findings; `known` says how many findings
+    with a fingerprint a baseline has: they are set aside, as are those that a comment suppresses.
+    """
+    findings, names = Findings(aside=begin_aside(known)), list[str]()
+    counted = _counted(findings.aside.counted(numbered, min_confidence), min_confidence, (findings, names), severities)
+    best = heapq.nlargest(most, counted, key=lambda entry: _weigh(entry[2], severities)[1])
     lengths = _lengths(names)
     findings.issues = [
-        _issue(names[place], lengths, (gid, found)) for place, gid, found in sorted(best, key=lambda entry: entry[0])
+        _issue(names[place], lengths, (gid, found), severities)
+        for place, gid, found in sorted(best, key=lambda entry: entry[0])
     ]
+    findings.suppressed = list(_suppressed(findings.aside, names, severities))
     return findings
 
 
-def every_issue(read: Callable[[], Iterable[Numbered]], min_confidence: float) -> Iterator[dict[str, Any]]:
+def every_issue(
+    read: Callable[[], Iterable[Numbered]], min_confidence: float, *, severities: Severities = AS_IT_IS
+) -> Iterator[dict[str, Any]]:
     """Yield all that `gather` counts, under the same names; goes through the candidates twice and keeps none."""
     lengths = _lengths([_full_id(found) for _, found in read() if found.confidence >= min_confidence])
     for gid, found in read():
         if found.confidence >= min_confidence:
-            yield _issue(_full_id(found), lengths, (gid, found))
+            yield _issue(_full_id(found), lengths, (gid, found), severities)
 
 
 def build(
@@ -75,10 +98,13 @@ def build(
     not_checked: Sequence[tuple[str, str]] = (),
     left_out: Mapping[str, int] | None = None,
     excluded: Sequence[tuple[str, str]] = (),
+    remarks: Iterable[Sequence[Any]] = (),
+    baseline: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return {"summary": ..., "issues": [...]}.
+    """Return {"summary": ..., "issues": [...]}, and "suppressed" ones where there are any.
 
-    `not_checked` and `excluded` are (file, reason); `left_out` counts files by reason.
+    `not_checked` and `excluded` are (file, reason); `left_out` counts files by reason; `remarks` are (file, line, the
+    comment that suppresses, what is to be said of it); `baseline` says what the findings were compared with.
     """
     not_listed = findings.total - len(findings.issues)
     return {
@@ -87,28 +113,33 @@ def build(
             "scanned_files": scanned_files,
             "not_checked": [{"file": file, "reason": reason} for file, reason in sorted(set(not_checked))],
             "below_min_confidence": findings.weaker,
+            "suppressed": findings.aside.total_suppressed,
+            **_remarked(remarks),
+            **({"baseline": _compared(findings.aside, baseline)} if baseline is not None else {}),
             **({"not_listed": not_listed} if not_listed else {}),
             "left_out": dict(sorted((left_out or {}).items())),
             "excluded": [{"path": path, "reason": reason} for path, reason in sorted(set(excluded))],
         },
         "issues": findings.issues,
+        **({"suppressed": findings.suppressed} if findings.suppressed else {}),
     }
 
 
 def _counted(
-    numbered: Iterable[Numbered], min_confidence: float, findings: Findings, names: list[str]
+    numbered: Iterable[Numbered], min_confidence: float, into: tuple[Findings, list[str]], severities: Severities
 ) -> Iterator[tuple[int, int, Described]]:
     """Count and name the candidates on their way to the choice."""
+    findings, names = into
     for gid, found in numbered:
         if found.confidence < min_confidence:
             findings.weaker += 1
             continue
-        score = score_of(found.confidence)
+        severity, score = _weigh(found, severities)
         findings.score_sum += score
         findings.file_scores[found.file] += score
         findings.languages[found.language] += 1
         findings.categories[found.category] += 1
-        findings.severities[severity_of(found.confidence)] += 1
+        findings.severities[severity] += 1
         names.append(_full_id(found))
         yield findings.total, gid, found
         findings.total += 1
@@ -128,12 +159,46 @@ def _totals(findings: Findings) -> dict[str, Any]:
     }
 
 
+def _suppressed(aside: Aside, names: Sequence[str], severities: Severities) -> Iterator[dict[str, Any]]:
+    """Yield issues with the words that suppress them; their names differ from those of the others."""
+    full = [_full_id(found) for _, found in aside.suppressed]
+    lengths = _lengths([*names, *full]) if full else {}
+    for name, numbered in zip(full, aside.suppressed, strict=True):
+        suppression = {"kind": "inSource", "justification": numbered[1].suppressed}
+        yield _issue(name, lengths, numbered, severities) | {"suppression": suppression}
+
+
+def _remarked(remarks: Iterable[Sequence[Any]]) -> dict[str, Any]:
+    """Tell the suppressions that suppress nothing from those that merely lack a reason."""
+    told: dict[str, list[dict[str, Any]]] = {"unused_suppressions": [], "suppressions_without_reason": []}
+    for file, line, text, says in sorted(map(tuple, remarks)):
+        if says == WITHOUT_REASON:
+            told["suppressions_without_reason"].append({"file": file, "line": line, "text": text})
+        else:
+            told["unused_suppressions"].append({"file": file, "line": line, "text": text, "reason": says})
+    more = {f"{name}_not_listed": len(found) - REMARKS_MAX for name, found in told.items() if len(found) > REMARKS_MAX}
+    return {name: found[:REMARKS_MAX] for name, found in told.items()} | more
+
+
+def _compared(aside: Aside, baseline: Mapping[str, Any]) -> dict[str, Any]:
+    """Where only part of the tree was scanned, nobody knows what is gone."""
+    gone = {} if baseline.get("partial") else {"gone": aside.gone}
+    return {"known": aside.known, **gone, **{name: value for name, value in baseline.items() if name != "partial"}}
+
+
 def _in_order(counts: Counter[str], order: Iterable[str]) -> dict[str, int]:
     return {name: counts[name] for name in order if counts[name]}
 
 
-def _issue(full: str, lengths: Mapping[str, int], numbered: Numbered) -> dict[str, Any]:
+def _weigh(found: Described, severities: Severities) -> tuple[str, float]:
+    """Return severity and score."""
+    severity = severities.get(found.pattern) or severity_of(found.confidence)
+    return severity, score_of(found.confidence, severity)
+
+
+def _issue(full: str, lengths: Mapping[str, int], numbered: Numbered, severities: Severities) -> dict[str, Any]:
     gid, found = numbered
+    severity, score = _weigh(found, severities)
     return {
         "id": full[: lengths.get(full[: 1 + ID_LENGTH], 1 + ID_LENGTH)],
         "gid": gid,
@@ -146,8 +211,8 @@ def _issue(full: str, lengths: Mapping[str, int], numbered: Numbered) -> dict[st
         "description": found.description,
         "suggestion": found.suggestion,
         "confidence": found.confidence,
-        "severity": severity_of(found.confidence),
-        "score": score_of(found.confidence),
+        "severity": severity,
+        "score": score,
         "status": "heuristic",
         "cwe": found.cwe,
         "fingerprint": fingerprint_of(found.file, found.pattern, found.evidence),

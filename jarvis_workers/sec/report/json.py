@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+DENSE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 INNER = json.JSONEncoder(ensure_ascii=False, separators=(",\n      ", ": "))
 OBEYED = re.compile("[\x80-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]")
 
@@ -27,6 +28,11 @@ def render_json(body: Mapping[str, Any], run: Mapping[str, Any]) -> Iterator[str
 def json_line(row: Mapping[str, Any]) -> str:
     """Return the row as a line of a .jsonl file."""
     return harmless(json.dumps(row, ensure_ascii=False)) + "\n"
+
+
+def dense(value: object) -> str:
+    """Return a value as JSON on one line, with nothing to spare."""
+    return harmless(DENSE.encode(value))
 
 
 def harmless(text: str) -> str:

@@ -11,12 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
+from jarvis_workers.sec.report.aside import nothing_changed, nothing_found
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.escape import code, code_cell, prose
 
 Body = Mapping[str, Any]
 Issues = Sequence[Mapping[str, Any]]
 Text = tuple[str, str]
+
+REMARKS = ("unused_suppressions", "suppressions_without_reason")
 
 
 def render_markdown(body: Body, run: Mapping[str, Any]) -> Iterator[str]:
@@ -35,6 +38,7 @@ def _blocks(summary: Body, issues: Issues, run: Mapping[str, Any]) -> Iterator[s
     yield from _not_checked(summary["not_checked"])
     yield from _rules(issues, texts)
     yield from _findings(issues, texts)
+    yield from _suppressions(summary)
     yield from _left_out(summary)
     yield from _advice(summary)
     yield from _run(run)
@@ -56,7 +60,10 @@ def _verdict(summary: Body) -> Iterator[str]:
     elif gaps:
         yield f"**Incomplete.** No rule fired in the {files} that were checked, but not everything was."
     elif summary["scanned_files"]:
-        yield f"**No findings.** No rule fired in {files}. That is not a proof that there is no fault."
+        word, extent = nothing_found(summary)
+        yield f"**{word}** {extent} in {files}. That is not a proof that there is no fault."
+    elif revision := nothing_changed(summary):
+        yield f"**Nothing to check.** No source file has changed since {prose(revision)}."
     else:
         yield "**Nothing was checked.** No source file was found, so this report says nothing about the code."
     if summary.get("not_listed"):
@@ -73,6 +80,38 @@ def _verdict(summary: Body) -> Iterator[str]:
     if summary["below_min_confidence"]:
         weaker = _count(summary["below_min_confidence"], "weaker finding")
         yield f"Not listed: {weaker}, below the least confidence asked for."
+    yield from _set_aside(summary)
+
+
+def _set_aside(summary: Body) -> Iterator[str]:
+    if baseline := summary.get("baseline"):
+        gone = f", {baseline['gone']:,} are gone" if "gone" in baseline else ""
+        yield (
+            f"Only what is new is listed: {_count(baseline['known'], 'finding')} of the baseline "
+            f"{code(baseline['what'])} are still there{gone}."
+        )
+        if less := baseline.get("not_listed"):
+            yield f"> The baseline itself did not list {_count(less, 'finding')}: they count as new."
+        if state := baseline.get("state"):
+            yield f"> The run over the baseline is {prose(state)}: what it has not checked counts as new."
+    if summary.get("suppressed"):
+        yield f"Not listed: {_count(summary['suppressed'], 'finding')} that comments in the code suppress."
+
+
+def _suppressions(summary: Body) -> Iterator[str]:
+    unused, silent = (summary.get(name, []) for name in REMARKS)
+    if unused:
+        yield "## Suppressions that suppress nothing"
+        yield "\n".join(f"{_place(found)}: {prose(found['reason'])}" for found in unused)
+    if silent:
+        yield "## Suppressions without a reason"
+        yield "\n".join(map(_place, silent))
+    if more := sum(summary.get(f"{name}_not_listed", 0) for name in REMARKS):
+        yield f"And {more:,} more suppressions of these kinds."
+
+
+def _place(found: Body) -> str:
+    return f"- {code(found['file'])} line {found['line']}: {code(found['text'])}"
 
 
 def _numbers(summary: Body, issues: Issues) -> Iterator[str]:

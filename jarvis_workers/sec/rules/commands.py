@@ -3,9 +3,9 @@
 import re
 
 from jarvis_workers.sec.rules.literals import is_constant, provenance
-from jarvis_workers.sec.rules.rule import Site
+from jarvis_workers.sec.rules.rule import Rule, Site
 
-__all__ = ["check_command"]
+__all__ = ["RULES"]
 
 FROM_OUTSIDE = re.compile(rb"\b(?:argv|optarg|getenv|fgets|recv)\b")
 BUILT = re.compile(rb"(?:sn?printf|strn?cat|strlcat|strn?cpy|strlcpy|append)\s*\(\s*\Z")
@@ -50,3 +50,37 @@ def _was_built(site: Site, command: bytes) -> bool:
             return True
         at = before.rfind(command, 0, at)
     return False
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "command_execution",
+        language="c/cpp",
+        category="input_validation",
+        cwe=78,
+        confidence=0.75,
+        check=check_command,
+        calls=(
+            "system",
+            "popen",
+            "_popen",
+            "_wsystem",
+            "_wpopen",
+            "execl",
+            "execlp",
+            "execle",
+            "execv",
+            "execvp",
+            "execve",
+            "execvpe",
+            "posix_spawn",
+            "posix_spawnp",
+        ),
+        title="command that is not constant",
+        description="Starts a program or shell with a command that is not constant: input that reaches it runs others.",
+        suggestion="Start a fixed program with an argument vector and no shell; allow only known values for the rest.",
+        verification="Somebody outside of the program can decide a part of the command.",
+        bad='snprintf(cmd, sizeof cmd, "ls %s", dir);\nsystem(cmd);',
+        good='char *const args[] = {"ls", "--", dir, NULL};\nexecv("/bin/ls", args);',
+    ),
+)

@@ -1,21 +1,32 @@
-"""unsafe_api and atoi_family, insecure_tmpfile: calls that are a finding by themselves, more or less sure."""
+"""unsafe_api and atoi_family, insecure_tmpfile: calls that are a finding by themselves, more or less sure.
+
+A copy is surest where the sizes of both sides are known and do not fit, and no finding where they do.
+"""
 
 import re
 
 from jarvis_workers.sec.rules.literals import is_constant, pieces
-from jarvis_workers.sec.rules.rule import Site
+from jarvis_workers.sec.rules.macros import is_in_macro
+from jarvis_workers.sec.rules.measures import is_made_to_measure, is_source_bounded, was_measured
+from jarvis_workers.sec.rules.printed import printed_length
+from jarvis_workers.sec.rules.rooms import Rooms
+from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.source.amounts import Amount, squeezed
 
-__all__ = ["check_conversion", "check_copy", "check_tmpfile"]
+__all__ = ["RULES"]
 
 ARGUMENTS = {b"gets": (1, 1), b"sprintf": (2, 99), b"vsprintf": (3, 3)}
 COPIES = (2, 2)
+PROVEN, NUMBERS = 0.15, -0.3
+MEASURED, ELSEWHERE, BOUNDED = -0.2, -0.15, -0.1
+WIDE = 4
+NAME = re.compile(rb"[A-Za-z_]\w*+\Z")
 UNBOUNDED_STRING = re.compile(rb"%[-+ #0]*\*?\d*(?:l?s|S)")
-SIMPLE = re.compile(rb"[\w.\[\]>-]{1,64}\Z")
 FROM_OUTSIDE = re.compile(rb"\b(?:argv|optarg|getenv|fgets|recv|getline|strtok\w*|environ)\b")
 
 
 def check_copy(site: Site) -> float | None:
-    """An unbounded copy; less so when its source is constant or was measured just before."""
+    """An unbounded copy; less sure when its source is constant, or something was measured before."""
     least, most = ARGUMENTS.get(site.name, COPIES)
     given = site.arguments
     if given.end is not None and not least <= len(given.spans) <= most:
@@ -25,9 +36,11 @@ def check_copy(site: Site) -> float | None:
     if site.name in (b"sprintf", b"vsprintf"):
         return _formatted(site)
     source = site.masked(1)
-    if is_constant(source):
-        return -0.35
-    return -0.2 if _was_measured(site, source.strip()) else 0.0
+    scope = Rooms(site)
+    fits = _fits(site, scope, source.strip())
+    if fits is not None:
+        return None if fits else PROVEN
+    return -0.35 if is_constant(source) else _measured(site, scope)
 
 
 def check_conversion(site: Site) -> float | None:
@@ -37,7 +50,15 @@ def check_conversion(site: Site) -> float | None:
     text = site.masked(0)
     if is_constant(text):
         return None
-    return 0.1 if FROM_OUTSIDE.search(text) else 0.0
+    moved = 0.1 if FROM_OUTSIDE.search(text) else 0.0
+    return moved + BOUNDED if _is_tested_next(site) else moved
+
+
+def _is_tested_next(site: Site) -> bool:
+    """Tell whether the first thing done with the number is to compare it: a bad text, read as 0, may be refused."""
+    target = site.result.target
+    following = next(site.uses_after(target), None) if target else None
+    return site.result.tested or (following is not None and following.kind == "test")
 
 
 def check_tmpfile(site: Site) -> float | None:
@@ -46,20 +67,105 @@ def check_tmpfile(site: Site) -> float | None:
     return None if given.end is not None and len(given.spans) != wanted else 0.0
 
 
-def _formatted(site: Site) -> float:
+def _measured(site: Site, scope: Rooms) -> float:
+    if is_in_macro(site):
+        return ELSEWHERE
+    if was_measured(site) or is_made_to_measure(site, scope):
+        return MEASURED
+    return BOUNDED if is_source_bounded(site, scope) else 0.0
+
+
+def _fits(site: Site, scope: Rooms, source: bytes) -> bool | None:
+    """Tell whether the source fits in the target, where both sizes are known; None if not."""
+    rooms = scope.rooms(site.masked(0))
+    if not rooms:
+        return None
+    wide = site.name.startswith(b"wc")
+    length, most = scope.length(source), scope.longest(source)
+    if length is None:
+        length = Amount.named(b"%b(%b)" % (b"wcslen" if wide else b"strlen", squeezed(source)))
+    held = _held(site, scope) if b"cat" in site.name else Amount.of(0)
+    unit = Amount.of(WIDE if wide else 1)
+    said = {_compared(length, held, unit, room) for room in rooms}
+    if "more" in said:
+        return False
+    if said == {"no more"} or {_compared(most, held, unit, room) for room in rooms} == {"no more"}:
+        return True
+    return None
+
+
+def _compared(length: Amount | None, held: Amount, unit: Amount, room: Amount) -> str:
+    return "" if length is None else length.plus(held).plus(Amount.of(1)).times(unit).compared(room)
+
+
+def _held(site: Site, scope: Rooms) -> Amount:
+    target = site.masked(0).strip()
+    known = scope.length(target) if NAME.match(target) else None
+    return Amount.named(b"strlen(%b)" % squeezed(target)) if known is None else known
+
+
+def _formatted(site: Site) -> float | None:
     text = site.masked(1)
     if b'"' not in text:
-        return -0.1 if is_constant(text) else 0.0
-    return 0.0 if UNBOUNDED_STRING.search(pieces(text, site.original(1))) else -0.3
+        return BOUNDED
+    rooms = Rooms(site).rooms(site.masked(0))
+    printed = printed_length(site, 1) if site.name == b"sprintf" else None
+    if printed:
+        if any(Amount.of(printed.least + 1).compared(room) == "more" for room in rooms):
+            return PROVEN
+        if printed.most is not None:
+            return None if rooms and _all_hold(rooms, printed.most + 1) else NUMBERS
+    return 0.0 if UNBOUNDED_STRING.search(pieces(text, site.original(1))) else NUMBERS
 
 
-def _was_measured(site: Site, source: bytes) -> bool:
-    if not SIMPLE.match(source):
-        return False
-    before = site.before(600)
-    at = before.rfind(source)
-    while at >= 0:
-        if before[max(0, at - 12) : at].rstrip(b" \t(").endswith((b"strlen", b"wcslen", b"sizeof")):
-            return True
-        at = before.rfind(source, max(0, at - 400), at)
-    return False
+def _all_hold(rooms: list[Amount], size: int) -> bool:
+    return all(Amount.of(size).compared(room) == "no more" for room in rooms)
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "unsafe_api",
+        language="c/cpp",
+        category="unsafe_api",
+        cwe=120,
+        confidence=0.8,
+        check=check_copy,
+        calls=("strcpy", "strcat", "stpcpy", "wcscpy", "wcscat", "wcpcpy", "gets", "sprintf", "vsprintf"),
+        title="copy without a size",
+        description="Writes to a buffer whose size it does not know: a source longer than the target overruns it.",
+        suggestion="Pass the size of the target: snprintf, strlcpy, or memcpy after a length check; fgets for gets.",
+        verification="The source can be longer than the target, and nothing on the way here limits it.",
+        bad="char name[32];\nstrcpy(name, argv[1]);",
+        good='snprintf(name, sizeof name, "%s", argv[1]);',
+    ),
+    Rule(
+        "insecure_tmpfile",
+        language="c/cpp",
+        category="insecure_permissions",
+        cwe=377,
+        confidence=0.8,
+        check=check_tmpfile,
+        calls=("tmpnam", "tmpnam_r", "tempnam", "mktemp", "_mktemp", "_tempnam"),
+        title="name of a temporary file that others can take",
+        description="Returns a name that somebody else can create, or point elsewhere, before this program opens it.",
+        suggestion="Use mkstemp or tmpfile, which create and open the file in one step.",
+        verification="The directory is writable by others, and the file is opened by that name.",
+        bad='FILE *f = fopen(tmpnam(NULL), "w");',
+        good="int fd = mkstemp(template);",
+    ),
+    Rule(
+        "atoi_family",
+        language="c/cpp",
+        category="input_validation",
+        cwe=20,
+        confidence=0.5,
+        check=check_conversion,
+        calls=("atoi", "atol", "atoll", "atof"),
+        title="number read without a check",
+        description="Cannot tell 0 from text that is no number, and is undefined when the value does not fit.",
+        suggestion="Use strtol or strtod, and check errno, the end pointer and the range.",
+        verification="A text that is no number, or a number out of range, changes what the program does.",
+        bad="size_t n = atoi(argv[1]);",
+        good="errno = 0;\nlong n = strtol(argv[1], &end, 10);\nif (errno || *end || n < 0)\n    usage();",
+    ),
+)

@@ -2,9 +2,9 @@
 
 import re
 
-from jarvis_workers.sec.rules.rule import Site
+from jarvis_workers.sec.rules.rule import Rule, Site
 
-__all__ = ["check_realloc"]
+__all__ = ["RULES"]
 
 REACH = 320
 STATEMENT_EDGE = re.compile(rb"[;{}=]")
@@ -13,16 +13,27 @@ CASTS = re.compile(
 )
 CAST = re.compile(rb"\([\w\s*]{1,80}\)(?=[\w(*])")
 NAME_AT_START, NAME_AT_END = re.compile(rb"\w+"), re.compile(rb"(\w+)\s*\Z")
-GIVES_UP = re.compile(rb"\b(?:abort|_?exit|die|fatal|panic|oom|out_of_memory|err|errx|nomem)\w*\s*\(", re.IGNORECASE)
+GIVES_UP = re.compile(
+    rb"\b(?:abort|_?exit|die|fatal|panic|oom|out_of_memory|err|errx|nomem|assert|serverAssert|BUG)\w*\s*\(",
+    re.IGNORECASE,
+)
 
 
 def check_realloc(site: Site) -> float | None:
-    """Less sure where the program ends when there is no memory, as nothing can leak then."""
+    """Less sure where the program ends when there is no memory; nothing where the pointer was saved."""
     target = _target(site)
     pointer = b"".join(CAST.sub(b"", site.masked(0)).split())
     if not pointer or not b"".join(target.split()).endswith(pointer) or _is_longer(target, pointer):
         return None
+    if _was_saved(site, pointer):
+        return None
     return -0.2 if GIVES_UP.search(site.after(160)) else 0.0
+
+
+def _was_saved(site: Site, pointer: bytes) -> bool:
+    """Tell whether the old pointer was copied to another variable shortly before."""
+    before = b"".join(site.before(REACH).split())
+    return re.search(rb"\w=(?:\([\w*]{1,40}\))?" + re.escape(pointer) + rb";", before) is not None
 
 
 def _target(site: Site) -> bytes:
@@ -42,3 +53,22 @@ def _is_longer(target: bytes, pointer: bytes) -> bool:
     name = NAME_AT_START.match(pointer)
     last = NAME_AT_END.search(target)
     return name is not None and last is not None and name[0] == pointer and last[1] != pointer
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "realloc_assign_back",
+        language="c/cpp",
+        category="memory_mgmt",
+        cwe=401,
+        confidence=0.8,
+        check=check_realloc,
+        calls=("realloc", "reallocarray", "krealloc", "krealloc_array", "kvrealloc"),
+        title="realloc into its only pointer",
+        description="If realloc fails it returns NULL and keeps the old block, whose only pointer is lost here.",
+        suggestion="Assign the result to a temporary pointer, check it, and only then replace the old pointer.",
+        verification="The old pointer is kept nowhere else, and the program goes on when there is no memory.",
+        bad="p = realloc(p, n);",
+        good="void *more = realloc(p, n);\nif (more)\n    p = more;",
+    ),
+)

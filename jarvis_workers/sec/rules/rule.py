@@ -1,23 +1,48 @@
 """The words of the rules: a rule, the file it looks at, and the site where it looks."""
 
-from collections.abc import Callable
-from functools import cached_property
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from jarvis_workers.source.calls import Arguments, arguments
+from jarvis_workers.source.functions import Function, Functions, functions
+from jarvis_workers.source.uses import Result, Use, result_of, uses
 
 __all__ = ["Check", "Rule", "Site", "Source"]
+
+REACH = 8_192
+T = TypeVar("T")
+
+
+class _Once(Generic[T]):
+    """A property that is worked out when it is first asked for: `cached_property` takes a lock, which costs more."""
+
+    def __init__(self, work: Callable[[Any], T]) -> None:
+        self._work = work
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, one: Any, owner: type) -> T:
+        found = one.__dict__[self._name] = self._work(one)
+        return found
 
 
 class Source:
     """One file under scan: as it is, and masked; what several sites need is worked out once."""
 
-    def __init__(self, content: bytes, text: bytes, *, header: bool = False, test: bool = False) -> None:
+    def __init__(
+        self, content: bytes, text: bytes, *, language: str = "c/cpp", header: bool = False, test: bool = False
+    ) -> None:
         self.content = content
         self.text = text
+        self.language = language
         self.header = header
         self.test = test
         self.remembered: dict[str, object] = {}
+
+    @_Once
+    def functions(self) -> Functions:
+        return functions(self.text, self.language)
 
 
 class Site:
@@ -29,7 +54,7 @@ class Site:
         self.start = start
         self.at = at
 
-    @cached_property
+    @_Once
     def arguments(self) -> Arguments:
         return arguments(self.source.text, self.at)
 
@@ -53,6 +78,26 @@ class Site:
         start = max(0, self.start - reach)
         return text[max(start, text.rfind(b"\n}", start, self.start)) : self.start]
 
+    @_Once
+    def function(self) -> Function | None:
+        """The function in which the site stands; its body is cut where the file is, 8 KB behind its last name."""
+        return self.source.functions.at(self.start)
+
+    @_Once
+    def result(self) -> Result:
+        """What becomes of the result of the call."""
+        return result_of(self.source.text, self.start, self.arguments.end)
+
+    def uses_before(self, name: bytes) -> Iterator[Use]:
+        """Yield the first mentions of a variable in the function before the site."""
+        return uses(self.source.text, name, self.function.body[0] if self.function else self.start, self.start)
+
+    def uses_after(self, name: bytes, reach: int = REACH) -> Iterator[Use]:
+        """Yield the mentions of a variable in the function behind the call, as far as `reach` bytes."""
+        start = self.arguments.end or self.at
+        end = self.function.body[1] if self.function else start
+        return uses(self.source.text, name, start, min(end, start + reach))
+
     def after(self, reach: int) -> bytes:
         end = self.arguments.end or self.at
         return self.source.text[end : end + reach]
@@ -65,9 +110,12 @@ Dismissal = Callable[[bytes, bytes, int], bool]
 class Rule(NamedTuple):
     """One kind of finding.
 
-    `calls` are names that count when called, `words` names that count wherever they stand.  `check` says how far the
-    context moves the confidence, or None when there is nothing to report.  `dismisses(name, content, end of name)` is
-    a quick look at unmasked text that spares the masking of files in which there is plainly nothing.
+    `calls` are names that count when called, `words` names that count wherever they stand, `tails` ends of names that
+    do (`password` for `db_password`), `shapes` patterns in what hyperscan, re2 and re have in common, whose start is
+    the site: no two shapes of a language may match overlapping text.  `check` says how far the context moves the
+    confidence, or None when there is nothing to report.  `dismisses(name, content, end of name)` is a quick look at
+    unmasked text that spares the masking of files in which there is plainly nothing.  `title` is a few words for
+    lists; `verification` is the condition under which a finding is real; `bad` and `good` are examples of a few lines.
     """
 
     pattern: str
@@ -76,8 +124,14 @@ class Rule(NamedTuple):
     cwe: int
     confidence: float
     check: Check
+    title: str
     description: str
     suggestion: str
+    verification: str
+    bad: str
+    good: str
     calls: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+    tails: tuple[str, ...] = ()
+    shapes: tuple[str, ...] = ()
     dismisses: Dismissal | None = None

@@ -1,30 +1,27 @@
 """The rules for Rust: unsafe, unwrap_expect and mem_transmute, and the context that softens them."""
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator
-from typing import cast
 
-from jarvis_workers.sec.rules.rule import Site, Source
+from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rust_context import in_tests, softened
 
-__all__ = ["check_transmute", "check_unsafe", "check_unwrap"]
+__all__ = ["RULES"]
 
-LINES_ABOVE = 5
-REACH = 2_048
-BRACES_MAX = 500_000
-SAFETY = re.compile(rb"[Ss]afety\b|SAFETY\b|\xe5\xae\x89\xe5\x85\xa8")
 UNSAFE_CODE = re.compile(
     rb'\s*+(?:\{|\$|(?:async\s+|const\s+)?(?:extern\s*(?:"\s*"\s*)?)?(?:\{|fn\s+\w|mod\b)|(?:auto\s+)?trait\b)'
 )
-TEST_ATTRIBUTE = re.compile(
-    rb"#!?\[\s*(?:(?:\w+\s*::\s*)*test\s*(?:\([^\])]*\)\s*)?\]|cfg\s*\(\s*(?:all\s*\(\s*)?test\b)|mod(?<!\wmod)\s+tests?\b"
-)
-BODY = re.compile(rb"[{;]")
-BRACE = re.compile(rb"[{}]")
 MESSAGE = re.compile(rb'\s*(?:&|concat!|[bc]?r?#*"|[A-Z][A-Z0-9_]+\s*\Z)')
 CALLED = re.compile(rb"\s*+(?:::\s*+<[^;{}]{0,512}?>\s*+)?\(")
 DEFINED = re.compile(rb"\bfn\s+\Z")
-LOCKS = (b".lock().", b".read().", b".write().")
+LOCKS = (b".lock().", b".read().", b".write().", b".join().")
+FROM_OUTSIDE = re.compile(
+    rb"(?:\.parse(?:::<[\w:]++>)?\(\)|\bfrom_utf8\([^()\"]*+\)|\.read_line\([^()]*+\)|\.read_to_(?:end|string)\([^()]*+\)"
+    rb"|\benv::(?:var|args)(?:_os)?\([^()]*+\)(?:\.nth\(\d*\))?|\bfrom_(?:str|slice|reader)(?:::<[\w:]++>)?\([^()\"]*+\)"
+    rb"|\.(?:accept|recv_from)\([^()]*+\)(?:\.await)?|\bfs::read(?:_to_string)?\([^()\"]*+\)|\bFile::open\([^()\"]*+\))\.\Z"
+)
+FROM_CONSTANT = re.compile(
+    rb'(?:"\.parse(?:::<[\w:]++>)?\(\)|::(?:new|from_str|compile)\(&?[bc]?r?\#*"[^"()]*+"\#*\)|::new\(\d++\))\.\Z'
+)
 
 
 def check_unsafe(site: Site) -> float | None:
@@ -32,7 +29,7 @@ def check_unsafe(site: Site) -> float | None:
     text = site.source.text
     if text[site.start - 1 : site.start] == b"#" or not UNSAFE_CODE.match(text, site.at, site.at + 256):
         return None
-    return _softened(site)
+    return softened(site)
 
 
 def check_unwrap(site: Site) -> float | None:
@@ -45,8 +42,7 @@ def check_unwrap(site: Site) -> float | None:
             return None
     elif not _takes_message(site):
         return None
-    moved = -0.05 if b"".join(text[max(0, site.start - 64) : site.start].split()).endswith(LOCKS) else 0.0
-    return moved + _in_tests(site)
+    return _of_value(site) + in_tests(site)
 
 
 def check_transmute(site: Site) -> float | None:
@@ -54,7 +50,18 @@ def check_transmute(site: Site) -> float | None:
     before = text[max(0, site.start - 64) : site.start]
     if not CALLED.match(text, site.at, site.at + 768) or before.rstrip().endswith(b".") or DEFINED.search(before):
         return None
-    return _softened(site)
+    return softened(site)
+
+
+def _of_value(site: Site) -> float:
+    """Surer where the value was read from outside; less sure for locks, and where a constant was read."""
+    text = site.source.text
+    before = b"".join(text[max(0, site.start - 160) : site.start].split())
+    if before.endswith(LOCKS):
+        return -0.05
+    if FROM_CONSTANT.search(before):
+        return -0.1
+    return 0.15 if FROM_OUTSIDE.search(before) else 0.0
 
 
 def _takes_message(site: Site) -> bool:
@@ -65,61 +72,50 @@ def _takes_message(site: Site) -> bool:
     return MESSAGE.match(site.masked(0)) is not None
 
 
-def _softened(site: Site) -> float:
-    return (-0.2 if _is_explained(site) else 0.0) + _in_tests(site)
-
-
-def _is_explained(site: Site) -> bool:
-    """Look for a SAFETY comment (or its Chinese word) on this line, the one below, and the lines above."""
-    content = site.source.content
-    start, floor = site.start, max(0, site.start - REACH)
-    for _ in range(LINES_ABOVE + 1):
-        start = content.rfind(b"\n", floor, start)
-        if start < 0:
-            start = floor
-            break
-    end = site.at
-    for _ in range(2):
-        end = content.find(b"\n", end + 1, site.at + 512)
-        if end < 0:
-            end = site.at + 512
-            break
-    return any(_is_in_comment(site.source, match.start()) for match in SAFETY.finditer(content, start, end))
-
-
-def _is_in_comment(source: Source, at: int) -> bool:
-    """Tell a comment from code and from a string, whose closing quote would be the next thing to see."""
-    return source.text[at : at + 1] == b" " and source.text[at : at + 512].lstrip()[:1] != b'"'
-
-
-def _in_tests(site: Site) -> float:
-    starts, ends = _test_ranges(site.source)
-    number = bisect_right(starts, site.start) - 1
-    return -0.15 if number >= 0 and site.start < ends[number] else 0.0
-
-
-def _test_ranges(source: Source) -> tuple[list[int], list[int]]:
-    if "tests" not in source.remembered:
-        ranges = list(_ranges(source.text))
-        source.remembered["tests"] = [start for start, _ in ranges], [end for _, end in ranges]
-    return cast(tuple[list[int], list[int]], source.remembered["tests"])
-
-
-def _ranges(text: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the items that a test attribute, or the name `tests`, marks."""
-    at, left = 0, BRACES_MAX
-    while left > 0 and (mark := TEST_ATTRIBUTE.search(text, at)):
-        body = BODY.search(text, mark.end())
-        if body is None:
-            return
-        at = body.end()
-        if body[0] == b"{":
-            depth = 0
-            for brace in BRACE.finditer(text, body.start()):
-                depth += 1 if brace[0] == b"{" else -1
-                left -= 1
-                at = brace.end()
-                if depth == 0 or left <= 0:
-                    break
-        yield mark.start(), at
-        left -= 1
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "unsafe",
+        language="rust",
+        category="unsafe_usage",
+        cwe=119,
+        confidence=0.7,
+        check=check_unsafe,
+        words=("unsafe",),
+        title="unsafe code",
+        description="Memory safety rests on this code alone: the compiler does not check what it does with pointers.",
+        suggestion="Keep it small, say in a SAFETY comment why it is sound, and wrap it in a safe function.",
+        verification="What the block relies on does not hold for every caller.",
+        bad="unsafe { *p = 1; }",
+        good="// SAFETY: p comes from Box::into_raw above and is used once.\nunsafe { *p = 1; }",
+    ),
+    Rule(
+        "unwrap_expect",
+        language="rust",
+        category="error_handling",
+        cwe=248,
+        confidence=0.5,
+        check=check_unwrap,
+        calls=("unwrap", "expect"),
+        title="panic where there is no value",
+        description="Panics when there is no value: input that leads here stops the thread or the program.",
+        suggestion="Return the error with ?, or handle it with match, unwrap_or or ok_or.",
+        verification="The value can be missing for some input.",
+        bad="let n: u32 = text.parse().unwrap();",
+        good="let n: u32 = text.parse()?;",
+    ),
+    Rule(
+        "mem_transmute",
+        language="rust",
+        category="unsafe_usage",
+        cwe=843,
+        confidence=0.75,
+        check=check_transmute,
+        words=("transmute", "transmute_copy"),
+        title="bytes of one type taken for another",
+        description="Takes the bytes of one type for another: wrong lifetimes or values are undefined behaviour.",
+        suggestion="Use a conversion that is checked: from_ne_bytes, cast, as, TryFrom, or a crate such as bytemuck.",
+        verification="The two types differ in layout, lifetime or valid values.",
+        bad="let n: f32 = unsafe { std::mem::transmute(bits) };",
+        good="let n = f32::from_bits(bits);",
+    ),
+)

@@ -19,3 +19,15 @@ int grow(struct list *x, size_t n)
     p = realloc(NULL, n);                          /* ok: realloc_assign_back */
     realloc(p, 0);                                 /* ok: realloc_assign_back */
 }
+
+int keep(struct list *x, size_t n)
+{
+    char *old = x->p;
+    x->p = realloc(x->p, n);                       /* ok: realloc_assign_back */
+    if (!x->p) {
+        free(old);
+        return -1;
+    }
+    this->bytes = (uint8_t *)realloc(this->bytes, n); /* ruleid: realloc_assign_back */
+    return 0;
+}

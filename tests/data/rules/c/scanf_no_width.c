@@ -18,3 +18,17 @@ void read_all(FILE *in, const char *line)
     parser->scanf("%s", word);                     /* ok: scanf_no_width */
     printf("%s", word);                            /* ok: scanf_no_width */
 }
+
+int widths(const char *text)
+{
+    char word[16], line[16], longer[64];
+    scanf("%16s", word);                           /* ruleid: scanf_no_width */
+    sscanf(text, "%d %*s %31s", &n, word);         /* ruleid: scanf_no_width */
+    sscanf(longer, "%s", word);                    /* ruleid: scanf_no_width */
+    scanf("%15s", word);                           /* ok: scanf_no_width */
+    sscanf(text, "%d %*s %15s", &n, word);         /* ok: scanf_no_width */
+    sscanf(line, "%s", word);                      /* ok: scanf_no_width */
+    sscanf(line, "%s %s", word, longer);           /* ok: scanf_no_width */
+    sscanf("12 short", "%d %s", &n, word);         /* ok: scanf_no_width */
+    return 0;
+}

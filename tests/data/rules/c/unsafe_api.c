@@ -30,7 +30,7 @@ int greet(char *dst, const char *name)
        strcpy(buf, name);                             ok: unsafe_api
     fn = strcpy;                                   /* ok: unsafe_api */
     gets(stream, buf, 3);                          /* ok: unsafe_api */
-    return '"' + strcpy /* now */ (buf, "\"")[0];  /* ruleid: unsafe_api */
+    return '"' + strcpy /* now */ (dst, "\"")[0];  /* ruleid: unsafe_api */
 }
 
 #if 0
@@ -43,3 +43,79 @@ int greet(char *dst, const char *name)
 #else
 void live(void) { strcpy(a, b); }                  /* ruleid: unsafe_api */
 #endif
+
+#define SHORT_TEXT "ok"
+struct entry { char label[8]; };
+
+int sizes(struct entry *e, const char *name, int n, long big)
+{
+    char small[8], same[8], large[64], digits[12];
+    char *heap = malloc(strlen(name) + 1);
+    char *tight = malloc(strlen(name));
+    if (!heap || !tight)
+        return -1;
+    strcpy(small, "12345678");                         /* ruleid: unsafe_api */
+    strcpy(tight, name);                               /* ruleid: unsafe_api */
+    strcpy(small, large);                              /* ruleid: unsafe_api */
+    strcpy(e->label, "too long a label");              /* ruleid: unsafe_api */
+    sprintf(small, "%s", "12345678");                  /* ruleid: unsafe_api */
+    sprintf(small, "number %d", n);                    /* ruleid: unsafe_api */
+    sprintf(digits, "%ld", big);                       /* ruleid: unsafe_api */
+    strcpy(small, "1234567");                          /* ok: unsafe_api */
+    strcpy(heap, name);                                /* ok: unsafe_api */
+    strcpy(large, small);                              /* ok: unsafe_api */
+    strcpy(small, SHORT_TEXT);                         /* ok: unsafe_api */
+    strcpy(e->label, "label");                         /* ok: unsafe_api */
+    sprintf(digits, "%d", n);                          /* ok: unsafe_api */
+    sprintf(large, "%.20s: %5u", name, n);             /* ok: unsafe_api */
+    sprintf(large, "%s", n ? "yes" : "no");            /* ok: unsafe_api */
+    small[0] = '\0';
+    strcat(small, "end");                              /* ok: unsafe_api */
+    return 0;
+}
+
+class Name {
+public:
+    void set(const char *text) { strcpy(text_, text); } /* ruleid: unsafe_api */
+    void clear() { strcpy(text_, ""); }                /* ruleid: unsafe_api */
+    void copy(const std::string &s) { s.strcpy(text_); } /* ok: unsafe_api */
+private:
+    char text_[16];
+};
+
+int encode(char *out, const char *name, size_t n, int kind)
+{
+    char unit[4], first[8];
+    char *heap = malloc(strlen(name) + 1);
+
+    switch (kind) {
+    case 1:
+        unit[0] = '=';
+        break;
+    default:
+        unit[0] = '\n';
+    }
+    strcpy(unit, "\x3D\x0D\x0A");                     /* ok: unsafe_api */
+    if (!heap)
+        return -1;
+    fill(&heap[n]);
+    strcpy(heap, name);                                /* ok: unsafe_api */
+again:
+    first[0] = 0;
+    strcpy(first, "1234567");                          /* ok: unsafe_api */
+    strcpy(first, "12345678");                         /* ruleid: unsafe_api */
+    if (sizeof(first) > strlen(name))
+        strcpy(first, name);                           /* ruleid: unsafe_api */
+    take(&heap);
+    strcpy(heap, name);                                /* ruleid: unsafe_api */
+    return 0;
+}
+
+/* Nothing but blanks stands in front of the brace. */
+int commented(const char *name)                        /* a long remark */
+{
+    char *heap = malloc(strlen(name) + 1);
+    if (heap)
+        strcpy(heap, name);                            /* ok: unsafe_api */
+    return 0;
+}

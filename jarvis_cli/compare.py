@@ -1,0 +1,56 @@
+"""Find what a scan is compared with: a report that is there, or another revision, which is scanned first."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.service.baselines import Baseline, is_report, of_run, read_report
+from jarvis_workers.service.sources import Source, open_revision, unchanged_since
+from jarvis_workers.service.submit import Request
+from jarvis_workers.snapshots.unchanged import Unchanged
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+
+WHOLE = ("done", "incomplete")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One of the two scans of a comparison: its tree, opened once, and how its request differs from the other's."""
+
+    opened: AbstractContextManager[Source]
+    baseline: Baseline | None = None
+    unchanged: Unchanged | None = None
+    may_be_empty: bool = False
+
+    def of(self, request: Request) -> Request:
+        selection = replace(request.selection, unchanged=self.unchanged)
+        return replace(request, selection=selection, baseline=self.baseline, may_be_empty=self.may_be_empty)
+
+
+def unchanged_of(named: str, since: str | None) -> Unchanged | None:
+    """Return the files that need no scan. Raises UsageError."""
+    if since is None:
+        return None
+    try:
+        return unchanged_since(named, since)
+    except UsageError as problem:
+        raise UsageError(f"--since: {problem}") from problem
+
+
+def baseline_of(store: Store, named: str, wanted: str | None, scan: Callable[[Part], Run]) -> Baseline | None:
+    """Return what was known of the tree `named`; `scan` carries out the run over a revision. Raises UsageError."""
+    if wanted is None:
+        return None
+    if is_report(wanted):
+        return read_report(wanted)
+    try:
+        with open_revision(named, wanted) as revision:
+            run = scan(Part(nullcontext(revision.source), may_be_empty=True))
+    except UsageError as problem:
+        raise UsageError(f"--baseline {plain(wanted)}: is no report file, and as a revision: {problem}") from problem
+    if run.state not in WHOLE:
+        raise UsageError(f"--baseline {plain(wanted)}: the run over it, {run.id}, is {run.state}: {run.reason}")
+    return of_run(store, run, revision.says, revision.renamed)

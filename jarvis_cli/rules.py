@@ -1,0 +1,110 @@
+"""`jarvis sec rules` and `jarvis sec explain`: what rules there are, what each means, and whether they hold."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from jarvis_cli import exits
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+
+app = typer.Typer(rich_markup_mode=None, invoke_without_command=True, help="List the rules, or test some of your own.")
+
+EXAMPLES = """\
+\b
+Examples:
+  jarvis sec rules                                what there is
+  jarvis sec rules --language rust
+  jarvis sec rules --format json | jq '.[].id'
+  jarvis sec rules test .jarvis/rules             try your own on their examples
+  jarvis sec explain unsafe_api                   what a rule means
+"""
+FORMS = ("table", "json", "markdown")
+
+
+@app.callback(epilog=EXAMPLES)
+def rules(
+    ctx: typer.Context,
+    form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="table, json or markdown.")] = "table",
+    language: Annotated[str | None, typer.Option(metavar="NAME", help="Only of c/cpp, or of rust.")] = None,
+    category: Annotated[str | None, typer.Option(metavar="NAME", help="Only of this category.")] = None,
+) -> int | None:
+    """List the rules: those built in, of installed packages, and of the files in rules.paths."""
+    if ctx.invoked_subcommand:
+        return None
+    from jarvis_cli.choice import book_for, rules_on  # noqa: PLC0415  (settings are slow to import)
+    from jarvis_cli.explain import table  # noqa: PLC0415
+    from jarvis_workers.sec.handbook import about, as_markdown, in_order  # noqa: PLC0415
+    from jarvis_workers.settings import load_settings  # noqa: PLC0415
+
+    if form not in FORMS:
+        raise UsageError(f'--format: "{plain(form)}" is not one of {", ".join(FORMS)}')
+    settings = load_settings(directory=Path.cwd())
+    book = book_for(settings)
+    listed = in_order(book.rules)
+    for asked, known, flag in (
+        (language, {rule.language for rule in listed}, "--language"),
+        (category, {rule.category for rule in listed}, "--category"),
+    ):
+        if asked is not None and asked not in known:
+            raise UsageError(f'{flag}: "{plain(asked)}" is not one of {", ".join(sorted(known))}')
+    chosen = [rule for rule in listed if language in (None, rule.language) and category in (None, rule.category)]
+    on = {rule.pattern for rule in rules_on(settings, book)}
+    severities = settings.rules.severity
+    if form == "markdown":
+        typer.echo(as_markdown(chosen), nl=False)
+    elif form == "json":
+        rows = [about(rule) | _state(rule.pattern, rule.pattern in on, severities.get(rule.pattern)) for rule in chosen]
+        typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+    else:
+        typer.echo(table(chosen, on, severities))
+    return exits.DONE
+
+
+def _state(pattern: str, on: bool, severity: str | None) -> dict[str, Any]:
+    return {"on": on, **({"severity": severity} if severity else {})}
+
+
+def explain(rule: Annotated[str, typer.Argument(metavar="ID", help="The id of a rule.")]) -> int:
+    """Say what a rule means, why it matters, what to do, and how to silence it."""
+    from jarvis_cli.choice import book_for  # noqa: PLC0415
+    from jarvis_cli.explain import page  # noqa: PLC0415
+    from jarvis_workers.service.rulebook import find_rule  # noqa: PLC0415
+    from jarvis_workers.settings import load_settings  # noqa: PLC0415
+
+    settings = load_settings(directory=Path.cwd())
+    found = find_rule(book_for(settings), rule)
+    typer.echo(page(found, settings.rules.severity.get(found.pattern)))
+    return exits.DONE
+
+
+@app.command("test", short_help="Try rules on marked examples.")
+def try_rules_on_examples(
+    path: Annotated[
+        str | None,
+        typer.Argument(metavar="PATH", help="A directory of rules and examples, a rule file, or an example."),
+    ] = None,
+) -> int:
+    """Try rules on examples that are marked with "ruleid: ID" and "ok: ID"; exit 1 when some do not hold.
+
+    Without PATH, try every rule on the bad and the good example of its own.
+    """
+    from jarvis_cli.choice import book_for  # noqa: PLC0415
+    from jarvis_workers.service.ruletests import rules_in, try_files, try_rules  # noqa: PLC0415
+    from jarvis_workers.settings import load_settings  # noqa: PLC0415
+
+    settings = load_settings(directory=Path.cwd())
+    if path is None:
+        result = try_rules(book_for(settings))
+    else:
+        result = try_files(book_for(settings, rules_in(Path(path))), Path(path))
+    for line in (*result.notes, *result.failures):
+        typer.echo(plain(line))
+    typer.echo(_verdict(result.said, len(result.failures)))
+    return exits.FINDINGS if result.failures else exits.DONE
+
+
+def _verdict(said: str, failures: int) -> str:
+    return f"{said}: " + (f"{failures:,} failed" if failures else "all hold")

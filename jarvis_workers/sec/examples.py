@@ -1,0 +1,82 @@
+"""Try rules on examples: comments in them say on which lines a rule fires, and on which it does not.
+
+`ruleid: a` and `ok: a, b` speak of their own line or, standing on a line without code, of the next line that has
+some.  `todoruleid:` and `todook:` say what does not hold yet: there a rule may do what it likes.
+"""
+
+import re
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from jarvis_workers.sec.rules import Rule
+from jarvis_workers.sec.scanner import Scanner
+from jarvis_workers.source.lex import comments, mask
+
+__all__ = ["Failure", "Tried", "try_examples", "try_own"]
+
+MARK = re.compile(rb"\b(ruleid|ok|todoruleid|todook):[ \t]*([a-z][a-z0-9_]*(?:[ \t]*,[ \t]*[a-z][a-z0-9_]*)*)")
+BODY = {"c/cpp": "void example(void)\n{\n%s\n}\n", "rust": "fn example() {\n%s\n}\n"}
+
+
+class Failure(NamedTuple):
+    """A line on which a rule did not do what is said of it."""
+
+    line: int
+    pattern: str
+    what: str
+
+
+class Tried(NamedTuple):
+    """How a file went: how many marks it has, of which rules, and what did not hold."""
+
+    marks: int
+    rules: frozenset[str]
+    failures: tuple[Failure, ...]
+
+
+def try_examples(
+    scanner: Scanner, content: bytes, language: str, subjects: Collection[str] = (), *, test: bool = False
+) -> Tried:
+    """Compare marks and hits: of the rules that the file marks, and of `subjects` on every line."""
+    marks = set(_marks(content, language))
+    known = {rule.pattern for rule in scanner.rules}
+    wrong = {
+        Failure(line, rule, "unknown rule") for kind, rule, line in marks if kind == "ruleid" and rule not in known
+    }
+    marks = {mark for mark in marks if mark[1] in known}
+    judged = {*subjects, *(rule for _, rule, _ in marks)}
+    fired = {(hit.pattern, hit.line) for hit in scanner.scan(content, language=language, test=test).hits}
+    wanted = {(rule, line) for kind, rule, line in marks if kind == "ruleid"}
+    free = {(rule, line) for kind, rule, line in marks if kind.startswith("todo")}
+    wrong |= {Failure(line, rule, "missed") for rule, line in wanted - fired - free}
+    wrong |= {Failure(line, rule, "unexpected") for rule, line in fired - wanted - free if rule in judged}
+    return Tried(len(marks), frozenset(rule for _, rule, _ in marks), tuple(sorted(wrong)))
+
+
+def try_own(rule: Rule) -> list[str]:
+    """Say what does not hold of the two examples that a rule carries."""
+    scanner = Scanner(rules=[rule])
+    bad, good = (_surest(scanner, code, rule.language) for code in (rule.bad, rule.good))
+    wrong = []
+    if rule.bad and not bad:
+        wrong.append("its bad example does not fire")
+    if rule.good and good and good >= bad:
+        wrong.append("its good example fires as surely as the bad one")
+    return wrong
+
+
+def _surest(scanner: Scanner, code: str, language: str) -> float:
+    """Try a few lines as they stand, and as the body of a function; 0 where nothing fires."""
+    scans = [scanner.scan(shape.encode(), language=language) for shape in (code, BODY[language] % code)]
+    return max((hit.confidence for scan in scans for hit in scan.hits), default=0.0)
+
+
+def _marks(content: bytes, language: str) -> Iterator[tuple[str, str, int]]:
+    """Yield kind, rule and the line that is meant."""
+    code = [bool(line.strip()) for line in mask(content, language).text.split(b"\n")]
+    for start, end in comments(content, language):
+        for mark in MARK.finditer(content, start, end):
+            line = content.count(b"\n", 0, mark.start())
+            meant = next((number for number in range(line, len(code)) if code[number]), line)
+            for rule in mark[2].split(b","):
+                yield mark[1].decode(), rule.strip().decode(), meant + 1

@@ -1,0 +1,85 @@
+"""Set aside what a report neither lists nor counts as an issue: what is suppressed, and what a baseline knew.
+
+A baseline knows how many findings have a fingerprint: of three equal lines where there were two, one is new.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from jarvis_workers.sec.finding import Candidate, Found, fingerprint_of
+
+Numbered = tuple[int, Candidate | Found]
+
+# Of the suppressed ones no more are kept; all are counted.
+KEPT_MAX = 25_000
+UNCHANGED = "not changed since "
+
+
+@dataclass(slots=True)
+class Aside:
+    """What was set aside; `left` is what the baseline knew and nobody has found again, None without a baseline."""
+
+    left: Counter[str] | None = None
+    known: int = 0
+    total_suppressed: int = 0
+    suppressed: list[Numbered] = field(default_factory=list)
+    _hidden: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def gone(self) -> int:
+        """How many findings of the baseline are not there any more, not even suppressed or unsure."""
+        left = self.left or Counter()
+        return sum(max(0, number - self._hidden[fingerprint]) for fingerprint, number in left.items())
+
+    def counted(self, numbered: Iterable[Numbered], min_confidence: float) -> Iterator[Numbered]:
+        """Yield what counts, and what is too unsure to; the caller tells them apart by the same confidence."""
+        for gid, found in numbered:
+            if self.left is not None and (found.suppressed is not None or found.confidence < min_confidence):
+                self._hidden[_fingerprint(found)] += 1
+            if found.confidence < min_confidence:
+                yield gid, found
+            elif found.suppressed is not None:
+                self._suppress(gid, found)
+            elif not self._is_known(found):
+                yield gid, found
+
+    def _suppress(self, gid: int, found: Candidate | Found) -> None:
+        self.total_suppressed += 1
+        if len(self.suppressed) < KEPT_MAX:
+            self.suppressed.append((gid, found))
+
+    def _is_known(self, found: Candidate | Found) -> bool:
+        if not self.left:
+            return False
+        fingerprint = _fingerprint(found)
+        if not self.left[fingerprint]:
+            return False
+        self.left[fingerprint] -= 1
+        self.known += 1
+        return True
+
+
+def nothing_found(summary: Mapping[str, Any]) -> tuple[str, str]:
+    """Say that there is no finding, in a word and in how far: where some were set aside, rules have fired."""
+    if summary.get("baseline"):
+        return "Nothing new.", "No rule fired at a new place"
+    if summary.get("suppressed"):
+        return "No findings", "but the suppressed ones"
+    return "No findings.", "No rule fired"
+
+
+def nothing_changed(summary: Mapping[str, Any]) -> str | None:
+    """Return the revision since which no file has changed, where that is why nothing was scanned."""
+    reasons = [why.removeprefix(UNCHANGED) for why in summary["left_out"] if why.startswith(UNCHANGED)]
+    return reasons[0] if reasons and not summary["scanned_files"] else None
+
+
+def begin_aside(known: Mapping[str, int] | None) -> Aside:
+    """Begin with what a baseline knew, or with None where there is no baseline."""
+    return Aside(None if known is None else Counter(known))
+
+
+def _fingerprint(found: Candidate | Found) -> str:
+    return fingerprint_of(found.file, found.pattern, found.evidence)

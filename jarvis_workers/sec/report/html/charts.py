@@ -1,0 +1,118 @@
+"""Draw the charts of a report as SVG: no script, no fonts, nothing loaded.
+
+A bar is a link that sets a filter of the page.  Colours come from the page's classes, so that charts follow its theme.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
+from math import pi
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+from jarvis_workers.sec.report.escape import visible
+from jarvis_workers.sec.report.html.markup import Html, markup
+
+WIDTH = 400
+ROW = 36
+BAR = 8
+LABEL_CHARACTERS = 46
+RADIUS = 42
+GAP = 1.5
+
+
+class Bar(NamedTuple):
+    """A bar, its parts in the order of their classes; `chosen` is the filter that it sets."""
+
+    label: str
+    number: str
+    parts: Sequence[tuple[str, float]]
+    chosen: Mapping[str, str]
+
+
+def link_to(**chosen: str) -> str:
+    """Return the address, within the page, of the findings that a filter leaves."""
+    return "#" + urlencode({name: visible(value) for name, value in chosen.items()})
+
+
+def ring(counts: Mapping[str, int]) -> Html:
+    """Draw shares of a whole as a ring around their sum."""
+    total = sum(counts.values())
+    around = 2 * pi * RADIUS
+    ends = accumulate(counts.values())
+    arcs = [
+        markup(
+            '<circle class="stroke-{name}" cx="60" cy="60" r="{radius}" stroke-dasharray="{length} {around}" '
+            'stroke-dashoffset="{offset}"><title>{name}: {count}</title></circle>',
+            name=name,
+            radius=RADIUS,
+            length=f"{max(0.5, count / total * around - (GAP if count < total else 0)):.2f}",
+            around=f"{around:.2f}",
+            offset=f"{-(end - count) / total * around:.2f}",
+            count=f"{count:,}",
+        )
+        for (name, count), end in zip(counts.items(), ends, strict=True)
+    ]
+    return markup(
+        '<svg class="ring" viewBox="0 0 120 120" role="img" aria-label="{label}">'
+        '<g transform="rotate(-90 60 60)">{arcs}</g><text class="sum" x="60" y="62" font-size="{size}">{total}</text>'
+        '<text class="unit" x="60" y="77">findings</text></svg>',
+        label=", ".join(f"{count:,} {name}" for name, count in counts.items()),
+        arcs=arcs,
+        total=f"{total:,}",
+        size=min(20, 100 // len(f"{total:,}")),
+    )
+
+
+def bars(rows: Sequence[Bar], label: str) -> Html:
+    """Draw one bar below the other, the longest as wide as the chart."""
+    longest = max((sum(size for _, size in row.parts) for row in rows), default=0) or 1
+    return markup(
+        '<svg class="bars" viewBox="0 0 {width} {height}" role="group" aria-label="{label}">{rows}</svg>',
+        width=WIDTH,
+        height=max(1, len(rows)) * ROW,
+        label=label,
+        rows=[_bar(row, number * ROW, longest) for number, row in enumerate(rows)],
+    )
+
+
+def _bar(row: Bar, top: int, longest: float) -> Html:
+    return markup(
+        '<a href="{href}"><title>{whole}: {number}</title>'
+        '<rect class="hit" x="0" y="{top}" width="{width}" height="{row}"/>'
+        '<text x="0" y="{text}">{label}</text><text class="number" x="{width}" y="{text}">{number}</text>'
+        '<rect class="track" x="0" y="{bar}" width="{width}" height="{thick}" rx="3"/>{parts}</a>',
+        href=link_to(**row.chosen),
+        whole=row.label,
+        label=_shortened(visible(row.label)),
+        number=row.number,
+        top=top,
+        row=ROW,
+        text=top + 14,
+        bar=top + 20,
+        thick=BAR,
+        width=WIDTH,
+        parts=_parts(row.parts, top + 20, WIDTH / longest),
+    )
+
+
+def _parts(parts: Iterable[tuple[str, float]], top: int, scale: float) -> list[Html]:
+    drawn, at = [], 0.0
+    for name, size in parts:
+        if size:
+            drawn.append(
+                markup(
+                    '<rect class="fill-{name}" x="{at}" y="{top}" width="{width}" height="{thick}" rx="2"/>',
+                    name=name,
+                    at=f"{at:.1f}",
+                    top=top,
+                    width=f"{max(1.5, size * scale - 1):.1f}",
+                    thick=BAR,
+                )
+            )
+        at += size * scale
+    return drawn
+
+
+def _shortened(label: str) -> str:
+    """Keep the end: of a path it says most."""
+    return label if len(label) <= LABEL_CHARACTERS else "…" + label[1 - LABEL_CHARACTERS :]

@@ -1,0 +1,157 @@
+"""Write a report as SARIF 2.1.0, for code scanning services and editors.
+
+It is one line a result, so that two reports compare well.  Services take so many results and no more: those of
+highest score are written, and a notification says how many are not; another names each file that was not checked.
+What differs between two runs over the same input is the driver's version, the invocation's times, the base of the
+addresses and the property `run`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from jarvis_workers.paths import from_shown
+from jarvis_workers.sec.report.json import dense
+from jarvis_workers.sec.report.sarif_results import (
+    GZIPPED_MAX,
+    RESULTS_MAX,
+    SOURCE_ROOT,
+    Numbered,
+    artifact,
+    fit,
+    message,
+    number,
+    result,
+)
+from jarvis_workers.sec.report.sarif_rules import describe, taxonomy
+from jarvis_workers.sec.report.told import told_by
+
+__all__ = ["NAMED_MAX", "render_sarif"]
+
+Part = dict[str, Any]
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+NAMED_MAX = 1_000
+NAME_MAX = 300
+NOTIFICATIONS = {
+    "not-checked": "A file was not checked.",
+    "not-listed": "Findings are not listed.",
+    "unused-suppression": "A comment suppresses nothing.",
+}
+REPOSITORY = re.compile(r"(?P<address>\w[\w+.-]*://.+|[\w.-]+@[\w.-]+:.+)@(?P<commit>[0-9a-f]{40}(?:[0-9a-f]{24})?)")
+
+
+def render_sarif(
+    body: Mapping[str, Any], run: Mapping[str, Any], *, most: int = RESULTS_MAX, gzipped_max: int = GZIPPED_MAX
+) -> Iterator[str]:
+    """Yield a SARIF log of one run, at most `most` results in it."""
+    found = number(body)
+    told = told_by(issue for issue, _ in found)
+    rules = {one.pattern: index for index, one in enumerate(told)}
+    weaknesses = sorted({one.cwe for one in told if one.cwe})
+    listed = fit(found, rules, most, gzipped_max)
+    yield f'{{"$schema":{dense(SCHEMA)},"version":"2.1.0","runs":[{{\n"tool":'
+    yield dense({"driver": _driver(run, [describe(one, weaknesses) for one in told], weaknesses)})
+    if weaknesses:
+        yield f',\n"taxonomies":{dense([taxonomy(weaknesses)])}'
+    yield ',\n"results":['
+    before = "\n"
+    for one in listed:
+        yield f"{before}{dense(result(one, rules))}"
+        before = ",\n"
+    yield f'],\n"invocations":{dense([_invocation(body["summary"], _cut(body, listed), run)])}'
+    for name, part in _origin(body, run).items():
+        yield f",\n{dense(name)}:{dense(part)}"
+    # No automationDetails: GitHub's upload action would leave its own category out.
+    yield f',\n"properties":{dense({"run": run})}}}]}}\n'
+
+
+def _driver(run: Mapping[str, Any], rules: Sequence[Part], weaknesses: Sequence[int]) -> Part:
+    return {
+        "name": "Jarvis",
+        **({"version": run["version"]} if run.get("version") else {}),
+        "rules": rules,
+        "notifications": [{"id": name, "shortDescription": {"text": text}} for name, text in NOTIFICATIONS.items()],
+        **({"supportedTaxonomies": [{"name": "CWE", "index": 0}]} if weaknesses else {}),
+    }
+
+
+def _cut(body: Mapping[str, Any], listed: Sequence[Numbered]) -> Part:
+    """Count what is not listed: findings, and those that are suppressed."""
+    quiet = sum("suppression" in issue for issue, _ in listed)
+    summary = body["summary"]
+    total = summary.get("suppressed", 0)
+    return {"findings": summary["total"] - (len(listed) - quiet), "suppressed findings": total - quiet}
+
+
+def _invocation(summary: Mapping[str, Any], cut: Mapping[str, int], run: Mapping[str, Any]) -> Part:
+    """A run that is not done, or that left something out, has not succeeded."""
+    times = {"startTimeUtc": run.get("created_at"), "endTimeUtc": run.get("ended_at")}
+    return {
+        "executionSuccessful": not summary["not_checked"] and run.get("state", "done") == "done",
+        **{name: moment.replace("+00:00", "Z") for name, moment in times.items() if moment},
+        "toolExecutionNotifications": [*_gaps(summary["not_checked"]), *_remarks(summary, cut)],
+    }
+
+
+def _gaps(gaps: Sequence[Mapping[str, str]]) -> Iterator[Part]:
+    for gap in gaps[:NAMED_MAX]:
+        name = gap["file"] if len(gap["file"]) <= NAME_MAX else f"{gap['file'][:NAME_MAX]}..."
+        location = {"physicalLocation": {"artifactLocation": artifact(gap["file"])}}
+        note = _note("not-checked", "error", f"Not checked: {name}: {gap['reason']}.")
+        yield note | ({"locations": [location]} if name == gap["file"] else {})
+    if len(gaps) > NAMED_MAX:
+        more = len(gaps) - NAMED_MAX
+        yield _note("not-checked", "error", f"Not checked: {more:,} more, which the JSON report names.")
+
+
+def _remarks(summary: Mapping[str, Any], cut: Mapping[str, int]) -> Iterator[Part]:
+    for what, count in cut.items():
+        if count > 0:
+            yield _note("not-listed", "warning", f"Not listed: {count:,} {what}; those of highest score are.")
+    for unused in summary.get("unused_suppressions", ())[:NAMED_MAX]:
+        place = {"artifactLocation": artifact(unused["file"]), "region": {"startLine": unused["line"]}}
+        note = _note("unused-suppression", "note", f"{unused['text']}: {unused['reason']}.")
+        yield note | {"locations": [{"physicalLocation": place}]}
+
+
+def _note(name: str, level: str, text: str) -> Part:
+    return {
+        "descriptor": {"id": name, "index": list(NOTIFICATIONS).index(name)},
+        "level": level,
+        "message": message(text),
+    }
+
+
+def _origin(body: Mapping[str, Any], run: Mapping[str, Any]) -> Part:
+    """Say what the addresses are relative to: a directory, or a revision of a repository."""
+    root = run.get("scanned_root")
+    if not root:
+        return {"originalUriBaseIds": {SOURCE_ROOT: {"description": {"text": "The root of the scanned tree."}}}}
+    if match := REPOSITORY.fullmatch(root):
+        described = {"description": {"text": "The root of the repository."}}
+        provenance = {
+            "repositoryUri": _address(match["address"]),
+            "revisionId": match["commit"],
+            "mappedTo": {"uriBaseId": SOURCE_ROOT},
+        }
+        return {"versionControlProvenance": [provenance], "originalUriBaseIds": {SOURCE_ROOT: described}}
+    path = _directory(body, from_shown(root))
+    return {"originalUriBaseIds": {SOURCE_ROOT: {"uri": f"file://{quote(path)}/"}}}
+
+
+def _directory(body: Mapping[str, Any], root: bytes) -> bytes:
+    """Return where the paths begin: beside a file that was scanned alone."""
+    above, _, name = root.rstrip(b"/").rpartition(b"/")
+    entries = (*body["issues"], *body.get("suppressed", ()), *body["summary"]["not_checked"])
+    named = {entry["file"] for entry in entries}
+    return above if {from_shown(file) for file in named} == {name} else root.rstrip(b"/")
+
+
+def _address(address: str) -> str:
+    """Return what git takes as an address as what all others do."""
+    if "://" not in address:
+        host, _, path = address.partition(":")
+        address = f"ssh://{host}/{path.lstrip('/')}"
+    return quote(from_shown(address), safe=":/?#[]@!$&'()*+,;=%~")

@@ -1,0 +1,114 @@
+"""Write findings as SARIF results: where each is, how sure, and by what it is known again.
+
+A finding is known by its fingerprint, which holds no line number, and by its place among those of one fingerprint.
+"""
+
+import heapq
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from jarvis_workers.paths import from_shown
+from jarvis_workers.sec.finding import WEIGHTS
+from jarvis_workers.sec.report.escape import visible
+from jarvis_workers.sec.report.json import dense
+from jarvis_workers.sec.report.sarif_rules import LEVELS
+
+__all__ = ["GZIPPED_MAX", "RESULTS_MAX", "SOURCE_ROOT", "Numbered", "artifact", "fit", "message", "number", "result"]
+
+Part = dict[str, Any]
+Issue = Mapping[str, Any]
+
+SOURCE_ROOT = "%SRCROOT%"
+# What GitHub takes: 25,000 results, and 10 MB gzipped, of which this much is left to the results.
+RESULTS_MAX = 25_000
+GZIPPED_MAX = 8_000_000
+BEST_SCORE = max(WEIGHTS.values())
+
+
+class Numbered(NamedTuple):
+    """A finding, and which of those with its fingerprint it is."""
+
+    issue: Issue
+    ordinal: int
+
+
+def number(body: Mapping[str, Any]) -> list[Numbered]:
+    """Return all findings of a body, the suppressed ones in their places: their twins stay who they are."""
+    issues: Sequence[Issue] = body["issues"]
+    if suppressed := body.get("suppressed"):
+        issues = sorted([*issues, *suppressed], key=_place)
+    seen = Counter[str]()
+    numbered = []
+    for issue in issues:
+        seen[issue["fingerprint"]] += 1
+        numbered.append(Numbered(issue, seen[issue["fingerprint"]]))
+    return numbered
+
+
+def fit(found: Sequence[Numbered], rules: Mapping[str, int], most: int, gzipped_max: int) -> Sequence[Numbered]:
+    """Keep what GitHub takes, of highest score, in its order."""
+    kept = _best(found, most)
+    while kept and (size := _gzipped(kept, rules)) > gzipped_max:
+        kept = _best(kept, int(len(kept) * gzipped_max / size * 0.9))
+    return kept
+
+
+def result(found: Numbered, rules: Mapping[str, int]) -> Part:
+    """Return a SARIF result; `rules` says where each rule stands."""
+    issue, ordinal = found
+    known_by = f"{issue['fingerprint']}:{ordinal}"
+    region = {"startLine": max(1, issue["line"]), "snippet": {"text": issue["evidence"]}}
+    written: Part = {
+        "ruleId": issue["pattern"],
+        "ruleIndex": rules[issue["pattern"]],
+        "level": LEVELS[issue["severity"]],
+        "message": message(f"{issue['description']} {issue['suggestion']}"),
+        "locations": [{"physicalLocation": {"artifactLocation": artifact(issue["file"]), "region": region}}],
+        # GitHub heeds the first name alone; the second is for those who look for ours.
+        "partialFingerprints": {"primaryLocationLineHash": known_by, "jarvis/v1": known_by},
+        "rank": round(issue["score"] / BEST_SCORE * 100, 1),
+        "properties": {name: issue[name] for name in ("id", "gid", "category", "confidence", "score", "status")},
+    }
+    if suppression := issue.get("suppression"):
+        why = suppression.get("justification")
+        said = {"justification": visible(why)} if why else {}
+        written["suppressions"] = [{"kind": suppression["kind"], **said}]
+    return written
+
+
+def artifact(file: str) -> Part:
+    """Return where a file is, by the bytes of its path; a colon in it is no scheme."""
+    return {"uri": quote(from_shown(file)), "uriBaseId": SOURCE_ROOT}
+
+
+def message(text: str) -> Part:
+    """Return a message that shows the text: no link and no place to fill in starts in it."""
+    shown = re.sub(r"[\\\[\]]", r"\\\g<0>", visible(text)) if "](" in text else visible(text)
+    return {"text": shown.replace("{", "{{").replace("}", "}}") if re.search(r"\{\d+\}", shown) else shown}
+
+
+def _place(issue: Issue) -> tuple[bytes, int, str]:
+    return from_shown(issue["file"]), issue["line"], issue["pattern"]
+
+
+def _best(found: Sequence[Numbered], most: int) -> Sequence[Numbered]:
+    """Suppressed findings go first, then those of lowest score."""
+    if len(found) <= most:
+        return found
+    worth = [("suppression" not in issue, issue["score"]) for issue, _ in found]
+    chosen = heapq.nlargest(most, range(len(found)), key=lambda place: (worth[place], -place))
+    return [found[place] for place in sorted(chosen)]
+
+
+def _gzipped(found: Iterable[Numbered], rules: Mapping[str, int]) -> int:
+    """Measure with the quickest compression, which is not the best: it is never less than what is uploaded."""
+    press = zlib.compressobj(level=1)
+    return sum(len(press.compress(text)) for text in _texts(found, rules)) + len(press.flush())
+
+
+def _texts(found: Iterable[Numbered], rules: Mapping[str, int]) -> Iterator[bytes]:
+    return (dense(result(one, rules)).encode() for one in found)

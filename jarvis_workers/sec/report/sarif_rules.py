@@ -1,0 +1,78 @@
+"""Describe the rules that fired to whoever reads SARIF: what each means, why, and what to do."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from jarvis_workers.sec.finding import severity_of
+from jarvis_workers.sec.report.escape import prose
+from jarvis_workers.sec.report.told import Told
+
+__all__ = ["LEVELS", "describe", "taxonomy"]
+
+Part = dict[str, Any]
+
+LEVELS = {"high": "error", "medium": "warning", "low": "note"}
+# GitHub shows 7 and more as high, 4 and more as medium: a rule alone is never sure enough of what it calls critical.
+SECURITY_SEVERITY = {"high": "8.0", "medium": "5.5", "low": "3.0"}
+DEFINITION = "https://cwe.mitre.org/data/definitions/{}.html"
+CWE = "CWE"
+
+
+def describe(told: Told, weaknesses: Sequence[int]) -> Part:
+    """Return the rule as a reportingDescriptor; `weaknesses` are the numbers in the taxonomy, in its order."""
+    described: Part = {
+        "id": told.pattern,
+        "name": "".join(word.capitalize() for word in re.split(r"[\W_]+", told.pattern)),
+        "shortDescription": {"text": told.title},
+        "fullDescription": {"text": told.description},
+        "help": {"text": _help_text(told), "markdown": _help_markdown(told)},
+        "defaultConfiguration": {"level": LEVELS[told.severity]},
+        "properties": {
+            "tags": ["security", told.category, *([f"external/cwe/cwe-{told.cwe:03}"] if told.cwe else [])],
+            "precision": severity_of(told.confidence),
+            "security-severity": SECURITY_SEVERITY[told.severity],
+        },
+    }
+    if told.cwe:
+        target = {"id": str(told.cwe), "index": weaknesses.index(told.cwe), "toolComponent": {"name": CWE, "index": 0}}
+        described |= {
+            "helpUri": DEFINITION.format(told.cwe),
+            "relationships": [{"target": target, "kinds": ["superset"]}],
+        }
+    return described
+
+
+def taxonomy(weaknesses: Sequence[int]) -> Part:
+    """Return the part of the CWE list that the rules refer to."""
+    return {
+        "name": CWE,
+        "organization": "MITRE",
+        "shortDescription": {"text": "Common Weakness Enumeration"},
+        "informationUri": "https://cwe.mitre.org/",
+        "isComprehensive": False,
+        "taxa": [{"id": str(number), "helpUri": DEFINITION.format(number)} for number in weaknesses],
+    }
+
+
+def _help_text(told: Told) -> str:
+    parts = [f"Why: {told.description}", f"What to do: {told.suggestion}"]
+    parts += [f"{label}:\n{example}" for label, example in (("Bad", told.bad), ("Good", told.good)) if example]
+    return "\n\n".join(parts)
+
+
+def _help_markdown(told: Told) -> str:
+    parts = [f"**Why:** {prose(told.description)}", f"**What to do:** {prose(told.suggestion)}"]
+    parts += [
+        f"**{label}:**\n\n{_fenced(example, told.language)}"
+        for label, example in (("Bad", told.bad), ("Good", told.good))
+        if example
+    ]
+    if told.cwe:
+        parts.append(f"See [CWE-{told.cwe}]({DEFINITION.format(told.cwe)}).")
+    return "\n\n".join(parts)
+
+
+def _fenced(example: str, language: str) -> str:
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", example)), default=2))
+    return f"{fence}{'rust' if language == 'rust' else 'c'}\n{example.strip(chr(10))}\n{fence}"

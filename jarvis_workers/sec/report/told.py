@@ -1,0 +1,52 @@
+"""What a report says of the rules that fired.
+
+It comes from the rule table.  A rule that this version does not know any more, or that a project brought along, is
+described by what its findings say.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from jarvis_workers.sec.finding import severity_of
+from jarvis_workers.sec.rules import RULES_BY_PATTERN
+
+__all__ = ["Told", "told_by"]
+
+
+class Told(NamedTuple):
+    """A rule, as far as reports speak of it."""
+
+    pattern: str
+    language: str
+    category: str
+    cwe: int
+    confidence: float
+    severity: str
+    title: str
+    description: str
+    suggestion: str
+    bad: str = ""
+    good: str = ""
+
+
+def told_by(issues: Iterable[Mapping[str, Any]]) -> list[Told]:
+    """Return the rules of the findings, by name."""
+    chosen: dict[str, Mapping[str, Any]] = {}
+    for issue in issues:
+        if issue["pattern"] not in chosen or _is_given(issue):
+            chosen[issue["pattern"]] = issue
+    return [_told(pattern, issue) for pattern, issue in sorted(chosen.items())]
+
+
+def _is_given(issue: Mapping[str, Any]) -> bool:
+    """Tell whether the user gave the rule a severity, which otherwise follows from the confidence."""
+    return bool(issue["severity"] != severity_of(issue["confidence"]))
+
+
+def _told(pattern: str, issue: Mapping[str, Any]) -> Told:
+    rule = RULES_BY_PATTERN.get(pattern)
+    if rule is None:
+        words = pattern.replace("_", " ").replace("-", " ").capitalize()
+        return Told(title=words, **{name: issue[name] for name in Told._fields if name in issue})
+    severity = issue["severity"] if _is_given(issue) else severity_of(rule.confidence)
+    return Told(severity=severity, **{name: getattr(rule, name) for name in Told._fields if hasattr(rule, name)})

@@ -1,0 +1,100 @@
+"""Rules that a project brings along as data: names to look for, and what must hold of the arguments.
+
+Whoever reads a rule file has checked it before.  Where a call is too long to be read to its end, what
+cannot be told counts as holding: a finding too many is better than one that is missed.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from jarvis_workers.sec.rules.literals import is_constant
+from jarvis_workers.sec.rules.rule import Check, Rule, Site
+from jarvis_workers.sec.rules.rust_context import is_in_tests
+from jarvis_workers.source.linear import compile_linear
+
+__all__ = ["custom_rule"]
+
+SEARCHED_BYTES = 4_096
+TITLE_LENGTH = 60
+NUMBER = re.compile(rb"[-+~]?\s*(?:0[xX][0-9a-fA-F]+|[0-9][0-9.]*(?:[eE][-+]?[0-9]+)?)[uUlLfF]*")
+# In C the scanner tells a definition from a call.
+DEFINED = re.compile(rb"\bfn\s+\Z")
+DEFINED_REACH = 64
+
+Condition = Callable[[Site], bool]
+
+
+def custom_rule(said: Mapping[str, Any]) -> Rule:
+    """Make the row of a rule; `said` is what its file says, without what it leaves out.
+
+    Raises ImportError for a regular expression where google-re2 is missing, and ValueError for a wrong one.
+    """
+    return Rule(
+        pattern=said["id"],
+        language=said["language"],
+        category=said["category"],
+        cwe=said["cwe"],
+        confidence=said["confidence"],
+        check=_check(tuple(_conditions(said))),
+        title=said.get("title") or _title(said["message"]),
+        description=said["message"],
+        suggestion=said["suggestion"],
+        verification=said.get("verification", ""),
+        bad=said.get("bad", ""),
+        good=said.get("good", ""),
+        calls=tuple(said.get("calls", ())),
+        words=tuple(said.get("words", ())),
+    )
+
+
+def _title(message: str) -> str:
+    sentence = message.partition(". ")[0].rstrip(".")
+    return sentence if len(sentence) <= TITLE_LENGTH else sentence[: TITLE_LENGTH - 1].rstrip() + "…"
+
+
+def _check(conditions: tuple[Condition, ...]) -> Check:
+    def check(site: Site) -> float | None:
+        return 0.0 if all(holds(site) for holds in conditions) else None
+
+    return check
+
+
+def _conditions(said: Mapping[str, Any]) -> Iterator[Condition]:
+    if said["language"] == "rust" and "calls" in said:
+        yield lambda site: not DEFINED.search(site.before(DEFINED_REACH))
+    if said.get("not_in_tests"):
+        yield lambda site: not (site.source.test or (site.source.language == "rust" and is_in_tests(site)))
+    if "argument_count" in said:
+        yield _has_so_many(said["argument_count"].get("min", 0), said["argument_count"].get("max"))
+    for wanted in said.get("argument", ()):
+        if "literal" in wanted:
+            yield _is_literal(wanted["index"], wanted["literal"])
+        if "regex" in wanted:
+            yield _matches(wanted["index"], compile_linear(wanted["regex"]))
+
+
+def _has_so_many(least: int, most: int | None) -> Condition:
+    def holds(site: Site) -> bool:
+        count = len(site.arguments.spans)
+        return site.arguments.end is None or (least <= count and (most is None or count <= most))
+
+    return holds
+
+
+def _is_literal(index: int, wanted: bool) -> Condition:
+    def holds(site: Site) -> bool:
+        text = site.masked(index - 1).strip()
+        if not text:
+            return site.arguments.end is None
+        return (is_constant(text) or NUMBER.fullmatch(text) is not None) == wanted
+
+    return holds
+
+
+def _matches(index: int, search: Callable[[bytes], bool]) -> Condition:
+    def holds(site: Site) -> bool:
+        text = site.masked(index - 1).strip()[:SEARCHED_BYTES]
+        return search(text) if text else site.arguments.end is None
+
+    return holds

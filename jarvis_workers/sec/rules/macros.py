@@ -1,0 +1,32 @@
+"""Tell the body of a macro: what it is given, and what was checked before, stands where the macro is used."""
+
+import re
+
+from jarvis_workers.sec.rules.rule import Site
+
+__all__ = ["is_in_macro", "macro_parameters"]
+
+LINES_MAX, REACH = 32, 2_048
+HEAD = re.compile(rb"[ \t]*+#[ \t]*+define[ \t]++\w++(?:\(([^)]*+)\))?+")
+
+
+def is_in_macro(site: Site) -> bool:
+    return _head(site) is not None
+
+
+def macro_parameters(site: Site) -> frozenset[bytes]:
+    """Return the parameters of the macro in whose body the site stands; `args` for `args...`."""
+    head = _head(site)
+    words = (head[1] or b"").split(b",") if head else []
+    return frozenset(word.strip().removesuffix(b"...").rstrip() for word in words)
+
+
+def _head(site: Site) -> re.Match[bytes] | None:
+    text = site.source.text
+    floor = max(0, site.start - REACH)
+    start = text.rfind(b"\n", floor, site.start) + 1
+    for _ in range(LINES_MAX):
+        if not text[max(0, start - 3) : max(0, start - 1)].rstrip(b"\r").endswith(b"\\"):
+            break
+        start = text.rfind(b"\n", floor, start - 1) + 1
+    return HEAD.match(text, max(start, floor), site.start)

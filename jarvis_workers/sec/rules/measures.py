@@ -1,0 +1,69 @@
+"""Tell what speaks for a copy without a size: that its author measured one side of it, in a way that is no proof.
+
+A string that is known to fit is no finding at all (rooms); what is told here leaves one that is less sure.
+"""
+
+import re
+
+from jarvis_workers.sec.rules.rooms import ALLOCATORS, Rooms
+from jarvis_workers.sec.rules.rule import Site
+from jarvis_workers.sec.rules.scope import bare, mentions_backwards
+
+__all__ = ["is_made_to_measure", "is_source_bounded", "was_measured"]
+
+REACH, NEAR = 16_384, 1_024
+LEFT = 48
+ASKED = (b"strlen", b"wcslen", b"strnlen", b"sizeof", b"sdslen")
+EXPRESSION = re.compile(rb"[\w.\[\]>-]{1,64}\Z")
+BASE = re.compile(rb"[&*(\s]*+([A-Za-z_]\w*+)")
+SIZE_BEFORE = re.compile(rb"\bsizeof\b\s*+\(?\s*+\Z")
+COMPARED_AFTER = re.compile(rb"\s*+\)*+(?:\s*+[-+]\s*+[\w.>()-]++){0,3}+\s*+\)?\s*+[<>]=?(?![<>])")
+COMPARED_BEFORE = re.compile(rb"(?<![<>-])[<>]=?\s*+\(?\s*+sizeof\b\s*+\(?\s*+\Z")
+BOUNDED_COPY = re.compile(rb"\b(?:strn?l?cpy|strlcat|strncat|mem(?:cpy|move)|m?v?s[cn]*printf)\s*+\(\s*+\Z")
+UNBOUNDED = re.compile(rb"\b(?:strcpy|v?sprintf)\s*+\(\s*+\Z")
+CALL = re.compile(rb"([A-Za-z_]\w*+)\s*+\(")
+
+
+def was_measured(site: Site) -> bool:
+    """Tell whether the length of the source, or the size of the target, was looked at before."""
+    source = bare(site.masked(1))
+    text, end = site.source.text, site.start
+    floor = max(site.function.body[0], end - REACH) if site.function else max(0, end - NEAR)
+    if EXPRESSION.match(source) and any(_is_asked(text, at) for at in mentions_backwards(text, source, floor, end)):
+        return True
+    target = BASE.match(site.masked(0))
+    return target is not None and any(
+        _limits(text, at, at + len(target[1]), source) for at in mentions_backwards(text, target[1], floor, end)
+    )
+
+
+def is_made_to_measure(site: Site, scope: Rooms) -> bool:
+    """Tell a target that was allocated here, with a size that was worked out."""
+    target = BASE.match(site.masked(0))
+    if target is None:
+        return False
+    calls = (CALL.match(bare(value.text)) for value in scope.values(target[1]))
+    allocated = any(call is not None and call[1] in ALLOCATORS for call in calls)
+    return allocated and any(not room.is_plain for room in scope.rooms(target[1]))
+
+
+def is_source_bounded(site: Site, scope: Rooms) -> bool:
+    """Tell a source that lies in a block whose size is known here, and is not known to be more than the target's."""
+    held, rooms = scope.rooms(site.masked(1)), scope.rooms(site.masked(0))
+    return bool(held) and all(one.compared(room) != "more" for one in held for room in rooms)
+
+
+def _is_asked(text: bytes, at: int) -> bool:
+    return text[max(0, at - 16) : at].rstrip(b" \t\r\n(").endswith(ASKED)
+
+
+def _limits(text: bytes, at: int, behind: int, source: bytes) -> bool:
+    """Tell `len < sizeof(target)`, `sizeof(target) - used > len`, and a copy of the same with a size elsewhere."""
+    before = text[max(0, at - LEFT) : at]
+    if b"sizeof" in before and SIZE_BEFORE.search(before):
+        after = COMPARED_AFTER.match(text, behind, behind + 64)
+        return after is not None or COMPARED_BEFORE.search(before) is not None
+    if before[-1:] != b"(" or not source or source not in text[behind : behind + 128].partition(b";")[0]:
+        return False
+    opened = BOUNDED_COPY.search(before)
+    return opened is not None and not UNBOUNDED.search(opened[0])

@@ -1,0 +1,44 @@
+"""Read the code around the findings of a run from its snapshot, when a report that shows it is asked for.
+
+The snapshot of an old run may be gone, and a copy may be damaged: the report is then one without it, and says so.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from jarvis_workers.errors import SnapshotError
+from jarvis_workers.paths import shown
+from jarvis_workers.sec.report.excerpts import Excerpt, best_by_file, bounded, cut
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.manifest import Entry
+from jarvis_workers.snapshots.reader import Reader, open_snapshot
+
+
+def read_excerpts(blobs: Blobs, snapshot_id: str, issues: Sequence[dict[str, Any]]) -> dict[str, Excerpt]:
+    """Return excerpts by the ids of the issues, for the best of them, as far as the snapshot can be read."""
+    wanted = best_by_file(issues)
+    found: dict[str, Excerpt] = {}
+    try:
+        with open_snapshot(blobs, snapshot_id) as reader:
+            for file, entry in _entries(reader, wanted):
+                content = _content(reader, entry)
+                if content is not None:
+                    found |= cut(content, wanted[file])
+    except SnapshotError:
+        return {}
+    return bounded(found, issues)
+
+
+def _entries(reader: Reader, wanted: Collection[str]) -> Iterator[tuple[str, Entry]]:
+    """Find the files by the names that reports give them, which are no two files' alike."""
+    for entry in reader.files() if wanted else ():
+        name = shown(entry.path)
+        if name in wanted:
+            yield name, entry
+
+
+def _content(reader: Reader, entry: Entry) -> bytes | None:
+    try:
+        return reader.read(entry)
+    except SnapshotError:
+        return None

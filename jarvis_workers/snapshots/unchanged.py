@@ -1,0 +1,34 @@
+"""Tell the files that are as a revision has them, by the hashes that git gives to contents.
+
+Neither git's index nor its filters are asked, as they are the scanned repository's: a file that git stores in another
+form counts as changed, but for its line ends.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import NamedTuple
+
+SHA1_DIGITS = 40
+
+
+class Unchanged(NamedTuple):
+    """A revision as the user calls it, and the hash of each of its files by path, relative to what is scanned."""
+
+    revision: str
+    blobs: Mapping[bytes, str]
+
+    @property
+    def reason(self) -> str:
+        return f"not changed since {self.revision}"
+
+    def holds(self, path: bytes, content: bytes) -> bool:
+        """Tell whether the revision has a file with this content there."""
+        known = self.blobs.get(path)
+        if known is None:
+            return False
+        return known in (_hash(known, form) for form in (content, content.replace(b"\r\n", b"\n")))
+
+
+def _hash(known: str, content: bytes) -> str:
+    kind = hashlib.sha1 if len(known) == SHA1_DIGITS else hashlib.sha256
+    return kind(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()

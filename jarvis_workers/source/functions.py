@@ -1,0 +1,276 @@
+"""Find the functions of a file in its masked text, by braces.
+
+Nothing here parses.  A block most often ends with the first `}` that stands as far to the right as the line in which it
+opened; if the braces between come in pairs, the block is taken whole.  If not, its braces are read one by one.  Where
+the preprocessor leaves braces without their pair, `#else` goes on from where its `#if` began, and a brace at the start
+of a line is taken for the edge of a function: one odd macro spoils one function.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import NamedTuple
+
+__all__ = ["Function", "Functions", "functions"]
+
+HEAD_MAX = 1_024
+NAME_MAX = 128
+BLOCK_MAX = 131_072
+NESTED_MAX = 24
+DIRECTIVE = re.compile(rb"#[ \t]*+(?:(?P<opens>if)|(?P<other>el)|(?P<closes>endif))")
+# Each alternative begins with a literal byte: the search for the next one then runs at full speed.
+MARKS = {"c/cpp": re.compile(rb"\{|\}|" + DIRECTIVE.pattern), "rust": re.compile(rb"\{|\}")}
+HASH, CLOSES = b"#}"
+EDGES = (b";", b"}", b"{")
+NO_BRACES = bytes(byte for byte in range(256) if byte not in b"{}")
+INDENTATION = re.compile(rb"[ \t]*+")
+LINE = re.compile(rb"(?:[^\\\n]++|\\\r?\n|\\)*+")
+RUST_FUNCTION = re.compile(rb"\bfn\s+(\w+)")
+RUST_CONTAINER = re.compile(rb"\b(?:mod|impl|trait|extern)\b|\bmacro_rules\b")
+C_CONTAINER = re.compile(rb"\b(?:namespace|class|struct|union|extern)\b")
+INITIALIZERS = re.compile(rb"\)\s*(?:noexcept\s*)?:(?!:)")
+OLD_PARAMETERS = re.compile(rb"\s*+(?:[A-Za-z_][\w\s*,\[\]]*+;\s*+)++")
+OPERATOR = re.compile(rb"\boperator\s*[^\s\w]{1,3}\Z")
+WORD = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+NO_NAMES = frozenset(b"__attribute__ __attribute noexcept throw alignas decltype requires __declspec".split())
+CONTROL = frozenset(b"if for while switch do else return".split())
+GROUPS_MAX = 8
+
+
+class Function(NamedTuple):
+    """Where a function stands: its name, what is between its parentheses, and what is between its braces."""
+
+    name: bytes
+    start: int
+    parameters: tuple[int, int]
+    body: tuple[int, int]
+
+
+class Functions:
+    """The functions of a file, by offset."""
+
+    def __init__(self, found: list[Function]) -> None:
+        self._found = found
+        self._starts = [function.body[0] for function in found]
+
+    def __iter__(self) -> Iterator[Function]:
+        return iter(self._found)
+
+    def at(self, offset: int) -> Function | None:
+        """Return the function in whose body an offset is."""
+        place = bisect_right(self._starts, offset) - 1
+        if place < 0 or offset > self._found[place].body[1]:
+            return None
+        return self._found[place]
+
+
+_Head = tuple[bytes, int, tuple[int, int]]
+
+
+class _Place(NamedTuple):
+    """Where the reading is: in how many containers, in which function or None, how deep in other braces."""
+
+    around: int
+    head: tuple[bytes, int, tuple[int, int], int] | None
+    inner: int
+
+
+NOWHERE = _Place(0, None, 0)
+
+
+def functions(text: bytes, language: str) -> Functions:
+    """Return the functions of "c/cpp" or "rust"; one that nothing closes ends with the text."""
+    found: list[Function] = []
+    at = NOWHERE
+    branches: list[_Place] = []
+    patience = _Patience(text)
+    behind, next_mark = 0, MARKS[language].search
+    while mark := next_mark(text, behind):
+        place, behind = mark.span()
+        if text[place] == HASH:
+            at = _after_directive(mark, at, branches)
+            continue
+        closes = text[place] == CLOSES
+        if at.head and _is_edge(text, place, at, closes=closes):
+            found.append(_closed(at, place))
+            at = _Place(at.around, None, 0)
+            if closes:
+                continue
+        if closes:
+            at = _left(at)
+            continue
+        before, at = at, _opened(text, place, at, language)
+        if at.inner == 1 and (end := patience.whole_block(place)):
+            behind = end
+            if at.head:
+                found.append(_closed(at, end - 1))
+            at = before
+    if at.head:
+        found.append(_closed(at, len(text)))
+    return Functions(found)
+
+
+class _Patience:
+    """Takes blocks whole, as long as that does not fail too often: no text is read more than a few times."""
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+        self._left = 4 * len(text) + BLOCK_MAX
+
+    def whole_block(self, place: int) -> int | None:
+        """Return the end of the block that opens at `place`, if indentation and braces agree on it."""
+        text = self._text
+        if self._left < 0:
+            return None
+        line_end = text.find(b"\n", place, place + HEAD_MAX)
+        short = text.rfind(b"}", place, line_end) if line_end >= 0 else -1
+        if short >= 0 and _is_paired(text[place + 1 : short]):
+            return short + 1
+        line = text.rfind(b"\n", max(0, place - HEAD_MAX), place) + 1
+        indented = INDENTATION.match(text, line, place)
+        closing = b"\n%b}" % (indented[0] if indented else b"")
+        found = text.find(closing, place, place + BLOCK_MAX)
+        end = found + len(closing) - 1 if found >= 0 else -1
+        if end >= 0 and _is_paired(text[place + 1 : end]):
+            return end + 1
+        self._left -= (end if end >= 0 else min(place + BLOCK_MAX, len(text))) - place
+        return None
+
+
+def _is_paired(block: bytes) -> bool:
+    """Tell whether every brace, and every `#if`, has its pair within."""
+    braces = block.translate(None, NO_BRACES)
+    for _ in range(NESTED_MAX):
+        if not braces:
+            return b"#" not in block or _has_whole_branches(block)
+        braces = braces.replace(b"{}", b"")
+    return False
+
+
+def _has_whole_branches(block: bytes) -> bool:
+    kinds = [match.lastgroup for match in DIRECTIVE.finditer(block)]
+    return kinds.count("opens") == kinds.count("closes") and kinds[:1] in ([], ["opens"])
+
+
+def _after_directive(directive: re.Match[bytes], at: _Place, branches: list[_Place]) -> _Place:
+    if directive["opens"]:
+        branches.append(at)
+    elif directive["closes"]:
+        if branches:
+            branches.pop()
+    elif branches:
+        return branches[-1]
+    return at
+
+
+def _is_edge(text: bytes, place: int, at: _Place, *, closes: bool) -> bool:
+    """Tell whether a brace ends the function: by its depth, or at the start of a line, where functions have theirs."""
+    outermost = at.around == 0 and text[place - 1 : place] == b"\n"
+    if closes:
+        return at.inner <= 1 or outermost
+    before = text[max(0, place - 64) : place].rstrip()
+    return outermost and before.endswith(b")") and _function_head(text, _window(text, place), place) is not None
+
+
+def _left(at: _Place) -> _Place:
+    if at.inner:
+        return at._replace(inner=at.inner - 1)
+    return at._replace(around=max(0, at.around - 1))
+
+
+def _opened(text: bytes, place: int, at: _Place, language: str) -> _Place:
+    if at.inner:
+        return at._replace(inner=at.inner + 1)
+    if text[max(0, place - NAME_MAX) : place].rstrip().endswith((b"=", b",", b"(")):
+        return at._replace(inner=1)
+    start = _window(text, place)
+    if language == "rust":
+        head = _rust_head(text, start, place)
+    else:
+        head = _function_head(text, start, place) or _old_head(text, start, place)
+    if head:
+        return _Place(at.around, (*head, place + 1), 1)
+    container = RUST_CONTAINER if language == "rust" else C_CONTAINER
+    return at._replace(around=at.around + 1) if container.search(text, start, place) else at._replace(inner=1)
+
+
+def _closed(at: _Place, end: int) -> Function:
+    assert at.head is not None
+    name, start, parameters, body = at.head
+    return Function(name, start, parameters, (body, end))
+
+
+def _window(text: bytes, place: int) -> int:
+    """Return where the declaration that ends at a brace begins."""
+    start = place - HEAD_MAX if place > HEAD_MAX else 0
+    for edge in EDGES:
+        found = text.rfind(edge, start, place)
+        start = found + 1 if found >= 0 else start
+    directive = text.rfind(b"\n#", start, place)
+    line = LINE.match(text, directive + 1, place) if directive >= 0 else None
+    return line.end() if line else start
+
+
+def _rust_head(text: bytes, start: int, place: int) -> _Head | None:
+    heads = list(RUST_FUNCTION.finditer(text, start, place))
+    if not heads:
+        return None
+    head = heads[-1]
+    opened, closed = text.find(b"(", head.end(), place), text.rfind(b")", head.end(), place)
+    return head[1], head.start(1), (opened + 1, closed) if 0 <= opened < closed else (head.end(), head.end())
+
+
+def _function_head(text: bytes, start: int, place: int) -> _Head | None:
+    end = place
+    if text.find(b":", start, place) >= 0 and (initializers := INITIALIZERS.search(text, start, place)):
+        end = initializers.start() + 1
+    for _ in range(GROUPS_MAX):
+        closed = text.rfind(b")", start, end)
+        opened = _opening(text, start, closed)
+        if opened < 0:
+            return None
+        name, end = _name_before(text, max(start, opened - NAME_MAX), opened)
+        if name in CONTROL:
+            return None
+        if name and name not in NO_NAMES and text.find(b"=", start, end) < 0:
+            return name, end, (opened + 1, closed)
+    return None
+
+
+def _old_head(text: bytes, start: int, place: int) -> _Head | None:
+    """Read `int f(a, b) int a; char *b; {`: the types of the parameters stand behind the head."""
+    if text[place - 1 : place] != b"\n" or text[start:place].strip():
+        return None
+    closed = text.rfind(b")", max(0, place - HEAD_MAX), place)
+    if closed < 0 or not OLD_PARAMETERS.fullmatch(text, closed + 1, place):
+        return None
+    return _function_head(text, _window(text, closed), closed + 1)
+
+
+def _name_before(text: bytes, floor: int, opened: int) -> tuple[bytes, int]:
+    """Return the name in front of a `(`, which may be empty, and where it starts."""
+    before = text[floor:opened].rstrip()
+    rest = before.rstrip(WORD)
+    name = before[len(rest) :]
+    if name[:1].isdigit():
+        return b"", opened
+    if rest.endswith(b"~") and name:
+        return b"~" + name, floor + len(rest) - 1
+    operator = None if name else OPERATOR.search(before)
+    if operator:
+        return operator[0], floor + operator.start()
+    return name, floor + len(rest) if name else opened
+
+
+def _opening(text: bytes, start: int, closed: int) -> int:
+    """Return the `(` that belongs to a `)`, or -1."""
+    at, depth = closed, 1
+    for _ in range(HEAD_MAX):
+        if at < start:
+            return -1
+        opened = text.rfind(b"(", start, at)
+        depth += text.count(b")", max(opened, start), at) - 1
+        if depth == 0:
+            return opened
+        at = opened
+    return -1

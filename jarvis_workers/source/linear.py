@@ -1,0 +1,37 @@
+"""Search with a pattern that somebody else wrote: in time linear in the text, or not at all.
+
+Python's `re` can be made to run for years by a pattern of twenty characters, so that only google-re2 will do.
+"""
+
+import importlib
+from collections.abc import Callable
+
+__all__ = ["PATTERN_MAX", "compile_linear", "is_linear_here"]
+
+PATTERN_MAX = 1_000
+MEMORY_BYTES = 1 << 20
+
+
+def is_linear_here() -> bool:
+    """Tell whether google-re2 is installed."""
+    try:
+        importlib.import_module("re2")
+    except ImportError:
+        return False
+    return True
+
+
+def compile_linear(pattern: str) -> Callable[[bytes], bool]:
+    """Return a search; raises ImportError without google-re2, and ValueError for what is no pattern of its."""
+    re2 = importlib.import_module("re2")
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    options.log_errors = False
+    options.max_mem = MEMORY_BYTES
+    if len(pattern) > PATTERN_MAX:
+        raise ValueError(f"is longer than {PATTERN_MAX} characters")
+    try:
+        search = re2.compile(pattern.encode(), options=options).search
+    except re2.error as error:
+        raise ValueError(bytes(error.args[0]).decode("utf-8", "replace")) from error
+    return lambda text: search(text) is not None

@@ -1,0 +1,29 @@
+"""Baselines: what was known before a run, as numbers of findings by fingerprint."""
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from sqlalchemy import insert, select
+from sqlmodel import Session
+
+from jarvis_workers.store.tables import BASELINE
+
+INSERT_ROWS = 5_000
+
+
+def add(session: Session, run_id: str, known: Mapping[str, int]) -> None:
+    """Keep what was known with the run."""
+    rows = ({"run_id": run_id, "fingerprint": print_, "findings": number} for print_, number in known.items())
+    for chunk in _chunks(rows):
+        session.execute(insert(BASELINE), chunk)
+
+
+def read(session: Session, run_id: str) -> dict[str, int]:
+    """Return what was known: how many findings have a fingerprint."""
+    chosen = select(BASELINE.c.fingerprint, BASELINE.c.findings).where(BASELINE.c.run_id == run_id)
+    return {fingerprint: number for fingerprint, number in session.execute(chosen)}
+
+
+def _chunks(rows: Iterator[dict[str, object]]) -> Iterator[list[dict[str, object]]]:
+    while chunk := list(islice(rows, INSERT_ROWS)):
+        yield chunk

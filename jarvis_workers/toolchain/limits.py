@@ -1,0 +1,100 @@
+"""End work that takes more CPU or memory than it may, and let its process live.
+
+The kernel counts the CPU of the process; its signal becomes an exception between two instructions of Python, or
+inside a match of `re`.  It counts even if something on the way has swallowed it.  What no signal ends, such as a loop
+in a library, is for whoever watches the process.
+"""
+
+import resource
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Self, TypeVar
+
+from jarvis_workers.errors import GivenUp
+
+STATUS = Path("/proc/self/statm")
+DATA_FIELD = 5
+MEGABYTE = 1_000_000
+
+T = TypeVar("T")
+
+
+class _Spent(BaseException):
+    """The time is up; nobody but `run` is to catch it."""
+
+
+class Budget:
+    """What pieces of work may take: so many megabytes beyond what the process has now, and each its seconds of CPU.
+
+    A context manager, for the main thread; in any other there is no limit of time.
+    """
+
+    def __init__(self, megabytes: float) -> None:
+        self.megabytes = megabytes
+        self._armed = self._spent = False
+
+    def __enter__(self) -> Self:
+        self._timed = threading.current_thread() is threading.main_thread()
+        if self._timed:
+            self._handler = signal.signal(signal.SIGPROF, self._ring)
+        self._data = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (_bounded(self.megabytes, self._data), self._data[1]))
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        resource.setrlimit(resource.RLIMIT_DATA, self._data)
+        if self._timed:
+            signal.signal(signal.SIGPROF, self._handler)
+
+    def run(self, work: Callable[[], T], seconds: float) -> T:
+        """Do it; raise GivenUp when it takes too much."""
+        try:
+            try:
+                self._arm(seconds)
+                done = work()
+            finally:
+                self._armed = False
+                self._arm(0)
+        except _Spent:
+            raise GivenUp(too_slow(seconds)) from None
+        except MemoryError:
+            raise GivenUp(f"needed more than {self.megabytes:g} MB of memory") from None
+        if self._spent:
+            raise GivenUp(too_slow(seconds))
+        return done
+
+    def _arm(self, seconds: float) -> None:
+        if self._timed:
+            if seconds:
+                self._armed, self._spent = True, False
+            signal.setitimer(signal.ITIMER_PROF, seconds)
+
+    def _ring(self, _number: int, _frame: FrameType | None) -> None:
+        if self._armed:
+            self._spent = True
+            raise _Spent
+
+
+def too_slow(seconds: float) -> str:
+    return f"took more than {seconds:.3g} s of CPU"
+
+
+def cpu_seconds() -> float:
+    """Return the CPU of this process and of the children it has waited for."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def _bounded(megabytes: float, now: tuple[int, int]) -> int:
+    """Return the limit on data that allows so much more, within the one there is."""
+    try:
+        pages = int(STATUS.read_text().split()[DATA_FIELD])
+    except OSError:
+        return now[0]
+    limit = pages * resource.getpagesize() + int(megabytes * MEGABYTE)
+    set_before = [bound for bound in now if bound != resource.RLIM_INFINITY]
+    return min([limit, *set_before])

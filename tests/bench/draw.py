@@ -1,0 +1,70 @@
+"""Draw findings of severity high from source trees, with the code around them, to be judged by eye.
+
+`python -m tests.bench.draw SEED TREE…` prints the seed and the draw: the same for the same seed, rules and trees.
+Where there are fewer at high than are drawn, those of severity medium fill it up.  The judgements are in
+docs/precision.md.
+"""
+
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from jarvis_workers.sec.finding import severity_of
+from jarvis_workers.sec.scanner import Hit, Scanner, as_utf8, is_header, is_test, language_of
+
+DRAWN = 30
+BEFORE, AFTER = 12, 6
+
+
+class Place(NamedTuple):
+    """A finding and its file, from the tree's name on."""
+
+    name: str
+    hit: Hit
+    path: Path
+
+
+def main(arguments: Sequence[str]) -> None:
+    seed, trees = int(arguments[0]), [Path(tree) for tree in arguments[1:]]
+    found = [place for tree in trees for place in places(tree)]
+    high, medium = (of_severity(found, level) for level in ("high", "medium"))
+    drawn = draw(seed, high, medium)
+    print(f"seed {seed}: {len(drawn)} of {len(high)} high, {len(medium)} medium")
+    for number, place in enumerate(drawn, 1):
+        print(f"\n{number}. {place.hit.pattern} {place.hit.confidence} {place.name}:{place.hit.line}")
+        print(around(place))
+
+
+def places(tree: Path) -> Iterator[Place]:
+    """Yield what is found in a tree and not suppressed, in the order of the paths."""
+    scanner = Scanner()
+    for path in sorted(tree.rglob("*")):
+        name = path.relative_to(tree).as_posix()
+        language = language_of(path.name.encode())
+        if language and path.is_file() and not path.is_symlink():
+            header, test = is_header(path.name.encode()), is_test(name.encode())
+            scan = scanner.scan(path.read_bytes(), language=language, header=header, test=test)
+            yield from (Place(f"{tree.name}/{name}", hit, path) for hit in scan.hits if hit.suppressed is None)
+
+
+def of_severity(found: Sequence[Place], severity: str) -> list[Place]:
+    return [place for place in found if severity_of(place.hit.confidence) == severity]
+
+
+def draw(seed: int, high: list[Place], medium: list[Place]) -> list[Place]:
+    dice = random.Random(seed)
+    drawn = dice.sample(high, min(DRAWN, len(high)))
+    return sorted(drawn + dice.sample(medium, min(DRAWN - len(drawn), len(medium))))
+
+
+def around(place: Place) -> str:
+    lines = as_utf8(place.path.read_bytes()).decode("utf-8", "backslashreplace").split("\n")
+    first = max(1, place.hit.line - BEFORE)
+    shown = enumerate(lines[first - 1 : place.hit.line + AFTER], first)
+    return "\n".join(f"{'>' if number == place.hit.line else ' '} {number:5} {line}" for number, line in shown)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,32 @@
+"""`-o report.html`: the code around findings is in it, also later, as long as the packed source is kept."""
+
+import re
+import shutil
+
+from tests.cli.commands import COPY
+
+
+def test_an_html_report_quotes_the_code_that_was_scanned(jarvis):
+    tree = jarvis.tree("tree", {"a.c": f"/* before */\n{COPY}/* after */\n"})
+    first = jarvis("sec", "fast", "-p", tree, "-o", "r.html")
+    run = re.search(r"run ([0-9a-f]{8}) done", first.err)[1]
+    shutil.rmtree(tree)
+    again = jarvis("runs", "report", run, "--format", "html")
+
+    assert (first.code, again.code) == (0, 0)
+    assert again.out == (jarvis.place / "r.html").read_text()
+    assert '<span class="line"><span class="number">1</span>/* before */' in again.out
+    assert '<span class="line hit"><span class="number">2</span>' in again.out
+
+
+def test_without_the_packed_source_there_is_a_report_without_code(jarvis):
+    ended = jarvis("sec", "fast", "-p", jarvis.tree("tree", {"a.c": COPY}), "-o", "r.json")
+    run = re.search(r"run ([0-9a-f]{8}) done", ended.err)[1]
+    for blob in jarvis.settings.data_dir.rglob("*"):
+        if blob.is_file() and COPY.encode() in blob.read_bytes():
+            blob.unlink()
+    again = jarvis("runs", "report", run, "--format", "html")
+
+    assert again.code == 0
+    assert "Without excerpts: the scanned source was not at hand" in again.out
+    assert 'class="line"' not in again.out

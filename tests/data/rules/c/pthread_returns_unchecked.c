@@ -1,0 +1,45 @@
+static pthread_t thread;
+static pthread_mutex_t lock;
+
+int start(struct pool *pool)
+{
+    int error;
+
+    pthread_mutex_init(&pool->lock, NULL);         /* ruleid: pthread_returns_unchecked */
+    pthread_create(&thread, NULL, run, pool);      /* ruleid: pthread_returns_unchecked */
+    error = pthread_create(&pool->thread,          /* ruleid: pthread_returns_unchecked */
+                           NULL, run, pool);
+    return 0;
+}
+
+int start_well(struct pool *pool)
+{
+    int error;
+
+    error = pthread_mutex_init(&pool->lock, NULL); /* ok: pthread_returns_unchecked */
+    if (error)
+        return error;
+    if ((error = pthread_create(&thread, NULL,     /* ok: pthread_returns_unchecked */
+                                run, pool)) != 0)
+        return error;
+    (void) pthread_detach(thread);
+    (void) pthread_mutex_lock(&lock);              /* ok: pthread_returns_unchecked */
+    CHECK(pthread_mutex_unlock(&lock));            /* ok: pthread_returns_unchecked */
+    return pthread_join(thread, NULL);             /* ok: pthread_returns_unchecked */
+}
+
+static ssize_t show(struct device *dev, char *buf)
+{
+    mutex_lock_interruptible(&dev->mutex);         /* ruleid: pthread_returns_unchecked */
+    if (mutex_lock_interruptible(&dev->other))     /* ok: pthread_returns_unchecked */
+        return -ERESTARTSYS;
+    return 0;
+}
+
+void Queue::push (int value)
+{
+  pthread_mutex_trylock (&mutex_);                 /* ruleid: pthread_returns_unchecked */
+  sem_wait /* may be woken by a signal */ (&free_); /* ruleid: pthread_returns_unchecked */
+  pthread_mutex_unlock (&mutex_);                  /* ruleid: pthread_returns_unchecked */
+  impl->pthread_create (value);                    /* ok: pthread_returns_unchecked */
+}

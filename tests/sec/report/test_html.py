@@ -1,0 +1,464 @@
+"""The HTML of a report, in a real browser: it loads nothing, filters, and shows hostile code without obeying it."""
+
+import base64
+import json
+import re
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.report import build, gather, render_html
+from jarvis_workers.sec.report.excerpts import Excerpt
+from tests.browser import Browser, browser
+
+COPY = Candidate(
+    language="c/cpp",
+    category="unsafe_api",
+    pattern="unsafe_api",
+    file="src/list.c",
+    line=40,
+    evidence="strcpy(d, s);",
+    description="Copies without a bound.",
+    suggestion="Pass the size.",
+    confidence=0.85,
+    cwe=120,
+)
+RUN = {
+    "id": "a1b2",
+    "scanned_root": "/home/ci/redis",
+    "version": "0.1.0",
+    "state": "done",
+    "ended_at": "2026-03-04T05:06:07.890+00:00",
+}
+OPENED = 2.0
+HOSTILE = (
+    "</script><script>document.title='owned'</script>",
+    "<img src=https://evil.invalid/x onerror=\"document.title='owned'\">",
+    "<!--<script>",
+    "'\"><b>bold</b>&amp;&lt;",
+    "]]> ${name} {line} %s `x`",
+    "\u2028\u2029\u202eesrever\u2066\x00\x1b[31m\ud800",
+)
+
+
+def copy(**changes):
+    return COPY.model_copy(update=changes)
+
+
+def report(*candidates, excerpts=None, run=RUN, scanned_files=3, most=100_000, **rest):
+    body = build(gather(enumerate(candidates, start=1), 0.4, most), scanned_files=scanned_files, **rest)
+    return "".join(render_html(body | ({"excerpts": excerpts} if excerpts else {}), run))
+
+
+def id_of(candidate):
+    return gather([(1, candidate)]).issues[0]["id"]
+
+
+def many(number):
+    """Findings in five directories, of three rules, in all severities."""
+    rules = (("unsafe_api", "unsafe_api"), ("atoi_family", "input_validation"), ("realloc_assign_back", "memory_mgmt"))
+    for place in range(number):
+        pattern, category = rules[place % 3]
+        yield copy(
+            pattern=pattern,
+            category=category,
+            file=f"{('src/net', 'src/fs', 'lib', 'deps/lua', 'tests')[place % 5]}/module_{place % 700}.c",
+            line=1 + place,
+            evidence=f"strcpy(target_{place}, source);",
+            confidence=(0.9, 0.7, 0.5, 0.65)[place % 4],
+        )
+
+
+@pytest.fixture(scope="module")
+def page():
+    with browser() as running:
+        yield running
+
+
+@pytest.fixture
+def opened(page: Browser, tmp_path: Path):
+    """Open a report, and return the seconds until it was drawn."""
+
+    def open_it(text: str, fragment: str = "") -> float:
+        path = tmp_path / "report.html"
+        path.write_bytes(text.encode("utf-8"))
+        return page.open(path, fragment)
+
+    return open_it
+
+
+def without_script(text):
+    left, number = re.subn(r"<script>.*</script>", "", text, flags=re.DOTALL)
+    assert number == 1
+    return left
+
+
+def rows(page):
+    return page.ask("document.querySelectorAll('#list details').length")
+
+
+def counted(page):
+    return page.ask("document.getElementById('count').textContent")
+
+
+def open_all(page):
+    page.ask("document.querySelectorAll('details').forEach(one => one.open = true)")
+    page.wait_for(
+        "document.querySelectorAll('#list details').length === document.querySelectorAll('#list .inside').length"
+    )
+
+
+def filtered(page, fragment):
+    page.ask(
+        "new Promise(done => { addEventListener('hashchange', done, {once: true});"
+        f" location.hash = {json.dumps(fragment)}; }}).then(() => 1)"
+    )
+    return rows(page)
+
+
+def test_nothing_is_loaded_and_nothing_refused(page, opened):
+    opened(report(*many(40), excerpts={id_of(next(many(1))): Excerpt(1, ("int a;",))}))
+    open_all(page)
+    page.ask("document.getElementById('theme').click()")
+
+    assert [address for address in page.requests if not address.startswith(("file:", "data:"))] == []
+    assert len([address for address in page.requests if address.startswith("file:")]) == 1
+    assert page.complaints == []
+    assert rows(page) == 40
+
+
+def test_the_browser_runs_no_style_or_script_but_the_pages_own(page, opened):
+    opened(report(COPY))
+    page.ask("document.body.append(Object.assign(document.createElement('script'), {text: 'window.ran = 1'}))")
+    page.ask("document.body.append(Object.assign(new Image(), {src: 'https://evil.invalid/x.png'}))")
+
+    assert page.ask("window.ran") is None
+    assert any("script-src" in said for said in page.complaints)
+    assert any("img-src" in said for said in page.complaints)
+
+
+@pytest.mark.parametrize(
+    ("fragment", "wanted"),
+    [
+        ("severity=high", lambda one: one.severity == "high"),
+        ("severity=high,low", lambda one: one.severity != "medium"),
+        ("category=memory_mgmt", lambda one: one.category == "memory_mgmt"),
+        ("rule=atoi_family", lambda one: one.pattern == "atoi_family"),
+        ("file=SRC/", lambda one: "src/" in one.file),
+        ("file=src/+-net", lambda one: "src/fs" in one.file),
+        ("text=target_7%2C", lambda one: "target_7," in one.evidence),
+        ("confidence=0.65", lambda one: one.confidence >= 0.65),
+        ("status=heuristic", lambda one: True),
+        ("status=confirmed", lambda one: False),
+        (
+            "severity=high&file=lib&rule=unsafe_api",
+            lambda one: (
+                one == copy(**(one.model_dump() | {"confidence": 0.9, "pattern": "unsafe_api"})) and "lib" in one.file
+            ),
+        ),
+    ],
+)
+def test_each_filter_leaves_what_it_says(page, opened, fragment, wanted):
+    candidates = list(many(90))
+    opened(report(*candidates), f"#{fragment}")
+    left = [one for one in candidates if wanted(one)]
+
+    shown = page.ask("[...document.querySelectorAll('#list .place')].map(one => one.textContent)")
+
+    assert sorted(shown) == sorted(f"{one.file}:{one.line}" for one in left)
+    assert counted(page) == (f"{len(left)} of 90" if len(left) < 90 else "90 listed")
+
+
+def test_the_controls_filter_and_are_kept_in_the_address(page, opened):
+    opened(report(*many(60)))
+    page.ask("document.querySelector('#severity input[value=high]').click()")
+    page.ask(
+        "(control => { control.value = 'unsafe_api'; control.dispatchEvent(new Event('input', {bubbles: true})); })"
+        "(document.querySelector('[name=rule]'))"
+    )
+
+    assert rows(page) == 5
+    assert page.ask("location.hash") == "#severity=high&rule=unsafe_api"
+    page.ask("document.getElementById('reset').click()")
+    assert rows(page) == 60
+
+
+def test_an_address_names_one_finding_and_shows_it_open(page, opened):
+    one = copy(line=7, confidence=0.5)
+    opened(report(*many(20), one), f"#id={id_of(one)}")
+    page.wait_for("document.querySelector('#list .inside')")
+
+    assert rows(page) == 1
+    assert page.ask("document.querySelector('#list .place').textContent") == "src/list.c:7"
+
+
+@pytest.mark.parametrize(
+    ("fragment", "order"),
+    [
+        ("", lambda one: (-one.confidence, one.line)),
+        ("#order=file", lambda one: (one.file, one.line)),
+        ("#order=rule", lambda one: (one.pattern, -one.confidence, one.line)),
+    ],
+)
+def test_findings_stand_in_the_order_asked_for(page, opened, fragment, order):
+    candidates = list(many(60))
+    opened(report(*candidates), fragment)
+    shown = page.ask("[...document.querySelectorAll('#list .place')].map(one => one.textContent)")
+
+    assert shown == [f"{one.file}:{one.line}" for one in sorted(candidates, key=order)]
+
+
+def test_back_returns_to_the_page_before(page, opened):
+    opened(report(*many(250)))
+    page.ask("[...document.querySelectorAll('#pages button')].find(one => one.textContent === 'Next').click()")
+    assert page.ask("document.querySelector('#pages span').textContent") == "Page 2 of 3"
+    page.ask("history.back()")
+    page.wait_for("document.querySelector('#pages span').textContent === 'Page 1 of 3'")
+
+
+def test_a_fingerprint_is_copied_or_else_selected(page, opened):
+    opened(report(COPY))
+    open_all(page)
+    page.ask("document.querySelector('.copy').click()")
+    page.wait_for("document.querySelector('.copy').textContent !== 'Copy'")
+
+    assert page.ask("document.querySelector('.copy').textContent") in ("Copied", "Selected")
+
+
+def test_a_bar_of_a_chart_is_a_filter(page, opened):
+    opened(report(*many(60)))
+    href = page.ask("document.querySelector('.bars a').getAttribute('href')")
+    page.ask(
+        "document.querySelector('.bars a').dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true}))"
+    )
+    page.wait_for("document.querySelectorAll('#list details').length < 60")
+
+    assert href == "#category=unsafe_api"
+    assert rows(page) == 20
+
+
+def test_the_keyboard_reaches_filters_and_opens_findings(page, opened):
+    opened(report(*many(20)))
+    page.press("/")
+    for letter in "deps":
+        page.press(letter)
+
+    assert rows(page) == 4
+    page.ask("document.querySelector('#list summary').focus()")
+    page.press("Enter")
+    page.wait_for("document.querySelector('#list .inside')")
+    assert page.ask("document.querySelector('#list details').open") is True
+    assert "Copies without a bound." in page.ask("document.querySelector('#list .inside').textContent")
+
+
+@pytest.mark.parametrize("number", [10_000, 25_000])
+def test_many_findings_open_soon_and_come_in_pages(page, opened, number):
+    text = report(*many(number))
+    seconds = min(opened(text), opened(text))
+
+    assert seconds <= OPENED * number / 10_000
+    assert rows(page) == 100
+    assert counted(page) == f"{number:,} listed"
+    page.ask("[...document.querySelectorAll('#pages button')].at(-1).click()")
+    assert page.ask("document.querySelector('#pages span').textContent") == f"Page {number // 100} of {number // 100}"
+    assert filtered(page, "text=target_42%2C") == 1
+    assert rows(page) == 1
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_is_shown_and_not_obeyed(page, opened, text):
+    hostile = copy(file=text, evidence=text, description=text, suggestion=text, pattern=text, category=text)
+    excerpts = {id_of(hostile): Excerpt(39, (text, text))}
+    text_of_report = report(
+        hostile,
+        excerpts=excerpts,
+        run=RUN | {"scanned_root": f"/x/{text.replace('/', '')}", "reason": text},
+        not_checked=[(text, text)],
+        left_out={text: 1},
+        excluded=[(text, text)],
+    )
+    opened(text_of_report, f"#{quote(text, errors='replace')}")
+    open_all(page)
+
+    assert page.complaints == []
+    assert page.ask("document.title").startswith("Security report: ")
+    assert page.ask("document.querySelectorAll('main b b, main img, main script').length") == 0
+    assert page.ask("document.querySelectorAll('script').length") == 2
+    everything = page.ask("document.body.innerText + document.getElementById('data').textContent")
+    assert not re.search("[\u2028-\u202e\u2066-\u2069\x00\x1b]", everything)
+    assert page.ask("document.querySelector('#list .line').textContent").startswith("39")
+    assert [address for address in page.requests if not address.startswith(("file:", "data:"))] == []
+
+
+def test_what_is_in_the_page_and_what_the_script_builds_are_the_same(page, opened):
+    candidates = [copy(), copy(line=41, confidence=0.5, cwe=0)]
+    excerpts = {id_of(COPY): Excerpt(39, ("{", "  strcpy(d, s);", "}"))}
+    text = report(*candidates, excerpts=excerpts)
+    opened(text)
+    open_all(page)
+    page.ask("document.querySelectorAll('.copy').forEach(one => one.remove())")
+    words = "[...document.querySelectorAll('#list details')].map(one => one.textContent.split(/\\s+/).join(' ').trim())"
+    built = page.ask(words)
+    opened(without_script(text))
+
+    assert [one.replace(" ", "") for one in page.ask(words)] == [one.replace(" ", "") for one in built]
+    assert page.ask("document.querySelector('.line.hit').textContent").split() == ["40", "strcpy(d,", "s);"]
+
+
+def test_without_its_script_the_page_holds_the_best_findings_to_read(page, opened):
+    opened(without_script(report(*many(300))))
+
+    assert page.ask("document.querySelectorAll('#list details.high .remedy').length") == 75
+    assert page.ask("document.getElementById('filters').checkVisibility()") is False
+    assert counted(page) == "The first 100 of 300; the others need JavaScript, or another format"
+
+
+def test_on_paper_findings_are_open_and_filters_are_not_there(page, opened):
+    opened(report(*many(12)), "#severity=high")
+    page.ask(
+        "addEventListener('beforeprint', () => {"
+        " window.printed = document.querySelectorAll('#list details[open] .remedy').length; })"
+    )
+    paper = base64.b64decode(page.call("Page.printToPDF")["data"])
+    page.call("Emulation.setEmulatedMedia", media="print")
+    try:
+        display = page.ask("getComputedStyle(document.getElementById('filters')).display")
+    finally:
+        page.call("Emulation.setEmulatedMedia", media="")
+
+    assert paper.startswith(b"%PDF")
+    assert page.ask("window.printed") == 3
+    assert display == "none"
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_width_makes_the_page_scroll_sideways(page, opened, width):
+    long = copy(file="src/" + "deep/" * 40 + "x.c", evidence="x" * 200, pattern="p" * 60)
+    page.resize(width, 900)
+    opened(
+        report(long, *many(20), excerpts={id_of(long): Excerpt(40, ("y" * 200,))}, not_checked=[("n" * 300, "r" * 300)])
+    )
+    open_all(page)
+
+    assert page.ask("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_page_follows_the_system_and_the_switch_turns_it(page, opened, theme):
+    page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
+    light = "Number(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0]) > 128"
+    opened(report(COPY))
+    page.ask("localStorage.clear()")
+    opened(report(COPY))
+    before = page.ask(light)
+    page.ask("document.getElementById('theme').click()")
+
+    assert before is (theme == "light")
+    assert page.ask(light) is not before
+    page.ask("localStorage.clear()")
+    page.call("Emulation.setEmulatedMedia", features=[])
+
+
+@pytest.mark.parametrize(
+    ("facts", "says"),
+    [
+        ({"not_checked": [("x.c", "too large")]}, "Incomplete."),
+        ({"scanned_files": 0}, "Nothing was checked."),
+        ({}, "No findings."),
+    ],
+)
+def test_only_a_whole_scan_without_findings_reads_as_one(facts, says):
+    text = report(**facts)
+
+    assert f"<b>{says}</b>" in text
+    assert ("No findings." in text) == (says == "No findings.")
+
+
+@pytest.mark.parametrize("aside", [{"suppressed": 2}, {"baseline": {"what": "main", "known": 3, "gone": 0}}])
+def test_findings_that_were_set_aside_do_not_read_as_none(aside):
+    body = build(gather([]), scanned_files=3)
+    body["summary"] |= aside
+    text = "".join(render_html(body, RUN))
+
+    assert "No findings." not in text
+    assert "That is not a proof that there is no fault." in text
+
+
+def test_what_was_not_checked_stands_above_the_numbers_and_by_name(page, opened):
+    gaps = [("x.c", "no permission"), ("y.c", "no permission"), ("z.c", "a"), ("z.c", "b"), ("z.c", "c")]
+    opened(report(COPY, not_checked=gaps))
+
+    assert page.ask("document.querySelector('main').firstElementChild.textContent").startswith("Not checked: 5 files.")
+    assert "no permission (2)" in page.ask("document.querySelector('[role=alert]').textContent")
+    assert "and others" in page.ask("document.querySelector('[role=alert]').textContent")
+    assert page.ask("[...document.querySelectorAll('#not-checked li')].map(one => one.textContent)") == [
+        "z.c",
+        "z.c",
+        "z.c",
+        "x.c",
+        "y.c",
+    ]
+
+
+def test_what_is_not_listed_is_said():
+    text = report(*(copy(line=line) for line in range(5)), copy(confidence=0.2), most=2)
+
+    assert "Not listed: 3 findings." in text
+    assert "Not listed: 1 weaker finding," in text
+    assert "fill-plain" in text
+
+
+def test_more_names_than_a_page_holds_are_counted():
+    text = report(not_checked=[(f"f{number}.c", "gone") for number in range(5_003)])
+
+    assert "and 3 files: the JSON report names them all" in text
+
+
+def test_a_report_says_how_much_code_it_shows():
+    some = {id_of(COPY): Excerpt(40, ("strcpy(d, s);",))}
+
+    assert "Code is shown around 1 of 2 findings" in report(COPY, copy(line=41), excerpts=some)
+    assert "Without excerpts" in report(COPY)
+    assert "excerpts" not in report(COPY, excerpts=some).partition("<script")[0]
+
+
+def test_what_was_set_aside_is_named_with_its_reason():
+    body = build(gather([(1, COPY)]), scanned_files=1)
+    body["suppressed"] = [body["issues"][0] | {"suppression": {"kind": "inSource", "justification": "<checked> above"}}]
+    body["summary"] |= {
+        "suppressed": 1,
+        "unused_suppressions": [{"file": "a.c", "line": 3, "text": "jarvis-ignore[x]", "reason": "no such rule"}],
+        "unused_suppressions_not_listed": 7,
+        "baseline": {"what": "<main>", "known": 4, "gone": 1, "not_listed": 9, "state": "incomplete"},
+    }
+    text = "".join(render_html(body, RUN))
+
+    assert "&lt;checked&gt; above" in text
+    assert "no such rule" in text
+    assert "and 7 more" in text
+    assert "of the baseline <code>&lt;main&gt;</code> 4 are still there, 1 are gone." in text
+    assert "did not list 9 findings" in text
+    assert "The run over the baseline is incomplete" in text
+
+
+@pytest.mark.parametrize(
+    ("root", "name"),
+    [
+        ("/home/ci/redis/", "redis"),
+        ("https://example.org/antirez/redis.git@" + "0a" * 20, "redis"),
+        (None, "source"),
+        ("/", "source"),
+    ],
+)
+def test_the_title_is_what_was_scanned(root, name):
+    assert f"<title>Security report: {name}</title>" in report(COPY, run=RUN | {"scanned_root": root})
+
+
+def test_ten_thousand_findings_with_code_stay_below_ten_megabytes():
+    candidates = list(many(10_000))
+    code = Excerpt(1, ("    " + "x" * 60,) * 9)
+    excerpts = {issue["id"]: code for issue in gather(enumerate(candidates)).issues[:5_000]}
+
+    assert len(report(*candidates, excerpts=excerpts).encode()) < 10_000_000

@@ -1,0 +1,135 @@
+"""What was kept is found again; what is damaged, torn or too much is as if it had never been there."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from jarvis_workers.snapshots.results import DIRECTORY_BYTES, MARKER, Results
+
+RULES = "0123456789abcdef"
+A, B = "a" * 43, "b" * 43
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Results:
+    return Results(tmp_path / "results", 1_000_000)
+
+
+def kept_files(results: Results) -> list[Path]:
+    return [place for place in results.root.rglob("*") if place.is_file() and place.name != MARKER]
+
+
+def test_what_was_kept_is_found_by_rules_directory_and_key(results: Results) -> None:
+    results.keep(RULES, b"src", {A: b"[1]", B: b""})
+
+    assert results.find(RULES, b"src", [A, B, "c" * 43]) == {A: b"[1]", B: b""}
+    assert results.find("f" * 16, b"src", [A]) == {}
+    assert results.find(RULES, b"lib", [A]) == {}
+    assert results.find(RULES, b"src", []) == {}
+
+
+def test_a_file_without_findings_costs_less_than_sixty_bytes(results: Results) -> None:
+    results.keep(RULES, b"src", {f"{number:043}": b"" for number in range(1000)})
+
+    assert results.size().bytes < 60 * 1000
+
+
+def test_what_is_kept_twice_is_found_as_it_was_kept_last(results: Results) -> None:
+    results.keep(RULES, b"", {A: b"[1]"})
+    results.keep(RULES, b"", {A: b"[2]"})
+
+    assert results.find(RULES, b"", [A]) == {A: b"[2]"}
+
+
+@given(place=st.integers(0, 250), flipped=st.integers(1, 255))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+def test_a_flipped_byte_hides_what_it_touches_and_tells_nothing_false(
+    results: Results, place: int, flipped: int
+) -> None:
+    said = {A: b'[["unsafe_api",1,0.8,"strcpy"]]', B: b"[]"}
+    results.clear()
+    results.keep(RULES, b"src", said)
+    (file,) = kept_files(results)
+    content = bytearray(file.read_bytes())
+    content[place % len(content)] ^= flipped
+    file.write_bytes(content)
+
+    found = results.find(RULES, b"src", [A, B])
+    assert found.items() <= said.items()
+    results.keep(RULES, b"src", said)
+    assert results.find(RULES, b"src", [A, B]) == said
+
+
+def test_what_was_cut_off_is_written_anew(results: Results) -> None:
+    results.keep(RULES, b"src", {A: b"[1]", B: b"[2]"})
+    (file,) = kept_files(results)
+    os.truncate(file, file.stat().st_size - 3)
+
+    assert results.find(RULES, b"src", [A, B]) == {A: b"[1]"}
+    results.keep(RULES, b"src", {B: b"[2]"})
+    assert results.find(RULES, b"src", [A, B]) == {A: b"[1]", B: b"[2]"}
+
+
+def test_what_was_not_asked_for_the_longest_goes_first(tmp_path: Path) -> None:
+    results = Results(tmp_path / "results", 20_000)
+    for number in range(10):
+        results.keep(RULES, b"%d" % number, {A: b"x" * 1_000})
+    for age, file in enumerate(sorted(kept_files(results))):
+        os.utime(file, (1_000 + age, 1_000 + age))
+    oldest = min(kept_files(results), key=lambda file: file.stat().st_mtime)
+    results.keep(RULES, b"big", {A: b"x" * 15_000})
+
+    assert not oldest.exists()
+    assert results.size().bytes <= 20_000
+    assert results.find(RULES, b"big", [A])
+
+
+def test_a_directory_that_holds_too_much_is_started_anew(results: Results) -> None:
+    results.keep(RULES, b"src", {A: b"x" * (DIRECTORY_BYTES + 1)})
+    results.keep(RULES, b"src", {B: b"[]"})
+    results.keep(RULES, b"src", {A: b"[]"})
+
+    assert results.find(RULES, b"src", [A, B]) == {A: b"[]", B: b"[]"}
+
+
+def test_everything_can_be_forgotten(results: Results) -> None:
+    results.keep(RULES, b"src", {A: b"[1]"})
+
+    assert results.clear().files == 1
+    assert results.find(RULES, b"src", [A]) == {}
+    assert results.clear() == (0, 0)
+
+
+def test_a_place_that_cannot_be_written_is_no_reason_to_fail(tmp_path: Path) -> None:
+    (tmp_path / "results").write_text("not a directory")
+    results = Results(tmp_path / "results", 1_000)
+
+    results.keep(RULES, b"src", {A: b"[1]"})
+    assert results.find(RULES, b"src", [A]) == {}
+
+
+def test_many_processes_add_at_once_and_one_is_killed_and_nothing_false_is_found(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from jarvis_workers.snapshots.results import Results\n"
+        "results = Results(Path(sys.argv[1]), 10**9)\n"
+        "for n in range(400):\n"
+        "    results.keep('rules', b'src', {f'{sys.argv[2]}{n:042}': b'%d' % n * 50})\n"
+        "    if n == 50: print('going', flush=True)\n"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "results")]
+    writers = [subprocess.Popen([*command, name], stdout=subprocess.PIPE) for name in "abc"]
+    assert writers[0].stdout is not None
+    writers[0].stdout.readline()
+    writers[0].kill()
+    for writer in writers:
+        writer.communicate(timeout=60)
+
+    keys = [f"{name}{number:042}" for name in "abc" for number in range(400)]
+    found = Results(tmp_path / "results", 10**9).find("rules", b"src", keys)
+    assert {key for key in keys if not key.startswith("a")} <= found.keys()
+    assert all(payload == str(int(key[1:])).encode() * 50 for key, payload in found.items())

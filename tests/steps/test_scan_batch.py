@@ -1,0 +1,204 @@
+"""A batch is scanned once: what is known is not looked at again, and what comes of it is the same."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jarvis_workers.sec.rules import DECIDING_FILES
+from jarvis_workers.sec.scanner import Hit, Scan
+from jarvis_workers.sec.suppressions import Remark
+from jarvis_workers.snapshots.blobs import Blobs, open_blobs
+from jarvis_workers.snapshots.manifest import Entry
+from jarvis_workers.snapshots.pack import pack
+from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.snapshots.results import MARKER, Results
+from jarvis_workers.snapshots.selection import Selection
+from jarvis_workers.steps.known import Known, keyed
+from jarvis_workers.steps.scan_batch import decide, recall
+from jarvis_workers.steps.scan_files import Limits
+from jarvis_workers.store.values import Commit
+from tests.cli.commands import COPY, SYSTEM
+
+FILES = {"a.c": COPY, "src/b.c": SYSTEM, "src/c.c": "int a;\n", "src/d.h": "int f(void);\n", "tests/b.c": SYSTEM}
+words = st.text(max_size=30)
+hits = st.builds(Hit, words, st.integers(1), st.floats(0, 1), words, st.none() | words)
+scans = st.builds(
+    Scan,
+    st.lists(hits).map(tuple),
+    st.none() | words,
+    st.lists(st.builds(Remark, st.integers(1), words, words)).map(tuple),
+)
+
+
+@pytest.fixture
+def blobs(tmp_path: Path) -> Blobs:
+    return open_blobs(str(tmp_path / "blobs"), tmp_path / "cache", results_bytes=1_000_000)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    root = tmp_path / "tree"
+    for name, content in FILES.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(content)
+    return root
+
+
+def work_on(blobs: Blobs, tree: Path, **changes: Any) -> dict[str, Any]:
+    snapshot = pack(tree, Selection(frozenset({b".c", b".h"})), blobs)
+    with open_snapshot(blobs, snapshot.id) as reader:
+        length = reader.index.manifest_bytes
+    work = {"snapshot": snapshot.id, "offset": 0, "length": length, "rules": None, "limits": {}}
+    return work | {"cache": True, "profile": False, "careful": False} | changes
+
+
+def kept_files(tmp_path: Path) -> list[Path]:
+    return [place for place in (tmp_path / "cache").rglob("*") if place.is_file() and place.name != MARKER]
+
+
+def test_the_second_time_everything_is_known_and_the_same(blobs: Blobs, tree: Path) -> None:
+    work = work_on(blobs, tree)
+    assert recall(work, blobs) is None
+    first, second = decide(work, blobs), decide(work, blobs)
+
+    assert (first.files, first.cached, len(first.spots)) == (5, 0, 5)
+    assert second == replace(first, cached=5) == recall(work, blobs)
+
+
+def test_what_is_known_needs_no_look_at_the_files(blobs: Blobs, tree: Path) -> None:
+    work = work_on(blobs, tree)
+    first = decide(work, blobs)
+    with open_snapshot(blobs, work["snapshot"]) as reader:
+        shards = reader.index.shards
+    for shard in shards:
+        blobs.delete(shard)
+
+    assert decide(work, blobs) == replace(first, cached=5)
+
+
+def test_only_what_has_changed_is_scanned_again(blobs: Blobs, tree: Path) -> None:
+    decide(work_on(blobs, tree), blobs)
+    (tree / "src/b.c").write_text(COPY + SYSTEM)
+    (tree / "src/aa.c").write_text("int new;\n")
+    work = work_on(blobs, tree)
+    assert recall(work, blobs) is None
+
+    again = decide(work, blobs)
+    assert (again.files, again.cached) == (6, 4)
+    assert {spot.pattern for spot in again.spots if spot.path == b"src/b.c"} > {"unsafe_api"}
+
+
+def test_the_same_content_in_another_context_is_not_taken_for_known(blobs: Blobs, tree: Path) -> None:
+    decide(work_on(blobs, tree), blobs)
+    (tree / "a.h").write_text(COPY)
+    (tree / "test_a.c").write_text(COPY)
+
+    again = decide(work_on(blobs, tree), blobs)
+    assert again.cached == 5
+    assert [spot.path for spot in again.spots if spot.pattern == "unsafe_api"] == [b"a.c", b"a.h", b"test_a.c"]
+    assert len({spot.confidence for spot in again.spots if spot.pattern == "unsafe_api"}) == 2
+
+
+def test_other_rules_know_nothing_of_what_these_have_seen(blobs: Blobs, tree: Path) -> None:
+    work = work_on(blobs, tree)
+    decide(work, blobs)
+    chosen = blobs.put(b'{"off": ["unsafe_api"], "packages": {}, "project": []}')
+
+    assert recall(work | {"rules": chosen}, blobs) is None
+    assert decide(work | {"rules": chosen}, blobs).cached == 0
+
+
+def test_without_the_cache_nothing_is_read_or_written(blobs: Blobs, tree: Path, tmp_path: Path) -> None:
+    work = work_on(blobs, tree, cache=False)
+    first = decide(work, blobs)
+    assert kept_files(tmp_path) == []
+    decide(work | {"cache": True}, blobs)
+
+    assert recall(work, blobs) is None
+    assert decide(work, blobs) == first
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda content: content[:-9], lambda content: content.replace(b"strcpy", b"strcpx")]
+)
+def test_what_is_damaged_is_scanned_again_and_mended(blobs: Blobs, tree: Path, tmp_path: Path, damage: Any) -> None:
+    work = work_on(blobs, tree)
+    first = decide(work, blobs)
+    for file in kept_files(tmp_path):
+        file.write_bytes(damage(file.read_bytes()))
+
+    assert decide(work, blobs).spots == first.spots
+    assert recall(work, blobs) == replace(first, cached=5)
+
+
+def test_a_file_that_could_not_be_read_is_not_taken_for_known(blobs: Blobs, tree: Path, tmp_path: Path) -> None:
+    work = work_on(blobs, tree)
+    with open_snapshot(blobs, work["snapshot"]) as reader:
+        entries = reader.entries(work["offset"], work["length"])
+        (shard,) = reader.index.shards
+    whole = blobs.path(shard).read_bytes()
+    blobs.path(shard).write_bytes(whole.replace(b"strcpy", b"strcpx"))
+
+    damaged = decide(work, blobs)
+    assert [path for path, _ in damaged.not_checked] == [b"a.c"]
+    assert damaged.files == len(entries) - 1
+    blobs.path(shard).write_bytes(whole)
+    assert decide(work, blobs).not_checked == ()
+
+
+def test_a_batch_for_which_there_is_no_time_is_done_in_parts(blobs: Blobs, tree: Path) -> None:
+    whole = decide(work_on(blobs, tree, cache=False), blobs)
+    work = work_on(blobs, tree, cache=False, limits={"batch_seconds": 0})
+    parts: list[Commit] = []
+    waiting = [work]
+    while waiting:
+        parts.append(decide(waiting.pop(), blobs))
+        waiting += [work | json.loads(job.payload) for job in parts[-1].children]
+
+    assert len(parts) == len(FILES)
+    assert sorted(spot for part in parts for spot in part.spots) == sorted(whole.spots)
+    assert sum(part.files for part in parts) == whole.files
+
+
+def test_a_large_file_may_take_longer() -> None:
+    small, large = (Entry(b"a.c", size, "", 0, 0) for size in (0, 250_000_000))
+
+    assert (Limits().seconds(small), Limits().seconds(large)) == (10.0, 35.0)
+
+
+def test_a_profile_names_rules_and_files(blobs: Blobs, tree: Path) -> None:
+    commit = decide(work_on(blobs, tree, cache=False, profile=True), blobs)
+
+    assert commit.profile is not None
+    assert decide(work_on(blobs, tree, cache=False), blobs) == replace(commit, profile=None)
+
+
+def test_whatever_a_scan_is_made_of_decides_what_it_is_remembered_under() -> None:
+    """Else a version that finds more would go on telling what the one before has found."""
+    program = (
+        "import sys, jarvis_workers.sec.scanner, jarvis_workers.sec.rules.custom\n"
+        "print(*(name for name, module in sys.modules.items() if name.startswith('jarvis_workers')"
+        " and (not hasattr(module, '__path__') or name == 'jarvis_workers.sec.rules')))"
+    )
+    made_of = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    deciding = {f"{package}.{name.removesuffix('.py')}" for package, names in DECIDING_FILES.items() for name in names}
+
+    assert {name.removesuffix(".__init__") for name in deciding} == set(made_of)
+
+
+@given(scan=scans)
+def test_a_scan_is_remembered_as_it_was(tmp_path_factory: pytest.TempPathFactory, scan: Scan) -> None:
+    entry = Entry(os.fsencode("src/\udce9.c"), 1, "0" * 64, 0, 0)
+    known = Known(Results(tmp_path_factory.mktemp("known"), 1_000_000), None)
+    ((key, _),) = files = keyed([entry])
+    known.keep(files, {key: scan})
+
+    assert known.recall(files) == {key: scan}

@@ -1,0 +1,74 @@
+"""Of the pieces done apart, the one that kills its process is lost, and no other."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+# A process of its own: one that tests run in may have threads, and does not fork well.
+PROGRAM = """
+import json, os, signal, sys, time
+from jarvis_workers.errors import GivenUp
+from jarvis_workers.toolchain.apart import Lost, each_apart
+
+def work(item):
+    if item == "killed": os.kill(os.getpid(), signal.SIGKILL)
+    if item == "left": os._exit(3)
+    if item == "raised": raise ValueError("no such thing")
+    if item == "given up": raise GivenUp("too big")
+    if item == "endless":
+        while True: pass
+    return [item, os.getpid()]
+
+answers = each_apart(json.loads(sys.argv[1]), work, lambda item: 0.2)
+told = [["lost", said.reason] if isinstance(said, Lost) else said for said in answers]
+print(json.dumps([os.getpid(), told]))
+"""
+
+
+def apart(*items: str) -> tuple[int, list[list[object]]]:
+    """Return the parent's process, and what was said of each item."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, json.dumps(items)], capture_output=True, check=True, timeout=60
+    )
+    parent, told = json.loads(done.stdout)
+    return parent, told
+
+
+def test_pieces_that_end_well_share_one_process_apart() -> None:
+    parent, told = apart("a", "b", "c")
+
+    assert [item for item, _ in told] == ["a", "b", "c"]
+    assert len({process for _, process in told} | {parent}) == 2
+
+
+@pytest.mark.parametrize(
+    ("item", "reason"),
+    [
+        ("killed", "its process was ended by SIGKILL"),
+        ("left", "its process ended with code 3"),
+        ("raised", "ValueError: no such thing"),
+        ("given up", "too big"),
+        ("endless", "took more than 0.2 s of CPU"),
+    ],
+)
+def test_a_piece_that_ends_badly_is_lost_with_the_reason(item: str, reason: str) -> None:
+    _, told = apart("a", item, item, "b")
+
+    assert [said for said, _ in told] == ["a", "lost", "lost", "b"]
+    assert [why for said, why in told if said == "lost"] == [reason, reason]
+
+
+def test_nothing_to_do_needs_no_process() -> None:
+    assert apart()[1] == []
+
+
+def test_a_process_apart_ends_when_nobody_listens_any_more() -> None:
+    program = PROGRAM.replace("told = [", "first = next(answers); answers.close(); os.kill(first[1], 0)\ntold = [")
+    items = json.dumps(["a", "endless"])
+    done = subprocess.run(
+        [sys.executable, "-c", program, items], capture_output=True, check=False, text=True, timeout=60
+    )
+
+    assert "ProcessLookupError" in done.stderr
