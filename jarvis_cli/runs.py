@@ -14,7 +14,7 @@ from jarvis_cli.progress import describe, display
 from jarvis_cli.scan import wait_for_workers
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.service import desk, reports, runs
+from jarvis_workers.service import absence, desk, reports, runs
 from jarvis_workers.service.export import export as export_files
 from jarvis_workers.service.export import export_directory
 from jarvis_workers.settings import Settings, load_settings
@@ -79,6 +79,7 @@ def show(run: RunId, as_json: AsJson = False) -> int:
         chosen = runs.find_run(store, run)
         part = reports.run_part(store, chosen) | {"abandoned": runs.is_abandoned(store, chosen, settings.lease_seconds)}
         stages = runs.stages_of(store, chosen)
+        unserved = [] if runs.is_local(chosen) else absence.unserved(store, chosen.id, settings.lease_seconds)
     if as_json:
         typer.echo(json.dumps(part, indent=2))
         return exits.DONE
@@ -103,6 +104,8 @@ def show(run: RunId, as_json: AsJson = False) -> int:
     if part["abandoned"] or chosen.state == "paused":
         gone = "its command is gone; " if part["abandoned"] else ""
         typer.echo(f"{gone}go on with: jarvis runs resume {chosen.id}")
+    if unserved:
+        typer.echo(absence.says(unserved))
     return exits.DONE
 
 
@@ -132,7 +135,11 @@ def _wait(run: str, timeout: float | None, quiet: bool) -> int:
                 tick_seconds=settings.tick_seconds,
                 lease_seconds=settings.lease_seconds,
             )
-            ended = runs.wait(store, chosen.id, timeout, waiting)
+            try:
+                ended = runs.wait(store, chosen.id, timeout, waiting)
+            except KeyboardInterrupt:
+                screen.tell(f"run {chosen.id} goes on without this command; see: jarvis runs wait {chosen.id}")
+                raise
         if ended is None:
             screen.tell(f"run {chosen.id} is still on after {timeout:g} s")
             return exits.TIMED_OUT

@@ -1,6 +1,7 @@
 """Carry out `jarvis sec fast`: here, or on a cluster."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from secrets import token_hex
 
@@ -11,13 +12,16 @@ from jarvis_cli.carry import carry_out
 from jarvis_cli.compare import Part, baseline_of, unchanged_of
 from jarvis_cli.deliver import Delivery, deliver
 from jarvis_cli.progress import Display, display
-from jarvis_workers.service import desk
+from jarvis_workers.errors import BrokerUnavailable
+from jarvis_workers.service import absence, desk
 from jarvis_workers.service.rulebook import Chosen
 from jarvis_workers.service.sources import Source, open_source
 from jarvis_workers.service.submit import Request, submit
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
+
+KIND = "sec.fast"
 
 
 @dataclass(frozen=True)
@@ -72,8 +76,12 @@ def scan_on_cluster(settings: Settings, wanted: Wanted, asked: Delivery | None, 
 
             run_id = begin(_compared(store, wanted, scan))
             if asked is None:
-                fleet.ring(settings, store, bell)
                 typer.echo(run_id)
+                # It is submitted: what cannot be rung for now, the workers find.
+                with suppress(BrokerUnavailable):
+                    fleet.ring(settings, store, bell)
+                if queues := absence.missing(store, KIND, settings.lease_seconds):
+                    screen.tell(absence.says(queues))
                 return exits.DONE
             run = wait_for_workers(settings, store, run_id, screen)
         return deliver(store, blobs, run, asked, screen)
@@ -101,7 +109,7 @@ def _compared(store: Store, wanted: Wanted, scan: Callable[[Part], Run]) -> Part
 def _request(settings: Settings, source: Source, wanted: Wanted, executor: str) -> Request:
     return Request(
         run_id=token_hex(4),
-        kind="sec.fast",
+        kind=KIND,
         path=source.path,
         root=source.root,
         selection=desk.selection_of(settings, *wanted.globs),

@@ -30,7 +30,7 @@ def start(
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings(directory=Path.cwd())
-    plans = service.plan_pools(settings, queues.split(",") if queues else (), concurrency)
+    plans = service.plan_pools(settings, () if queues is None else queues.split(","), concurrency)
     with desk.store_of(settings, service.PARENT_CONNECTIONS) as store, fleet.bell_of(settings) as bell:
         service.work(settings, store, bell, plans)
     return 0

@@ -4,6 +4,7 @@ JarvisError                one line for the user, exit 2
 ├── UsageError             what was asked for makes no sense: a wrong path, option or id
 ├── SettingsError          a setting that is unknown, of the wrong type or unreadable
 ├── StoreError             the results store cannot be used
+│   ├── StoreOutdated      its schema is missing or too old: an administrator migrates it
 │   ├── StoreUnavailable   it does not answer now: tried again while a run is on
 │   └── StoreFull          it answers, and cannot write: the run is paused
 ├── BrokerUnavailable      Redis does not answer: at a start an error, in the middle only latency
@@ -23,6 +24,7 @@ __all__ = [
     "StepFailed",
     "StoreError",
     "StoreFull",
+    "StoreOutdated",
     "StoreUnavailable",
     "UsageError",
 ]
@@ -42,6 +44,10 @@ class SettingsError(JarvisError):
 
 class StoreError(JarvisError):
     """The results store cannot be used."""
+
+
+class StoreOutdated(StoreError):
+    """The results store has not the schema that this program needs."""
 
 
 class StoreUnavailable(StoreError):

@@ -47,11 +47,13 @@ class Postgres:
     def url(self, name: str, user: str = "jarvis") -> str:
         return f"postgresql:///{name}?host={self.home}&user={user}"
 
-    def run(self, *command: str) -> None:
+    def run(self, *command: str) -> str:
+        """Return what it says on standard error."""
         done = subprocess.run(
             [self.binaries / command[0], *command[1:]], user=self.user, cwd=self.home, capture_output=True, text=True
         )
         assert done.returncode == 0, done.stderr
+        return done.stderr
 
     def start(self) -> None:
         options = f"-k {self.home} {FAST}"
@@ -60,9 +62,9 @@ class Postgres:
     def stop(self, mode: str = "immediate") -> None:
         self.run("pg_ctl", "-D", str(self.home / "data"), "-w", "-m", mode, "stop")
 
-    def sql(self, statement: str, database: str = "postgres") -> None:
+    def sql(self, statement: str, database: str = "postgres") -> str:
         stop = ("-v", "ON_ERROR_STOP=1")
-        self.run("psql", "-h", str(self.home), "-U", "jarvis", "-d", database, *stop, "-qc", statement)
+        return self.run("psql", "-h", str(self.home), "-U", "jarvis", "-d", database, *stop, "-qc", statement)
 
 
 @contextmanager

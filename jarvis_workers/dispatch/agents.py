@@ -17,10 +17,10 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from jarvis_workers.dispatch import story
-from jarvis_workers.dispatch.hands import go_on, patiently
+from jarvis_workers.dispatch.hands import go_on, patiently, pause
 from jarvis_workers.dispatch.routes import POOLS
 from jarvis_workers.dispatch.writer import Holder, Writer
-from jarvis_workers.errors import StepFailed, StoreError
+from jarvis_workers.errors import StepFailed, StoreError, StoreFull
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.flow import Step, step_of
 from jarvis_workers.steps.perform import keep, load
@@ -74,6 +74,12 @@ class Agents:
             story.saved(job, commit, time.monotonic() - began, accepted=accepted)
         except CancelledError:
             return story.released(job, accepted=self._writer.release(job))
+        except StoreFull as full:
+            try:
+                self._pause(job, str(full))
+            finally:
+                story.released(job, accepted=self._writer.release(job))
+            return None
         except StoreError:
             story.released(job, accepted=self._writer.release(job))
             raise
@@ -120,6 +126,9 @@ class Agents:
         finally:
             del self._talks[job]
             self._called_off.discard(job)
+
+    def _pause(self, job: Claimed, why: str) -> None:
+        self._briefly(lambda: pause(self.store, job, why, self._process))
 
     def _lose(self, job: Claimed) -> None:
         self._loop.call_soon_threadsafe(self._cancel, job)

@@ -5,6 +5,7 @@ what brings a lost job back. Redis may be flushed at any moment.
 """
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from secrets import token_hex
@@ -17,14 +18,29 @@ from kombu.exceptions import OperationalError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from jarvis_workers.dispatch.routes import POOLS
+from jarvis_workers.dispatch.routes import POOLS, queue_key
 from jarvis_workers.errors import BrokerUnavailable
 
+NO_ADDRESS = "JARVIS_BROKER_URL: not the address of a Redis, such as redis://localhost:6379/0"
 EPOCH_KEY = "jarvis:epoch"
 SENT_AT = "sent_at"
 CONNECT_SECONDS = 2
 SOCKET_SECONDS = 15
 HEALTH_SECONDS = 25
+# What others may have put on a queue between the two steps of an urgent ring.
+MOST_BETWEEN = 1000
+# Between the two steps others ring too: what goes to the front must be the message itself, not the newest.
+TO_THE_FRONT = """
+for place = 0, tonumber(ARGV[2]) - 1 do
+  local message = redis.call('LINDEX', KEYS[1], place)
+  if not message then return 0 end
+  if string.find(message, ARGV[1], 1, true) then
+    redis.call('LREM', KEYS[1], 1, message)
+    return redis.call('RPUSH', KEYS[1], message)
+  end
+end
+return 0
+"""
 
 
 class Ring(NamedTuple):
@@ -47,8 +63,8 @@ def make_app(broker_url: str) -> Celery:
         task_serializer="json",
         task_ignore_result=True,
         task_store_errors_even_if_ignored=False,
-        task_queues=[Queue(name, Exchange(name, type="direct"), routing_key=name) for name in POOLS],
-        task_default_queue="control",
+        task_queues=[Queue(key, Exchange(key, type="direct"), routing_key=key) for key in map(queue_key, POOLS)],
+        task_default_queue=queue_key("control"),
         task_create_missing_queues=False,
         task_acks_late=False,
         worker_disable_prefetch=True,
@@ -76,7 +92,8 @@ class Doorbell:
         self._redis = _client(broker_url)
         self.app = make_app(broker_url)
         self.app.conf.broker_transport_options["max_retries"] = 0
-        self._where = self.app.connection_for_write().as_uri()
+        self._where = _address(self.app)
+        self._to_the_front = self._redis.register_script(TO_THE_FRONT)
 
     def check(self) -> None:
         """Raise BrokerUnavailable unless Redis answers."""
@@ -91,6 +108,7 @@ class Doorbell:
         return {
             "version": str(facts.get("redis_version", "of unknown version")),
             "memory": f"{facts.get('used_memory_human', 'unknown')} in use",
+            "share": str(facts.get("used_memory", 0) / (facts.get("maxmemory") or math.inf)),
             "eviction": str(facts.get("maxmemory_policy", "unknown")),
             "persistence": saves,
         }
@@ -111,32 +129,33 @@ class Doorbell:
             # The last of the urgent is put in front first.
             for one in reversed(rings):
                 if one.urgent:
-                    self._put(producer, one, min(one.sent_at, self.waits_since(one.queue) or one.sent_at))
-                    self._redis.lmove(one.queue, one.queue, "LEFT", "RIGHT")
+                    said = self._put(producer, one, min(one.sent_at, self.waits_since(one.queue) or one.sent_at))
+                    self._to_the_front(keys=[queue_key(one.queue)], args=[said, MOST_BETWEEN])
 
-    def _put(self, producer: Any, one: Ring, sent_at: float) -> None:
-        """Send a message. One that overtakes is as old as what it overtakes: it says nothing about that."""
-        self.app.send_task(
+    def _put(self, producer: Any, one: Ring, sent_at: float) -> str:
+        """Send a message, return its id. One that overtakes is as old as what it overtakes: it says nothing of that."""
+        sent = self.app.send_task(
             one.task,
             args=[one.job],
             kwargs={"run": one.run, "label": one.label},
-            queue=one.queue,
+            queue=queue_key(one.queue),
             headers={SENT_AT: sent_at},
             producer=producer,
             ignore_result=True,
             retry=False,
         )
+        return str(sent.id)
 
     def depth(self, queue: str) -> int:
         """Return how many messages wait on a queue."""
         with self._speaking():
-            return int(self._redis.llen(queue))
+            return int(self._redis.llen(queue_key(queue)))
 
     def waits_since(self, queue: str) -> float | None:
         """Return when the next message of a queue was sent, None if there is none: what was sent before is gone."""
         with self._speaking():
-            message = self._redis.lindex(queue, -1)
-        return float(json.loads(message)["headers"].get(SENT_AT, 0.0)) if message else None
+            message = self._redis.lindex(queue_key(queue), -1)
+        return _sent_at(message) if message else None
 
     def is_new(self) -> bool:
         """Say whether Redis has forgotten everything since the last call of anybody."""
@@ -159,6 +178,14 @@ class Doorbell:
             ) from error
 
 
+def _sent_at(message: bytes | str) -> float:
+    """Return when a message was sent; what is not ours, in a Redis that others use too, says nothing about that."""
+    try:
+        return float(json.loads(message)["headers"].get(SENT_AT, 0.0))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return 0.0
+
+
 def _client(url: str) -> redis.Redis:
     """Return a client that asks once: whoever asks has a tick to come back to."""
     try:
@@ -169,6 +196,14 @@ def _client(url: str) -> redis.Redis:
             retry=Retry(NoBackoff(), 0),
         )
     except ValueError as error:
-        raise BrokerUnavailable(
-            "JARVIS_BROKER_URL: not the address of a Redis, such as redis://localhost:6379/0"
-        ) from error
+        raise BrokerUnavailable(NO_ADDRESS) from error
+
+
+def _address(app: Celery) -> str:
+    """Return the broker's address without its password, if Celery can make something of it: it takes fewer forms."""
+    try:
+        connection = app.connection_for_write()
+        int((connection.virtual_host or "").strip("/") or 0)
+        return str(connection.as_uri())
+    except (KeyError, TypeError, ValueError) as error:
+        raise BrokerUnavailable(NO_ADDRESS) from error

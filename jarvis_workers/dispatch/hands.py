@@ -23,12 +23,12 @@ from tenacity import (
 )
 
 from jarvis_workers.dispatch import story
-from jarvis_workers.errors import BrokerUnavailable, StoreError, StoreUnavailable
+from jarvis_workers.errors import BrokerUnavailable, StoreError, StoreFull, StoreUnavailable
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.controller import advance
 from jarvis_workers.steps.flow import PLAN
 from jarvis_workers.steps.perform import perform, save
-from jarvis_workers.store import jobs, sending, stages
+from jarvis_workers.store import jobs, runs, sending, stages
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed
 from jarvis_workers.toolchain.limits import cpu_seconds
@@ -64,6 +64,19 @@ class Hands:
         story.claimed(job, self.process)
         try:
             commit = patiently(lambda: perform(store, blobs, job))
+            if commit is None:
+                story.lost(job)
+            else:
+                counted = replace(commit, cpu_seconds=self._cpu())
+                accepted = patiently(lambda: save(store, blobs, [(job, counted)]))
+                story.saved(job, counted, time.monotonic() - began, accepted=job.id in accepted)
+        except StoreFull as full:
+            reason = str(full)
+            try:
+                patiently(lambda: pause(store, job, reason, self.process))
+            finally:
+                story.released(job, accepted=patiently(lambda: self._release(store, job)))
+            return None
         except StoreError:
             story.released(job, accepted=patiently(lambda: self._release(store, job)))
             raise
@@ -71,13 +84,6 @@ class Hands:
             says = f"{type(error).__name__}: {error}"
             recorded = patiently(lambda: self._fail(store, job, says))
             story.failed(job, says, time.monotonic() - began, accepted=recorded)
-        else:
-            if commit is None:
-                story.lost(job)
-            else:
-                counted = replace(commit, cpu_seconds=self._cpu())
-                accepted = patiently(lambda: save(store, blobs, [(job, counted)]))
-                story.saved(job, counted, time.monotonic() - began, accepted=job.id in accepted)
         patiently(lambda: go_on(store, job, ring))
 
     def _world(self) -> tuple[Store, Blobs, Callable[[], None]]:
@@ -118,6 +124,15 @@ def go_on(store: Store, job: Claimed, ring: Callable[[], None]) -> None:
     if job.step == PLAN or not open_jobs:
         with suppress(BrokerUnavailable):
             ring()
+
+
+def pause(store: Store, job: Claimed, why: str, process: str) -> None:
+    """Pause a run for which there is no room: before the job goes back, or it would be rung for again at once."""
+    reason = f"{why} (process {process})"
+    with store.write() as session:
+        paused = runs.pause(session, job.run_id, reason)
+    if paused:
+        story.paused(job, reason)
 
 
 def patiently(do: Callable[[], T], told: threading.Event | None = None) -> T:

@@ -29,6 +29,8 @@ from jarvis_workers.toolchain.lifetime import is_running
 POOL_MODULE = "jarvis_workers.dispatch.pool"
 GRACE_SECONDS = 30.0
 DEATHS_MAX = 100
+# A pool that lived as long had begun to work: its death is not one of a row.
+SETTLED_SECONDS = 60.0
 STALLED_SECONDS = 60.0
 HEARTBEATS = "worker-*.alive"
 SILENT_LEASES = 2
@@ -53,6 +55,7 @@ class PoolChild:
     orders: Orders
     facts: WorkerFacts
     child: Child | None = None
+    started: float = 0.0
     deaths: int = 0
     busy: bool = False
     stalled_since: float | None = None
@@ -104,7 +107,7 @@ class Parent:
             left = jobs.release_worker(session, pool.facts.id)
             workers.leave(session, pool.facts.id)
         for job in left:
-            telemetry.info("released", **telemetry.about(job))
+            telemetry.info("released", **telemetry.about(job), fence=job.fence, process=job.process)
         telemetry.info("stopped", queue=pool.orders.queue, worker=pool.facts.id)
 
     def _sweep(self) -> None:
@@ -120,12 +123,15 @@ class Parent:
         how = pool.child.ended() if pool.child else None
         if how and pool.child:
             self.around.tell(f"pool {pool.orders.queue} {how}; starting it again")
-            pool.child, pool.deaths = None, pool.deaths + 1
+            settled = self.around.clock() - pool.started >= SETTLED_SECONDS
+            pool.child, pool.deaths = None, 1 if settled else pool.deaths + 1
             if pool.deaths > DEATHS_MAX:
-                raise JarvisError(f"pool {pool.orders.queue} has died {pool.deaths} times; see its messages above")
+                says = f"pool {pool.orders.queue} has died {pool.deaths} times in a row, each soon after its start"
+                raise JarvisError(f"{says}; see its messages above")
         self._bury(pool, how)
         if pool.child is None:
             pool.child = Child(POOL_MODULE, [], self.around.environ, self.around.errors)
+            pool.started = self.around.clock()
             with suppress(ChildDied):
                 pool.child.send(pool.orders.line())
             started = {"slots": pool.orders.slots, "pid": pool.child.pid}

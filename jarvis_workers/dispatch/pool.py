@@ -14,16 +14,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
 
+import billiard.pool
 from celery import Celery
-from celery.exceptions import SecurityWarning
-from celery.signals import setup_logging, worker_process_init, worker_shutting_down
+from celery.exceptions import CPendingDeprecationWarning, SecurityWarning
+from celery.signals import setup_logging, worker_process_init, worker_ready, worker_shutting_down
 from celery.utils.log import get_multiprocessing_logger
 
 from jarvis_workers import telemetry
 from jarvis_workers.dispatch.agents import Agents, make_room
 from jarvis_workers.dispatch.broker import Doorbell, make_app
 from jarvis_workers.dispatch.hands import Hands
-from jarvis_workers.dispatch.routes import POOLS, task_names
+from jarvis_workers.dispatch.routes import POOLS, queue_key, task_names
 from jarvis_workers.dispatch.sender import Sender
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
 from jarvis_workers.steps.known import loaded_rules
@@ -32,6 +33,8 @@ from jarvis_workers.telemetry import LogLevel
 from jarvis_workers.toolchain.lifetime import die_with_parent
 
 KILLED_BEFORE_SECONDS = 5.0
+# Of a tenth of a second each; nobody needs the answer, what was done is in the store.
+ANSWER_LOOKS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,12 @@ def _log_as_we_do(level: LogLevel) -> None:
     telemetry.set_up(level, sys.stderr.fileno())
     setup_logging.connect(lambda **_: _join_the_logs(), weak=False)
     warnings.filterwarnings("ignore", category=SecurityWarning)
+    worker_ready.connect(lambda **_: _hide_plans(), weak=False)
+
+
+def _hide_plans() -> None:
+    """Keep to ourselves what a later Celery will do otherwise; Celery asks for it while it starts."""
+    warnings.filterwarnings("ignore", category=CPendingDeprecationWarning)
 
 
 def _join_the_logs() -> None:
@@ -130,6 +139,8 @@ def _join_the_logs() -> None:
 
 def _decide(app: Celery, orders: Orders) -> None:
     loaded_rules()
+    # A child that ends waits for Celery to have read its last answer, which at a shutdown it may never do.
+    billiard.pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = ANSWER_LOOKS
     register(app, Hands(orders.worker_id, orders.job_lease_seconds, lambda: open_world(orders)))
     main = os.getpid()
     worker_process_init.connect(lambda **_: die_with_parent(main), weak=False)
@@ -156,7 +167,7 @@ def _work(app: Celery, orders: Orders) -> None:
     arguments = ["--quiet", "worker", "--pool", POOLS[orders.queue].kind, "--concurrency", str(orders.slots)]
     if POOLS[orders.queue].kind == "prefork":
         arguments += ["--time-limit", str(time_limit(orders.job_lease_seconds))]
-    arguments += ["--queues", orders.queue, "--hostname", f"{orders.queue}@{orders.worker_id}"]
+    arguments += ["--queues", queue_key(orders.queue), "--hostname", f"{orders.queue}@{orders.worker_id}"]
     app.worker_main([*arguments, "--without-gossip", "--without-mingle", "--loglevel", "WARNING"])
 
 

@@ -32,6 +32,11 @@ def connections(queue: str, slots: int) -> int:
     return pool.connections * (slots if pool.kind == "prefork" else 1)
 
 
+def queue_key(queue: str) -> str:
+    """Return what a queue is called in Redis, where others may have a "scan" too."""
+    return f"jarvis.{queue}"
+
+
 def task_name(kind: str, step: str) -> str:
     """Return a task's name: the family of the run's kind, and the step."""
     return f"{kind.partition('.')[0]}.{step}"

@@ -32,6 +32,11 @@ def failed(job: Claimed, reason: str, seconds: float, *, accepted: bool) -> None
         lost(job)
 
 
+def paused(job: Claimed, reason: str) -> None:
+    """Its run is paused: there is no room for what it did."""
+    telemetry.warning("paused", **about(job), fence=job.fence, reason=reason)
+
+
 def released(job: Claimed, *, accepted: bool) -> None:
     """It was put back without blame."""
     if accepted:

@@ -14,6 +14,7 @@ from jarvis_workers.store.workers import WorkerFacts
 
 MOST_SKEW_SECONDS = 2.0
 STUCK_TICKS = 30
+NEARLY_FULL = 0.9
 SAFE_EVICTION = "noeviction"
 
 
@@ -38,7 +39,7 @@ def _broker(describe: Callable[[], Mapping[str, str]]) -> list[Check]:
         facts = describe()
     except JarvisError as error:
         return [Check("broker", "fail", str(error), "start Redis, or set JARVIS_BROKER_URL")]
-    found = [Check("broker", "ok", f"Redis {facts['version']}, {facts['memory']}")]
+    found = [_memory(facts)]
     if facts["eviction"] == SAFE_EVICTION:
         found.append(Check("eviction", "ok", SAFE_EVICTION))
     else:
@@ -50,6 +51,23 @@ def _broker(describe: Callable[[], Mapping[str, str]]) -> list[Check]:
     else:
         found.append(Check("persistence", "ok", facts["persistence"]))
     return found
+
+
+def _memory(facts: Mapping[str, str]) -> Check:
+    """Say how much room Redis has: without any it takes no message, and workers die of its refusal."""
+    says, share = f"Redis {facts['version']}, {facts['memory']}", float(facts["share"])
+    if share < NEARLY_FULL:
+        return Check("broker", "ok", says)
+    remedy = "raise maxmemory, or remove what else is kept there"
+    return Check("broker", "fail" if share >= 1 else "warn", f"{says}, {share:.0%} of its maxmemory", remedy)
+
+
+def examine_blobs(blobs_url: str | None, place: str) -> Check:
+    """Warn of a blob store that nobody has chosen: it is this machine's own."""
+    if blobs_url is None:
+        remedy = "set JARVIS_BLOBS_URL, alike here and on all workers, unless this machine is the whole cluster"
+        return Check("blobs", "warn", f"{place}, which only this machine sees", remedy)
+    return Check("blobs", "ok", place)
 
 
 def _queue(queue: str, living: list[WorkerFacts]) -> Check:

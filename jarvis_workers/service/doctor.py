@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from jarvis_workers.errors import JarvisError
+from jarvis_workers.errors import JarvisError, StoreOutdated
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.results import FOLDER, Results
 from jarvis_workers.toolchain.filesystem import network_file_system
@@ -159,6 +159,8 @@ def _gigabytes(size: int | None) -> str:
 def _probed(name: str, probe: Callable[[], str], remedy: str) -> Check:
     try:
         return Check(name, "ok", probe())
+    except StoreOutdated as error:
+        return Check(name, "fail", str(error), "jarvis admin migrate, as the owner of the tables")
     except JarvisError as error:
         return Check(name, "fail", str(error), remedy)
 

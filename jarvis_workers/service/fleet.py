@@ -10,7 +10,9 @@ from jarvis_workers.dispatch.broker import Doorbell
 from jarvis_workers.dispatch.outages import Outages
 from jarvis_workers.dispatch.sender import EXECUTOR, Sender
 from jarvis_workers.errors import StoreError, UsageError
-from jarvis_workers.service.checkup import examine_cluster
+from jarvis_workers.redact import redact
+from jarvis_workers.service.absence import NOBODY_SECONDS, Absence, unserved
+from jarvis_workers.service.checkup import examine_blobs, examine_cluster
 from jarvis_workers.service.desk import Show
 from jarvis_workers.service.doctor import Check
 from jarvis_workers.settings import Settings
@@ -66,11 +68,18 @@ def _sender(settings: Settings, store: Store, bell: Doorbell) -> Sender:
 
 
 def carry_out(
-    settings: Settings, store: Store, bell: Doorbell, run_id: str, *, show: Show, tell: Callable[[str], None]
+    settings: Settings,
+    store: Store,
+    bell: Doorbell,
+    run_id: str,
+    *,
+    show: Show,
+    tell: Callable[[str], None],
+    nobody_seconds: float = NOBODY_SECONDS,
 ) -> Run:
     """Wait until the workers have ended a run, and be a controller meanwhile.
 
-    Stopping this command leaves the run to the workers.
+    Stopping this command leaves the run to the workers. That nobody is there to do it is told once.
     """
     sender = _sender(settings, store, bell)
     controller = Controller(
@@ -81,6 +90,7 @@ def carry_out(
         monotonic=time.monotonic,
     )
     outages, pause = Outages(tell, "waiting for it"), threading.Event()
+    absence = Absence(tell, nobody_seconds, time.monotonic)
     begun, due = time.monotonic(), 0.0
     try:
         while True:
@@ -93,6 +103,7 @@ def carry_out(
                     if controller.tick():
                         sender.send_again()
                     sender.send()
+                    absence.look(unserved(store, run_id, settings.lease_seconds))
                     due = time.monotonic() + settings.tick_seconds
             pause.wait(settings.tick_seconds if outages.away else _next_look(time.monotonic() - begun))
     finally:
@@ -114,11 +125,11 @@ def _look(store: Store, run_id: str) -> tuple[Run, list[StageProgress]]:
 
 
 def examine(settings: Settings, store: Store) -> list[Check]:
-    """Look at broker and workers."""
+    """Look at blobs, broker and workers."""
     bell = Doorbell(broker_url(settings))
+    pace = {"lease_seconds": settings.lease_seconds, "tick_seconds": settings.tick_seconds}
     try:
-        return examine_cluster(
-            store, bell.describe, lease_seconds=settings.lease_seconds, tick_seconds=settings.tick_seconds
-        )
+        blobs = examine_blobs(settings.blobs_url, redact(settings.effective_blobs_url))
+        return [blobs, *examine_cluster(store, bell.describe, **pace)]
     finally:
         bell.close()

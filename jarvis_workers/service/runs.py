@@ -67,6 +67,8 @@ def is_abandoned(store: Store, run: Run, lease_seconds: float) -> bool:
 
 def resume(store: Store, run: Run, executor: str, lease_seconds: float) -> Run:
     """Take up a paused run, or one whose command is gone; its jobs go back without blame."""
+    if run.state == "cancelled":
+        raise UsageError(f"run {run.id} is cancelled; submit again instead")
     if run.ended:
         raise UsageError(f"run {run.id} is {run.state}; nothing to resume (failed jobs: jarvis runs retry {run.id})")
     if run.state == "cancelling":

@@ -27,11 +27,12 @@ PARENT_CONNECTIONS = 1
 
 def plan_pools(settings: Settings, queues: Sequence[str], concurrency: int | None) -> list[tuple[Orders, WorkerFacts]]:
     """Return what each pool of a worker is told, and its row."""
-    unknown = [queue for queue in queues if queue not in POOLS]
+    wanted = [queue.strip() for queue in queues]
+    unknown = [queue for queue in wanted if queue not in POOLS]
     if unknown:
         raise UsageError(f'--queues: "{unknown[0]}" is not one of {", ".join(POOLS)}')
     token = token_hex(4)
-    return [_plan(settings, queue, concurrency, token) for queue in queues or POOLS]
+    return [_plan(settings, queue, concurrency, token) for queue in dict.fromkeys(wanted or POOLS)]
 
 
 def _plan(settings: Settings, queue: str, concurrency: int | None, token: str) -> tuple[Orders, WorkerFacts]:
@@ -58,6 +59,8 @@ def _plan(settings: Settings, queue: str, concurrency: int | None, token: str) -
 def work(settings: Settings, store: Store, bell: Doorbell, plans: Sequence[tuple[Orders, WorkerFacts]]) -> None:
     """Be a worker until SIGTERM or SIGINT, and log to standard error."""
     telemetry.set_up(settings.log_level, sys.stderr.fileno())
+    if settings.blobs_url is None:
+        _tell(f"JARVIS_BLOBS_URL is not set: only runs submitted on this machine find {settings.effective_blobs_url}")
     heartbeat = settings.data_dir / f"worker-{plans[0][1].id}.alive"
     heartbeat.parent.mkdir(parents=True, exist_ok=True)
     parent = Parent(store, bell, plans, Surroundings(heartbeat, os.environ, sys.stderr.buffer, _tell))

@@ -19,6 +19,7 @@ from jarvis_workers.errors import SnapshotDamaged, StoreError, StoreFull
 from jarvis_workers.snapshots.results import FOLDER, Results
 
 CACHE_BYTES = 10_000_000_000
+MISSING = "missing; submit the tree again, unless JARVIS_BLOBS_URL here is not where it was submitted to"
 _NAME = re.compile(r"[0-9a-f]{64}")
 _FULL = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS})
 _TEMPORARY = "new-"
@@ -216,5 +217,5 @@ def _write_all(stream: int, content: bytes) -> None:
 
 def _unreadable(place: Path, error: OSError) -> SnapshotDamaged:
     if isinstance(error, FileNotFoundError):
-        return SnapshotDamaged(f"{place}: missing; submit the tree again")
+        return SnapshotDamaged(f"{place}: {MISSING}")
     return SnapshotDamaged(f"{place}: cannot be read: {error.strerror or error}")

@@ -16,7 +16,7 @@ from typing import Any
 import fsspec
 
 from jarvis_workers.errors import SettingsError, SnapshotDamaged, SnapshotError, StoreError
-from jarvis_workers.snapshots.blobs import DirectoryBlobs, Stored
+from jarvis_workers.snapshots.blobs import MISSING, DirectoryBlobs, Stored
 from jarvis_workers.snapshots.results import Results
 
 FRESH_SECONDS = 12 * 3600.0
@@ -129,7 +129,7 @@ class RemoteBlobs:
             try:
                 stream = self._files.open(self._place(name), "rb")
             except FileNotFoundError as error:
-                raise SnapshotDamaged(f"{self._shown}: blob {name} is missing; submit the tree again") from error
+                raise SnapshotDamaged(f"{self._shown}: blob {name} is {MISSING}") from error
             with stream:
                 got = self._cache.put_chunks(iter(lambda: stream.read(_CHUNK), b""))
         if got != name:

@@ -83,6 +83,7 @@ class Controller:
     stand still while the machine is suspended, and the database's is the one by which leases run out.
     Of the time between two rounds a third of a lease counts, the rest is given back to all leases:
     nobody is blamed for silence while nobody listened, and a slow machine delays what it must judge.
+    A new one takes over the silence since the last election ran out: the database may have been away.
     """
 
     def __init__(
@@ -126,10 +127,13 @@ class Controller:
 
     def _slept(self) -> float:
         """Return by how many seconds the last round is further back than it should be."""
+        machine, database = self._clocks()
         if self.last_good is None:
-            return 0.0
-        gaps = [now - then for now, then in zip(self._clocks(), self.last_good, strict=True)]
-        return max(0.0, max(gaps) - self.lease_seconds / 3)
+            with self.store.read() as session:
+                quiet = leases.overdue(session, ELECTION) + self.lease_seconds / 3
+            self.last_good = machine - quiet, database - quiet
+        gap = max(machine - self.last_good[0], database - self.last_good[1])
+        return max(0.0, gap - self.lease_seconds / 3)
 
     def _recover(self, slept: float) -> None:
         with self.store.write() as session:

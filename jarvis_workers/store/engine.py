@@ -36,6 +36,8 @@ PATIENCE = {
     "tcp_user_timeout": 20_000,
 }
 NO_PERMISSION = "42501"
+# While connecting the driver tells no code. What refuses us answers, and may soon let us in.
+REFUSED_MARKS = ("authentication failed", "no password supplied", "permission denied for database")
 BUSY_SECONDS = 30
 FULL_MARKS = ("database or disk is full", "disk i/o error", "no space left", "could not extend file")
 LOCKED_MARK = "database is locked"
@@ -144,7 +146,9 @@ def store_error(error: DBAPIError, where: str) -> StoreError:
     if getattr(error.orig, "sqlstate", None) == NO_PERMISSION:
         return StoreError(f"{where}: {said}; this user may not do that, see: jarvis admin roles --help")
     if isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated:
-        return StoreUnavailable(f"{where}: {said}; is the database there? see JARVIS_STORE_URL")
+        refused = any(mark in str(error.orig).lower() for mark in REFUSED_MARKS)
+        advice = "check user, password and rights;" if refused else "is the database there?"
+        return StoreUnavailable(f"{where}: {said}; {advice} see JARVIS_STORE_URL")
     return StoreError(f"{where}: {said}")
 
 

@@ -117,9 +117,13 @@ def release(session: Session, held: Collection[Claimed]) -> set[int]:
 
 def release_worker(session: Session, worker_id: str) -> list[TakenBack]:
     """Put back without blame what a worker held that is known to be gone."""
-    back = update(JOB).where(JOB.c.worker_id == worker_id, JOB.c.state == "running")
-    named = back.values(state="pending", **IDLE).returning(JOB.c.id, JOB.c.run_id, JOB.c.stage, JOB.c.label)
-    return [TakenBack(*row) for row in session.execute(named)]
+    named = select(JOB.c.id, JOB.c.run_id, JOB.c.stage, JOB.c.label, JOB.c.process, JOB.c.fence)
+    held = named.where(JOB.c.worker_id == worker_id, JOB.c.state == "running").order_by(JOB.c.id).with_for_update()
+    left = [TakenBack(**row) for row in session.execute(held).mappings()]
+    if left:
+        back = update(JOB).where(JOB.c.id.in_([job.id for job in left]))
+        session.execute(back.values(state="pending", **IDLE))
+    return left
 
 
 def fail_attempt(session: Session, job: Claimed, reason: str) -> bool:

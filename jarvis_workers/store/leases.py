@@ -13,6 +13,14 @@ def is_free(session: Session, name: str, holder: str) -> bool:
     return session.execute(taken).first() is None
 
 
+def overdue(session: Session, name: str) -> float:
+    """Return for how many seconds nobody has had a lease; 0 if somebody has, or it was given back."""
+    silent = now(session) - LEASE.c.until
+    ran_out = select(silent.label("silent")).where(LEASE.c.name == name, LEASE.c.until > 0.0, silent > 0.0)
+    found = session.execute(ran_out).first()
+    return float(found.silent) if found else 0.0
+
+
 def take(session: Session, name: str, holder: str, seconds: float) -> bool:
     """Take or extend a lease by compare-and-set; False when somebody else has it."""
     insert_missing(session, LEASE, [{"name": name, "holder": holder, "until": 0.0}])

@@ -30,6 +30,8 @@ GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO {worker};
 ALTER DEFAULT PRIVILEGES FOR ROLE {owner} IN SCHEMA public GRANT {rows} ON TABLES TO {worker};
 ALTER DEFAULT PRIVILEGES FOR ROLE {owner} IN SCHEMA public GRANT USAGE, SELECT ON SEQUENCES TO {worker};
 """
+# What is there already is no news.
+QUIETLY = "SET LOCAL client_min_messages = warning;\n"
 OWN = "ALTER TABLE IF EXISTS public.{table} OWNER TO {owner};\n"
 
 
@@ -43,4 +45,4 @@ def role_statements(owner: str, worker: str) -> str:
     names = {"owner": f'"{owner}"', "worker": f'"{worker}"'}
     made = "".join(MAKE.format(role=role) for role in (owner, worker))
     owned = "".join(OWN.format(table=f'"{table}"', **names) for table in (*TABLES, VERSION_TABLE))
-    return f"BEGIN;\n{made}{owned}{GRANT.format(rows=ROWS, **names)}COMMIT;\n"
+    return f"BEGIN;\n{QUIETLY}{made}{owned}{GRANT.format(rows=ROWS, **names)}COMMIT;\n"

@@ -5,7 +5,7 @@ Alembic costs a third of a second to import, so the stored revision is compared 
 
 from sqlalchemy import Connection, Engine, inspect, text
 
-from jarvis_workers.errors import StoreError
+from jarvis_workers.errors import StoreError, StoreOutdated
 from jarvis_workers.redact import redact
 
 REVISIONS = ("0001", "0002", "0003", "0004", "0005")
@@ -25,7 +25,7 @@ def check_schema(engine: Engine, *, migrate: bool) -> None:
             f'{where}: the store has the newer schema "{stored}"; upgrade jarvis-workers, or use another store'
         )
     if not migrate:
-        raise StoreError(f"{where}: the store's schema is {stored or 'missing'}; run: jarvis admin migrate")
+        raise StoreOutdated(f"{where}: the store's schema is {stored or 'missing'}; run: jarvis admin migrate")
     with engine.execution_options(jarvis_mode="migrate").begin() as connection:
         upgrade(connection)
 

@@ -150,6 +150,13 @@ def claim_rung(
     return take(session, JOB.c.id.in_(welcome), worker_id=worker_id, process=process, lease_seconds=lease_seconds)
 
 
+def queues_due(session: Session, run_id: str) -> list[str]:
+    """Return the queues on which jobs of a run that is on wait, and may be claimed now."""
+    due = select(JOB.c.queue).join(RUN, RUN.c.id == JOB.c.run_id).where(RUN.c.id == run_id)
+    due = due.where(RUN.c.state.in_(ACTIVE_RUNS), JOB.c.state.in_(WAITING_JOBS), JOB.c.not_before <= now(session))
+    return list(session.execute(due.distinct().order_by(JOB.c.queue)).scalars())
+
+
 def slots(session: Session, queue: str, lease_seconds: float) -> int:
     """Return how many slots the living workers of a queue have."""
     fresh = WORKER.c.seen_at > now(session) - lease_seconds

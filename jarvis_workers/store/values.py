@@ -44,6 +44,7 @@ class TakenBack(NamedTuple):
     label: str
     process: str | None = None
     given_up: bool = False
+    fence: int = 0
 
 
 class Spot(NamedTuple):

@@ -15,6 +15,7 @@ import pytest
 import redis
 
 from jarvis_workers.dispatch.broker import Doorbell
+from jarvis_workers.dispatch.routes import queue_key
 from jarvis_workers.dispatch.sender import EXECUTOR, Sender
 from jarvis_workers.service.desk import selection_of
 from jarvis_workers.service.submit import Request, submit
@@ -151,7 +152,7 @@ def used(client: "redis.Redis") -> int:
 
 def take_all(store: Store, client: "redis.Redis") -> None:
     """Do all that was rung for, at once."""
-    client.delete("scan")
+    client.delete(queue_key("scan"))
     with store.write() as session:
         session.connection().exec_driver_sql(
             "update job set state = 'done', started_at = sent_at, finished_at = sent_at where state = 'sent'"

@@ -18,6 +18,7 @@ import psutil
 import redis
 from sqlalchemy import select
 
+from jarvis_workers.dispatch.routes import queue_key
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import JOB
 from tests.chaos.commands import PATIENCE_SECONDS, until
@@ -225,7 +226,7 @@ def restart_postgres(fleet: Fleet, dice: random.Random) -> None:
 def duplicate_messages(fleet: Fleet, dice: random.Random) -> None:
     """Put every message on its queue once more."""
     with redis.Redis(port=fleet.bell.port) as client:
-        for queue in ("scan", "control"):
+        for queue in map(queue_key, ("scan", "control")):
             if messages := client.lrange(queue, 0, -1):
                 client.rpush(queue, *messages)
 
@@ -233,9 +234,10 @@ def duplicate_messages(fleet: Fleet, dice: random.Random) -> None:
 def reorder_messages(fleet: Fleet, dice: random.Random) -> None:
     """Shuffle what is queued."""
     with redis.Redis(port=fleet.bell.port) as client:
-        messages = client.lrange("scan", 0, -1)
-        if messages and client.ltrim("scan", len(messages), -1):
-            client.rpush("scan", *dice.sample(messages, len(messages)))
+        queue = queue_key("scan")
+        messages = client.lrange(queue, 0, -1)
+        if messages and client.ltrim(queue, len(messages), -1):
+            client.rpush(queue, *dice.sample(messages, len(messages)))
 
 
 Fault = Callable[[Fleet, random.Random], None]

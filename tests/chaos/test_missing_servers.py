@@ -126,6 +126,7 @@ def test_a_server_that_is_missing_in_the_middle_is_waited_for(
         for place in (fleet.home / "desk" / "stderr", *(worker.said for worker in fleet.workers)):
             told = [line for line in place.read_text().splitlines() if ASKS in line]
             assert len(told) == 1, told
+            assert "PendingDeprecation" not in place.read_text()
         assert body(fleet.home / "desk" / "report.json") == calm_body(tmp_path, tree)
         assert {row.crashes + row.attempts for row in job_rows(store, newest_run(store))} == {0}
 

@@ -12,7 +12,9 @@ import pytest
 from jarvis_cli.carry import carry_out
 from jarvis_cli.progress import Quiet
 from jarvis_workers.errors import StoreUnavailable
+from jarvis_workers.service import desk
 from tests.cli.commands import COPY
+from tests.store.arrange import add_planned_run
 
 DENSE = "strcpy(a, b);\n" * 2000
 
@@ -203,7 +205,7 @@ def test_what_failed_is_tried_again_and_only_that(jarvis, tree):
     shards = hide_blobs(jarvis)
     broken = jarvis("runs", "resume", run, "-q")
     assert broken.code == 2
-    assert broken.line.endswith("missing; submit the tree again")
+    assert broken.line.endswith("unless JARVIS_BLOBS_URL here is not where it was submitted to")
     assert state(jarvis, run) == "failed"
     for shard, hidden in shards.items():
         hidden.rename(shard)
@@ -273,6 +275,23 @@ def test_an_interrupted_run_stops_at_once_and_goes_on_later(jarvis, monkeypatch)
     os.close(terminal)
     assert state(jarvis, "last") == "paused"
     assert json.loads(jarvis("runs", "resume", "last", "--format", "json").out)["summary"]["total"] == 8_000
+
+
+def test_who_stops_watching_is_told_that_the_run_goes_on(jarvis):
+    with desk.store_of(jarvis.settings) as store:
+        run = add_planned_run(store, 1, executor="cluster")
+    terminal, standard_error = pty.openpty()
+    process = jarvis.start("runs", "watch", run, stderr=standard_error)
+    os.close(standard_error)
+    read_until(terminal, b"scan ")
+
+    process.send_signal(signal.SIGINT)
+
+    assert f"run {run} goes on without this command; see: jarvis runs wait {run}".encode() in read_until(
+        terminal, b"interrupted"
+    )
+    assert process.wait() == 130
+    os.close(terminal)
 
 
 def read_until(terminal, mark):

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from jarvis_workers.errors import StoreFull
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.flow import FLOWS, Stage
 from jarvis_workers.store.runs import Run
@@ -67,6 +68,8 @@ def turn(evil: str | None) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         case "raise":
             raise ValueError("no such luck")
+        case "full":
+            raise StoreFull("blobs: No space left on device")
         case "exit":
             sys.exit(3)
         case "cancel":

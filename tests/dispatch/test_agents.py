@@ -110,6 +110,20 @@ def test_what_a_conversation_raises_is_recorded_on_its_row(place: Place, server:
     assert (place.talks(run)[2].state, place.talks(run)[2].reason) == ("pending", said)
 
 
+def test_a_run_without_room_is_paused_and_its_conversations_are_put_back(place: Place, server: Sleeper) -> None:
+    run = place.submit_planned(jobs=5, rounds=2, seconds=1.0, port=server.port, poison=2, evil="full")
+    with place.pool():
+        place.ring()
+        until(lambda: place.state(run) == "paused")
+        until(lambda: len(place.talks(run, "pending")) == 5)
+
+    assert {(row.crashes, row.attempts, row.process) for row in place.talks(run)} == {(0, 0, None)}
+    with place.store.read() as session:
+        paused = runs.get(session, run)
+    assert paused is not None
+    assert (paused.reason or "").startswith("blobs: No space left on device (process pool")
+
+
 def test_a_conversation_past_its_deadline_has_failed(place: Place, server: Sleeper) -> None:
     run = place.submit_planned(jobs=1, rounds=1, seconds=600, port=server.port)
     with place.pool(deadline_seconds=0.2):

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from jarvis_workers.dispatch.hands import Hands, patiently
-from jarvis_workers.errors import BrokerUnavailable, StoreUnavailable
+from jarvis_workers.errors import BrokerUnavailable, StoreFull, StoreUnavailable
+from jarvis_workers.service import runs as requests
 from jarvis_workers.service.desk import blobs_of, selection_of
 from jarvis_workers.service.submit import Request, submit
 from jarvis_workers.settings import Settings
-from jarvis_workers.snapshots.blobs import Blobs, open_blobs
+from jarvis_workers.snapshots.blobs import Blobs, DirectoryBlobs, open_blobs
 from jarvis_workers.store.engine import Store
 from tests.bench.trees import make_tree
 from tests.store.arrange import candidate_count, job_rows, run_now, states
@@ -74,6 +75,36 @@ def test_a_job_that_fails_is_recorded_and_tried_again_later(store: Store, run: s
     (plan,) = job_rows(store, run, plan=True)
     assert (plan.state, plan.attempts, plan.crashes, plan.lease_until) == ("pending", 1, 0, None)
     assert plan.reason.startswith("SnapshotDamaged: ")
+
+
+class Full(DirectoryBlobs):
+    """Blobs on a disk without room."""
+
+    def put(self, content: bytes) -> str:
+        raise StoreFull(f"{self.root}: No space left on device")
+
+
+def finish(workman: Hands, store: Store, run: str) -> None:
+    while waiting := [row.id for row in all_rows(store, run) if row.state == "pending"]:
+        for job in waiting:
+            workman.do(job)
+        if run_now(store, run).state == "paused":
+            return
+
+
+def test_a_run_for_whose_report_there_is_no_room_is_paused_and_goes_on_later(
+    store: Store, settings: Settings, run: str
+) -> None:
+    finish(hands(store, Full(settings.data_dir / "blobs")), store, run)
+
+    paused, (report,) = run_now(store, run), job_rows(store, run, "report")
+    assert paused.state == "paused"
+    assert "No space left on device (process w/" in (paused.reason or "")
+    assert (report.state, report.attempts, report.crashes, report.lease_until) == ("pending", 0, 0, None)
+
+    requests.resume(store, paused, paused.executor, 30.0)
+    finish(hands(store, blobs_of(settings)), store, run)
+    assert (run_now(store, run).state, run_now(store, run).reason) == ("done", None)
 
 
 def test_a_broker_that_is_away_does_not_undo_a_job(store: Store, settings: Settings, run: str) -> None:

@@ -13,8 +13,9 @@ import psutil
 import pytest
 
 from jarvis_workers.dispatch.broker import Doorbell, Ring
-from jarvis_workers.dispatch.parent import Parent, Surroundings
+from jarvis_workers.dispatch.parent import DEATHS_MAX, SETTLED_SECONDS, Parent, Surroundings
 from jarvis_workers.dispatch.pool import Orders
+from jarvis_workers.errors import JarvisError
 from jarvis_workers.steps.controller import plan_job
 from jarvis_workers.store import jobs, runs
 from jarvis_workers.store.engine import Store
@@ -100,6 +101,21 @@ def test_a_pool_that_dies_is_started_again_and_its_jobs_are_given_back_with_blam
     assert stage.said == ["pool control ended by SIGKILL; starting it again"]
 
 
+def test_only_a_pool_that_keeps_dying_soon_after_its_start_is_given_up(stage: Stage) -> None:
+    def die(after: float) -> None:
+        stage.parent.pools[0].deaths = DEATHS_MAX
+        stage.clock.advance(after)
+        first = stage.pid
+        os.kill(first, signal.SIGKILL)
+        until(lambda: stage.parent.tick() or stage.pid != first)
+
+    stage.parent.tick()
+    die(after=SETTLED_SECONDS)
+    assert stage.parent.pools[0].deaths == 1
+    with pytest.raises(JarvisError, match=f"pool control has died {DEATHS_MAX + 1} times in a row, each soon after"):
+        die(after=SETTLED_SECONDS - 1)
+
+
 def test_a_process_of_a_pool_that_dies_alone_costs_its_jobs_alone(stage: Stage) -> None:
     run = add_planned_run(stage.store, 2, executor="local:x")
     stage.parent.tick()
@@ -136,15 +152,19 @@ def test_a_job_that_never_ends_is_ended_with_its_process_and_blamed(
         assert (gone, stage.pid != slot.pid, stage.said) == ([slot], True, [])
 
 
-def test_a_clean_stop_releases_without_blame_and_leaves_nothing(stage: Stage) -> None:
+def test_a_clean_stop_releases_without_blame_and_leaves_nothing(stage: Stage, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "jarvis")
     run = add_planned_run(stage.store, 1, executor="local:x")
     stage.parent.tick()
-    stage.claim(run, f"w/{stage.pid}")
+    pid = stage.pid
+    stage.claim(run, f"w/{pid}")
     assert (worker_ids(stage.store), stage.heartbeat.exists()) == (["w"], True)
     stage.parent.stop()
 
     (job,) = job_rows(stage.store, run)
     assert (job.state, job.crashes, job.attempts) == ("pending", 0, 0)
+    told = next(vars(record)["facts"] for record in caplog.records if record.msg == "released")
+    assert (told["job"], told["fence"], told["process"]) == (job.id, job.fence, f"w/{pid}")
     assert (worker_ids(stage.store), stage.heartbeat.exists()) == ([], False)
     assert not psutil.pid_exists(stage.pid)
 

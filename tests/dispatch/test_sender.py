@@ -6,6 +6,7 @@ import pytest
 import redis
 
 from jarvis_workers.dispatch.broker import Doorbell
+from jarvis_workers.dispatch.routes import queue_key
 from jarvis_workers.dispatch.sender import LARGEST_WINDOW, MEAN_SECONDS, Sender, window
 from jarvis_workers.store import sending
 from jarvis_workers.store.engine import Store
@@ -28,8 +29,8 @@ def take_all(redis_here: Redis) -> Callable[[], int]:
 
     def take() -> int:
         with redis.Redis(port=redis_here.port) as client:
-            lost = int(client.llen("scan"))
-            client.delete("scan")
+            lost = int(client.llen(queue_key("scan")))
+            client.delete(queue_key("scan"))
             return lost
 
     return take

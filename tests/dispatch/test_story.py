@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.dispatch import story
-from jarvis_workers.dispatch.hands import Hands
+from jarvis_workers.dispatch.hands import Hands, pause
 from jarvis_workers.snapshots.blobs import open_blobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Commit
-from tests.store.arrange import add_run, job_rows
+from tests.store.arrange import add_planned_run, add_run, claim, job_rows
 
 JOB = Claimed(12, "r1", "scan", "scan", "scan", 2, "a.c", "{}", 0, 1)
 
@@ -39,6 +39,18 @@ def test_what_came_too_late_is_lost(
     for record in caplog.records:
         facts = vars(record)["facts"]
         assert (facts["job"], facts["run"], facts["label"], facts["fence"]) == (12, "r1", "a.c", 2)
+
+
+def test_a_run_is_told_to_be_paused_once(
+    store: Store, told: Callable[[], list[str]], caplog: pytest.LogCaptureFixture
+) -> None:
+    job = claim(store, add_planned_run(store, 1))[0]
+    pause(store, job, "no room", "w/1")
+    pause(store, job, "no room", "w/1")
+
+    assert told() == ["paused"]
+    facts = vars(caplog.records[-1])["facts"]
+    assert (facts["run"], facts["reason"]) == (job.run_id, "no room (process w/1)")
 
 
 def test_a_job_that_fails_and_is_rung_for_again_too_soon_is_told_so(

@@ -7,7 +7,7 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.workers import WorkerFacts
 from tests.store.arrange import enrol
 
-REDIS = {"version": "7", "memory": "1M", "eviction": "noeviction", "persistence": "none"}
+REDIS = {"version": "7", "memory": "1M", "share": "0.5", "eviction": "noeviction", "persistence": "none"}
 
 
 def checked(store: Store, *pools: tuple[str, str, int]) -> list[Check]:
@@ -35,3 +35,12 @@ def test_a_server_with_too_few_connections_is_a_warning(store: Store) -> None:
 
     if store.dialect == "postgresql":
         assert (found[0].state, found[0].remedy.partition(",")[0]) == ("warn", "raise max_connections of PostgreSQL")
+
+
+def test_a_redis_without_room_is_a_failure_and_one_that_is_nearly_full_a_warning(store: Store) -> None:
+    def broker(share: str) -> Check:
+        return examine_cluster(store, lambda: REDIS | {"share": share}, lease_seconds=30, tick_seconds=2)[0]
+
+    assert [broker(share).state for share in ("0.0", "0.89", "0.9", "2.54")] == ["ok", "ok", "warn", "fail"]
+    assert broker("2.54").says == "Redis 7, 1M, 254% of its maxmemory"
+    assert broker("2.54").remedy.startswith("raise maxmemory")

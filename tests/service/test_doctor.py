@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from jarvis_workers.errors import StoreUnavailable
+from jarvis_workers.errors import StoreOutdated, StoreUnavailable
 from jarvis_workers.service.doctor import Machine, examine, fit, free_memory, this_machine
 from jarvis_workers.settings import Settings
 
@@ -79,6 +79,15 @@ def test_a_store_that_does_not_answer_is_a_failure(settings):
     assert failure.says == "postgresql://db/jarvis does not answer"
     assert "JARVIS_STORE_URL" in failure.remedy
     assert not fit(checks)
+
+
+def test_a_store_that_is_not_migrated_is_a_failure_that_says_how(settings):
+    def outdated():
+        raise StoreOutdated("postgresql://db/jarvis: the store's schema is missing; run: jarvis admin migrate")
+
+    (failure,) = only(looked_at(settings, store=outdated), "fail")
+
+    assert failure.remedy.startswith("jarvis admin migrate")
 
 
 def test_a_file_store_on_a_network_file_system_is_a_failure(settings):

@@ -186,6 +186,8 @@ def test_a_run_that_has_ended_or_is_carried_out_is_not_resumed(store: Store) -> 
     assert f"run {ended} is done; nothing to resume" in resume(ended)
     assert f"being worked on by {living}" in resume(living)
     assert "is being worked on by cluster" in resume(clustered)
+    requests.cancel(store, run_now(store, clustered), LEASE)
+    assert resume(clustered) == f"run {clustered} is cancelled; submit again instead"
     claim(store, living)
     requests.cancel(store, run_now(store, living), LEASE)
     assert "is being cancelled" in resume(living)

@@ -251,3 +251,31 @@ def test_a_controller_that_was_awake_judges_as_soon_as_it_is_elected(store: Stor
     assert second.tick()
 
     assert states(store, run) == ["pending"]
+
+
+def test_a_command_that_starts_when_the_database_is_back_blames_nobody(store: Store, clock: FakeClock) -> None:
+    run = add_planned_run(store, 1)
+    first = controller(store, "a", clock.monotonic)
+    first.tick()
+    claim(store, run, lease=30.0)
+    clock.advance(3600.0)
+    new = controller(store, "new", clock.monotonic)
+    assert new.tick()
+    assert states(store, run) == ["running"]
+    for _ in range(8):
+        clock.advance(4.0)
+        new.tick()
+
+    assert states(store, run) == ["pending"]
+
+
+def test_a_controller_that_starts_after_a_resignation_judges_at_once(store: Store, clock: FakeClock) -> None:
+    run = add_planned_run(store, 1)
+    first = controller(store, "a", clock.monotonic)
+    first.tick()
+    claim(store, run, lease=5.0)
+    first.resign()
+    clock.advance(6.0)
+    assert controller(store, "new", clock.monotonic).tick()
+
+    assert states(store, run) == ["pending"]

@@ -16,7 +16,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlmodel import SQLModel
 
 from jarvis_workers.errors import StoreError, StoreFull, StoreUnavailable
@@ -159,6 +159,21 @@ def test_a_file_that_cannot_be_opened_is_told(tmp_path: Path) -> None:
     (tmp_path / "jarvis.db").mkdir()
     with pytest.raises(StoreFull, match="unable to open database file; make it writable"):
         open_store(f"sqlite:///{tmp_path}/jarvis.db")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        'connection failed: FATAL:  password authentication failed for user "jarvis"',
+        "connection failed: fe_sendauth: no password supplied",
+        'Multiple connection attempts failed.\n- FATAL:  permission denied for database "jarvis"',
+    ],
+)
+def test_a_database_that_refuses_us_is_not_looked_for_elsewhere(said: str) -> None:
+    problem = store_error(OperationalError("", None, Exception(said)), "postgresql://db/jarvis")
+
+    assert isinstance(problem, StoreUnavailable)
+    assert str(problem).endswith("; check user, password and rights; see JARVIS_STORE_URL")
 
 
 def test_a_driver_that_says_nothing_is_named_by_its_error() -> None:

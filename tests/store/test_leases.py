@@ -31,6 +31,21 @@ def test_a_lease_that_ran_out_can_be_taken(store: Store) -> None:
     assert not take(store, "a")
 
 
+def test_it_is_known_for_how_long_nobody_has_had_a_lease(store: Store) -> None:
+    def overdue() -> float:
+        with store.read() as session:
+            return leases.overdue(session, "controller")
+
+    assert overdue() == 0.0
+    take(store, "a", seconds=-5.0)
+    assert 5.0 <= overdue() < 60.0
+    take(store, "a")
+    assert overdue() == 0.0
+    with store.write() as session:
+        leases.give_back(session, "controller", "a")
+    assert overdue() == 0.0
+
+
 def test_a_lease_is_given_back_by_its_holder_alone(store: Store) -> None:
     take(store, "a")
     for holder, free in (("b", False), ("a", True)):

@@ -7,7 +7,7 @@ from sqlalchemy import text
 
 from jarvis_workers.errors import StoreError, UsageError
 from jarvis_workers.store import artifacts, schema
-from jarvis_workers.store.engine import Store
+from jarvis_workers.store.engine import Store, open_store
 from jarvis_workers.store.roles import role_statements
 from tests.servers import Postgres
 from tests.store.arrange import add_run, run_to_its_end
@@ -88,6 +88,19 @@ def test_a_store_that_somebody_else_has_migrated_is_handed_over(
         session.execute(text("ALTER TABLE job ADD COLUMN more int"))
     store = open_stores(postgres_server.url("handed_over", WORKER))
     assert run_to_its_end(store, add_run(store)).state == "done"
+
+
+def test_what_is_there_already_is_not_news(postgres_server: Postgres, database: str) -> None:
+    assert postgres_server.sql(role_statements(OWNER, WORKER), database) == ""
+
+
+def test_a_user_who_may_not_connect_is_told_what_to_look_at(
+    postgres_server: Postgres, store: Store, database: str
+) -> None:
+    postgres_server.sql(f"REVOKE CONNECT ON DATABASE {database} FROM {WORKER}", database)
+
+    with pytest.raises(StoreError, match=r"permission denied for database .*; check user, password and rights; see"):
+        open_store(store.engine.url.render_as_string(hide_password=False))
 
 
 def test_a_worker_that_migrates_is_told_in_one_line_what_is_missing(

@@ -1,0 +1,33 @@
+"""Which pools a worker starts."""
+
+from pathlib import Path
+
+import pytest
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.service.worker import plan_pools
+from jarvis_workers.settings import Settings
+
+
+def planned(home: Path, *queues: str) -> list[str]:
+    settings = Settings(data_dir=home, broker_url="redis://127.0.0.1:1/0")
+    return [orders.queue for orders, _ in plan_pools(settings, queues, None)]
+
+
+@pytest.mark.parametrize(
+    ("queues", "pools"),
+    [
+        ((), ["scan", "agent", "control"]),
+        (("control",), ["control"]),
+        (("scan", " control "), ["scan", "control"]),
+        (("scan", "control", " scan"), ["scan", "control"]),
+    ],
+)
+def test_every_queue_that_is_named_has_one_pool(tmp_path: Path, queues: tuple[str, ...], pools: list[str]) -> None:
+    assert planned(tmp_path, *queues) == pools
+
+
+@pytest.mark.parametrize("queue", ["", " ", "scans"])
+def test_a_queue_that_is_none_is_refused(tmp_path: Path, queue: str) -> None:
+    with pytest.raises(UsageError, match=f'--queues: "{queue.strip()}" is not one of scan, agent, control'):
+        planned(tmp_path, "scan", queue)
