@@ -13,8 +13,9 @@ from jarvis_cli import exits
 from jarvis_cli.progress import Display
 from jarvis_cli.times import describe_times
 from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
 from jarvis_workers.sec.finding import SEVERITIES, is_at_least
-from jarvis_workers.sec.report import FORMATS, format_of
+from jarvis_workers.sec.report import FORMATS, SUFFIXES, format_of
 from jarvis_workers.service import reports
 from jarvis_workers.service.export import export, export_directory, write_whole
 from jarvis_workers.snapshots.blobs import Blobs
@@ -47,7 +48,16 @@ def delivery(output: str | None, form: str | None, fail_on: str | None, default_
         return Delivery(None, form or "markdown", fail_on)
     if problem := _refused(path):
         raise UsageError(f"-o {path}: {problem}; name a file, or - for stdout")
-    return Delivery(path, form or format_of(path, "markdown"), fail_on)
+    form = form or (format_of(path, "markdown") if _is_file(path) else "markdown")
+    if form is None:
+        known = " ".join(SUFFIXES)
+        raise UsageError(f"-o {plain(str(path))}: no format has this suffix; use one of {known}, or give --format")
+    return Delivery(path, form, fail_on)
+
+
+def _is_file(path: Path) -> bool:
+    """Tell a file, or where one will be, from a device or pipe such as /dev/fd/3, whose name says nothing."""
+    return not path.exists() or path.is_file()
 
 
 def _refused(path: Path) -> str | None:

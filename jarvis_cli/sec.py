@@ -115,6 +115,7 @@ def fast(
         "cache.max_mb": None if cache else 0.0,
         "where": where,
     }
+    _refuse_empty({"--rules": rules, "--exclude-rules": exclude_rules, "--only": only})
     from jarvis_cli.choice import rules_for, tree_of  # noqa: PLC0415
     from jarvis_cli.deliver import delivery  # noqa: PLC0415  (the store takes a third of a second to import)
     from jarvis_cli.scan import Wanted, scan_here, scan_on_cluster  # noqa: PLC0415
@@ -136,3 +137,10 @@ def fast(
     if settings.place == "cluster":
         return scan_on_cluster(settings, wanted, None if detach else asked, quiet)
     return scan_here(settings, wanted, asked, quiet)
+
+
+def _refuse_empty(asked: dict[str, str | None]) -> None:
+    """An unset variable in a script must not mean all rules."""
+    for flag, names in asked.items():
+        if names is not None and not names.strip(" ,"):
+            raise UsageError(f"{flag}: names nothing; see all with: jarvis sec rules")

@@ -101,7 +101,7 @@ def _refuse_partial(said: Mapping[str, Any], where: str) -> None:
 def _of_sarif(said: Mapping[str, Any], where: str) -> list[str] | None:
     """Results carry the fingerprint and, behind a colon, which of its kind they are."""
     runs = said.get("runs")
-    if not isinstance(runs, list) or not all(isinstance(run, dict) for run in runs):
+    if not isinstance(runs, list) or not runs or not all(isinstance(run, dict) for run in runs):
         return None
     for run in runs:
         _refuse_partial(run["properties"] if isinstance(run.get("properties"), dict) else {}, where)

@@ -158,3 +158,20 @@ def test_two_runs_differ_in_the_lines_that_speak_of_the_run(jarvis, tree):
         changed = [line for line, before in zip(first, second, strict=True) if line != before]
         assert changed
         assert all(re.match(own, line) for line in changed)
+
+
+def test_a_suffix_that_means_no_format_is_refused(jarvis):
+    tree = jarvis.tree("tree", {"a.c": COPY})
+    ended = jarvis("sec", "fast", "-p", tree, "-o", "report.sarfi")
+
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+    assert "no format has this suffix" in ended.err
+    assert jarvis("sec", "fast", "-p", tree, "-o", "report.sarfi", "--format", "sarif").code == 0
+    assert jarvis("sec", "fast", "-p", tree, "-o", "report").code == 0
+
+
+@pytest.mark.parametrize("flag", ["--rules", "--exclude-rules", "--only"])
+def test_a_flag_that_names_no_rule_is_refused(jarvis, flag):
+    ended = jarvis("sec", "fast", "-p", ".", flag, "")
+
+    assert (ended.code, ended.err) == (2, f"jarvis: {flag}: names nothing; see all with: jarvis sec rules\n")

@@ -14,6 +14,7 @@ from jarvis_workers.sec.report.sarif import render_sarif
 __all__ = [
     "FORMATS",
     "QUOTING",
+    "SUFFIXES",
     "Renderer",
     "build",
     "every_issue",
@@ -45,13 +46,14 @@ SUFFIXES = {
     ".json": "json",
     ".md": "markdown",
     ".markdown": "markdown",
+    ".txt": "markdown",
     ".html": "html",
     ".htm": "html",
     ".xml": "junit",
 }
 
 
-def format_of(path: str | PurePath, default: str) -> str:
-    """Name the format that a file's suffix asks for, or `default` where it asks for none."""
+def format_of(path: str | PurePath, default: str) -> str | None:
+    """Name the format that a file's suffix asks for, `default` where there is none, None where it asks for another."""
     name = PurePath(path).name.lower()
-    return next((form for suffix, form in SUFFIXES.items() if name.endswith(suffix)), default)
+    return next((form for suffix, form in SUFFIXES.items() if name.endswith(suffix)), None if "." in name else default)

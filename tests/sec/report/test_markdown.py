@@ -175,7 +175,14 @@ def test_code_is_one_span_whatever_it_holds(text, shown):
 
 @pytest.mark.parametrize(
     ("path", "form"),
-    [("report.json", "json"), ("a/b.MD", "markdown"), ("x.markdown", "markdown"), ("-", "html"), ("x.txt", "html")],
+    [
+        ("report.json", "json"),
+        ("a/b.MD", "markdown"),
+        ("x.markdown", "markdown"),
+        ("-", "html"),
+        ("x.txt", "markdown"),
+        ("x.pdf", None),
+    ],
 )
 def test_the_suffix_names_the_format(path, form):
     assert format_of(path, "html") == form
