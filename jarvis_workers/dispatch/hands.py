@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from tenacity import (
@@ -67,7 +67,7 @@ class Hands:
             if commit is None:
                 story.lost(job)
             else:
-                counted = replace(commit, cpu_seconds=self._cpu())
+                counted = commit._replace(cpu_seconds=self._cpu())
                 accepted = patiently(lambda: save(store, blobs, [(job, counted)]))
                 story.saved(job, counted, time.monotonic() - began, accepted=job.id in accepted)
         except StoreFull as full:

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -161,7 +161,7 @@ class Writer:
         """Commit, and share the CPU of the process since the last commits among these."""
         total = time.process_time()
         each = (total - self._spent) / len(finished)
-        counted = [replace(one, commit=replace(one.commit, cpu_seconds=each)) for one in finished]
+        counted = [one._replace(commit=one.commit._replace(cpu_seconds=each)) for one in finished]
         with self.store.write() as session:
             accepted = jobs.commit_many(session, counted)
         self._spent = total

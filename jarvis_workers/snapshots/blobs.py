@@ -9,7 +9,6 @@ import fcntl
 import hashlib
 import os
 import re
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -192,6 +191,8 @@ class DirectoryBlobs:
     def _temporary(self, directory: Path) -> Iterator[tuple[int, Path]]:
         with self._writing():
             directory.mkdir(parents=True, exist_ok=True)
+            import tempfile  # noqa: PLC0415 - slow, and who only reads needs none
+
             stream, name = tempfile.mkstemp(prefix=_TEMPORARY, dir=directory)
         try:
             yield stream, Path(name)

@@ -7,7 +7,6 @@ refuses is passed over.  What was not asked for the longest goes first when ther
 """
 
 import os
-import shutil
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -63,6 +62,8 @@ class Results:
 
     def clear(self) -> Size:
         """Remove everything; return how much it was."""
+        import shutil  # noqa: PLC0415 - slow, and no scanning process clears
+
         size = self.size()
         shutil.rmtree(self.root, ignore_errors=True)
         return size

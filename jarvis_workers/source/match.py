@@ -22,7 +22,7 @@ SLACK = 1_000
 RE2_MEMORY_BYTES = 64 << 20
 # hyperscan takes ten times as long to compile the patterns of four hundred words as the words themselves; of a shorter
 # word, which is a part of many others, it is given the pattern.
-LONG_WORD = 7
+LONG_WORD = 6
 
 
 class Word(NamedTuple):

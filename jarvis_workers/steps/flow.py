@@ -7,8 +7,7 @@ It is imported when it is needed, so that a child that scans pays for the scanne
 
 import importlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
     from jarvis_workers.store.values import Claimed, Commit, NewJob
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(NamedTuple):
     """A phase of a run; `module` is the step's file in this package, or a whole dotted name."""
 
     name: str

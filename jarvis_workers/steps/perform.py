@@ -4,7 +4,6 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -44,7 +43,7 @@ def recall(module: str, work: Any, blobs: Blobs) -> Commit | None:
         commit = known(work, blobs) if known else None
     except (SnapshotError, StepFailed):
         return None
-    return replace(commit, cpu_seconds=time.thread_time() - began) if commit else None
+    return commit._replace(cpu_seconds=time.thread_time() - began) if commit else None
 
 
 def save(store: Store, blobs: Blobs, done: Sequence[tuple[Claimed, Commit]]) -> set[int]:

@@ -6,7 +6,6 @@ Light on purpose, as the start of every scanning child is part of the price of a
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +82,7 @@ def decide(work: dict[str, Any], blobs: Blobs) -> Commit:
     done, rest = files[:reached], [entry for _, entry in files[reached:]]
     commit = _commit(scanner, done, outcomes, cached=sum(key in recalled for key, _ in done))
     children = (_rest(work, done, rest),) if rest else ()
-    return replace(commit, children=children, profile=watch.said() if watch else None)
+    return commit._replace(children=children, profile=watch.said() if watch else None)
 
 
 def _commit(scanner: Scanner, files: Sequence[Keyed], outcomes: Mapping[str, Outcome], *, cached: int) -> Commit:

@@ -4,7 +4,6 @@ Paths are bytes; on the wire they are text with surrogate escapes, which JSON ke
 """
 
 import json
-from dataclasses import asdict
 from typing import Any
 
 from jarvis_workers.paths import as_text, from_text
@@ -22,7 +21,7 @@ def encode_commit(commit: Commit) -> dict[str, Any]:
         "not_checked": [(as_text(path), reason) for path, reason in commit.not_checked],
         **({"remarks": [(as_text(path), *said) for path, *said in commit.remarks]} if commit.remarks else {}),
         **({"profile": commit.profile} if commit.profile else {}),
-        **({"children": [asdict(job) for job in commit.children]} if commit.children else {}),
+        **({"children": [job._asdict() for job in commit.children]} if commit.children else {}),
     }
 
 

@@ -76,7 +76,7 @@ def take(
             process=process,
             started_at=now(session),
         )
-        .returning(*[JOB.c[name] for name in Claimed.__dataclass_fields__], JOB.c.weight)
+        .returning(*[JOB.c[name] for name in Claimed._fields], JOB.c.weight)
     )
     rows = sorted(session.execute(claim), key=lambda row: (-row.weight, row.id))
     return [_claimed(row) for row in rows]
@@ -219,7 +219,7 @@ def _row(run_id: str, stage: str, job: NewJob) -> dict[str, Any]:
 
 
 def _claimed(row: Row[Any]) -> Claimed:
-    return Claimed(**{name: getattr(row, name) for name in Claimed.__dataclass_fields__})
+    return Claimed(**{name: getattr(row, name) for name in Claimed._fields})
 
 
 def _by_fence(held: Collection[Claimed]) -> dict[int, list[int]]:

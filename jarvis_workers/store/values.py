@@ -3,12 +3,10 @@
 Light on purpose: the children that scan import this, and no database library.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class NewJob:
+class NewJob(NamedTuple):
     """A job to be planned. `input_hash` names its input: planning it twice is planning it once."""
 
     step: str
@@ -19,8 +17,7 @@ class NewJob:
     weight: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Claimed:
+class Claimed(NamedTuple):
     """A job that is ours until its lease runs out, as long as its fence is the one in the store."""
 
     id: int
@@ -69,8 +66,7 @@ class Meaning(NamedTuple):
     suggestion: str
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(NamedTuple):
     """What a job did; `size` is the bytes of source it went through, `cached` the files of which all was known.
 
     `meanings` are of the rules in `spots` that are not built in; `not_checked` pairs a path with the reason,
@@ -90,8 +86,7 @@ class Commit:
     profile: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(NamedTuple):
     """A commit whose large parts are in the blob store: `result` is the row's text, `artifacts` (name, blob, size)."""
 
     job: Claimed

@@ -1,6 +1,5 @@
 """Tie a process to its parent: it is killed when the parent dies, however it dies."""
 
-import ctypes
 import os
 import signal
 import sys
@@ -12,6 +11,8 @@ PR_SET_PDEATHSIG = 1
 def die_with_parent(parent: int) -> None:
     """Be killed by the kernel when `parent` dies, on Linux; end at once if it is dead already."""
     if sys.platform == "linux":
+        import ctypes  # noqa: PLC0415 - slow, and few processes need it
+
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)

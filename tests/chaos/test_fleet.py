@@ -142,7 +142,9 @@ def last_run(fleet: Fleet) -> str:
 
 def report(fleet: Fleet, run_id: str) -> Any:
     blobs = open_blobs(fleet.environ["JARVIS_BLOBS_URL"], fleet.home / "cache")
-    return read_body(fleet.store, blobs, find_run(fleet.store, run_id))
+    body = read_body(fleet.store, blobs, find_run(fleet.store, run_id))
+    assert not body.pop("suppressed")
+    return body
 
 
 def cost(fleet: Fleet, run_id: str) -> str:

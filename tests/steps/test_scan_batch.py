@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +69,7 @@ def test_the_second_time_everything_is_known_and_the_same(blobs: Blobs, tree: Pa
     first, second = decide(work, blobs), decide(work, blobs)
 
     assert (first.files, first.cached, len(first.spots)) == (5, 0, 5)
-    assert second == replace(first, cached=5) == recall(work, blobs)
+    assert second == first._replace(cached=5) == recall(work, blobs)
 
 
 def test_what_is_known_needs_no_look_at_the_files(blobs: Blobs, tree: Path) -> None:
@@ -81,7 +80,7 @@ def test_what_is_known_needs_no_look_at_the_files(blobs: Blobs, tree: Path) -> N
     for shard in shards:
         blobs.delete(shard)
 
-    assert decide(work, blobs) == replace(first, cached=5)
+    assert decide(work, blobs) == first._replace(cached=5)
 
 
 def test_only_what_has_changed_is_scanned_again(blobs: Blobs, tree: Path) -> None:
@@ -136,7 +135,7 @@ def test_what_is_damaged_is_scanned_again_and_mended(blobs: Blobs, tree: Path, t
         file.write_bytes(damage(file.read_bytes()))
 
     assert decide(work, blobs).spots == first.spots
-    assert recall(work, blobs) == replace(first, cached=5)
+    assert recall(work, blobs) == first._replace(cached=5)
 
 
 def test_a_file_that_could_not_be_read_is_not_taken_for_known(blobs: Blobs, tree: Path, tmp_path: Path) -> None:
@@ -178,7 +177,7 @@ def test_a_profile_names_rules_and_files(blobs: Blobs, tree: Path) -> None:
     commit = decide(work_on(blobs, tree, cache=False, profile=True), blobs)
 
     assert commit.profile is not None
-    assert decide(work_on(blobs, tree, cache=False), blobs) == replace(commit, profile=None)
+    assert decide(work_on(blobs, tree, cache=False), blobs) == commit._replace(profile=None)
 
 
 def test_whatever_a_scan_is_made_of_decides_what_it_is_remembered_under() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jarvis_workers.steps.wire import decode_commit, encode_commit, to_line
-from jarvis_workers.store.values import Commit, NewJob, Spot
+from jarvis_workers.store.values import Commit, Meaning, NewJob, Spot
 
 paths = st.binary(min_size=1, max_size=40).filter(lambda path: b"\0" not in path)
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
@@ -20,6 +20,9 @@ spots = st.builds(
     evidence=words,
     suppressed=st.none() | words,
 )
+meanings = st.builds(
+    Meaning, pattern=words, language=words, category=words, cwe=numbers, description=words, suggestion=words
+)
 new_jobs = st.builds(NewJob, step=words, queue=words, label=words, input_hash=words, payload=words, weight=numbers)
 commits = st.builds(
     Commit,
@@ -28,8 +31,10 @@ commits = st.builds(
     cached=numbers,
     cpu_seconds=st.floats(0, 1e6),
     spots=st.lists(spots, max_size=5).map(tuple),
+    meanings=st.lists(meanings, max_size=3).map(tuple),
     not_checked=st.lists(st.tuples(paths, words), max_size=5).map(tuple),
     remarks=st.lists(st.tuples(paths, numbers, words, words), max_size=5).map(tuple),
+    artifacts=st.just(()),
     children=st.lists(new_jobs, max_size=3).map(tuple),
     profile=st.none() | words.filter(bool),
 )

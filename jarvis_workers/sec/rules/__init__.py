@@ -72,6 +72,7 @@ DECIDING_FILES = {
         "calls.py",
         "exits.py",
         "functions.py",
+        "late.py",
         "lex.py",
         "linear.py",
         "match.py",

@@ -1,25 +1,24 @@
 """The rules for Rust: unsafe, unwrap_expect and mem_transmute, and the context that softens them."""
 
-import re
-
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.sec.rules.rust_context import in_tests, softened
+from jarvis_workers.source.late import late
 
 __all__ = ["RULES"]
 
-UNSAFE_CODE = re.compile(
+UNSAFE_CODE = late(
     rb'\s*+(?:\{|\$|(?:async\s+|const\s+)?(?:extern\s*(?:"\s*"\s*)?)?(?:\{|fn\s+\w|mod\b)|(?:auto\s+)?trait\b)'
 )
-MESSAGE = re.compile(rb'\s*(?:&|concat!|[bc]?r?#*"|[A-Z][A-Z0-9_]+\s*\Z)')
-CALLED = re.compile(rb"\s*+(?:::\s*+<[^;{}]{0,512}?>\s*+)?\(")
-DEFINED = re.compile(rb"\bfn\s+\Z")
+MESSAGE = late(rb'\s*(?:&|concat!|[bc]?r?#*"|[A-Z][A-Z0-9_]+\s*\Z)')
+CALLED = late(rb"\s*+(?:::\s*+<[^;{}]{0,512}?>\s*+)?\(")
+DEFINED = late(rb"\bfn\s+\Z")
 LOCKS = (b".lock().", b".read().", b".write().", b".join().")
-FROM_OUTSIDE = re.compile(
+FROM_OUTSIDE = late(
     rb"(?:\.parse(?:::<[\w:]++>)?\(\)|\bfrom_utf8\([^()\"]*+\)|\.read_line\([^()]*+\)|\.read_to_(?:end|string)\([^()]*+\)"
     rb"|\benv::(?:var|args)(?:_os)?\([^()]*+\)(?:\.nth\(\d*\))?|\bfrom_(?:str|slice|reader)(?:::<[\w:]++>)?\([^()\"]*+\)"
     rb"|\.(?:accept|recv_from)\([^()]*+\)(?:\.await)?|\bfs::read(?:_to_string)?\([^()\"]*+\)|\bFile::open\([^()\"]*+\))\.\Z"
 )
-FROM_CONSTANT = re.compile(
+FROM_CONSTANT = late(
     rb'(?:"\.parse(?:::<[\w:]++>)?\(\)|::(?:new|from_str|compile)\(&?[bc]?r?\#*"[^"()]*+"\#*\)|::new\(\d++\))\.\Z'
 )
 

@@ -5,30 +5,31 @@ from typing import cast
 
 from jarvis_workers.sec.rules.rule import Rule, Site, Source
 from jarvis_workers.sec.rules.rust_context import is_commented, is_generated, softened
+from jarvis_workers.source.late import late
 
 __all__ = ["RULES"]
 
 REACH = 2_048
 POINTERS, SAFE, PANICS, PLAIN, EXPLAINED = 0.05, 0.2, 0.1, -0.15, -0.1
 HELD, PHANTOM_ONLY, BOUND = 0.05, -0.15, -0.1
-ABI = re.compile(rb'\s*+(?P<quote>"\s*+")?\s*+(?P<opens>\{|fn\s+\w)')
+ABI = late(rb'\s*+(?P<quote>"\s*+")?\s*+(?P<opens>\{|fn\s+\w)')
 ABIS = frozenset(b"C system cdecl stdcall fastcall thiscall C-unwind system-unwind win64 sysv64 aapcs efiapi".split())
-FIRST_BLOCK = re.compile(rb"\bextern\s*+(?:\"\s*+\"\s*+)?\{")
-POINTER = re.compile(rb"\*\s*(?:const|mut)\b")
-UNSAFE = re.compile(rb"\bunsafe\s+\Z")
-CHECKED = re.compile(rb"is_null\s*\(|\.\s*as_(?:ref|mut)\s*\(|NonNull\s*::\s*new\b|\bassert\w*!")
-FOLLOWS = re.compile(rb"\bunsafe\b|\*\s*\w")
-PANICKING = re.compile(rb"\.\s*(?:unwrap|expect)\s*\(|\b(?:panic|unreachable|todo|unimplemented)\s*!")
-CAUGHT = re.compile(rb"\bcatch_unwind\b|\bAbortIfPanic\b|\babort_on_panic\b")
-MARKER = re.compile(
+FIRST_BLOCK = late(rb"\bextern\s*+(?:\"\s*+\"\s*+)?\{")
+POINTER = late(rb"\*\s*(?:const|mut)\b")
+UNSAFE = late(rb"\bunsafe\s+\Z")
+CHECKED = late(rb"is_null\s*\(|\.\s*as_(?:ref|mut)\s*\(|NonNull\s*::\s*new\b|\bassert\w*!")
+FOLLOWS = late(rb"\bunsafe\b|\*\s*\w")
+PANICKING = late(rb"\.\s*(?:unwrap|expect)\s*\(|\b(?:panic|unreachable|todo|unimplemented)\s*!")
+CAUGHT = late(rb"\bcatch_unwind\b|\bAbortIfPanic\b|\babort_on_panic\b")
+MARKER = late(
     rb"\s++impl\b\s*+(?P<generics><[^;{}]{0,512}?>(?=\s*(?:\w|::)))?\s*+(?:::\s*+)?(?:\w++\s*+::\s*+){0,8}+(?:Send|Sync)\s++for\b(?P<rest>[^;{}]{0,512})"
 )
-WORDS = re.compile(rb"\w+")
-DECLARED = re.compile(rb"\b(?:struct|enum|union)\s++(\w++)")
-OPENS = re.compile(rb"[{(;]")
-TARGET = re.compile(rb"\s*+(?:\w++\s*+::\s*+)*+(\w++)")
-PHANTOM = re.compile(rb"\bPhantomData\s*<(?:[^<>]|<[^<>]*>){0,256}>")
-TYPE_PARAMETER = re.compile(rb"(?:\A|[<,])\s*(?!const\b)([A-Z]\w*)\s*(?::\s*([^,<>]*(?:<[^<>]*>[^,<>]*)*))?")
+WORDS = late(rb"\w+")
+DECLARED = late(rb"\b(?:struct|enum|union)\s++(\w++)")
+OPENS = late(rb"[{(;]")
+TARGET = late(rb"\s*+(?:\w++\s*+::\s*+)*+(\w++)")
+PHANTOM = late(rb"\bPhantomData\s*<(?:[^<>]|<[^<>]*>){0,256}>")
+TYPE_PARAMETER = late(rb"(?:\A|[<,])\s*(?!const\b)([A-Z]\w*)\s*(?::\s*([^,<>]*(?:<[^<>]*>[^,<>]*)*))?")
 
 
 def check_extern(site: Site) -> float | None:

@@ -1,24 +1,24 @@
 """What softens a finding in Rust: a SAFETY comment beside it, in English or Chinese, and tests around it."""
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from typing import cast
 
 from jarvis_workers.sec.rules.rule import Site, Source
+from jarvis_workers.source.late import late
 
 __all__ = ["in_tests", "is_commented", "is_explained", "is_generated", "is_in_tests", "softened"]
 
 LINES_ABOVE = 5
 REACH = 2_048
 BRACES_MAX = 500_000
-SAFETY = re.compile(rb"[Ss]afety\b|SAFETY\b|\xe5\xae\x89\xe5\x85\xa8")
-TEST_ATTRIBUTE = re.compile(
+SAFETY = late(rb"[Ss]afety\b|SAFETY\b|\xe5\xae\x89\xe5\x85\xa8")
+TEST_ATTRIBUTE = late(
     rb"#!?\[\s*(?:(?:\w+\s*::\s*)*(?:test|bench)\s*(?:\([^\])]*\)\s*)?\]|cfg\s*\(\s*(?:all\s*\(\s*)?test\b)"
     rb"|mod(?<!\wmod)\s+tests?\b"
 )
-BODY = re.compile(rb"[{;]")
-BRACE = re.compile(rb"[{}]")
+BODY = late(rb"[{;]")
+BRACE = late(rb"[{}]")
 EXPLAINED, TESTED = -0.2, -0.15
 
 

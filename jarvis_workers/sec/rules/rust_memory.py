@@ -1,43 +1,42 @@
 """raw_pointer, mem_forget and maybe_uninit: where Rust code looks after memory by itself."""
 
-import re
-
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.sec.rules.rust_context import is_generated, softened
+from jarvis_workers.source.late import late
 
 __all__ = ["RULES", "is_within_extern"]
 
 BEFORE, AFTER = 512, 1_024
 OWNED, WRITES = 0.05, 0.15
 CAST, PARAMETER, FIELD, ELSEWHERE, UNCHECKED = 0.0, -0.05, -0.05, -0.15, 0.25
-CONST_TO_MUT = re.compile(rb"\*\s*const\s++[^;{}()=]{1,64}?\)*\s*+as\s++\Z")
-TO_MUT = re.compile(rb"\*\s*mut\s+(?!(?:[\w]+::)*c_void|_\b)")
-WORDS = re.compile(rb"\w+")
-FOLLOWED = re.compile(rb"(?:[^\w)\]\s*]|\breturn)\s*\*\s*\Z")
-READ = re.compile(rb"\.(?:read|write|add|offset)\(")
-AS = re.compile(rb"\bas\s+\Z")
-FIELD_BEFORE = re.compile(rb"(?:\A|[{,(\]])\s*(?:pub(?:\s*\([^()]*\))?\s+)?\w+\s*:\s*(?:Option\s*<\s*)?\Z")
-STRUCT = re.compile(rb"\b(?:struct|union|enum)\s+\w[^;{}()]*\{[^{}]*\Z")
-PARAMETER_NAME = re.compile(rb"(?:\A|[(,])\s*(?:mut\s+)?(\w+)\s*:\s*\Z")
-UNSAFE_FN = re.compile(rb'\bunsafe\s+(?:extern\s*(?:"[^"]*"\s*)?)?fn\s+\Z')
-EXTERN_BLOCK = re.compile(rb'\bextern\s*(?:"[^"]*"\s*)?\Z')
-OWNERS = re.compile(rb"\b(?:Box|Rc|Arc|Weak|CString)\s*(?:::\s*<(?:[^<>;]|<[^<>;]{0,64}>){0,128}>\s*)?::\s*\Z")
+CONST_TO_MUT = late(rb"\*\s*const\s++[^;{}()=]{1,64}?\)*\s*+as\s++\Z")
+TO_MUT = late(rb"\*\s*mut\s+(?!(?:[\w]+::)*c_void|_\b)")
+WORDS = late(rb"\w+")
+FOLLOWED = late(rb"(?:[^\w)\]\s*]|\breturn)\s*\*\s*\Z")
+READ = late(rb"\.(?:read|write|add|offset)\(")
+AS = late(rb"\bas\s+\Z")
+FIELD_BEFORE = late(rb"(?:\A|[{,(\]])\s*(?:pub(?:\s*\([^()]*\))?\s+)?\w+\s*:\s*(?:Option\s*<\s*)?\Z")
+STRUCT = late(rb"\b(?:struct|union|enum)\s+\w[^;{}()]*\{[^{}]*\Z")
+PARAMETER_NAME = late(rb"(?:\A|[(,])\s*(?:mut\s+)?(\w+)\s*:\s*\Z")
+UNSAFE_FN = late(rb'\bunsafe\s+(?:extern\s*(?:"[^"]*"\s*)?)?fn\s+\Z')
+EXTERN_BLOCK = late(rb'\bextern\s*(?:"[^"]*"\s*)?\Z')
+OWNERS = late(rb"\b(?:Box|Rc|Arc|Weak|CString)\s*(?:::\s*<(?:[^<>;]|<[^<>;]{0,64}>){0,128}>\s*)?::\s*\Z")
 SLICES = (b"from_raw_parts", b"from_raw_parts_mut")
-CALLED = re.compile(rb"\s*+(?:::\s*+<[^;{}]{0,256}?>\s*+)?\(")
-DEFINED = re.compile(rb"\bfn\s+\Z")
-OF_MEM = re.compile(rb"\bmem\s*::\s*\Z")
-USES_OF_MEM = re.compile(rb"\buse\s+(?:std|core)\s*::\s*mem\s*::\s*(?:\w+|\{[^{}]{0,256}\})")
-PARTS_TAKEN = re.compile(
+CALLED = late(rb"\s*+(?:::\s*+<[^;{}]{0,256}?>\s*+)?\(")
+DEFINED = late(rb"\bfn\s+\Z")
+OF_MEM = late(rb"\bmem\s*::\s*\Z")
+USES_OF_MEM = late(rb"\buse\s+(?:std|core)\s*::\s*mem\s*::\s*(?:\w+|\{[^{}]{0,256}\})")
+PARTS_TAKEN = late(
     rb"\b(?:as_mut_ptr|as_ptr|as_raw_fd|into_raw|from_raw\w*|read|as_raw|transmute\w*|raw_parts|get_unchecked\w*)\s*\("
 )
-SELF = re.compile(rb"\s*(?:self|\w*(?:guard|bomb|abort|on_drop)\w*)\s*\Z")
-ARRAY_OF_UNINIT = re.compile(rb"\[\s*(?:\w+\s*::\s*)*MaybeUninit\b")
-STRAIGHT = re.compile(rb"\buninit(?:ialized)?\s*\(\s*\)\s*\.\s*\Z")
-WRITTEN = re.compile(
+SELF = late(rb"\s*(?:self|\w*(?:guard|bomb|abort|on_drop)\w*)\s*\Z")
+ARRAY_OF_UNINIT = late(rb"\[\s*(?:\w+\s*::\s*)*MaybeUninit\b")
+STRAIGHT = late(rb"\buninit(?:ialized)?\s*\(\s*\)\s*\.\s*\Z")
+WRITTEN = late(
     rb"\.\s*(?:write|as_mut_ptr|insert|fill\w*|copy_from\w*|get_mut|as_ptr|write_slice|copy_from_slice)\s*\(|\bptr\s*::\s*(?:write|copy)\w*"
     rb"|=\s*MaybeUninit\s*::\s*new\s*\(|\bMaybeUninit\s*::\s*zeroed\b"
 )
-FOREIGN = re.compile(
+FOREIGN = late(
     rb"(?:libc|ffi|sys|c|winapi|windows_sys|nix)\s*::|:\s*(?:[A-Z][A-Z0-9_]{3,}|[a-z]\w*_t|[a-z][a-z0-9_]+)\s*=\s*\Z"
 )
 
