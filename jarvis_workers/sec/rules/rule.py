@@ -67,7 +67,7 @@ class Site:
 
     def _argument(self, number: int, text: bytes) -> bytes:
         spans = self.arguments.spans
-        if number >= len(spans):
+        if not 0 <= number < len(spans):
             return b""
         start, end = spans[number]
         return text[start:end]

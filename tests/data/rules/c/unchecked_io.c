@@ -77,3 +77,8 @@ void uart_init(uint8_t port)
     rx_len = got;
     pipe(wake_fds); /* ruleid: unchecked_io */
 }
+void without_arguments(void)
+{
+    setuid();                                      /* ruleid: unchecked_io */
+    fread();                                       /* ok: unchecked_io */
+}
