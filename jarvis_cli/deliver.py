@@ -48,7 +48,7 @@ def delivery(output: str | None, form: str | None, fail_on: str | None, default_
         return Delivery(None, form or "markdown", fail_on)
     if problem := _refused(path):
         raise UsageError(f"-o {path}: {problem}; name a file, or - for stdout")
-    form = form or (format_of(path, "markdown") if _is_file(path) else "markdown")
+    form = form or format_of(path, "markdown") or (None if _is_file(path) else "markdown")
     if form is None:
         known = " ".join(SUFFIXES)
         raise UsageError(f"-o {plain(str(path))}: no format has this suffix; use one of {known}, or give --format")

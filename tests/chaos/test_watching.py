@@ -24,7 +24,7 @@ from tests.store.arrange import job_rows
 
 FILES = 12
 SLOW = "d0000/slow.c"
-SLOW_LINES = 20_000
+SLOW_LINES = 8_000
 LINE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (INFO|WARNING|ERROR) ([\w.]+) \w+=")
 
 

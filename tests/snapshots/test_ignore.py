@@ -148,7 +148,7 @@ def test_a_hostile_ignore_file_takes_no_time(tmp_path: Path, grow, chosen: Selec
     begin = time.process_time()
     paths = found(tmp_path, chosen)
 
-    assert time.process_time() - begin < 1
+    assert time.process_time() - begin < 3
     assert paths == [b"a.c"]
 
 
