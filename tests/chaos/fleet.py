@@ -185,6 +185,8 @@ def kill_worker(fleet: Fleet, dice: random.Random) -> None:
     gone = fleet.workers[place]
     fleet.doomed += gone.kill()
     fleet.workers[place] = Worker(gone.home, fleet.environ)
+    # A server that is missing when it starts would end it, as it should.
+    until(fleet.workers[place].pools)
 
 
 def kill_waiting_command(fleet: Fleet, dice: random.Random) -> None:
