@@ -50,7 +50,7 @@ from tests.store.arrange import (
     tick,
 )
 
-FILES = 500
+FILES = 900
 FEW_FILES = 150
 FAULTS_A_RUN = 8
 # In CI as many as it has time for; by hand: CAMPAIGN_SEEDS=10.
