@@ -195,6 +195,9 @@ def kill_waiting_command(fleet: Fleet, dice: random.Random) -> None:
     fleet.waiting.kill()
     fleet.waiting.wait()
     fleet.waiting = fleet.command("runs", "wait", "last", "--quiet")
+    # A database that is missing when it starts would end it, as it should.
+    anew = psutil.Process(fleet.waiting.pid)
+    until(lambda: anew.net_connections(kind="all"))
 
 
 def freeze_worker(fleet: Fleet, dice: random.Random) -> None:
