@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import NamedTuple
 
-__all__ = ["LEXEMES_MAX", "Masked", "comments", "mask"]
+__all__ = ["BLANK", "LEXEMES_MAX", "Masked", "comments", "mask"]
 
 LEXEMES_MAX = 3_000_000
 SLASH = 47

@@ -1,0 +1,134 @@
+"""Decide which branches of the preprocessor are read: nobody tells us what is defined.
+
+Of `#if ... #else ... #endif` the first branch is kept, unless it is written for Windows, for C++ in a file of C, or for
+nobody (`#if 0`): then the next one is.  A function that stands as a whole in a branch that is left out is still read.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from typing import NamedTuple
+
+__all__ = ["Branches", "Directive", "branches"]
+
+DIRECTIVE = re.compile(rb"#[ \t]*+(\w++)((?:[^\\\n]++|\\\r?\n|\\)*+)")
+OTHERS = frozenset((b"else", b"elif", b"elifdef", b"elifndef"))
+WINDOWS = rb"(?:_?_?WIN(?:32|64|16|RT|DOWS|CE)(?:__|_)?|_MSC_VER|__MINGW(?:32|64)__|__BORLANDC__|OPENSSL_SYS_WINDOWS)"
+FOREIGN = re.compile(rb"(?:defined\(?)?" + WINDOWS + rb"\)?(?:[<>=]=?\w+)?")
+CPP = re.compile(rb"(?:defined\(?)?__cplusplus\)?(?:[<>=]=?\w+)?")
+NEVER = re.compile(rb"0[uUlL]*|false")
+CONDITION_MAX = 400
+
+
+class Directive(NamedTuple):
+    """One line of the preprocessor, with the lines that continue it."""
+
+    start: int
+    end: int
+    word: bytes
+    rest: bytes
+
+
+class Branches:
+    """The directives of a file, and the parts that they leave out."""
+
+    def __init__(self, directives: list[Directive], dead: list[tuple[int, int]]) -> None:
+        self.directives = directives
+        self._starts = [directive.start for directive in directives]
+        self._dead = sorted(dead)
+        self._dead_starts = [start for start, _ in self._dead]
+
+    def is_directive(self, offset: int) -> bool:
+        place = bisect_right(self._starts, offset) - 1
+        return place >= 0 and offset < self.directives[place].end
+
+    def live(self) -> list[Directive]:
+        """Return the directives that are not left out."""
+        kept, end = [], -1
+        dead = iter([*self._dead, (1 << 62, 1 << 62)])
+        start, stop = next(dead)
+        for directive in self.directives:
+            while directive.start >= start:
+                end = max(end, stop)
+                start, stop = next(dead)
+            if directive.start >= end:
+                kept.append(directive)
+        return kept
+
+    def blank(self, start: int, end: int) -> list[tuple[int, int]]:
+        """Return what of a part is no code: directives, and the branches left out that begin in it."""
+        first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
+        spans = [(found.start, found.end) for found in self.directives[first:last]]
+        first, last = bisect_left(self._dead_starts, start), bisect_left(self._dead_starts, end)
+        return _joined(sorted(spans + self._dead[first:last]), end)
+
+
+def _joined(spans: list[tuple[int, int]], limit: int) -> list[tuple[int, int]]:
+    joined: list[tuple[int, int]] = []
+    reached = -1
+    for start, stop in spans:
+        if stop > reached:
+            joined.append((max(start, reached), min(stop, limit)))
+            reached = stop
+    return joined
+
+
+def branches(text: bytes, *, cpp: bool) -> Branches:
+    """Read the directives of masked text."""
+    directives: list[Directive] = []
+    dead: list[tuple[int, int]] = []
+    # For each open `#if`: whether a branch of it was kept, and where the one left out began, or -1.
+    opened: list[tuple[bool, int]] = []
+    for match in DIRECTIVE.finditer(text):
+        start = match.start()
+        if text[text.rfind(b"\n", 0, start) + 1 : start].strip():
+            continue
+        found = Directive(start, match.end(), match[1], match[2])
+        directives.append(found)
+        if found.word[:2] == b"if":
+            keeps = _is_kept(found, cpp=cpp)
+            opened.append((keeps, -1 if keeps else found.end))
+        elif found.word in OTHERS and opened:
+            opened[-1] = _next_branch(found, opened[-1], dead, cpp=cpp)
+        elif found.word == b"endif" and opened:
+            _, since = opened.pop()
+            if since >= 0:
+                dead.append((since, start))
+    return Branches(directives, dead)
+
+
+def _next_branch(
+    directive: Directive, before: tuple[bool, int], dead: list[tuple[int, int]], *, cpp: bool
+) -> tuple[bool, int]:
+    kept, since = before
+    if since >= 0:
+        dead.append((since, directive.start))
+    keeps = not kept and _is_kept(directive, cpp=cpp)
+    return kept or keeps, -1 if keeps else directive.end
+
+
+def _is_kept(directive: Directive, *, cpp: bool) -> bool:
+    word = directive.word
+    if word == b"else":
+        return True
+    condition = b"".join(directive.rest[:CONDITION_MAX].replace(b"\\", b"").split())
+    if word.endswith(b"ndef"):
+        return not (cpp and condition == b"__cplusplus")
+    return not any(_is_foreign(part, cpp=cpp) for part in _bare(condition).split(b"&&"))
+
+
+def _bare(condition: bytes) -> bytes:
+    while condition[:1] == b"(" and condition[-1:] == b")" and condition.count(b"(") == 1:
+        condition = condition[1:-1]
+    return condition
+
+
+def _is_foreign(condition: bytes, *, cpp: bool) -> bool:
+    """Tell whether each alternative of a condition asks for what is not here."""
+    return all(
+        FOREIGN.fullmatch(part) or NEVER.fullmatch(part) or (not cpp and CPP.fullmatch(part)) or _no_c(part, cpp=cpp)
+        for part in (_bare(alternative) for alternative in condition.split(b"||"))
+    )
+
+
+def _no_c(condition: bytes, *, cpp: bool) -> bool:
+    return cpp and condition[:1] == b"!" and CPP.fullmatch(condition[1:]) is not None
