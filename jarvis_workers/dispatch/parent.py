@@ -150,12 +150,17 @@ class Parent:
             pool.child.kill()
             pool.stalled_since = None
 
+    @staticmethod
+    def _lives(pool: PoolChild, pid: int) -> bool:
+        """Of the pool's own process the next look tells how it ended, and it is buried then."""
+        return (pool.child is not None and pool.child.pid == pid) or is_running(pid)
+
     def _bury(self, pool: PoolChild, how: str | None) -> None:
         """Give back the jobs of processes of a pool that are no more."""
         with self.store.read() as session:
             processes = jobs.processes(session, pool.facts.id)
         pool.busy = bool(processes)
-        dead = [name for name in processes if how or not is_running(int(name.rpartition("/")[2]))]
+        dead = [name for name in processes if how or not self._lives(pool, int(name.rpartition("/")[2]))]
         why = how or "its process died"
         for name in dead:
             with self.store.write() as session:
