@@ -153,7 +153,7 @@ def test_an_expression_of_c_is_lowered(code, expected):
         ("new Foo", ["new", "Foo", None, [], 1]),
         ("new ns::Foo(a, b)", ["new", "ns::Foo", None, [A, B], 1]),
         ("new char[a]", ["new", "char", A, [], 1]),
-        ("new (p) Foo(a)", ["new", "Foo", None, [A], 1]),
+        ("new (p) Foo(a)", ["new", "Foo", None, [A], 1, [["v", "p"]]]),
         ("Foo{a, b}", ["t", "Foo", ["{}", [A, B]]]),
         ("ns::f(a)", ["c", ["v", "ns::f"], [A], 1]),
         ("::f(a)", ["c", ["v", "f"], [A], 1]),

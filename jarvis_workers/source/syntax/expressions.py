@@ -288,19 +288,22 @@ def construction(reading: Reading, name: str, given: Node) -> Expr:
 
 
 def _new(reading: Reading, node: Node) -> Expr:
-    name, size, values = "", None, []
+    """Where the object is put, if the code says so, stands behind the line."""
+    name, size, values, where = "", None, [], []
     for child in reading.children(node):
         kind = child.type
-        if kind == "new_declarator":
+        if kind == "argument_list" and not name:
+            where = [arguments(reading, child)]
+        elif kind == "new_declarator":
             sizes = [found for found in child.named_children if found.type != "new_declarator"]
             size = reading.expr(sizes[0]) if sizes else None
         elif kind in ("argument_list", "initializer_list"):
-            values = arguments(reading, child) if name else []
+            values = arguments(reading, child)
         elif kind.endswith("abstract_pointer_declarator"):
             name += "*"
         elif child.is_named and not name:
             name = descriptor(reading, child) if kind == "type_descriptor" else plain_type(reading.word(child))
-    return ["new", name, size, values, reading.line(node)]
+    return ["new", name, size, values, reading.line(node), *where]
 
 
 def _delete(reading: Reading, node: Node) -> Expr:
