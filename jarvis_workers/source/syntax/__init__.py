@@ -37,7 +37,7 @@ def model(
     header: bool,
     cpp: bool | None = None,
 ) -> dict[str, Any]:
-    """Return the model of a file of "c/cpp" from its content and its masked text; `cpp` says whether it was read as C++."""
+    """Return the model of a file of "c/cpp" from its content and its masked text; "cpp": was it read as C++."""
     if language != "c/cpp":
         return {"functions": [], "globals": {}, "macros": {}, "types": {}, "typedefs": {}, "includes": [], "cpp": False}
     is_in_cpp = is_cpp(text) if cpp is None else cpp
