@@ -100,7 +100,7 @@ def show(run: RunId, as_json: AsJson = False) -> int:
     for stage in stages:
         seconds = stage.closed_at - stage.opened_at if stage.closed_at and stage.opened_at else 0.0
         rate = stage.weight_done / seconds if seconds > 0 else 0.0
-        typer.echo(f"{f'{stage.name} stage':<14}{stage.state}, {describe(stage, rate)}")
+        typer.echo(f"{f'{stage.name} stage':<13} {stage.state}, {describe(stage, rate)}")
     if part["abandoned"] or chosen.state == "paused":
         gone = "its command is gone; " if part["abandoned"] else ""
         typer.echo(f"{gone}go on with: jarvis runs resume {chosen.id}")
@@ -281,7 +281,7 @@ def _settings() -> Settings:
 def _row(store: Store, run: Run, settings: Settings) -> dict[str, Any]:
     part = reports.run_part(store, run)
     state = "abandoned" if runs.is_abandoned(store, run, settings.lease_seconds) else run.state
-    files = sum(stage["files"] for stage in part["stages"].values())
+    files = next((stage["files"] for stage in part["stages"].values()), 0)
     return {
         "id": run.id,
         "kind": run.kind,

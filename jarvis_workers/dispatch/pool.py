@@ -28,6 +28,7 @@ from jarvis_workers.dispatch.routes import POOLS, queue_key, task_names
 from jarvis_workers.dispatch.sender import Sender
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
 from jarvis_workers.steps.known import loaded_rules
+from jarvis_workers.steps.remembered import loaded_flow
 from jarvis_workers.store.engine import Store, open_store
 from jarvis_workers.telemetry import LogLevel
 from jarvis_workers.toolchain.lifetime import die_with_parent
@@ -139,6 +140,7 @@ def _join_the_logs() -> None:
 
 def _decide(app: Celery, orders: Orders) -> None:
     loaded_rules()
+    loaded_flow()
     # A child that ends waits for Celery to have read its last answer, which at a shutdown it may never do.
     billiard.pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = ANSWER_LOOKS
     register(app, Hands(orders.worker_id, orders.job_lease_seconds, lambda: open_world(orders)))

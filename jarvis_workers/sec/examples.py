@@ -1,15 +1,17 @@
 """Try rules on examples: comments in them say on which lines a rule fires, and on which it does not.
 
 `ruleid: a` and `ok: a, b` speak of their own line or, standing on a line without code, of the next line that has
-some.  `todoruleid:` and `todook:` say what does not hold yet: there a rule may do what it likes.
+some.  `todoruleid:` and `todook:` say what does not hold yet: there a rule may do what it likes.  Flow rules see the
+example alone, as if no other file had a function for it.
 """
 
 import re
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
+from jarvis_workers.sec.flow import FlowHit, analyze, summarize
 from jarvis_workers.sec.rules import Rule
-from jarvis_workers.sec.scanner import Scanner
+from jarvis_workers.sec.scanner import Hit, Scanner, as_utf8
 from jarvis_workers.source.lex import comments, mask
 
 __all__ = ["Failure", "Tried", "try_examples", "try_own"]
@@ -45,7 +47,7 @@ def try_examples(
     }
     marks = {mark for mark in marks if mark[1] in known}
     judged = {*subjects, *(rule for _, rule, _ in marks)}
-    fired = {(hit.pattern, hit.line) for hit in scanner.scan(content, language=language, test=test).hits}
+    fired = {(hit.pattern, hit.line) for hit in _hits(scanner, content, language, test=test)}
     wanted = {(rule, line) for kind, rule, line in marks if kind == "ruleid"}
     free = {(rule, line) for kind, rule, line in marks if kind.startswith("todo")}
     wrong |= {Failure(line, rule, "missed") for rule, line in wanted - fired - free}
@@ -67,8 +69,19 @@ def try_own(rule: Rule) -> list[str]:
 
 def _surest(scanner: Scanner, code: str, language: str) -> float:
     """Try a few lines as they stand, and as the body of a function; 0 where nothing fires."""
-    scans = [scanner.scan(shape.encode(), language=language) for shape in (code, BODY[language] % code)]
-    return max((hit.confidence for scan in scans for hit in scan.hits), default=0.0)
+    shapes = (code, BODY[language] % code)
+    return max((hit.confidence for shape in shapes for hit in _hits(scanner, shape.encode(), language)), default=0.0)
+
+
+def _hits(scanner: Scanner, content: bytes, language: str, *, test: bool = False) -> Iterator[Hit | FlowHit]:
+    yield from scanner.scan(content, language=language, test=test).hits
+    flow = {rule.pattern for rule in scanner.rules if rule.check is None}
+    path = "example.rs" if language == "rust" else "example.c"
+    model = summarize(as_utf8(content), language=language, header=False, test=test, path=path) if flow else None
+    if model is not None:
+        exports = model["exports"]
+        hits, _ = analyze(model, lambda name: [(path, exports[name])] if name in exports else [], test=test)
+        yield from (hit for hit in hits if hit.pattern in flow)
 
 
 def _marks(content: bytes, language: str) -> Iterator[tuple[str, str, int]]:

@@ -43,7 +43,7 @@ SEVERITIES = tuple(WEIGHTS)
 class Candidate(BaseModel):
     """A place where a rule fired, before anyone has looked at it; `file` is the path as it is shown.
 
-    `suppressed` is what a comment in the code says against it.
+    `suppressed` is what a comment in the code says against it, `trail` the steps that lead to it (see trail.py).
     """
 
     model_config = ConfigDict(frozen=True)
@@ -59,6 +59,7 @@ class Candidate(BaseModel):
     confidence: float
     cwe: int
     suppressed: str | None = None
+    trail: str | None = None
 
     @property
     def severity(self) -> str:
@@ -88,6 +89,7 @@ class Found(NamedTuple):
     confidence: float
     cwe: int
     suppressed: str | None = None
+    trail: str | None = None
 
 
 def severity_of(confidence: float) -> str:

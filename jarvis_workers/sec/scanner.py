@@ -269,7 +269,7 @@ def _site(source: Source, found: _Name) -> Site | None:
 
 
 def _confidence(rule: Rule, site: Site) -> float | None:
-    moved = rule.check(site)
+    moved = rule.check(site) if rule.check else None
     if moved is None:
         return None
     return round(min(MOST, max(LEAST, rule.confidence + moved + (TEST_FILE if site.source.test else 0.0))), 2)

@@ -14,7 +14,17 @@ from typing import NamedTuple
 from jarvis_workers.paths import plain
 from jarvis_workers.source.lex import comments
 
-__all__ = ["MARKS", "REMARKS_MAX", "WITHOUT_REASON", "Remark", "Suppression", "judge", "suppressions"]
+__all__ = [
+    "MARKS",
+    "NOTHING_FIRES",
+    "REMARKS_MAX",
+    "WITHOUT_REASON",
+    "Remark",
+    "Suppression",
+    "judge",
+    "silence",
+    "suppressions",
+]
 
 # Patterns that may start a suppression, for an engine to propose: no two can overlap.
 OWN_MARK = b"jarvis-ignore"
@@ -156,6 +166,14 @@ def judge(
 
     `known` are all rules there are, `judged` those that this scan has looked for.
     """
+    verdicts, used = silence(places, found)
+    return verdicts, _remarks(found, used, known, judged)
+
+
+def silence(
+    places: Sequence[tuple[str, int]], found: Sequence[Suppression]
+) -> tuple[list[str | None], set[Suppression]]:
+    """Say of each (rule, line), by line, with which words it is suppressed, if it is; and what has suppressed any."""
     verdicts: list[str | None] = []
     used: set[Suppression] = set()
     waiting = sorted(found, key=lambda one: one.first, reverse=True)
@@ -167,7 +185,7 @@ def judge(
         speaking = [one for one in active if one.rules is None or rule in one.rules]
         used.update(speaking)
         verdicts.append(speaking[0].reason or speaking[0].text if speaking else None)
-    return verdicts, _remarks(found, used, known, judged)
+    return verdicts, used
 
 
 def _remarks(

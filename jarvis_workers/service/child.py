@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
 
+from jarvis_workers.errors import StoreFull
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
 from jarvis_workers.steps.flow import step_of
 from jarvis_workers.steps.wire import encode_commit, to_line
@@ -36,6 +37,8 @@ def decide(request: dict[str, Any], blobs: Blobs) -> dict[str, Any]:
     """Do one job. This is a task boundary: whatever it raises is recorded on the job's row."""
     try:
         commit = step_of(request["module"]).decide(request["work"], blobs)
+    except StoreFull as full:
+        return {"job": request["job"], "full": str(full)}
     except Exception as error:  # noqa: BLE001  (the task boundary)
         return {"job": request["job"], "error": f"{type(error).__name__}: {error}"}
     return {"job": request["job"], "commit": encode_commit(commit)}

@@ -17,13 +17,14 @@ LAST_WORDS_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a job: a commit, the error of its own work, or the death of its process."""
+    """What came of a job: a commit, the error of its own work, the death of its process, or no room for its results."""
 
     job: Claimed
     process: str = ""
     commit: Commit | None = None
     error: str | None = None
     death: str | None = None
+    full: str | None = None
 
 
 @dataclass(slots=True)
@@ -106,6 +107,8 @@ class Crew:
         job, seat.job = seat.job, None
         assert job is not None
         assert job.id == said["job"]
+        if "full" in said:
+            return Answer(job, seat.process, full=said["full"])
         if "error" in said:
             return Answer(job, seat.process, error=said["error"])
         return Answer(job, seat.process, commit=decode_commit(said["commit"], said["cpu_seconds"]))

@@ -14,7 +14,7 @@ from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
 from jarvis_workers.snapshots.results import FOLDER, Results
 from jarvis_workers.snapshots.selection import Selection
-from jarvis_workers.steps.scan_files import Limits as FileLimits
+from jarvis_workers.steps.each_file import Limits as FileLimits
 from jarvis_workers.store import workers
 from jarvis_workers.store.engine import CONNECTIONS, Store, open_store
 from jarvis_workers.store.runs import Run

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING
 
-from jarvis_workers.errors import JarvisError, StoreError, StoreUnavailable, UsageError
+from jarvis_workers.errors import JarvisError, StoreError, StoreFull, StoreUnavailable, UsageError
 from jarvis_workers.service.crew import Answer, Crew, Seat
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.controller import Controller, advance
@@ -275,7 +275,10 @@ class LocalExecutor:
         with self.store.write() as session:
             for answer in self._answers:
                 self._blame(session, answer)
+        full = next((answer.full for answer in self._answers if answer.full), None)
         self._answers.clear()
+        if full:
+            raise StoreFull(full)
         self._advance(run_id)
         self._hungry = True
 

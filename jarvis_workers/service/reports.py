@@ -8,7 +8,7 @@ from typing import Any
 from jarvis_workers.sec.report import FORMATS, QUOTING
 from jarvis_workers.service.excerpts import read_excerpts
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.perform import read_result
+from jarvis_workers.steps.earlier import read_result
 from jarvis_workers.steps.profile import merge
 from jarvis_workers.steps.write_report import REPORT, load, report_body
 from jarvis_workers.store import artifacts, jobs, stages

@@ -16,8 +16,8 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.pack import Snapshot, pack
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.controller import plan_job
+from jarvis_workers.steps.each_file import Limits
 from jarvis_workers.steps.flow import FLOWS
-from jarvis_workers.steps.scan_files import Limits
 from jarvis_workers.store import artifacts, baselines, jobs, runs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run, SnapshotFacts

@@ -42,6 +42,8 @@ class Blobs(Protocol):
 
     results: Results | None
 
+    def __hash__(self) -> int: ...
+
     def put(self, content: bytes) -> str: ...
 
     def put_chunks(self, chunks: Iterable[bytes]) -> str:
@@ -73,6 +75,15 @@ def open_blobs(url_or_path: str, cache_dir: Path, cache_bytes: int = CACHE_BYTES
     blobs = _open(url_or_path, cache_dir, cache_bytes)
     blobs.results = Results(cache_dir / FOLDER, results_bytes) if results_bytes else None
     return blobs
+
+
+def read_range(blobs: Blobs, name: str, start: int, length: int) -> bytes:
+    """Return some bytes of a blob, for a caller who knows what they should be. Raises SnapshotDamaged."""
+    descriptor = blobs.open(name)
+    try:
+        return os.pread(descriptor, length, start)
+    finally:
+        os.close(descriptor)
 
 
 def _open(url_or_path: str, cache_dir: Path, cache_bytes: int) -> Blobs:

@@ -14,14 +14,14 @@ from jarvis_workers.store import candidates, crashes, events, jobs, leases, runs
 from jarvis_workers.store.values import NewJob
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from sqlmodel import Session
 
     from jarvis_workers.store.engine import Store
 
 ELECTION = "controller"
-AT_CLOSE: Mapping[str, Callable[[Session, str], None]] = {"scan": candidates.number}
+NUMBERED_BEFORE = "report"
 
 
 def plan_job(stage: str) -> NewJob:
@@ -54,9 +54,9 @@ def _end_cancelled(session: Session, run_id: str) -> None:
 
 def _go_on(session: Session, run: runs.Run, stage: str) -> None:
     events.record(session, run.id, "closed", stage)
-    if stage in AT_CLOSE:
-        AT_CLOSE[stage](session, run.id)
     following = stages.following(session, run.id, stage)
+    if following == NUMBERED_BEFORE:
+        candidates.number(session, run.id, run.options.get("min_confidence", 0.0))
     if following:
         stages.opened(session, run.id, following)
         jobs.insert_jobs(session, run.id, following, [plan_job(following)])

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
     from jarvis_workers.snapshots.blobs import Blobs
+    from jarvis_workers.steps.earlier import Earlier
     from jarvis_workers.store.runs import Run
     from jarvis_workers.store.values import Claimed, Commit, NewJob
 
@@ -28,11 +29,13 @@ class Stage(NamedTuple):
 class Step(Protocol):
     """What a step's module offers. `load` reads the store, `decide` does not and may run in a child.
 
+    A step that builds on earlier stages has `plan_on` instead of `plan`.
     `recall`, if there is one, returns a commit for which nothing need be done, or None: quick, and never in a child.
     `converse` is what the agent pool awaits, in a loop shared by all: it never blocks.
     """
 
     plan: Callable[["Run", "Blobs"], "Iterator[NewJob]"]
+    plan_on: Callable[["Run", "Blobs", "Earlier"], "Iterator[NewJob]"]
     load: Callable[["Session", "Run", "Claimed"], Any]
     decide: Callable[[Any, "Blobs"], "Commit"]
     recall: Callable[[Any, "Blobs"], "Commit | None"]
@@ -42,6 +45,8 @@ class Step(Protocol):
 FLOWS: Mapping[str, tuple[Stage, ...]] = {
     "sec.fast": (
         Stage("scan", module="scan_batch", queue="scan"),
+        Stage("summarize", module="summarize", queue="scan"),
+        Stage("flow", module="trace_flows", queue="scan"),
         Stage("report", module="write_report", queue="control"),
     ),
 }

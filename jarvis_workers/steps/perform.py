@@ -10,6 +10,7 @@ from typing import Any
 from jarvis_workers.errors import SnapshotError, StepFailed
 from jarvis_workers.paths import shown
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.earlier import Earlier, Outcome
 from jarvis_workers.steps.flow import PLAN, stage_of, step_of
 from jarvis_workers.store import artifacts, jobs, runs
 from jarvis_workers.store.engine import Store
@@ -57,21 +58,28 @@ def save(store: Store, blobs: Blobs, done: Sequence[tuple[Claimed, Commit]]) -> 
     return accepted
 
 
-def read_result(blobs: Blobs, result: str | None) -> dict[str, Any]:
-    """Return what `save` kept beside a job's numbers."""
-    said: dict[str, Any] = json.loads(result) if result else {}
-    return json.loads(blobs.read(said["blob"])) if "blob" in said else said
-
-
 def _plan(store: Store, blobs: Blobs, job: Claimed) -> Commit | None:
     with store.read() as session:
         run = _run(runs.get(session, job.run_id), job)
-    planned = step_of(stage_of(run.kind, job.stage).module).plan(run, blobs)
+    step = step_of(stage_of(run.kind, job.stage).module)
+    planned = (
+        step.plan_on(run, blobs, _earlier(store, blobs, run)) if hasattr(step, "plan_on") else step.plan(run, blobs)
+    )
     for chunk in _chunks(planned):
         with store.write() as session:
             if not jobs.plan_more(session, job, chunk):
                 return None
     return Commit()
+
+
+def _earlier(store: Store, blobs: Blobs, run: runs.Run) -> Earlier:
+    """Let a plan look back; no session is held while it thinks."""
+
+    def outcomes(stage: str) -> list[Outcome]:
+        with store.read() as session:
+            return jobs.outcomes(session, run.id, stage)
+
+    return Earlier(outcomes, lambda content: _put(store, blobs, run.id, content))
 
 
 def _chunks(planned: Iterator[NewJob]) -> Iterator[list[NewJob]]:
@@ -82,11 +90,15 @@ def _chunks(planned: Iterator[NewJob]) -> Iterator[list[NewJob]]:
 def keep(store: Store, blobs: Blobs, job: Claimed, commit: Commit) -> Finished:
     """Put the large parts of a commit into the blob store."""
     kept = tuple((name, _put(store, blobs, job.run_id, content), len(content)) for name, content in commit.artifacts)
-    if not (commit.not_checked or commit.remarks or commit.profile):
+    if commit.blobs:
+        with store.write() as session:
+            artifacts.want(session, job.run_id, [blob for _, blob in commit.blobs])
+    if not (commit.not_checked or commit.remarks or commit.profile or commit.blobs):
         return Finished(job, commit, None, kept)
     not_checked = [[shown(path), reason] for path, reason in commit.not_checked]
     remarks = [[shown(path), *said] for path, *said in commit.remarks]
-    result = json.dumps({"not_checked": not_checked, "remarks": remarks, "profile": commit.profile})
+    said = {"not_checked": not_checked, "remarks": remarks, "profile": commit.profile}
+    result = json.dumps(said | dict(commit.blobs))
     if len(result) > ROW_BYTES:
         result = json.dumps({"blob": _put(store, blobs, job.run_id, result.encode())})
     return Finished(job, commit, result, kept)

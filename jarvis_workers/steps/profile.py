@@ -54,7 +54,8 @@ class Watch:
 
     def _timed(self, rule: Rule) -> Rule:
         dismisses = self._measured(rule.pattern, rule.dismisses) if rule.dismisses else None
-        return rule._replace(check=self._measured(rule.pattern, rule.check), dismisses=dismisses)
+        check = self._measured(rule.pattern, rule.check) if rule.check else None
+        return rule._replace(check=check, dismisses=dismisses)
 
     def _measured(self, name: str, asked: Callable[..., T]) -> Callable[..., T]:
         def measured(*arguments: Any) -> T:

@@ -101,6 +101,8 @@ def _problem(row: object) -> str | None:
         return f'"{row.pattern}" is no id; small letters, digits and _ make one, at most 64'
     if row.pattern in RULES_BY_PATTERN:
         return f'"{row.pattern}" is the id of a built-in rule; choose another'
+    if row.check is None:
+        return f'rule "{row.pattern}" has no check; only the rules of `sec/flow` have none'
     if row.language not in ("c/cpp", "rust"):
         return f'rule "{row.pattern}": "{row.language}" is not c/cpp or rust'
     return None

@@ -15,9 +15,10 @@ from jarvis_workers.sec.scanner import Scan, Scanner
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.manifest import Entry, entry_line
 from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.steps.each_file import Limits, NotChecked
 from jarvis_workers.steps.known import Keyed, Known, keyed
 from jarvis_workers.steps.profile import Watch
-from jarvis_workers.steps.scan_files import Limits, NotChecked, Outcome, scan_files
+from jarvis_workers.steps.scan_files import Outcome, scan_files
 from jarvis_workers.store.values import Claimed, Commit, Meaning, NewJob, Spot
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ def encode_commit(commit: Commit) -> dict[str, Any]:
         "not_checked": [(as_text(path), reason) for path, reason in commit.not_checked],
         **({"remarks": [(as_text(path), *said) for path, *said in commit.remarks]} if commit.remarks else {}),
         **({"profile": commit.profile} if commit.profile else {}),
+        **({"blobs": commit.blobs} if commit.blobs else {}),
         **({"children": [job._asdict() for job in commit.children]} if commit.children else {}),
     }
 
@@ -37,6 +38,7 @@ def decode_commit(said: dict[str, Any], cpu_seconds: float) -> Commit:
         not_checked=tuple((from_text(path), reason) for path, reason in said["not_checked"]),
         remarks=tuple((from_text(path), *remark) for path, *remark in said.get("remarks", ())),
         profile=said.get("profile"),
+        blobs=tuple((name, blob) for name, blob in said.get("blobs", ())),
         children=tuple(NewJob(**job) for job in said.get("children", ())),
     )
 

@@ -4,7 +4,7 @@ What was not scanned is in it by name, with the reason: nothing is dropped.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +13,10 @@ from jarvis_workers.sec.report import build, every_issue, gather
 from jarvis_workers.sec.report.aside import begin_aside
 from jarvis_workers.sec.report.body import Findings
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.snapshots.reader import Reader, open_snapshot
-from jarvis_workers.steps.perform import read_result
-from jarvis_workers.store import baselines, candidates, jobs
+from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.steps.flow_rules import flow_patterns, rules_blob
+from jarvis_workers.steps.gaps import Jobs, what_is_missing
+from jarvis_workers.store import baselines, candidates, jobs, stages
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewJob
 
@@ -23,15 +24,16 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
 REPORT = "report"
+STAGES = frozenset(Jobs._fields)
 
 
 @dataclass(frozen=True)
 class ReportWork:
-    """What the store knows: what was found, and what became of each scan job."""
+    """What the store knows: what was found, and what became of each job."""
 
     run: Run
     findings: Findings
-    scans: Sequence[dict[str, Any]]
+    jobs: Jobs
 
 
 def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
@@ -47,7 +49,8 @@ def load(session: "Session", run: Run, _: Claimed | None = None) -> ReportWork:
         severities=severities_of(run),
         known=_known(session, run),
     )
-    return ReportWork(run, findings, jobs.outcomes(session, run.id, "scan"))
+    theirs = {name: jobs.outcomes(session, run.id, name) for name in stages.names(session, run.id) if name in STAGES}
+    return ReportWork(run, findings, Jobs(**{"scan": []} | theirs))
 
 
 def decide(work: ReportWork, blobs: Blobs) -> Commit:
@@ -78,20 +81,15 @@ def severities_of(run: Run) -> dict[str, str]:
 def report_body(work: ReportWork, blobs: Blobs) -> dict[str, Any]:
     """Return summary and issues, of a run that is done or of as much as there is."""
     reader = open_snapshot(blobs, work.run.snapshot_id)
-    remarks: list[Sequence[Any]] = []
-    not_checked = [(shown(path), reason) for path, reason in reader.index.not_checked]
-    for scan in work.scans:
-        found = read_result(blobs, scan["result"])
-        not_checked += [(path, reason) for path, reason in found.get("not_checked", [])]
-        remarks += found.get("remarks", [])
-    not_checked += _not_reached(reader, work.scans)
+    flow = bool(flow_patterns(blobs, rules_blob(work.run)))
+    missing = what_is_missing(reader, blobs, work.jobs, flow=flow)
     return build(
         work.findings,
-        scanned_files=sum(scan["files"] for scan in work.scans),
-        not_checked=sorted(set(not_checked)),
+        scanned_files=sum(scan["files"] for scan in work.jobs.scan),
+        not_checked=sorted(set(missing.not_checked)),
         left_out=reader.index.left_out,
         excluded=[(shown(path), reason) for path, reason in reader.index.excluded],
-        remarks=remarks,
+        remarks=missing.remarks,
         baseline=work.run.options.get("baseline"),
     )
 
@@ -103,32 +101,3 @@ def _known(session: "Session", run: Run) -> dict[str, int] | None:
 
 def _encoded(part: dict[str, Any]) -> bytes:
     return json.dumps(part, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def _not_reached(reader: Reader, scans: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Yield the files of every range of the manifest that no job has finished."""
-    place = 0
-    for scan in sorted(scans, key=lambda scan: _range(scan)[0]):
-        offset, length = _range(scan)
-        yield from _files(reader, place, offset, "not reached before the run ended")
-        if scan["state"] != "done":
-            yield from _files(reader, offset, offset + length, _why(scan))
-        place = offset + length
-    yield from _files(reader, place, reader.index.manifest_bytes, "not reached before the run ended")
-
-
-def _range(scan: dict[str, Any]) -> tuple[int, int]:
-    payload = json.loads(scan["payload"])
-    return payload["offset"], payload["length"]
-
-
-def _why(scan: dict[str, Any]) -> str:
-    if scan["state"] == "failed":
-        return f"its batch failed: {scan['reason']}"
-    return "cancelled" if scan["state"] == "cancelled" else "not reached before the run ended"
-
-
-def _files(reader: Reader, start: int, end: int, reason: str) -> Iterator[tuple[str, str]]:
-    if end > start:
-        for entry in reader.entries(start, end - start):
-            yield shown(entry.path), reason

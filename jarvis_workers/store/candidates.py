@@ -1,4 +1,4 @@
-"""Candidates: insert what a scan found, number it when the stage closes, read it in order.
+"""Candidates: insert what a scan found, number it before the report, read it in order.
 
 A hostile tree makes hundreds of thousands of them: they come and go as plain rows, some at a time.
 """
@@ -12,12 +12,15 @@ from sqlmodel import Session
 
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.finding import Found, candidate
+from jarvis_workers.sec.rules import RULES
+from jarvis_workers.sec.rules.flow import HARMLESS
 from jarvis_workers.sec.scanner import Hit
 from jarvis_workers.store.tables import CANDIDATE
 from jarvis_workers.store.values import Meaning, Spot
 
 INSERT_ROWS = 5_000
 READ_ROWS = 2_000
+SUPERSEDES = {rule.pattern: rule.supersedes for rule in RULES if rule.supersedes} | HARMLESS
 
 
 def insert(
@@ -34,20 +37,39 @@ def insert(
         session.execute(sa.insert(CANDIDATE), rows)
 
 
-def number(session: Session, run_id: str) -> None:
-    """Give gids 1..N in file, line, rule order, whatever order the jobs came in."""
+def number(session: Session, run_id: str, least: float = 0.0) -> None:
+    """Give gids 1..N in file, line, rule order, whatever order the jobs came in.
+
+    What is superseded by a finding of at least the confidence `least` gets none.
+    """
+    again = sa.update(CANDIDATE).where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.superseded.is_not(None))
+    again = again.where(CANDIDATE.c.pattern.not_in(HARMLESS))
+    session.execute(again.values(superseded=None, gid=None))
+    _supersede(session, run_id, least)
     order = _order(session)
     place = sa.func.row_number().over(order_by=order).label("place")
-    placed = sa.select(CANDIDATE.c.id, place).where(CANDIDATE.c.run_id == run_id).subquery()
+    kept = sa.and_(CANDIDATE.c.run_id == run_id, CANDIDATE.c.superseded.is_(None))
+    placed = sa.select(CANDIDATE.c.id, place).where(kept).subquery()
     session.execute(sa.update(CANDIDATE).where(CANDIDATE.c.id == placed.c.id).values(gid=placed.c.place))
 
 
 def read(session: Session, run_id: str) -> Iterator[tuple[int, Found]]:
-    """Yield the numbered candidates of a run, in order; before its scan has closed, numbered as of now."""
-    chosen = sa.select(*[CANDIDATE.c[name] for name in Found._fields]).where(CANDIDATE.c.run_id == run_id)
+    """Yield the numbered candidates of a run, in order; before its last stage has closed, numbered as of now."""
+    chosen = sa.select(*[CANDIDATE.c[name] for name in Found._fields])
+    chosen = chosen.where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.superseded.is_(None))
     ordered = chosen.order_by(*_order(session))
     rows = session.execute(ordered.execution_options(yield_per=READ_ROWS))
     return ((gid, Found(*row)) for gid, row in enumerate(rows, 1))
+
+
+def _supersede(session: Session, run_id: str, least: float) -> None:
+    """Where a rule has fired that supersedes others, let what those say of the line be silent."""
+    ours, place = CANDIDATE.c.run_id == run_id, sa.tuple_(CANDIDATE.c.file_raw, CANDIDATE.c.line)
+    loud = sa.and_(ours, CANDIDATE.c.pattern.in_(SUPERSEDES), CANDIDATE.c.confidence >= least)
+    for pattern in sorted(session.execute(sa.select(CANDIDATE.c.pattern).where(loud).distinct()).scalars()):
+        places = sa.select(CANDIDATE.c.file_raw, CANDIDATE.c.line).where(loud, CANDIDATE.c.pattern == pattern)
+        silent = sa.and_(ours, CANDIDATE.c.pattern.in_(SUPERSEDES[pattern]), place.in_(places))
+        session.execute(sa.update(CANDIDATE).where(silent).values(superseded=pattern, gid=None))
 
 
 @cache
@@ -60,7 +82,9 @@ def _order(session: Session) -> tuple[sa.ColumnElement[Any], ...]:
 
 
 def _described(pattern: str) -> dict[str, Any]:
-    """Return what the rule says, which is the same wherever it fires."""
+    """Return what the rule says, which is the same wherever it fires; what is no rule never has a number."""
+    if pattern in HARMLESS:
+        return _described(HARMLESS[pattern][0]) | {"pattern": pattern}
     return candidate(Hit(pattern=pattern, line=0, confidence=0.0, evidence=""), "").model_dump()
 
 
@@ -72,4 +96,6 @@ def _placed(spot: Spot) -> dict[str, Any]:
         "confidence": spot.confidence,
         "evidence": spot.evidence,
         "suppressed": spot.suppressed,
+        "trail": spot.trail,
+        "superseded": spot.pattern if spot.pattern in HARMLESS else None,
     }

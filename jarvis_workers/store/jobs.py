@@ -230,8 +230,8 @@ def _by_fence(held: Collection[Claimed]) -> dict[int, list[int]]:
 
 
 def outcomes(session: Session, run_id: str, stage: str) -> list[dict[str, Any]]:
-    """Return state, reason, payload, result and files of a stage's own jobs, in the order of their ids."""
-    names = ("state", "reason", "payload", "result", "files")
+    """Return what became of a stage's own jobs, in the order of their ids."""
+    names = ("state", "reason", "label", "weight", "payload", "result", "files")
     chosen = select(*[JOB.c[name] for name in names]).where(
         JOB.c.run_id == run_id, JOB.c.stage == stage, JOB.c.step != "plan"
     )

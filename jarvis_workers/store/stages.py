@@ -46,6 +46,12 @@ def opened(session: Session, run_id: str, name: str) -> None:
     session.execute(update(STAGE).where(STAGE.c.run_id == run_id, STAGE.c.name == name).values(opened_at=now(session)))
 
 
+def names(session: Session, run_id: str) -> list[str]:
+    """Return the stages of a run, in order."""
+    own = select(STAGE.c.name).where(STAGE.c.run_id == run_id)
+    return list(session.execute(own.order_by(STAGE.c.ordinal)).scalars())
+
+
 def current(session: Session, run_id: str) -> str | None:
     """Return the first stage that is open, or None."""
     first = select(STAGE.c.name).where(STAGE.c.run_id == run_id, STAGE.c.state == "open")

@@ -119,7 +119,10 @@ class SnapshotRow(SQLModel, table=True):
 
 
 class CandidateRow(Candidate, SQLModel, table=True):
-    """A place where a rule fired. `gid` is given when the scan stage closes: file, line, rule, suppressed ones last."""
+    """A place where a rule fired.
+
+    `gid` is given before the report: file, line, rule, suppressed ones last.  What a rule has `superseded` has none.
+    """
 
     __tablename__ = "candidate"
     __table_args__ = (Index("ix_candidate_gid", "run_id", "gid"),)
@@ -128,6 +131,7 @@ class CandidateRow(Candidate, SQLModel, table=True):
     run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", max_length=32)
     job_id: int = Field(foreign_key="job.id", ondelete="CASCADE", index=True)
     gid: int | None = None
+    superseded: str | None = Field(default=None, max_length=64)
     file_raw: bytes = Field(sa_type=LargeBinary)
 
 

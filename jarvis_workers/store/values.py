@@ -45,7 +45,10 @@ class TakenBack(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """Where a rule fired: what a scan brings back, before descriptions are added from the rule table."""
+    """Where a rule fired: what a scan brings back, before descriptions are added from the rule table.
+
+    `trail` are the steps that lead to it, as `sec/trail` writes them.
+    """
 
     path: bytes
     pattern: str
@@ -53,6 +56,7 @@ class Spot(NamedTuple):
     confidence: float
     evidence: str
     suppressed: str | None = None
+    trail: str | None = None
 
 
 class Meaning(NamedTuple):
@@ -70,7 +74,8 @@ class Commit(NamedTuple):
     """What a job did; `size` is the bytes of source it went through, `cached` the files of which all was known.
 
     `meanings` are of the rules in `spots` that are not built in; `not_checked` pairs a path with the reason,
-    `remarks` are (path, line, the comment, what is to be said of it), `artifacts` a name with the content.
+    `remarks` are (path, line, the comment, what is to be said of it), `artifacts` a name with the content; `blobs` are
+    names with what the step has put into the blob store itself, for the stages behind it.
     """
 
     files: int = 0
@@ -84,6 +89,7 @@ class Commit(NamedTuple):
     artifacts: tuple[tuple[str, bytes], ...] = ()
     children: tuple[NewJob, ...] = ()
     profile: str | None = None
+    blobs: tuple[tuple[str, str], ...] = ()
 
 
 class Finished(NamedTuple):

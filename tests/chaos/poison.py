@@ -1,14 +1,15 @@
-"""A scanner that does to its process what a file says: what it does, some rule or library may do."""
+"""Do to the process that looks at a file what the file says: what it does, some rule or library may do."""
 
 import os
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[2]
 POISON = """
-import os, signal
-from jarvis_workers.sec import scanner
-scan = scanner.Scanner.scan
-def poisoned(self, content, **how):
+import os, signal, time
+from jarvis_workers.errors import StoreFull
+from jarvis_workers.sec import flow, scanner
+scan, summarize, analyze = scanner.Scanner.scan, flow.summarize, flow.analyze
+def poison(content):
     if b"SEGFAULT" in content:
         os.kill(os.getpid(), signal.SIGSEGV)
     if b"EXIT" in content:
@@ -28,13 +29,36 @@ def poisoned(self, content, **how):
             pass
     if b"SWALLOW" in content:
         hog = [bytes(10_000_000) for _ in range(1_000)]
+def poisoned_scan(self, content, **how):
+    poison(content)
     return scan(self, content, **how)
-scanner.Scanner.scan = poisoned
+def poisoned_summary(content, **how):
+    poison(content)
+    return summarize(content, **how)
+def poisoned_analysis(model, lookup, **how):
+    while os.path.exists(GATE):
+        time.sleep(0.01)
+    return analyze(model, lookup, **how)
+def no_room(content, **how):
+    if os.path.exists(GATE):
+        raise StoreFull("no space left; free some space")
+    return summarize(content, **how)
+WHERE
 """
+PLACES = {
+    "scan": "scanner.Scanner.scan = poisoned_scan",
+    "summarize": "flow.summarize = poisoned_summary",
+    "flow": "flow.analyze = poisoned_analysis",
+    "full": "flow.summarize = no_room",
+}
 
 
-def poisoned_path(home: Path) -> str:
-    """Return a PYTHONPATH by which Python runs POISON in every process, before anything else."""
+def poisoned_path(home: Path, stage: str = "scan", gate: Path | None = None) -> str:
+    """Return a PYTHONPATH by which Python runs POISON in every process, before anything else.
+
+    The stage "flow" waits at each file as long as `gate` is there; "full" has no room for models so long.
+    """
     (home / "poison").mkdir()
-    (home / "poison" / "sitecustomize.py").write_text(POISON)
+    text = POISON.replace("GATE", repr(str(gate))).replace("WHERE", PLACES[stage])
+    (home / "poison" / "sitecustomize.py").write_text(text)
     return f"{home / 'poison'}{os.pathsep}{REPOSITORY}"

@@ -41,6 +41,8 @@ from tests.chaos.fleet import (
 from tests.chaos.poison import poisoned_path
 from tests.installed import install
 from tests.servers import Postgres, Redis, redis_server
+from tests.steps.test_trace_flows import FILES as CALLERS
+from tests.steps.test_trace_flows import write
 from tests.store.arrange import (
     add_planned_run,
     candidate_count,
@@ -222,6 +224,7 @@ def test_two_workers_report_what_a_local_run_does(start: Start, tmp_path: Path) 
     local, tree = tmp_path / "local", tmp_path / "tree"
     local.mkdir()
     make_tree(tree, FEW_FILES)
+    write(tree, CALLERS)
     with start(JARVIS_SCAN__BATCH_FILES="3") as fleet:
         for form in FORMATS:
             with command(local, "sec", "fast", "-p", str(tree), "--format", form) as alone:
@@ -230,6 +233,7 @@ def test_two_workers_report_what_a_local_run_does(start: Start, tmp_path: Path) 
             fleet.waiting = fleet.command("sec", "fast", "-p", str(tree), "-q", "--format", form, "-o", "desk/report")
             fleet.wait(0)
             assert body_of(fleet.home / "desk" / "report", form) == body_of(alone.report, form)
+            assert "flow_double_free" in alone.report.read_text()
         assert scan_of(fleet.store).cached > 0
         with fleet.store.read() as session:
             assert len(set(session.execute(select(WORKER.c.pid)).scalars())) == 2

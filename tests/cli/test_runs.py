@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -240,7 +241,9 @@ def test_what_no_run_wants_goes_after_a_day(jarvis, tree, done):
 
     ended = jarvis("runs", "prune", done)
 
-    assert "deleted 1 run, 4 blobs (" in ended.line
+    gone = re.search(r"deleted 1 run, (\d+) blobs", ended.line)
+    assert gone
+    assert int(gone[1]) >= 4
     assert jarvis("runs", "report", "last").code == 0
 
 

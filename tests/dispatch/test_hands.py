@@ -50,7 +50,10 @@ def hands(store: Store, blobs: Blobs, ring: Callable[[], None] = lambda: None) -
 
 def all_rows(store: Store, run: str) -> list[Any]:
     return [
-        row for stage in ("scan", "report") for plan in (True, False) for row in job_rows(store, run, stage, plan=plan)
+        row
+        for stage in ("scan", "summarize", "flow", "report")
+        for plan in (True, False)
+        for row in job_rows(store, run, stage, plan=plan)
     ]
 
 
@@ -92,15 +95,15 @@ def finish(workman: Hands, store: Store, run: str) -> None:
             return
 
 
-def test_a_run_for_whose_report_there_is_no_room_is_paused_and_goes_on_later(
+def test_a_run_for_whose_results_there_is_no_room_is_paused_and_goes_on_later(
     store: Store, settings: Settings, run: str
 ) -> None:
     finish(hands(store, Full(settings.data_dir / "blobs")), store, run)
 
-    paused, (report,) = run_now(store, run), job_rows(store, run, "report")
+    paused, waiting = run_now(store, run), [row for row in all_rows(store, run) if row.state == "pending"]
     assert paused.state == "paused"
     assert "No space left on device (process w/" in (paused.reason or "")
-    assert (report.state, report.attempts, report.crashes, report.lease_until) == ("pending", 0, 0, None)
+    assert {(row.attempts, row.crashes, row.lease_until) for row in waiting} == {(0, 0, None)}
 
     requests.resume(store, paused, paused.executor, 30.0)
     finish(hands(store, blobs_of(settings)), store, run)

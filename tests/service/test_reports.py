@@ -66,7 +66,7 @@ def test_the_run_part_holds_what_differs_between_two_runs(store, run):
     assert after["seconds"] >= 0
     assert after["created_at"] <= after["started_at"] <= after["ended_at"]
     assert after["ended_at"].endswith("+00:00")
-    assert set(after["stages"]) == {"scan", "report"}
+    assert set(after["stages"]) == {"scan", "summarize", "flow", "report"}
     assert after["stages"]["scan"]["jobs"] == 0
     assert json.loads(json.dumps(after)) == after
 

@@ -50,7 +50,9 @@ def test_a_run_is_inserted_with_its_stages_and_the_job_that_plans_the_first(stor
     run = find_run(store, submit(store, blobs, asking(tree)))
 
     assert (run.id, run.kind, run.state, run.executor) == ("one", "sec.fast", "planning", "local:me")
-    assert [(stage.name, stage.state) for stage in stages_of(store, run)] == [("scan", "open"), ("report", "open")]
+    assert [(stage.name, stage.state) for stage in stages_of(store, run)] == [
+        (name, "open") for name in ("scan", "summarize", "flow", "report")
+    ]
     with store.write() as session:
         claimed = jobs.claim_many(
             session, executor="local:me", queue="control", worker_id="me", process="me", limit=9, lease_seconds=9

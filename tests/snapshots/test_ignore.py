@@ -2,6 +2,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -148,7 +149,7 @@ def test_a_hostile_ignore_file_takes_no_time(tmp_path: Path, grow, chosen: Selec
     begin = time.process_time()
     paths = found(tmp_path, chosen)
 
-    assert time.process_time() - begin < 3
+    assert time.process_time() - begin < (3 if sys.gettrace() else 1)
     assert paths == [b"a.c"]
 
 

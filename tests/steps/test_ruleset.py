@@ -106,6 +106,14 @@ def test_a_row_that_cannot_stand_in_a_report_is_refused(tmp_path, monkeypatch, s
         installed()
 
 
+def test_a_row_without_a_check_is_refused(tmp_path, monkeypatch):
+    code = "from jarvis_workers.sec.rules import RULES\nRULES = [RULES[0]._replace(pattern='mine', check=None)]\n"
+    monkeypatch.syspath_prepend(install(tmp_path, code=code))
+
+    with pytest.raises(UsageError, match='rule "mine" has no check'):
+        installed()
+
+
 def test_a_row_for_another_language_is_refused(tmp_path, monkeypatch):
     code = install(tmp_path / "a").joinpath("house_rules.py").read_text().replace("c/cpp", "cobol")
     monkeypatch.syspath_prepend(install(tmp_path / "b", code=code))

@@ -20,9 +20,9 @@ from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.results import MARKER, Results
 from jarvis_workers.snapshots.selection import Selection
+from jarvis_workers.steps.each_file import Limits
 from jarvis_workers.steps.known import Known, keyed
 from jarvis_workers.steps.scan_batch import decide, recall
-from jarvis_workers.steps.scan_files import Limits
 from jarvis_workers.store.values import Commit
 from tests.cli.commands import COPY, SYSTEM
 

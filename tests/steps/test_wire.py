@@ -19,6 +19,7 @@ spots = st.builds(
     confidence=st.floats(0, 1, allow_nan=False),
     evidence=words,
     suppressed=st.none() | words,
+    trail=st.none() | words,
 )
 meanings = st.builds(
     Meaning, pattern=words, language=words, category=words, cwe=numbers, description=words, suggestion=words
@@ -37,6 +38,7 @@ commits = st.builds(
     artifacts=st.just(()),
     children=st.lists(new_jobs, max_size=3).map(tuple),
     profile=st.none() | words.filter(bool),
+    blobs=st.lists(st.tuples(words, words), max_size=2).map(tuple),
 )
 
 

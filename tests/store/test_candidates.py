@@ -6,6 +6,7 @@ import pytest
 
 from jarvis_workers.sec.finding import Found, candidate
 from jarvis_workers.sec.scanner import Hit
+from jarvis_workers.sec.trail import trail_of
 from jarvis_workers.store import candidates
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import CANDIDATE
@@ -55,7 +56,7 @@ def test_as_many_as_a_hostile_file_makes_come_back_as_they_went(store: Store) ->
 
     assert [gid for gid, _ in found] == list(range(1, 12_001))
     assert [(one.line, one.confidence, one.evidence) for _, one in found] == [spot[2:5] for spot in spots]
-    assert found[0][1] == Found(**candidate(Hit(*spots[0][1:]), "a.c").model_dump())
+    assert found[0][1] == Found(**candidate(Hit(*spots[0][1:6]), "a.c").model_dump())
 
 
 def test_numbering_again_gives_the_same_numbers(store: Store) -> None:
@@ -85,3 +86,44 @@ def test_what_is_suppressed_is_numbered_behind_all_others(store: Store) -> None:
         found = list(candidates.read(session, run))
 
     assert [(gid, one.file, one.suppressed) for gid, one in found] == [(1, "b.c", None), (2, "a.c", "checked")]
+
+
+LEXICAL, FLOW = "double_free_and_free_non_heap", "flow_double_free"
+
+
+def numbered(store: Store, run: str, least: float = 0.0) -> list[tuple[int, str, int]]:
+    """Number the candidates; what is read must have the numbers that are stored."""
+    with store.write() as session:
+        candidates.number(session, run, least)
+        found = [(gid, one.pattern, one.line) for gid, one in candidates.read(session, run)]
+        rows = session.execute(CANDIDATE.select().where(CANDIDATE.c.gid.is_not(None)).order_by(CANDIDATE.c.gid)).all()
+    assert found == [(row.gid, row.pattern, row.line) for row in rows]
+    return found
+
+
+def test_what_a_flow_rule_supersedes_on_its_line_has_no_number(store: Store) -> None:
+    run = add_planned_run(store, 2)
+    scan, flow = claim(store, run, limit=2)
+    commit(store, scan, *(Spot(b"a.c", LEXICAL, line, 0.8, "x") for line in (1, 2)), Spot(b"b.c", LEXICAL, 2, 0.8, "x"))
+    commit(store, flow, Spot(b"a.c", FLOW, 2, 0.6, "x"), Spot(b"c.c", FLOW, 2, 0.6, "x"))
+
+    assert numbered(store, run) == [(1, LEXICAL, 1), (2, FLOW, 2), (3, LEXICAL, 2), (4, FLOW, 2)]
+    assert numbered(store, run) == numbered(store, run)
+
+
+def test_what_is_too_unsure_to_be_told_supersedes_nothing(store: Store) -> None:
+    run = add_planned_run(store, 1)
+    commit(store, claim(store, run)[0], Spot(b"a.c", LEXICAL, 2, 0.8, "x"), Spot(b"a.c", FLOW, 2, 0.6, "x"))
+
+    assert numbered(store, run, 0.5) == [(1, FLOW, 2)]
+    assert numbered(store, run, 0.7) == [(1, LEXICAL, 2), (2, FLOW, 2)]
+
+
+def test_the_steps_to_a_candidate_come_back_as_they_went(store: Store) -> None:
+    run = add_planned_run(store, 1)
+    trail = trail_of([("b.c", 5, "freed here"), (None, 7, "freed again")], "a.c")
+    commit(store, claim(store, run)[0], Spot(b"a.c", FLOW, 7, 0.8, "free(p);", None, trail))
+    with store.read() as session:
+        ((_, found),) = candidates.read(session, run)
+
+    assert found.trail == trail

@@ -24,6 +24,7 @@ from jarvis_workers.sec.finding import (
 )
 from jarvis_workers.sec.report.aside import Aside, begin_aside
 from jarvis_workers.sec.suppressions import WITHOUT_REASON
+from jarvis_workers.sec.trail import read_trail
 
 WORST_FIRST = tuple(reversed(SEVERITIES))
 TOP_FILES = 10
@@ -216,6 +217,7 @@ def _issue(full: str, lengths: Mapping[str, int], numbered: Numbered, severities
         "status": "heuristic",
         "cwe": found.cwe,
         "fingerprint": fingerprint_of(found.file, found.pattern, found.evidence),
+        **({"path": read_trail(found.trail)} if found.trail else {}),
     }
 
 

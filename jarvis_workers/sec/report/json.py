@@ -41,5 +41,7 @@ def harmless(text: str) -> str:
 
 
 def _indented(issue: Mapping[str, Any]) -> str:
-    """Issues are flat, so that every separator stands between two of their fields."""
+    """Issues without a path are flat, so that every separator stands between two of their fields."""
+    if "path" in issue:
+        return json.dumps(issue, ensure_ascii=False, indent=2).replace("\n", "\n    ")
     return f"{{\n      {INNER.encode(issue)[1:-1]}\n    }}"

@@ -81,11 +81,13 @@ def _outcome(issue: Mapping[str, Any], title: str) -> str:
     if suppression := issue.get("suppression"):
         return f"<skipped{_attributes(message=suppression.get('justification') or 'suppressed')}/>"
     weakness = f", CWE-{issue['cwe']}" if issue["cwe"] else ""
+    steps = [f"{step['file']}:{step['line']}: {step['note']}" for step in issue.get("path", ())]
     lines = (
         f"{issue['file']}:{issue['line']}: {issue['evidence']}",
         f"Severity {issue['severity']}, confidence {issue['confidence']:.2f}{weakness}, {issue['id']}.",
         f"Why: {issue['description']}",
         f"What to do: {issue['suggestion']}",
+        *(f"Step {number}: {step}" for number, step in enumerate(steps, 1)),
     )
     said = _attributes(type=issue["severity"], message=title)
     return f"<failure{said}>{chr(10).join(map(_text, lines))}</failure>"

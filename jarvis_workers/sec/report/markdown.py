@@ -76,7 +76,8 @@ def _verdict(summary: Body) -> Iterator[str]:
         reasons = Counter(gap["reason"] for gap in gaps)
         said = "; ".join(f"{prose(reason)} ({number:,})" for reason, number in sorted(reasons.items())[:10])
         more = "; and others" if len(reasons) > 10 else ""
-        yield f"> **Not checked: {_count(len(gaps), 'file')}.** Nothing is known about them: {said}{more}. See below."
+        known = "Nothing, or not all, is known about them"
+        yield f"> **Not checked: {_count(len(gaps), 'file')}.** {known}: {said}{more}. See below."
     if summary["below_min_confidence"]:
         weaker = _count(summary["below_min_confidence"], "weaker finding")
         yield f"Not listed: {weaker}, below the least confidence asked for."
@@ -221,7 +222,13 @@ def _finding(issue: Body, usual: Text) -> str:
         f"- **{issue['id']}** line {issue['line']}, {code(issue['pattern'])}: {code(issue['evidence'])} "
         f"(confidence {issue['confidence']:.2f}, score {issue['score']:.2f})"
     )
-    return line if _text(issue) == usual else f"{line}\n{_explained(_text(issue), '  ')}"
+    steps = [f"  {number}. {_step(step)}" for number, step in enumerate(issue.get("path", ()), 1)]
+    other = [] if _text(issue) == usual else [_explained(_text(issue), "  ")]
+    return "\n".join([line, *other, *steps])
+
+
+def _step(step: Body) -> str:
+    return f"{code(step['file'])} line {step['line']}: {prose(step['note'])}"
 
 
 def _left_out(summary: Body) -> Iterator[str]:

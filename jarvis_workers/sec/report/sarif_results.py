@@ -73,11 +73,18 @@ def result(found: Numbered, rules: Mapping[str, int]) -> Part:
         "rank": round(issue["score"] / BEST_SCORE * 100, 1),
         "properties": {name: issue[name] for name in ("id", "gid", "category", "confidence", "score", "status")},
     }
+    if steps := issue.get("path"):
+        written["codeFlows"] = [{"threadFlows": [{"locations": [{"location": _step(step)} for step in steps]}]}]
     if suppression := issue.get("suppression"):
         why = suppression.get("justification")
         said = {"justification": visible(why)} if why else {}
         written["suppressions"] = [{"kind": suppression["kind"], **said}]
     return written
+
+
+def _step(step: Mapping[str, Any]) -> Part:
+    place = {"artifactLocation": artifact(step["file"]), "region": {"startLine": max(1, step["line"])}}
+    return {"physicalLocation": place, "message": message(step["note"])}
 
 
 def artifact(file: str) -> Part:

@@ -1,6 +1,7 @@
 """The rules of stage 1: each family has a file, with a row for each of its rules and the checks they need.
 
-A rule sees a name in the code, with comments and literals masked, and says how sure it is.
+A rule sees a name in the code, with comments and literals masked, and says how sure it is.  Those of `flow` have no
+check here: `sec/flow` looks for them.
 """
 
 from jarvis_workers.sec.rules import (
@@ -12,6 +13,7 @@ from jarvis_workers.sec.rules import (
     credentials,
     endings,
     environment,
+    flow,
     formats,
     frees,
     leaks,
@@ -60,6 +62,7 @@ FAMILIES = (
     rust_memory,
     rust_borders,
     rust_results,
+    flow,
 )
 RULES: tuple[Rule, ...] = tuple(rule for family in FAMILIES for rule in family.RULES)
 RULES_BY_PATTERN = {rule.pattern: rule for rule in RULES}

@@ -116,6 +116,9 @@ class Rule(NamedTuple):
     confidence, or None when there is nothing to report.  `dismisses(name, content, end of name)` is a quick look at
     unmasked text that spares the masking of files in which there is plainly nothing.  `title` is a few words for
     lists; `verification` is the condition under which a finding is real; `bad` and `good` are examples of a few lines.
+
+    A rule without a `check` is one of `sec/flow`: no scanner looks for it.  Where it fires, the findings of the rules
+    that it `supersedes` on the same line say nothing more.
     """
 
     pattern: str
@@ -123,7 +126,7 @@ class Rule(NamedTuple):
     category: str
     cwe: int
     confidence: float
-    check: Check
+    check: Check | None
     title: str
     description: str
     suggestion: str
@@ -135,3 +138,4 @@ class Rule(NamedTuple):
     tails: tuple[str, ...] = ()
     shapes: tuple[str, ...] = ()
     dismisses: Dismissal | None = None
+    supersedes: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ import pytest
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import build, gather, render_html
 from jarvis_workers.sec.report.excerpts import Excerpt
+from jarvis_workers.sec.trail import trail_of
 from tests.browser import Browser, browser
 
 COPY = Candidate(
@@ -270,6 +271,7 @@ def test_many_findings_open_soon_and_come_in_pages(page, opened, number):
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_is_shown_and_not_obeyed(page, opened, text):
     hostile = copy(file=text, evidence=text, description=text, suggestion=text, pattern=text, category=text)
+    hostile = hostile.model_copy(update={"trail": trail_of([(text, 1, text)], text)})
     excerpts = {id_of(hostile): Excerpt(39, (text, text))}
     text_of_report = report(
         hostile,
@@ -293,7 +295,8 @@ def test_hostile_text_is_shown_and_not_obeyed(page, opened, text):
 
 
 def test_what_is_in_the_page_and_what_the_script_builds_are_the_same(page, opened):
-    candidates = [copy(), copy(line=41, confidence=0.5, cwe=0)]
+    steps = trail_of([("lib/a.c", 3, "freed here"), (None, 41, "freed again")], "src/list.c")
+    candidates = [copy(), copy(line=41, confidence=0.5, cwe=0, trail=steps)]
     excerpts = {id_of(COPY): Excerpt(39, ("{", "  strcpy(d, s);", "}"))}
     text = report(*candidates, excerpts=excerpts)
     opened(text)
@@ -305,6 +308,7 @@ def test_what_is_in_the_page_and_what_the_script_builds_are_the_same(page, opene
 
     assert [one.replace(" ", "") for one in page.ask(words)] == [one.replace(" ", "") for one in built]
     assert page.ask("document.querySelector('.line.hit').textContent").split() == ["40", "strcpy(d,", "s);"]
+    assert page.ask("document.querySelectorAll('#list .path li').length") == 2
 
 
 def test_without_its_script_the_page_holds_the_best_findings_to_read(page, opened):

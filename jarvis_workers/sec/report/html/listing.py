@@ -44,6 +44,7 @@ def listing(issues: Issues, excerpts: Mapping[str, Any]) -> Html:
         )
         for issue in issues
     ]
+    paths = {visible(issue["id"]): _steps(issue["path"], files) for issue in issues if "path" in issue}
     return _json(
         {
             "severities": WORST_FIRST,
@@ -52,9 +53,14 @@ def listing(issues: Issues, excerpts: Mapping[str, Any]) -> Html:
             "texts": list(texts),
             "statuses": list(statuses),
             "findings": rows,
+            "paths": paths,
             "excerpts": dict(_in_order(issues, excerpts)),
         }
     )
+
+
+def _steps(path: Issues, files: _Numbers) -> list[tuple[int, int, str]]:
+    return [(files[visible(step["file"])], step["line"], visible(step["note"])) for step in path]
 
 
 def _in_order(issues: Issues, excerpts: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:

@@ -99,9 +99,15 @@
     const inside = make("div", { className: "inside" },
       make("p", { textContent: one.description }),
       make("p", { className: "remedy" }, make("b", { textContent: "What to do:" }), ` ${one.suggestion}`));
+    if (data.paths[one.id]) inside.append(path(data.paths[one.id]));
     if (data.excerpts[one.id]) inside.append(code(...data.excerpts[one.id], one.line));
     inside.append(facts(one));
     details.append(inside);
+  }
+
+  function path(steps) {
+    return make("ol", { className: "path" }, ...steps.map(([file, line, note]) =>
+      make("li", {}, make("span", { className: "place", textContent: `${data.files[file]}:${line}` }), ` ${note}`)));
   }
 
   function code(first, lines, line) {

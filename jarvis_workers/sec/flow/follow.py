@@ -1,0 +1,40 @@
+"""Follow a function from its beginning, with nothing known of its arguments."""
+
+from typing import Any
+
+from jarvis_workers.sec.flow import calls, statements, turns, variables  # noqa: F401 - they say what they evaluate
+from jarvis_workers.sec.flow.assignments import declare
+from jarvis_workers.sec.flow.evaluate import Spent
+from jarvis_workers.sec.flow.machine import Machine
+from jarvis_workers.sec.flow.ownership import leaks
+from jarvis_workers.sec.flow.path import Frame, Path
+from jarvis_workers.sec.flow.run import follow_body
+from jarvis_workers.sec.flow.values import ANY, NOT_NULL, Value
+
+__all__ = ["follow"]
+
+MAINS = ("main", "wmain")
+
+
+def follow(machine: Machine, function: dict[str, Any]) -> None:
+    """Keep in the machine what goes wrong on the paths of a function."""
+    machine.begin()
+    path = Path(machine, Frame(function, 1))
+    machine.frames = 1
+    for place, (name, kind, *_) in enumerate(function["params"]):
+        declare(path, name, kind)
+        is_argv = function["name"] in MAINS and place == 1
+        value = Value(target=f"o:{name}", null=NOT_NULL, kind="argv") if is_argv else ANY
+        path.cells[path.frame.key(name), ""] = value
+        if kind.endswith("&"):
+            path.frame.references.add(name)
+            path.cells[path.frame.key(name), "&"] = Value(target=f"o:{name}", code="")
+    try:
+        finished = follow_body(path)
+    except (Spent, RecursionError):
+        machine.doubt_proofs(function["line"], function["end"])
+        return
+    if machine.pruned:
+        machine.doubt_proofs(function["line"], function["end"])
+    for one in finished:
+        leaks(one, function["end"])

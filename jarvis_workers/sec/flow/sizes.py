@@ -1,0 +1,108 @@
+"""Sizes and limits of C's types, as most 64-bit systems have them."""
+
+import re
+from typing import Any
+
+__all__ = ["CONSTANTS", "INT_MAX", "NUMBERS_WITH_FRACTIONS", "OTHER", "TYPE_ENDS", "is_signed", "limits_of", "size_of"]
+
+POINTER = 8
+# What we do not know is taken for a struct of this size: the same wherever it is named, and like no size that is known.
+OTHER = 10_007
+INT_MAX = 2**31 - 1
+NAMES_BY_SIZE = {
+    1: "char|signed char|unsigned char|bool|_Bool|int8_t|uint8_t|u8|s8|uchar|BYTE|byte|void",
+    2: "short|unsigned short|short int|int16_t|uint16_t|u16|s16|char16_t",
+    4: "int|unsigned|unsigned int|signed|signed int|int32_t|uint32_t|u32|s32|float|wchar_t|char32_t|DWORD|uint",
+    8: "long|unsigned long|long int|long long|unsigned long long|long long int|int64_t|uint64_t|u64|s64|double"
+    "|size_t|ssize_t|intptr_t|uintptr_t|off_t|ptrdiff_t|time_t|long unsigned int",
+    16: "long double",
+}
+SIZES = {name: size for size, names in NAMES_BY_SIZE.items() for name in names.split("|")}
+UNSIGNED = re.compile(r"unsigned|^u(?:int|\d|char)|(?<!s)size_t$|^bool|^_Bool|BYTE|DWORD|byte|wchar_t|uintptr")
+NUMBERS_WITH_FRACTIONS = ("float", "double", "long double")
+NO_NUMBERS = frozenset((*NUMBERS_WITH_FRACTIONS, "void"))
+TYPE_ENDS = frozenset((127, 255, 32_767, 65_535, INT_MAX, 2**32 - 1, 2**63 - 1, 2**64 - 1))
+CONSTANTS = {
+    "CHAR_MAX": 127,
+    "CHAR_MIN": -128,
+    "SCHAR_MAX": 127,
+    "SCHAR_MIN": -128,
+    "UCHAR_MAX": 255,
+    "SHRT_MAX": 32_767,
+    "SHRT_MIN": -32_768,
+    "USHRT_MAX": 65_535,
+    "INT_MAX": INT_MAX,
+    "INT_MIN": -INT_MAX - 1,
+    "UINT_MAX": 2**32 - 1,
+    "LONG_MAX": 2**63 - 1,
+    "LONG_MIN": -(2**63),
+    "ULONG_MAX": 2**64 - 1,
+    "LLONG_MAX": 2**63 - 1,
+    "LLONG_MIN": -(2**63),
+    "ULLONG_MAX": 2**64 - 1,
+    "SIZE_MAX": 2**64 - 1,
+    "INT8_MAX": 127,
+    "INT16_MAX": 32_767,
+    "INT32_MAX": INT_MAX,
+    "INT64_MAX": 2**63 - 1,
+    "UINT8_MAX": 255,
+    "UINT16_MAX": 65_535,
+    "UINT32_MAX": 2**32 - 1,
+    "UINT64_MAX": 2**64 - 1,
+    "EOF": -1,
+    "TRUE": 1,
+    "FALSE": 0,
+    "PATH_MAX": 4096,
+    "INVALID_SOCKET": -1,
+    "SOCKET_ERROR": -1,
+    "EXIT_FAILURE": 1,
+    "EXIT_SUCCESS": 0,
+    "ERANGE": 34,
+    "BUFSIZ": 8192,
+}
+
+
+def size_of(kind: str, types: dict[str, Any], deep: int = 4) -> int:
+    """Return the size of a type in bytes; `types` are the structs of the file."""
+    if kind.endswith(("*", "&")):
+        return POINTER
+    size = SIZES.get(kind)
+    if size is not None:
+        return size
+    known = types.get(kind)
+    return _size_of_struct(known, types, deep) if known and deep else OTHER
+
+
+def _size_of_struct(known: dict[str, Any], types: dict[str, Any], deep: int) -> int:
+    """Return the size of a struct whose fields are all known, rounded up to 4 bytes."""
+    sizes = []
+    for kind, dims in known.get("fields", {}).values():
+        count = 1
+        for dim in dims:
+            if not dim or dim[0] != "n":
+                return OTHER
+            count *= dim[1]
+        size = size_of(kind, types, deep - 1)
+        if size % OTHER == 0:
+            return OTHER
+        sizes.append(size * count)
+    if not sizes or known.get("bases"):
+        return OTHER
+    return (max(sizes) if known.get("union") else -(-sum(sizes) // 4) * 4) or OTHER
+
+
+def is_signed(kind: str) -> bool:
+    return not UNSIGNED.search(kind)
+
+
+def limits_of(kind: str) -> tuple[int, int] | None:
+    """Return the least and the greatest number of a type; None if it holds none, or we do not know it."""
+    return LIMITS.get(kind)
+
+
+def _limits(kind: str, size: int) -> tuple[int, int]:
+    bits = 8 * size
+    return (-(1 << bits - 1), (1 << bits - 1) - 1) if is_signed(kind) else (0, (1 << bits) - 1)
+
+
+LIMITS = {kind: _limits(kind, size) for kind, size in SIZES.items() if kind not in NO_NUMBERS}

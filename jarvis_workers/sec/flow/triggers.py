@@ -1,0 +1,171 @@
+"""Decide which functions are worth following, from their masked text alone.
+
+A function is a root if it makes, opens or releases something, reads what comes from outside, fills or indexes an array
+of its own, or shows a pointer that is NULL, released or never set before it is used.  What is small and does one of
+these for others is kept to be followed from there.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+__all__ = ["is_helper", "is_root"]
+
+LONGEST = 120_000
+SMALL, TINY = 900, 240
+TRIES = 24
+NEAR = 64
+# A shape is looked for only where one of the words stands of which every match holds one: that is much faster.
+MAKERS = (b"alloc", b"dup", b"open", b"OPEN", b"ALLOCA", b"tmpfile", b"creat", b"socket", b"new")
+MAKES = re.compile(
+    rb"""\b(?: \w*(?:[mcz]|re)alloc\w* | \w*str(?:n?dup)\w* | wcsdup | alloca | ALLOCA | OPEN | f(?:d|re)?open
+    | _?w?fopen | _?popen | POPEN | tmpfile | opendir | creat | open | socket | new )\b\s*[(\w]""",
+    re.VERBOSE,
+)
+READERS = (b"get", b"GETENV", b"recv", b"read", b"scanf", b"ato", b"to", b"rand", b"RAND", b"main", b"_MAX")
+OUTSIDE = re.compile(
+    rb"""\b(?: (?: f?getw?s | _getws | recv | recvfrom | fread | v?[sf]?w?scanf | _?w?getenv | GETENV | secure_getenv
+    | w?main | _?w?ato(?:i|l|ll) | (?:str|wcs)tou?ll? | rand | random | RAND\d* )\s*\(
+    | (?:S?CHAR | SHRT | INT | LONG | LLONG | U(?:CHAR|SHRT|INT|LONG|LLONG) | SIZE)_MAX\b )""",
+    re.VERBOSE,
+)
+ARRAY = re.compile(rb"[\w*>]\s+(\w+)\s*\[\s*\w[^\];{}]*\]\s*[=;,]")
+FILLS = re.compile(
+    rb"""\b(?: (?: (?:str|wcs)n?c(?:py|at) | w?mem(?:cpy|move|set) | v?s[nw]?w?printf | _snw?printf | read | gets | free
+    | FREE )\s*\( | delete\b ) | =\s*\w+\s*-\s*\w""",
+    re.VERBOSE,
+)
+INDEXED = re.compile(rb"\s*\[\s*(?:[A-Za-z_]|[1-9])")
+GIVEN = re.compile(rb"\s*[;+]")
+ADDRESS = re.compile(rb"=\s*&\s*\w+\s*;|\bstatic\b")
+FREES = re.compile(rb"(?:ree|REE)\s*\(|\bdelete\b")
+RELEASERS = (b"ree", b"REE", b"lose", b"LOSE", b"dele", b"elease", b"estroy", b"ispose", b"unref")
+RELEASES = re.compile(
+    rb"(?i)(?:(?:free|release|destroy|dispose|unref)\w*|\bf?p?close|\bdelete)\b"
+    rb"\s*(?:\[\s*\])?\s*\(?\s*((?:\w|->|\.)+)\s*\)?\s*;"
+)
+NULLS = (b"NULL", b"nullptr")
+NULLED = re.compile(rb"\b(\w+)\s*=\s*(?:\([^()]*\)\s*)?(?:NULL|nullptr)\s*;")
+TESTED = re.compile(rb"\bif\s*\(\s*(?:!\s*(\w+)|(\w+)\s*==\s*(?:NULL|nullptr))\s*\)")
+LEAVES = re.compile(rb"\b(?:return|goto|break|continue|throw|\w*(?:exit|abort|die|fatal|panic|err))\b")
+UNSET = re.compile(
+    rb"""[;{}]\s*(?!return|goto|else|case|typedef|va_list)
+    (?:(?:unsigned|signed|long|short|struct|const)\s+)*\w+(?:\s+|\s*\*+\s*)(\w+)(?:\s*,\s*\*?\w+)*\s*(?=;)""",
+    re.VERBOSE,
+)
+HANDS = re.compile(
+    rb"""\b\w*(?: free | alloc | dup | open | close | get(?:s|env) | recv | read | scanf | cpy | cat | memset | memmove
+    | printf | system | exec\w* | delete | new | exit | abort | die | fatal )\s*[(\w]
+    | \*\s*\w+\s*= | \breturn\s+[-\w]+\s*;""",
+    re.VERBOSE | re.IGNORECASE,
+)
+FOLLOWS = re.compile(rb"\s*(=(?!=)|\[|->|\)|;|,|.)?")
+USED = frozenset((b"->", b"[", b")", b","))
+WORD = frozenset(bytes((one,)) for one in b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+MEMBER_OR_WORD = WORD | {b".", b">"}
+
+
+def is_root(body: bytes) -> bool:
+    """Tell whether paths through a function may go wrong by themselves."""
+    if len(body) > LONGEST:
+        return False
+    return (
+        (any(word in body for word in MAKERS) and MAKES.search(body) is not None)
+        or (any(word in body for word in READERS) and OUTSIDE.search(body) is not None)
+        or _has_array(body)
+        or (ADDRESS.search(body) is not None and FREES.search(body) is not None)
+        or _released_and_used(body)
+        or _null_and_used(body)
+        or _unset_and_used(body)
+    )
+
+
+def is_helper(body: bytes) -> bool:
+    """Tell whether following a call into a function may tell something, and is cheap."""
+    return len(body) <= TINY or (len(body) <= SMALL and HANDS.search(body) is not None)
+
+
+def _has_array(body: bytes) -> bool:
+    """Tell whether there is an array, and something is copied, or the array is indexed by a variable or handed on."""
+    if b"[" not in body:
+        return False
+    arrays = list(_first(ARRAY, body))
+    return bool(arrays) and (FILLS.search(body) is not None or any(_is_reached(body, *one) for one in arrays))
+
+
+def _is_reached(body: bytes, name: bytes, end: int) -> bool:
+    at = _next(body, name, end)
+    while at >= 0:
+        end = at + len(name)
+        if INDEXED.match(body, end):
+            return True
+        if GIVEN.match(body, end) and _before(body, at).endswith((b"=", b"return")):
+            return True
+        at = _next(body, name, end)
+    return False
+
+
+def _released_and_used(body: bytes) -> bool:
+    return any(word in body for word in RELEASERS) and any(use.behind != b"=" for use in _uses(RELEASES, body))
+
+
+def _null_and_used(body: bytes) -> bool:
+    """Tell whether a pointer that is set or found to be NULL is the next thing that is used, and not left behind."""
+    for use in _uses(NULLED, body) if any(word in body for word in NULLS) else ():
+        if use.behind in USED or use.before in (b"*", b"="):
+            return True
+    return any(
+        ((use.behind in USED and use.before != b"&") or use.before == b"*")
+        and not LEAVES.search(body, use.since, body.rfind(b";", use.since, use.start) + 1)
+        for use in _uses(TESTED, body)
+    )
+
+
+def _unset_and_used(body: bytes) -> bool:
+    uses = _uses(UNSET, b";" + body)
+    return any(
+        use.behind not in (b"[", b".")
+        and use.before not in (b"&", b">")
+        and (use.behind != b"=" or use.before in (b")", b"e"))
+        for use in uses
+    )
+
+
+class _Use(NamedTuple):
+    """The next mention of a name behind `since`, and what stands before and behind it."""
+
+    since: int
+    start: int
+    before: bytes
+    behind: bytes
+
+
+def _uses(shape: re.Pattern[bytes], body: bytes) -> Iterator[_Use]:
+    """Yield the next mention of each name that a shape finds."""
+    for name, since in _first(shape, body):
+        start = _next(body, name, since)
+        if start >= 0:
+            behind = FOLLOWS.match(body, start + len(name))
+            yield _Use(since, start, _before(body, start)[-1:], (behind and behind[1]) or b"")
+
+
+def _first(shape: re.Pattern[bytes], body: bytes) -> Iterator[tuple[bytes, int]]:
+    for count, match in enumerate(shape.finditer(body)):
+        if count == TRIES:
+            return
+        yield match[match.lastindex or 0], match.end()
+
+
+def _next(body: bytes, name: bytes, start: int) -> int:
+    """Return where a name stands next that is no member, -1 if it does not."""
+    at = body.find(name, start)
+    while at >= 0:
+        end = at + len(name)
+        if body[at - 1 : at] not in MEMBER_OR_WORD and body[end : end + 1] not in WORD:
+            return at
+        at = body.find(name, end)
+    return -1
+
+
+def _before(body: bytes, start: int) -> bytes:
+    return body[max(0, start - NEAR) : start].rstrip()

@@ -1,0 +1,70 @@
+"""What the name of a function tells of it where nothing else is known: it only reads, prints, or never returns."""
+
+import re
+
+__all__ = ["CHECKS", "INVERSE_CHECKS", "is_error", "listed", "never_returns", "only_reads", "prints", "releases"]
+
+
+def listed(names: str) -> tuple[str, ...]:
+    """Return the names in a text, which is how a long list of them is easiest to read."""
+    return tuple(names.split())
+
+
+WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+")
+PRINTERS = ("print", "log", "dump", "show", "puts", "write", "display", "warn", "debug", "trace")
+READERS = listed("""
+    print log dump show puts write cmp len debug trace warn err display memset assert str mem read check hash equal
+    find valid get is send recv connect bind listen stat seek tell flush lock poll ioctl setsockopt isatty
+    """)
+RELEASERS = ("free", "release", "destroy", "unref")
+ENDS = frozenset(
+    listed("""
+    exit _exit abort _Exit quick_exit longjmp __builtin_unreachable __assert_fail err errx verr panic BUG unreachable
+    terminate std::terminate std::abort std::exit pthread_exit g_error usage die fatal Fatal FATAL _serverPanic
+    serverPanic _serverAssert bail error_exit fatal_error out_of_memory oom xalloc_die ExitProcess exit_program
+    """)
+)
+ENDING_WORDS = listed("fatal panic abort die unreachable usage bailout oom outofmemory exit")
+# With one of these in front, an ending word is only talked about: at_exit, is_abort, set_panic.
+NOT_ENDING = ("at", "is", "on", "set", "no", "pre", "want")
+# Behind these, their argument holds.
+CHECKS = frozenset(
+    listed("""
+    assert ASSERT serverAssert g_assert BUG_ON g_return_if_fail g_return_val_if_fail av_assert0 av_assert1 av_assert2
+    OSSL_ASSERT ossl_assert DEBUGASSERT WARN_ON redisAssert assume __builtin_assume static_assert _Static_assert
+    ck_assert CHECK DCHECK TEST_ASSERT ASSERT_TRUE EXPECT_TRUE Assert
+    """)
+)
+INVERSE_CHECKS = frozenset(("BUG_ON", "WARN_ON"))
+
+
+def only_reads(name: str) -> bool:
+    words = words_of(name)
+    return any(word.removeprefix("f").startswith(READERS) or word.endswith(("len", "cmp")) for word in words)
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words that a name is made of, as in send_allBytes."""
+    return [word.lower() for word in WORD.findall(name)]
+
+
+def prints(name: str) -> bool:
+    """A macro, whose name is in capitals, may do more than its name says."""
+    low = name.lower()
+    return not name.isupper() and any(word in low for word in PRINTERS)
+
+
+def never_returns(name: str) -> bool:
+    if name in ENDS:
+        return True
+    low = name.lower().replace("_", "")
+    return any(word in low for word in ENDING_WORDS) and not low.startswith(NOT_ENDING)
+
+
+def is_error(kind: str) -> bool:
+    """Tell whether a name in capitals is that of an error: where such a value is compared with 0, it is negative."""
+    return kind[0] == "#" and "ERR" in kind
+
+
+def releases(name: str) -> bool:
+    return name.lower().startswith(RELEASERS)

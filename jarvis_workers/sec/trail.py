@@ -1,0 +1,56 @@
+"""The steps that lead to a finding: how they are kept, as a short JSON text, and read again.
+
+What is too much for a report is left out in the middle: it begins and ends as it did.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from jarvis_workers.paths import plain
+
+__all__ = ["STEPS_MAX", "TRAIL_BYTES", "Step", "read_trail", "trail_of"]
+
+STEPS_MAX = 30
+NOTE_MAX = 200
+TRAIL_BYTES = 4096
+
+
+class Step(NamedTuple):
+    """A place on the way to a finding, and what happens there; `file` is the path as it is shown."""
+
+    file: str
+    line: int
+    note: str
+
+
+def trail_of(steps: Iterable[tuple[str | None, int, str]], file: str) -> str | None:
+    """Return what is kept of steps, None if there are none; those without a file are in `file`."""
+    kept = [Step(place or file, max(1, line), plain(note)[:NOTE_MAX]) for place, line, note in steps]
+    if not kept:
+        return None
+    most = min(len(kept), STEPS_MAX)
+    while most > 1 and len(_text(_fewer(kept, most))) > TRAIL_BYTES:
+        most -= 1
+    return _text(_fewer(kept, most))
+
+
+def read_trail(text: str) -> list[dict[str, Any]]:
+    """Return the steps as reports have them."""
+    return [Step(*step)._asdict() for step in json.loads(text)]
+
+
+def _fewer(steps: Sequence[Step], most: int) -> Sequence[Step]:
+    """Keep the first and the last; the step before the gap says how many are missing."""
+    if len(steps) <= most:
+        return steps
+    tail = most // 2
+    head = most - tail
+    gap = f" (then {len(steps) - most} more)"
+    last = steps[head - 1]
+    told = last._replace(note=last.note[: NOTE_MAX - len(gap)] + gap)
+    return [*steps[: head - 1], told, *steps[len(steps) - tail :]]
+
+
+def _text(steps: Sequence[Step]) -> str:
+    return json.dumps(steps, separators=(",", ":"))

@@ -1,0 +1,189 @@
+"""How the models of a batch are kept: a blob with all of them, and an index of where each is and what it exports.
+
+A model is kept in two parts, each compressed by itself: its face, which is what other files ask for (`exports`) and
+what it asks of them (`calls`), and its body.  `key` is the hash of both, which is checked when they are read.
+
+The first lines of an index are JSON: how long the buckets are, and the rows.  Behind them stands a line for each
+export, by BUCKETS of the hash of its name, so that many indexes are merged without looking into their rows.
+"""
+
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from jarvis_workers.errors import SnapshotDamaged
+from jarvis_workers.paths import as_text, from_text
+from jarvis_workers.snapshots.blobs import Blobs, read_range
+
+__all__ = [
+    "BUCKETS",
+    "KEY_LENGTH",
+    "Model",
+    "Part",
+    "Row",
+    "bucket_of",
+    "digest_of",
+    "face_of",
+    "index_of",
+    "key_of",
+    "model_of",
+    "pack_model",
+    "read_lines",
+    "read_model",
+    "read_part",
+    "read_rows",
+]
+
+BUCKETS = 256
+KEY_LENGTH = 40
+DIGEST_LENGTH = 32
+# No part of a model is larger than a process may be that makes it.
+PART_MAX = 1 << 30
+DAMAGED = "a copy of a model is damaged; scan again with --no-cache"
+FACE = ("exports", "calls")
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+
+
+class Model(NamedTuple):
+    """A model as it is kept; `names` are its exports with the hashes of what they say."""
+
+    key: str
+    face: bytes
+    body: bytes
+    names: tuple[tuple[str, str], ...]
+    calls: tuple[str, ...]
+
+
+class Part(NamedTuple):
+    """A range of bytes of a blob."""
+
+    start: int
+    length: int
+
+
+class Row(NamedTuple):
+    """A file of a batch that has a model: `size` is that of its source, `calls` are names that it asks others for."""
+
+    path: bytes
+    size: int
+    key: str
+    face: Part
+    body: Part
+    calls: tuple[str, ...]
+
+
+def pack_model(model: dict[str, Any]) -> Model:
+    """Return a model of `summarize` as it is kept."""
+    face = _encode({name: model[name] for name in FACE}).encode()
+    body = _encode({name: part for name, part in model.items() if name not in FACE}).encode()
+    return _packed(model, key_of(face, body), zlib.compress(face, 1), zlib.compress(body, 1))
+
+
+def read_model(blobs: Blobs, blob: str, place: tuple[Part, Part], key: str) -> Model:
+    """Return a model as it lies in a blob. Raises SnapshotDamaged when it is not the one of the key."""
+    face, body = (read_range(blobs, blob, *part) for part in place)
+    _checked(face, body, key)
+    return _packed(json.loads(_inflated(face)), key, face, body)
+
+
+def model_of(blobs: Blobs, blob: str, row: Row) -> dict[str, Any]:
+    """Return the model of a file. Raises SnapshotDamaged when it is not its own."""
+    face, body = _checked(read_range(blobs, blob, *row.face), read_range(blobs, blob, *row.body), row.key)
+    model: dict[str, Any] = {**json.loads(face), **json.loads(body)}
+    return model
+
+
+def face_of(blobs: Blobs, blob: str, part: Part) -> tuple[dict[str, Any], int]:
+    """Return what a file exports, unchecked, and how many bytes it is long: `digest_of` tells what is wrong in it."""
+    text = _inflated(read_range(blobs, blob, *part))
+    try:
+        exports: dict[str, Any] = json.loads(text)["exports"]
+    except (ValueError, TypeError, KeyError) as error:
+        raise SnapshotDamaged(DAMAGED) from error
+    return exports, len(text)
+
+
+def index_of(files: Iterable[tuple[bytes, int, Model]], places: dict[str, tuple[Part, Part]]) -> bytes:
+    """Return the index of the files of a batch, each with its size and its model; `places` are those by key."""
+    names: dict[str, int] = {}
+    rows: list[Any] = []
+    buckets: list[list[tuple[bytes, bytes]]] = [[] for _ in range(BUCKETS)]
+    for path, size, model in files:
+        calls = [names.setdefault(name, len(names)) for name in model.calls]
+        face, body = places[model.key]
+        shown = as_text(path)
+        rows.append([shown, size, model.key, face, body, calls])
+        for name, digest in model.names:
+            told = _encode(name).encode()
+            buckets[bucket_of(told)].append((told, _encode([shown, *face, digest]).encode()))
+    lines = [b"".join(b"%b\t%b\n" % line for line in sorted(bucket, key=lambda line: line[0])) for bucket in buckets]
+    head = [_encode(said).encode() for said in ([len(bucket) for bucket in lines], [rows, list(names)])]
+    return b"".join([b"%b\n%b\n" % tuple(head), *lines])
+
+
+def read_rows(blobs: Blobs, index: str) -> list[Row]:
+    """Return the files of a batch that have models, in the order of their paths."""
+    rows, names = json.loads(blobs.read(index).split(b"\n", 2)[1])
+    return list(_rows(rows, names))
+
+
+def read_lines(blobs: Blobs, index: str) -> list[memoryview]:
+    """Return the lines of each bucket."""
+    lengths, _, lines = blobs.read(index).split(b"\n", 2)
+    return list(_cut(memoryview(lines), json.loads(lengths)))
+
+
+def read_part(said: Sequence[int]) -> Part:
+    start, length = said
+    return Part(start, length)
+
+
+def key_of(face: bytes, body: bytes) -> str:
+    return sha256(b"%d:%b%b" % (len(face), face, body)).hexdigest()[:KEY_LENGTH]
+
+
+def digest_of(payload: Any) -> str:
+    """Return the hash of what an export says."""
+    return sha256(_encode(payload).encode()).hexdigest()[:DIGEST_LENGTH]
+
+
+def bucket_of(name: bytes) -> int:
+    """Return where the lines of a name are, which is given as JSON."""
+    return zlib.crc32(name) % BUCKETS
+
+
+def _packed(face: dict[str, Any], key: str, packed_face: bytes, packed_body: bytes) -> Model:
+    names = tuple((name, digest_of(payload)) for name, payload in face["exports"].items())
+    return Model(key, packed_face, packed_body, names, tuple(sorted(set(face["calls"]))))
+
+
+def _checked(face: bytes, body: bytes, key: str) -> tuple[bytes, bytes]:
+    parts = _inflated(face), _inflated(body)
+    if key_of(*parts) != key:
+        raise SnapshotDamaged(DAMAGED)
+    return parts
+
+
+def _inflated(packed: bytes) -> bytes:
+    stream = zlib.decompressobj()
+    try:
+        text = stream.decompress(packed, PART_MAX)
+    except zlib.error as error:
+        raise SnapshotDamaged(DAMAGED) from error
+    if not stream.eof:
+        raise SnapshotDamaged(DAMAGED)
+    return text
+
+
+def _rows(said: Iterable[Any], names: Sequence[str]) -> Iterator[Row]:
+    for path, size, key, face, body, calls in said:
+        yield Row(from_text(path), size, key, read_part(face), read_part(body), tuple(names[call] for call in calls))
+
+
+def _cut(content: memoryview, lengths: Iterable[int]) -> Iterator[memoryview]:
+    start = 0
+    for length in lengths:
+        yield content[start : start + length]
+        start += length

@@ -1,0 +1,94 @@
+"""Carry a run of `sec fast` out in this process, job by job, and look at what came of it."""
+
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import update
+
+from jarvis_workers.dispatch.hands import Hands
+from jarvis_workers.service.desk import selection_of
+from jarvis_workers.service.reports import read_body
+from jarvis_workers.service.rulebook import Chosen
+from jarvis_workers.service.submit import Request, submit
+from jarvis_workers.settings import Settings
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.each_file import Limits
+from jarvis_workers.store import stages
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.stages import StageProgress
+from jarvis_workers.store.tables import JOB
+from tests.store.arrange import job_rows, run_now
+
+STAGES = ("scan", "summarize", "flow", "report")
+
+
+@dataclass
+class Pipeline:
+    """A store and blobs, with runs over trees in them."""
+
+    store: Store
+    blobs: Blobs
+
+    def start(self, tree: Path, *, files: int = 100, **options: Any) -> str:
+        """Submit a run that nobody has begun."""
+        request = Request(
+            run_id=f"r{random.getrandbits(40)}",
+            kind="sec.fast",
+            path=tree,
+            selection=selection_of(Settings()),
+            executor="cluster",
+            min_confidence=0.4,
+            batch_files=files,
+            batch_bytes=1_000_000,
+            processes=1,
+            rules=options.pop("rules", Chosen()),
+            limits=options.pop("limits", Limits()),
+            **options,
+        )
+        return submit(self.store, self.blobs, request)
+
+    def go_on(self, run: str, *, until: str = "", seed: int = 0) -> None:
+        """Do what waits, in any order, until the run has ended or the stage `until` has jobs."""
+        workman = Hands("w", 60.0, lambda: (self.store, self.blobs, lambda: None))
+        while not run_now(self.store, run).ended and not (until and job_rows(self.store, run, until)):
+            waiting = [row.id for row in self.rows(run) if row.state == "pending"]
+            assert waiting
+            random.Random(seed).shuffle(waiting)
+            with self.store.write() as session:
+                session.execute(update(JOB).where(JOB.c.run_id == run).values(not_before=0.0))
+            for job in waiting:
+                workman.do(job)
+
+    def do(self, tree: Path, *, seed: int = 0, **options: Any) -> str:
+        """Carry a run out, and return its id."""
+        run = self.start(tree, **options)
+        self.go_on(run, seed=seed)
+        return run
+
+    def rows(self, run: str) -> list[Any]:
+        """Return the rows of all jobs."""
+        return [row for name in STAGES for plan in (True, False) for row in job_rows(self.store, run, name, plan=plan)]
+
+    def run(self, run: str) -> Run:
+        return run_now(self.store, run)
+
+    def body(self, run: str) -> dict[str, Any]:
+        """Return the report but for its `run` part."""
+        return read_body(self.store, self.blobs, self.run(run))
+
+    def stage(self, run: str, name: str) -> StageProgress:
+        with self.store.read() as session:
+            return next(stage for stage in stages.progress(session, run) if stage.name == name)
+
+    def analysed(self, run: str) -> int:
+        """Return how many files of a run the flow rules went through anew."""
+        flow = self.stage(run, "flow")
+        return flow.files - flow.cached
+
+
+def places(body: dict[str, Any], pattern: str = "flow_double_free") -> list[tuple[str, int]]:
+    """Return where a rule has fired."""
+    return [(issue["file"], issue["line"]) for issue in body["issues"] if issue["pattern"] == pattern]
