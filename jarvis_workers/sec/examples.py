@@ -76,7 +76,8 @@ def _surest(scanner: Scanner, code: str, language: str) -> float:
 def _hits(scanner: Scanner, content: bytes, language: str, *, test: bool = False) -> Iterator[Hit | FlowHit]:
     yield from scanner.scan(content, language=language, test=test).hits
     flow = {rule.pattern for rule in scanner.rules if rule.check is None}
-    path = "example.rs" if language == "rust" else "example.c"
+    # A header may be C or C++, as its code shows.
+    path = "example.rs" if language == "rust" else "example.h"
     model = summarize(as_utf8(content), language=language, header=False, test=test, path=path) if flow else None
     if model is not None:
         exports = model["exports"]

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from jarvis_workers.sec.evidence import evidence
 from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
+from jarvis_workers.sec.rules.aliases import ALIASES, SPELLINGS, aliases, occurrences
 from jarvis_workers.sec.rules.rule import Rule, Site, Source
 from jarvis_workers.sec.suppressions import MARKS, OWN_MARK, Remark, judge, suppressions
 from jarvis_workers.source.calls import is_declaration, is_foreign, opening
@@ -75,7 +76,7 @@ class Scanner:
             self._languages[language] = _Language(wanted, self._engine)
         if content[:3] in BYTE_ORDER_MARKS or content[:2] in BYTE_ORDER_MARKS or 0 in content[:HEAD_BYTES]:
             content = as_utf8(content)
-        names, marks, problem = self._languages[language].names(content)
+        names, named, marks, problem = self._languages[language].names(content)
         if not names and not any(content.startswith(OWN_MARK, at) for at in marks):
             return NOTHING if problem is None else Scan((), problem)
         needed = content[: (names[-1][0] if names else 0) + LOOK_AHEAD]
@@ -84,6 +85,7 @@ class Scanner:
             line = content.count(b"\n", 0, end) + 1
             problem = f"too many comments and literals; checked only as far as line {line}"
         source = Source(content, text, language=language, header=header, test=test)
+        source.remembered[ALIASES] = named
         hits = _hits(source, names)
         return self._judged(source, hits, marks, problem) if marks else Scan(hits, problem)
 
@@ -95,8 +97,10 @@ class Scanner:
         return Scan(judged, problem, tuple(remarks) if problem is None else ())
 
 
-# Where a name or a shape stands, the name (empty for a shape), who asked for it, and whether it must be called.
-_Name = tuple[int, bytes, tuple[Rule, ...], bool]
+# Where a name or a shape stands, the name (empty for a shape) or the one it stands for, who asked for it, whether it
+# must be called, and where it ends.
+_Name = tuple[int, bytes, tuple[Rule, ...], bool, int]
+_Names = tuple[list[_Name], dict[bytes, bytes], list[int], str | None]
 
 
 class _Language:
@@ -105,7 +109,8 @@ class _Language:
     def __init__(self, rules: Sequence[Rule], engine: str | None) -> None:
         self._calls, self._words, endings = (_by_name(rules, kind) for kind in ("calls", "words", "tails"))
         bare = [*self._words, *endings]
-        names = [*self._calls, *bare]
+        self._spelled = _by_spelling(self._calls)
+        names = [*self._calls, *self._spelled, *bare]
         self._longest = max(LONGEST_NAME if endings else 0, *map(len, names), 0)
         self._tails = _tails(names)
         self._endings = [[(end, endings[end]) for end in endings if end.endswith(tail)] for tail in self._tails]
@@ -118,8 +123,8 @@ class _Language:
         shapes = [shape.encode() for rule in rules for shape in rule.shapes]
         self._shaped = build(shapes, engine) if shapes else None
 
-    def names(self, content: bytes) -> tuple[list[_Name], list[int], str | None]:
-        """Return the names and shapes that a rule asks for, and what may suppress, by offset, wherever they stand."""
+    def names(self, content: bytes) -> _Names:
+        """Return the names and shapes that a rule asks for, other names of them, and what may suppress, by offset."""
         matches = self._matcher.find(content, MATCHES_MAX + 1) if self._matcher else []
         shapes = self._shaped.find(content, MATCHES_MAX + 1) if self._shaped else []
         problem = None
@@ -130,8 +135,15 @@ class _Language:
             matches, shapes = ([one for one in found if one[1] < end] for found in (matches, shapes))
         marks = [at for index, at in matches if index >= len(self._tails)]
         found = [name for index, at in matches if index < len(self._tails) for name in self._name(content, index, at)]
-        found += [(at, b"", self._shapes[index], False) for index, at in shapes]
-        return sorted(found, key=itemgetter(0)) if shapes else found, marks, problem
+        for index, at in shapes:
+            if rules := _interested(self._shapes[index], b"", content, at):
+                found.append((at, b"", rules, False, at))
+        named = aliases(content, found, self._calls)
+        places = occurrences(content, named, MATCHES_MAX + 1) if named else []
+        if len(places) > MATCHES_MAX:
+            problem = problem or f"more than {MATCHES_MAX} calls by names of macros; not all of them were checked"
+        found += [(start, name, self._calls[name], True, end) for start, name, end in places[:MATCHES_MAX]]
+        return sorted(found, key=itemgetter(0)) if shapes or named else found, named, marks, problem
 
     def _name(self, content: bytes, index: int, at: int) -> Iterator[_Name]:
         """Yield the name twice where some rules ask for its calls and others for it wherever it stands."""
@@ -142,12 +154,14 @@ class _Language:
             start -= 1
         name = content[start:end]
         if rules := _interested(self._calls.get(name, ()), name, content, end):
-            yield start, name, rules, True
+            yield start, name, rules, True, end
+        if name in self._spelled:
+            yield start, SPELLINGS[name], self._spelled[name], True, end
         asked = self._words.get(name, ())
         for ending, rules in self._endings[index]:
             asked += rules if name.endswith(ending) else ()
         if rules := _interested(asked, name, content, end):
-            yield start, name, rules, False
+            yield start, name, rules, False, end
 
 
 def _interested(rules: tuple[Rule, ...], name: bytes, content: bytes, end: int) -> tuple[Rule, ...]:
@@ -218,6 +232,15 @@ def _by_name(rules: Iterable[Rule], kind: str) -> dict[bytes, tuple[Rule, ...]]:
     return table
 
 
+def _by_spelling(calls: Mapping[bytes, tuple[Rule, ...]]) -> dict[bytes, tuple[Rule, ...]]:
+    """Return the rules that ask for a function and not for this other spelling of it."""
+    asked = {
+        spelling: tuple(rule for rule in calls.get(name, ()) if rule not in calls.get(spelling, ()))
+        for spelling, name in SPELLINGS.items()
+    }
+    return {spelling: rules for spelling, rules in asked.items() if rules}
+
+
 def _tails(names: Iterable[bytes]) -> list[bytes]:
     """Leave out every name that ends with another: `printf` finds `vsnprintf` too, and the rest is read to the left."""
     known = dict.fromkeys(names)
@@ -258,8 +281,7 @@ def _numbered(content: bytes, best: Mapping[tuple[int, str], tuple[float, int]])
 
 def _site(source: Source, found: _Name) -> Site | None:
     """Return where to look, or None where a function is declared, or one of the same name is called."""
-    start, name, rules, called = found
-    end = start + len(name)
+    start, name, rules, called, end = found
     if not called:
         return Site(source, name, start, end)
     at = opening(source.text, end)

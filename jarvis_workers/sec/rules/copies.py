@@ -1,4 +1,4 @@
-"""unsafe_api and atoi_family, insecure_tmpfile: calls that are a finding by themselves, more or less sure.
+"""unsafe_api and atoi_family: calls that are a finding by themselves, more or less sure.
 
 A copy is surest where the sizes of both sides are known and do not fit, and no finding where they do.
 """
@@ -59,12 +59,6 @@ def _is_tested_next(site: Site) -> bool:
     target = site.result.target
     following = next(site.uses_after(target), None) if target else None
     return site.result.tested or (following is not None and following.kind == "test")
-
-
-def check_tmpfile(site: Site) -> float | None:
-    given = site.arguments
-    wanted = 2 if site.name == b"tempnam" else 1
-    return None if given.end is not None and len(given.spans) != wanted else 0.0
 
 
 def _measured(site: Site, scope: Rooms) -> float:
@@ -137,21 +131,6 @@ RULES: tuple[Rule, ...] = (
         verification="The source can be longer than the target, and nothing on the way here limits it.",
         bad="char name[32];\nstrcpy(name, argv[1]);",
         good='snprintf(name, sizeof name, "%s", argv[1]);',
-    ),
-    Rule(
-        "insecure_tmpfile",
-        language="c/cpp",
-        category="insecure_permissions",
-        cwe=377,
-        confidence=0.8,
-        check=check_tmpfile,
-        calls=("tmpnam", "tmpnam_r", "tempnam", "mktemp", "_mktemp", "_tempnam"),
-        title="name of a temporary file that others can take",
-        description="Returns a name that somebody else can create, or point elsewhere, before this program opens it.",
-        suggestion="Use mkstemp or tmpfile, which create and open the file in one step.",
-        verification="The directory is writable by others, and the file is opened by that name.",
-        bad='FILE *f = fopen(tmpnam(NULL), "w");',
-        good="int fd = mkstemp(template);",
     ),
     Rule(
         "atoi_family",

@@ -6,6 +6,7 @@ What a literal holds decides: most strings beside the word `password` are prompt
 import re
 from math import log2
 
+from jarvis_workers.sec.rules.macros import text_macros
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.sec.rules.rust_context import is_in_tests
 
@@ -42,6 +43,8 @@ FOLLOWED = re.compile(
 BEHIND = re.compile(rb"\bstr\w{0,3}cmp\s*\(\s*(?P<quote>\")[^\"\\\n]{4,80}\"\s*,\s*[\w.>-]{0,64}\Z")
 SETTER = re.compile(rb"(?:set|with|use)_?\w", re.IGNORECASE)
 COMPARES = re.compile(rb"(?:cmp|eq|equals?|match)\s*\(\s*[\w.>-]*\Z")
+COPIES = re.compile(rb"\b(?:str|wcs|lstr|_tcs|_mbs)\w{0,2}cpy\w*\s*\(\s*[\w.>-]*\Z")
+COPIED_MACRO = re.compile(rb"\s*+,\s*+([A-Z_][A-Z0-9_]++)\s*+[,)]")
 DEFINES = re.compile(rb"#\s*define\s+\Z")
 MATERIAL = re.compile(rb"[A-Za-z0-9+/]{40}")
 MADE_UP = re.compile(
@@ -60,8 +63,10 @@ SMALL_LETTERS = re.compile(rb"[a-z]{6,24}\Z")
 
 
 def is_no_secret(name: bytes, content: bytes, end: int) -> bool:
-    """Tell at once a name with no literal beside it."""
-    return _quote(content, end - len(name), end) is None
+    """Tell at once a name with no literal beside it; a key that is known by its shape has no name."""
+    if not name:
+        return False
+    return _quote(content, end - len(name), end) is None and _copied_macro(content, end - len(name), end) is None
 
 
 def check_secret(site: Site) -> float | None:
@@ -71,12 +76,26 @@ def check_secret(site: Site) -> float | None:
     if not site.name:
         moved = _known_key(content, site.start)
         return None if moved is None else moved + tests
-    quote = _quote(content, site.start, site.start + len(site.name))
-    if quote is None or site.source.text[quote : quote + 1] != b'"':
-        return None
-    value = _literal(site, quote)
+    value = _value(site)
     moved = None if value is None else _looks_secret(site, value)
     return None if moved is None else moved + tests
+
+
+def _value(site: Site) -> bytes | None:
+    """Return the literal that the name is given, by itself or by a macro of the file."""
+    content, end = site.source.content, site.start + len(site.name)
+    quote = _quote(content, site.start, end)
+    if quote is not None:
+        return _literal(site, quote) if site.source.text[quote : quote + 1] == b'"' else None
+    macro = _copied_macro(content, site.start, end)
+    literal = text_macros(site.source).get(macro) if macro else None
+    return literal.partition(b'"')[2][:-1] if literal else None
+
+
+def _copied_macro(content: bytes, start: int, end: int) -> bytes | None:
+    """Return the macro in `strcpy(password, PASSWORD)`."""
+    match = COPIED_MACRO.match(content, end, end + 96)
+    return match[1] if match and COPIES.search(content, max(0, start - 48), start) else None
 
 
 def _quote(content: bytes, start: int, end: int) -> int | None:
@@ -94,7 +113,8 @@ def _gives(content: bytes, start: int, end: int, mark: bytes | None) -> bool:
     if mark == b"(":
         return SETTER.match(content[start:end]) is not None or before.rstrip().endswith((b".", b"string"))
     if mark == b",":
-        return content[start:end].isupper() or COMPARES.search(before) is not None
+        given = COMPARES.search(before) or COPIES.search(before)
+        return content[start:end].isupper() or given is not None
     return mark is not None or content[start:end].isupper()
 
 

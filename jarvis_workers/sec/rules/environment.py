@@ -54,7 +54,7 @@ def check_getenv(site: Site) -> float | None:
         return MISSING
     if result.kind == "assigned":
         return _worst_of_uses(site, result.target, _Known(result.tested)) if result.target else None
-    mention = next(uses(text, site.name, site.start, site.at), None)
+    mention = next(uses(text, text[site.start : site.at].rstrip(), site.start, site.at), None)
     if mention is None or mention.kind != "argument":
         return None
     return _harm(site, mention, _Known(False, measured=MEASURED.search(site.before(BEFORE)) is not None))

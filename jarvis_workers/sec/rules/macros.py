@@ -1,13 +1,19 @@
-"""Tell the body of a macro: what it is given, and what was checked before, stands where the macro is used."""
+"""Tell the body of a macro: what it is given, and what was checked before, stands where the macro is used.
+
+And say which macros of a file stand for text.
+"""
 
 import re
+from collections.abc import Mapping
+from typing import cast
 
-from jarvis_workers.sec.rules.rule import Site
+from jarvis_workers.sec.rules.rule import Site, Source
 
-__all__ = ["is_in_macro", "macro_parameters"]
+__all__ = ["is_in_macro", "macro_parameters", "text_macros"]
 
 LINES_MAX, REACH = 32, 2_048
 HEAD = re.compile(rb"[ \t]*+#[ \t]*+define[ \t]++\w++(?:\(([^)]*+)\))?+")
+TEXT = re.compile(rb'#[ \t]*+define[ \t]++(\w++)[ \t]++\(?((?:u8|[LuU])?"[^"\n]*+")')
 
 
 def is_in_macro(site: Site) -> bool:
@@ -30,3 +36,10 @@ def _head(site: Site) -> re.Match[bytes] | None:
             break
         start = text.rfind(b"\n", floor, start - 1) + 1
     return HEAD.match(text, max(start, floor), site.start)
+
+
+def text_macros(source: Source) -> Mapping[bytes, bytes]:
+    """Return the macros of the file that stand for a literal, with its quotes."""
+    if "text macros" not in source.remembered:
+        source.remembered["text macros"] = {one[1]: one[2] for one in TEXT.finditer(source.content)}
+    return cast("Mapping[bytes, bytes]", source.remembered["text macros"])

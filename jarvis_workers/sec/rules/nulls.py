@@ -154,7 +154,8 @@ def _first_use(site: Site, end: int | None, *, passes: bool) -> float | None:
 
 def _passed_on(site: Site) -> float | None:
     text, start = site.source.text, site.start
-    callee = next((use.callee for use in uses(text, site.name, start, start + len(site.name))), b"")
+    called = text[start : site.at].rstrip()
+    callee = next((use.callee for use in uses(text, called, start, start + len(called))), b"")
     return CERTAIN - 0.05 if callee in DEREFERENCING and _counts(text, callee, start) else None
 
 

@@ -25,6 +25,8 @@ FAILED = re.compile(
 )
 WRITES = frozenset(b"fwrite fprintf fputs fputc putc vfprintf putw".split())
 WAKES_UP = re.compile(rb"1|sizeof\b.*|8")
+# Lists have a `remove` too.
+OF_A_FILE = re.compile(rb'"|file|path|name|te?mp|log|lock|pid', re.IGNORECASE)
 GIVES_UP = re.compile(rb"\s*;\s*(?:_?_?exit|_Exit|abort)\s*\(")
 
 # How bad it is to go on when it has failed; how many arguments it has, where others may be named alike.
@@ -33,7 +35,9 @@ PRIVILEGES = (
     b"capset cap_set_proc ImpersonateNamedPipeClient RpcImpersonateClient ImpersonateLoggedOnUser "
     b"ImpersonateSelf SetThreadToken RevertToSelf"
 ).split()
-INTO_MEMORY = b"read pread pread64 fread recv recvfrom readv fgets fgetws readlink".split()
+INTO_MEMORY = (
+    b"read pread pread64 _read fread recv recvfrom readv fgets fgetws readlink getcwd _getcwd _wgetcwd".split()
+)
 CONVERTED = b"scanf fscanf sscanf wscanf fwscanf swscanf".split()
 LASTING = (
     b"rename renameat ftruncate truncate ftruncate64 pipe pipe2 socketpair bind listen mprotect chdir fchdir".split()
@@ -55,12 +59,14 @@ MOVED: dict[bytes, float] = {
     b"copy_to_user": 0.2,
     b"chroot": 0.2,
     b"fclose": -0.2,
+    b"remove": -0.15,
 }
 COUNTS: dict[bytes, tuple[int, ...]] = {
     **dict.fromkeys(b"read write readv writev bind lseek copy_from_user copy_to_user fgets".split(), (3,)),
     **dict.fromkeys(b"pread pwrite recv send fread fwrite".split(), (4,)),
     **dict.fromkeys(b"rename truncate ftruncate listen dup2 link symlink mkdir chmod fchmod setrlimit".split(), (2,)),
     **dict.fromkeys(b"pipe chdir fchdir chroot setuid setgid fclose RevertToSelf".split(), (0, 1)),
+    b"remove": (1,),
 }
 # Those whose result says how much was read, so that using the whole buffer is wrong.
 COUNTED = frozenset(b"read pread pread64 fread recv recvfrom readlink".split())
@@ -163,6 +169,8 @@ def _is_small_matter(site: Site) -> bool:
     if site.name == b"write" and WAKES_UP.fullmatch(site.masked(2).strip()):
         return True
     if site.name == b"chdir" and site.original(0).strip() == b'"/"':
+        return True
+    if site.name == b"remove" and (FAILED.match(text, end) or not OF_A_FILE.search(site.masked(0))):
         return True
     if GIVES_UP.match(text, end):
         return True

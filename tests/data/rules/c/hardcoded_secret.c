@@ -47,3 +47,14 @@ void near_misses(struct parser *parser)
     const char *secret = "%s:%d";                  /* ok: hardcoded_secret */
     const char *api_token = "XXXXXXXXXXXXXXXX";    /* ok: hardcoded_secret */
 }
+#define ADMIN_PASSWORD L"Tr0ub4dor!x9"                     /* ruleid: hardcoded_secret */
+void copies(char *password, wchar_t *new_password)
+{
+    strcpy(password, "S3cure!pass9");                      /* ruleid: hardcoded_secret */
+    wcscpy(new_password, L"S3cure!pass9");                 /* ruleid: hardcoded_secret */
+    wcsncpy(new_password, ADMIN_PASSWORD, 16);             /* ruleid: hardcoded_secret */
+    strcpy(password, typed);                               /* ok: hardcoded_secret */
+    strcpy(password, "");                                  /* ok: hardcoded_secret */
+    strcpy(password, DEFAULT_NAME);                        /* ok: hardcoded_secret */
+    prompt(password, "S3cure!pass9");                      /* ok: hardcoded_secret */
+}

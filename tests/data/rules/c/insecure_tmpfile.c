@@ -14,3 +14,17 @@ void scratch(void)
     fn = &tmpnam;                                  /* ok: insecure_tmpfile */
     mktemp(dir, template);                         /* ok: insecure_tmpfile */
 }
+int own_file(void)
+{
+    char template[] = "fileXXXXXX";
+    char *name = tempnam("/tmp", "x");             /* ok: insecure_tmpfile */
+    int fd = open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+    name = mktemp(template);                       /* ruleid: insecure_tmpfile */
+    fd = open(template, O_RDWR | O_CREAT, 0600);
+    return fd;
+}
+FILE *own_stream(void)
+{
+    wchar_t *name = _wtempnam(NULL, L"x");         /* ok: insecure_tmpfile */
+    return _wfopen(name, L"wx");
+}

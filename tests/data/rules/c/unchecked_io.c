@@ -82,3 +82,19 @@ void without_arguments(void)
     setuid();                                      /* ruleid: unchecked_io */
     fread();                                       /* ok: unchecked_io */
 }
+
+int forget(const char *old_file, struct list *list, struct node *node)
+{
+    remove(old_file);                              /* ruleid: unchecked_io */
+    remove("session.tmp");                         /* ruleid: unchecked_io */
+    _wremove(L"session.tmp");                      /* ruleid: unchecked_io */
+    if (remove(old_file) != 0)                     /* ok: unchecked_io */
+        return -1;
+    remove(node);                                  /* ok: unchecked_io */
+    remove(list, node);                            /* ok: unchecked_io */
+    if (!save(list)) {
+        remove(old_file);                          /* ok: unchecked_io */
+        return -1;
+    }
+    return 0;
+}
