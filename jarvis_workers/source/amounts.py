@@ -198,7 +198,7 @@ class _Reader:
         if token["number"]:
             return _number(token["number"])
         if of := token["of"] or token["plain"]:
-            text = b" ".join(of.split())
+            text = of.strip() if b'"' in of else b" ".join(of.split())
             return self._lookup("sizeof", text) or Amount.named(b"sizeof(%b)" % text)
         if token["name"]:
             name = squeezed(token["name"])

@@ -216,7 +216,11 @@ def _within(before: bytes, after: bytes) -> str:
         inner = before.rstrip(b"* \t\r\n")
         cast = POINTER_CAST.search(inner) if inner.endswith(b")") else None
         inner = inner[: cast.start()].rstrip() if cast else inner
-        if not inner.endswith(b"(") or not after.startswith(b")") or _ends_with_word(inner[:-1]):
+        if (
+            not inner.endswith(b"(")
+            or not after.startswith(b")")
+            or _ends_with_word(inner[:-1]) not in (b"", b"return")
+        ):
             return ""
         before, after = inner[:-1].rstrip(), after[1:].lstrip()
         if after[:2] == b"->" or after[:1] in (b"[", b"."):

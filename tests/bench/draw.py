@@ -1,10 +1,11 @@
 """Draw findings of severity high from source trees, with the code around them, to be judged by eye.
 
 `python -m tests.bench.draw SEED TREE…` prints the seed and the draw: the same for the same seed, rules and trees.
-Where there are fewer at high than are drawn, those of severity medium fill it up.  The judgements are in
-docs/precision.md.
+Where there are fewer at high than are drawn, those of severity medium fill it up.  With `--each N` it is N of severity
+high from each tree, or all where there are fewer.  The judgements are in docs/precision.md.
 """
 
+import argparse
 import random
 import sys
 from collections.abc import Iterator, Sequence
@@ -27,14 +28,27 @@ class Place(NamedTuple):
 
 
 def main(arguments: Sequence[str]) -> None:
-    seed, trees = int(arguments[0]), [Path(tree) for tree in arguments[1:]]
-    found = [place for tree in trees for place in places(tree)]
-    high, medium = (of_severity(found, level) for level in ("high", "medium"))
-    drawn = draw(seed, high, medium)
-    print(f"seed {seed}: {len(drawn)} of {len(high)} high, {len(medium)} medium")
+    given = read(arguments)
+    found = [list(places(tree)) for tree in given.trees]
+    trees = [of_severity(one, "high") for one in found]
+    high = [place for one in trees for place in one]
+    medium = [place for one in found for place in of_severity(one, "medium")]
+    if given.each:
+        drawn = [place for one in trees for place in draw(given.seed, one, [], given.each)]
+    else:
+        drawn = draw(given.seed, high, medium)
+    print(f"seed {given.seed}: {len(drawn)} of {len(high)} high, {len(medium)} medium")
     for number, place in enumerate(drawn, 1):
         print(f"\n{number}. {place.hit.pattern} {place.hit.confidence} {place.name}:{place.hit.line}")
         print(around(place))
+
+
+def read(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("seed", type=int)
+    parser.add_argument("trees", nargs="+", type=Path)
+    parser.add_argument("--each", type=int, default=0)
+    return parser.parse_args(arguments)
 
 
 def places(tree: Path) -> Iterator[Place]:
@@ -53,10 +67,10 @@ def of_severity(found: Sequence[Place], severity: str) -> list[Place]:
     return [place for place in found if severity_of(place.hit.confidence) == severity]
 
 
-def draw(seed: int, high: list[Place], medium: list[Place]) -> list[Place]:
+def draw(seed: int, high: list[Place], medium: list[Place], many: int = DRAWN) -> list[Place]:
     dice = random.Random(seed)
-    drawn = dice.sample(high, min(DRAWN, len(high)))
-    return sorted(drawn + dice.sample(medium, min(DRAWN - len(drawn), len(medium))))
+    drawn = dice.sample(high, min(many, len(high)))
+    return sorted(drawn + dice.sample(medium, min(many - len(drawn), len(medium))))
 
 
 def around(place: Place) -> str:

@@ -29,7 +29,7 @@ def confidence(content: str, *, language: str = "c/cpp", test: bool = False) -> 
 def test_a_hit_says_what_where_how_sure_and_shows_the_line() -> None:
     found = scan("int f(void)\n{\n\tstrcpy(a,\tb);\n}\n")
 
-    assert found == Scan((Hit("unsafe_api", 3, 0.8, "strcpy(a, b);"),), None)
+    assert found == Scan((Hit("unsafe_api", 3, 0.75, "strcpy(a, b);"),), None)
 
 
 def test_hits_come_by_line_and_pattern_and_one_of_a_kind_a_line() -> None:
@@ -37,7 +37,7 @@ def test_hits_come_by_line_and_pattern_and_one_of_a_kind_a_line() -> None:
 
     assert [hit[:3] for hit in found.hits] == [
         ("command_execution", 1, 0.75),
-        ("unsafe_api", 1, 0.8),
+        ("unsafe_api", 1, 0.75),
         ("atoi_family", 2, 0.5),
     ]
 

@@ -300,6 +300,8 @@ HOSTILE = {
     "many branches": "if (n) { p = a; }\n" * 3_000 + "memcpy(p, q, n);\n" * 300,
     "many short names": "n n n n " * 10_000 + "memcpy(a, b, n);\n" * 300,
     "deep parentheses": "memcpy(" + "(" * 3_000 + "a, b, c);\n",
+    "measured parameter of a static function": "char b[8]; strcpy(b, s); memcpy(b, s, strlen(s)); free(array);\n"
+    * 2_000,
     "calls of itself": "f(s, n, x); memcpy(s, x, n);\n" * 500,
     "brackets without end": "char a[" * 5_000 + "n];" * 5_000,
     "formats without end": 'sprintf(a, "' + "%d%*.*s" * 3_000 + '", 1);\n',
@@ -310,7 +312,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("what", HOSTILE)
 def test_no_input_takes_long(what: str) -> None:
-    text = f"int f(char *s, unsigned long n, struct x *x)\n{{\n{HOSTILE[what]}\n}}\n".encode()
+    text = f"static int f(char *s, unsigned long n, struct x *x)\n{{\n{HOSTILE[what]}\n}}\n".encode()
 
     begun = time.process_time()
     SCANNER.scan(text, language="c/cpp")
@@ -342,18 +344,101 @@ def test_a_copy_that_somebody_measured_is_not_high(body: str) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "strcpy(b, t);",
-        "strcpy(b, t); n = strlen(t);",
-        "memset(b, 0, sizeof(b)); strcpy(b, t);",
-        "snprintf(b, sizeof(b), s); strcpy(b, t);",
-        "if (n > sizeof(x)) return 1; strcpy(b, t);",
-        "strcpy(x->room, t);",
-        "strcpy(s, t);",
-        "char *m = malloc(100); if (!m) return 1; fill(m); strcpy(b, m);",
+        "strcpy(b, s);",
+        "strcpy(b, s); n = strlen(s);",
+        "memset(b, 0, sizeof(b)); strcpy(b, s);",
+        "snprintf(b, 8, x); strcpy(b, s);",
+        "if (n > sizeof(x)) return 1; strcpy(b, s);",
+        "strcpy(to, s);",
+        'char *m = getenv("HOME"); strcpy(x->room, m);',
+        "strcpy(x->room, argv[1]);",
+        'sprintf(b, "<%s>", s);',
     ],
 )
-def test_a_copy_that_nobody_measured_is_high(body: str) -> None:
-    assert (confidence("unsafe_api", f"char b[8]; char *t = text(s); {body}") or 0) >= 0.8
+def test_a_copy_from_a_caller_or_from_outside_that_nobody_measured_is_high(body: str) -> None:
+    head = "int f(char *s, char *to, unsigned long n, struct x *x)"
+
+    assert (confidence("unsafe_api", f"char b[8]; {body}", head) or 0) >= 0.8
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "strcpy(b, t);",
+        "strcpy(x->room, t);",
+        "strcpy(s, t);",
+        "strcpy(x->room, s);",
+        "char *m = malloc(100); if (!m) return 1; fill(m); strcpy(b, m);",
+        "char *m = pool_alloc(x, n + 1); strcpy(m, s);",
+        'char *m = n ? "one" : "two"; strcpy(x->room, m);',
+        'sprintf(b, "<%s>", t);',
+    ],
+)
+def test_a_copy_of_which_nothing_is_known_is_not_high(body: str) -> None:
+    found = confidence("unsafe_api", f"char b[8]; char *t = text(s); {body}")
+
+    assert found is not None and found < 0.8
+
+
+@pytest.mark.parametrize(
+    ("pattern", "copy", "given", "other"),
+    [
+        ("unsafe_api", "strcpy(b, s);", '"short"', "x->name"),
+        ("unsafe_api", "strcpy(b, s);", "array", "pointer"),
+        ("boundary_funcs", "memcpy(b, s, strlen(s));", '"short"', "x->name"),
+        ("format_string", "printf(s);", '"plain text"', "x->name"),
+    ],
+)
+def test_what_all_callers_in_the_file_pass_tells_of_a_parameter(
+    pattern: str, copy: str, given: str, other: str
+) -> None:
+    def surest(static: str, *passed: str) -> float:
+        calls = "".join(f"f({one}, x); " for one in passed)
+        head = f"{static}int f(char *s, struct x *x)\n{{\nchar b[8];\n{copy}\n}}\nchar array[SIZE];\n"
+        text = f"{head}int g(struct x *x, char *pointer)\n{{\n{calls}\n}}\n"
+        hits = Scanner(rules=[RULES_BY_PATTERN[pattern]]).scan(text.encode(), language="c/cpp").hits
+        return max((hit.confidence for hit in hits), default=0)
+
+    assert surest("", given, given) < 0.8 <= surest("", given, other)
+    assert surest("static ", given, given) < 0.8 <= surest("static ", other)
+
+
+def test_a_text_that_all_callers_of_a_static_function_keep_short_fits() -> None:
+    function = "int f(const char *s)\n{\nchar b[8];\nmemcpy(b, s, strlen(s));\n}\n"
+    caller = 'int g(void)\n{\nreturn f("one") + f("seven");\n}\n'
+    found = [
+        {hit.pattern for hit in SCANNER.scan(text.encode(), language="c/cpp").hits} & {"boundary_funcs"}
+        for text in (f"static {function}{caller}", f"{function}{caller}", f"static {function}{caller}int (*h)() = f;\n")
+    ]
+
+    assert found == [set(), {"boundary_funcs"}, {"boundary_funcs"}]
+
+
+@pytest.mark.parametrize(
+    ("body", "wrong"),
+    [
+        ('char *m = malloc(8 * n + 1); strncat(m, "&amp;", n);', False),
+        ('char b[4] = ""; strncat(b, "ninety", n);', True),
+        ('char b[16] = ""; strncat(b, "ninety", n);', False),
+    ],
+)
+def test_a_literal_says_how_much_is_appended(body: str, wrong: bool) -> None:
+    assert (confidence("boundary_funcs", body) is not None) is wrong
+
+
+def test_a_measured_member_may_be_an_array() -> None:
+    known = confidence("boundary_funcs", "char b[64]; memcpy(b, s, strlen(s));")
+    member = confidence("boundary_funcs", "char b[64]; memcpy(b, x->name, strlen(x->name));")
+
+    assert known is not None and member is not None and member < 0.8 <= known
+
+
+def test_a_copy_that_fills_up_with_zeros_after_a_look_at_the_size_is_less_sure() -> None:
+    copy = "char b[8]; {} strncpy(b, s, sizeof(b));"
+    open_one = confidence("strncpy_no_nul", copy.format(""))
+    looked = confidence("strncpy_no_nul", copy.format("if (strlen(s) < sizeof(b))"))
+
+    assert open_one is not None and looked is not None and looked < 0.8 <= open_one
 
 
 def test_a_copy_in_a_macro_is_judged_where_nobody_sees_what_it_is_given() -> None:

@@ -13,6 +13,7 @@ __all__ = ["RULES"]
 WIDE = 4
 NARROW = (1, 2)
 APPENDING = (b"strncat", b"wcsncat")
+PADDING = (b"strncpy", b"wcsncpy", *APPENDING)
 CONFIDENCE = 0.6
 PROVEN, ALMOST, LIKELY, OPEN, FAINT = 0.35, 0.25, 0.2, 0.05, -0.1
 NAME = re.compile(rb"[A-Za-z_]\w*+\Z")
@@ -88,6 +89,7 @@ def _of_one(site: Site, shape: Shape, target: bytes, measured: bytes) -> float |
 
 def _of_many(site: Site, shape: Shape, target: bytes, size: bytes) -> float | None:
     scope = Rooms(site)
+    size = _of_literal(site, scope) or size
     plain = scope.plain_size(size)
     if plain is None:
         return None
@@ -116,6 +118,13 @@ def _compared(site: Site, scope: Rooms, shape: Shape, size: bytes, room: Amount)
         if _bounded(scope, needed).compared(room) == "no more":
             return "no more"
     return ""
+
+
+def _of_literal(site: Site, scope: Rooms) -> bytes:
+    """Return the length of a literal that is appended, which says how much is written; empty for all else."""
+    source = site.masked(1).strip() if site.name in APPENDING else b""
+    length = scope.length(source) if source[:1] in (b'"', b"L") or source.isupper() else None
+    return b"" if length is None or length.number is None else b"%d" % length.number
 
 
 def _needed(site: Site, scope: Rooms, amount: Amount) -> Amount:
@@ -155,13 +164,23 @@ def _unlimited(site: Site, scope: Rooms, size: bytes, rooms: list[Amount]) -> fl
         return None
     amount = scope.size(size)
     names = plain.raising | (amount.raising if amount else frozenset())
-    if is_limited(site, names):
+    if is_limited(site, names) or _is_moved_within(site, scope):
         return None
     if any(MEASURED.match(name) for name in names):
-        return _measured(site, fixed=fixed)
+        return _measured(scope, names) if fixed else FAINT if site.name in PADDING else None
     if comes_from_outside(site, scope, names):
         return LIKELY if fixed else None if _was_sized(site, scope, names) else FAINT
     return _unknown(site, scope, names) if fixed else None
+
+
+def _is_moved_within(site: Site, scope: Rooms) -> bool:
+    """Tell a source that is a place in the target: what is there, fits there."""
+    source = SHAPES[site.name].source
+    base = BASE.match(site.masked(SHAPES[site.name].target))
+    if source is None or base is None or not NAME.match(site.masked(source).strip()):
+        return False
+    values = scope.values(site.masked(source).strip())
+    return any(found is not None and found[1] == base[1] for found in (BASE.match(value.text) for value in values))
 
 
 def _unknown(site: Site, scope: Rooms, names: frozenset[bytes]) -> float | None:
@@ -173,10 +192,11 @@ def _unknown(site: Site, scope: Rooms, names: frozenset[bytes]) -> float | None:
     return OPEN if given else FAINT
 
 
-def _measured(site: Site, *, fixed: bool) -> float | None:
-    if fixed:
-        return ALMOST
-    return FAINT if site.name in (b"strncpy", b"strncat", b"wcsncpy", b"wcsncat") else None
+def _measured(scope: Rooms, names: frozenset[bytes]) -> float:
+    """Sure, unless all who are seen to call pass literals, or it is a member, which may be an array."""
+    found = (MEASURED.match(name) for name in names)
+    texts = [one.string[one.end() : -1] for one in found if one]
+    return ALMOST if any(NAME.match(text) and not scope.literals_given(text) for text in texts) else OPEN
 
 
 def _was_sized(site: Site, scope: Rooms, names: frozenset[bytes]) -> bool:
@@ -197,7 +217,9 @@ def _ended_behind(site: Site, shape: Shape, target: bytes) -> float | None:
     if at < 0 or after[at + len(target) + len(count) + 2 :].lstrip()[:1] != b"=" or after[:at].count(b"\n}"):
         return None
     between = after[:at]
-    shortened = re.search(rb"\b%b\s*(?:>=|==|>|<|--|-=|=[^=])\s*+(?!0|-1|1\b)|--%b" % (count, count), between)
+    shortened = re.search(
+        rb"\b%b\s*(?:>=|==|>|<|--|-=|=[^=])\s*+(?!0|-1|1\b)|--%b|[<>]=?\s*+%b\b" % (count, count, count), between
+    )
     return None if shortened else ALMOST
 
 

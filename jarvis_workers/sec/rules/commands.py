@@ -1,14 +1,19 @@
 """command_execution: a program or shell is started with something that is not a constant."""
 
 import re
+from itertools import islice
 
 from jarvis_workers.sec.rules.literals import is_constant, provenance
 from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.scope import Scope
 
 __all__ = ["RULES"]
 
+OUTSIDE, BUILT_OF_OTHERS = 0.1, 0.04
+TEXTS_MAX = 8
 FROM_OUTSIDE = re.compile(rb"\b(?:argv|optarg|getenv|fgets|recv)\b")
 BUILT = re.compile(rb"(?:sn?printf|strn?cat|strlcat|strn?cpy|strlcpy|append)\s*\(\s*\Z")
+VARIABLE = re.compile(rb",\s*+(?:\(\s*+(?:const\s++)?\w++\s*+\*++\s*+\)\s*+)?([A-Za-z_]\w*+)\s*+(?=[,)])")
 SHELL_OPTION = re.compile(rb'"-c"')
 LISTS = (b"execl", b"execlp", b"execle")
 COMMAND_ARGUMENT = {b"posix_spawn": 1, b"posix_spawnp": 1}
@@ -24,9 +29,7 @@ def check_command(site: Site) -> float | None:
     if is_constant(command) or provenance(site, command) == "constant":
         return _shell_list(site)
     moved = 0.0 if through_shell else -0.2
-    if FROM_OUTSIDE.search(command) or _was_built(site, command):
-        moved += 0.1
-    return moved
+    return moved + (OUTSIDE if FROM_OUTSIDE.search(command) else _built(site, command))
 
 
 def _shell_list(site: Site) -> float | None:
@@ -40,16 +43,31 @@ def _shell_list(site: Site) -> float | None:
     return None if constant else 0.0
 
 
-def _was_built(site: Site, command: bytes) -> bool:
+def _built(site: Site, command: bytes) -> float:
+    """Look what a command was pasted together of: surest of a text from outside, or one that the caller gives."""
     before = site.before(2_000)
+    scope = Scope(site)
     at = before.rfind(command)
     for _ in range(8):
         if at < 0:
-            return False
+            break
         if BUILT.search(before[max(0, at - 32) : at]):
-            return True
+            pasted = before[at + len(command) :].partition(b";")[0]
+            given = FROM_OUTSIDE.search(pasted) or any(_is_of_caller(scope, name) for name in _texts(pasted))
+            return OUTSIDE if given else BUILT_OF_OTHERS
         at = before.rfind(command, 0, at)
-    return False
+    return 0.0
+
+
+def _texts(pasted: bytes) -> set[bytes]:
+    """Return the plain variables that are pasted; what a call makes of them is another text."""
+    return {match[1] for match in islice(VARIABLE.finditer(pasted), TEXTS_MAX)}
+
+
+def _is_of_caller(scope: Scope, name: bytes) -> bool:
+    if any(FROM_OUTSIDE.search(value.text) for value in scope.values(name)):
+        return True
+    return scope.is_parameter(name) and scope.is_pointer(name)
 
 
 RULES: tuple[Rule, ...] = (

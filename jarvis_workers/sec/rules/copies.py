@@ -4,21 +4,23 @@ A copy is surest where the sizes of both sides are known and do not fit, and no 
 """
 
 import re
+from collections.abc import Iterable
 
-from jarvis_workers.sec.rules.literals import is_constant, pieces
+from jarvis_workers.sec.rules.literals import is_constant, pieces, provenance
 from jarvis_workers.sec.rules.macros import is_in_macro
 from jarvis_workers.sec.rules.measures import is_made_to_measure, is_source_bounded, was_measured
 from jarvis_workers.sec.rules.printed import printed_length
 from jarvis_workers.sec.rules.rooms import Rooms
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.source.amounts import Amount, squeezed
+from jarvis_workers.sec.rules.scope import bare
+from jarvis_workers.source.amounts import Amount, is_fixed, squeezed
 
 __all__ = ["RULES"]
 
 ARGUMENTS = {b"gets": (1, 1), b"sprintf": (2, 99), b"vsprintf": (3, 3)}
 COPIES = (2, 2)
 PROVEN, NUMBERS = 0.15, -0.3
-MEASURED, ELSEWHERE, BOUNDED = -0.2, -0.15, -0.1
+MEASURED, ELSEWHERE, BOUNDED, UNKNOWN = -0.2, -0.15, -0.1, -0.05
 WIDE = 4
 NAME = re.compile(rb"[A-Za-z_]\w*+\Z")
 UNBOUNDED_STRING = re.compile(rb"%[-+ #0]*\*?\d*(?:l?s|S)")
@@ -40,7 +42,9 @@ def check_copy(site: Site) -> float | None:
     fits = _fits(site, scope, source.strip())
     if fits is not None:
         return None if fits else PROVEN
-    return -0.35 if is_constant(source) else _measured(site, scope)
+    if is_constant(source) or provenance(site, source) == "constant":
+        return NUMBERS - 0.05
+    return _measured(site, scope, source)
 
 
 def check_conversion(site: Site) -> float | None:
@@ -61,12 +65,40 @@ def _is_tested_next(site: Site) -> bool:
     return site.result.tested or (following is not None and following.kind == "test")
 
 
-def _measured(site: Site, scope: Rooms) -> float:
+def _measured(site: Site, scope: Rooms, source: bytes) -> float:
     if is_in_macro(site):
         return ELSEWHERE
-    if was_measured(site) or is_made_to_measure(site, scope):
+    if was_measured(site, source) or is_made_to_measure(site, scope):
         return MEASURED
-    return BOUNDED if is_source_bounded(site, scope) else 0.0
+    if is_source_bounded(site, scope):
+        return BOUNDED
+    return 0.0 if _is_open(site, scope, [source]) else UNKNOWN
+
+
+def _is_open(site: Site, scope: Rooms, sources: Iterable[bytes]) -> bool:
+    """Tell a text from outside of the program, or of a caller who is not seen to pass what is bounded.
+
+    What a caller gives goes into a room of fixed size, or into one of the caller's, whose size nobody tells.
+    """
+    names = [bare(source) for source in sources]
+    if any(FROM_OUTSIDE.search(value) for name in names for value in (name, *_given(scope, name))):
+        return True
+    target = bare(site.masked(0))
+    rooms = scope.rooms(target)
+    fixed = bool(rooms) and all(is_fixed(name) for room in rooms for name in room.names)
+    if not fixed and not (NAME.match(target) and _is_of_caller(scope, target)):
+        return False
+    return any(NAME.match(name) and _is_of_caller(scope, name) for name in names)
+
+
+def _given(scope: Rooms, name: bytes) -> list[bytes]:
+    """Return what a pointer was given; a number from outside is no text."""
+    return [value.text for value in scope.values(name)] if NAME.match(name) and scope.is_pointer(name) else []
+
+
+def _is_of_caller(scope: Rooms, name: bytes) -> bool:
+    given = scope.is_parameter(name) and scope.is_pointer(name) and not scope.values(name)
+    return given and not scope.is_given_bounded(name)
 
 
 def _fits(site: Site, scope: Rooms, source: bytes) -> bool | None:
@@ -109,7 +141,13 @@ def _formatted(site: Site) -> float | None:
             return PROVEN
         if printed.most is not None:
             return None if rooms and _all_hold(rooms, printed.most + 1) else NUMBERS
-    return 0.0 if UNBOUNDED_STRING.search(pieces(text, site.original(1))) else NUMBERS
+    if not UNBOUNDED_STRING.search(pieces(text, site.original(1))):
+        return NUMBERS
+    scope = Rooms(site)
+    texts = [site.masked(number) for number in range(2, len(site.arguments.spans))]
+    if is_made_to_measure(site, scope) or any(was_measured(site, text) for text in texts):
+        return MEASURED
+    return 0.0 if _is_open(site, scope, texts) else UNKNOWN
 
 
 def _all_hold(rooms: list[Amount], size: int) -> bool:

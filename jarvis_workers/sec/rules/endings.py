@@ -2,6 +2,7 @@
 
 import re
 
+from jarvis_workers.sec.rules.measures import was_measured
 from jarvis_workers.sec.rules.rooms import Rooms
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.amounts import Amount, squeezed
@@ -51,7 +52,7 @@ def _left_open(site: Site, base: bytes, size: Amount, rooms: list[Amount]) -> fl
     measured = squeezed(site.masked(2)).removeprefix(b"sizeof").strip(b"()")
     target = squeezed(site.masked(0))
     if measured == target or size in rooms:
-        return FIELD if is_field else FULL
+        return FIELD if is_field else NEARLY if was_measured(site, site.masked(1)) else FULL
     spare = [room.plus(size, -1).number for room in rooms]
     leaves_one = bool(spare) and all(number is not None and number > 0 for number in spare)
     if leaves_one or squeezed(site.masked(2)).endswith(b"-1"):

@@ -6,6 +6,7 @@ from jarvis_workers.sec.rules.literals import is_constant, pieces, provenance
 from jarvis_workers.sec.rules.macros import macro_parameters
 from jarvis_workers.sec.rules.rooms import Rooms
 from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.scope import NAME
 from jarvis_workers.source.amounts import Amount
 
 __all__ = ["RULES"]
@@ -30,7 +31,7 @@ WIDTH_ARGUMENT = {
 CONVERSION = re.compile(
     rb"%(?:\d+\$)?(?P<skip>\*?)(?P<width>\d*)(?:hh|h|ll|l|q|j|z|t|L)?(?P<allocates>m?)l?(?P<kind>.)", re.DOTALL
 )
-FORWARDS = -0.35
+FORWARDS, HANDED_LITERALS = -0.35, -0.25
 TOO_WIDE = 0.1
 # A plain argument, then a literal: nothing in it can hide a quote or a comment.
 PLAIN = rb"""(?:[^"'/#\\(),;{}]++|\([^"'/#\\(){};]*+\))*+,\s*+"""
@@ -47,8 +48,10 @@ def check_format(site: Site) -> float | None:
     origin = provenance(site, given)
     if origin == "constant":
         return None
-    if site.name[:1] == b"v" or given in macro_parameters(site):
+    if site.name[:1] == b"v" or given.lstrip(b"# ") in macro_parameters(site):
         return FORWARDS
+    if NAME.match(given) and Rooms(site).literals_given(given):
+        return HANDED_LITERALS
     moved = 0.15 if len(spans) == index + 1 else -0.1
     if origin == "mixed":
         moved -= 0.15

@@ -40,6 +40,8 @@ ADDRESS = re.compile(rb"&\s*+[A-Za-z_]\w*+(?P<member>(?:\s*+(?:->|\.)\s*+\w++)*+
 FIXED = re.compile(rb"(?:alloca|__builtin_alloca|_alloca|ALLOCA|strdupa|strndupa)\s*+\(|&\s*+[A-Za-z_]\w*+\s*+\Z|L?\"")
 GIVES = re.compile(rb"(?:alloc|dup|new)\w*+\s*+\(|\bnew\b")
 REPLACED = re.compile(rb"\#[ \t]*+define[ \t]++(?:free|kfree|zfree)\b")
+# In the branches of an `#if` it may be one thing and another.
+POINTER = rb"\n[^\n;{}()=]{0,80}\*\s*%b\s*[=;]"
 ARRAY = re.compile(rb"(?<!\breturn)(?<!\belse)(?<!\bcase)(?<![^\w>])[ \t]++(?:\*+[ \t]*+)?+\Z|,\s*+\**+\Z")
 NAME = re.compile(rb"[A-Za-z_]\w*+\Z")
 STEP_BEHIND, STEP_BEFORE = re.compile(rb"\s*+(?:\+\+|\+=)"), re.compile(rb"\+\+\s*+\Z")
@@ -201,9 +203,12 @@ def _leaves(site: Site) -> bool:
 
 
 def _not_from_heap(site: Site, given: bytes) -> float | None:
+    """Of what is not from the heap; a macro, whose name is in capitals, may stand for anything."""
     if address := ADDRESS.match(given):
         if address["element"] or site.name == b"delete":
             return None if address["element"] and address["element"].strip() == b"[0]" else 0.0
+        if given.strip(b"& \t\r\n").isupper():
+            return None
         return -0.1 if address["member"] else 0.15
     if given[:1] == b'"' or given[:2] == b'L"':
         return 0.15
@@ -267,7 +272,12 @@ def _is_array(site: Site, name: bytes) -> bool:
         return False
     scope = Scope(site)
     found = scope.declared(name)
-    return found is not None and bool(found.dimensions) and not scope.is_parameter(name)
+    if found is None or not found.dimensions or scope.is_parameter(name):
+        return False
+    known = cast("dict[bytes, bool]", site.source.remembered.setdefault("pointers of the file", {}))
+    if name not in known and len(known) < NAMES_MAX:
+        known[name] = re.search(POINTER % name, site.source.text) is not None
+    return not known.get(name, False)
 
 
 def _may_be_array(site: Site, name: bytes) -> bool:

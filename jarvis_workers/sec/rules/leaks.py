@@ -59,6 +59,7 @@ ERROR_VALUE = re.compile(
 )
 ERROR_LABEL = re.compile(rb"err|fail|bad|out|abort|exit|done|end", re.IGNORECASE)
 TESTED_FOR_FAILURE = re.compile(rb"\s*+\)?\s*+(?:==|<)")
+FAILURE_IN_FRONT = re.compile(rb"(?:\b(?:NULL|nullptr)|-\s*+1)\s*+==\s*+\(\s*+\Z|\b0\s*+>\s*+\(\s*+\Z")
 ENDS = re.compile(
     rb"\bgoto\b|\b(?:_?_?exit|abort|die|fatal|panic|usage|err|errx|longjmp|_Exit|quick_exit)\w{0,16}+\s*+\("
 )
@@ -95,9 +96,12 @@ def _held_from(site: Site) -> int | None:
     at = target_at(site)
     if end is None or text[max(0, at - 16) : at].rstrip().endswith(b"="):
         return None
+    before = text[max(0, at - 32) : at]
+    if FAILURE_IN_FRONT.search(before):
+        return held_from(text, site.start, end, fails=True)
     if not site.result.tested:
         return held_from(text, site.start, end, fails=False)
-    negated = text[max(0, at - 16) : at].rstrip(b" \t\r\n(").endswith(b"!")
+    negated = before.rstrip(b" \t\r\n(").endswith(b"!")
     return held_from(text, site.start, end, fails=negated or TESTED_FOR_FAILURE.match(text, end) is not None)
 
 

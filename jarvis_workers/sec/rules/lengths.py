@@ -19,6 +19,7 @@ GIVEN = re.compile(
     (?:(?P<empty>\{\s*+0?\s*+\}|L?"")|(?P<value>L?"[^"]*+"|[A-Z_][A-Z0-9_]*+))\s*+;""",
     re.VERBOSE,
 )
+QUOTED = re.compile(rb'"([^"]*+)"')
 OPENED = re.compile(rb"([A-Za-z_]\w*+)\s*+\(\s*+(?:\([^()]*+\)\s*+)?\Z")
 READERS = frozenset(b"strlen wcslen strcmp memcmp strchr strrchr if while puts printf sizeof free return".split())
 
@@ -76,8 +77,11 @@ def _literal(scope: Scope, masked: bytes, start: int) -> Amount | None:
     if start < 0:
         return None
     if masked.startswith((b'"', b'L"')):
+        if QUOTED.sub(b"", masked).strip(b" \t\r\n\\L"):
+            return None
         held = scope.site.source.content[start : start + len(masked)]
-        return Amount.of(literal_length(held.partition(b'"')[2].rpartition(b'"')[0]))
+        parts = [held[slice(*match.span(1))] for match in QUOTED.finditer(masked)]
+        return Amount.of(sum(map(literal_length, parts)))
     length = _texts(scope.site.source).get(masked)
     return None if length is None else Amount.of(length)
 

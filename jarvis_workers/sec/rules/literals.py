@@ -75,7 +75,7 @@ def pieces(masked: bytes, original: bytes) -> bytes:
 
 
 def _bare(expression: bytes) -> bytes:
-    expression = expression.strip()
+    expression = expression.replace(b"\\\n", b" ").strip()
     while expression[:1] == b"(" and expression[-1:] == b")" and expression.find(b")") == len(expression) - 1:
         expression = expression[1:-1].strip()
     return expression

@@ -59,6 +59,7 @@ OBJECT = re.compile(rb"([A-Za-z_][\w.:]*+(?:(?:->|\[[^][;]{0,32}\])[\w.]*+)*+)\Z
 GLOBAL = re.compile(rb"[A-Za-z_]\w*+\Z")
 MEMBER = re.compile(rb"[A-Za-z_]\w*+(?:->|\.)[\w.]++\Z")
 LOOPS = re.compile(rb"\b(?:for|while|do|\w*for_each\w*)\b")
+ENDLESS = re.compile(rb"\}\s*+while\s*+\(\s*+(?:1|true)\s*+\)\s*+;")
 OF_PROGRAMS = re.compile(rb"\Z|pthread|mtx|g_mutex|uv_|SDL|Enter|Acquire")
 COMMENT_ON_LOCKS = re.compile(rb"[Ll]ock|mutex|\bheld\b|releas|drop")
 LENDS = re.compile(rb"(?:[Cc]ond\w*|[Ww]ait\w*|assert\w*|init\w*|is_\w+|\w*_held)\s*\(\Z")
@@ -204,6 +205,8 @@ def _is_spared(site: Site, taken: _Taken, way: Way, function: Function) -> bool:
         return True
     result = site.result.target if site.name else b""
     if any(_names_lock(text[slice(*head)]) or (result and result in text[slice(*head)]) for head in way.conditions):
+        return True
+    if ENDLESS.search(text, taken.end, way.at) and b"break" not in text[taken.end : way.at]:
         return True
     if way.kind == "return":
         return not any(CONDITIONAL.search(text, *head) for head in way.conditions)

@@ -13,8 +13,8 @@ __all__ = ["is_made_to_measure", "is_source_bounded", "was_measured"]
 
 REACH, NEAR = 16_384, 1_024
 LEFT = 48
-ASKED = (b"strlen", b"wcslen", b"strnlen", b"sizeof", b"sdslen")
-EXPRESSION = re.compile(rb"[\w.\[\]>-]{1,64}\Z")
+ASKED = (b"strlen", b"wcslen", b"strnlen", b"sizeof", b"sdslen", b"STRLEN")
+EXPRESSION = re.compile(rb"\*?([\w.\[\]>-]{1,64})\Z")
 BASE = re.compile(rb"[&*(\s]*+([A-Za-z_]\w*+)")
 SIZE_BEFORE = re.compile(rb"\bsizeof\b\s*+\(?\s*+\Z")
 COMPARED_AFTER = re.compile(rb"\s*+\)*+(?:\s*+[-+]\s*+[\w.>()-]++){0,3}+\s*+\)?\s*+[<>]=?(?![<>])")
@@ -22,14 +22,18 @@ COMPARED_BEFORE = re.compile(rb"(?<![<>-])[<>]=?\s*+\(?\s*+sizeof\b\s*+\(?\s*+\Z
 BOUNDED_COPY = re.compile(rb"\b(?:strn?l?cpy|strlcat|strncat|mem(?:cpy|move)|m?v?s[cn]*printf)\s*+\(\s*+\Z")
 UNBOUNDED = re.compile(rb"\b(?:strcpy|v?sprintf)\s*+\(\s*+\Z")
 CALL = re.compile(rb"([A-Za-z_]\w*+)\s*+\(")
+LIKE_ALLOCATOR = re.compile(rb"(?:alloc|ALLOC|Alloc)\w*+\Z|_new\Z")
+SIZEOF = re.compile(rb"\bsizeof\s*+(?:\([^()]*+\)|\w++)")
+VARIABLE = re.compile(rb"\b[a-z_]\w*+")
 
 
-def was_measured(site: Site) -> bool:
-    """Tell whether the length of the source, or the size of the target, was looked at before."""
-    source = bare(site.masked(1))
+def was_measured(site: Site, source: bytes) -> bool:
+    """Tell whether the length of the source, or the size of the first argument, was looked at before."""
+    source = bare(source)
     text, end = site.source.text, site.start
     floor = max(site.function.body[0], end - REACH) if site.function else max(0, end - NEAR)
-    if EXPRESSION.match(source) and any(_is_asked(text, at) for at in mentions_backwards(text, source, floor, end)):
+    named = EXPRESSION.match(source)
+    if named and any(_is_asked(text, at) for at in mentions_backwards(text, named[1], floor, end)):
         return True
     target = BASE.match(site.masked(0))
     return target is not None and any(
@@ -42,9 +46,11 @@ def is_made_to_measure(site: Site, scope: Rooms) -> bool:
     target = BASE.match(site.masked(0))
     if target is None:
         return False
-    calls = (CALL.match(bare(value.text)) for value in scope.values(target[1]))
-    allocated = any(call is not None and call[1] in ALLOCATORS for call in calls)
-    return allocated and any(not room.is_plain for room in scope.rooms(target[1]))
+    given = [bare(value.text) for value in scope.values(target[1])]
+    calls = [call for call in map(CALL.match, given) if call is not None]
+    if any(call[1] in ALLOCATORS for call in calls):
+        return any(not room.is_plain for room in scope.rooms(target[1]))
+    return any(LIKE_ALLOCATOR.search(call[1]) and _is_worked_out(call.string[call.end() :]) for call in calls)
 
 
 def is_source_bounded(site: Site, scope: Rooms) -> bool:
@@ -53,8 +59,13 @@ def is_source_bounded(site: Site, scope: Rooms) -> bool:
     return bool(held) and all(one.compared(room) != "more" for one in held for room in rooms)
 
 
+def _is_worked_out(arguments: bytes) -> bool:
+    """Tell a size with a variable or a length in it from a `sizeof` and constants."""
+    return VARIABLE.search(SIZEOF.sub(b"", arguments)) is not None
+
+
 def _is_asked(text: bytes, at: int) -> bool:
-    return text[max(0, at - 16) : at].rstrip(b" \t\r\n(").endswith(ASKED)
+    return text[max(0, at - 16) : at].rstrip(b" \t\r\n(*").endswith(ASKED)
 
 
 def _limits(text: bytes, at: int, behind: int, source: bytes) -> bool:

@@ -15,6 +15,7 @@ CAST = re.compile(
     rb"|(?:static|reinterpret|const)_cast\s*+<[^;]{1,80}?>\s*+\()\s*+"
 )
 CALL = re.compile(rb"(?:::|std\s*+::)?\s*+([A-Za-z_]\w*+)\s*+(?:<[^<>;]{1,64}>)?\s*+\(")
+STARRED = re.compile(rb"[\s(]*+\*\s*+[A-Za-z_]")
 NEW = re.compile(
     rb"(?:::\s*+)?new\b\s*+(?:\(\s*+(?:std\s*+::\s*+)?nothrow\s*+\)\s*+)?+"
     rb"(?P<type>[A-Za-z_][^;()[\]{}]*+)(?P<many>\[)?"
@@ -79,7 +80,7 @@ def check_pair(site: Site) -> float | None:
     taker = _taker(site)
     index = PLACES.get(site.name, 0)
     name = plain_pointer(site.masked(index) if index else released(site))
-    if site.function is None or name is None:
+    if site.function is None or name is None or STARRED.match(site.masked(index)):
         return None
     families = _families(site, name)
     if b"is_vmalloc_addr" in site.before(ASKED_REACH):

@@ -32,6 +32,11 @@ STAR = re.compile(
     rb"(?:\A|[=(,;{}!&|?:<>+-])\s*+\*\s*+(?:\(\s*+[A-Za-z_][\w\s]*+\*[\s*]*+\)\s*+)?+\Z|\breturn\s*+\*\s*+\Z"
 )
 ADDED = re.compile(rb"\s*+\)?\s*+[-+]\s*+[\w(]")
+NULL_IN_FRONT = re.compile(rb"\b(?:NULL|nullptr)\s*+[!=]=\s*+\(\s*+[\w.>\[\]-]++\s*+=\s*+\Z")
+HANDED = re.compile(
+    rb"\b([A-Za-z_]\w*+)\s*+\(\s*+[A-Za-z_][\w.>\[\]-]*+\s*+=\s*+(?:\(\s*+[A-Za-z_][\w\s*]*+\)\s*+)?+\Z"
+)
+NO_CALLS = frozenset((b"if", b"while", b"for", b"switch", b"return"))
 TYPED = re.compile(rb"\s*+<[^;{}()]{1,128}?\*\s*+(?:const\s*+)?>\s*+(?=\()")
 NOTHROW = re.compile(rb"\s*+\)\s*+[A-Za-z_][\w:<>,* ]{0,80}")
 NEW_BEFORE = re.compile(rb"\bnew\s*+\(\s*+(?:std\s*+::\s*+)?\Z")
@@ -55,13 +60,18 @@ ALLOCATING = tuple(
 )
 # How much surer or less sure than the rule, by what may return NULL; and what a NULL is worth when it is passed on.
 SEARCHES = dict.fromkeys(
-    b"strchr strrchr strstr strpbrk strcasestr memchr memmem wcschr wcsrchr wcsstr strtok strtok_r strsep".split(), 0.0
+    b"strchr strrchr strstr strpbrk strcasestr memchr memmem wcschr wcsrchr wcsstr strtok strtok_r".split(), 0.0
 )
+# Of a text that is there, strsep always finds a part.
+SEARCHES[b"strsep"] = -0.2
+# Most tables are asked for what was put there before.
+TABLES = {b"g_hash_table_lookup": -0.1}
 FILES = dict.fromkeys(
     b"fopen fopen64 fdopen freopen tmpfile popen _popen opendir fdopendir fmemopen open_memstream dlopen".split(), 0.05
 )
 LOOKUPS = {
     **SEARCHES,
+    **TABLES,
     **FILES,
     **dict.fromkeys(b"getenv secure_getenv bsearch lfind readdir getlogin ttyname dlsym".split(), 0.0),
     **dict.fromkeys(b"localtime gmtime ctime asctime localtime_r gmtime_r".split(), -0.25),
@@ -79,7 +89,7 @@ LOOKUPS = {
     ),
     **dict.fromkeys(
         b"cJSON_GetObjectItem cJSON_GetObjectItemCaseSensitive cJSON_Parse cJSON_GetArrayItem json_object_get "
-        b"json_object_object_get xmlGetProp xmlDocGetRootElement sqlite3_column_text g_hash_table_lookup g_strrstr "
+        b"json_object_object_get xmlGetProp xmlDocGetRootElement sqlite3_column_text g_strrstr "
         b"g_getenv EVP_get_digestbyname EVP_get_cipherbyname X509_get_subject_name".split(),
         0.0,
     ),
@@ -106,7 +116,7 @@ def check_lookup(site: Site) -> float | None:
         cast = _cast(site)
         return _first_use(cast, cast.arguments.end, passes=False) if cast else None
     said = _first_use(site, site.arguments.end, passes=site.name in FILES)
-    if said is None or (site.name in SEARCHES and _was_found(site)):
+    if said is None or (site.name in SEARCHES and _was_found(site)) or site.masked(0).strip() == b"RTLD_NEXT":
         return None
     return said + LOOKUPS[site.name] - (KNOWN if site.name in SEARCHES and _was_looked_for(site) else 0.0)
 
@@ -145,11 +155,21 @@ def _first_use(site: Site, end: int | None, *, passes: bool) -> float | None:
     if site.name in SEARCHES and ADDED.match(site.source.text, end, end + 32):
         return COMPUTED
     if result.kind == "assigned":
-        name = None if result.tested else plain_pointer(result.target)
+        name = None if result.tested or _is_tested_in_front(site) else plain_pointer(result.target)
         return _followed(site, name, end, passes=passes) if name else None
     if result.kind == "passed":
         return _passed_on(site)
     return _direct(site, end) if result.kind in ("other", "ignored") else None
+
+
+def _is_tested_in_front(site: Site) -> bool:
+    """Tell `if (NULL == (p = f()))`, and `CHECK(p = f())`: what is handed on may be looked at there."""
+    before = site.source.text[max(0, site.start - LEFT) : site.start]
+    before = before[max(before.rfind(b";"), before.rfind(b"{"), before.rfind(b"}")) + 1 :]
+    if b"(" not in before:
+        return False
+    handed = HANDED.search(before)
+    return NULL_IN_FRONT.search(before) is not None or (handed is not None and handed[1] not in NO_CALLS)
 
 
 def _passed_on(site: Site) -> float | None:
@@ -198,7 +218,7 @@ def _weighed(said: float, mention: Mention) -> float:
 def _used(site: Site, mention: Mention, name: bytes, *, passes: bool) -> float | None:
     """Say how much a mention counts: 0 for nothing, else 1 and how far the confidence moves; None ends the search."""
     if mention.kind == "dereference":
-        return 1.0 + CERTAIN
+        return 0.0 if _is_element_address(site.source.text, mention.at, len(name)) else 1.0 + CERTAIN
     if mention.kind == "argument":
         return _passed(site, mention, passes=passes)
     if mention.kind == "other":
@@ -222,6 +242,12 @@ def _passed(site: Site, mention: Mention, *, passes: bool) -> float | None:
 def _counts(text: bytes, callee: bytes, at: int) -> bool:
     """Of what is printed, only the stream or the buffer must be there."""
     return callee not in PRINTING or FIRST.search(text[max(0, at - 64) : at]) is not None
+
+
+def _is_element_address(text: bytes, at: int, length: int) -> bool:
+    """Tell `&p[n]`, which follows nothing."""
+    before = text[max(0, at - 8) : at].rstrip()
+    return text[at + length : at + length + 1] == b"[" and before.endswith(b"&") and not before.endswith(b"&&")
 
 
 def _computes(text: bytes, at: int, length: int) -> bool:

@@ -36,6 +36,8 @@ INDEX = re.compile(rb"\[([A-Za-z_]\w*+)\]")
 STEPPED = re.compile(rb"\s*+(?:\+\+|--|[-+]=)")
 # The third part of a `for` runs after the body.
 IN_STEP = re.compile(rb"\bfor\s*+\([^;{}]*+;[^;{}]*+;[^;{}]*+\Z")
+RETURNS_MAX = 16
+RETURNS = re.compile(rb"_return\w*+\s*+\([^;{}]*+;\s*+[A-Za-z_]\w*+\s*+:(?!:)")
 UNEVALUATED = re.compile(
     rb"\b(?:[A-Z_][A-Z0-9_]{2,}+|struct_size|flex_array_size|container_of|\w*sizeof\w*+|\w*typeof\w*+)\s*+\([^;{}]*+\Z"
 )
@@ -118,6 +120,7 @@ def follow(site: Site, name: bytes, start: int) -> Iterator[Mention]:
     text, end = site.source.text, min(function.body[1], start + REACH)
     if next_mention(text, name, start, end) < 0:
         return
+    end = _returned_by_macro(text, start, end)
     parts = [base[1], *INDEX.findall(name)]
     left = MENTIONS_MAX
     for stretch in straight(text, start, end):
@@ -129,6 +132,18 @@ def follow(site: Site, name: bytes, start: int) -> Iterator[Mention]:
             if kind != "assignment" and IN_STEP.search(text[max(start, at - STEP_REACH) : at]):
                 continue
             yield Mention(kind, at, callee, stretch.inner, stretch.left)
+
+
+def _returned_by_macro(text: bytes, start: int, end: int) -> int:
+    """Return where a macro such as `debug_return_int(n);` in front of a label leaves, or else `end`."""
+    at = text.find(b"_return", start, end)
+    for _ in range(RETURNS_MAX):
+        if at < 0:
+            break
+        if RETURNS.match(text, at, min(end, at + 256)) and text.count(b"{", start, at) == text.count(b"}", start, at):
+            return at
+        at = text.find(b"_return", at + 1, end)
+    return end
 
 
 def is_shown(site: Site, mention: Mention) -> bool:

@@ -2,7 +2,9 @@
 
 import re
 
+from jarvis_workers.sec.rules.facts import target_at
 from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.scope import NAME, Scope, bare
 
 __all__ = ["RULES"]
 
@@ -14,9 +16,14 @@ CASTS = re.compile(
 CAST = re.compile(rb"\([\w\s*]{1,80}\)(?=[\w(*])")
 NAME_AT_START, NAME_AT_END = re.compile(rb"\w+"), re.compile(rb"(\w+)\s*\Z")
 GIVES_UP = re.compile(
-    rb"\b(?:abort|_?exit|die|fatal|panic|oom|out_of_memory|err|errx|nomem|assert|serverAssert|BUG)\w*\s*\(",
+    rb"\b(?:[a-z]+_)?(?:abort|_?exit|die|fatal|panic|oom|out_of_memory|err|errx|nomem|assert|serverAssert|BUG)\w*\s*\("
+    rb"|\b(?:ALLEGE|REQUIRE|CHECK|ENSURE|VERIFY)\w*\s*\(",
     re.IGNORECASE,
 )
+NEXT, LATER = 160, 400
+GIVEN_UP, KEPT_ELSEWHERE = -0.2, -0.15
+MADE = re.compile(rb"(?:\w*(?:alloc|dup|new)\w*\s*\(|new\b|NULL\b|nullptr\b|0\Z)", re.IGNORECASE)
+IS_TESTED = re.compile(rb"[^;]*;\s*+if\s*+\((?:[^()]*==\s*+(?:NULL|nullptr|0)|\s*+![^()]*)\s*+\)\s*+\{[^{}]*")
 
 
 def check_realloc(site: Site) -> float | None:
@@ -27,7 +34,24 @@ def check_realloc(site: Site) -> float | None:
         return None
     if _was_saved(site, pointer):
         return None
-    return -0.2 if GIVES_UP.search(site.after(160)) else 0.0
+    if _gives_up(site):
+        return GIVEN_UP
+    return KEPT_ELSEWHERE if NAME.match(pointer) and _is_kept_elsewhere(site, pointer) else 0.0
+
+
+def _is_kept_elsewhere(site: Site, pointer: bytes) -> bool:
+    """Tell a pointer that the caller passed by value, or that was read from where it still is."""
+    scope = Scope(site)
+    values = [value.text for value in scope.values(pointer, target_at(site))]
+    if any(MADE.match(bare(value)) for value in values):
+        return False
+    return scope.is_parameter(pointer) or (bool(values) and all(values))
+
+
+def _gives_up(site: Site) -> bool:
+    """Tell whether the program ends where there is no memory, at the end of a few words of farewell."""
+    tested = IS_TESTED.match(site.after(LATER))
+    return GIVES_UP.search(tested[0] if tested else site.after(NEXT)) is not None
 
 
 def _was_saved(site: Site, pointer: bytes) -> bool:

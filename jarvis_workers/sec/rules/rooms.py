@@ -5,21 +5,23 @@ many answers.  A parameter that is not changed holds what the callers in the sam
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import cast
+from typing import TypeVar, cast
 
 from jarvis_workers.sec.rules.lengths import length_of, numbers_of
 from jarvis_workers.sec.rules.rule import Site
-from jarvis_workers.sec.rules.scope import NAME, Declared, Scope, Value, bare, value_at
+from jarvis_workers.sec.rules.scope import GLOBALS_MAX, NAME, Declared, Scope, Value, bare, value_at
 from jarvis_workers.source.amounts import POINTER_BYTES, Amount, literal_length, read_amount, size_of_type, squeezed
 
 __all__ = ["Rooms"]
 
+T = TypeVar("T")
 FOLLOWED_MAX = 3
-LOOKS_MAX, NESTED_MAX = 100, 4
+LOOKS_MAX, NESTED_MAX, SEARCHED_MAX = 100, 4, 1_000
 ARGUMENTS_MAX = 4
 TEXT_MAX = 320
+LEFT = 128
 NOTHING = re.compile(rb"\(*(?:\(void\s*\*\)\s*)?(?:NULL|nullptr|0)\)*\Z")
 CALL = re.compile(rb"\s*+(?:::|std::)?([A-Za-z_]\w*+)\s*+\(")
 NEW_ARRAY = re.compile(
@@ -105,11 +107,26 @@ class Rooms(Scope):
         return length_of(self, expression, self.plain_size)
 
     def longest(self, expression: bytes) -> Amount | None:
-        """Return how long a string in an array can be at most, as long as it ends within."""
+        """Return how long a string in an array, or a parameter of the file's own function, can be at most."""
         rooms = self.rooms(expression)
         step = self.element_bytes(bare(expression)) if len(rooms) == 1 else None
         number, each = rooms[0].number if rooms else None, step.number if step else None
-        return Amount.of(number // each - 1) if number and each else None
+        if number and each:
+            return Amount.of(number // each - 1)
+        name = bare(expression)
+        return self.literals_given(name) if NAME.match(name) and self._has_all_callers_here() else None
+
+    def literals_given(self, name: bytes) -> Amount | None:
+        """Return the length of the longest literal that callers in this file pass, if they pass nothing else."""
+        if not self.is_parameter(name) or self.values(name):
+            return None
+        return self._once("literals given", name, lambda: self._longest_literal(name))
+
+    def _longest_literal(self, name: bytes) -> Amount | None:
+        passed = [(scope, given) for scope, given in self._given_by_callers(name) if not NOTHING.match(given.strip())]
+        lengths = [scope.length(given) for scope, given in passed]
+        numbers = [length.number for length in lengths if length is not None and length.number is not None]
+        return Amount.of(max(numbers)) if numbers and len(numbers) == len(lengths) else None
 
     def element_bytes(self, name: bytes) -> Amount | None:
         """Return the size of what a pointer points to, or an array holds."""
@@ -119,6 +136,14 @@ class Rooms(Scope):
         if found.stars + len(found.dimensions) > 1:
             return Amount.of(POINTER_BYTES)
         return size_of_type(found.type)
+
+    def is_given_bounded(self, name: bytes) -> bool:
+        """Tell whether all callers in this file pass literals, or memory whose size they know."""
+        return self._once("bounded by callers", name, lambda: self._is_bounded(name))
+
+    def _is_bounded(self, name: bytes) -> bool:
+        given = list(self._given_by_callers(name))
+        return bool(given) and all(scope.length(text) or scope.rooms(text) for scope, text in given)
 
     def _rooms_of(self, name: bytes, before: int | None, depth: int) -> list[Amount]:
         found = self.declared(name)
@@ -130,7 +155,7 @@ class Rooms(Scope):
         rooms: list[Amount] = []
         values = self.values(name, before)
         if not values and self.is_parameter(name):
-            return self._rooms_from_callers(name)
+            return self._once("rooms from callers", name, lambda: self._rooms_from_callers(name))
         for value in values:
             if NOTHING.match(value.text):
                 continue
@@ -141,24 +166,56 @@ class Rooms(Scope):
         return rooms
 
     def _rooms_from_callers(self, name: bytes) -> list[Amount]:
-        """Look what the callers in this file pass, one step up."""
-        function = self.site.function
-        if function is None or self.depth:
-            return []
-        given = self.text[slice(*function.parameters)].split(b",")
-        named = [found[1] if (found := PARAMETER.search(one)) else b"" for one in given]
-        index = named.index(name) if name in named else len(named)
         rooms: list[Amount] = []
-        for at in self.found(function.name + b"(", len(self.text)):
-            caller = self.site.source.functions.at(at)
-            if caller is None or caller == function:
-                continue
-            site = Site(self.site.source, function.name, at, at + len(function.name))
-            more = Rooms(site, depth=1).rooms(site.masked(index))
+        for scope, given in self._given_by_callers(name):
+            more = scope.rooms(given)
             if not more or any(not room.is_plain for room in more):
                 return []
             rooms += more
         return rooms
+
+    def _given_by_callers(self, name: bytes) -> Iterator[tuple["Rooms", bytes]]:
+        """Yield what the callers in this file pass for a parameter, one step up."""
+        function = self.site.function
+        if function is None or self.depth or not self._may_search():
+            return
+        given = self.text[slice(*function.parameters)].split(b",")
+        named = [found[1] if (found := PARAMETER.search(one)) else b"" for one in given]
+        index = named.index(name) if name in named else len(named)
+        calls = self._once("calls", b"", lambda: list(self.found(function.name + b"(", len(self.text))))
+        for at in calls:
+            caller = self.site.source.functions.at(at)
+            if caller is not None and caller != function:
+                site = Site(self.site.source, function.name, at, at + len(function.name))
+                yield Rooms(site, depth=1), site.masked(index)
+
+    def _has_all_callers_here(self) -> bool:
+        """Tell a static function that is only called, and not so often that not all calls are looked at."""
+        function = self.site.function
+        if function is None or b"static" not in self.text[max(0, function.start - LEFT) : function.start]:
+            return False
+        return self._may_search() and self._once("is only called", b"", lambda: self._is_only_called(function.name))
+
+    def _may_search(self) -> bool:
+        """Bound for how many functions of a file all of its text is searched."""
+        searched = cast("set[int]", self.site.source.remembered.setdefault("callers searched", set()))
+        if len(searched) < SEARCHED_MAX:
+            searched.add(self._start)
+        return self._start in searched
+
+    def _is_only_called(self, name: bytes) -> bool:
+        calls = self.text.count(name + b"(")
+        return calls < GLOBALS_MAX and calls == self.text.count(name)
+
+    def _once(self, what: str, name: bytes, work: Callable[[], T]) -> T:
+        """Work out once a function what does not depend on the site in it."""
+        if self.depth:
+            return work()
+        known = cast("dict[tuple[int, bytes], T]", self.site.source.remembered.setdefault(what, {}))
+        key = (self._start, name)
+        if key not in known:
+            known[key] = work()
+        return known[key]
 
     def _room_of_value(self, name: bytes, value: Value, depth: int) -> list[Amount]:
         given = bare(value.text)
@@ -290,6 +347,9 @@ class Rooms(Scope):
         return numbers_of(self.site.source)
 
     def _sizeof(self, text: bytes) -> Amount | None:
+        if text.startswith(b'"'):
+            length = self.length(text)
+            return Amount.of(length.number + 1 if length and length.number is not None else len(text) - 1)
         if text.startswith(b"*"):
             pointed = text[1:].strip()
             return self.element_bytes(pointed) if NAME.match(pointed) else None

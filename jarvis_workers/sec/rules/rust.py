@@ -1,14 +1,20 @@
 """The rules for Rust: unsafe, unwrap_expect and mem_transmute, and the context that softens them."""
 
+import re
+
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.sec.rules.rust_context import in_tests, softened
+from jarvis_workers.sec.rules.rust_context import is_explained, is_of_tests, is_unsafe_function, softened
 from jarvis_workers.source.late import late
 
 __all__ = ["RULES"]
 
 UNSAFE_CODE = late(
-    rb'\s*+(?:\{|\$|(?:async\s+|const\s+)?(?:extern\s*(?:"\s*"\s*)?)?(?:\{|fn\s+\w|mod\b)|(?:auto\s+)?trait\b)'
+    rb'\s*+(?:(?P<block>[{$])|(?P<plain>fn\s+\w)|(?:async\s+|const\s+)?(?:extern\s*(?:"\s*"\s*)?)?(?:\{|fn\s+\w|mod\b)|(?:auto\s+)?trait\b)'
 )
+TAKES_BACK = late(rb"\s*+\{\s*+(?:\w++\s*+::\s*+)*+(?:borrow_raw|from_raw_(?:fd|handle|socket))\s*+\(\s*+")
+GIVEN = late(rb"[^;{}]*\b(?:as|into)_raw_(?:fd|handle|socket)\b")
+GIVEN_BEFORE = late(rb"\binto_raw_(?:fd|handle|socket)\b[^;]*\.map\(\|\w+\|\s*\Z")
+PUBLIC = late(rb"\bpub\s+\Z")
 MESSAGE = late(rb'\s*(?:&|concat!|[bc]?r?#*"|[A-Z][A-Z0-9_]+\s*\Z)')
 CALLED = late(rb"\s*+(?:::\s*+<[^;{}]{0,512}?>\s*+)?\(")
 DEFINED = late(rb"\bfn\s+\Z")
@@ -24,14 +30,41 @@ FROM_CONSTANT = late(
 
 
 def check_unsafe(site: Site) -> float | None:
-    """Code that the compiler does not vouch for; a type that merely says `unsafe fn`, or an impl, is none."""
+    """Code that the compiler does not vouch for; a type that merely says `unsafe fn`, or an impl, is none.
+
+    A descriptor that is given back as it was taken is none.  Of what is explained, or tried by tests, and of functions
+    that only this crate can call, the first of a file speaks for the rest.
+    """
     text = site.source.text
-    if text[site.start - 1 : site.start] == b"#" or not UNSAFE_CODE.match(text, site.at, site.at + 256):
+    code = UNSAFE_CODE.match(text, site.at, site.at + 256)
+    if code is None or text[site.start - 1 : site.start] == b"#" or _gives_back(site):
         return None
-    return softened(site)
+    if is_explained(site) or is_of_tests(site) or _is_answered_for(site, code):
+        first = site.source.remembered.setdefault("spoken for", site.start)
+        return softened(site) if first == site.start else None
+    return 0.0
+
+
+def _gives_back(site: Site) -> bool:
+    """Tell `from_raw_fd(a.into_raw_fd())` and `borrow_raw(self.as_raw_fd())`: nobody else has the descriptor."""
+    text = site.source.text
+    taken = TAKES_BACK.match(text, site.at, site.at + 256)
+    return taken is not None and (
+        GIVEN.match(text, taken.end(), taken.end() + 128) is not None
+        or GIVEN_BEFORE.search(text[max(0, site.start - 160) : site.start]) is not None
+    )
+
+
+def _is_answered_for(site: Site, code: re.Match[bytes]) -> bool:
+    """Tell a block within an unsafe function, and a function whose calls are told where they stand, in this crate."""
+    text = site.source.text
+    if code["block"]:
+        return site.function is not None and is_unsafe_function(text, site.function.start)
+    return code["plain"] is not None and not PUBLIC.search(text[max(0, site.start - 32) : site.start])
 
 
 def check_unwrap(site: Site) -> float | None:
+    """A test is meant to panic when it fails."""
     text = site.source.text
     if not text[max(0, site.start - 64) : site.start].rstrip().endswith(b"."):
         return None
@@ -41,7 +74,7 @@ def check_unwrap(site: Site) -> float | None:
             return None
     elif not _takes_message(site):
         return None
-    return _of_value(site) + in_tests(site)
+    return None if is_of_tests(site) else _of_value(site)
 
 
 def check_transmute(site: Site) -> float | None:
@@ -52,14 +85,14 @@ def check_transmute(site: Site) -> float | None:
     return softened(site)
 
 
-def _of_value(site: Site) -> float:
-    """Surer where the value was read from outside; less sure for locks, and where a constant was read."""
+def _of_value(site: Site) -> float | None:
+    """Surer where the value was read from outside, less sure for locks; what is made of a constant is always there."""
     text = site.source.text
     before = b"".join(text[max(0, site.start - 160) : site.start].split())
     if before.endswith(LOCKS):
         return -0.05
     if FROM_CONSTANT.search(before):
-        return -0.1
+        return None
     return 0.15 if FROM_OUTSIDE.search(before) else 0.0
 
 

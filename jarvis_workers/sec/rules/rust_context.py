@@ -7,7 +7,16 @@ from typing import cast
 from jarvis_workers.sec.rules.rule import Site, Source
 from jarvis_workers.source.late import late
 
-__all__ = ["in_tests", "is_commented", "is_explained", "is_generated", "is_in_tests", "softened"]
+__all__ = [
+    "in_tests",
+    "is_commented",
+    "is_explained",
+    "is_generated",
+    "is_in_tests",
+    "is_of_tests",
+    "is_unsafe_function",
+    "softened",
+]
 
 LINES_ABOVE = 5
 REACH = 2_048
@@ -18,6 +27,7 @@ TEST_ATTRIBUTE = late(
     rb"|mod(?<!\wmod)\s+tests?\b"
 )
 BODY = late(rb"[{;]")
+UNSAFE_FN = late(rb'\bunsafe\s+(?:extern\s*(?:"[^"]*"\s*)?)?fn\s+\Z')
 BRACE = late(rb"[{}]")
 EXPLAINED, TESTED = -0.2, -0.15
 
@@ -75,6 +85,16 @@ def is_in_tests(site: Site) -> bool:
     starts, ends = _test_ranges(site.source)
     number = bisect_right(starts, site.start) - 1
     return number >= 0 and site.start < ends[number]
+
+
+def is_of_tests(site: Site) -> bool:
+    """Tell whether the site is in a file of tests, or in tests of its own file."""
+    return site.source.test or is_in_tests(site)
+
+
+def is_unsafe_function(text: bytes, name: int) -> bool:
+    """Tell whether the function whose name stands at `name` is declared `unsafe`."""
+    return UNSAFE_FN.search(text[max(0, name - 64) : name]) is not None
 
 
 def _test_ranges(source: Source) -> tuple[list[int], list[int]]:

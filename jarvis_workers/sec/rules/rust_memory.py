@@ -1,16 +1,26 @@
 """raw_pointer, mem_forget and maybe_uninit: where Rust code looks after memory by itself."""
 
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.sec.rules.rust_context import is_generated, softened
+from jarvis_workers.sec.rules.rust_context import (
+    is_explained,
+    is_generated,
+    is_of_tests,
+    is_unsafe_function,
+    softened,
+)
 from jarvis_workers.source.late import late
 
 __all__ = ["RULES", "is_within_extern"]
 
 BEFORE, AFTER = 512, 1_024
 OWNED, WRITES = 0.05, 0.15
-CAST, PARAMETER, FIELD, ELSEWHERE, UNCHECKED = 0.0, -0.05, -0.05, -0.15, 0.25
+CAST, PARAMETER, FIELD, WITHIN, UNCHECKED = 0.0, -0.05, -0.05, 0.1, 0.25
 CONST_TO_MUT = late(rb"\*\s*const\s++[^;{}()=]{1,64}?\)*\s*+as\s++\Z")
+# What is followed on the spot is told as unsafe code.
+IN_UNSAFE = late(rb"\bunsafe\s*\{[^{};]*\Z")
 TO_MUT = late(rb"\*\s*mut\s+(?!(?:[\w]+::)*c_void|_\b)")
+PUBLIC = late(rb"\bpub\s+(?:(?:const|async)\s+)*fn\s+\Z")
+TO_NUMBER = late(rb"\*\s*(?:const|mut)\s+[^;{}()=]{1,96}?\s+as\s+[ui](?:size|64)\b")
 WORDS = late(rb"\w+")
 FOLLOWED = late(rb"(?:[^\w)\]\s*]|\breturn)\s*\*\s*\Z")
 READ = late(rb"\.(?:read|write|add|offset)\(")
@@ -18,7 +28,6 @@ AS = late(rb"\bas\s+\Z")
 FIELD_BEFORE = late(rb"(?:\A|[{,(\]])\s*(?:pub(?:\s*\([^()]*\))?\s+)?\w+\s*:\s*(?:Option\s*<\s*)?\Z")
 STRUCT = late(rb"\b(?:struct|union|enum)\s+\w[^;{}()]*\{[^{}]*\Z")
 PARAMETER_NAME = late(rb"(?:\A|[(,])\s*(?:mut\s+)?(\w+)\s*:\s*\Z")
-UNSAFE_FN = late(rb'\bunsafe\s+(?:extern\s*(?:"[^"]*"\s*)?)?fn\s+\Z')
 EXTERN_BLOCK = late(rb'\bextern\s*(?:"[^"]*"\s*)?\Z')
 OWNERS = late(rb"\b(?:Box|Rc|Arc|Weak|CString)\s*(?:::\s*<(?:[^<>;]|<[^<>;]{0,64}>){0,128}>\s*)?::\s*\Z")
 SLICES = (b"from_raw_parts", b"from_raw_parts_mut")
@@ -42,7 +51,10 @@ FOREIGN = late(
 
 
 def check_pointer(site: Site) -> float | None:
-    """Surest where a safe function reads what any caller hands in, or `*const` becomes `*mut`."""
+    """Surest where a safe function reads what any caller hands in, or `*const` becomes `*mut`.
+
+    A type that is merely named is none, nor is a pointer that nobody follows where it is explained or tested.
+    """
     if is_generated(site.source):
         return None
     if site.name:
@@ -51,19 +63,28 @@ def check_pointer(site: Site) -> float | None:
     if is_within_extern(site):
         return None
     if AS.search(before):
+        if TO_NUMBER.match(site.source.text, site.start, site.start + 160):
+            return None
         writes = CONST_TO_MUT.search(before) and TO_MUT.match(site.source.text, site.start, site.start + 64)
-        return (WRITES if writes else CAST) + softened(site)
-    return _of_type(site, before) + softened(site)
+        moved: float | None = WRITES if writes else None if IN_UNSAFE.search(before) else CAST
+    else:
+        moved = _of_type(site, before)
+    if moved is None or (moved <= CAST and (is_explained(site) or is_of_tests(site))):
+        return None
+    return moved + softened(site)
 
 
-def _of_type(site: Site, before: bytes) -> float:
+def _of_type(site: Site, before: bytes) -> float | None:
+    """The parameters of an unsafe function are for its callers to answer for."""
     parameter = PARAMETER_NAME.search(before)
     function = _declaring(site)
     if parameter and function:
-        return UNCHECKED if _is_read_unasked(site, function, parameter[1]) else PARAMETER
-    if FIELD_BEFORE.search(before) and STRUCT.search(before):
-        return FIELD
-    return ELSEWHERE
+        if is_unsafe_function(site.source.text, function[0]):
+            return None
+        if not _is_read_unasked(site, function, parameter[1]):
+            return PARAMETER
+        return UNCHECKED if PUBLIC.search(site.source.text[max(0, function[0] - 64) : function[0]]) else WITHIN
+    return FIELD if FIELD_BEFORE.search(before) and STRUCT.search(before) else None
 
 
 def _declaring(site: Site) -> tuple[int, int, int] | None:
@@ -78,11 +99,9 @@ def _declaring(site: Site) -> tuple[int, int, int] | None:
 
 
 def _is_read_unasked(site: Site, function: tuple[int, int, int], name: bytes) -> bool:
-    """Tell a safe function that follows a pointer of its caller without a look at it."""
+    """Tell a function that follows a pointer of its caller without a look at it."""
     text = site.source.text
-    start, first, last = function
-    if UNSAFE_FN.search(text[max(0, start - 64) : start]):
-        return False
+    _, first, last = function
     body = text[first : min(last, first + BEFORE * 8)]
     for word in WORDS.finditer(body):
         if word[0] != name or body[word.start() - 1 : word.start()] == b".":

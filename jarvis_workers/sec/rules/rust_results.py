@@ -3,7 +3,7 @@
 from typing import cast
 
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.sec.rules.rust_context import in_tests, is_commented, is_in_tests
+from jarvis_workers.sec.rules.rust_context import in_tests, is_commented, is_of_tests
 from jarvis_workers.source.late import late
 
 __all__ = ["RULES"]
@@ -59,7 +59,7 @@ def check_ignored(site: Site) -> float | None:
     if is_macro:
         return EXPECTED + in_tests(site) if callee in (b"write", b"writeln") else None
     moved = _weight(site, callee)
-    if moved is None or (moved <= EXPECTED and (site.source.test or is_in_tests(site))):
+    if moved is None or (moved <= 0.0 and is_of_tests(site)):
         return None
     return moved + (UNKNOWN if is_commented(site) else 0.0) + in_tests(site)
 

@@ -10,7 +10,7 @@ from typing import NamedTuple, cast
 
 from jarvis_workers.sec.rules.rule import Site
 
-__all__ = ["LATER", "NAME", "Declared", "Scope", "Value", "bare", "mentions_backwards", "value_at"]
+__all__ = ["GLOBALS_MAX", "LATER", "NAME", "Declared", "Scope", "Value", "bare", "mentions_backwards", "value_at"]
 
 FINDS_MAX, MENTIONS_MAX = 512, 48
 VALUE_MAX, VALUES_MAX = 320, 6

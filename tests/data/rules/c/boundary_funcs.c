@@ -149,3 +149,49 @@ void Uart_Receive(volatile uint8_t *port, uint8_t count)
     if (count <= sizeof(frame))
         memcpy(frame, (const void *)port, count);          /* ok: boundary_funcs */
 }
+
+/* A literal says how much is appended, a keyword is one of those that are passed, and a string stays in its buffer. */
+static void keyword(struct out *out, const char *word)
+{
+    char card[40];
+    int length = strlen(word);
+    memcpy(card, word, length);                            /* ok: boundary_funcs */
+    put(out, card);
+}
+
+void escape(struct out *out, const char *text, size_t n)
+{
+    char *more = calloc(6 * n + 1, 1);
+    char few[4] = "";
+    keyword(out, "NAXIS");
+    keyword(out, "BITPIX");
+    strncat(more, "&quot;", n);                            /* ok: boundary_funcs */
+    strncat(few, "&quot;", n);                             /* ruleid: boundary_funcs */
+}
+
+static char typed[80];
+static void trim(char *line)
+{
+    char *first = line;
+    while (*first == ' ')
+        first++;
+    memmove(line, first, strlen(first) + 1);               /* ok: boundary_funcs */
+}
+
+void read_trimmed(void)
+{
+    trim(typed);
+}
+
+char *link_of(const char *path)
+{
+    int room = 0, got;
+    char *text = NULL;
+    do {
+        room += 80;
+        text = xrealloc(text, room);
+        got = readlink(path, text, room);                  /* ok: boundary_funcs */
+    } while (room < got + 1);
+    text[got] = 0;
+    return text;
+}

@@ -174,3 +174,24 @@ int choose(int kind)
     pthread_mutex_unlock(&lock);
     return n;
 }
+
+/* The loop is left with return alone. */
+int next_packet(struct queue *q, char *to, int waits)
+{
+    pthread_mutex_lock(&q->mutex);                 /* ok: deadlock_patterns */
+    do {
+        if (q->filled) {
+            copy_out(q, to);
+            pthread_mutex_unlock(&q->mutex);
+            return 1;
+        }
+        if (!waits) {
+            pthread_mutex_unlock(&q->mutex);
+            return 0;
+        }
+        pthread_cond_wait(&q->cond, &q->mutex);
+    } while (1);
+    if (to == NULL)
+        return -1;
+    return direct(q, to);
+}

@@ -159,3 +159,18 @@ int grow(struct numbers *in)
 		free(room);                                    /* ok: double_free_and_free_non_heap */
 	return 0;
 }
+
+#define STATE (*(struct state *) shared_block)
+#ifdef BUILT_IN
+static const struct layout layouts[] = { { 1 }, { 2 } };
+#else
+static struct layout *layouts = NULL;
+#endif
+
+void clean_up(void)
+{
+	struct state own;
+	free(&STATE);                                  /* ok: double_free_and_free_non_heap */
+	free(&own);                                    /* ruleid: double_free_and_free_non_heap */
+	free(layouts);                                 /* ok: double_free_and_free_non_heap */
+}

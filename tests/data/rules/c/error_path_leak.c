@@ -167,3 +167,13 @@ int sort_out(int kind, size_t n)
     free(p);
     return 0;
 }
+
+int first_line(const char *name, char *line)
+{
+    FILE *f;
+    if (NULL == (f = fopen(name, "r")))                /* ok: error_path_leak */
+        return -1;
+    fgets(line, 80, f);
+    fclose(f);
+    return 0;
+}

@@ -36,3 +36,15 @@ void show(FILE *out, const char *text, int n)
     err(1);                                        /* ok: format_string */
     puts("printf(text)");                          /* ok: format_string */
 }
+
+#define TRACE(args...) do { if (verbose) fprintf(stderr, ##args); } while (0) /* ruleid: format_string */
+#define RATE(name) do {                            \
+    snprintf(key, sizeof(key),                     \
+             PREFIX TEXT_OF(name) "_rate");        \
+} while (0)
+void rates(void)
+{
+    char key[64];
+    snprintf(key, sizeof(key), PREFIX \
+             TEXT_OF(x) "_rate");                   /* ok: format_string */
+}

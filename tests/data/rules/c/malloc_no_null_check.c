@@ -115,3 +115,18 @@ static int grow(Buffer &buffer)
     return put(std::nothrow);                     /* ok: malloc_no_null_check */
 }
 #endif
+
+int planes(struct scaler *s, size_t n)
+{
+    char *row;
+    s->base[0] = malloc(n);                        /* ok: malloc_no_null_check */
+    s->base[1] = malloc(n);                        /* ok: malloc_no_null_check */
+    s->rows = &s->base[0][1];
+    s->last = &s->base[1][1];
+    if (!s->base[0] || !s->base[1])
+        return -1;
+    if (NULL == (row = malloc(n)))                 /* ok: malloc_no_null_check */
+        return -1;
+    row[0] = 0;
+    return 0;
+}

@@ -30,3 +30,16 @@ fn near_misses(a: usize, constant: &u32) {
     // p as *mut u8 // ok: raw_pointer
     let error = io::Error::from_raw_os_error(2); // ok: raw_pointer
 }
+fn named_types(bytes: &[u8]) -> *const u8 { // ok: raw_pointer
+    let tag: PhantomData<*const ()> = PhantomData; // ok: raw_pointer
+    let address = bytes as *const [u8] as *const u8 as usize; // ok: raw_pointer
+    let view = unsafe { &mut *(bytes.as_ptr() as *mut [u8; 4]) }; // ok: raw_pointer
+    // SAFETY: never followed.
+    let kept = bytes as *const [u8]; // ok: raw_pointer
+    bytes.as_ptr()
+}
+/// # Safety
+/// `p` is valid.
+pub unsafe fn by_contract(p: *const u8) -> u8 { // ok: raw_pointer
+    *p
+}

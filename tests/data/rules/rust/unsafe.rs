@@ -20,3 +20,16 @@ pub fn text() -> (char, &'static str) {
 macro_rules! wrap { ($b:block) => { unsafe $b }; } // ruleid: unsafe
 macro_rules! run { ($e:expr) => { unsafe { $e } }; } // ruleid: unsafe
 fn r#unsafe() {} // ok: unsafe
+pub fn read_all(fd: OwnedFd, p: *const u8) -> u8 {
+    let made = unsafe { File::from_raw_fd(number) }; // ruleid: unsafe
+    let file = unsafe { File::from_raw_fd(fd.into_raw_fd()) }; // ok: unsafe
+    let lent = unsafe { BorrowedFd::borrow_raw(file.as_raw_fd()) }; // ok: unsafe
+    // SAFETY: the first of a file speaks for the rest.
+    let first = unsafe { *p }; // ruleid: unsafe
+    // SAFETY: as above.
+    let second = unsafe { *p }; // ok: unsafe
+    first + second
+}
+unsafe fn within(p: *const u8) -> u8 { // ok: unsafe
+    unsafe { *p } // ok: unsafe
+}

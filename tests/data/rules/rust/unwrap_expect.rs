@@ -22,3 +22,14 @@ fn main() {
     #[expect(dead_code)] // ok: unwrap_expect
     let j = failed.expect_err("must fail"); // ok: unwrap_expect
 }
+fn constants() {
+    let pattern = Regex::new("a+b").unwrap(); // ok: unwrap_expect
+    let limit = NonZeroU32::new(7).unwrap(); // ok: unwrap_expect
+}
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn reads() {
+        assert_eq!(read("a").unwrap(), 1); // ok: unwrap_expect
+    }
+}
