@@ -4,8 +4,8 @@ An engine proposes names, most files end there.  What is left is masked, and eac
 at it where it stands.  What was not looked at because the file is beyond all measure is said in `problem`.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -15,8 +15,10 @@ from jarvis_workers.sec.rules.aliases import ALIASES, SPELLINGS, aliases, occurr
 from jarvis_workers.sec.rules.rule import Rule, Site, Source
 from jarvis_workers.sec.suppressions import MARKS, OWN_MARK, Remark, judge, suppressions
 from jarvis_workers.source.calls import is_declaration, is_foreign, opening
+from jarvis_workers.source.kept import Kept
+from jarvis_workers.source.late import late
 from jarvis_workers.source.lex import mask
-from jarvis_workers.source.match import Word, build
+from jarvis_workers.source.match import Matcher, Word, build
 
 __all__ = ["EXTENSIONS", "Hit", "Scan", "Scanner", "as_utf8", "is_header", "is_test", "language_of"]
 
@@ -27,6 +29,7 @@ SITES_PER_LINE = 16
 LOOK_AHEAD = 8_192
 LEAST, MOST = 0.4, 0.95
 TEST_FILE = -0.1
+UNSEEN = (0.0, 0)
 LONGEST_NAME = 64
 
 EXTENSIONS: Mapping[bytes, str] = {
@@ -34,7 +37,7 @@ EXTENSIONS: Mapping[bytes, str] = {
     b"rs": "rust",
 }
 HEADERS = frozenset(b"h hpp hh hxx inl ipp tpp".split())
-TESTS = re.compile(
+TESTS = late(
     rb"(?:^|/)(?:tests?|testing|testsuite|unittests?|benches|examples?)/"
     rb"|(?:^|/)(?:test[_-][^/]*|[^/]*[_-](?:test|tests|unittest)|tests?)\.[^./]+\Z"
 )
@@ -64,8 +67,9 @@ class Scan(NamedTuple):
 class Scanner:
     """Some rules, compiled on first use for each language; what is not among them costs nothing."""
 
-    def __init__(self, engine: str | None = None, rules: Sequence[Rule] = RULES) -> None:
+    def __init__(self, engine: str | None = None, rules: Sequence[Rule] = RULES, kept: Kept | None = None) -> None:
         self._engine = engine
+        self._kept = kept
         self.rules = tuple(rules)
         self._languages: dict[str, _Language] = {}
 
@@ -73,7 +77,7 @@ class Scanner:
         """`language` is "c/cpp" or "rust"."""
         if language not in self._languages:
             wanted = [rule for rule in self.rules if rule.language == language]
-            self._languages[language] = _Language(wanted, self._engine)
+            self._languages[language] = _Language(wanted, partial(build, engine=self._engine, kept=self._kept))
         if content[:3] in BYTE_ORDER_MARKS or content[:2] in BYTE_ORDER_MARKS or 0 in content[:HEAD_BYTES]:
             content = as_utf8(content)
         names, named, marks, problem = self._languages[language].names(content)
@@ -106,7 +110,7 @@ _Names = tuple[list[_Name], dict[bytes, bytes], list[int], str | None]
 class _Language:
     """What the rules of a language ask for, and the matchers for it."""
 
-    def __init__(self, rules: Sequence[Rule], engine: str | None) -> None:
+    def __init__(self, rules: Sequence[Rule], build: Callable[[Sequence[bytes | Word]], Matcher]) -> None:
         self._calls, self._words, endings = (_by_name(rules, kind) for kind in ("calls", "words", "tails"))
         bare = [*self._words, *endings]
         self._spelled = _by_spelling(self._calls)
@@ -117,11 +121,11 @@ class _Language:
         ends_of_bare = {name[at:] for name in bare for at in range(len(name))}
         follows = [WORD_ENDS if tail in ends_of_bare else CALL_FOLLOWS for tail in self._tails]
         patterns = [Word(tail, after) for tail, after in zip(self._tails, follows, strict=True)]
-        self._matcher = build([*patterns, *MARKS], engine) if rules else None
+        self._matcher = build([*patterns, *MARKS]) if rules else None
         self._shapes = [(rule,) for rule in rules for _ in rule.shapes]
         # A pass of its own: within one, no two patterns may match overlapping text.
         shapes = [shape.encode() for rule in rules for shape in rule.shapes]
-        self._shaped = build(shapes, engine) if shapes else None
+        self._shaped = build(shapes) if shapes else None
 
     def names(self, content: bytes) -> _Names:
         """Return the names and shapes that a rule asks for, other names of them, and what may suppress, by offset."""
@@ -260,13 +264,14 @@ def _hits(source: Source, names: Iterable[_Name]) -> tuple[Hit, ...]:
             line_end = content.find(b"\n", start)
             line_end = line_end if line_end >= 0 else len(content)
             looked = {}
-        fresh = [rule for rule in found[2] if looked.get(rule.pattern, 0) < SITES_PER_LINE]
-        site = _site(source, found) if fresh else None
-        for rule in fresh:
-            looked[rule.pattern] = looked.get(rule.pattern, 0) + 1
-            confidence = _confidence(rule, site) if site else None
-            if confidence is not None and confidence > best.get((line_end, rule.pattern), (0.0, 0))[0]:
-                best[line_end, rule.pattern] = confidence, start
+        site = _site(source, found)
+        for rule in found[2]:
+            pattern = rule.pattern
+            times = looked[pattern] = looked.get(pattern, 0) + 1
+            moved = rule.check(site) if rule.check and site and times <= SITES_PER_LINE else None
+            confidence = _confidence(rule, moved, source) if moved is not None else 0.0
+            if confidence > best.get((line_end, pattern), UNSEEN)[0]:
+                best[line_end, pattern] = confidence, start
     return tuple(_numbered(content, best))
 
 
@@ -290,11 +295,8 @@ def _site(source: Source, found: _Name) -> Site | None:
     return Site(source, name, start, at)
 
 
-def _confidence(rule: Rule, site: Site) -> float | None:
-    moved = rule.check(site) if rule.check else None
-    if moved is None:
-        return None
-    return round(min(MOST, max(LEAST, rule.confidence + moved + (TEST_FILE if site.source.test else 0.0))), 2)
+def _confidence(rule: Rule, moved: float, source: Source) -> float:
+    return round(min(MOST, max(LEAST, rule.confidence + moved + (TEST_FILE if source.test else 0.0))), 2)
 
 
 def _is_no_call(source: Source, start: int, at: int) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from jarvis_workers.paths import plain
+from jarvis_workers.source.late import late
 from jarvis_workers.source.lex import comments
 
 __all__ = [
@@ -48,17 +49,17 @@ WITHOUT_REASON = "gives no reason"
 NOTHING_FIRES = "no rule fires here"
 
 SPACE = rb"[ \t\r\f\v]*+"
-OURS = re.compile(rb"jarvis-ignore(?![\w-])(?:\[(?P<rules>[^\]\n]{0,500})\])?+(?:" + SPACE + rb":(?P<reason>[^\n]*+))?")
-NOLINT = re.compile(rb"NOLINT(?P<kind>NEXTLINE|BEGIN|END)?(?![A-Za-z])(?:\((?P<rules>[^)\n]{0,500})\))?")
-NOSEM = re.compile(rb"nosem(?:grep)?(?!\w)(?:[:=]\s?(?P<rules>[^\n]{1,500}))?", re.IGNORECASE)
-CPPCHECK = re.compile(
+OURS = late(rb"jarvis-ignore(?![\w-])(?:\[(?P<rules>[^\]\n]{0,500})\])?+(?:" + SPACE + rb":(?P<reason>[^\n]*+))?")
+NOLINT = late(rb"NOLINT(?P<kind>NEXTLINE|BEGIN|END)?(?![A-Za-z])(?:\((?P<rules>[^)\n]{0,500})\))?")
+NOSEM = late(rb"nosem(?:grep)?(?!\w)(?:[:=]\s?(?P<rules>[^\n]{1,500}))?", re.IGNORECASE)
+CPPCHECK = late(
     rb"cppcheck-suppress(?:-(?P<kind>begin|end|file|macro))?(?![\w-])"
     + SPACE
     + rb"(?:\[(?P<many>[^\]\n]{0,500})\]|(?P<one>[\w*-]+))?"
 )
-FLAWFINDER = re.compile(rb"(?:flawfinder|its4|rats):" + SPACE + rb"ignore\b", re.IGNORECASE)
-COMMENT_STARTS = re.compile(rb"/[/*][/*!<\s]{0,64}+")
-CODE = re.compile(rb"\S")
+FLAWFINDER = late(rb"(?:flawfinder|its4|rats):" + SPACE + rb"ignore\b", re.IGNORECASE)
+COMMENT_STARTS = late(rb"/[/*][/*!<\s]{0,64}+")
+CODE = late(rb"\S")
 PARTED = re.compile(r"[,\s]+")
 EVERY = "*"
 

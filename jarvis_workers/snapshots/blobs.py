@@ -18,6 +18,7 @@ from jarvis_workers.errors import SnapshotDamaged, StoreError, StoreFull
 from jarvis_workers.snapshots.results import FOLDER, Results
 
 CACHE_BYTES = 10_000_000_000
+PATTERNS_FOLDER = "patterns"
 MISSING = "missing; submit the tree again, unless JARVIS_BLOBS_URL here is not where it was submitted to"
 _NAME = re.compile(r"[0-9a-f]{64}")
 _FULL = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS})
@@ -37,10 +38,12 @@ class Blobs(Protocol):
     """Bytes by name.
 
     `put` raises StoreFull; `read`, `path` and `open` raise SnapshotDamaged for what is missing or is not what its
-    name says (`path` and `open` of a directory do not look).  `results` is what this machine keeps beside them.
+    name says (`path` and `open` of a directory do not look).  `results` is what this machine keeps beside them, and
+    `patterns` where it keeps compiled patterns.
     """
 
     results: Results | None
+    patterns: Path | None
 
     def __hash__(self) -> int: ...
 
@@ -74,6 +77,7 @@ def open_blobs(url_or_path: str, cache_dir: Path, cache_bytes: int = CACHE_BYTES
     """
     blobs = _open(url_or_path, cache_dir, cache_bytes)
     blobs.results = Results(cache_dir / FOLDER, results_bytes) if results_bytes else None
+    blobs.patterns = cache_dir / PATTERNS_FOLDER
     return blobs
 
 
@@ -101,6 +105,7 @@ class DirectoryBlobs:
     """Blobs in two levels of directories; several processes may share it."""
 
     results: Results | None = None
+    patterns: Path | None = None
 
     def __init__(self, root: Path) -> None:
         self.root = root

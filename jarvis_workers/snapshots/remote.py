@@ -27,6 +27,7 @@ class RemoteBlobs:
     """Blobs under a URL of fsspec."""
 
     results: Results | None = None
+    patterns: Path | None = None
 
     def __init__(self, url: str, cache_dir: Path, cache_bytes: int) -> None:
         """Raise SettingsError for a URL that cannot be used here; it may hold a password, so only its path is shown."""

@@ -8,7 +8,19 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-__all__ = ["POINTER_BYTES", "Amount", "Lookup", "is_fixed", "literal_length", "read_amount", "size_of_type", "squeezed"]
+from jarvis_workers.source.late import late
+
+__all__ = [
+    "LARGEST",
+    "POINTER_BYTES",
+    "Amount",
+    "Lookup",
+    "is_fixed",
+    "literal_length",
+    "read_amount",
+    "size_of_type",
+    "squeezed",
+]
 
 EXPRESSION_MAX = 240
 DEPTH_MAX = 12
@@ -26,7 +38,8 @@ TOKEN = re.compile(
     )""",
     re.VERBOSE,
 )
-CAST = re.compile(
+NAME = late(rb"[A-Za-z_]\w*+")
+CAST = late(
     rb"""\s*+(?:
       \(\s*+(?:const\s++|struct\s++|enum\s++)*+[A-Za-z_]\w*+(?:\s++\w++)*+[\s*]*+\)(?=\s*+[\w(])
     | (?:static|reinterpret|const)_cast\s*+<[^<>;]++>(?=\s*+\()
@@ -56,7 +69,7 @@ class Amount(NamedTuple):
 
     @classmethod
     def of(cls, number: int) -> "Amount":
-        return _amount({(): number})
+        return Amount((((), number),) if number else ())
 
     @classmethod
     def named(cls, name: bytes) -> "Amount":
@@ -114,6 +127,8 @@ def read_amount(expression: bytes, lookup: Lookup) -> Amount | None:
     """Read masked text, or return None; `lookup("name" or "sizeof", text)` may know more than the text."""
     if len(expression) > EXPRESSION_MAX:
         return None
+    if NAME.fullmatch(expression) and not expression.startswith(b"sizeof"):
+        return lookup("name", expression) or Amount.named(expression)
     return _Reader(expression, lookup).read()
 
 

@@ -6,24 +6,26 @@ Nothing here parses C.  Each look around is bounded, by bytes and by brackets, s
 import re
 from typing import NamedTuple
 
+from jarvis_workers.source.late import late
+
 __all__ = ["Arguments", "arguments", "is_declaration", "is_foreign", "opening"]
 
 REACH = 4_096
 BRACKETS_MAX = 64
-GAP = re.compile(rb"(?:[ \t\r\n\f\v]|\\\r?\n){0,512}+\(")
-BRACKET = re.compile(rb"[][(){},;]")
+GAP = late(rb"(?:[ \t\r\n\f\v]|\\\r?\n){0,512}+\(")
+BRACKET = late(rb"[][(){},;]")
 PLAIN = re.compile(rb"\(([^][(){};]*+)\)")
 SPACE = b" \t\r\n\f\v"
 # What may stand before the name in a declaration: types, qualifiers, stars.
 PREFIX = SPACE + b"*&_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-WORDS = re.compile(rb"\w+")
+WORDS = late(rb"\w+")
 EXPRESSION_WORDS = frozenset(
     b"return else do case throw goto sizeof typeof new delete and or not if while for switch co_return co_await "
     b"co_yield define".split()
 )
 ENDS_STATEMENT = frozenset(b';{}):">]')
 # `const char *s`, `String text`, `char *`, `int`, or nothing at all.
-PARAMETERS = re.compile(
+PARAMETERS = late(
     rb"""
     (?:\A|,)\s*+(?:const\b|volatile\b|struct\b|unsigned\b|register\b|\.\.\.\s*+\Z)
   | (?:\A|,)\s*+[A-Za-z_]\w*+(?:[\s*&]++\w++)++\s*+(?:\[[^\]]*+\]\s*+)?+(?=,|\Z)

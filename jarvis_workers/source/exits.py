@@ -5,10 +5,11 @@ given back in a block that ends with a jump is held again behind it; what is giv
 given back, so that doubt is silent.  `else` of the block in which the thing was taken is never reached with it.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
+
+from jarvis_workers.source.late import late
 
 __all__ = ["Way", "behind_statement", "head_of", "held_from", "ways_out"]
 
@@ -17,19 +18,20 @@ PLACES_MAX = 256
 HEAD_MAX = 512
 CONDITION_MAX = 1_024
 # Each alternative begins with a literal byte: the search for the next one then runs at full speed.
-STRUCTURE = re.compile(
+STRUCTURE = late(
     rb"\{|\}|#[ \t]*+(?:if|el|endif)|r(?<=\br)eturn\b|g(?<=\bg)oto\b|t(?<=\bt)hrow\b|c(?<=\bc)(?:ase|ontinue)\b"
     rb"|d(?<=\bd)efault\b|b(?<=\bb)reak\b"
 )
-PLACES = re.compile(rb"[{};]")
-PARENTHESES = re.compile(rb"[()]")
-OPENS = re.compile(rb"\s*+\{")
-ELSE = re.compile(rb"\s*+else\b")
-CONDITIONAL = re.compile(rb"\b(?:if|else|for|while|switch)\b|#\s*+el")
-IF = re.compile(rb"\bif\b[^(]{0,32}+\(")
-LOOPS = re.compile(rb"\b(?:while|for|switch)\b")
-LAMBDA = re.compile(rb"\[[\w&=,\s*]{0,64}+\]\s*+(?:[({]|mutable\b|->|\Z)")
-LABEL = re.compile(rb"goto\s++(\w++)")
+PLACES = late(rb"[{};]")
+EDGES = (b";", b"{", b"}")
+PARENTHESES = late(rb"[()]")
+OPENS = late(rb"\s*+\{")
+ELSE = late(rb"\s*+else\b")
+CONDITIONAL = late(rb"\b(?:if|else|for|while|switch)\b|#\s*+el")
+IF = late(rb"\bif\b[^(]{0,32}+\(")
+LOOPS = late(rb"\b(?:while|for|switch)\b")
+LAMBDA = late(rb"\[[\w&=,\s*]{0,64}+\]\s*+(?:[({]|mutable\b|->|\Z)")
+LABEL = late(rb"goto\s++(\w++)")
 RELEASE, AGAIN = b"release", b"again"
 JUMPS = (b"return", b"goto", b"throw")
 
@@ -174,10 +176,11 @@ def behind_statement(text: bytes, at: int) -> int:
 
 def head_of(text: bytes, at: int) -> int:
     """Return where the statement begins in which `at` is."""
-    floor = max(0, at - HEAD_MAX)
-    head = text.rfind(b";", floor, at)
-    head = max(head, text.rfind(b"{", max(floor, head), at))
-    return max(head, text.rfind(b"}", max(floor, head), at), floor - 1) + 1
+    head = at - HEAD_MAX if at > HEAD_MAX else 0
+    for edge in EDGES:
+        found = text.rfind(edge, head, at)
+        head = found + 1 if found >= 0 else head
+    return head
 
 
 def _marks(text: bytes, part: Span, releases: Sequence[int], again: Sequence[int]) -> list[tuple[int, bytes]]:

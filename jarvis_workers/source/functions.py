@@ -11,26 +11,30 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from jarvis_workers.source.late import late
+
 __all__ = ["Function", "Functions", "functions"]
 
 HEAD_MAX = 1_024
 NAME_MAX = 128
 BLOCK_MAX = 131_072
 NESTED_MAX = 24
-DIRECTIVE = re.compile(rb"#[ \t]*+(?:(?P<opens>if)|(?P<other>el)|(?P<closes>endif))")
+DIRECTIVE = late(rb"#[ \t]*+(?:(?P<opens>if)|(?P<other>el)|(?P<closes>endif))")
 # Each alternative begins with a literal byte: the search for the next one then runs at full speed.
 MARKS = {"c/cpp": re.compile(rb"\{|\}|" + DIRECTIVE.pattern), "rust": re.compile(rb"\{|\}")}
 HASH, CLOSES = b"#}"
 EDGES = (b";", b"}", b"{")
 NO_BRACES = bytes(byte for byte in range(256) if byte not in b"{}")
-INDENTATION = re.compile(rb"[ \t]*+")
-LINE = re.compile(rb"(?:[^\\\n]++|\\\r?\n|\\)*+")
-RUST_FUNCTION = re.compile(rb"\bfn\s+(\w+)")
-RUST_CONTAINER = re.compile(rb"\b(?:mod|impl|trait|extern)\b|\bmacro_rules\b")
-C_CONTAINER = re.compile(rb"\b(?:namespace|class|struct|union|extern)\b")
-INITIALIZERS = re.compile(rb"\)\s*(?:noexcept\s*)?:(?!:)")
-OLD_PARAMETERS = re.compile(rb"\s*+(?:[A-Za-z_][\w\s*,\[\]]*+;\s*+)++")
-OPERATOR = re.compile(rb"\boperator\s*[^\s\w]{1,3}\Z")
+INDENTATION = late(rb"[ \t]*+")
+LINE = late(rb"(?:[^\\\n]++|\\\r?\n|\\)*+")
+RUST_FUNCTION = late(rb"\bfn\s+(\w+)")
+RUST_CONTAINER = late(rb"\b(?:mod|impl|trait|extern)\b|\bmacro_rules\b")
+C_CONTAINER = late(rb"\b(?:namespace|class|struct|union|extern)\b")
+INITIALIZERS = late(rb"\)\s*(?:noexcept\s*)?:(?!:)")
+OLD_PARAMETERS = late(rb"\s*+(?:[A-Za-z_][\w\s*,\[\]]*+;\s*+)++")
+# Most heads are so plain: one pair of parentheses, right in front of the brace.
+PLAIN_HEAD = re.compile(rb"(?:[^\w()=~]++|\w++(?!\s*+\())*+(?P<name>[A-Za-z_]\w{0,63}+)\s*+\((?P<given>[^()]*+)\)\s*+")
+OPERATOR = late(rb"\boperator\s*[^\s\w]{1,3}\Z")
 WORD = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 NO_NAMES = frozenset(b"__attribute__ __attribute noexcept throw alignas decltype requires __declspec".split())
 CONTROL = frozenset(b"if for while switch do else return".split())
@@ -122,13 +126,16 @@ class _Patience:
         text = self._text
         if self._left < 0:
             return None
-        line_end = text.find(b"\n", place, place + HEAD_MAX)
-        short = text.rfind(b"}", place, line_end) if line_end >= 0 else -1
-        if short >= 0 and _is_paired(text[place + 1 : short]):
-            return short + 1
-        line = text.rfind(b"\n", max(0, place - HEAD_MAX), place) + 1
-        indented = INDENTATION.match(text, line, place)
-        closing = b"\n%b}" % (indented[0] if indented else b"")
+        if text[place + 1 : place + 2] != b"\n":
+            line_end = text.find(b"\n", place, place + HEAD_MAX)
+            short = text.rfind(b"}", place, line_end) if line_end >= 0 else -1
+            if short >= 0 and _is_paired(text[place + 1 : short]):
+                return short + 1
+        closing = b"\n}"
+        if text[place - 1 : place] != b"\n":
+            line = text.rfind(b"\n", max(0, place - HEAD_MAX), place) + 1
+            indented = INDENTATION.match(text, line, place)
+            closing = b"\n%b}" % (indented[0] if indented else b"")
         found = text.find(closing, place, place + BLOCK_MAX)
         end = found + len(closing) - 1 if found >= 0 else -1
         if end >= 0 and _is_paired(text[place + 1 : end]):
@@ -174,15 +181,17 @@ def _is_edge(text: bytes, place: int, at: _Place, *, closes: bool) -> bool:
 
 def _left(at: _Place) -> _Place:
     if at.inner:
-        return at._replace(inner=at.inner - 1)
-    return at._replace(around=max(0, at.around - 1))
+        return _Place(at.around, at.head, at.inner - 1)
+    return _Place(max(0, at.around - 1), at.head, 0)
 
 
 def _opened(text: bytes, place: int, at: _Place, language: str) -> _Place:
     if at.inner:
-        return at._replace(inner=at.inner + 1)
-    if text[max(0, place - NAME_MAX) : place].rstrip().endswith((b"=", b",", b"(")):
-        return at._replace(inner=1)
+        return _Place(at.around, at.head, at.inner + 1)
+    if not text.endswith((b")\n", b") "), 0, place):
+        before = text[place - NAME_MAX if place > NAME_MAX else 0 : place].rstrip()
+        if before.endswith((b"=", b",", b"(")):
+            return _Place(at.around, at.head, 1)
     start = _window(text, place)
     if language == "rust":
         head = _rust_head(text, start, place)
@@ -191,7 +200,8 @@ def _opened(text: bytes, place: int, at: _Place, language: str) -> _Place:
     if head:
         return _Place(at.around, (*head, place + 1), 1)
     container = RUST_CONTAINER if language == "rust" else C_CONTAINER
-    return at._replace(around=at.around + 1) if container.search(text, start, place) else at._replace(inner=1)
+    is_container = container.search(text, start, place) is not None
+    return _Place(at.around + 1, None, 0) if is_container else _Place(at.around, None, 1)
 
 
 def _closed(at: _Place, end: int) -> Function:
@@ -206,7 +216,7 @@ def _window(text: bytes, place: int) -> int:
     for edge in EDGES:
         found = text.rfind(edge, start, place)
         start = found + 1 if found >= 0 else start
-    directive = text.rfind(b"\n#", start, place)
+    directive = text.rfind(b"\n#", start, place) if text.find(b"#", start, place) >= 0 else -1
     line = LINE.match(text, directive + 1, place) if directive >= 0 else None
     return line.end() if line else start
 
@@ -221,6 +231,9 @@ def _rust_head(text: bytes, start: int, place: int) -> _Head | None:
 
 
 def _function_head(text: bytes, start: int, place: int) -> _Head | None:
+    if plain := PLAIN_HEAD.fullmatch(text, start, place):
+        name = plain["name"]
+        return None if name in CONTROL or name in NO_NAMES else (name, plain.start("name"), plain.span("given"))
     end = place
     if text.find(b":", start, place) >= 0 and (initializers := INITIALIZERS.search(text, start, place)):
         end = initializers.start() + 1

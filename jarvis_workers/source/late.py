@@ -1,4 +1,7 @@
-"""Patterns that are compiled when they are first asked for: a process that scans C need not wait for those of Rust."""
+"""Patterns that are compiled when they are first asked for: a process that scans C need not wait for those of Rust.
+
+What is asked for thousands of times a megabyte is better compiled at once: a look-up here takes a little longer.
+"""
 
 import re
 from typing import Any, cast
@@ -6,15 +9,24 @@ from typing import Any, cast
 __all__ = ["late"]
 
 
-class _Late:
-    """Looks like its pattern; what was asked of it once stays at hand."""
+class _Compiled:
+    """Has what a pattern has; a class without `__getattr__`, which makes every look-up slower."""
+
+
+PUBLIC = [name for name in dir(re.Pattern) if not name.startswith("_")]
+
+
+class _Late(_Compiled):
+    """Becomes its pattern when it is first asked for anything."""
 
     def __init__(self, pattern: bytes, flags: int) -> None:
         self._given = pattern, flags
 
     def __getattr__(self, name: str) -> Any:
-        found = self.__dict__[name] = getattr(re.compile(*self._given), name)
-        return found
+        compiled = re.compile(*self._given)
+        self.__dict__.update((public, getattr(compiled, public)) for public in PUBLIC)
+        self.__class__ = _Compiled  # type: ignore[assignment]
+        return getattr(self, name)
 
 
 def late(pattern: bytes, flags: int = 0) -> re.Pattern[bytes]:

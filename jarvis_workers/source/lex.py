@@ -11,43 +11,45 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import NamedTuple
 
+from jarvis_workers.source.late import late
+
 __all__ = ["BLANK", "LEXEMES_MAX", "Masked", "comments", "mask"]
 
 LEXEMES_MAX = 3_000_000
-SLASH = 47
+SLASH, NEWLINE = 47, 10
 BLANK = bytes(10 if byte == 10 else 32 for byte in range(256))
 
-# Each alternative begins with a literal byte: the search for the next one then runs at full speed.
+# Each alternative begins with a literal byte of its own: the search for the next one then runs at full speed.
 C_TOKEN = re.compile(
     rb"""
-      "(?:(?<=\bR")|(?<=\b[LuU]R")|(?<=\bu8R"))(?P<delimiter>[^\s()\\"]{0,16})
+      "(?:(?<=R")(?:(?<=\bR")|(?<=\b[LuU]R")|(?<=\bu8R"))(?P<delimiter>[^\s()\\"]{0,16})
           \([^)]*+(?:\)(?!(?P=delimiter)")[^)]*+)*+(?:\)(?P=delimiter)"|(?P<unclosed_raw>))
-    | "[^"\\\n]*+(?:\\(?:\r?\n|.)[^"\\\n]*+)*+(?:"|(?P<unclosed>))
-    | '(?<=[0-9a-fA-F]')(?<!\bcase')(?<!\bu8')(?=[0-9a-fA-F])(?P<digit_separator>)
-    | '[^'\\\n]*+(?:\\(?:\r?\n|.)[^'\\\n]*+)*+(?:'|(?P<unclosed_char>))
-    | //[^\\\n]*+(?:\\++(?:\r?\n)?[^\\\n]*+)*+
-    | /\*[^*]*+(?:\*++[^*/][^*]*+)*+(?:\*++/|\**+\Z)
+        |[^"\\\n]*+(?:\\(?:\r?\n|.)[^"\\\n]*+)*+(?:"|(?P<unclosed>)))
+    | '(?:(?<=[0-9a-fA-F]')(?<!\bcase')(?<!\bu8')(?=[0-9a-fA-F])(?P<digit_separator>)
+        |[^'\\\n]*+(?:\\(?:\r?\n|.)[^'\\\n]*+)*+(?:'|(?P<unclosed_char>)))
+    | /(?:/[^\n]*+(?:(?:(?<=\\)|(?<=\\\r))\n[^\n]*+)*+
+        |\*[^*]*+(?:\*++[^*/][^*]*+)*+(?:\*++/|\**+\Z))
     """,
     re.VERBOSE | re.DOTALL,
 )
-RUST_TOKEN = re.compile(
+RUST_TOKEN = late(
     rb"""
-      "(?:(?<=\br")|(?<=\b[bc]r"))[^"]*+(?:"|(?P<unclosed_raw>))
-    | "[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|(?P<unclosed>))
+      "(?:(?:(?<=\br")|(?<=\b[bc]r"))[^"]*+(?:"|(?P<unclosed_raw>))
+        |[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|(?P<unclosed>)))
     | \#(?:(?<=\br\#)|(?<=\b[bc]r\#))(?P<hashes>\#*+)"
           [^"]*+(?:"(?!\#(?P=hashes))[^"]*+)*+(?:"\#(?P=hashes)|(?P<unclosed_hashes>))
     | '(?:[^\\'\n\x80-\xff]|[\xc0-\xff][\x80-\xbf]{1,3}|\\[^\n][^'\n]{0,10}+)'
-    | //[^\n]*+
-    | /\*[^*/]*+(?:(?:\*++(?!/)|/++(?!\*))[^*/]*+)*+(?:\*++/|\Z)
-    | /\*(?P<nested>)
+    | /(?:/[^\n]*+
+        |\*[^*/]*+(?:(?:\*++(?!/)|/++(?!\*))[^*/]*+)*+(?:\*++/|\Z)
+        |\*(?P<nested>))
     """,
     re.VERBOSE | re.DOTALL,
 )
-COMMENT_EDGE = re.compile(rb"/\*|\*/")
-IF_ZERO = re.compile(rb"#[ \t]*+if[ \t(]++0")
+COMMENT_EDGE = late(rb"/\*|\*/")
+IF_ZERO = late(rb"#[ \t]*+if[ \t(]++0")
 DIRECTIVE = rb"[ \t]*+#[ \t]*+(if(?:n?def)?|else|elif(?:n?def)?|endif)\b([^\n]*+)"
-FIRST_DIRECTIVE, NEXT_DIRECTIVE = re.compile(DIRECTIVE), re.compile(rb"\n" + DIRECTIVE)
-NEVER = re.compile(rb"[ \t]*+\(?[ \t]*+0[uUlL]*+[ \t]*+\)?\s*+(?:\Z|&&)")
+FIRST_DIRECTIVE, NEXT_DIRECTIVE = late(DIRECTIVE), late(rb"\n" + DIRECTIVE)
+NEVER = late(rb"[ \t]*+\(?[ \t]*+0[uUlL]*+[ \t]*+\)?\s*+(?:\Z|&&)")
 
 
 class Masked(NamedTuple):
@@ -91,6 +93,10 @@ def comments(content: bytes, language: str) -> Iterator[tuple[int, int]]:
 
 
 def _mask_rust(content: bytes) -> Masked:
+    if b"/*" not in content:
+        code, count = RUST_TOKEN.subn(_blanked, content, LEXEMES_MAX)
+        if count < LEXEMES_MAX:
+            return Masked(code, len(code))
     text = bytearray(content)
     at, left = 0, LEXEMES_MAX
     while at < len(content) and left > 0:
@@ -121,11 +127,13 @@ def _blank(content: bytes, text: bytearray, token: re.Pattern[bytes], position: 
 
 
 def _blanked(match: re.Match[bytes]) -> bytes:
-    found, kind = match[0], match.lastgroup
+    found = match[0]
     if found[0] == SLASH:
         return found.translate(BLANK)
+    kind = match.lastgroup
     if kind is None or kind == "delimiter":
-        return found[:1] + found[1:-1].translate(BLANK) + found[-1:]
+        inside = found[1:-1].translate(BLANK) if NEWLINE in found else b" " * (len(found) - 2)
+        return found[:1] + inside + found[-1:]
     if kind == "hashes":
         edge = match.end("hashes") - match.start("hashes") + 2
         return found[:edge] + found[edge:-edge].translate(BLANK) + found[-edge:]

@@ -7,11 +7,15 @@ overlapping text, and a match has one start and one end: a word and what follows
 
 import importlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
+from operator import itemgetter
 from typing import Any, NamedTuple, Protocol, TypeGuard
+
+from jarvis_workers.source.kept import Kept, key_of
+from jarvis_workers.source.late import late
 
 __all__ = ["ENGINES", "Matcher", "Word", "build", "engines"]
 
@@ -23,6 +27,10 @@ RE2_MEMORY_BYTES = 64 << 20
 # hyperscan takes ten times as long to compile the patterns of four hundred words as the words themselves; of a shorter
 # word, which is a part of many others, it is given the pattern.
 LONG_WORD = 6
+RUN = re.compile(rb"[0-9A-Za-z_]++")
+# Of a run, so much of its end is looked at first; shorter words are left to the alternation.
+ENDS_BYTES = 4
+WHOLE_RUN = re.compile(rb"[0-9A-Za-z_]{%d,}\Z" % ENDS_BYTES)
 
 
 class Word(NamedTuple):
@@ -45,16 +53,19 @@ def engines() -> tuple[str, ...]:
     return tuple(name for name in ENGINES if _importable(name))
 
 
-def build(patterns: Sequence[bytes | Word], engine: str | None = None) -> Matcher:
-    """Compile for one engine, or for the best there is; ImportError if `engine` is not installed."""
+def build(patterns: Sequence[bytes | Word], engine: str | None = None, kept: Kept | None = None) -> Matcher:
+    """Compile for one engine, or for the best there is; ImportError if `engine` is not installed.
+
+    What takes long to compile is taken from `kept`, and kept there.
+    """
     if engine is not None:
-        return ENGINES[engine](patterns)
+        return ENGINES[engine](patterns, kept)
     for make in list(ENGINES.values())[:-1]:
         try:
-            return make(patterns)
+            return make(patterns, kept)
         except ImportError:
             continue
-    return ENGINES["re"](patterns)
+    return ENGINES["re"](patterns, kept)
 
 
 def _importable(name: str) -> bool:
@@ -68,13 +79,30 @@ def _importable(name: str) -> bool:
 class _Hyperscan:
     """One pass over the content, whatever the number of patterns."""
 
-    def __init__(self, patterns: Sequence[bytes | Word]) -> None:
+    def __init__(self, patterns: Sequence[bytes | Word], kept: Kept | None) -> None:
         self._hyperscan = importlib.import_module("hyperscan")
-        self._database = self._hyperscan.Database(mode=self._hyperscan.HS_MODE_BLOCK)
         flags = [0 if _is_long(one) else self._hyperscan.HS_FLAG_SOM_LEFTMOST for one in patterns]
         given = [re.escape(one.word) if _is_long(one) else _expression(one) for one in patterns]
-        self._database.compile(expressions=given, ids=list(range(len(patterns))), flags=flags)
+        self._database = self._recalled(given, flags, kept) if kept else self._compiled(given, flags)
         self._words = [(len(one.word), re.compile(one.follows).match) if _is_long(one) else None for one in patterns]
+
+    def _recalled(self, given: list[bytes], flags: list[int], kept: Kept) -> Any:
+        """Load a database; hyperscan refuses those of another version or processor."""
+        hyperscan = self._hyperscan
+        key = key_of((hyperscan.__version__, given, flags))
+        with suppress(hyperscan.error):
+            if found := kept.find(key):
+                database = hyperscan.loadb(found, hyperscan.HS_MODE_BLOCK)
+                database.scratch = hyperscan.Scratch(database)
+                return database
+        database = self._compiled(given, flags)
+        kept.keep(key, hyperscan.dumpb(database))
+        return database
+
+    def _compiled(self, given: list[bytes], flags: list[int]) -> Any:
+        database = self._hyperscan.Database(mode=self._hyperscan.HS_MODE_BLOCK)
+        database.compile(expressions=given, ids=list(range(len(given))), flags=flags)
+        return database
 
     def find(self, content: bytes, limit: int = UNLIMITED) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = []
@@ -108,18 +136,57 @@ class _Alternation:
     def __init__(self, patterns: Sequence[bytes | Word], compiled: Callable[[bytes], Any]) -> None:
         given = [_expression(pattern) for pattern in patterns]
         self._any = compiled(b"|".join(b"(?:%b)" % pattern for pattern in given))
-        self._which = re.compile(b"|".join(b"(%b)" % pattern for pattern in given))
+        self._which = late(b"|".join(b"(%b)" % pattern for pattern in given))
+        self._words = {one.word: number for number, one in enumerate(patterns) if isinstance(one, Word)}
 
     def find(self, content: bytes, limit: int = UNLIMITED) -> list[tuple[int, int]]:
         matches: Iterable[re.Match[bytes]] = self._any.finditer(content)
         return [(self._index(content, match.start()), match.start()) for match in islice(matches, limit)]
 
     def _index(self, content: bytes, start: int) -> int:
+        run = RUN.match(content, start)
+        if run and run[0] in self._words:
+            return self._words[run[0]]
         match = self._which.match(content, start)
         return match.lastindex - 1 if match and match.lastindex else 0
 
 
-def _re2(patterns: Sequence[bytes | Word]) -> Matcher:
+class _Runs:
+    """For `re`, which tries alternatives one by one: most words are looked for where a run of letters ends."""
+
+    def __init__(self, patterns: Sequence[bytes | Word]) -> None:
+        numbered = [(number, one) for number, one in enumerate(patterns)]
+        words = [(number, one) for number, one in numbered if isinstance(one, Word) and WHOLE_RUN.match(one.word)]
+        self._words = {one.word: (number, re.compile(one.follows).match) for number, one in words}
+        self._lengths = sorted({len(word) for word in self._words})
+        self._ends = {word[-ENDS_BYTES:] for word in self._words}
+        taken = {number for number, _ in words}
+        self._others = [number for number, _ in numbered if number not in taken]
+        rest = [patterns[number] for number in self._others]
+        self._rest = _Alternation(rest, re.compile) if rest else None
+
+    def find(self, content: bytes, limit: int = UNLIMITED) -> list[tuple[int, int]]:
+        found = list(islice(self._found(content), limit)) if self._words else []
+        if self._rest:
+            found += [(self._others[index], at) for index, at in self._rest.find(content, limit)]
+            found.sort(key=itemgetter(1))
+        return found[:limit]
+
+    def _found(self, content: bytes) -> Iterator[tuple[int, int]]:
+        ends = self._ends
+        for run in RUN.finditer(content):
+            if run[0][-ENDS_BYTES:] in ends and (one := self._word(content, *run.span())):
+                yield one
+
+    def _word(self, content: bytes, start: int, end: int) -> tuple[int, int] | None:
+        for length in self._lengths:
+            known = self._words.get(content[end - length : end]) if length <= end - start else None
+            if known and known[1](content, end):
+                return known[0], end - length
+        return None
+
+
+def _re2(patterns: Sequence[bytes | Word], _: Kept | None) -> Matcher:
     re2 = importlib.import_module("re2")
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
@@ -128,8 +195,12 @@ def _re2(patterns: Sequence[bytes | Word]) -> Matcher:
     return _Alternation(patterns, partial(re2.compile, options=options))
 
 
-def _re(patterns: Sequence[bytes | Word]) -> Matcher:
-    return _Alternation(patterns, re.compile)
+def _re(patterns: Sequence[bytes | Word], _: Kept | None) -> Matcher:
+    return _Runs(patterns)
 
 
-ENGINES: dict[str, Callable[[Sequence[bytes | Word]], Matcher]] = {"hyperscan": _Hyperscan, "re2": _re2, "re": _re}
+ENGINES: dict[str, Callable[[Sequence[bytes | Word], Kept | None], Matcher]] = {
+    "hyperscan": _Hyperscan,
+    "re2": _re2,
+    "re": _re,
+}

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from jarvis_workers.source.late import late
+
 __all__ = ["Stretch", "is_conditional", "straight"]
 
 STEPS_MAX = 300
@@ -17,21 +19,21 @@ LEAPS_MAX = 2
 NEAR_MAX = 512
 LABELS_MAX = 16
 LEFT = 512
-TOKEN = re.compile(
+TOKEN = late(
     rb"[{}]|#[ \t]*+(?P<directive>if|el|endif)"
     rb"|\b(?:(?P<jump>return|goto|break|continue|throw|co_return)|(?P<label>case|default)\b"
     rb"|(?P<ends>_?exit|_Exit|quick_exit|abort|die|fatal|panic|err|errx|BUG|__builtin_unreachable|unreachable|"
     rb"siglongjmp|longjmp|usage)(?=[ \t]*+\())"
 )
-DIRECTIVE = re.compile(rb"#[ \t]*+(?P<directive>if|el|endif)")
-BRACE = re.compile(rb"[{}]")
-EDGE = re.compile(rb"[;{}()]")
-LABEL = re.compile(rb"[A-Za-z_]\w*+\Z")
-PARENTHESIS = re.compile(rb"[()]")
-ELSE = re.compile(rb"\s*+(?:#[^\n]*+\n\s*+)*+\belse\b")
-HEAD = re.compile(rb"\s*+(?:if\s*+(?:constexpr\s*+)?|for\s*+|while\s*+|switch\s*+)\(")
-BRANCH_WORD = re.compile(rb"\b(?:if|for|while|switch|constexpr|likely|unlikely|\w*(?:for_?each|FOR_?EACH)\w*)\s*\Z")
-ALONE = re.compile(rb"\b(?:else|do)\s*\Z")
+DIRECTIVE = late(rb"#[ \t]*+(?P<directive>if|el|endif)")
+BRACE = late(rb"[{}]")
+EDGE = late(rb"[;{}()]")
+LABEL = late(rb"[A-Za-z_]\w*+\Z")
+PARENTHESIS = late(rb"[()]")
+ELSE = late(rb"\s*+(?:#[^\n]*+\n\s*+)*+\belse\b")
+HEAD = late(rb"\s*+(?:if\s*+(?:constexpr\s*+)?|for\s*+|while\s*+|switch\s*+)\(")
+BRANCH_WORD = late(rb"\b(?:if|for|while|switch|constexpr|likely|unlikely|\w*(?:for_?each|FOR_?EACH)\w*)\s*\Z")
+ALONE = late(rb"\b(?:else|do)\s*\Z")
 
 
 class Stretch(NamedTuple):
@@ -81,6 +83,9 @@ def _jumps(text: bytes, start: int, end: int) -> bool:
 def is_conditional(text: bytes, at: int) -> bool:
     """Tell whether the statement around `at` belongs to an `if`, `else` or loop without braces."""
     window = text[max(0, at - LEFT) : at]
+    edge = max(window.rfind(b";"), window.rfind(b"{"), window.rfind(b"}"))
+    if window.find(b"(", edge + 1) < 0 and window.find(b")", edge + 1) < 0:
+        return edge >= 0 and ELSE.match(window, edge + 1) is not None
     closed: list[int] = []
     for mark in reversed(list(EDGE.finditer(window))):
         if mark[0] == b")":

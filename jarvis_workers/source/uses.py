@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from jarvis_workers.source.late import late
+
 __all__ = ["Result", "Use", "next_mention", "result_of", "uses"]
 
 USES_MAX = 64
@@ -26,34 +28,35 @@ JOINED, ARROW, SPACE = WORD | frozenset(b"."), ord(">"), ord(" ")
 BRANCHES = frozenset(b"if while for switch assert BUG_ON WARN_ON likely unlikely Assert ASSERT CHECK g_assert".split())
 CONTROL = frozenset(b"if while for switch return case else do".split())
 NO_TYPES = frozenset(b"return else case goto sizeof in and or not throw delete new do co_return co_yield".split())
-ASKS = re.compile(
+ASKS = late(
     rb"\w*(?:assert|check|confirm|verify|ensure|expect|require|null|nil|is_err|isvalid|is_valid|return_if_fail|return_val_if)\w*\Z",
     re.IGNORECASE,
 )
 UNEVALUATED = frozenset(
     b"sizeof typeof __typeof__ __typeof decltype offsetof alignof _Alignof __alignof__ __alignof".split()
 )
-EDGE = re.compile(rb"[(){};]")
-LAST_WORD = re.compile(rb"([A-Za-z_]\w*)\s*\Z")
-STARS = re.compile(rb"[*\s]*\*\s*\Z")
-TYPE_BEFORE = re.compile(rb"([A-Za-z_]\w*|>)\s*(?:\*|\bconst\b|\brestrict\b|\b__restrict\b|&|\s)*\Z")
-TARGET = re.compile(rb"((?:\*\s*)*[A-Za-z_]\w*(?:\s*(?:->|\.)\s*\w+|\s*\[[^][;{}]{0,64}\])*)\s*\Z")
-CAST = re.compile(
+EDGE = late(rb"[(){};]")
+LAST_WORD = late(rb"([A-Za-z_]\w*)\s*\Z")
+STARS = late(rb"[*\s]*\*\s*\Z")
+TYPE_BEFORE = late(rb"([A-Za-z_]\w*|>)\s*(?:\*|\bconst\b|\brestrict\b|\b__restrict\b|&|\s)*\Z")
+TARGET = late(rb"((?:\*\s*)*[A-Za-z_]\w*(?:\s*(?:->|\.)\s*\w+|\s*\[[^][;{}]{0,64}\])*)\s*\Z")
+CAST = late(
     rb"(?:\(\s*(?:const\s+|struct\s+|unsigned\s+|enum\s+)*\w+(?:::\w+)*(?:\s+\w+)*[\s*]*\)|_cast\s*<[^<>;]{1,64}>\s*\()\s*\Z"
 )
-POINTER_CAST = re.compile(rb"\(\s*(?:\w+\s+){0,4}\w+\s*\*[*\s]*(?:const\s*)?\)\s*\Z")
-VOID_CAST = re.compile(rb"\(\s*void\s*\)\s*\Z")
-COMPARED = re.compile(rb"\s*(?:[=!<>]=|[<>](?![<>])|&&|\|\||\?)")
-ORDERED_AFTER = re.compile(rb"[<>](?![<>])")
-ORDERED_BEFORE = re.compile(rb"\s[<>]=?\Z")
-STATEMENT_WORD = re.compile(rb"\b(?:else|do)\s*\Z")
-DELETED = re.compile(rb"\bdelete\s*(?:\[\s*\])?\s*\Z")
-LOOP_CONDITION = re.compile(rb"\bfor\s*\([^;{}]*;\s*\Z")
+POINTER_CAST = late(rb"\(\s*(?:\w+\s+){0,4}\w+\s*\*[*\s]*(?:const\s*)?\)\s*\Z")
+VOID_CAST = late(rb"\(\s*void\s*\)\s*\Z")
+COMPARED = late(rb"\s*(?:[=!<>]=|[<>](?![<>])|&&|\|\||\?)")
+TESTING, TESTED = (b"!", b"==", b"!=", b"&&", b"||"), (b"==", b"!=", b"?", b"&&", b"||")
+ORDERED_AFTER = late(rb"[<>](?![<>])")
+ORDERED_BEFORE = late(rb"\s[<>]=?\Z")
+STATEMENT_WORD = late(rb"\b(?:else|do)\s*\Z")
+DELETED = late(rb"\bdelete\s*(?:\[\s*\])?\s*\Z")
+LOOP_CONDITION = late(rb"\bfor\s*\([^;{}]*;\s*\Z")
 TYPE = (
     rb"[A-Za-z_][\w:]*+(?:\s++[A-Za-z_][\w:]*+){0,5}(?:\s*+<[^<>;]{0,64}+>)?+(?:\s*+[*&][\s*&]*+|\s++)(?:const\s++)?+"
 )
-DECLARED_BEFORE = re.compile(rb"%b\w++[^()]*,[\s*]*+\Z" % TYPE)
-ONLY_TYPE = re.compile(rb"%b\Z" % TYPE)
+DECLARED_BEFORE = late(rb"%b\w++[^()]*,[\s*]*+\Z" % TYPE)
+ONLY_TYPE = late(rb"%b\Z" % TYPE)
 
 
 class Use(NamedTuple):
@@ -83,11 +86,12 @@ class Result(NamedTuple):
 def uses(text: bytes, name: bytes, start: int, end: int) -> Iterator[Use]:
     """Yield the first mentions of a variable, such as `p` or `x->p`, in a part of the masked text."""
     at, left = start, USES_MAX
+    length = len(name)
     for _ in range(FINDS_MAX):
         at = text.find(name, at, end)
         if at < 0 or not left:
             return
-        behind = at + len(name)
+        behind = at + length
         if _is_whole(text, at, behind):
             left -= 1
             yield _use(text, at, behind)
@@ -168,7 +172,7 @@ def _is_whole(text: bytes, at: int, behind: int) -> bool:
     left = text[at - 1] if at else SPACE
     if left == SPACE:
         return not text.endswith(TAGS, max(0, at - 8), at)
-    return left not in JOINED and (left != ARROW or not text.endswith(b"->", 0, at))
+    return left not in JOINED and (left != ARROW or text[at - 2 : at] != b"->")
 
 
 def _use(text: bytes, at: int, behind: int) -> Use:
@@ -280,11 +284,11 @@ def _statement(before: bytes) -> bytes:
 
 
 def _is_test(before: bytes, after: bytes) -> bool:
-    if before.endswith(b"!") or before.endswith((b"==", b"!=")) or after[:2] in (b"==", b"!=") or after[:1] == b"?":
+    if before.endswith(TESTING) or after.startswith(TESTED):
         return True
-    if before.endswith((b"&&", b"||")) or after[:2] in (b"&&", b"||"):
-        return True
-    if ORDERED_AFTER.match(after) or (before.endswith((b"<", b">", b"=")) and ORDERED_BEFORE.search(before)):
+    if (after[:1] in (b"<", b">") and ORDERED_AFTER.match(after)) or (
+        before.endswith((b"<", b">", b"=")) and ORDERED_BEFORE.search(before)
+    ):
         return True
     if after[:1] == b";" and LOOP_CONDITION.search(before):
         return True
@@ -335,6 +339,11 @@ def _branch_before(before: bytes) -> bool:
 
 def _callee(before: bytes) -> bytes:
     """Return the name of the call in whose parentheses this text ends."""
+    edge = max(before.rfind(b";"), before.rfind(b"{"), before.rfind(b"}"))
+    if before.find(b")", edge + 1) < 0:
+        opened = before.rfind(b"(", edge + 1)
+        word = _ends_with_word(before[:opened]) if opened >= 0 else b""
+        return b"" if word in CONTROL else word
     depth = 0
     for mark in _marks_backwards(before):
         if mark[0] == b")":

@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.paths import shown
@@ -15,6 +16,7 @@ from jarvis_workers.sec.scanner import Scan, Scanner
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.manifest import Entry, entry_line
 from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.source.kept import Kept
 from jarvis_workers.steps.each_file import Limits, NotChecked
 from jarvis_workers.steps.known import Keyed, Known, keyed
 from jarvis_workers.steps.profile import Watch
@@ -139,7 +141,7 @@ def _known(work: Mapping[str, Any], blobs: Blobs) -> Known:
 
 
 def _scanner_of(work: Mapping[str, Any], blobs: Blobs) -> Scanner:
-    return _scanner(blobs.read(work["rules"]) if work["rules"] else None)
+    return _scanner(blobs.read(work["rules"]) if work["rules"] else None, blobs.patterns if work["cache"] else None)
 
 
 def _chosen(run: "Run") -> str | None:
@@ -149,12 +151,13 @@ def _chosen(run: "Run") -> str | None:
 
 
 @lru_cache(SCANNERS_MAX)
-def _scanner(chosen: bytes | None) -> Scanner:
+def _scanner(chosen: bytes | None, patterns: Path | None) -> Scanner:
+    kept = Kept(patterns) if patterns else None
     if chosen is None:
-        return Scanner()
+        return Scanner(kept=kept)
     from jarvis_workers.steps.ruleset import rules_of  # noqa: PLC0415  (only where rules are chosen)
 
-    return Scanner(rules=rules_of(chosen))
+    return Scanner(rules=rules_of(chosen), kept=kept)
 
 
 @lru_cache(SCANNERS_MAX)

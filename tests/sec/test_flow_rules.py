@@ -152,6 +152,33 @@ def test_a_long_function_full_of_calls_stays_cheap() -> None:
     assert time.process_time() - start < 4
 
 
+def seconds(pattern: str, content: bytes) -> float:
+    scanner = Scanner("re", [RULES_BY_PATTERN[pattern]])
+    scanner.scan(b"", language="c/cpp")
+    start = time.process_time()
+    scanner.scan(content, language="c/cpp")
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize("give_back", [b"  mutex_unlock(&m%d);\n", b""], ids=["given back", "kept"])
+def test_locks_cost_no_more_each_where_a_function_takes_many(give_back: bytes) -> None:
+    def body(count: int) -> bytes:
+        pairs = b"".join((b"  mutex_lock(&m%d);\n" + give_back).replace(b"%d", b"%d" % at) for at in range(count))
+        return b"void f(void)\n{\n" + pairs + b"}\n"
+
+    few, many = (min(seconds("deadlock_patterns", body(count)) for _ in range(2)) for count in (500, 8_000))
+
+    assert many < 36 * few
+
+
+@pytest.mark.parametrize("value", [b"(A%d*A%d)", b"(A%d<<62<<62)"])
+def test_macros_made_of_one_another_stay_small(value: bytes) -> None:
+    chain = b"".join(b"#define A%d %b\n" % (at + 1, value.replace(b"%d", b"%d" % at)) for at in range(2_000))
+    use = b"void f(char *s)\n{\n  char b[A2000];\n  memcpy(b, s, A2000);\n}\n"
+
+    assert seconds("boundary_funcs", b"#define A0 3\n" + chain + use) < 2
+
+
 def test_closing_what_has_failed_and_writing_a_log_are_small_matters() -> None:
     assert confidence("unchecked_io", "fputs(b, file); fclose(file);\nreturn -1;") is None
     assert confidence("unchecked_io", "fwrite(b, 1, 9, s->logfile);") is None

@@ -1,8 +1,8 @@
 import os
 import shutil
 import subprocess
-import tempfile
 import sys
+import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import replace

@@ -4,6 +4,11 @@ A rule sees a name in the code, with comments and literals masked, and says how 
 check here: `sec/flow` looks for them.
 """
 
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
 from jarvis_workers.sec.rules import (
     alloc_sizes,
     bounds,
@@ -93,6 +98,7 @@ DECIDING_FILES = {
         "calls.py",
         "exits.py",
         "functions.py",
+        "kept.py",
         "late.py",
         "lex.py",
         "linear.py",
@@ -125,12 +131,16 @@ DECIDING_FILES = {
 
 def rules_fingerprint() -> str:
     """Return 16 hex digits that change whenever the result of a scan could."""
-    import hashlib  # noqa: PLC0415 - slow, and no scanning process needs them
-    import pkgutil  # noqa: PLC0415
-
-    digest = hashlib.sha256()
+    digest = sha256()
     for package, names in DECIDING_FILES.items():
         for name in names:
             digest.update(f"{package}/{name}\0".encode())
-            digest.update(pkgutil.get_data(package, name) or b"")
+            digest.update(_content(package, name))
     return digest.hexdigest()[:16]
+
+
+def _content(package: str, name: str) -> bytes:
+    """Read a file of a package, which may be in an archive; `pkgutil` does the same, and is slow to import."""
+    module = import_module(package)
+    loader: Any = module.__spec__.loader if module.__spec__ else None
+    return bytes(loader.get_data(str(Path(module.__path__[0]) / name)))

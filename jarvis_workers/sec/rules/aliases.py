@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any, cast
 
 from jarvis_workers.sec.rules.rule import Source
+from jarvis_workers.source.late import late
 
 __all__ = ["ALIASES", "SPELLINGS", "aliases", "occurrences", "real_name"]
 
@@ -19,13 +20,13 @@ CHAIN_MAX, ALIASES_MAX = 3, 64
 LINE_MAX, DEFINES_MAX = 160, 20_000
 WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$")
 FOLLOWS = rb"(?=[(\s\\/])"
-HEAD = re.compile(rb"[ \t]*+#[ \t]*+define[ \t]++([A-Za-z_]\w*+)(?:\(([^()\n]*+)\))?+[ \t]++\Z")
-STANDS_FOR = re.compile(rb"define[ \t]++\w++(?:\([^()\n]*+\))?+[ \t]++([A-Za-z_]\w*+)")
-ENDS = re.compile(rb"[ \t\r]*+(?:\n|\Z|/[/*])")
-GIVEN = re.compile(rb"\(([^\n]*)\)[ \t]*+;?[ \t\r]*+(?:\n|\Z|/[/*])")
-PLAIN = re.compile(rb"(?:\([\w \t*]+\)[ \t]*)?\(?[ \t]*(?:\#\#)?[ \t]*(\w+)[ \t]*\)?\Z")
-WINDOWS = re.compile(rb"_|[A-Z]\w*[a-z]")
-DIRECTIVE = re.compile(rb"#[ \t]*+(?:define|undef|ifn?def)[ \t]++\Z")
+HEAD = late(rb"[ \t]*+#[ \t]*+define[ \t]++([A-Za-z_]\w*+)(?:\(([^()\n]*+)\))?+[ \t]++\Z")
+STANDS_FOR = late(rb"define[ \t]++\w++(?:\([^()\n]*+\))?+[ \t]++([A-Za-z_]\w*+)")
+ENDS = late(rb"[ \t\r]*+(?:\n|\Z|/[/*])")
+GIVEN = late(rb"\(([^\n]*)\)[ \t]*+;?[ \t\r]*+(?:\n|\Z|/[/*])")
+PLAIN = late(rb"(?:\([\w \t*]+\)[ \t]*)?\(?[ \t]*(?:\#\#)?[ \t]*(\w+)[ \t]*\)?\Z")
+WINDOWS = late(rb"_|[A-Z]\w*[a-z]")
+DIRECTIVE = late(rb"#[ \t]*+(?:define|undef|ifn?def)[ \t]++\Z")
 
 _Name = tuple[int, bytes, Any, bool, int]
 # With the same arguments in the same order; what counts wide characters stands for what does too.

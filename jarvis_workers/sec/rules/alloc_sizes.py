@@ -7,6 +7,7 @@ from jarvis_workers.sec.rules.rooms import Rooms
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.sec.rules.scope import Value
 from jarvis_workers.source.amounts import Amount, is_fixed
+from jarvis_workers.source.late import late
 
 __all__ = ["RULES"]
 
@@ -29,23 +30,22 @@ STACK: dict[bytes, int] = {
     **dict.fromkeys(b"strndupa g_newa".split(), 1),
 }
 PRODUCT, OF_TYPES = 0.6, -0.15
-NAME = re.compile(rb"[A-Za-z_]\w*+\Z")
+NAME = late(rb"[A-Za-z_]\w*+\Z")
 NARROW = frozenset(b"uint8_t u8 __u8 uint16_t u16 __u16 char short BYTE WORD bool".split())
-HARMLESS = re.compile(rb"(?:str|wcs)n?len\(|sizeof\(|sds\w*len\(|\w*_size\(\)\Z|PAGE_SIZE")
+HARMLESS = late(rb"(?:str|wcs)n?len\(|sizeof\(|sds\w*len\(|\w*_size\(\)\Z|PAGE_SIZE")
 SHAPE = r"\];"
 STATEMENT_MAX = 200
-STATEMENT_EDGE = re.compile(rb"[;{}]")
-DECLARATION = re.compile(
+DECLARATION = late(
     rb"""(?:\s*+\#[^\n]*+\n)*+\s*+(?P<words>(?:[A-Za-z_][\w:]*+(?:<[^<>;{}]{0,64}>)?(?:\s++[\s*&]*+|[*&]++[\s*&]*+))++)
     (?:[A-Za-z_]\w*+(?:\[[^][]*+\])*+\s*+,[\s*]*+)*+(?P<name>[A-Za-z_]\w*+)\s*+\[""",
     re.VERBOSE,
 )
-DIMENSION = re.compile(rb"\[((?:[^][]++|\[[^][]*+\])*+)\]")
-SMALL = re.compile(rb"[a-z]")
+DIMENSION = late(rb"\[((?:[^][]++|\[[^][]*+\])*+)\]")
+SMALL = late(rb"[a-z]")
 NO_DECLARATION = frozenset(
     b"return else case goto new delete sizeof in and or not throw typedef extern static constexpr define".split()
 )
-OF_CONSTANTS = re.compile(rb"\(*(?:\(\w+\)\s*)?(?:sizeof|ARRAY_SIZE|[0-9]|[A-Z_][A-Z0-9_]*\Z)")
+OF_CONSTANTS = late(rb"\(*(?:\(\w+\)\s*)?(?:sizeof|ARRAY_SIZE|[0-9]|[A-Z_][A-Z0-9_]*\Z)")
 
 
 def check_product(site: Site) -> float | None:
@@ -132,8 +132,8 @@ def _is_narrow(scope: Rooms, name: bytes) -> bool:
 
 def _dimensions(text: bytes, closed: int) -> list[bytes]:
     """Return what stands in the brackets of the declaration that ends at a `]`, if one does."""
-    start = max(0, closed - STATEMENT_MAX)
-    statement = STATEMENT_EDGE.split(text[start : closed + 1])[-1]
+    window = text[max(0, closed - STATEMENT_MAX) : closed + 1]
+    statement = window[max(window.rfind(b";"), window.rfind(b"{"), window.rfind(b"}")) + 1 :]
     if not SMALL.search(statement, statement.rfind(b"[", 0, -1)):
         return []
     found = DECLARATION.match(statement)

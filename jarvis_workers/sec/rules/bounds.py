@@ -7,6 +7,7 @@ from jarvis_workers.sec.rules.limits import comes_from_outside, is_limited
 from jarvis_workers.sec.rules.rooms import Rooms
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.amounts import Amount, size_of_type, squeezed
+from jarvis_workers.source.late import late
 
 __all__ = ["RULES"]
 
@@ -16,10 +17,10 @@ APPENDING = (b"strncat", b"wcsncat")
 PADDING = (b"strncpy", b"wcsncpy", *APPENDING)
 CONFIDENCE = 0.6
 PROVEN, ALMOST, LIKELY, OPEN, FAINT = 0.35, 0.25, 0.2, 0.05, -0.1
-NAME = re.compile(rb"[A-Za-z_]\w*+\Z")
-OF_ONE = re.compile(rb"sizeof\(?(\*?[\w.>\[\]-]+)\)?\Z")
-BASE = re.compile(rb"[\s(&*]*+([A-Za-z_]\w*+)")
-MEASURED = re.compile(rb"(?:wcs|str)len\(")
+NAME = late(rb"[A-Za-z_]\w*+\Z")
+OF_ONE = late(rb"sizeof\(?(\*?[\w.>\[\]-]+)\)?\Z")
+BASE = late(rb"[\s(&*]*+([A-Za-z_]\w*+)")
+MEASURED = late(rb"(?:wcs|str)len\(")
 
 
 class Shape(NamedTuple):

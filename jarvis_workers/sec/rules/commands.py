@@ -1,20 +1,20 @@
 """command_execution: a program or shell is started with something that is not a constant."""
 
-import re
 from itertools import islice
 
 from jarvis_workers.sec.rules.literals import is_constant, provenance
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.sec.rules.scope import Scope
+from jarvis_workers.source.late import late
 
 __all__ = ["RULES"]
 
 OUTSIDE, BUILT_OF_OTHERS = 0.1, 0.04
 TEXTS_MAX = 8
-FROM_OUTSIDE = re.compile(rb"\b(?:argv|optarg|getenv|fgets|recv)\b")
-BUILT = re.compile(rb"(?:sn?printf|strn?cat|strlcat|strn?cpy|strlcpy|append)\s*\(\s*\Z")
-VARIABLE = re.compile(rb",\s*+(?:\(\s*+(?:const\s++)?\w++\s*+\*++\s*+\)\s*+)?([A-Za-z_]\w*+)\s*+(?=[,)])")
-SHELL_OPTION = re.compile(rb'"-c"')
+FROM_OUTSIDE = late(rb"\b(?:argv|optarg|getenv|fgets|recv)\b")
+BUILT = late(rb"(?:sn?printf|strn?cat|strlcat|strn?cpy|strlcpy|append)\s*\(\s*\Z")
+VARIABLE = late(rb",\s*+(?:\(\s*+(?:const\s++)?\w++\s*+\*++\s*+\)\s*+)?([A-Za-z_]\w*+)\s*+(?=[,)])")
+SHELL_OPTION = late(rb'"-c"')
 LISTS = (b"execl", b"execlp", b"execle")
 COMMAND_ARGUMENT = {b"posix_spawn": 1, b"posix_spawnp": 1}
 

@@ -1,8 +1,7 @@
 """errno_unchecked: strtol and its family, where nothing tells a number from what is none."""
 
-import re
-
 from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.source.late import late
 from jarvis_workers.source.uses import uses
 
 __all__ = ["RULES"]
@@ -11,14 +10,14 @@ REACH = 1_200
 FROM_OUTSIDE, NEVER_LOOKED_AT, RANGE_CHECKED, NOT_CLEARED, KNOWN = 0.1, 0.05, -0.1, -0.05, -0.15
 INTEGERS = b"strtol strtoul strtoll strtoull strtoimax strtoumax strtoq strtouq wcstol wcstoul".split()
 REALS = b"strtod strtof strtold wcstod".split()
-NAME = re.compile(rb"[A-Za-z_]\w*+\Z")
-NOTHING = re.compile(rb"(?:\(\s*(?:char|void|wchar_t)\s*\*\s*\**\s*\)\s*)?(?:NULL|nullptr|0)\Z")
-OUTSIDE = re.compile(rb"\b(?:argv|optarg|getenv|fgets|recv|getline|environ)\b")
-OF_THE_PROGRAM = re.compile(rb"\s*\w++\(\)\s*\Z")
-ERRNO = re.compile(rb"\berrno\b")
-CLEARED = re.compile(rb"\berrno\s*=\s*0\b|\bset_?errno\s*\(\s*0|SetLastError\s*\(")
-LIMITS = re.compile(rb"\b(?:U?(?:LL?ONG|INT|INTMAX|SIZE|SHRT)_(?:MAX|MIN)|HUGE_VALF?L?|U?INT\d+_(?:MAX|MIN)|DBL_MAX)\b")
-BOUNDED = re.compile(rb"\s*(?:[<>]=?)(?![<>])")
+NAME = late(rb"[A-Za-z_]\w*+\Z")
+NOTHING = late(rb"(?:\(\s*(?:char|void|wchar_t)\s*\*\s*\**\s*\)\s*)?(?:NULL|nullptr|0)\Z")
+OUTSIDE = late(rb"\b(?:argv|optarg|getenv|fgets|recv|getline|environ)\b")
+OF_THE_PROGRAM = late(rb"\s*\w++\(\)\s*\Z")
+ERRNO = late(rb"\berrno\b")
+CLEARED = late(rb"\berrno\s*=\s*0\b|\bset_?errno\s*\(\s*0|SetLastError\s*\(")
+LIMITS = late(rb"\b(?:U?(?:LL?ONG|INT|INTMAX|SIZE|SHRT)_(?:MAX|MIN)|HUGE_VALF?L?|U?INT\d+_(?:MAX|MIN)|DBL_MAX)\b")
+BOUNDED = late(rb"\s*(?:[<>]=?)(?![<>])")
 
 
 def check_conversion(site: Site) -> float | None:

@@ -3,7 +3,6 @@
 A copy is surest where the sizes of both sides are known and do not fit, and no finding where they do.
 """
 
-import re
 from collections.abc import Iterable
 
 from jarvis_workers.sec.rules.literals import is_constant, pieces, provenance
@@ -14,6 +13,7 @@ from jarvis_workers.sec.rules.rooms import Rooms
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.sec.rules.scope import bare
 from jarvis_workers.source.amounts import Amount, is_fixed, squeezed
+from jarvis_workers.source.late import late
 
 __all__ = ["RULES"]
 
@@ -22,9 +22,9 @@ COPIES = (2, 2)
 PROVEN, NUMBERS = 0.15, -0.3
 MEASURED, ELSEWHERE, BOUNDED, UNKNOWN = -0.2, -0.15, -0.1, -0.05
 WIDE = 4
-NAME = re.compile(rb"[A-Za-z_]\w*+\Z")
-UNBOUNDED_STRING = re.compile(rb"%[-+ #0]*\*?\d*(?:l?s|S)")
-FROM_OUTSIDE = re.compile(rb"\b(?:argv|optarg|getenv|fgets|recv|getline|strtok\w*|environ)\b")
+NAME = late(rb"[A-Za-z_]\w*+\Z")
+UNBOUNDED_STRING = late(rb"%[-+ #0]*\*?\d*(?:l?s|S)")
+FROM_OUTSIDE = late(rb"\b(?:argv|optarg|getenv|fgets|recv|getline|strtok\w*|environ)\b")
 
 
 def check_copy(site: Site) -> float | None:

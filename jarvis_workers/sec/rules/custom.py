@@ -4,22 +4,22 @@ Whoever reads a rule file has checked it before.  Where a call is too long to be
 cannot be told counts as holding: a finding too many is better than one that is missed.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from jarvis_workers.sec.rules.literals import is_constant
 from jarvis_workers.sec.rules.rule import Check, Rule, Site
 from jarvis_workers.sec.rules.rust_context import is_in_tests
+from jarvis_workers.source.late import late
 from jarvis_workers.source.linear import compile_linear
 
 __all__ = ["custom_rule"]
 
 SEARCHED_BYTES = 4_096
 TITLE_LENGTH = 60
-NUMBER = re.compile(rb"[-+~]?\s*(?:0[xX][0-9a-fA-F]+|[0-9][0-9.]*(?:[eE][-+]?[0-9]+)?)[uUlLfF]*")
+NUMBER = late(rb"[-+~]?\s*(?:0[xX][0-9a-fA-F]+|[0-9][0-9.]*(?:[eE][-+]?[0-9]+)?)[uUlLfF]*")
 # In C the scanner tells a definition from a call.
-DEFINED = re.compile(rb"\bfn\s+\Z")
+DEFINED = late(rb"\bfn\s+\Z")
 DEFINED_REACH = 64
 
 Condition = Callable[[Site], bool]

@@ -1,11 +1,10 @@
 """strncpy_no_nul: a string that may be left without the NUL that ends it."""
 
-import re
-
 from jarvis_workers.sec.rules.measures import was_measured
 from jarvis_workers.sec.rules.rooms import Rooms
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.amounts import Amount, squeezed
+from jarvis_workers.source.late import late
 
 __all__ = ["RULES"]
 
@@ -14,16 +13,16 @@ BEFORE = 4_096
 MENTIONS_MAX = 32
 CONFIDENCE = 0.65
 FULL, FIELD, NEARLY, LINK = 0.15, -0.1, -0.15, 0.0
-NAME = re.compile(rb"[A-Za-z_]\w*+\Z")
-BASE = re.compile(rb"[\s(&*]*+([A-Za-z_]\w*+(?:(?:->|\.)\w++|\[[^][]*+\](?=\.|->))*+)")
-CUTS = re.compile(rb"\s*+\[[^][]*+(?:\[[^][]*+\][^][]*+)*+\]\s*+=(?!=)|\s*+\+[^;=]{0,80}\)?\s*+=(?!=)")
-ZEROED = re.compile(
+NAME = late(rb"[A-Za-z_]\w*+\Z")
+BASE = late(rb"[\s(&*]*+([A-Za-z_]\w*+(?:(?:->|\.)\w++|\[[^][]*+\](?=\.|->))*+)")
+CUTS = late(rb"\s*+\[[^][]*+(?:\[[^][]*+\][^][]*+)*+\]\s*+=(?!=)|\s*+\+[^;=]{0,80}\)?\s*+=(?!=)")
+ZEROED = late(
     rb"\b(?:memset|bzero|ZeroMemory|memzero|clear\w*|explicit_bzero|RtlZeroMemory)\s*+\(\s*+(?:\([^()]*+\)\s*+)?&?\s*+\Z"
 )
-CLEARED = re.compile(
+CLEARED = late(
     rb"\s*+(?:\[[^][]*+\]\s*+)*+=\s*+(?:\{|L?\"|\w*(?:zalloc|calloc|new0|alloc0|ZALLOC)\w*\s*+\(|\(\w[^()]*+\)\s*+\w*(?:zalloc|calloc)\w*\s*+\()"
 )
-ENDED = re.compile(rb"\b(?:strlen|memset|null_terminate|fixstring|strz|terminate)\w*\s*+\(\s*+\Z")
+ENDED = late(rb"\b(?:strlen|memset|null_terminate|fixstring|strz|terminate)\w*\s*+\(\s*+\Z")
 LINKS = (b"readlink", b"readlinkat")
 
 

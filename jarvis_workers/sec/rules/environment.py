@@ -1,9 +1,9 @@
 """getenv_unchecked: what the environment says goes where it does harm, or is read though it may be missing."""
 
-import re
 from typing import NamedTuple
 
 from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.source.late import late
 from jarvis_workers.source.uses import Use, uses
 
 __all__ = ["RULES"]
@@ -28,12 +28,12 @@ NEEDS_TEXT = frozenset(
 )
 LENGTHS = frozenset(b"strlen strnlen wcslen _tcslen lstrlen".split())
 PRINTS = frozenset(b"printf fprintf snprintf sprintf asprintf syslog".split())
-STRING_OBJECT = re.compile(rb"\bstring\s+\w+\s*[({]\s*\Z|\bstring\s*[({]\s*\Z|\bstring\s+\w+\s*=\s*\Z")
-ELEMENT = re.compile(rb"\s*+\[")
-STAR = re.compile(rb"(?:[=(,;!{}&|]|\breturn)\s*\*\s*\Z")
-MEASURED = re.compile(rb"\bstrlen\s*\(\s*(?:secure_)?getenv\b")
-FIRST = re.compile(rb"\(\s*(?:\([^()]{1,32}\)\s*)?(?:std\s*::\s*)?\Z")
-STRING_TYPE = re.compile(rb"\bstring\s+(\w+)\s*=\s*\Z")
+STRING_OBJECT = late(rb"\bstring\s+\w+\s*[({]\s*\Z|\bstring\s*[({]\s*\Z|\bstring\s+\w+\s*=\s*\Z")
+ELEMENT = late(rb"\s*+\[")
+STAR = late(rb"(?:[=(,;!{}&|]|\breturn)\s*\*\s*\Z")
+MEASURED = late(rb"\bstrlen\s*\(\s*(?:secure_)?getenv\b")
+FIRST = late(rb"\(\s*(?:\([^()]{1,32}\)\s*)?(?:std\s*::\s*)?\Z")
+STRING_TYPE = late(rb"\bstring\s+(\w+)\s*=\s*\Z")
 
 
 class _Known(NamedTuple):

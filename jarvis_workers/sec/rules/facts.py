@@ -4,18 +4,19 @@ import re
 
 from jarvis_workers.sec.rules.rule import Site
 from jarvis_workers.source.exits import head_of
+from jarvis_workers.source.late import late
 from jarvis_workers.source.uses import uses
 
 __all__ = ["declaration", "is_in_file", "target_at"]
 
 STATEMENT_MAX = 160
 TARGET_MAX = 256
-DECLARED = re.compile(
+DECLARED = late(
     rb"\s*+(?!(?:return|goto|else|case|delete|throw)\b)[A-Za-z_][\w:]*+(?:\s*+<[^<>;]{0,64}+>)?+"
     rb"(?:\s*+[*&]++\s*+|\s++)(?:[A-Za-z_*&]|\Z)"
 )
-GOES_ON = re.compile(rb"\s*+[=;,\[({:]")
-LASTING = re.compile(rb"\b(?:static|extern|thread_local|__thread|_Thread_local)\b")
+GOES_ON = late(rb"\s*+[=;,\[({:]")
+LASTING = late(rb"\b(?:static|extern|thread_local|__thread|_Thread_local)\b")
 
 
 def declaration(site: Site, name: bytes) -> tuple[int, int] | None:

@@ -3,11 +3,10 @@
 The same expression must be passed to both, in one function, and must not be given anything in between.
 """
 
-import re
-
 from jarvis_workers.sec.rules.aliases import real_name
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.calls import arguments
+from jarvis_workers.source.late import late
 from jarvis_workers.source.uses import Use
 
 __all__ = ["RULES"]
@@ -29,13 +28,13 @@ OPENS = frozenset(
 NAMED = frozenset(
     b"unlink _unlink _wunlink remove _wremove rename _wrename rmdir _rmdir mkdir _mkdir _wmkdir mknod mkfifo".split()
 )
-GIVES = re.compile(
+GIVES = late(
     rb"_?(?:str|wcs|mem|lstr|_mbs)\w*(?:cpy|cat|move)\w*|\w*n?printf(?:_s)?|fgetw?s|fread|read|recv\w*|getcwd|realpath"
     rb"|basename|dirname|mk[sd]?temp\w*|strtok\w*|snprintf\w*|\w*scanf"
 )
-EXPRESSION = re.compile(rb"[A-Za-z_]\w*+(?:(?:->|\.)\w++)*+\Z")
-ATOMIC = re.compile(rb"\bO_EXCL\b|\bO_NOFOLLOW\b|\b_O_EXCL\b|\bO_PATH\b|\bO_TMPFILE\b")
-OPENED_AGAIN = re.compile(rb"\b_?w?fstat(?:64|at)?\s*+\(")
+EXPRESSION = late(rb"[A-Za-z_]\w*+(?:(?:->|\.)\w++)*+\Z")
+ATOMIC = late(rb"\bO_EXCL\b|\bO_NOFOLLOW\b|\b_O_EXCL\b|\bO_PATH\b|\bO_TMPFILE\b")
+OPENED_AGAIN = late(rb"\b_?w?fstat(?:64|at)?\s*+\(")
 
 
 def check_race(site: Site) -> float | None:

@@ -8,6 +8,7 @@ from jarvis_workers.sec.rules.rooms import Rooms
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.sec.rules.scope import NAME
 from jarvis_workers.source.amounts import Amount
+from jarvis_workers.source.late import late
 
 __all__ = ["RULES"]
 
@@ -28,7 +29,7 @@ WIDTH_ARGUMENT = {
     for index, names in enumerate((b"scanf vscanf wscanf", b"fscanf vfscanf fwscanf sscanf vsscanf swscanf"))
     for name in names.split()
 }
-CONVERSION = re.compile(
+CONVERSION = late(
     rb"%(?:\d+\$)?(?P<skip>\*?)(?P<width>\d*)(?:hh|h|ll|l|q|j|z|t|L)?(?P<allocates>m?)l?(?P<kind>.)", re.DOTALL
 )
 FORWARDS, HANDED_LITERALS = -0.35, -0.25

@@ -15,6 +15,7 @@ from jarvis_workers.sec.rules.pointers import (
 )
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.sec.rules.scope import Scope, Value
+from jarvis_workers.source.late import late
 from jarvis_workers.source.straight import is_conditional
 from jarvis_workers.source.uses import uses
 
@@ -23,34 +24,32 @@ __all__ = ["RULES"]
 LOOP_REACH, MENTIONS_MAX = 400, 16
 GUARD_REACH = 128
 REACH, NAMES_MAX = 16_384, 256
-NEXT_STEP = re.compile(
-    rb"\bfor\s*+\([^;{}]*+;[^;{}]*+;(?P<step>(?:[^;{}()]|\([^;{}()]*+\))*+)\)\s*+(?:\{[^{}]*+|[^;{}]*+)\Z"
-)
-EACH = re.compile(
+NEXT_STEP = late(rb"\bfor\s*+\([^;{}]*+;[^;{}]*+;(?P<step>(?:[^;{}()]|\([^;{}()]*+\))*+)\)\s*+(?:\{[^{}]*+|[^;{}]*+)\Z")
+EACH = late(
     rb"\b(?:h?list|TAILQ|S?LIST|STAILQ|CIRCLEQ)_(?:for_each_entry|FOREACH)\w*+\s*+\([^;{}]*\)\s*+(?:\{[^{}]*+|[^;{}]*+)\Z"
 )
-SAFE = re.compile(rb"safe|SAFE|MUTABLE", re.IGNORECASE)
-LEAVES = re.compile(rb"[^{}]*?\b(?:break|return|goto)\b")
-VALUE_END = re.compile(rb"[;{}]")
+SAFE = late(rb"safe|SAFE|MUTABLE", re.IGNORECASE)
+LEAVES = late(rb"[^{}]*?\b(?:break|return|goto)\b")
+VALUE_END = late(rb"[;{}]")
 COUNTS = {"dereference": 1.0, "argument": 0.9, "return": 0.85}
-BRACE = re.compile(rb"[{}]")
-ENDLESS = re.compile(rb"\b(?:while\s*+\(\s*+(?:1|true|TRUE)\s*+\)|for\s*+\([^;{}()]*+;\s*+;[^;{}()]*+\))\s*+\Z")
-ARITHMETIC = re.compile(rb"(?P<name>.*\w)\s*+\+\s*+[\w(]", re.DOTALL)
-ADDRESS = re.compile(rb"&\s*+[A-Za-z_]\w*+(?P<member>(?:\s*+(?:->|\.)\s*+\w++)*+)(?P<element>\s*+\[[^]]*+\])?+\s*+\Z")
-FIXED = re.compile(rb"(?:alloca|__builtin_alloca|_alloca|ALLOCA|strdupa|strndupa)\s*+\(|&\s*+[A-Za-z_]\w*+\s*+\Z|L?\"")
-GIVES = re.compile(rb"(?:alloc|dup|new)\w*+\s*+\(|\bnew\b")
-REPLACED = re.compile(rb"\#[ \t]*+define[ \t]++(?:free|kfree|zfree)\b")
+BRACE = late(rb"[{}]")
+ENDLESS = late(rb"\b(?:while\s*+\(\s*+(?:1|true|TRUE)\s*+\)|for\s*+\([^;{}()]*+;\s*+;[^;{}()]*+\))\s*+\Z")
+ARITHMETIC = late(rb"(?P<name>.*\w)\s*+\+\s*+[\w(]", re.DOTALL)
+ADDRESS = late(rb"&\s*+[A-Za-z_]\w*+(?P<member>(?:\s*+(?:->|\.)\s*+\w++)*+)(?P<element>\s*+\[[^]]*+\])?+\s*+\Z")
+FIXED = late(rb"(?:alloca|__builtin_alloca|_alloca|ALLOCA|strdupa|strndupa)\s*+\(|&\s*+[A-Za-z_]\w*+\s*+\Z|L?\"")
+GIVES = late(rb"(?:alloc|dup|new)\w*+\s*+\(|\bnew\b")
+REPLACED = late(rb"\#[ \t]*+define[ \t]++(?:free|kfree|zfree)\b")
 # In the branches of an `#if` it may be one thing and another.
 POINTER = rb"\n[^\n;{}()=]{0,80}\*\s*%b\s*[=;]"
-ARRAY = re.compile(rb"(?<!\breturn)(?<!\belse)(?<!\bcase)(?<![^\w>])[ \t]++(?:\*+[ \t]*+)?+\Z|,\s*+\**+\Z")
-NAME = re.compile(rb"[A-Za-z_]\w*+\Z")
-STEP_BEHIND, STEP_BEFORE = re.compile(rb"\s*+(?:\+\+|\+=)"), re.compile(rb"\+\+\s*+\Z")
-TOLD_APART = re.compile(
+ARRAY = late(rb"(?<!\breturn)(?<!\belse)(?<!\bcase)(?<![^\w>])[ \t]++(?:\*+[ \t]*+)?+\Z|,\s*+\**+\Z")
+NAME = late(rb"[A-Za-z_]\w*+\Z")
+STEP_BEHIND, STEP_BEFORE = late(rb"\s*+(?:\+\+|\+=)"), late(rb"\+\+\s*+\Z")
+TOLD_APART = late(
     rb"\bif\s*+\(\s*+(?!(?:NULL|nullptr|0)\b)(\w++)\s*+!=\s*+(?!(?:NULL|nullptr|0)\b)(\w++)\s*+\)\s*+\{?\s*+\Z"
 )
-MEMBER = re.compile(rb"\s*+(?:->|\.|\[)")
-NOTHING = re.compile(rb"\(*+(?:\(\s*void\s*\*\s*\)\s*)?+(?:NULL|nullptr|0)\)*+\Z")
-CAST = re.compile(rb"\(\s*+[A-Za-z_][\w\s]*+[\s*]*+\)\s*+(?=[\w(&\"])")
+MEMBER = late(rb"\s*+(?:->|\.|\[)")
+NOTHING = late(rb"\(*+(?:\(\s*void\s*\*\s*\)\s*)?+(?:NULL|nullptr|0)\)*+\Z")
+CAST = late(rb"\(\s*+[A-Za-z_][\w\s]*+[\s*]*+\)\s*+(?=[\w(&\"])")
 
 
 class _Next(NamedTuple):

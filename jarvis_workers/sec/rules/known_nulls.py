@@ -11,6 +11,7 @@ from jarvis_workers.sec.rules.pointers import (
     plain_pointer,
 )
 from jarvis_workers.sec.rules.rule import Site
+from jarvis_workers.source.late import late
 from jarvis_workers.source.uses import next_mention
 
 __all__ = ["SHAPES", "check_known_null"]
@@ -18,14 +19,14 @@ __all__ = ["SHAPES", "check_known_null"]
 LEFT, BRANCH_MAX, NEXT_MAX = 128, 400, 4_096
 SHAPES = (r"\(! ?[A-Za-z_][A-Za-z0-9_]*\)", r"== ?(?:NULL|nullptr)\)", r"= ?(?:NULL|nullptr);")
 IN_BRANCH, BEHIND_BRANCH, ASSIGNED = 0.2, 0.0, 0.15
-NEGATED = re.compile(rb"\(! ?(\w++)\)")
+NEGATED = late(rb"\(! ?(\w++)\)")
 NAME_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.>-"
-CONDITION = re.compile(rb"\bif\s*+(?P<wrapped>\(\s*+unlikely\s*+)?\Z")
-POINTED = re.compile(rb"\w[ \t]*+\*+\Z")
-OPENS = re.compile(rb"\s*+(?P<brace>\{)?+(?!\s*+(?:&&|\|\||[)?,=<>]))")
-USED = re.compile(rb"\s*+\)*+\s*+(?:->|\[)")
-CALLED = re.compile(rb"\b([A-Za-z_]\w*+)\s*+\(")
-LEAVES = re.compile(rb"\b(?:goto|return|break|continue|throw)\b")
+CONDITION = late(rb"\bif\s*+(?P<wrapped>\(\s*+unlikely\s*+)?\Z")
+POINTED = late(rb"\w[ \t]*+\*+\Z")
+OPENS = late(rb"\s*+(?P<brace>\{)?+(?!\s*+(?:&&|\|\||[)?,=<>]))")
+USED = late(rb"\s*+\)*+\s*+(?:->|\[)")
+CALLED = late(rb"\b([A-Za-z_]\w*+)\s*+\(")
+LEAVES = late(rb"\b(?:goto|return|break|continue|throw)\b")
 
 
 def check_known_null(site: Site) -> float | None:
@@ -41,7 +42,7 @@ def _negated(site: Site) -> float | None:
     """`if (!p)`."""
     text = site.source.text
     found = NEGATED.match(text, site.start)
-    condition = CONDITION.search(text[max(0, site.start - 32) : site.start])
+    condition = _condition(text[max(0, site.start - 32) : site.start])
     return _in_branch(site, found[1], _behind(text, found.end(), condition)) if found and condition else None
 
 
@@ -49,10 +50,14 @@ def _compared(site: Site) -> float | None:
     """`if (p == NULL)`."""
     text = site.source.text
     name, rest = _name_before(text, site.start)
-    condition = CONDITION.search(rest[:-1]) if rest.endswith(b"(") else None
+    condition = _condition(rest[:-1]) if rest.endswith(b"(") else None
     if condition is None:
         return None
     return _in_branch(site, name, _behind(text, text.find(b")", site.start) + 1, condition))
+
+
+def _condition(before: bytes) -> re.Match[bytes] | None:
+    return CONDITION.search(before) if before.rstrip().endswith((b"if", b"unlikely")) else None
 
 
 def _name_before(text: bytes, at: int) -> tuple[bytes, bytes]:

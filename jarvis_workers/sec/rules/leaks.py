@@ -8,6 +8,7 @@ from jarvis_workers.sec.rules.facts import declaration, target_at
 from jarvis_workers.sec.rules.rule import REACH, Rule, Site
 from jarvis_workers.source.exits import Way, held_from, ways_out
 from jarvis_workers.source.functions import Function
+from jarvis_workers.source.late import late
 from jarvis_workers.source.uses import Use, uses
 
 __all__ = ["RULES"]
@@ -23,16 +24,16 @@ ACQUIRES = (
     b"mkostemp"
 ).split()
 MENTIONS_MAX = 48
-NAME = re.compile(rb"[A-Za-z_]\w*+\Z")
-CONDITIONAL = re.compile(rb"\b(?:if|else|case)\b")
-RETURNS_NOTHING = re.compile(rb"\bvoid\s++(?:\w++\s*+::\s*+)?\Z")
-COMPARED = re.compile(rb"\s*+(?:[=!<>]=|[<>](?![<>]))")
+NAME = late(rb"[A-Za-z_]\w*+\Z")
+CONDITIONAL = late(rb"\b(?:if|else|case)\b")
+RETURNS_NOTHING = late(rb"\bvoid\s++(?:\w++\s*+::\s*+)?\Z")
+COMPARED = late(rb"\s*+(?:[=!<>]=|[<>](?![<>]))")
 # How many arguments the functions have that others may have named alike.
 ARGUMENTS = {b"open": (2, 3), b"openat": (3, 4), b"socket": (3, 3), b"accept": (3, 3), b"dup": (1, 1), b"creat": (2, 2)}
-RELEASES = re.compile(
+RELEASES = late(
     rb"free|clos|destroy|releas|delete|unref|(?:\A|_)put(?:_|\Z)|cleanup|clean_up|dispos|discard|drop|munmap|_fini|Free|Clos",
 )
-KEEPS = re.compile(
+KEEPS = late(
     rb"add|insert|push|append|set|register|attach|queue|store|save|link|init|wrap|new|create|from|open|take|"
     rb"own|steal|assign|track|give|send|submit|start|spawn|thread|hand|keep|cache|hold|move|put|reg|bind|"
     rb"list|join|replace|swap|realloc|publish|run|job|work|schedul|timer|callback|async|exec|data",
@@ -53,16 +54,14 @@ BORROWS = frozenset(
 )
 # Tests of the thing itself, as `if (!p)` and `if (IS_ERR(p))` are.
 TESTS = frozenset(b"if while switch IS_ERR IS_ERR_OR_NULL unlikely likely WARN_ON WARN_ON_ONCE isatty assert".split())
-CLEANED_UP = re.compile(rb"cleanup|g_auto|__free|_ptr\b|RAII")
-ERROR_VALUE = re.compile(
+CLEANED_UP = late(rb"cleanup|g_auto|__free|_ptr\b|RAII")
+ERROR_VALUE = late(
     rb"return\s*\(*\s*(?:-|NULL|nullptr|false|FALSE|\w*ERR|\w*FAIL|\w*_E[A-Z]|err|ret\b|rc\b|res\b|error|status|EXIT_FAILURE)"
 )
-ERROR_LABEL = re.compile(rb"err|fail|bad|out|abort|exit|done|end", re.IGNORECASE)
-TESTED_FOR_FAILURE = re.compile(rb"\s*+\)?\s*+(?:==|<)")
-FAILURE_IN_FRONT = re.compile(rb"(?:\b(?:NULL|nullptr)|-\s*+1)\s*+==\s*+\(\s*+\Z|\b0\s*+>\s*+\(\s*+\Z")
-ENDS = re.compile(
-    rb"\bgoto\b|\b(?:_?_?exit|abort|die|fatal|panic|usage|err|errx|longjmp|_Exit|quick_exit)\w{0,16}+\s*+\("
-)
+ERROR_LABEL = late(rb"err|fail|bad|out|abort|exit|done|end", re.IGNORECASE)
+TESTED_FOR_FAILURE = late(rb"\s*+\)?\s*+(?:==|<)")
+FAILURE_IN_FRONT = late(rb"(?:\b(?:NULL|nullptr)|-\s*+1)\s*+==\s*+\(\s*+\Z|\b0\s*+>\s*+\(\s*+\Z")
+ENDS = late(rb"\bgoto\b|\b(?:_?_?exit|abort|die|fatal|panic|usage|err|errx|longjmp|_Exit|quick_exit)\w{0,16}+\s*+\(")
 
 
 class _Story(NamedTuple):

@@ -6,21 +6,22 @@ from typing import cast
 
 from jarvis_workers.sec.rules.rule import Source
 from jarvis_workers.sec.rules.scope import LATER, NAME, Scope, bare
-from jarvis_workers.source.amounts import Amount, literal_length, read_amount
+from jarvis_workers.source.amounts import LARGEST, Amount, literal_length, read_amount
+from jarvis_workers.source.late import late
 
 __all__ = ["length_of", "numbers_of"]
 
 REACH = 1_024
-DEFINE = re.compile(rb"#[ \t]*+define[ \t]++(\w++)[ \t]++([^\n\\]{1,96}+)(?=\n|\Z)")
-TEXT_MACRO = re.compile(rb'#[ \t]*+define[ \t]++(\w++)[ \t]++L?"([^"]{0,400}+)"[ \t]*+\r?(?=\n|\Z)')
-CUT = re.compile(rb"\s*+\[([^][]{1,64})\]\s*+=\s*+(?:0|L?'[^']*+')\s*+;")
-GIVEN = re.compile(
+DEFINE = late(rb"#[ \t]*+define[ \t]++(\w++)[ \t]++([^\n\\]{1,96}+)(?=\n|\Z)")
+TEXT_MACRO = late(rb'#[ \t]*+define[ \t]++(\w++)[ \t]++L?"([^"]{0,400}+)"[ \t]*+\r?(?=\n|\Z)')
+CUT = late(rb"\s*+\[([^][]{1,64})\]\s*+=\s*+(?:0|L?'[^']*+')\s*+;")
+GIVEN = late(
     rb"""\s*+(?:\[[^][]*+\]\s*+)?+=\s*+
     (?:(?P<empty>\{\s*+0?\s*+\}|L?"")|(?P<value>L?"[^"]*+"|[A-Z_][A-Z0-9_]*+))\s*+;""",
     re.VERBOSE,
 )
-QUOTED = re.compile(rb'"([^"]*+)"')
-OPENED = re.compile(rb"([A-Za-z_]\w*+)\s*+\(\s*+(?:\([^()]*+\)\s*+)?\Z")
+QUOTED = late(rb'"([^"]*+)"')
+OPENED = late(rb"([A-Za-z_]\w*+)\s*+\(\s*+(?:\([^()]*+\)\s*+)?\Z")
 READERS = frozenset(b"strlen wcslen strcmp memcmp strchr strrchr if while puts printf sizeof free return".split())
 
 
@@ -67,7 +68,8 @@ def _numbers(text: bytes) -> dict[bytes, int]:
     for match in DEFINE.finditer(text):
         amount = read_amount(match[2], lambda _kind, name: Amount.of(found[name]) if name in found else None)
         number = amount.number if amount else None
-        if number is None or found.setdefault(match[1], number) != number:
+        # more than any type holds means nothing, and each such number might be made of those before it
+        if number is None or abs(number) >= LARGEST or found.setdefault(match[1], number) != number:
             twice.add(match[1])
     return {name: number for name, number in found.items() if name not in twice}
 

@@ -7,6 +7,7 @@ between constants, and a variable to which only constants are seen to be assigne
 import re
 
 from jarvis_workers.sec.rules.rule import Site
+from jarvis_workers.source.late import late
 
 __all__ = ["is_constant", "pieces", "provenance"]
 
@@ -14,20 +15,20 @@ REACH = 8_192
 MENTIONS_MAX = 24
 CHOICES_MAX = 16
 # Two words side by side can only be literals pasted together.
-SIDE_BY_SIDE = re.compile(rb"[A-Z_][A-Z0-9_]++\s++[\w\"]")
-NUMBER_OR_NULL = re.compile(rb"\(*\s*(?:NULL|nullptr|0)\s*\)*\Z")
-MACRO = re.compile(rb"\(*+(?:(?:[A-Z_][A-Z0-9_]++(?![a-z])(?:\s*+\([^()]*+\))?+|(?:PRI|SCN)\w++)\s*+)++\)*+\Z")
-PASTED = re.compile(
+SIDE_BY_SIDE = late(rb"[A-Z_][A-Z0-9_]++\s++[\w\"]")
+NUMBER_OR_NULL = late(rb"\(*\s*(?:NULL|nullptr|0)\s*\)*\Z")
+MACRO = late(rb"\(*+(?:(?:[A-Z_][A-Z0-9_]++(?![a-z])(?:\s*+\([^()]*+\))?+|(?:PRI|SCN)\w++)\s*+)++\)*+\Z")
+PASTED = late(
     rb"""(?=(?:[^"()]++|\([^()]*+\))*+")(?:(?:(?:u8|[LuU])?"[^"]*+"|\#{0,2}\w++(?:\s*+\([^()]*+\))?)\s*+)++\Z"""
 )
-TRANSLATED = re.compile(
+TRANSLATED = late(
     rb"(?:_|N_|Q_|T_|_T|TEXT|tr|i18n|(?:g_)?d?c?n?gettext|gettext_noop|pgettext|C_)\s*\([^\"]*\"", re.DOTALL
 )
-NAME = re.compile(rb"[A-Za-z_]\w*\Z")
-ELEMENT = re.compile(rb"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)+\Z")
-ASSIGNMENT = re.compile(rb"\s*(?:\[[^\]]*\]\s*)*=(?!=)\s*")
-QUOTED = re.compile(rb'"[^"]*"')
-CHOICE = re.compile(rb"([?:])")
+NAME = late(rb"[A-Za-z_]\w*\Z")
+ELEMENT = late(rb"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)+\Z")
+ASSIGNMENT = late(rb"\s*(?:\[[^\]]*\]\s*)*=(?!=)\s*")
+QUOTED = late(rb'"[^"]*"')
+CHOICE = late(rb"([?:])")
 
 
 def is_constant(expression: bytes) -> bool:

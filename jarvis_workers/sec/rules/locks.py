@@ -15,6 +15,7 @@ from jarvis_workers.sec.rules.rule import REACH, Rule, Site
 from jarvis_workers.source.calls import arguments
 from jarvis_workers.source.exits import Way, head_of, held_from, ways_out
 from jarvis_workers.source.functions import Function
+from jarvis_workers.source.late import late
 from jarvis_workers.source.uses import uses
 
 __all__ = ["RULES"]
@@ -37,7 +38,7 @@ SHARED = (
     b"read_lock_bh down_read rcu_read_lock".split()
 )
 # Each alternative begins with a literal byte: the search for the next one then runs at full speed.
-LOCK = re.compile(
+LOCK = late(
     b"|".join(
         rb"%b(?<=\b%b)(?:%b)\s*\(" % (first, first, b"|".join(name[1:] for name in names))
         for first, names in groupby(sorted(EXCLUSIVE), lambda name: name[:1])
@@ -45,29 +46,30 @@ LOCK = re.compile(
     + rb"|\.lock ?\(\)|->lock ?\(\)"
 )
 # Finds all that LOCK does and more, at several times the speed.
-LIKE_A_LOCK = re.compile(rb"lock(?<!unlock)(?!_unlock)\w*+\s*+\(|Lock\w*+\s*+\(|EnterCritical|down_write")
-UNLOCK = re.compile(
+LIKE_A_LOCK = late(rb"lock(?<!unlock)(?!_unlock)\w*+\s*+\(|Lock\w*+\s*+\(|EnterCritical|down_write")
+UNLOCK = late(
     rb"(?:unlock|Unlock|UnLock|UNLOCK|up_read|up_write|LeaveCriticalSection|ReleaseSRWLock|unset_lock|downgrade_write)"
     rb"\w*+\s*+\("
 )
-SPEAKS_OF_LOCKS = re.compile(rb"lock|LOCK|Lock|mutex|mtx|acquire|release|begin|start|enter|hold|get_|_get|grab|take")
-OF_A_LOCK = re.compile(rb"lock|LOCK|Lock|mutex|mtx|held|releas")
-ANNOTATED = re.compile(rb"__acquires|__releases|__must_hold|ACQUIRE|RELEASE|REQUIRES|THREAD_SAFETY", re.IGNORECASE)
-RECURSIVE = re.compile(rb"RECURSIVE|recursive_mutex|recursive")
-RAII = re.compile(rb"\b(?:unique_lock|lock_guard|scoped_lock|shared_lock|weak_ptr|shared_ptr)\b")
-OBJECT = re.compile(rb"([A-Za-z_][\w.:]*+(?:(?:->|\[[^][;]{0,32}\])[\w.]*+)*+)\Z")
-GLOBAL = re.compile(rb"[A-Za-z_]\w*+\Z")
-MEMBER = re.compile(rb"[A-Za-z_]\w*+(?:->|\.)[\w.]++\Z")
-LOOPS = re.compile(rb"\b(?:for|while|do|\w*for_each\w*)\b")
-ENDLESS = re.compile(rb"\}\s*+while\s*+\(\s*+(?:1|true)\s*+\)\s*+;")
-OF_PROGRAMS = re.compile(rb"\Z|pthread|mtx|g_mutex|uv_|SDL|Enter|Acquire")
-COMMENT_ON_LOCKS = re.compile(rb"[Ll]ock|mutex|\bheld\b|releas|drop")
-LENDS = re.compile(rb"(?:[Cc]ond\w*|[Ww]ait\w*|assert\w*|init\w*|is_\w+|\w*_held)\s*\(\Z")
-LAST_WORD = re.compile(rb"\w++\s*+\(\Z")
-CONDITIONAL = re.compile(rb"\b(?:if|else|case|default)\b")
-WORD = re.compile(rb"\w+")
-FAILS = re.compile(rb"\s*+\)?\s*+(?:!=|<|\)|\|\|)")
-ERROR_VALUE = re.compile(rb"return\s*\(*\s*(?:-|NULL|nullptr|false|FALSE|\w*ERR|\w*FAIL|err\b|ret\b|rc\b|error)")
+SPEAKS_OF_LOCKS = late(rb"lock|LOCK|Lock|mutex|mtx|acquire|release|begin|start|enter|hold|get_|_get|grab|take")
+OF_A_LOCK = late(rb"lock|LOCK|Lock|mutex|mtx|held|releas")
+ANNOTATED = late(rb"__acquires|__releases|__must_hold|ACQUIRE|RELEASE|REQUIRES|THREAD_SAFETY", re.IGNORECASE)
+RECURSIVE = late(rb"RECURSIVE|recursive_mutex|recursive")
+RAII = late(rb"\b(?:unique_lock|lock_guard|scoped_lock|shared_lock|weak_ptr|shared_ptr)\b")
+OBJECT = late(rb"([A-Za-z_][\w.:]*+(?:(?:->|\[[^][;]{0,32}\])[\w.]*+)*+)\Z")
+GLOBAL = late(rb"[A-Za-z_]\w*+\Z")
+MEMBER = late(rb"[A-Za-z_]\w*+(?:->|\.)[\w.]++\Z")
+LOOPS = late(rb"\b(?:for|while|do|\w*for_each\w*)\b")
+ENDLESS = late(rb"\}\s*+while\s*+\(\s*+(?:1|true)\s*+\)\s*+;")
+OF_PROGRAMS = late(rb"\Z|pthread|mtx|g_mutex|uv_|SDL|Enter|Acquire")
+COMMENT_ON_LOCKS = late(rb"[Ll]ock|mutex|\bheld\b|releas|drop")
+LENDS = late(rb"(?:[Cc]ond\w*|[Ww]ait\w*|assert\w*|init\w*|is_\w+|\w*_held)\s*\(\Z")
+LAST_WORD = late(rb"\w++\s*+\(\Z")
+CONDITIONAL = late(rb"\b(?:if|else|case|default)\b")
+WORD = late(rb"\w+")
+SPACED = late(rb" (\w++)")
+FAILS = late(rb"\s*+\)?\s*+(?:!=|<|\)|\|\|)")
+ERROR_VALUE = late(rb"return\s*\(*\s*(?:-|NULL|nullptr|false|FALSE|\w*ERR|\w*FAIL|err\b|ret\b|rc\b|error)")
 
 
 class _Taken(NamedTuple):
@@ -131,10 +133,13 @@ def _held_from(site: Site, taken: _Taken) -> int | None:
 
 def _followed(site: Site, taken: _Taken, function: Function, start: int) -> float | None:
     text, end = site.source.text, min(function.body[1], start + REACH)
-    calls = _calls(site, function)
-    others = {call.key for call in calls if call.takes and call.at < end} - {taken.key}
-    calls = [call for call in calls if start <= call.at < end]
-    releases = [call.at for call in calls if not call.takes and (call.key == taken.key or call.key not in others)]
+    known_calls = _calls(site, function)
+    calls = known_calls.between(start, end)
+    releases = [
+        call.at
+        for call in calls
+        if not call.takes and (call.key == taken.key or known_calls.first_takes.get(call.key, end) >= end)
+    ]
     again = [] if site.name in SHARED else [call.at for call in calls if call.takes and call.key == taken.key][:1]
     known = any(not call.takes and call.key == taken.key for call in calls)
     if not known and not again:
@@ -220,9 +225,26 @@ def _never(site: Site, taken: _Taken, function: Function) -> float | None:
     text = site.source.text
     if not GLOBAL.match(taken.key) or SPEAKS_OF_LOCKS.search(function.name):
         return None
-    declared = text.find(b" %b" % taken.key)
-    line = text[text.rfind(b"\n", 0, declared) + 1 : declared] if declared >= 0 else b""
-    return NEVER if line.startswith(b"static ") and taken.key not in _given_back(site) else None
+    if taken.key in _given_back(site):
+        return None
+    declared = _first_places(site).get(taken.key, 0)
+    line = text.rfind(b"\n", 0, declared) + 1
+    return NEVER if declared and text.startswith(b"static ", line) else None
+
+
+def _first_places(site: Site) -> dict[bytes, int]:
+    """Return where each word of the file stands first, behind a space; worked out once."""
+    known = site.source.remembered.get("first places")
+    if known is None:
+        known = site.source.remembered["first places"] = _places(site.source.text)
+    return cast("dict[bytes, int]", known)
+
+
+def _places(text: bytes) -> dict[bytes, int]:
+    places: dict[bytes, int] = {}
+    for word in SPACED.finditer(text):
+        places.setdefault(word[1], word.start())
+    return places
 
 
 def _given_back(site: Site) -> frozenset[bytes]:
@@ -235,13 +257,24 @@ def _given_back(site: Site) -> frozenset[bytes]:
     return known
 
 
-def _calls(site: Site, function: Function) -> list[_Taken]:
-    """Return the calls of a function that take or give back a lock; looked for once a function."""
+class _Calls:
+    """The calls of a function that take or give back a lock, in order, and where each lock is first taken."""
+
+    def __init__(self, text: bytes, function: Function) -> None:
+        self.all = sorted([*_locks(text, *function.body), *_unlocks(text, *function.body)])
+        self.first_takes = {call.key: call.at for call in reversed(self.all) if call.takes}
+        self._places = [call.at for call in self.all]
+
+    def between(self, start: int, end: int) -> list[_Taken]:
+        return self.all[bisect_left(self._places, start) : bisect_left(self._places, end)]
+
+
+def _calls(site: Site, function: Function) -> _Calls:
+    """Look once a function."""
     known = site.source.remembered.get(f"locks {function.body}")
     if known is None:
-        found = sorted([*_locks(site.source.text, *function.body), *_unlocks(site.source.text, *function.body)])
-        known = site.source.remembered[f"locks {function.body}"] = found
-    assert isinstance(known, list)
+        known = site.source.remembered[f"locks {function.body}"] = _Calls(site.source.text, function)
+    assert isinstance(known, _Calls)
     return known
 
 
@@ -276,22 +309,34 @@ def _first_argument(text: bytes, at: int) -> bytes:
 def _inverted(site: Site, taken: _Taken, function: Function) -> float | None:
     """The second lock of a pair that another function of the file takes the other way round."""
     pairs = _pairs(site)
-    for first in {held for held, second, name, at in pairs if second == taken.key and at == taken.at}:
-        if any(held == taken.key and second == first and name != function.name for held, second, name, _ in pairs):
+    for first in pairs.held_at.get((taken.key, taken.at), ()):
+        if pairs.functions.get((taken.key, first), set()) - {function.name}:
             return OTHER_ORDER if GLOBAL.match(first) and GLOBAL.match(taken.key) else MEMBERS
     return None
 
 
-_Pair = tuple[bytes, bytes, bytes, int]
+class _Pairs:
+    """Which locks are held where another is taken, and the functions in which a lock is held when another is taken."""
+
+    def __init__(self) -> None:
+        self.held_at: dict[tuple[bytes, int], list[bytes]] = {}
+        self.functions: dict[tuple[bytes, bytes], set[bytes]] = {}
+
+    def add(self, held: bytes, key: bytes, name: bytes, at: int) -> None:
+        self.held_at.setdefault((key, at), []).append(held)
+        self.functions.setdefault((held, key), set()).add(name)
 
 
-def _pairs(site: Site) -> list[_Pair]:
-    """Return which lock is held when which other is taken, in which function and where; worked out once a file."""
+def _pairs(site: Site) -> _Pairs:
+    """Look once a file."""
     known = site.source.remembered.get("locks")
     if known is None:
-        functions = [one for one in islice(site.source.functions, FUNCTIONS_MAX) if _may_take_two(site, one)]
-        known = site.source.remembered["locks"] = [pair for one in functions for pair in _pairs_of(site, one)]
-    assert isinstance(known, list)
+        known = site.source.remembered["locks"] = _Pairs()
+        for one in islice(site.source.functions, FUNCTIONS_MAX):
+            if _may_take_two(site, one):
+                for held, key, at in _pairs_of(site, one):
+                    known.add(held, key, one.name, at)
+    assert isinstance(known, _Pairs)
     return known
 
 
@@ -304,10 +349,10 @@ def _may_take_two(site: Site, function: Function) -> bool:
     return bisect_left(known, function.body[1]) - bisect_left(known, function.body[0]) > 1
 
 
-def _pairs_of(site: Site, function: Function) -> list[_Pair]:
+def _pairs_of(site: Site, function: Function) -> list[tuple[bytes, bytes, int]]:
     """Leave out what a function takes in both orders: it knows what it does."""
     text, end = site.source.text, function.body[1]
-    calls = _calls(site, function)
+    calls = _calls(site, function).all
     takes = [call for call in calls if call.takes and (GLOBAL.match(call.key) or MEMBER.match(call.key))]
     if len({call.key for call in takes}) < 2 or len(takes) > PAIRED_MAX:
         return []
@@ -318,7 +363,7 @@ def _pairs_of(site: Site, function: Function) -> list[_Pair]:
         for way in ways_out(text, (call.end, min(end, call.end + REACH)), releases, list(others)):
             if way.kind == "again":
                 found.setdefault((call.key, others[way.at]), way.at)
-    return [(held, key, function.name, at) for (held, key), at in found.items() if (key, held) not in found]
+    return [(held, key, at) for (held, key), at in found.items() if (key, held) not in found]
 
 
 RULES: tuple[Rule, ...] = (

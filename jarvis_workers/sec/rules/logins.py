@@ -3,26 +3,26 @@
 Here the call says that it is a secret, whatever the variable is called; where it comes from is read backwards.
 """
 
-import re
 from typing import NamedTuple, cast
 
 from jarvis_workers.sec.rules.macros import text_macros
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.sec.rules.scope import Scope, bare
+from jarvis_workers.source.late import late
 
 __all__ = ["RULES"]
 
 REACH, OPTION_REACH = 4_096, 80
 KEY_BYTES_MIN, SHORT, NAME_MAX = 7, 4, 64
 FROM_COPY, AS_KEY = -0.05, 0.0
-NAME = re.compile(rb"[A-Za-z_]\w*+\Z")
-TEXT = re.compile(rb'(?:(?:u8|[LuU])?"[^"]*+"\s*+)++\Z')
-WIDE_MACRO = re.compile(rb"(?:_T|TEXT|_TEXT|L)\s*+\(\s*+(\"[^\"]*+\")\s*+\)\Z")
-BYTES = re.compile(rb"\{\s*+(?:(?:0[xX][0-9a-fA-F]+|\d+|'[^']*')\s*+,\s*+){%d,}" % KEY_BYTES_MIN)
-ARRAY = re.compile(rb'\[[^][;]*+\]\s*+=\s*+((?:u8|[LuU])?"[^"]*+"|\{[^{};]*+\})')
-COPIED = re.compile(rb"\b(?:str|wcs|_tcs|lstr|mem|wmem)n?cpy\w*+\s*+\(\s*+([A-Za-z_]\w*+)\s*+,\s*+([^,;()]++)[,)]")
-LAST_NAME = re.compile(rb"[A-Za-z_]\w*+\Z")
-PLACEHOLDER = re.compile(rb"\s*+(?:<[^>]*+>|\.{3}|\*+|%\w+)?\s*+\Z")
+NAME = late(rb"[A-Za-z_]\w*+\Z")
+TEXT = late(rb'(?:(?:u8|[LuU])?"[^"]*+"\s*+)++\Z')
+WIDE_MACRO = late(rb"(?:_T|TEXT|_TEXT|L)\s*+\(\s*+(\"[^\"]*+\")\s*+\)\Z")
+BYTES = late(rb"\{\s*+(?:(?:0[xX][0-9a-fA-F]+|\d+|'[^']*')\s*+,\s*+){%d,}" % KEY_BYTES_MIN)
+ARRAY = late(rb'\[[^][;]*+\]\s*+=\s*+((?:u8|[LuU])?"[^"]*+"|\{[^{};]*+\})')
+COPIED = late(rb"\b(?:str|wcs|_tcs|lstr|mem|wmem)n?cpy\w*+\s*+\(\s*+([A-Za-z_]\w*+)\s*+,\s*+([^,;()]++)[,)]")
+LAST_NAME = late(rb"[A-Za-z_]\w*+\Z")
+PLACEHOLDER = late(rb"\s*+(?:<[^>]*+>|\.{3}|\*+|%\w+)?\s*+\Z")
 
 
 class Taken(NamedTuple):

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from typing import cast
 
 from jarvis_workers.sec.rules.rule import Site, Source
+from jarvis_workers.source.late import late
 
 __all__ = ["is_in_macro", "macro_parameters", "text_macros"]
 
 LINES_MAX, REACH = 32, 2_048
-HEAD = re.compile(rb"[ \t]*+#[ \t]*+define[ \t]++\w++(?:\(([^)]*+)\))?+")
-TEXT = re.compile(rb'#[ \t]*+define[ \t]++(\w++)[ \t]++\(?((?:u8|[LuU])?"[^"\n]*+")')
+HEAD = late(rb"[ \t]*+#[ \t]*+define[ \t]++\w++(?:\(([^)]*+)\))?+")
+TEXT = late(rb'#[ \t]*+define[ \t]++(\w++)[ \t]++\(?((?:u8|[LuU])?"[^"\n]*+")')
 
 
 def is_in_macro(site: Site) -> bool:

@@ -3,28 +3,27 @@
 A string that is known to fit is no finding at all (rooms); what is told here leaves one that is less sure.
 """
 
-import re
-
 from jarvis_workers.sec.rules.rooms import ALLOCATORS, Rooms
 from jarvis_workers.sec.rules.rule import Site
 from jarvis_workers.sec.rules.scope import bare, mentions_backwards
+from jarvis_workers.source.late import late
 
 __all__ = ["is_made_to_measure", "is_source_bounded", "was_measured"]
 
 REACH, NEAR = 16_384, 1_024
 LEFT = 48
 ASKED = (b"strlen", b"wcslen", b"strnlen", b"sizeof", b"sdslen", b"STRLEN")
-EXPRESSION = re.compile(rb"\*?([\w.\[\]>-]{1,64})\Z")
-BASE = re.compile(rb"[&*(\s]*+([A-Za-z_]\w*+)")
-SIZE_BEFORE = re.compile(rb"\bsizeof\b\s*+\(?\s*+\Z")
-COMPARED_AFTER = re.compile(rb"\s*+\)*+(?:\s*+[-+]\s*+[\w.>()-]++){0,3}+\s*+\)?\s*+[<>]=?(?![<>])")
-COMPARED_BEFORE = re.compile(rb"(?<![<>-])[<>]=?\s*+\(?\s*+sizeof\b\s*+\(?\s*+\Z")
-BOUNDED_COPY = re.compile(rb"\b(?:strn?l?cpy|strlcat|strncat|mem(?:cpy|move)|m?v?s[cn]*printf)\s*+\(\s*+\Z")
-UNBOUNDED = re.compile(rb"\b(?:strcpy|v?sprintf)\s*+\(\s*+\Z")
-CALL = re.compile(rb"([A-Za-z_]\w*+)\s*+\(")
-LIKE_ALLOCATOR = re.compile(rb"(?:alloc|ALLOC|Alloc)\w*+\Z|_new\Z")
-SIZEOF = re.compile(rb"\bsizeof\s*+(?:\([^()]*+\)|\w++)")
-VARIABLE = re.compile(rb"\b[a-z_]\w*+")
+EXPRESSION = late(rb"\*?([\w.\[\]>-]{1,64})\Z")
+BASE = late(rb"[&*(\s]*+([A-Za-z_]\w*+)")
+SIZE_BEFORE = late(rb"\bsizeof\b\s*+\(?\s*+\Z")
+COMPARED_AFTER = late(rb"\s*+\)*+(?:\s*+[-+]\s*+[\w.>()-]++){0,3}+\s*+\)?\s*+[<>]=?(?![<>])")
+COMPARED_BEFORE = late(rb"(?<![<>-])[<>]=?\s*+\(?\s*+sizeof\b\s*+\(?\s*+\Z")
+BOUNDED_COPY = late(rb"\b(?:strn?l?cpy|strlcat|strncat|mem(?:cpy|move)|m?v?s[cn]*printf)\s*+\(\s*+\Z")
+UNBOUNDED = late(rb"\b(?:strcpy|v?sprintf)\s*+\(\s*+\Z")
+CALL = late(rb"([A-Za-z_]\w*+)\s*+\(")
+LIKE_ALLOCATOR = late(rb"(?:alloc|ALLOC|Alloc)\w*+\Z|_new\Z")
+SIZEOF = late(rb"\bsizeof\s*+(?:\([^()]*+\)|\w++)")
+VARIABLE = late(rb"\b[a-z_]\w*+")
 
 
 def was_measured(site: Site, source: bytes) -> bool:

@@ -1,6 +1,5 @@
 """malloc_no_null_check and possible_null_deref: a pointer that may be NULL is used before anything looked at it."""
 
-import re
 from collections.abc import Iterator
 
 from jarvis_workers.sec.rules.known_nulls import SHAPES, check_known_null
@@ -14,6 +13,7 @@ from jarvis_workers.sec.rules.pointers import (
     plain_pointer,
 )
 from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.source.late import late
 from jarvis_workers.source.straight import is_conditional
 from jarvis_workers.source.uses import uses
 
@@ -22,27 +22,23 @@ __all__ = ["RULES"]
 LEFT, REACH, ALIASES_MAX = 128, 16_384, 8
 CERTAIN, PASSED, COMPUTED = 0.15, -0.2, 0.0
 KNOWN = 0.2
-ALIAS_BEFORE = re.compile(rb"([A-Za-z_]\w*+(?:(?:->|\.)\w++)*+)\s*+=\s*+\Z")
-ALIAS_BEHIND = re.compile(rb"\s*+[;,)]")
-FIRST = re.compile(rb"\(\s*+(?:\([^()]*+\)\s*+)?+\Z")
-STEP = re.compile(rb"\s*+(?:\+\+|--|[-+]=?(?!>)\s*+[\w(])")
-STEP_BEFORE = re.compile(rb"(?:\+\+|--)\s*+\Z")
-DIRECT = re.compile(rb"\s*+\)*+\s*+(?:->|\[)")
-STAR = re.compile(
-    rb"(?:\A|[=(,;{}!&|?:<>+-])\s*+\*\s*+(?:\(\s*+[A-Za-z_][\w\s]*+\*[\s*]*+\)\s*+)?+\Z|\breturn\s*+\*\s*+\Z"
-)
-ADDED = re.compile(rb"\s*+\)?\s*+[-+]\s*+[\w(]")
-NULL_IN_FRONT = re.compile(rb"\b(?:NULL|nullptr)\s*+[!=]=\s*+\(\s*+[\w.>\[\]-]++\s*+=\s*+\Z")
-HANDED = re.compile(
-    rb"\b([A-Za-z_]\w*+)\s*+\(\s*+[A-Za-z_][\w.>\[\]-]*+\s*+=\s*+(?:\(\s*+[A-Za-z_][\w\s*]*+\)\s*+)?+\Z"
-)
+ALIAS_BEFORE = late(rb"([A-Za-z_]\w*+(?:(?:->|\.)\w++)*+)\s*+=\s*+\Z")
+ALIAS_BEHIND = late(rb"\s*+[;,)]")
+FIRST = late(rb"\(\s*+(?:\([^()]*+\)\s*+)?+\Z")
+STEP = late(rb"\s*+(?:\+\+|--|[-+]=?(?!>)\s*+[\w(])")
+STEP_BEFORE = late(rb"(?:\+\+|--)\s*+\Z")
+DIRECT = late(rb"\s*+\)*+\s*+(?:->|\[)")
+STAR = late(rb"(?:\A|[=(,;{}!&|?:<>+-])\s*+\*\s*+(?:\(\s*+[A-Za-z_][\w\s]*+\*[\s*]*+\)\s*+)?+\Z|\breturn\s*+\*\s*+\Z")
+ADDED = late(rb"\s*+\)?\s*+[-+]\s*+[\w(]")
+NULL_IN_FRONT = late(rb"\b(?:NULL|nullptr)\s*+[!=]=\s*+\(\s*+[\w.>\[\]-]++\s*+=\s*+\Z")
+HANDED = late(rb"\b([A-Za-z_]\w*+)\s*+\(\s*+[A-Za-z_][\w.>\[\]-]*+\s*+=\s*+(?:\(\s*+[A-Za-z_][\w\s*]*+\)\s*+)?+\Z")
 NO_CALLS = frozenset((b"if", b"while", b"for", b"switch", b"return"))
-TYPED = re.compile(rb"\s*+<[^;{}()]{1,128}?\*\s*+(?:const\s*+)?>\s*+(?=\()")
-NOTHROW = re.compile(rb"\s*+\)\s*+[A-Za-z_][\w:<>,* ]{0,80}")
-NEW_BEFORE = re.compile(rb"\bnew\s*+\(\s*+(?:std\s*+::\s*+)?\Z")
-CANNOT_FAIL = re.compile(rb"__GFP_NOFAIL|GFP_NOFAIL")
-FAILS = re.compile(rb"#[ \t]*+define[ \t]++(?:malloc|calloc|realloc|strdup)\b")
-COPYING = re.compile(rb"\b(?:if|while)\s*+\([^;{}]*\Z")
+TYPED = late(rb"\s*+<[^;{}()]{1,128}?\*\s*+(?:const\s*+)?>\s*+(?=\()")
+NOTHROW = late(rb"\s*+\)\s*+[A-Za-z_][\w:<>,* ]{0,80}")
+NEW_BEFORE = late(rb"\bnew\s*+\(\s*+(?:std\s*+::\s*+)?\Z")
+CANNOT_FAIL = late(rb"__GFP_NOFAIL|GFP_NOFAIL")
+FAILS = late(rb"#[ \t]*+define[ \t]++(?:malloc|calloc|realloc|strdup)\b")
+COPYING = late(rb"\b(?:if|while)\s*+\([^;{}]*\Z")
 
 ALLOCATING = tuple(
     name.decode()

@@ -4,12 +4,12 @@ Nobody checks every printf, and where nobody does, nothing is said.  A file that
 function means to; the few that it does not check are likely forgotten.
 """
 
-import re
 from functools import lru_cache
 from typing import cast
 
 from jarvis_workers.sec.rules.aliases import ALIASES
 from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.source.late import late
 
 __all__ = ["RULES"]
 
@@ -25,9 +25,9 @@ STANDARD = b"printf vprintf wprintf vwprintf puts _putws putws putchar putwchar"
 INTO_MEMORY = b"snprintf _snprintf swprintf _snwprintf vsnprintf _vsnprintf vswprintf".split()
 REMOVES = b"remove _wremove rmdir _rmdir _wrmdir".split()
 NAMES = (*STREAMS, *STANDARD, *INTO_MEMORY, *REMOVES)
-ERRORS = re.compile(rb"std(?:err|log)\Z|err(?:or)?(?:_?file)?\Z|log|dbg|debug|trace")
+ERRORS = late(rb"std(?:err|log)\Z|err(?:or)?(?:_?file)?\Z|log|dbg|debug|trace")
 TESTS = (b"!", b"=", b"<", b">", b"&&", b"||")
-BRANCH = re.compile(rb"\b(?:if|while)\s*+\(\s*+\Z")
+BRANCH = late(rb"\b(?:if|while)\s*+\(\s*+\Z")
 EDGES = frozenset(b";{}):")
 WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 SPACE = b" \t\r\n"

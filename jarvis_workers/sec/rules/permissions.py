@@ -1,10 +1,10 @@
 """open_permissive_perms: files, directories and masks that let every user of the machine write."""
 
-import re
 from typing import cast
 
 from jarvis_workers.sec.rules.rule import Rule, Site, Source
 from jarvis_workers.sec.rules.scope import Scope
+from jarvis_workers.source.late import late
 
 __all__ = ["RULES"]
 
@@ -32,14 +32,14 @@ FLAGS = {
     b"ACCESSPERMS": 0o777, b"ALLPERMS": 0o7777, b"DEFFILEMODE": 0o666,
     b"S_ISVTX": 0o1000, b"S_ISUID": 0o4000, b"S_ISGID": 0o2000, b"S_IFIFO": 0, b"S_IFREG": 0, b"S_IFCHR": 0,
 }  # fmt: skip
-SEPARATORS = re.compile(rb"[|+()\s]+")
-CAST = re.compile(rb"\(\s*(?:mode_t|int|unsigned|u?int\d+_t|umode_t)\s*\)")
-OCTAL = re.compile(rb"0[0-7]{1,6}[uUlL]*\Z")
-NUMBER = re.compile(rb"(?:0[xX][0-9a-fA-F]{1,8}|[1-9]\d{0,6}|0)[uUlL]*\Z")
-NAME = re.compile(rb"[A-Za-z_]\w*\Z")
-MACRO = re.compile(rb"#[ \t]*+define[ \t]++(\w++)[ \t]++([^\n]{1,160})")
-NO_MASK = re.compile(rb"[;{})]\s*+(?:\(\s*void\s*\)\s*)?umask\s*\(\s*0+\s*\)")
-TEMPORARY = re.compile(rb"\bumask\s*\(\s*\w+\s*\)")
+SEPARATORS = late(rb"[|+()\s]+")
+CAST = late(rb"\(\s*(?:mode_t|int|unsigned|u?int\d+_t|umode_t)\s*\)")
+OCTAL = late(rb"0[0-7]{1,6}[uUlL]*\Z")
+NUMBER = late(rb"(?:0[xX][0-9a-fA-F]{1,8}|[1-9]\d{0,6}|0)[uUlL]*\Z")
+NAME = late(rb"[A-Za-z_]\w*\Z")
+MACRO = late(rb"#[ \t]*+define[ \t]++(\w++)[ \t]++([^\n]{1,160})")
+NO_MASK = late(rb"[;{})]\s*+(?:\(\s*void\s*\)\s*)?umask\s*\(\s*0+\s*\)")
+TEMPORARY = late(rb"\bumask\s*\(\s*\w+\s*\)")
 
 
 def check_mode(site: Site) -> float | None:

@@ -1,11 +1,11 @@
 """Follow a pointer from where it is given or released: what is done with it next, and how surely that comes to pass."""
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple, cast
 
 from jarvis_workers.sec.rules.rule import Site
 from jarvis_workers.sec.rules.scope import Scope, Value
+from jarvis_workers.source.late import late
 from jarvis_workers.source.straight import straight
 from jarvis_workers.source.uses import next_mention, uses
 
@@ -26,25 +26,25 @@ CASTS_MAX = 4
 STEP_REACH = 160
 REACH, MENTIONS_MAX = 16_384, 96
 SHOWN_REACH = 240
-PATH = re.compile(rb"\*?[A-Za-z_]\w*+(?:(?:->|\.|::)[A-Za-z_]\w*+|\[\w++\])*+\Z")
-CAST = re.compile(
+PATH = late(rb"\*?[A-Za-z_]\w*+(?:(?:->|\.|::)[A-Za-z_]\w*+|\[\w++\])*+\Z")
+CAST = late(
     rb"\(\s*+(?:const\s++|struct\s++|unsigned\s++|volatile\s++)*+[A-Za-z_][\w:]*+\s*+(?:\*\s*+)++\)(?=\s*+[\w(*&])"
     rb"|(?:static|reinterpret|const)_cast\s*+<[^<>;]{1,80}+>(?=\s*+\()"
 )
-BASE = re.compile(rb"\*?([A-Za-z_]\w*+)")
-INDEX = re.compile(rb"\[([A-Za-z_]\w*+)\]")
-STEPPED = re.compile(rb"\s*+(?:\+\+|--|[-+]=)")
+BASE = late(rb"\*?([A-Za-z_]\w*+)")
+INDEX = late(rb"\[([A-Za-z_]\w*+)\]")
+STEPPED = late(rb"\s*+(?:\+\+|--|[-+]=)")
 # The third part of a `for` runs after the body.
-IN_STEP = re.compile(rb"\bfor\s*+\([^;{}]*+;[^;{}]*+;[^;{}]*+\Z")
+IN_STEP = late(rb"\bfor\s*+\([^;{}]*+;[^;{}]*+;[^;{}]*+\Z")
 RETURNS_MAX = 16
-RETURNS = re.compile(rb"_return\w*+\s*+\([^;{}]*+;\s*+[A-Za-z_]\w*+\s*+:(?!:)")
-UNEVALUATED = re.compile(
+RETURNS = late(rb"_return\w*+\s*+\([^;{}]*+;\s*+[A-Za-z_]\w*+\s*+:(?!:)")
+UNEVALUATED = late(
     rb"\b(?:[A-Z_][A-Z0-9_]{2,}+|struct_size|flex_array_size|container_of|\w*sizeof\w*+|\w*typeof\w*+)\s*+\([^;{}]*+\Z"
 )
-MEMBER = re.compile(rb"\s*+(?:->|\.|\[)")
-DELETED = re.compile(rb"\s*+(?:\[\s*+\]\s*+)?+")
+MEMBER = late(rb"\s*+(?:->|\.|\[)")
+DELETED = late(rb"\s*+(?:\[\s*+\]\s*+)?+")
 # Names in capitals are macros: what they do with their arguments nobody can tell here.
-MACRO = re.compile(rb"[A-Z_][A-Z0-9_]*+\Z|\w*for_?each\w*+\Z|\w*FOREACH\w*+\Z|va_arg\Z|swap\Z|exchange\Z")
+MACRO = late(rb"[A-Z_][A-Z0-9_]*+\Z|\w*for_?each\w*+\Z|\w*FOREACH\w*+\Z|va_arg\Z|swap\Z|exchange\Z")
 
 # Functions of the C library that look behind each pointer they are given.
 DEREFERENCING = frozenset(
@@ -91,6 +91,8 @@ def plain_pointer(expression: bytes) -> bytes | None:
     """Return the name of a pointer, such as `p`, `x->p` or `a[i]`, without casts and parentheses; None for others."""
     expression = expression.strip()
     for _ in range(CASTS_MAX):
+        if PATH.match(expression):
+            return expression
         if cast := CAST.match(expression):
             expression = expression[cast.end() :].strip()
         elif expression[:1] == b"(" and expression[-1:] == b")" and expression.find(b")") == len(expression) - 1:

@@ -8,16 +8,17 @@ from jarvis_workers.sec.rules.literals import is_constant, pieces
 from jarvis_workers.sec.rules.rooms import Rooms
 from jarvis_workers.sec.rules.rule import Site
 from jarvis_workers.source.amounts import literal_length
+from jarvis_workers.source.late import late
 
 __all__ = ["Printed", "printed_length"]
 
-CONVERSION = re.compile(
+CONVERSION = late(
     rb"""%(?:(?P<percent>%)
     | [-+\ \#0']*+(?P<width>\*|\d*)(?:\.(?P<precision>\*|\d*))?(?P<size>hh|h|ll|l|q|j|z|t|L)?(?P<kind>[A-Za-z]))""",
     re.VERBOSE,
 )
-LITERALS = re.compile(rb'(?:"[^"]*+"\s*+)++\Z')
-QUOTED = re.compile(rb'"([^"]*)"')
+LITERALS = late(rb'(?:"[^"]*+"\s*+)++\Z')
+QUOTED = late(rb'"([^"]*)"')
 # The most characters of a number, by the width of its type: hh, h, int, and longer.
 DIGITS = {b"hh": (4, 3, 2, 3), b"h": (6, 5, 4, 6), b"": (11, 10, 8, 11)}
 LONG_DIGITS = (20, 20, 16, 22)

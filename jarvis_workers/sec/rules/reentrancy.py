@@ -9,6 +9,7 @@ from typing import cast
 from jarvis_workers.sec.rules.literals import is_constant
 from jarvis_workers.sec.rules.rule import Rule, Site, Source
 from jarvis_workers.source.functions import Function
+from jarvis_workers.source.late import late
 from jarvis_workers.source.uses import uses
 
 __all__ = ["RULES"]
@@ -17,11 +18,13 @@ REACH = 4_096
 LOOP_REACH = 1_024
 THREADED, TWICE, IN_MAIN = 0.2, 0.4, -0.05
 UNCHECKED, QUICK = 0.1, -0.05
-THREADS = re.compile(
+THREADS = late(
     rb"\bpthread_create|<pthread\.h>|\bstd::(?:thread|async|jthread|mutex)\b|\bthrd_create|\bCreateThread\b|_beginthread|"
     rb"\bg_thread_|\bQThread|\buv_thread|\buv_queue_work|\bxTaskCreate|"
     rb"<thread>|<mutex>|<threads\.h>|\bomp_|#pragma omp|\bpthread_mutex_"
 )
+# One of these is in all that THREADS finds; to look for them takes a tenth of the time.
+THREAD_WORDS = (b"hread", b"mutex", b"thrd_", b"uv_", b"xTask", b"omp", b"std::async")
 # Each group shares one buffer.
 SHARED = {
     **dict.fromkeys((b"localtime", b"gmtime"), (b"localtime", b"gmtime")),
@@ -35,14 +38,14 @@ REENTRANT = {
     b"gethostbyname": (b"getaddrinfo", b"gethostbyname_r"),
     b"gethostbyaddr": (b"getnameinfo", b"gethostbyaddr_r"),
 }
-FROM_STRTOK = re.compile(
+FROM_STRTOK = late(
     rb"\s*=\s*(?:\([\w\s*]{1,32}\)\s*)?(?:std\s*::\s*)?strtok\s*\(\s*(?:\([\w\s*]{1,32}\)\s*)?(?P<again>NULL|0|nullptr)?"
 )
-DEFINED = re.compile(rb"#\s*define\s+(\w*)")
-LOOPS = re.compile(rb"\b(?:for|while|do)\b")
-NAME = re.compile(rb"[A-Za-z_]\w*\Z")
-NOTHING = re.compile(rb"\s*(?:\(\s*char\s*\*\s*\)\s*)?(?:NULL|0|nullptr)\s*\Z")
-AFTER_CALL = re.compile(rb"\s*+\)*+\s*+(?:->|\[)")
+DEFINED = late(rb"#\s*define\s+(\w*)")
+LOOPS = late(rb"\b(?:for|while|do)\b")
+NAME = late(rb"[A-Za-z_]\w*\Z")
+NOTHING = late(rb"\s*(?:\(\s*char\s*\*\s*\)\s*)?(?:NULL|0|nullptr)\s*\Z")
+AFTER_CALL = late(rb"\s*+\)*+\s*+(?:->|\[)")
 
 
 def check_strtok(site: Site) -> float | None:
@@ -81,7 +84,8 @@ def check_inet(site: Site) -> float | None:
 def knows_threads(source: Source) -> bool:
     """Tell whether a file shows that its program has threads."""
     if "threads" not in source.remembered:
-        source.remembered["threads"] = THREADS.search(source.content) is not None
+        hinted = any(word in source.content for word in THREAD_WORDS)
+        source.remembered["threads"] = hinted and THREADS.search(source.content) is not None
     return cast(bool, source.remembered["threads"])
 
 

@@ -13,6 +13,7 @@ from jarvis_workers.sec.rules.lengths import length_of, numbers_of
 from jarvis_workers.sec.rules.rule import Site
 from jarvis_workers.sec.rules.scope import GLOBALS_MAX, NAME, Declared, Scope, Value, bare, value_at
 from jarvis_workers.source.amounts import POINTER_BYTES, Amount, literal_length, read_amount, size_of_type, squeezed
+from jarvis_workers.source.late import late
 
 __all__ = ["Rooms"]
 
@@ -22,20 +23,20 @@ LOOKS_MAX, NESTED_MAX, SEARCHED_MAX = 100, 4, 1_000
 ARGUMENTS_MAX = 4
 TEXT_MAX = 320
 LEFT = 128
-NOTHING = re.compile(rb"\(*(?:\(void\s*\*\)\s*)?(?:NULL|nullptr|0)\)*\Z")
-CALL = re.compile(rb"\s*+(?:::|std::)?([A-Za-z_]\w*+)\s*+\(")
-NEW_ARRAY = re.compile(
+NOTHING = late(rb"\(*(?:\(void\s*\*\)\s*)?(?:NULL|nullptr|0)\)*\Z")
+CALL = late(rb"\s*+(?:::|std::)?([A-Za-z_]\w*+)\s*+\(")
+NEW_ARRAY = late(
     rb"""\s*+(?:::)?new\s*+(?:\(\s*+(?:std::)?nothrow\s*+\)\s*+)?
     ([A-Za-z_][\w:]*+(?:\s++\w++)*+[\s*]*+)\[([^][]*+)\]\s*+(?:\(\s*+\))?+\s*+\Z""",
     re.VERBOSE,
 )
-ELEMENT = re.compile(rb"&\s*+([A-Za-z_]\w*+)\s*+\[([^][]*+)\]\s*+\Z")
-INDEXED = re.compile(rb"([A-Za-z_]\w*+)\s*+\[[^][]*+\]\s*+\Z")
-ADDRESS = re.compile(rb"&\s*+([A-Za-z_]\w*+)\s*+\Z")
-MEMBER_NAME = re.compile(rb"(?:->|\.)\s*+([A-Za-z_]\w*+)\s*+\Z")
-MEMBER_END = re.compile(rb"\s*+(?:\[[^][]{0,80}\]\s*+)?+;")
-PARAMETER = re.compile(rb"([A-Za-z_]\w*+)\s*+(?:\[[^][]*+\]\s*+)*+\Z")
-TYPE = re.compile(rb"[\w\s]+[\s*]*\Z")
+ELEMENT = late(rb"&\s*+([A-Za-z_]\w*+)\s*+\[([^][]*+)\]\s*+\Z")
+INDEXED = late(rb"([A-Za-z_]\w*+)\s*+\[[^][]*+\]\s*+\Z")
+ADDRESS = late(rb"&\s*+([A-Za-z_]\w*+)\s*+\Z")
+MEMBER_NAME = late(rb"(?:->|\.)\s*+([A-Za-z_]\w*+)\s*+\Z")
+MEMBER_END = late(rb"\s*+(?:\[[^][]{0,80}\]\s*+)?+;")
+PARAMETER = late(rb"([A-Za-z_]\w*+)\s*+(?:\[[^][]*+\]\s*+)*+\Z")
+TYPE = late(rb"[\w\s]+[\s*]*\Z")
 FLEXIBLE = (b"", b"0", b"1")
 
 # Where the size stands among the arguments of what gives memory; two are multiplied.

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple, cast
 
 from jarvis_workers.sec.rules.rule import Site
+from jarvis_workers.source.late import late
 
 __all__ = ["GLOBALS_MAX", "LATER", "NAME", "Declared", "Scope", "Value", "bare", "mentions_backwards", "value_at"]
 
@@ -22,20 +23,22 @@ WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 # What may stand in front of a declared name, but for stars and spaces; and in front of what is another name.
 MAY_DECLARE, BESIDE = WORD | frozenset(b":>,"), b" \t\r\n\f\v*&"
 JOINED, ARROW = WORD | frozenset(b"."), ord(">")
-NAME = re.compile(rb"[A-Za-z_]\w*+\Z")
+NAME = late(rb"[A-Za-z_]\w*+\Z")
+# What may stand behind a name that is given something; most often it is something else.
+MAY_GIVE = b" \t\r\n\f\v=+-*/%&|^<>"
 NO_TYPES = frozenset(b"return else case goto sizeof in and or not throw delete new do co_return typedef using".split())
-DIMENSIONS = re.compile(rb"\s*+((?:\[(?:[^][;{}]++|\[[^][]*+\])*+\]\s*+)*+)(?=[=;,){:]|__attribute)")
-DIMENSION = re.compile(rb"\[((?:[^][]++|\[[^][]*+\])*+)\]")
-TYPED = re.compile(
+DIMENSIONS = late(rb"\s*+((?:\[(?:[^][;{}]++|\[[^][]*+\])*+\]\s*+)*+)(?=[=;,){:]|__attribute)")
+DIMENSION = late(rb"\[((?:[^][]++|\[[^][]*+\])*+)\]")
+TYPED = late(
     rb"""(?:\A|[;{}(,)]|\#[^\n]*+\n)\s*+
     ([A-Za-z_][\w:]*+(?:\s++[A-Za-z_][\w:]*+)*+(?:<[^<>;{}]{0,64}>)?)([\s*&]*+)\Z""",
     re.VERBOSE,
 )
-LISTED = re.compile(rb"\s*+((?:[A-Za-z_]\w*+\s++)*[A-Za-z_]\w*+)[\s*]++[A-Za-z_]\w*+(?=\s*+[\[,=])[^()]*,([\s*]*+)\Z")
-LATER = re.compile(rb"\s*+(=(?!=)|\+\+|--|[-+*/%&|^]=|<<=|>>=)")
-BRACKET = re.compile(rb"[][(){},;]")
-ALONE = re.compile(rb"(?:\)|\belse|\bdo)\s*+\Z")
-CAST = re.compile(
+LISTED = late(rb"\s*+((?:[A-Za-z_]\w*+\s++)*[A-Za-z_]\w*+)[\s*]++[A-Za-z_]\w*+(?=\s*+[\[,=])[^()]*,([\s*]*+)\Z")
+LATER = late(rb"\s*+(=(?!=)|\+\+|--|[-+*/%&|^]=|<<=|>>=)")
+BRACKET = late(rb"[][(){},;]")
+ALONE = late(rb"(?:\)|\belse|\bdo)\s*+\Z")
+CAST = late(
     rb"\s*+(?:\(\s*+[A-Za-z_][\w\s]*+[\s*]*+\)(?=\s*+[\w(&])|(?:static|reinterpret|const)_cast\s*+<[^<>;]++>(?=\s*+\())"
 )
 
@@ -67,6 +70,7 @@ class Scope:
         self._start = function.parameters[0] if function else site.start
         self._body, self._end = function.body if function else (site.start, site.start)
         self._declared: dict[bytes, Declared | None] = {}
+        self._values: dict[tuple[bytes, int], list[Value]] = {}
 
     def is_parameter(self, name: bytes) -> bool:
         found = self.declared(name)
@@ -89,6 +93,11 @@ class Scope:
     def values(self, name: bytes, before: int | None = None) -> list[Value]:
         """Return what a variable may hold: what it was last given, and before that, where a block may not have run."""
         end = self.site.start if before is None else before
+        if (name, end) not in self._values:
+            self._values[name, end] = self._values_before(name, end)
+        return self._values[name, end]
+
+    def _values_before(self, name: bytes, end: int) -> list[Value]:
         found: list[Value] = []
         for at in self.mentions_before(name, end):
             value = self._value(name, at)
@@ -169,7 +178,8 @@ class Scope:
     def _value(self, name: bytes, at: int) -> Value | None:
         """Return what a mention gives to the variable, if it does."""
         behind = at + len(name)
-        if later := LATER.match(self.text, behind, behind + 64):
+        later = LATER.match(self.text, behind, behind + 64) if self.text[behind : behind + 1] in MAY_GIVE else None
+        if later:
             if later[1] != b"=":
                 return Value(b"", at)
             starred = self.text[max(0, at - 8) : at].rstrip().endswith(b"*")

@@ -3,20 +3,19 @@
 `width()` and `setw` hold for one extraction, so that each needs its own.
 """
 
-import re
-
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.sec.rules.scope import Scope
+from jarvis_workers.source.late import late
 
 __all__ = ["RULES"]
 
 POINTER = -0.1
 REACH, CHAIN_MAX = 400, 2_000
-EXTRACTS = re.compile(rb"\s*+>>(?!=)")
-LINK = re.compile(rb"\s*+>>\s*+(?P<target>(?:std\s*+::\s*+)?[A-Za-z_]\w*+)\s*+(?P<more>\(|\[|\.|->|::)?")
-ARGUMENTS = re.compile(rb"[^()]*+\)")
-CHARACTERS = re.compile(rb"\b(?:char|wchar_t|char8_t|char16_t|TCHAR|CHAR|WCHAR)\b")
-TAKES_NEXT = re.compile(rb"\b(?:std\s*+::\s*+)?w?cin\s*+(?:(?P<limits>\.\s*+width\s*+\()|>>)")
+EXTRACTS = late(rb"\s*+>>(?!=)")
+LINK = late(rb"\s*+>>\s*+(?P<target>(?:std\s*+::\s*+)?[A-Za-z_]\w*+)\s*+(?P<more>\(|\[|\.|->|::)?")
+ARGUMENTS = late(rb"[^()]*+\)")
+CHARACTERS = late(rb"\b(?:char|wchar_t|char8_t|char16_t|TCHAR|CHAR|WCHAR)\b")
+TAKES_NEXT = late(rb"\b(?:std\s*+::\s*+)?w?cin\s*+(?:(?P<limits>\.\s*+width\s*+\()|>>)")
 WIDTHS = frozenset((b"setw", b"std::setw"))
 
 

@@ -7,6 +7,7 @@ from jarvis_workers.sec.rules.facts import declaration, is_in_file
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.exits import head_of
 from jarvis_workers.source.functions import Function
+from jarvis_workers.source.late import late
 from jarvis_workers.source.uses import uses
 
 __all__ = ["RULES"]
@@ -19,26 +20,26 @@ MENTIONS_MAX = 16
 REACH = 8_192
 SHAPE_MAX = 128
 GOES_BACK_MAX = 300
-NAME = re.compile(rb"[A-Za-z_]\w*+\Z")
-BRACES = re.compile(rb"[{}]")
-LOOP = re.compile(rb"\b(?:while|for|do)\b")
-ENDLESS = re.compile(rb"\bwhile\s*\(\s*(?:1|true|TRUE)\s*\)|\bfor\s*\(\s*;\s*;\s*\)")
-IF = re.compile(rb"\bif\b")
-GOES_ROUND = re.compile(
+NAME = late(rb"[A-Za-z_]\w*+\Z")
+BRACES = late(rb"[{}]")
+LOOP = late(rb"\b(?:while|for|do)\b")
+ENDLESS = late(rb"\bwhile\s*\(\s*(?:1|true|TRUE)\s*\)|\bfor\s*\(\s*;\s*;\s*\)")
+IF = late(rb"\bif\b")
+GOES_ROUND = late(
     rb"\s*;\s*(?:\w+\s*\([^(){};]{0,80}+(?:\([^(){};]{0,80}+\)[^(){};]{0,80}+)?\)\s*;\s*)?(?:continue|goto)\b"
 )
-GOES_BACK = re.compile(rb"\bgoto\s+(?:again|retry|repeat|restart|loop|next|start|top|wait|redo|re)\w*")
-LOCKS = re.compile(rb"(?:lock|Lock|EnterCritical\w*)\s*\(")
-UNIQUE_LOCK = re.compile(rb"\bunique_lock\b")
-OBJECT = re.compile(rb"std::thread\s+(\w++)")
-TIMED = re.compile(rb"timed|_until|_for\b|Sleep")
-WAITED_FOR = re.compile(
+GOES_BACK = late(rb"\bgoto\s+(?:again|retry|repeat|restart|loop|next|start|top|wait|redo|re)\w*")
+LOCKS = late(rb"(?:lock|Lock|EnterCritical\w*)\s*\(")
+UNIQUE_LOCK = late(rb"\bunique_lock\b")
+OBJECT = late(rb"std::thread\s+(\w++)")
+TIMED = late(rb"timed|_until|_for\b|Sleep")
+WAITED_FOR = late(
     rb"\b(?:pthread_(?:timed|try|clock)?join(?:_np)?|pthread_detach|thrd_join|thrd_detach|pthread_attr_setdetachstate)\b"
     rb"|DETACHED"
 )
-MADE_DETACHED = re.compile(rb"DETACHED|setdetachstate")
-DETACHES_ITSELF = re.compile(rb"\b(?:pthread_detach\s*\(\s*pthread_self|thrd_detach\s*\(\s*thrd_current)")
-NO_ATTRIBUTES = re.compile(rb"(?:\(\s*\w+\s*\*\s*\)\s*)?(?:NULL|nullptr|0)\Z")
+MADE_DETACHED = late(rb"DETACHED|setdetachstate")
+DETACHES_ITSELF = late(rb"\b(?:pthread_detach\s*\(\s*pthread_self|thrd_detach\s*\(\s*thrd_current)")
+NO_ATTRIBUTES = late(rb"(?:\(\s*\w+\s*\*\s*\)\s*)?(?:NULL|nullptr|0)\Z")
 
 
 def check_wait(site: Site) -> float | None:

@@ -1,9 +1,8 @@
 """uninitialized_ptr_use: a pointer that was declared without a value is used before it is given one."""
 
-import re
-
 from jarvis_workers.sec.rules.pointers import DEREFERENCING, RELEASING, Mention, follow, is_unevaluated
 from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.source.late import late
 from jarvis_workers.source.uses import next_mention, uses
 
 __all__ = ["RULES"]
@@ -14,17 +13,17 @@ SHAPE = r"\*[ \t]?[A-Za-z_][A-Za-z0-9_]* ?;"
 NO_TYPES = frozenset(
     b"return else case goto sizeof typedef extern static throw delete new using thread_local __thread register".split()
 )
-TYPE = re.compile(
+TYPE = late(
     rb"(?:\A|[;{}])\s*+((?:[A-Za-z_][\w:]*+\s++){0,4}?[A-Za-z_][\w:]*+(?:\s*+<[^<>;{}]{0,64}+>)?+)\s*+"
     rb"(?P<earlier>\**+\s*+[A-Za-z_]\w*+(?:\s*+=\s*+[\w.\->]++)?+\s*+,[^;{}()]*+)?+(?:\*[\s*]*+)?+\Z"
 )
-NAME = re.compile(rb"\*\s*+([A-Za-z_]\w*+)\s*+(?=[,;])")
+NAME = late(rb"\*\s*+([A-Za-z_]\w*+)\s*+(?=[,;])")
 NEXT_REACH = 4_096
 # A macro may set what it does not name.
-MACRO = re.compile(rb"[;{}]\s*+[A-Z][A-Z0-9_]++\s*+[(;]")
+MACRO = late(rb"[;{}]\s*+[A-Z][A-Z0-9_]++\s*+[(;]")
 ADDRESS_OF, STAR = b"&*"
-GIVEN = re.compile(rb"\s*+=(?!=)")
-DECLARES = re.compile(rb"[\w>*,]\s*+\Z")
+GIVEN = late(rb"\s*+=(?!=)")
+DECLARES = late(rb"[\w>*,]\s*+\Z")
 
 
 def check_declaration(site: Site) -> float | None:

@@ -7,24 +7,25 @@ import re
 from typing import NamedTuple
 
 from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.source.late import late
 
 __all__ = ["RULES"]
 
 REACH = 160
 BRANCH_MAX = 200
-NAME = re.compile(rb"[A-Za-z_]\w*+\Z")
-COMPARISON = re.compile(
+NAME = late(rb"[A-Za-z_]\w*+\Z")
+COMPARISON = late(
     rb"(?P<closed>\s*+\))?\s*+(?P<by>[=!<>]=|[<>](?![<>]))\s*+\(?\s*+(?P<to>-?\s*+\w++)(?!\s*+[(\[.+*/-])"
 )
-NEGATED_WHOLE = re.compile(rb"!\s*+\(\s*+[\w.>-]++\s*+=\s*+(?:\([\w\s*]*+\)\s*+)?\Z")
+NEGATED_WHOLE = late(rb"!\s*+\(\s*+[\w.>-]++\s*+=\s*+(?:\([\w\s*]*+\)\s*+)?\Z")
 ZEROS = frozenset((b"0", b"NULL", b"nullptr", b"0L", b"FALSE", b"false"))
 NEGATIVES = frozenset((b"-1", b"EOF", b"WEOF", b"-1L"))
-FAILS = re.compile(
+FAILS = late(
     rb"\b(?:fail|error|cannot|could ?n.t|unable)|\b(?:perror|abort|exit)\s*\(|\breturn\s+-"
     rb"|\bgoto\s+\w*(?:err|fail|out)",
     re.IGNORECASE,
 )
-SUCCEEDS = re.compile(rb"\b(?:should have|unexpected|succeeded|must fail|expected)", re.IGNORECASE)
+SUCCEEDS = late(rb"\b(?:should have|unexpected|succeeded|must fail|expected)", re.IGNORECASE)
 
 
 class Family(NamedTuple):
@@ -81,8 +82,8 @@ NEGATED = frozenset(name for name, family in WRONG.items() if "zero" in family.w
 OPENS = frozenset(b"open open64 _open".split())
 CAST = frozenset(b"mmap mmap64 shmat".split())
 WINDOW = 240
-ZERO = re.compile(rb"==\s*\(?\s*(?:0|NULL|nullptr|FALSE|false)\b|!\s*\w+\s*\)|!=\s*0")
-NEGATIVE = re.compile(rb"(?:<|>=)\s*0\b|[!=<]=\s*\(?\s*(?:-\s*1|W?EOF)\b")
+ZERO = late(rb"==\s*\(?\s*(?:0|NULL|nullptr|FALSE|false)\b|!\s*\w+\s*\)|!=\s*0")
+NEGATIVE = late(rb"(?:<|>=)\s*0\b|[!=<]=\s*\(?\s*(?:-\s*1|W?EOF)\b")
 RELEVANT = {
     **{name: ZERO if name in NEGATED else NEGATIVE for name in (*WRONG, *ZERO_IS_GOOD)},
     **dict.fromkeys(HANDLES, re.compile(rb"INVALID_HANDLE_VALUE")),

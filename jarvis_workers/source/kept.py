@@ -1,0 +1,78 @@
+"""Keep compiled patterns between processes: compiling them takes longer than scanning many a tree.
+
+Whoever loads such a file trusts it like code.  So only one counts that is the user's own, private, and whole by its
+hash; whatever else is amiss with it, or with the disk, the patterns are compiled as if nothing was kept.
+"""
+
+import os
+import stat
+from collections.abc import Sequence
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+
+__all__ = ["FILES_MAX", "Kept", "key_of"]
+
+FILES_MAX = 32
+BYTES_MAX = 64 << 20
+PRIVATE = 0o600
+DIGEST_BYTES = 32
+
+
+def key_of(parts: Sequence[object]) -> str:
+    """Return a name that differs wherever what was compiled differs."""
+    return sha256(repr(parts).encode()).hexdigest()
+
+
+class Kept:
+    """A directory of payloads by key; what was not of use for the longest goes when there are too many."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def find(self, key: str) -> bytes | None:
+        with suppress(OSError):
+            content = _read(self._directory / key)
+            if content and content[:DIGEST_BYTES] == _digest(key, content[DIGEST_BYTES:]):
+                return content[DIGEST_BYTES:]
+        return None
+
+    def keep(self, key: str, payload: bytes) -> None:
+        """Put the file in its place whole, or not at all."""
+        aside = self._directory / f"new-{os.getpid()}-{os.urandom(8).hex()}"
+        with suppress(OSError):
+            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            try:
+                _write(aside, _digest(key, payload) + payload)
+                aside.replace(self._directory / key)
+            finally:
+                aside.unlink(missing_ok=True)
+            self._make_room()
+
+    def _make_room(self) -> None:
+        for _, place in sorted((place.stat().st_mtime, place) for place in self._directory.iterdir())[:-FILES_MAX]:
+            place.unlink(missing_ok=True)
+
+
+def _digest(key: str, payload: bytes) -> bytes:
+    return sha256(key.encode() + b" " + payload).digest()
+
+
+def _read(place: Path) -> bytes:
+    """Return what a file holds, and note that it was of use; nothing of a file that somebody else may have written."""
+    stream = os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        facts = os.fstat(stream)
+        ours = facts.st_uid == os.geteuid() and stat.S_ISREG(facts.st_mode)
+        if not ours or stat.S_IMODE(facts.st_mode) != PRIVATE or facts.st_size > BYTES_MAX:
+            return b""
+        os.utime(stream)
+        return os.read(stream, facts.st_size)
+    finally:
+        os.close(stream)
+
+
+def _write(place: Path, content: bytes) -> None:
+    stream = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, PRIVATE)
+    with os.fdopen(stream, "wb") as file:
+        file.write(content)
