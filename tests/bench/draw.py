@@ -6,11 +6,12 @@ high from each tree, or all where there are fewer.  The judgements are in docs/p
 """
 
 import argparse
+import json
 import random
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jarvis_workers.sec.finding import severity_of
 from jarvis_workers.sec.scanner import Hit, Scanner, as_utf8, is_header, is_test, language_of
@@ -25,6 +26,7 @@ class Place(NamedTuple):
     name: str
     hit: Hit
     path: Path
+    steps: str = ""
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -41,6 +43,7 @@ def main(arguments: Sequence[str]) -> None:
     for number, place in enumerate(drawn, 1):
         print(f"\n{number}. {place.hit.pattern} {place.hit.confidence} {place.name}:{place.hit.line}")
         print(around(place))
+        print(place.steps)
 
 
 def read(arguments: Sequence[str]) -> argparse.Namespace:
@@ -52,7 +55,10 @@ def read(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def places(tree: Path) -> Iterator[Place]:
-    """Yield what is found in a tree and not suppressed, in the order of the paths."""
+    """Yield what is found in a tree, or stands in a report, and is not suppressed, in the order of the paths."""
+    if tree.suffix == ".json":
+        yield from reported(json.loads(tree.read_text()))
+        return
     scanner = Scanner()
     for path in sorted(tree.rglob("*")):
         name = path.relative_to(tree).as_posix()
@@ -61,6 +67,14 @@ def places(tree: Path) -> Iterator[Place]:
             header, test = is_header(path.name.encode()), is_test(name.encode())
             scan = scanner.scan(path.read_bytes(), language=language, header=header, test=test)
             yield from (Place(f"{tree.name}/{name}", hit, path) for hit in scan.hits if hit.suppressed is None)
+
+
+def reported(report: dict[str, Any]) -> Iterator[Place]:
+    root = Path(report["run"]["scanned_root"])
+    for issue in report["issues"]:
+        hit = Hit(issue["pattern"], issue["line"], issue["confidence"], issue["evidence"])
+        steps = [f"{step['file']}:{step['line']} {step['note']}" for step in issue.get("path", ())]
+        yield Place(f"{root.name}/{issue['file']}", hit, root / issue["file"], "\n".join(steps))
 
 
 def of_severity(found: Sequence[Place], severity: str) -> list[Place]:

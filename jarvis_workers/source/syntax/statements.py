@@ -75,7 +75,7 @@ def _macro_and_call(reading: Reading, macro: Node, call: Node, out: list[Stmt]) 
 
 
 def _declare(reading: Reading, found: Declared, of: Specified, out: list[Stmt], line: int, value: Expr | None) -> None:
-    flags = of.flags.replace("c", "") + ("c" if found.constant else "")
+    flags = of.flags.replace("c", "") + ("c" if found.constant else "") + ("e" if "extern" in of.words else "")
     reading.known.add(found.name)
     out.append(["d", line, found.name, found.type, found.dims, value, flags])
 

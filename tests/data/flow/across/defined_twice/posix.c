@@ -1,0 +1,6 @@
+#include <stdlib.h>
+
+void medium_put(char *p)
+{
+    free(p);
+}

@@ -1,0 +1,4 @@
+void medium_put(char *p)
+{
+    p[0] = 0;
+}

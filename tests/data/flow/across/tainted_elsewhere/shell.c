@@ -1,0 +1,6 @@
+#include <stdlib.h>
+
+void run_it(const char *command)
+{
+    system(command);
+}

@@ -1,0 +1,132 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const int primes[5] = {2, 3, 5, 7, 11};
+
+int sum_one_too_many(void)
+{
+    int table[4] = {1, 2, 3, 4}, sum = 0, i;
+    for (i = 0; i <= 4; i++)
+        sum += table[i]; /* ruleid: flow_buffer_overread */
+    return sum;
+}
+
+int sixth_prime(void)
+{
+    return primes[5]; /* ruleid: flow_buffer_overread */
+}
+
+void
+copy_more_than_there (unsigned char *to)
+{
+  unsigned char from[8] = { 0 };
+
+  memcpy (to, from, 12); /* ruleid: flow_buffer_overread */
+}
+
+int heap_past_end(void)
+{
+    int r = 0;
+    short *v = calloc(6, sizeof *v);
+    if (v)
+        r = v[6]; /* ruleid: flow_buffer_overread */
+    free(v);
+    return r;
+}
+
+static int pick(const char *from, int at)
+{
+    return from[at]; /* ruleid: flow_buffer_overread */
+}
+
+int pick_behind(void)
+{
+    char word[4] = {'a', 'b', 'c', 'd'};
+    return pick(word, 4);
+}
+
+int index_from_outside(void)
+{
+    int slots[16] = {0};
+    char text[16];
+    if (!fgets(text, sizeof text, stdin))
+        return 0;
+    int slot = atoi(text);
+    if (slot < 0)
+        return 0;
+    return slots[slot]; /* ruleid: flow_buffer_overread */
+}
+
+int tested_against_wrong_bound(int at)
+{
+    char small[8] = "seven77";
+    if (at >= 8 && at < 16)
+        return small[at]; /* ruleid: flow_buffer_overread */
+    return 0;
+}
+
+/* near misses */
+
+int sum_all(void)
+{
+    int table[4] = {1, 2, 3, 4}, sum = 0;
+    for (unsigned i = 0; i < sizeof table / sizeof table[0]; i++)
+        sum += table[i]; /* ok: flow_buffer_overread */
+    return sum;
+}
+
+int fifth_prime(void)
+{
+    return primes[4]; /* ok: flow_buffer_overread */
+}
+
+void
+copy_what_is_there (unsigned char *to)
+{
+  unsigned char from[8] = { 0 };
+
+  memcpy (to, from, sizeof from); /* ok: flow_buffer_overread */
+}
+
+int one_past_address(void)
+{
+    int v[3] = {1, 2, 3}, sum = 0;
+    for (int *p = v; p != &v[3]; p++) /* ok: flow_buffer_overread */
+        sum += *p;
+    return sum;
+}
+
+int index_within(void)
+{
+    int slots[16] = {0};
+    char text[16];
+    if (!fgets(text, sizeof text, stdin))
+        return 0;
+    int slot = atoi(text);
+    if (slot < 0 || slot > 15)
+        return 0;
+    return slots[slot]; /* ok: flow_buffer_overread */
+}
+
+int with_sentinel(int wanted)
+{
+    int at = 0;
+    const int codes[] = {4, 8, 15, -1};
+    while (codes[at] != -1 && codes[at] != wanted) /* ok: flow_buffer_overread */
+        at++;
+    return at;
+}
+
+int wrapped_index(unsigned n)
+{
+    const char *days[7] = {"a", "b", "c", "d", "e", "f", "g"};
+    return days[n % 7][0]; /* ok: flow_buffer_overread */
+}
+
+int by_enum(void)
+{
+    enum { RED, GREEN, BLUE, COLORS };
+    int weights[COLORS] = {1, 2, 3};
+    return weights[BLUE]; /* ok: flow_buffer_overread */
+}

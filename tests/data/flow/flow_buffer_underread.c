@@ -1,0 +1,126 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int before(void)
+{
+    int v[4] = {1, 2, 3, 4};
+    int *p = v - 1;
+    return *p; /* ruleid: flow_buffer_underread */
+}
+
+int only_upper_bound(void)
+{
+    int prices[8] = {0};
+    char text[12];
+    if (fgets(text, sizeof text, stdin) == NULL)
+        return 0;
+    int which = atoi(text);
+    if (which < 8)
+        return prices[which]; /* ruleid: flow_buffer_underread */
+    return 0;
+}
+
+int
+previous_of_first (void)
+{
+  char word[6] = "abcde";
+  int i, same = 0;
+
+  for (i = 0; i < 5; i++)
+    same += word[i] == word[i - 1]; /* ruleid: flow_buffer_underread */
+  return same;
+}
+
+static int back(const short *row, int by)
+{
+	return row[-by]; /* ruleid: flow_buffer_underread */
+}
+
+int step_back(void)
+{
+	short row[3] = {1, 2, 3};
+
+	return back(row, 2);
+}
+
+int minus_constant(int on)
+{
+    unsigned char key[16] = {0};
+    int at = 2;
+    if (on)
+        at -= 5;
+    return key[at]; /* ruleid: flow_buffer_underread */
+}
+
+void copy_from_before(unsigned char *to)
+{
+    unsigned char area[32] = {0};
+    unsigned char *from = area;
+    from -= 16;
+    memcpy(to, from, 8); /* ruleid: flow_buffer_underread */
+}
+
+/* near misses */
+
+int inside(void)
+{
+    int v[4] = {1, 2, 3, 4};
+    int *p = v + 2;
+    return p[-1]; /* ok: flow_buffer_underread */
+}
+
+int both_bounds(void)
+{
+    int prices[8] = {0};
+    char text[12];
+    if (fgets(text, sizeof text, stdin) == NULL)
+        return 0;
+    int which = atoi(text);
+    if (which >= 0 && which < 8)
+        return prices[which]; /* ok: flow_buffer_underread */
+    return 0;
+}
+
+int previous_of_second(void)
+{
+    char word[6] = "abcde";
+    int same = 0;
+    for (int i = 1; i < 5; i++)
+        same += word[i] == word[i - 1]; /* ok: flow_buffer_underread */
+    return same;
+}
+
+int last_tested(void)
+{
+    char line[64];
+    if (!fgets(line, sizeof line, stdin))
+        return 0;
+    size_t n = strlen(line);
+    if (n && line[n - 1] == '\n') /* ok: flow_buffer_underread */
+        return 1;
+    return 0;
+}
+
+int downwards(void)
+{
+    int v[5] = {5, 4, 3, 2, 1}, sum = 0;
+    int i = 5;
+    while (i > 0)
+        sum += v[--i]; /* ok: flow_buffer_underread */
+    return sum;
+}
+
+int clamped(void)
+{
+    int prices[8] = {0};
+    char text[12];
+    if (fgets(text, sizeof text, stdin) == NULL)
+        return 0;
+    int which = atoi(text);
+    if (which < 0)
+        which = 0;
+    if (which > 7)
+        which = 7;
+    return prices[which]; /* ok: flow_buffer_underread */
+}

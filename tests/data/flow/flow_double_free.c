@@ -1,0 +1,196 @@
+#include <stdlib.h>
+#include <string.h>
+
+struct crate {
+    char *name;
+    unsigned char *bytes;
+    size_t n;
+};
+
+int crate_load(struct crate *c, int failed)
+{
+    if (failed)
+        free(c->bytes);
+    c->n = 0;
+    free(c->bytes); /* ruleid: flow_double_free */
+    return failed;
+}
+
+char *pick_name(const char *a, int strict)
+{
+    char *copy = strdup(a);
+    if (!copy)
+        return NULL;
+    if (strict && copy[0] == '-') {
+        free(copy);
+        goto fail;
+    }
+    return copy;
+fail:
+    free(copy); /* ruleid: flow_double_free */
+    return NULL;
+}
+
+static void crate_wipe(struct crate *c)
+{
+    free(c->name);
+    free(c->bytes); /* ruleid: flow_double_free */
+}
+
+void crate_end(struct crate *c)
+{
+    free(c->bytes);
+    crate_wipe(c);
+}
+
+int retry_send(int tries)
+{
+    unsigned char *packet = malloc(64);
+    if (packet == NULL)
+        return -1;
+    while (tries-- > 0) {
+        send_empty(tries);
+        free(packet); /* ruleid: flow_double_free */
+    }
+    return 0;
+}
+
+void
+two_names (void)
+{
+  char *first = malloc (10);
+  char *second = first;
+
+  free (first);
+  free (second); /* ruleid: flow_double_free */
+}
+
+static int setup_device(struct device *dev)
+{
+	void *regs = kmalloc(128, GFP_KERNEL);
+	int ret;
+
+	if (!regs)
+		return -ENOMEM;
+	ret = start_device(dev);
+	if (ret) {
+		kfree(regs);
+		goto err_free;
+	}
+	dev->regs = regs;
+	return 0;
+err_free:
+	kfree(regs); /* ruleid: flow_double_free */
+	return ret;
+}
+
+void by_switch(char *p, int how)
+{
+    switch (how) {
+    case 'a':
+        free(p);
+    case 'b':
+        free(p); /* ruleid: flow_double_free */
+        break;
+    }
+}
+
+#define DROP(x) free(x)
+
+void by_macro(size_t n)
+{
+    int *numbers = malloc(n * sizeof *numbers);
+    DROP(numbers);
+    DROP(numbers); /* ruleid: flow_double_free */
+}
+
+/* near misses */
+
+int crate_load_and_clear(struct crate *c, int failed)
+{
+    if (failed) {
+        free(c->bytes);
+        c->bytes = NULL;
+    }
+    free(c->bytes); /* ok: flow_double_free */
+    return failed;
+}
+
+char *pick_name_once(const char *a, int strict)
+{
+    char *copy = strdup(a);
+    if (copy && strict && copy[0] == '-') {
+        free(copy);
+        return NULL;
+    }
+    free(copy); /* ok: flow_double_free */
+    return NULL;
+}
+
+void crate_fields(struct crate *c)
+{
+    free(c->name);
+    free(c->bytes); /* ok: flow_double_free */
+    free(c); /* ok: flow_double_free */
+}
+
+int retry_with_new(int tries)
+{
+    while (tries-- > 0) {
+        char *packet = malloc(64);
+        if (!packet)
+            continue;
+        packet[0] = 1;
+        free(packet); /* ok: flow_double_free */
+    }
+    return 0;
+}
+
+void by_switch_with_breaks(char *p, int how)
+{
+    switch (how) {
+    case 'a':
+        free(p);
+        break;
+    case 'b':
+        free(p); /* ok: flow_double_free */
+        break;
+    }
+}
+
+void all_of_them(char **list, int n)
+{
+    for (int i = 0; i < n; ++i)
+        free(list[i]); /* ok: flow_double_free */
+    free(list); /* ok: flow_double_free */
+}
+
+void freed_flag(char *p, int early)
+{
+    int gone = 0;
+    if (early) {
+        free(p);
+        gone = 1;
+    }
+    if (!gone)
+        free(p); /* ok: flow_double_free */
+}
+
+#define DROP_AND_CLEAR(x) do { free(x); (x) = NULL; } while (0)
+
+void by_clearing_macro(size_t n)
+{
+    int *numbers = malloc(n * sizeof *numbers);
+    DROP_AND_CLEAR(numbers);
+    DROP_AND_CLEAR(numbers); /* ok: flow_double_free */
+}
+
+void list_destroy(struct node *head)
+{
+    struct node *at = head;
+    while (at != NULL) {
+        struct node *dead = at;
+        at = at->next;
+        free(dead); /* ok: flow_double_free */
+    }
+}

@@ -1,0 +1,138 @@
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct order { int units; int price; };
+
+int bytes_for(const char *unused)
+{
+    char text[32];
+    if (!fgets(text, sizeof text, stdin))
+        return -1;
+    int n = atoi(text);
+    return n * 16; /* ruleid: flow_integer_overflow */
+}
+
+int at_the_end(void)
+{
+    int top = INT_MAX;
+    return top + 1; /* ruleid: flow_integer_overflow */
+}
+
+short
+widen_by_hand (void)
+{
+  short big = SHRT_MAX;
+
+  big++; /* ruleid: flow_integer_overflow */
+  return big;
+}
+
+int order_total(struct order *o)
+{
+    if (fscanf(stdin, "%d", &o->units) != 1)
+        return 0;
+    return o->units * 1000; /* ruleid: flow_integer_overflow */
+}
+
+static int twice(int n)
+{
+    return n * 2; /* ruleid: flow_integer_overflow */
+}
+
+int twice_from_env(void)
+{
+    const char *s = getenv("COUNT");
+    if (!s)
+        return 0;
+    return twice(atoi(s));
+}
+
+int square_of_input(void)
+{
+    int side;
+    if (scanf("%d", &side) != 1)
+        return 0;
+    if (side > 0)
+        return side * side; /* ruleid: flow_integer_overflow */
+    return 0;
+}
+
+unsigned add_header(int fd)
+{
+    uint32_t length;
+    if (recv(fd, &length, sizeof length, 0) != sizeof length)
+        return 0;
+    return length + 24; /* ruleid: flow_integer_overflow */
+}
+
+/* near misses */
+
+int bytes_for_few(void)
+{
+    char text[32];
+    if (!fgets(text, sizeof text, stdin))
+        return -1;
+    int n = atoi(text);
+    if (n < 0 || n > 1000)
+        return -1;
+    return n * 16; /* ok: flow_integer_overflow */
+}
+
+int below_the_end(void)
+{
+    int top = INT_MAX - 1;
+    return top + 1; /* ok: flow_integer_overflow */
+}
+
+int add_tested(void)
+{
+    int a;
+    if (scanf("%d", &a) != 1)
+        return 0;
+    if (a > INT_MAX - 10)
+        return 0;
+    return a + 10; /* ok: flow_integer_overflow */
+}
+
+long long wide_enough(void)
+{
+    int side;
+    if (scanf("%d", &side) != 1)
+        return 0;
+    return (long long)side * side; /* ok: flow_integer_overflow */
+}
+
+int checked_builtin(void)
+{
+    int n, out;
+    if (scanf("%d", &n) != 1 || __builtin_mul_overflow(n, 16, &out)) /* ok: flow_integer_overflow */
+        return -1;
+    return out;
+}
+
+int small_by_mask(void)
+{
+    int n;
+    if (scanf("%d", &n) != 1)
+        return 0;
+    n &= 0xff;
+    return n * 16; /* ok: flow_integer_overflow */
+}
+
+int one_byte(FILE *f)
+{
+    int c = fgetc(f);
+    if (c == EOF)
+        return 0;
+    return c * 256 + 1; /* ok: flow_integer_overflow */
+}
+
+int divided(void)
+{
+    int n;
+    if (scanf("%d", &n) != 1)
+        return 0;
+    return n / 2 + 1; /* ok: flow_integer_overflow */
+}

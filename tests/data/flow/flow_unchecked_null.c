@@ -1,0 +1,200 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct parcel {
+    size_t weight;
+    char *label;
+    struct parcel *stacked;
+};
+
+struct parcel *wrap_parcel(size_t weight)
+{
+    struct parcel *made = malloc(sizeof *made);
+    made->weight = weight; /* ruleid: flow_unchecked_null */
+    made->label = NULL;
+    made->stacked = NULL;
+    return made;
+}
+
+char *label_copy(const char *given, size_t n)
+{
+    char *to = (char *)malloc(n + 1);
+    memcpy(to, given, n); /* ruleid: flow_unchecked_null */
+    to[n] = '\0';
+    return to;
+}
+
+int count_lines(const char *name)
+{
+    int lines = 0, c;
+    FILE *in = fopen(name, "r");
+    while ((c = fgetc(in)) != EOF) /* ruleid: flow_unchecked_null */
+        lines += c == '\n';
+    fclose(in);
+    return lines;
+}
+
+static int *number_row(int n)
+{
+    int *row = calloc(n, sizeof(int));
+    int i = 0;
+    do {
+        row[i] = i * i; /* ruleid: flow_unchecked_null */
+    } while (++i < n);
+    return row;
+}
+
+static struct parcel *new_parcel(void)
+{
+    return calloc(1, sizeof(struct parcel));
+}
+
+size_t weigh_new(size_t w)
+{
+    struct parcel *p = new_parcel();
+    size_t seen;
+    p->weight = w; /* ruleid: flow_unchecked_null */
+    seen = p->weight;
+    free(p);
+    return seen;
+}
+
+size_t home_length(void)
+{
+    const char *home = getenv("HOME");
+    return strlen(home); /* ruleid: flow_unchecked_null */
+}
+
+int tested_the_wrong_one(struct parcel *old)
+{
+    struct parcel *fresh = malloc(sizeof(struct parcel));
+    if (!old) {
+        free(fresh);
+        return -1;
+    }
+    *fresh = *old; /* ruleid: flow_unchecked_null */
+    return (int)fresh->weight;
+}
+
+void
+tested_too_late (size_t n)
+{
+  char *buffer = malloc (n);
+
+  buffer[0] = 'x'; /* ruleid: flow_unchecked_null */
+  if (buffer == NULL)
+    return;
+  free (buffer);
+}
+
+/* near misses */
+
+struct parcel *wrap_parcel_with_care(size_t weight)
+{
+    struct parcel *made = malloc(sizeof *made);
+    if (made) {
+        made->weight = weight; /* ok: flow_unchecked_null */
+        made->label = NULL;
+    }
+    return made;
+}
+
+char *label_copy_or_null(const char *given, size_t n)
+{
+    char *to;
+    if ((to = malloc(n + 1)) == NULL)
+        return NULL;
+    memcpy(to, given, n); /* ok: flow_unchecked_null */
+    to[n] = '\0';
+    return to;
+}
+
+int count_lines_if_there(const char *name)
+{
+    int lines = 0, c;
+    FILE *in = fopen(name, "r");
+    if (!in)
+        goto none;
+    while ((c = fgetc(in)) != EOF) /* ok: flow_unchecked_null */
+        lines += c == '\n';
+    fclose(in);
+none:
+    return lines;
+}
+
+static void *get_or_die(size_t n)
+{
+    void *p = malloc(n);
+    if (p == NULL) {
+        perror("malloc");
+        abort();
+    }
+    return p;
+}
+
+size_t weigh_certain(size_t w)
+{
+    struct parcel *p = get_or_die(sizeof *p);
+    p->weight = w; /* ok: flow_unchecked_null */
+    w += p->weight;
+    free(p);
+    return w;
+}
+
+static struct parcel *chk_new_parcel(size_t w)
+{
+	struct parcel *p = kzalloc(sizeof(*p), GFP_KERNEL);
+
+	if (unlikely(!p))
+		return ERR_PTR(-ENOMEM);
+	p->weight = w; /* ok: flow_unchecked_null */
+	return p;
+}
+
+size_t home_length_or_zero(void)
+{
+    const char *home = getenv("HOME");
+    return home ? strlen(home) : 0; /* ok: flow_unchecked_null */
+}
+
+int two_at_once(size_t n)
+{
+    char *a = malloc(n), *b = malloc(n);
+    if (!a || !b) {
+        free(a);
+        free(b);
+        return -1;
+    }
+    a[0] = b[0] = 0; /* ok: flow_unchecked_null */
+    free(a);
+    free(b);
+    return 0;
+}
+
+void
+tested_in_time (size_t n)
+{
+  char *buffer = malloc (n);
+  int ready = buffer != NULL;
+
+  if (ready)
+    buffer[0] = 'x'; /* ok: flow_unchecked_null */
+  free (buffer);
+}
+
+static int take_parcel(struct parcel **out)
+{
+    *out = malloc(sizeof **out);
+    return *out ? 0 : -1;
+}
+
+int uses_taken(void)
+{
+    struct parcel *p;
+    if (take_parcel(&p) != 0)
+        return 1;
+    p->weight = 3; /* ok: flow_unchecked_null */
+    free(p);
+    return 0;
+}

@@ -1,0 +1,214 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct vec { int x, y; };
+
+int table_size(int known)
+{
+    int size;
+    if (known)
+        size = 4;
+    return size; /* ruleid: flow_uninitialized */
+}
+
+int grade(int points)
+{
+    int mark;
+    switch (points / 10) {
+    case 10:
+    case 9:
+        mark = 1;
+        break;
+    case 8:
+        mark = 2;
+        break;
+    }
+    return mark * 10; /* ruleid: flow_uninitialized */
+}
+
+int last_even(const int *v, int n)
+{
+    int found;
+    for (int i = 0; i < n; i++) {
+        if (v[i] % 2 == 0)
+            found = v[i];
+    }
+    return found; /* ruleid: flow_uninitialized */
+}
+
+static int
+jump_over (int fast)
+{
+  int speed;
+
+  if (fast)
+    goto out;
+  speed = 3;
+out:
+  return speed; /* ruleid: flow_uninitialized */
+}
+
+void wild_pointer(int n)
+{
+    char *where;
+    if (n > 3)
+        where = malloc(4);
+    where[0] = 'w'; /* ruleid: flow_uninitialized */
+}
+
+int sum_of_heap(void)
+{
+    int *v = malloc(4 * sizeof *v);
+    int sum;
+    if (!v)
+        return -1;
+    v[0] = 1;
+    sum = v[0] + v[2]; /* ruleid: flow_uninitialized */
+    free(v);
+    return sum;
+}
+
+int half_a_vec(int want)
+{
+    struct vec p;
+    p.x = want;
+    return p.x + p.y; /* ruleid: flow_uninitialized */
+}
+
+static void maybe_get(int *out, int have)
+{
+    if (have)
+        *out = 7;
+}
+
+int out_parameter_not_set(void)
+{
+    int got;
+    maybe_get(&got, 0);
+    return got; /* ruleid: flow_uninitialized */
+}
+
+int counter_never_begun(const char *s)
+{
+    int n;
+    while (*s++)
+        n++; /* ruleid: flow_uninitialized */
+    return 0;
+}
+
+/* near misses */
+
+int table_size_known(int known)
+{
+    int size;
+    if (known)
+        size = 4;
+    else
+        size = 8;
+    return size; /* ok: flow_uninitialized */
+}
+
+int grade_all(int points)
+{
+    int mark;
+    switch (points / 10) {
+    case 10:
+        mark = 1;
+        break;
+    default:
+        mark = 6;
+    }
+    return mark * 10; /* ok: flow_uninitialized */
+}
+
+int correlated(int mode)
+{
+    int amount;
+    if (mode)
+        amount = 12;
+    puts("between");
+    if (mode)
+        return amount; /* ok: flow_uninitialized */
+    return 0;
+}
+
+int read_in(const char *text)
+{
+    int value;
+    if (sscanf(text, "%d", &value) != 1)
+        return 0;
+    return value; /* ok: flow_uninitialized */
+}
+
+static int get_pair(int *a, int *b)
+{
+    *a = 1;
+    *b = 2;
+    return 0;
+}
+
+int out_parameters(void)
+{
+    int a, b;
+    get_pair(&a, &b);
+    return a + b; /* ok: flow_uninitialized */
+}
+
+int zeroed_vec(void)
+{
+    struct vec p;
+    memset(&p, 0, sizeof p);
+    return p.x + p.y; /* ok: flow_uninitialized */
+}
+
+int filled_array(void)
+{
+    int v[6], sum = 0;
+    for (int i = 0; i < 6; i++)
+        v[i] = i;
+    for (int i = 0; i < 6; i++)
+        sum += v[i]; /* ok: flow_uninitialized */
+    return sum;
+}
+
+int at_least_once(int n)
+{
+    int last;
+    do {
+        last = n--;
+    } while (n > 0);
+    return last; /* ok: flow_uninitialized */
+}
+
+int assigned_in_condition(FILE *f)
+{
+    int c;
+    while ((c = fgetc(f)) != EOF && c != '\n')
+        ;
+    return c; /* ok: flow_uninitialized */
+}
+
+#define FETCH(v, from) ((v) = *(from))
+
+int set_by_macro(const int *p)
+{
+    int v;
+    FETCH(v, p);
+    return v; /* ok: flow_uninitialized */
+}
+
+unsigned only_its_size(void)
+{
+    struct vec never;
+    return sizeof(never) + sizeof never.x; /* ok: flow_uninitialized */
+}
+
+int leaves_before(int have)
+{
+    int v;
+    if (!have)
+        return -1;
+    v = have * 2;
+    return v; /* ok: flow_uninitialized */
+}

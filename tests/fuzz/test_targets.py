@@ -1,0 +1,49 @@
+"""What is fuzzed holds for the files that the fuzzing begins with, and for a few damaged ones."""
+
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz.targets import CORPUS, TARGETS
+
+FILES = sorted(path for path in CORPUS.rglob("*") if path.suffix in (".c", ".cpp", ".rs"))
+
+
+def damaged(content: bytes, seed: random.Random) -> bytes:
+    """Return bytes with a part of them taken out, and another put elsewhere."""
+    first, second = sorted(seed.randrange(len(content)) for _ in range(2))
+    part, rest = content[first:second], content[:first] + content[second:]
+    at = seed.randrange(len(rest) + 1)
+    return rest[:at] + part[: seed.randrange(200)] + rest[at:]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("content", [b"", b"\0", b"\xff\xfe", b"{", b"}", b'"', b"/*", b"#define", b"int f(", b"\\"])
+def test_a_target_takes_what_is_hardly_code(target: str, content: bytes) -> None:
+    TARGETS[target](content)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_target_takes_the_seeds_and_damaged_ones(target: str) -> None:
+    seed = random.Random(7)
+    assert FILES
+    for file in FILES:
+        content = file.read_bytes()
+        TARGETS[target](content)
+        TARGETS[target](damaged(content, seed))
+
+
+def test_a_target_that_is_none_is_refused() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.fuzz", "parser"],
+        cwd=Path(__file__).parent.parent.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 2
+    assert "invalid choice: 'parser'" in done.stderr

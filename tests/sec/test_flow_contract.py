@@ -1,0 +1,81 @@
+"""What the flow engine promises to the stages that use it."""
+
+from pathlib import Path
+
+import pytest
+
+import jarvis_workers.sec.flow
+import jarvis_workers.source.syntax
+from jarvis_workers.sec.flow import DECIDING_FILES, analyze, flow_fingerprint, summarize
+from tests.sec.flow_faults import expected
+from tests.sec.following import follow, look_nowhere, model_of, stored, tell
+
+TWICE = b"void f(char *p)\n{\n    free(p);\n    free(p);\n}\n"
+LONG = b"void f(char *p, int n)\n{\n%b    p = malloc(9);\n    p[0] = 1;\n}\n"
+
+
+def test_a_file_of_another_language_has_no_model() -> None:
+    assert summarize(b"fn f() { free(p); free(p); }", language="rust", header=False, test=False, path="a.rs") is None
+
+
+def test_a_file_in_which_nothing_matters_has_no_model() -> None:
+    assert model_of(b"/* nothing */\n") is None
+    assert model_of(b"") is None
+
+
+def test_a_finding_in_test_code_is_less_sure() -> None:
+    model = model_of(TWICE)
+    assert model is not None
+
+    (plain,), _ = analyze(stored(model), look_nowhere, test=False)
+    (tested,), _ = analyze(stored(model), look_nowhere, test=True)
+
+    assert tested.line == plain.line == 4
+    assert tested.confidence == pytest.approx(plain.confidence - 0.1)
+
+
+def test_findings_come_by_line_and_pattern() -> None:
+    hits = tell(TWICE + TWICE.replace(b"f(", b"g("))
+
+    assert [(hit.line, hit.pattern) for hit in hits] == sorted((hit.line, hit.pattern) for hit in hits)
+    assert len(hits) == 2
+
+
+@pytest.mark.parametrize("_", [expected("contract:pure", "analyze")])
+def test_to_follow_a_model_leaves_it_as_it_was(_: str) -> None:
+    helper = b"static void d(char *p)\n{\n    free(p);\n}\n"
+    model = model_of(helper + b"void f(void)\n{\n    char *p = malloc(4);\n    d(p);\n    d(p);\n}\n")
+    assert model is not None
+    before = stored(model)
+
+    analyze(model, look_nowhere, test=False)
+
+    assert model == before
+
+
+@pytest.mark.parametrize("lines", [expected("contract:spent", 1_500), expected("contract:long", 9_000)])
+def test_what_is_not_followed_to_its_end_is_said(lines: int) -> None:
+    model = model_of(LONG % (b"    n = g(n);\n" * lines))
+    hits, problem = analyze(model, look_nowhere, test=False) if model else ([], None)
+
+    assert hits or problem
+
+
+def test_a_function_that_two_files_define_is_not_looked_into() -> None:
+    frees, keeps = b"void d(char *p)\n{\n    free(p);\n}\n", b"void d(char *p)\n{\n    p[0] = 0;\n}\n"
+    caller = b"void f(int n)\n{\n    char *p = malloc(4);\n    if (!p)\n        return;\n    d(p);\n    free(p);\n}\n"
+
+    assert [hit.pattern for hit in follow({"a.c": caller, "b.c": frees})["a.c"]] == ["flow_double_free"]
+    assert follow({"a.c": caller, "b.c": frees, "c.c": keeps})["a.c"] == []
+
+
+def test_the_fingerprint_holds_every_file_that_decides() -> None:
+    for package in (jarvis_workers.sec.flow, jarvis_workers.source.syntax):
+        folder = Path(package.__path__[0])
+
+        assert {file.name for file in folder.glob("*.py")} == set(DECIDING_FILES[package.__name__])
+
+
+def test_the_fingerprint_is_sixteen_digits_and_stays() -> None:
+    assert flow_fingerprint() == flow_fingerprint()
+    assert len(f"{int(flow_fingerprint(), 16):016x}") == 16
