@@ -2,10 +2,12 @@
 
 from jarvis_workers.sec.flow.contents import Access
 from jarvis_workers.sec.flow.path import Path
+from jarvis_workers.sec.flow.ranges import is_exact
 from jarvis_workers.sec.flow.reports import report
 from jarvis_workers.sec.flow.said import said
 from jarvis_workers.sec.flow.sizes import OTHER, TYPE_ENDS
 from jarvis_workers.sec.flow.values import MEMORY, Object, Range, Value
+from jarvis_workers.sec.flow.words import mentioned
 
 __all__ = ["check_bounds", "comparable", "room"]
 
@@ -32,16 +34,24 @@ def check_bounds(path: Path, access: Access, target: Object, start: Range, width
     if size is None or not comparable(width, size):
         return
     index, (low, high) = access.subscript, start
-    reach = width if access.indexed else 1
+    reach = width if access.place is not None else 1
     what = "written" if access.writing else "read"
     name = said(access.pointer)
     if high is not None and high + reach > size and target.size[0] == size and index.range[1] not in TYPE_ENDS:
-        sure = SURE if low == high or path.machine.counting or index.taint else PERHAPS
+        sure = SURE if low == high or index.taint or _is_counted(path, access) else PERHAPS
         text = f"{name} is {what} {high + reach - size} bytes past its end ({size} bytes)"
         _past_end(path, access, text, sure, target)
     elif index.taint and high is None and not index.checked:
         text = f"{name} ({size} bytes) is {what} at an index from outside, with no upper bound"
         _past_end(path, access, text, UNBOUNDED, target)
+
+
+def _is_counted(path: Path, access: Access) -> bool:
+    """Tell whether the index runs through all its range: one counter does, where the pointer stands still.
+
+    Two that vary may hang together in a way that we do not see.
+    """
+    return bool(path.machine.counting) and is_exact(access.value.at) and len(mentioned([access.place])) <= 1
 
 
 def _past_end(path: Path, access: Access, text: str, sure: float, target: Object) -> None:
@@ -55,7 +65,8 @@ def _check_start(path: Path, access: Access, target: Object, start: Range) -> No
     what = "written" if access.writing else "read"
     if low is not None and low < 0:
         text = f"{said(access.pointer)} is {what} {-low} bytes before its start"
-        report(path, pattern, path.machine.line, text, since=index.taint or target.made, sure=SURE)
+        sure = SURE if is_exact(start) or index.taint or _is_counted(path, access) else PERHAPS
+        report(path, pattern, path.machine.line, text, since=index.taint or target.made, sure=sure)
     elif index.taint and low is None and high is not None and index.checked:
         text = f"{said(access.pointer)} is {what} at an index from outside that may be negative"
         report(path, pattern, path.machine.line, text, since=index.taint, sure=MAYBE_NEGATIVE)

@@ -5,7 +5,7 @@ from typing import Any
 from jarvis_workers.sec.flow.definitions import Callee
 from jarvis_workers.sec.flow.evaluate import evaluate
 from jarvis_workers.sec.flow.kinds import key_of, type_of
-from jarvis_workers.sec.flow.library import LIBRARY
+from jarvis_workers.sec.flow.library import LIBRARY, never_fails
 from jarvis_workers.sec.flow.path import Path
 from jarvis_workers.sec.flow.values import MAYBE_NULL, Expression
 from jarvis_workers.sec.flow.words import mentioned
@@ -45,7 +45,7 @@ def _named(path: Path, name: str) -> Callee | None:
     if name not in LIBRARY and name not in machine.functions:
         macro = machine.macro(name)
         name = macro[1] if macro and macro[0] == "v" else name
-    if name in LIBRARY:
+    if name in LIBRARY or never_fails(name):
         return None
     owner = path.frame.function["name"].rpartition("::")[0]
     return (machine.function(f"{owner}::{name}") if owner else None) or machine.function(name)

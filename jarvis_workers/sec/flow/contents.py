@@ -16,14 +16,14 @@ UNSET_SURE, STRUCT_UNSET_SURE = 0.78, 0.6
 
 
 class Access(NamedTuple):
-    """A use of memory through a pointer; `key` is the object, `indexed` is false for `*p`."""
+    """A use of memory through a pointer; `key` is the object, `place` is the index, missing for `*p`."""
 
     pointer: Expression
     value: Value
     key: str
     subscript: Value
     writing: bool
-    indexed: bool
+    place: Expression | None
 
 
 def written(path: Path, key: str, target: Object, start: Range, width: int) -> None:

@@ -8,7 +8,7 @@ from jarvis_workers.sec.flow.places import place_quietly
 from jarvis_workers.sec.flow.ranges import is_exact, wider
 from jarvis_workers.sec.flow.values import ANY, IS_NULL, UNKNOWN, Expression, Range, Value
 
-__all__ = ["assume_all_set", "assume_set", "counts", "loosen", "widen"]
+__all__ = ["assume_all_set", "assume_moved", "assume_set", "counts", "loosen", "widen"]
 
 LOOSE = Value(checked=True)
 VARIABLES = ("v", ".", "->")
@@ -60,6 +60,13 @@ def assume_all_set(path: Path) -> None:
         path.cells[cell] = ANY
     for key in list(path.objects):
         _assume_object_set(path, key)
+
+
+def assume_moved(path: Path) -> None:
+    """Behind code that is not understood, pointers may stand anywhere in their memory."""
+    for cell, held in path.cells.items():
+        if held.target in path.objects and held.at != UNKNOWN:
+            path.cells[cell] = held._replace(at=UNKNOWN)
 
 
 def _assume_object_set(path: Path, key: str) -> None:

@@ -7,7 +7,7 @@ from jarvis_workers.sec.flow.pointers import escape
 from jarvis_workers.sec.flow.ranges import arithmetic, is_exact, plus, times
 from jarvis_workers.sec.flow.reports import report
 from jarvis_workers.sec.flow.said import said
-from jarvis_workers.sec.flow.sizes import limits_of
+from jarvis_workers.sec.flow.sizes import NUMBERS_WITH_FRACTIONS, limits_of
 from jarvis_workers.sec.flow.values import NOT_NULL, UNKNOWN, Expression, Range, Value, number
 
 __all__ = ["computed"]
@@ -39,7 +39,7 @@ def computed(path: Path, e: Expression, left: Value, right: Value) -> Value:
         escape(path, left)
         escape(path, right)
     if operator in ("/", "%"):
-        _check_divisor(path, e[3], right)
+        _check_divisor(path, e[2], e[3], right)
     return _result(path, e, left, right)
 
 
@@ -55,8 +55,8 @@ def _result(path: Path, e: Expression, left: Value, right: Value) -> Value:
     return Value(reach, taint=left.taint or right.taint, checked=checked)
 
 
-def _check_divisor(path: Path, e: Expression, divisor: Value) -> None:
-    if path.machine.quiet or divisor.target:
+def _check_divisor(path: Path, dividend: Expression, e: Expression, divisor: Value) -> None:
+    if path.machine.quiet or divisor.target or type_of(path, dividend) in NUMBERS_WITH_FRACTIONS:
         return
     low, high = divisor.range
     line = path.machine.line

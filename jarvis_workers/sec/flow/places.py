@@ -102,7 +102,7 @@ def _through(path: Path, pointer: Expression, index: Expression | None) -> Place
         value = somebody_elses(path, pointer, value._replace(null=NOT_NULL))
         if value.target is None:
             return None
-    return _access(path, Access(pointer, value, value.target, at, writing, index is not None))
+    return _access(path, Access(pointer, value, value.target, at, writing, index))
 
 
 def _access(path: Path, access: Access) -> Place | None:

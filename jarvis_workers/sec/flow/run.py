@@ -13,7 +13,7 @@ from jarvis_workers.sec.flow.definitions import Callee
 from jarvis_workers.sec.flow.ends import BREAK, CONTINUE, RETURN, Ends, few
 from jarvis_workers.sec.flow.entering import arguments, bind, forget_frame, object_of
 from jarvis_workers.sec.flow.evaluate import Spent, evaluate
-from jarvis_workers.sec.flow.loops import assume_all_set
+from jarvis_workers.sec.flow.loops import assume_all_set, assume_moved
 from jarvis_workers.sec.flow.path import Frame, Path
 from jarvis_workers.sec.flow.values import ANY, NOT_NULL, Expression, Statement, Value
 from jarvis_workers.sec.flow.words import bodies, calls_in, holds_label
@@ -65,6 +65,7 @@ def _jump(statement: Statement, ends: Ends) -> None:
     else:
         for path in ends.out:
             assume_all_set(path)
+            assume_moved(path)
 
 
 def _resume(statement: Statement, ends: Ends) -> None:

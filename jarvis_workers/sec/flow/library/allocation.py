@@ -9,7 +9,7 @@ from jarvis_workers.sec.flow.said import said
 from jarvis_workers.sec.flow.values import ANY, MAYBE_NULL, NOT_NULL, UNKNOWN, Object, Range, Value
 from jarvis_workers.sec.flow.vocabulary import listed
 
-__all__ = ["HANDLERS", "wrapped"]
+__all__ = ["HANDLERS", "never_fails", "wrapped"]
 
 LARGE = 2**24
 SIZE_FROM_OUTSIDE, NOT_FROM_MALLOC = 0.72, 0.88
@@ -23,9 +23,14 @@ NEVER_NULL_STARTS = ("x", "z", "g_", "safe", "ck_", "checked")
 MAYBE_NULL_STARTS = ("ztry", "g_try")
 
 
+def never_fails(name: str) -> bool:
+    """Tell whether a function is one of those that end the program where there is no memory."""
+    return name in NEVER_NULL
+
+
 def _null_of(name: str) -> int:
     sure = name.startswith(NEVER_NULL_STARTS) and not name.startswith(MAYBE_NULL_STARTS)
-    return NOT_NULL if sure or name in NEVER_NULL else MAYBE_NULL
+    return NOT_NULL if sure or never_fails(name) else MAYBE_NULL
 
 
 def _allocate(

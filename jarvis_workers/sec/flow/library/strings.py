@@ -39,7 +39,7 @@ def _to_number(call: Call) -> Value:
 
 
 READS = """
-    strcmp strncmp strcasecmp memcmp wcscmp wcsncmp strncasecmp puts fputs fputws _putws strtok atof fwrite
+    strcmp strncmp strcasecmp memcmp wcscmp wcsncmp strncasecmp puts fputs fputws _putws atof fwrite
 """
 TO_NUMBER = "atoi atol atoll strtol strtoul strtoll strtoull _wtoi wcstol wcstoul strtoumax strtoimax"
 HANDLERS: Handlers = (
