@@ -10,14 +10,24 @@ JarvisError                one line for the user, exit 2
 ├── BrokerUnavailable      Redis does not answer: at a start an error, in the middle only latency
 ├── SnapshotError          the source tree or its copy cannot be read
 │   └── SnapshotDamaged    a blob does not match its hash: the job fails, its files are not checked
+├── ModelError             a model gave no answer that can be used
+│   ├── ModelRefused       its server says no, and will say so again: a wrong key, model or request
+│   ├── ModelUnavailable   it did not answer in its time, however often it was asked: tried again later
+│   └── BrokenAnswer       what came is no answer: tried again, then as if it had not answered
+├── AgentStopped           a conversation reached a limit: its reason is recorded, what it was about is undecided
 ├── StepFailed             a job's own work failed: recorded on its row, tried again, then not checked
 └── GivenUp                a file took more time or memory than it may: it is not checked, its batch goes on
 """
 
 __all__ = [
+    "AgentStopped",
+    "BrokenAnswer",
     "BrokerUnavailable",
     "GivenUp",
     "JarvisError",
+    "ModelError",
+    "ModelRefused",
+    "ModelUnavailable",
     "SettingsError",
     "SnapshotDamaged",
     "SnapshotError",
@@ -76,3 +86,27 @@ class StepFailed(JarvisError):
 
 class GivenUp(JarvisError):
     """A piece of work took more time or memory than it may."""
+
+
+class ModelError(JarvisError):
+    """A model gave no answer that can be used."""
+
+
+class ModelRefused(ModelError):
+    """The server says no, and will say so again."""
+
+
+class ModelUnavailable(ModelError):
+    """The server did not answer in time."""
+
+
+class BrokenAnswer(ModelError):
+    """What the server sent is no answer."""
+
+
+class AgentStopped(JarvisError):
+    """A conversation ended without a result; `reason` is one of `agent.limits.Reason`."""
+
+    def __init__(self, reason: str, says: str) -> None:
+        super().__init__(says)
+        self.reason = reason

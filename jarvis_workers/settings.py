@@ -23,6 +23,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from jarvis_workers.errors import SettingsError
+from jarvis_workers.platforms.groups import ModelGroup, tell_problem
 from jarvis_workers.redact import redact
 from jarvis_workers.telemetry import LogLevel
 
@@ -31,7 +32,8 @@ YAML_FILE = "jarvis.yaml"
 TOML_FILE = "pyproject.toml"
 TOML_PLACE = "pyproject.toml [tool.jarvis]"
 SECRETS = ("store_url", "broker_url", "blobs_url")
-MAPPINGS = frozenset({"rules.severity"})
+MODELS = "models"
+MAPPINGS = frozenset({"rules.severity", MODELS})
 READ_ELSEWHERE = frozenset({"JARVIS_DEBUG", "JARVIS_GIT_TOKEN"})
 DEFAULT = "default"
 TICK_SHARE = 1 / 3
@@ -138,6 +140,8 @@ class Settings(Frozen):
     rules: Rules = Rules()
     cache: Cache = Cache()
     report: Report = Report()
+    model_group: str | None = None
+    models: Mapping[str, ModelGroup] = Field(default_factory=dict)
 
     @property
     def effective_store_url(self) -> str:
@@ -204,8 +208,14 @@ def origins(
     for name, value in _flat(settings.model_dump(mode="json")):
         source = next((layer.source for layer in layers if name in layer.values), DEFAULT)
         shown = stand_in.get(name) if value is None else value
-        found.append(Origin(name, redact(shown) if isinstance(shown, str) else shown, source))
+        found.append(Origin(name, _redacted(shown), source))
     return found
+
+
+def _redacted(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _redacted(inner) for name, inner in value.items()}
+    return redact(value) if isinstance(value, str) else value
 
 
 def _settle(layers: list[Layer], directory: Path) -> Settings:
@@ -362,9 +372,12 @@ def _check(layer: Layer) -> None:
     try:
         Settings.model_validate(_nested(layer.values), strict=layer.strict)
     except ValidationError as error:
-        wrong = error.errors(include_url=False, include_input=False)[0]
+        every = error.errors(include_url=False, include_input=False)
+        wrong = next((one for one in every if one["type"] == "extra_forbidden"), every[0])
         place = ".".join(map(str, wrong["loc"])) + "."
         name = next(known for known in _names() if place.startswith(f"{known}."))
+        if name == MODELS:
+            raise SettingsError(f"{layer.source}: {tell_problem(wrong, layer.values[name])}") from error
         got = f"a {type(layer.values[name]).__name__}" if name in SECRETS else short.repr(layer.values[name])
         should = wrong["msg"].removeprefix("Input ").removeprefix("Value error, ")
         where = "" if layer.source.startswith(PREFIX) else f' "{name}"'

@@ -1,0 +1,42 @@
+"""Offer fewer tools: above a threshold the model is asked, aside, which of them the task needs.
+
+Its answer is numbers and nothing else; if none of them is a tool's, all tools stay.
+"""
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from jarvis_workers.agent import events
+from jarvis_workers.agent.prompts import fill
+from jarvis_workers.agent.report import SUBMIT
+from jarvis_workers.agent.words import Conversation
+from jarvis_workers.platforms.words import Message
+
+if TYPE_CHECKING:
+    from jarvis_workers.agent.loop import Agent
+
+NUMBERS = re.compile(r"[\d\s,;，、.]+")
+
+
+def filter_tools(agent: "Agent", task: str) -> Conversation[None]:
+    """Leave the agent with what it needs, and tell its system prompt."""
+    offered = tuple(tool for tool in agent.tools.tools if tool.name != SUBMIT)
+    total, threshold = len(offered), agent.limits.filter_above
+    if total <= threshold:
+        return
+    yield agent.tell(events.BEFORE_TOOL_FILTER, task=task, total_tools=total, threshold=threshold)
+    prompt = fill("filter", tools=offered, task=task)
+    aside = replace(agent.request(), messages=(Message("user", prompt),), tools=(), schema=None, turn=0)
+    reply = yield from agent.ask(prompt, aside)
+    chosen = _chosen(reply.content, [tool.name for tool in offered])
+    if chosen:
+        agent.restrict(chosen)
+    yield agent.tell(events.TOOL_FILTERED, task=task, selected_tools=chosen, total_tools=total, threshold=threshold)
+
+
+def _chosen(answer: str, names: list[str]) -> list[str]:
+    if not NUMBERS.fullmatch(answer.strip() or "-"):
+        return []
+    places = {int(number) for number in re.findall(r"\d{1,6}", answer)}
+    return [name for place, name in enumerate(names, 1) if place in places]

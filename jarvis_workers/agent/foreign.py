@@ -1,0 +1,95 @@
+"""Users' own code: callbacks, tools and platforms. It is loaded and called here, and what it raises stays here.
+
+Each file becomes a module of a name of its own, so that two files called `my.py` do not meet and none of them hides a
+library. What is wrong with a file is a warning that names it; the others are loaded all the same.
+"""
+
+import importlib.util
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from jarvis_workers.telemetry import warning
+
+MODULE_PREFIX = "jarvis_own_"
+CALLBACK = "after_tool_call_cb"
+
+
+class ForeignError(Exception):
+    """Users' code failed; the cause says how."""
+
+
+def call_foreign(function: Callable[..., Any], what: str, *given: Any, **named: Any) -> Any:
+    """Call users' code; raises ForeignError for whatever it raises."""
+    try:
+        return function(*given, **named)
+    except (Exception, SystemExit) as error:
+        raise ForeignError(f"{what} failed: {type(error).__name__}: {error}") from error
+
+
+def call_isolated(function: Callable[..., Any], what: str, **named: Any) -> Any:
+    """Call users' code; what it raises is a warning."""
+    try:
+        return call_foreign(function, what, **named)
+    except ForeignError as error:
+        warning("own code failed", says=str(error))
+        return None
+
+
+def load_files(directories: Iterable[Path]) -> Iterator[tuple[Path, ModuleType]]:
+    """Load every Python file of the directories, in order; those that cannot be loaded are told and left out."""
+    for directory in directories:
+        for path in sorted(directory.expanduser().glob("*.py")):
+            if path.name.startswith("_"):
+                continue
+            try:
+                yield path, _load(path)
+            except ForeignError as error:
+                warning("own code not loaded", path=str(path), says=str(error))
+
+
+def after_tool_callbacks(directories: Iterable[Path]) -> Iterator[Callable[..., Any]]:
+    """Yield listeners for AFTER_TOOL_CALL: each calls a user's callback with the agent.
+
+    A file exports `after_tool_call_cb`, else `get_after_tool_call_cb()`, else `register_after_tool_call_cb()`; the
+    latter two return it.
+    """
+    for path, module in load_files(directories):
+        callback = _callback(path, module)
+        if callable(callback):
+            yield _with_agent(callback)
+        else:
+            warning("own code has no callback", path=str(path), expected=CALLBACK)
+
+
+def _load(path: Path) -> ModuleType:
+    name = MODULE_PREFIX + path.stem + "_" + sha256(str(path.absolute()).encode("utf-8", "replace")).hexdigest()[:8]
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        call_foreign(spec.loader.exec_module, f"{path}", module)
+    except ForeignError:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _callback(path: Path, module: ModuleType) -> Any:
+    if hasattr(module, CALLBACK):
+        return getattr(module, CALLBACK)
+    for make in (f"get_{CALLBACK}", f"register_{CALLBACK}"):
+        if callable(getattr(module, make, None)):
+            return call_isolated(getattr(module, make), f"{path}: {make}()")
+    return None
+
+
+def _with_agent(callback: Callable[..., Any]) -> Callable[..., Any]:
+    def listener(**payload: Any) -> None:
+        callback(payload["agent"])
+
+    return listener

@@ -1,0 +1,76 @@
+"""How far a conversation may go. Each limit has a reason of its own to stop for; what ends there is undecided."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from jarvis_workers.errors import AgentStopped
+from jarvis_workers.platforms.words import Reply, Usage
+from jarvis_workers.tools.tool import Outcome
+
+
+class Reason(StrEnum):
+    """Why a conversation ended without a result."""
+
+    ROUNDS = "rounds"
+    TOOL_CALLS = "tool_calls"
+    TOKENS = "tokens"
+    COST = "cost"
+    TIME = "time"
+    MALFORMED = "malformed"
+    REPEATED = "repeated"
+    INCONCLUSIVE = "inconclusive"
+    REFUSED = "refused"
+    UNAVAILABLE = "unavailable"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """None is no limit; tokens, cost (dollars) and seconds count answers and tools together."""
+
+    rounds: int = 60
+    tool_calls: int = 10
+    tokens: int | None = 2_000_000
+    cost: float | None = None
+    seconds: float = 3600
+    malformed: int = 3
+    same_call: int = 3
+    reasks: int = 2
+    retries: int = 3
+    compact_at: float = 0.8
+    compact_rounds: int = 20
+    compact_messages: int = 50
+    filter_above: int = 30
+    output_tokens: int = 4_000
+    reminder_rounds: int = 20
+
+
+@dataclass
+class Spent:
+    """What a conversation has taken so far."""
+
+    asks: int = 0
+    retries: int = 0
+    usage: Usage = field(default_factory=Usage)
+    cost: float = 0.0
+    seconds: float = 0.0
+
+    def add_reply(self, reply: Reply) -> None:
+        self.asks += 1
+        self.retries += max(reply.tries - 1, 0)
+        self.usage += reply.usage
+        self.cost += reply.cost
+        self.seconds += reply.seconds
+
+    def add_outcome(self, outcome: Outcome) -> None:
+        self.seconds += outcome.seconds
+
+    def check(self, limits: Limits) -> None:
+        """Raise AgentStopped at the first limit that is reached."""
+        if self.asks >= limits.rounds:
+            raise AgentStopped(Reason.ROUNDS, f"the model was asked {self.asks} times without coming to an end")
+        if limits.tokens is not None and self.usage.total >= limits.tokens:
+            raise AgentStopped(Reason.TOKENS, f"{self.usage.total} tokens were used; {limits.tokens} are the most")
+        if limits.cost is not None and self.cost >= limits.cost:
+            raise AgentStopped(Reason.COST, f"{self.cost:.4f} dollars were spent; {limits.cost:g} are the most")
+        if self.seconds >= limits.seconds:
+            raise AgentStopped(Reason.TIME, f"{self.seconds:.1f} s have passed; {limits.seconds:g} are the most")

@@ -1,0 +1,36 @@
+"""Cut what a tool says to what a model can take: the first and last lines stay, and the cut is told.
+
+A line that is too long for its share is cut by characters, in the middle as well, so that one line of a megabyte does
+not get through as "a line".
+"""
+
+from jarvis_workers.platforms.tokens import estimate
+
+MOST_TOKENS = 4_000
+FIRST_LINES = LAST_LINES = 30
+LONG_LINE = 500
+# No text of this many characters has fewer tokens than one for each seven of them, or sixteen blanks.
+SURELY_SHORT = 1
+
+
+def shorten(text: str, most_tokens: int = MOST_TOKENS) -> str:
+    """Return the text, or its beginning and end when it has more tokens than that."""
+    if len(text) <= most_tokens * SURELY_SHORT or (len(text) < most_tokens * 16 and estimate(text) <= most_tokens):
+        return text
+    lines = text.split("\n")
+    left_out = len(lines) - FIRST_LINES - LAST_LINES
+    if left_out > 0:
+        told = f"[… {left_out} lines left out …]"
+        lines = [*lines[:FIRST_LINES], told, *lines[-LAST_LINES:]]
+    shortened = "\n".join(_cut(line, LONG_LINE) for line in lines)
+    if estimate(shortened) <= most_tokens:
+        return shortened
+    share = max(most_tokens // len(lines), 8)
+    return _cut("\n".join(_cut(line, share) for line in lines), max(most_tokens, 64))
+
+
+def _cut(line: str, most: int) -> str:
+    if len(line) <= most:
+        return line
+    half = most // 2
+    return f"{line[:half]}[… {len(line) - 2 * half} characters left out …]{line[-half:]}"

@@ -1,0 +1,95 @@
+"""Users' own platforms, from files such as ~/.jarvis/models/*.py.
+
+A file holds a class with the methods of BasePlatform (seed 003, 3.3.3). Such an object remembers a conversation, ours
+do not: so each question is put to a new one, which is told the system prompt and then all that was said. It knows no
+tool calls of its own, and is spoken to in text.
+"""
+
+import asyncio
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from jarvis_workers.agent.foreign import ForeignError, call_foreign, call_isolated, load_files
+from jarvis_workers.errors import ModelUnavailable
+from jarvis_workers.platforms.groups import ModelGroup
+from jarvis_workers.platforms.profiles import GENERIC
+from jarvis_workers.platforms.registry import Maker
+from jarvis_workers.platforms.tokens import estimate
+from jarvis_workers.platforms.words import Hear, Message, Reply, Request, Usage
+from jarvis_workers.telemetry import warning
+
+NEEDED = ("chat", "set_system_prompt", "set_model_name", "reset", "name", "platform_name")
+ALSO = ("chat_until_success", "set_model_group", "upload_files", "save", "restore")
+
+
+def own_platforms(directories: Iterable[Path]) -> Iterator[tuple[str, Maker]]:
+    """Yield the platforms of the directories' files, by the name that they give themselves."""
+    for path, module in load_files(directories):
+        for kind in _platforms(path, module):
+            name = call_isolated(kind.platform_name, f"{path}: platform_name()")
+            if isinstance(name, str) and name:
+                yield name, _maker(name, kind)
+
+
+class Adapted:
+    """A user's platform, as one of ours."""
+
+    def __init__(self, name: str, kind: type[Any], group: ModelGroup) -> None:
+        self.name, self.model, self.profile = name, group.model, GENERIC
+        self._kind = kind
+
+    def ask(self, request: Request, hear: Hear | None = None) -> Reply:
+        began = time.monotonic()
+        try:
+            text = call_foreign(self._chat, f"platform {self.name}", request)
+        except ForeignError as error:
+            raise ModelUnavailable(str(error)) from error
+        if hear:
+            hear(text)
+        used = Usage(sum(estimate(message.content) for message in request.messages), estimate(text))
+        seconds = round(time.monotonic() - began, 3)
+        return Reply(text, finish="stop", usage=used, seconds=seconds, model=self.model)
+
+    async def ask_async(self, request: Request) -> Reply:
+        try:
+            async with asyncio.timeout(request.seconds):
+                return await asyncio.to_thread(self.ask, request)
+        except TimeoutError as error:
+            raise ModelUnavailable(f"platform {self.name} gave no answer within {request.seconds:.3g} s") from error
+
+    def _chat(self, request: Request) -> str:
+        said = [message for message in request.messages if message.role != "system"]
+        platform = self._kind()
+        platform.set_model_name(self.model)
+        for message in request.messages:
+            if message.role == "system":
+                platform.set_system_prompt(message.content)
+        answer = getattr(platform, "chat_until_success", platform.chat)(_retold(said))
+        return answer if isinstance(answer, str) else "".join(map(str, answer))
+
+
+def _retold(said: list[Message]) -> str:
+    if len(said) == 1:
+        return said[0].content
+    return "\n\n".join(f"[{message.role}]\n{message.content}" for message in said)
+
+
+def _platforms(path: Path, module: ModuleType) -> Iterator[type[Any]]:
+    for found in vars(module).values():
+        if not isinstance(found, type) or found.__module__ != module.__name__ or not hasattr(found, "chat"):
+            continue
+        missing = [name for name in NEEDED if not callable(getattr(found, name, None))]
+        if missing:
+            warning("own platform left out", path=str(path), missing=", ".join(missing), optional=", ".join(ALSO))
+        else:
+            yield found
+
+
+def _maker(name: str, kind: type[Any]) -> Maker:
+    def make(group: ModelGroup) -> Adapted:
+        return Adapted(name, kind, group)
+
+    return make

@@ -1,0 +1,104 @@
+"""Users' own tools, from files such as ~/.jarvis/tools/*.py.
+
+A file holds a class with `name`, `description`, `parameters` (a JSON schema) and `execute`. Its `protocol_version` says
+how it is called: "2.0" as `execute(arguments, agent)`, "1.0", which is the default, as `execute(arguments)` with the
+agent under "agent". It is called that way and once: a call that fails has failed, and is not tried another way. A class
+with a `check()` that says no is left out.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from jarvis_workers.agent.foreign import ForeignError, call_foreign, call_isolated, load_files
+from jarvis_workers.telemetry import warning
+from jarvis_workers.tools.tool import BadCall, Outcome, Tool
+
+VERSIONS = ("1.0", "2.0")
+WANTED = ("name", "description", "parameters", "execute")
+TYPES: Mapping[str, type | tuple[type, ...]] = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+}
+
+
+def own_tools(directories: Iterable[Path], agent: Callable[[], object]) -> Iterator[Tool]:
+    """Yield the tools of the directories' files; `agent` returns whom they are called for."""
+    for path, module in load_files(directories):
+        classes = [found for found in vars(module).values() if _is_tool(found, module)]
+        if not classes:
+            warning("own code has no tool", path=str(path), expected=", ".join(WANTED))
+        for found in classes:
+            tool = _adapt(path, found, agent)
+            if tool:
+                yield tool
+
+
+def _is_tool(found: object, module: ModuleType) -> bool:
+    return (
+        isinstance(found, type)
+        and found.__module__ == module.__name__
+        and all(map(found.__dict__.__contains__, WANTED))
+    )
+
+
+def _adapt(path: Path, kind: type, agent: Callable[[], object]) -> Tool | None:
+    instance = call_isolated(kind, f"{path}: {kind.__name__}()")
+    if instance is None or (hasattr(instance, "check") and not call_isolated(instance.check, f"{path}: check()")):
+        return None
+    version = str(getattr(instance, "protocol_version", VERSIONS[0]))
+    if version not in VERSIONS or not isinstance(instance.name, str) or not isinstance(instance.parameters, dict):
+        known = ", ".join(VERSIONS)
+        warning("own tool left out", path=str(path), version=version, expected=f"a name, parameters, version {known}")
+        return None
+
+    def run(arguments: Mapping[str, Any]) -> Outcome:
+        try:
+            if version == "2.0":
+                found = call_foreign(instance.execute, instance.name, dict(arguments), agent())
+            else:
+                found = call_foreign(instance.execute, instance.name, {**arguments, "agent": agent()})
+        except ForeignError as error:
+            return Outcome("error", stderr=str(error))
+        return _outcome(found)
+
+    return Tool(
+        instance.name,
+        str(instance.description),
+        instance.parameters,
+        read=_reader(instance.name, instance.parameters),
+        run=run,
+        brings_foreign=True,
+        repeatable=False,
+    )
+
+
+def _outcome(found: object) -> Outcome:
+    if not isinstance(found, Mapping):
+        return Outcome(stdout=str(found))
+    said, complained = (str(found.get(name) or "") for name in ("stdout", "stderr"))
+    return Outcome("done" if found.get("success") else "failed", said, complained)
+
+
+def _reader(tool: str, schema: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
+    """Check what a schema says of names and types; the tool knows the rest."""
+    properties = schema.get("properties") or {}
+
+    def read(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        missing = [name for name in schema.get("required") or () if name not in arguments]
+        if missing:
+            raise BadCall(f"{tool}: {missing[0]} is missing")
+        for name, value in arguments.items():
+            if properties and name not in properties:
+                raise BadCall(f"{tool}: there is no argument {name!r}; there are: {', '.join(properties)}")
+            wanted = TYPES.get(str((properties.get(name) or {}).get("type")))
+            if wanted and (not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool)):
+                raise BadCall(f"{tool}: {name} should be of type {properties[name]['type']}")
+        return arguments
+
+    return read

@@ -1,0 +1,180 @@
+"""Read a report that a model wrote as YAML or JSON, though it is not quite either.
+
+Ways of reading are tried from the most literal to the freest, and the first whose value fits the form is taken. All of
+them keep what was said: scalars are text until the form says what they are (`no` is a word where words are wanted,
+`010` is ten), what stands twice, is cut off, or is said in two ways is no report.
+"""
+
+import html
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+BODY_MAX = 200_000
+THOUGHTS = re.compile(r"<(think|thinking|thought|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
+OPEN_THOUGHT = re.compile(r"<(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*[\w+-]*[ \t]*$", re.MULTILINE)
+WHOLE_FENCE = re.compile(r"\A(`{3,}|~{3,})[ \t]*[\w+-]*[ \t]*\n(.*)\n[ \t]*\1\Z", re.DOTALL)
+INVISIBLE = re.compile("[\ufeff\u200b-\u200d\u2060\u00ad]")
+SPACES = re.compile("[\u00a0\u2000-\u200a\u202f\u3000]")
+TRAILING_COMMA = re.compile(r",(\s*[}\]])")
+LINE_COMMA = re.compile(r"(?<=\S),[ \t]*$", re.MULTILINE)
+SMART = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'"})
+BULLET = re.compile(r"^([ \t]*)[*•–][ \t]+", re.MULTILINE)
+BOLD_KEY = re.compile(r"^([ \t]*(?:- )?)[*_`\"']+(\w+)[*_`\"']*[ \t]*:[*_]*(?=[ \t]|$)", re.MULTILINE)
+TIGHT_COLON = re.compile(r"^([ \t]*(?:-[ \t]+)?\w+)[ \t]*(?::(?=\S)|=(?!=)|：)[ \t]*", re.MULTILINE)
+KEY_LINE = re.compile(r"^(?P<lead>[ \t]*(?:-[ \t]+)?)(?P<key>[A-Za-z_][\w -]*?)[ \t]*:[ \t]+(?P<value>\S.*?)[ \t]*$")
+MARKED = ('"', "'", "|", ">", "[", "{", "&", "!")
+NOTHING = frozenset({"null", "~", "Null", "NULL", "None"})
+
+PARSER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+AROUND = (yaml.StreamStartEvent, yaml.StreamEndEvent, yaml.DocumentStartEvent, yaml.DocumentEndEvent)
+ENDS = (yaml.SequenceEndEvent, yaml.MappingEndEvent)
+DEEPEST = 20
+
+
+class Unreadable(ValueError):
+    """Nothing of an answer can be taken for a report; the message is for the model."""
+
+
+def bodies(answer: str, tag: str) -> list[str]:
+    """Return what stands between the tags, or the whole answer if it is nothing but a report.
+
+    Raises Unreadable for a report that is not there, or has no end.
+    """
+    text = THOUGHTS.sub("", answer)
+    if OPEN_THOUGHT.search(text):
+        raise Unreadable("it is still thinking when it ends")
+    found = _between(text, tag) or _between(html.unescape(text), tag)
+    if found:
+        return found
+    whole = text.strip()
+    fenced = WHOLE_FENCE.match(whole)
+    inner = fenced[2] if fenced else whole
+    if not fenced and not inner.startswith(("{", "[", "- ")):
+        raise Unreadable(f"there is no report between <{tag}> and </{tag}>")
+    return [inner]
+
+
+def readings(body: str, words: frozenset[str]) -> Iterator[Any]:
+    """Yield what a text may say, the most literal reading first; `words` are the fields that hold text."""
+    if len(body) > BODY_MAX:
+        return
+    seen: list[str] = []
+    for text in _versions(body, words):
+        if text in seen:
+            continue
+        seen.append(text)
+        for read in (_json, _yaml):
+            try:
+                yield read(text)
+            except (ValueError, RecursionError, yaml.YAMLError):
+                continue
+
+
+def _between(text: str, tag: str) -> list[str]:
+    name = r"[ _]?".join(map(re.escape, tag.split("_")))
+    starts = list(re.finditer(rf"<[ \t]*{name}[ \t]*>", text, re.IGNORECASE))
+    ends = list(re.finditer(rf"<[ \t]*/[ \t]*{name}[ \t]*>", text, re.IGNORECASE))
+    if not starts and not ends:
+        return []
+    if len(starts) != len(ends) or any(end.start() < start.end() for start, end in zip(starts, ends, strict=True)):
+        raise Unreadable(f"<{tag}> has to be closed with </{tag}>, once each")
+    if any(start.start() < end.end() for end, start in zip(ends, starts[1:], strict=False)):
+        raise Unreadable(f"one <{tag}> stands inside another")
+    return [text[start.end() : end.start()] for start, end in zip(starts, ends, strict=True)]
+
+
+def _versions(body: str, words: frozenset[str]) -> Iterator[str]:
+    """Yield the text with more and more put right."""
+    clean = SPACES.sub(" ", INVISIBLE.sub("", body)).replace("\r\n", "\n").replace("\r", "\n")
+    clean = FENCE.sub("", clean) if FENCE.search(clean) else clean
+    clean = _dedented(clean.expandtabs(2))
+    yield _quoted(clean, words)
+    yield clean
+    straight = clean.translate(SMART)
+    yield straight
+    spaced = TIGHT_COLON.sub(r"\1: ", BOLD_KEY.sub(r"\1\2:", BULLET.sub(r"\1- ", straight)))
+    yield _quoted(spaced, words)
+    without = LINE_COMMA.sub("", TRAILING_COMMA.sub(r"\1", spaced))
+    yield TRAILING_COMMA.sub(r"\1", straight)
+    yield _quoted(without, words)
+    yield _level(_quoted(without, words))
+
+
+def _dedented(text: str) -> str:
+    lines = [line.rstrip() for line in text.split("\n")]
+    indents = [len(line) - len(line.lstrip()) for line in lines if line]
+    least = min(indents, default=0)
+    return "\n".join(line[least:] for line in lines).strip("\n")
+
+
+def _level(text: str) -> str:
+    """Give the fields of an item one indentation, where each has its own."""
+    lines = text.split("\n")
+    if any(line.rstrip().endswith(("|", ">", ":", "|-", ">-")) for line in lines):
+        return text
+    return "\n".join(
+        f"- {line.lstrip()[2:].lstrip()}" if line.lstrip().startswith("- ") else f"  {line.strip()}" for line in lines
+    )
+
+
+def _quoted(text: str, words: frozenset[str]) -> str:
+    """Quote the one-line texts that YAML would cut at a colon or a hash."""
+    lines = text.split("\n")
+    return "\n".join(
+        _quote(line, lines[place + 1] if place + 1 < len(lines) else "", words) for place, line in enumerate(lines)
+    )
+
+
+def _quote(line: str, following: str, words: frozenset[str]) -> str:
+    found = KEY_LINE.match(line)
+    if not found or plain_key(found["key"]) not in words or found["value"].startswith(MARKED):
+        return line
+    indent = len(found["lead"])
+    goes_on = following.strip() and len(following) - len(following.lstrip()) > indent and not KEY_LINE.match(following)
+    return line if goes_on else f"{found['lead']}{found['key']}: {json.dumps(found['value'], ensure_ascii=False)}"
+
+
+def plain_key(key: object) -> str:
+    """Return a field's name as forms write it: `Has-Risk` is has_risk."""
+    return re.sub(r"[\s-]+", "_", str(key).strip().strip("*_`\"'")).lower()
+
+
+def _json(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=_each_once, strict=False)
+
+
+def _each_once(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
+    found = {plain_key(name): value for name, value in pairs}
+    if len(found) != len(pairs):
+        raise ValueError("a name stands twice")
+    return found
+
+
+def _yaml(text: str) -> Any:
+    """Read one document of lists, mappings and texts: no name stands twice, and nothing refers to anything."""
+    events = iter(yaml.parse(text, Loader=PARSER))
+    documents = [_value(events, event, DEEPEST) for event in events if not isinstance(event, AROUND)]
+    found = [document for document in documents if document]
+    if len(found) != 1 or isinstance(found[0], str):
+        raise ValueError("not one list or mapping")
+    return found[0]
+
+
+def _value(events: Iterator[yaml.Event], event: yaml.Event, depth: int) -> Any:
+    if depth == 0 or isinstance(event, yaml.AliasEvent):
+        raise ValueError("too deep, or an alias")
+    if isinstance(event, yaml.ScalarEvent):
+        if event.style in ("|", ">"):
+            return event.value.rstrip("\n")
+        return None if event.style is None and event.value in NOTHING else event.value
+    inner = []
+    while not isinstance(following := next(events), ENDS):
+        inner.append(_value(events, following, depth - 1))
+    if isinstance(event, yaml.SequenceStartEvent):
+        return inner
+    return _each_once(list(zip(inner[::2], inner[1::2], strict=True)))

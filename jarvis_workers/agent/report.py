@@ -1,0 +1,134 @@
+"""What an agent hands in at the end: a value of a given form, or nothing.
+
+How it is asked for depends on the model: a JSON schema for its answer, a tool `submit_report`, or YAML between tags.
+What cannot be read is asked for again, twice; then the conversation ends as inconclusive: it never reads as "safe".
+"""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from jarvis_workers.agent.prompts import fill
+from jarvis_workers.agent.repair import Unreadable, bodies, readings
+from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.tools.tool import BadCall, Outcome, Tool
+
+SUBMIT = "submit_report"
+WRAPPER = "report"
+WRAPPERS = frozenset({"report", "reports", "items", "results", "findings", "clusters"})
+
+Way = Literal["schema", "tool", "tags"]
+
+
+class BadReport(Exception):
+    """A report that is none; the message is for the model."""
+
+
+class ReportForm:
+    """The form of a report: any type that pydantic knows, and the tag that it stands in as text."""
+
+    def __init__(self, of: Any, tag: str = "REPORT") -> None:
+        self.tag = tag
+        self._adapter: TypeAdapter[Any] = TypeAdapter(of)
+
+    def way(self, profile: Profile, *, has_tools: bool) -> Way:
+        """Return how a model of this profile is asked for it."""
+        if profile.schemas == "json_schema" and (profile.schema_with_tools or not has_tools):
+            return "schema"
+        return "tool" if profile.tools == "native" else "tags"
+
+    def explain(self, way: Way) -> str:
+        """Return what a model is told of it."""
+        return fill(f"report_{way}", tag=self.tag, schema=self._own_schema)
+
+    @cached_property
+    def schema(self) -> Mapping[str, Any]:
+        """The JSON schema of an object, strict: a list is wrapped, all fields are required, no other may be there."""
+        own = dict(self._own_schema)
+        definitions = own.pop("$defs", None)
+        found = own if own.get("type") == "object" else _object(own)
+        strict: Mapping[str, Any] = _strict(found | ({"$defs": definitions} if definitions else {}))
+        return strict
+
+    def tool(self) -> Tool:
+        """Return `submit_report`: calling it ends the task."""
+        return Tool(
+            name=SUBMIT,
+            description="Hand in the findings. This ends the task.",
+            parameters=self.schema,
+            read=self._read_arguments,
+            run=lambda _: Outcome(stdout="handed in"),
+            quick=True,
+        )
+
+    def read_value(self, value: Any) -> Any:
+        """Return the report that a value is; raises BadReport."""
+        try:
+            return self._adapter.validate_python(self._unwrapped(value))
+        except ValidationError as error:
+            wrong = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join(map(str, wrong["loc"]))
+            raise BadReport(f"{place or 'the report'}: {wrong['msg']}") from error
+
+    def read_text(self, answer: str) -> Any:
+        """Return the report in an answer; raises BadReport."""
+        try:
+            found = [self._read_body(body) for body in bodies(answer, self.tag)]
+        except Unreadable as error:
+            raise BadReport(str(error)) from error
+        if any(other != found[0] for other in found[1:]):
+            raise BadReport(f"there are {len(found)} reports, and they do not say the same; give one")
+        return found[0]
+
+    def _read_body(self, body: str) -> Any:
+        problem = BadReport("the report is neither YAML nor JSON")
+        for value in readings(body, self._words):
+            try:
+                return self.read_value(value)
+            except BadReport as error:
+                problem = error
+        raise problem
+
+    def _read_arguments(self, arguments: Mapping[str, Any]) -> Any:
+        try:
+            return self.read_value(arguments)
+        except BadReport as error:
+            raise BadCall(str(error)) from error
+
+    def _unwrapped(self, value: Any) -> Any:
+        """A list may come in an object, as schemas want it, or as its only item."""
+        if self._own_schema.get("type") != "array" or not isinstance(value, Mapping):
+            return value
+        name = next(iter(value), None)
+        if len(value) == 1 and (name in WRAPPERS or name == self.tag.lower()) and isinstance(value[name], list):
+            return value[name]
+        return [value]
+
+    @cached_property
+    def _own_schema(self) -> Mapping[str, Any]:
+        return self._adapter.json_schema()
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        """The names of all fields that hold text."""
+        parts = [self._own_schema, *self._own_schema.get("$defs", {}).values()]
+        fields = [field for part in parts for field in part.get("properties", {}).items()]
+        return frozenset(name for name, about in fields if about.get("type") == "string" and "enum" not in about)
+
+
+def _object(inner: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": {WRAPPER: dict(inner)}}
+
+
+def _strict(part: Any) -> Any:
+    if isinstance(part, list):
+        return [_strict(inner) for inner in part]
+    if not isinstance(part, Mapping):
+        return part
+    found = {name: _strict(inner) for name, inner in part.items() if name not in ("title", "default")}
+    if isinstance(part.get("properties"), Mapping):
+        found["properties"] = {name: _strict(inner) for name, inner in part["properties"].items()}
+        found |= {"required": list(part["properties"]), "additionalProperties": False}
+    return found

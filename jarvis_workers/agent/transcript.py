@@ -1,0 +1,161 @@
+"""What a conversation was told, so that it can go on after its process has died.
+
+The loop does the same whenever it is sent the same; so what it was sent is all there is to keep. Records are
+appended and on the disk before they count: an answer before its tool runs, the start of a tool that may not run twice
+before it starts, a result before the next question. A conversation that is taken up is first sent what is recorded.
+
+Each line carries the hash of its text; a last line that was not written whole is as if it had never been begun.
+"""
+
+import json
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import asdict
+from hashlib import sha256
+from typing import Any, Protocol
+
+from jarvis_workers.agent.words import Answer, Ask, Call, Upload, Want
+from jarvis_workers.errors import UsageError
+from jarvis_workers.platforms.words import Reply, Request, reply_from
+from jarvis_workers.tools.tool import Outcome
+
+HASH_LETTERS = 12
+UNKNOWN = "it was interrupted, and nobody knows how far it came; look before you do it again"
+
+
+class Log(Protocol):
+    """A place that lines are appended to."""
+
+    def lines(self) -> list[bytes]:
+        """Return what was appended so far, without line ends."""
+        ...
+
+    def append(self, line: bytes) -> None:
+        """Take a line, without waiting."""
+        ...
+
+    def sync(self) -> None:
+        """Return when all lines are safe."""
+        ...
+
+    async def sync_async(self) -> None:
+        """The same, and others run meanwhile."""
+        ...
+
+    def keep(self, count: int) -> None:
+        """Keep the first `count` lines and drop the rest, which was not written whole."""
+        ...
+
+
+class Transcript:
+    """The records of one conversation; `about` tells whether it is still the same conversation."""
+
+    def __init__(self, log: Log, about: Mapping[str, Any]) -> None:
+        self._log = log
+        self._known = deque(self._read())
+        start = {"kind": "start", **about}
+        if not self._known:
+            self._write(start)
+        elif (recorded := self._known.popleft()) != json.loads(json.dumps(start)):
+            raise UsageError(f"the transcript is of another conversation: {_difference(recorded, start)}")
+
+    @property
+    def is_replaying(self) -> bool:
+        """Whether what is told now was told before."""
+        return bool(self._known)
+
+    def find(self, want: Want) -> Answer | None:
+        """Return what the conversation was told then, None if it has not come so far."""
+        if not self._known:
+            return None
+        record = self._known.popleft()
+        if isinstance(want, Ask):
+            self._expect(record, "answer", question(want.request))
+            return reply_from(record["reply"])
+        if isinstance(want, Upload):
+            self._expect(record, "uploaded", None)
+            return bool(record["worked"])
+        assert isinstance(want, Call)
+        if record["kind"] == "call":
+            self._expect(record, "call", want.name)
+            if not self._known:
+                self.add_result(want, unknown := Outcome("error", stderr=UNKNOWN))
+                self.sync()
+                return unknown
+            record = self._known.popleft()
+        self._expect(record, "result", want.name)
+        return Outcome(**record["outcome"])
+
+    def sync(self) -> None:
+        """Return when all that was added is safe."""
+        self._log.sync()
+
+    async def sync_async(self) -> None:
+        await self._log.sync_async()
+
+    def add(self, want: Want, answer: Answer) -> None:
+        """Record what the conversation is about to be told."""
+        if isinstance(answer, Reply):
+            assert isinstance(want, Ask)
+            self._write({"kind": "answer", "of": question(want.request), "reply": asdict(answer)})
+        elif isinstance(answer, Outcome):
+            assert isinstance(want, Call)
+            self.add_result(want, answer)
+        else:
+            self._write({"kind": "uploaded", "of": None, "worked": answer})
+
+    def add_call(self, want: Call) -> None:
+        """Record that a tool is about to run which may not run twice."""
+        self._write({"kind": "call", "of": want.name, "arguments": want.arguments})
+
+    def add_result(self, want: Call, outcome: Outcome) -> None:
+        self._write({"kind": "result", "of": want.name, "arguments": want.arguments, "outcome": asdict(outcome)})
+
+    def _expect(self, record: Mapping[str, Any], kind: str, of: str | None) -> None:
+        if (record["kind"], record["of"]) != (kind, of):
+            raise UsageError(
+                f"the transcript does not fit the conversation: it has {record['kind']} {record['of']!r} where"
+                f" {kind} {of!r} is due; the program or its prompts have changed, begin again"
+            )
+
+    def _read(self) -> list[dict[str, Any]]:
+        lines = self._log.lines()
+        records = []
+        for line in lines:
+            record = read_line(line)
+            if record is None:
+                break
+            records.append(record)
+        if len(records) < len(lines):
+            self._log.keep(len(records))
+        return records
+
+    def _write(self, record: Mapping[str, Any]) -> None:
+        text = json.dumps(record, ensure_ascii=True, separators=(",", ":")).encode()
+        self._log.append(_hash(text) + b" " + text)
+
+
+def question(request: Request) -> str:
+    """Return what a request is known by within its conversation: its length, its last message, its tools."""
+    last = request.messages[-1]
+    tools = ",".join(tool.name for tool in request.tools)
+    text = f"{len(request.messages)}\0{last.role}\0{last.content}\0{tools}"
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_LETTERS]
+
+
+def read_line(line: bytes) -> dict[str, Any] | None:
+    """Return a record, None if its line is not whole."""
+    claimed, _, text = line.partition(b" ")
+    if claimed != _hash(text):
+        return None
+    found = json.loads(text)
+    return found if isinstance(found, dict) else None
+
+
+def _hash(text: bytes) -> bytes:
+    return sha256(text).hexdigest()[:HASH_LETTERS].encode()
+
+
+def _difference(recorded: Mapping[str, Any], start: Mapping[str, Any]) -> str:
+    name = next(name for name in [*start, *recorded] if recorded.get(name) != start.get(name))
+    return f"{name} was {recorded.get(name)!r}, and is {start.get(name)!r}"

@@ -1,0 +1,107 @@
+"""A platform for every server that speaks chat.completions; what is different about it is its profile.
+
+A request passes the gate of its provider, is sent until it works or is not worth it, and comes back as a reply that
+knows its cost.  People are served with a stream, workers without.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from jarvis_workers.errors import ModelUnavailable
+from jarvis_workers.platforms.costs import cost_of
+from jarvis_workers.platforms.limiter import Gate
+from jarvis_workers.platforms.profiles import Prices, Profile
+from jarvis_workers.platforms.replies import decode, gather
+from jarvis_workers.platforms.request import encode
+from jarvis_workers.platforms.retrying import LEAST_SECONDS, Patience, insist, insist_async
+from jarvis_workers.platforms.wire import Refused, Wire
+from jarvis_workers.platforms.words import Hear, Reply, Request
+
+RATE_LIMITED = frozenset({429, 529})
+
+
+@dataclass(frozen=True)
+class Terms:
+    """On what terms a model is asked."""
+
+    profile: Profile
+    prices: Prices
+    answer_seconds: float = 300.0
+
+
+class Compatible:
+    """One model of one server."""
+
+    def __init__(self, name: str, model: str, *, wire: Wire, gate: Gate, terms: Terms) -> None:
+        self.name, self.model, self.profile = name, model, terms.profile
+        self._wire, self._gate, self._terms = wire, gate, terms
+
+    def ask(self, request: Request, hear: Hear | None = None) -> Reply:
+        patience = self._patience(request)
+        body = encode(request, self.model, self.profile)
+
+        def once(seconds: float) -> Reply:
+            with self._gate.slot(seconds), _noting(self._gate):
+                if hear is None:
+                    return decode(self._wire.send(body, _left(patience, seconds)))
+                return gather(self._wire.stream(self._streamed(body), _left(patience, seconds)), hear)
+
+        try:
+            reply = insist(once, patience)
+        except TimeoutError as error:
+            raise _no_slot(patience) from error
+        return self._finish(reply, patience)
+
+    async def ask_async(self, request: Request) -> Reply:
+        patience = self._patience(request)
+        body = encode(request, self.model, self.profile)
+
+        async def once(seconds: float) -> Reply:
+            async with self._gate.slot_async(seconds):
+                with _noting(self._gate):
+                    return decode(await self._wire.send_async(body, _left(patience, seconds)))
+
+        try:
+            reply = await insist_async(once, patience)
+        except TimeoutError as error:
+            raise _no_slot(patience) from error
+        return self._finish(reply, patience)
+
+    def _patience(self, request: Request) -> Patience:
+        return Patience(request.seconds, request.retries, self._terms.answer_seconds)
+
+    def _streamed(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {**body, "stream_options": {"include_usage": True}} if self.profile.stream_usage else body
+
+    def _finish(self, reply: Reply, patience: Patience) -> Reply:
+        return replace(
+            reply,
+            cost=cost_of(reply.usage, self._terms.prices),
+            seconds=round(time.monotonic() - patience.began, 3),
+            tries=patience.tries,
+            model=reply.model or self.model,
+        )
+
+
+@contextmanager
+def _noting(gate: Gate) -> Iterator[None]:
+    """Tell the gate how the provider fares."""
+    try:
+        yield
+    except Refused as error:
+        if error.status in RATE_LIMITED:
+            gate.slow_down(error.again)
+        raise
+    gate.note_answer()
+
+
+def _left(patience: Patience, seconds: float) -> float:
+    """What is left of a try once it has its slot; a little, where the slot took it all, so that the wire says so."""
+    return max(min(seconds, patience.left), LEAST_SECONDS)
+
+
+def _no_slot(patience: Patience) -> ModelUnavailable:
+    return ModelUnavailable(f"no turn came within {patience.seconds:.3g} s: too many requests to this model at once")

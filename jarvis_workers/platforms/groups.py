@@ -1,0 +1,143 @@
+"""Model groups: which model a user means, where it is served, and what it may cost.
+
+A group stands in `models:` of jarvis.yaml; the variables OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL alone
+are a group too, called "environment".  A key is a secret: it is never shown, and may stand in a variable or a file.
+"""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import AfterValidator, Field, SecretStr
+
+from jarvis_workers.errors import SettingsError
+from jarvis_workers.platforms.profiles import PROFILES, Frozen, Prices, Profile, profile_for
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+OPENAI_URL = "https://api.openai.com/v1"
+ENVIRONMENT = "environment"
+NO_KEY = "none"
+SHOWN = frozenset({"model", "profile", "platform", "api_key_env", "api_key_file"})
+
+
+def _known_profile(name: str) -> str:
+    if name not in PROFILES:
+        raise ValueError(f"should be one of {', '.join(PROFILES)}")
+    return name
+
+
+def _address(url: str) -> str:
+    if not url.startswith(("http://", "https://")):
+        raise ValueError("should start with http:// or https://")
+    return url.rstrip("/")
+
+
+class ModelGroup(Frozen):
+    """One model as a user sets it; what is None comes from the profile."""
+
+    model: Annotated[str, Field(min_length=1)]
+    platform: str = "openai"
+    base_url: Annotated[str, AfterValidator(_address)] = Field(default=OPENAI_URL, repr=False)
+    profile: Annotated[str, AfterValidator(_known_profile)] | None = None
+    api_key: SecretStr | None = None
+    api_key_env: str | None = None
+    api_key_file: str | None = None
+    overrides: Mapping[str, Any] = Field(default_factory=dict)
+    prices: Prices = Prices()
+    max_connections: Annotated[int, Field(ge=1, le=100_000)] = 1000
+    concurrent: Annotated[int, Field(ge=1, le=100_000)] = 200
+    answer_seconds: Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)] = 300
+
+    @property
+    def quirks(self) -> Profile:
+        """The profile with this group's own changes; raises SettingsError."""
+        base = PROFILES[self.profile or profile_for(self.base_url)]
+        try:
+            return Profile.model_validate({**base.model_dump(), **self.overrides})
+        except ValueError as error:
+            raise SettingsError(
+                f"models: the overrides of {self.model!r} fit no profile: {_first_line(error)}"
+            ) from error
+
+    def key(self, environ: Mapping[str, str]) -> str:
+        """Return the key; servers of one's own often want none. Raises SettingsError."""
+        if self.api_key is not None:
+            return self.api_key.get_secret_value()
+        if self.api_key_file is not None:
+            return _read_key(self.api_key_file)
+        if self.api_key_env is not None and not environ.get(self.api_key_env):
+            raise SettingsError(f"models: {self.model!r} takes its key from {self.api_key_env}, which is not set")
+        return environ.get(self.api_key_env or "OPENAI_API_KEY", "") if self._wants_key else NO_KEY
+
+    @property
+    def _wants_key(self) -> bool:
+        return self.api_key_env is not None or self.base_url == OPENAI_URL
+
+
+def choose_group(groups: Mapping[str, ModelGroup], name: str | None, environ: Mapping[str, str]) -> ModelGroup | None:
+    """Return the group called `name`, else the only one, else that of the environment, else None.
+
+    Raises SettingsError for a name that no group has.
+    """
+    if name is not None:
+        found = groups.get(name) or (_of_environment(environ) if name == ENVIRONMENT else None)
+        if found is None:
+            raise SettingsError(f'models: there is no group "{name}"{_hint(name, groups)}')
+        return found
+    return next(iter(groups.values())) if len(groups) == 1 else _of_environment(environ)
+
+
+def tell_problem(wrong: "ErrorDetails", groups: object) -> str:
+    """Return what is wrong with the groups that a user set, in one line that tells no secret."""
+    names = [str(part) for part in wrong["loc"]]
+    place, last = f'"{".".join(names)}"', names[-1]
+    if wrong["type"] == "missing":
+        return f"{place} is missing"
+    if wrong["type"] == "extra_forbidden":
+        known = Prices if "prices" in names else ModelGroup
+        close = get_close_matches(last, known.model_fields, n=1)
+        return f"{place} is no setting of a model group{_meant(close)}"
+    value = groups
+    for part in wrong["loc"][1:]:
+        value = value.get(part) if isinstance(value, Mapping) else None
+    shown = repr(value) if isinstance(value, int | float) or last in SHOWN else f"a {type(value).__name__}"
+    return f"{place} is {shown}, {wrong['msg'].removeprefix('Input ').removeprefix('Value error, ')}"
+
+
+def _meant(close: list[str]) -> str:
+    return f' (did you mean "{close[0]}"?)' if close else ""
+
+
+def _of_environment(environ: Mapping[str, str]) -> ModelGroup | None:
+    key, url, model = (environ.get(f"OPENAI_{name}") for name in ("API_KEY", "BASE_URL", "MODEL"))
+    if not model:
+        return None
+    secret = SecretStr(key or NO_KEY)
+    try:
+        return ModelGroup(model=model, base_url=url or OPENAI_URL, api_key=secret)
+    except ValueError as error:
+        raise SettingsError(f"OPENAI_BASE_URL: {_first_line(error)}") from error
+
+
+def _hint(name: str, groups: Mapping[str, ModelGroup]) -> str:
+    close = get_close_matches(name, groups, n=1)
+    if close:
+        return _meant(close)
+    return f"; there are: {', '.join(groups)}" if groups else "; none is set in jarvis.yaml"
+
+
+def _read_key(path: str) -> str:
+    try:
+        key = Path(path).expanduser().read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f'models: the key file "{path}" cannot be read: {error}') from error
+    if not key:
+        raise SettingsError(f'models: the key file "{path}" is empty')
+    return key
+
+
+def _first_line(error: ValueError) -> str:
+    return " ".join(str(error).splitlines()[1:3]).strip()

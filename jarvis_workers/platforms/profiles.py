@@ -1,0 +1,88 @@
+"""What is different about each provider, as data: adding one is adding a row.
+
+`reasoning` says which of a model's own thoughts it wants back: none of them, those of this turn, or all.
+Prices are in dollars for a million tokens; what is not known costs nothing, and a group's own prices win.
+"""
+
+from typing import Literal
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Tools = Literal["native", "text"]
+Schemas = Literal["json_schema", "none"]
+Replay = Literal["none", "turn", "all"]
+
+
+class Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class Prices(Frozen):
+    """Dollars for a million tokens."""
+
+    input: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    cached: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    output: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+
+
+class Profile(Frozen):
+    """How a provider is spoken to."""
+
+    tools: Tools = "native"
+    schemas: Schemas = "none"
+    schema_with_tools: bool = False
+    reasoning_field: str = "reasoning_content"
+    reasoning: Replay = "none"
+    parallel_switch: bool = False
+    max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    temperature: float | None = 0.2
+    seed: bool = False
+    context: int = 32_768
+    answer_tokens: int = 8_192
+    stream_usage: bool = True
+
+
+GENERIC = Profile(tools="text", stream_usage=False)
+PROFILES: dict[str, Profile] = {
+    "openai": Profile(
+        schemas="json_schema",
+        schema_with_tools=True,
+        parallel_switch=True,
+        max_tokens_field="max_completion_tokens",
+        temperature=None,
+        seed=True,
+        context=128_000,
+        answer_tokens=16_384,
+    ),
+    "deepseek": Profile(reasoning="turn", context=131_072),
+    "qwen": Profile(parallel_switch=True, seed=True, context=131_072),
+    "glm": Profile(reasoning="turn", context=131_072),
+    "kimi": Profile(schemas="json_schema", reasoning="turn", context=131_072, temperature=0.6),
+    "vllm": Profile(schemas="json_schema", seed=True, reasoning_field="reasoning"),
+    "ollama": Profile(
+        schemas="json_schema", seed=True, reasoning_field="reasoning", context=8_192, answer_tokens=2_048
+    ),
+    "llama.cpp": Profile(schemas="json_schema", seed=True, context=8_192, answer_tokens=2_048),
+    "generic": GENERIC,
+}
+HOSTS = (
+    ("api.openai.com", "openai"),
+    ("deepseek.com", "deepseek"),
+    ("dashscope", "qwen"),
+    ("bigmodel.cn", "glm"),
+    ("z.ai", "glm"),
+    ("moonshot", "kimi"),
+)
+PORTS = {11434: "ollama", 8000: "vllm", 8080: "llama.cpp"}
+
+
+def profile_for(base_url: str) -> str:
+    """Return the name of the profile that an address is likely to want."""
+    try:
+        parts = urlsplit(base_url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return "generic"
+    by_host = next((name for part, name in HOSTS if part in host), None)
+    return by_host or (PORTS.get(port or 0, "generic") if host in ("localhost", "127.0.0.1", "::1") else "generic")

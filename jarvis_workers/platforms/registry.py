@@ -1,0 +1,44 @@
+"""Which platforms there are, by name; the one place where a model group becomes something that can be asked."""
+
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+
+from jarvis_workers.errors import SettingsError
+from jarvis_workers.platforms.compatible import Compatible, Terms
+from jarvis_workers.platforms.groups import ModelGroup
+from jarvis_workers.platforms.limiter import Gate
+from jarvis_workers.platforms.sdk import Clients, Sdk
+from jarvis_workers.platforms.words import Platform
+
+Maker = Callable[[ModelGroup], Platform]
+
+
+class Providers:
+    """The platforms of a process: it has one of these, and so one client for an address and one gate for a model.
+
+    `environ` is where keys are looked up, `own` are the user's platforms by name.
+    """
+
+    def __init__(self, environ: Mapping[str, str], own: Mapping[str, Maker] | None = None) -> None:
+        self._environ = environ
+        self._clients = Clients()
+        self._gates: dict[tuple[str, str], Gate] = {}
+        self._makers: dict[str, Maker] = {**(own or {}), "openai": self._compatible}
+
+    def open(self, group: ModelGroup) -> Platform:
+        """Return the platform of a group; raises SettingsError."""
+        make = self._makers.get(group.platform)
+        if make is None:
+            close = get_close_matches(group.platform, self._makers, n=1)
+            meant = f' (did you mean "{close[0]}"?)' if close else f"; there are: {', '.join(self._makers)}"
+            raise SettingsError(f'models: unknown platform "{group.platform}"{meant}')
+        return make(group)
+
+    def _compatible(self, group: ModelGroup) -> Compatible:
+        key = group.key(self._environ)
+        if not key:
+            raise SettingsError(f"models: {group.model!r} needs a key: set OPENAI_API_KEY, or api_key_env in its group")
+        wire = Sdk(self._clients, group.base_url, key=key, max_connections=group.max_connections)
+        gate = self._gates.setdefault((group.base_url, group.model), Gate(group.concurrent))
+        terms = Terms(group.quirks, group.prices, group.answer_seconds)
+        return Compatible("openai", group.model, wire=wire, gate=gate, terms=terms)

@@ -1,0 +1,101 @@
+"""Ask nobody twice: answers by the hash of all that they depend on.
+
+Remembered is only an answer that is whole and can be read: the model came to its end, it says something, and the
+arguments of its calls are JSON.  Where answers are kept is the caller's; a directory of files is one such place, which
+is also how a conversation with a real model is recorded and played again.
+"""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Protocol
+
+from jarvis_workers.errors import ModelUnavailable, UsageError
+from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.platforms.request import encode, request_hash
+from jarvis_workers.platforms.words import Hear, Platform, Reply, Request, ToolCall, reply_from
+
+
+class Answers(Protocol):
+    """A place where answers are kept."""
+
+    def find(self, key: str) -> str | None:
+        """Return what was kept, or None."""
+        ...
+
+    def keep(self, key: str, text: str) -> None:
+        """Keep an answer; the first one stays."""
+        ...
+
+
+class Remembering:
+    """A platform that asks another one only for what it does not know; `offline`, it asks nobody."""
+
+    def __init__(self, platform: Platform, profile: Profile, answers: Answers, *, offline: bool = False) -> None:
+        self.name, self.model = platform.name, platform.model
+        self._platform, self._profile = platform, profile
+        self._answers, self._offline = answers, offline
+
+    def ask(self, request: Request, hear: Hear | None = None) -> Reply:
+        key = self._key(request)
+        known = self._recall(key)
+        if known is not None:
+            if hear:
+                hear(known.content)
+            return known
+        return self._keep(key, self._platform.ask(request, hear))
+
+    async def ask_async(self, request: Request) -> Reply:
+        key = self._key(request)
+        return self._recall(key) or self._keep(key, await self._platform.ask_async(request))
+
+    def _key(self, request: Request) -> str:
+        return request_hash(encode(request, self.model, self._profile), request.vote)
+
+    def _recall(self, key: str) -> Reply | None:
+        text = self._answers.find(key)
+        if text is not None:
+            return reply_from(json.loads(text)).remembered()
+        if self._offline:
+            raise ModelUnavailable(f"no recorded answer to request {key[:12]}; record the conversation again")
+        return None
+
+    def _keep(self, key: str, reply: Reply) -> Reply:
+        if can_be_read(reply):
+            self._answers.keep(key, json.dumps(asdict(reply), ensure_ascii=False))
+        return reply
+
+
+class Folder:
+    """Answers as files of a directory, one each, named by the request."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def find(self, key: str) -> str | None:
+        try:
+            return (self._directory / f"{key}.json").read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"{self._directory}: a recorded answer cannot be read: {error}") from error
+
+    def keep(self, key: str, text: str) -> None:
+        self._directory.mkdir(parents=True, exist_ok=True)
+        place = self._directory / f"{key}.json"
+        if not place.exists():
+            unfinished = place.with_suffix(".part")
+            unfinished.write_text(text, encoding="utf-8", errors="backslashreplace")
+            unfinished.rename(place)
+
+
+def can_be_read(reply: Reply) -> bool:
+    """Whether an answer is worth remembering."""
+    return reply.is_whole and bool(reply.content.strip() or reply.calls) and all(map(_has_arguments, reply.calls))
+
+
+def _has_arguments(call: ToolCall) -> bool:
+    try:
+        return isinstance(json.loads(call.arguments or "{}"), dict)
+    except (ValueError, RecursionError):
+        return False

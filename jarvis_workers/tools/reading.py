@@ -1,0 +1,120 @@
+"""read_code: lines of a file, with their numbers, as the file has them or with its comments blanked.
+
+Blanked, the lines keep their numbers and columns: what a comment says about the code is a claim of whoever wrote it,
+and is told apart and on request only.
+"""
+
+from collections.abc import Iterable
+from itertools import takewhile
+from typing import Literal
+
+from pydantic import Field
+
+from jarvis_workers.source.lex import BLANK, comments
+from jarvis_workers.tools.tool import Arguments, Outcome, Tool, ToolFailed, typed
+from jarvis_workers.tools.tree import Tree
+
+MOST_LINES = 400
+MOST_CHARACTERS = 12_000
+LONGEST_LINE = 600
+RUST_SUFFIX = ".rs"
+CODE_SUFFIXES = (".c", ".h", ".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".inl", ".ipp", ".tpp", RUST_SUFFIX)
+DESCRIPTION = f"Read lines of a file of the project. Lines are numbered; at most {MOST_LINES} at a time."
+BLANKED = " Comments are left out; with comments=true they are listed apart: they are claims, not facts."
+
+View = Literal["raw", "blanked"]
+
+
+class ReadCode(Arguments):
+    """Which lines of which file; -1 is the last line."""
+
+    path: str = Field(min_length=1, max_length=4096, description="relative to the root of the project")
+    start_line: int = Field(default=1, ge=1, description="the first line")
+    end_line: int = Field(default=-1, ge=-1, description="the last line; -1 for the end of the file")
+    comments: bool = Field(default=False, description="list the comments of these lines as well")
+
+
+def read_code(tree: Tree, view: View = "raw") -> Tool:
+    """Return the tool for a tree."""
+
+    def run(wanted: ReadCode) -> Outcome:
+        content = tree.read(wanted.path)
+        spans = _comments(content, wanted) if view == "blanked" else []
+        lines = _blank(content, spans).decode("utf-8", "backslashreplace").split("\n")
+        if lines[-1] == "" and len(lines) > 1:
+            lines.pop()
+        shown = _numbered(wanted, lines)
+        return Outcome(stdout=shown + _claims(content, spans, wanted) if wanted.comments else shown)
+
+    description = DESCRIPTION + (BLANKED if view == "blanked" else "")
+    return typed(ReadCode, run, name="read_code", description=description, brings_foreign=True, quick=True)
+
+
+def blank_comments(content: bytes, language: str) -> bytes:
+    """Return the content with spaces for comments: as long, with the same lines."""
+    return _blank(content, comments(content, language))
+
+
+def _comments(content: bytes, wanted: ReadCode) -> list[tuple[int, int]]:
+    """Return where the comments are, as far as anybody will look."""
+    if not wanted.path.endswith(CODE_SUFFIXES):
+        return []
+    last = wanted.end_line if wanted.end_line != -1 else wanted.start_line + MOST_LINES
+    end = len(b"\n".join(content.split(b"\n", last)[:last]))
+    language = "rust" if wanted.path.endswith(RUST_SUFFIX) else "c/cpp"
+    return list(takewhile(lambda span: span[0] < end, comments(content, language)))
+
+
+def _blank(content: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
+    text = bytearray(content)
+    for start, end in spans:
+        text[start:end] = content[start:end].translate(BLANK)
+    return bytes(text)
+
+
+def _numbered(wanted: ReadCode, lines: list[str]) -> str:
+    first, last = _range(wanted, len(lines))
+    shown: list[str] = []
+    room = MOST_CHARACTERS
+    for number in range(first, last + 1):
+        line = f"{number:>5}| {_short(lines[number - 1])}"
+        room -= len(line) + 1
+        if room < 0:
+            last = number - 1
+            break
+        shown.append(line.rstrip())
+    asked = len(lines) if wanted.end_line == -1 else min(wanted.end_line, len(lines))
+    more = f"; for more, start at line {last + 1}" if last < asked else ""
+    return "\n".join([f"{wanted.path}: lines {first}-{last} of {len(lines)}{more}", *shown])
+
+
+def _range(wanted: ReadCode, count: int) -> tuple[int, int]:
+    if wanted.start_line > count:
+        raise ToolFailed(f"{wanted.path}: has {count} lines, none of them is {wanted.start_line}")
+    last = count if wanted.end_line == -1 else min(wanted.end_line, count)
+    if last < wanted.start_line:
+        raise ToolFailed(f"{wanted.path}: line {wanted.start_line} comes after line {wanted.end_line}")
+    return wanted.start_line, min(last, wanted.start_line + MOST_LINES - 1)
+
+
+def _short(line: str) -> str:
+    line = line.rstrip("\r")
+    return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}[… {len(line) - LONGEST_LINE} characters more]"
+
+
+def _claims(content: bytes, spans: list[tuple[int, int]], wanted: ReadCode) -> str:
+    """List the comments of the range, each with the line that it begins on."""
+    told = ["", "comments (what somebody claims, to be checked against the code):"]
+    line, at, room = 1, 0, MOST_CHARACTERS
+    for start, end in spans:
+        line += content.count(b"\n", at, start)
+        at = start
+        if line < wanted.start_line or (wanted.end_line != -1 and line > wanted.end_line):
+            continue
+        text = _short(" ".join(content[start:end].decode("utf-8", "backslashreplace").split()))
+        room -= len(text)
+        if room < 0:
+            told.append("[… more comments left out …]")
+            break
+        told.append(f"{line:>5}| {text}")
+    return "\n".join(told) if len(told) > 2 else ""

@@ -1,0 +1,87 @@
+"""search_code: which lines of which files match.
+
+A pattern that a model writes is compiled by google-re2, whose time is linear in the text; where that is not installed,
+only a literal text can be searched for. Files, bytes and lines found are bounded, and what was left out is told.
+"""
+
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
+
+from pydantic import Field
+
+from jarvis_workers.source.linear import PATTERN_MAX, compile_linear
+from jarvis_workers.tools.tool import Arguments, Outcome, Tool, ToolFailed, typed
+from jarvis_workers.tools.tree import Tree
+
+MOST_FOUND = 100
+MOST_BYTES = 64 << 20
+LONGEST_LINE = 300
+BINARY_LOOK = 8192
+SPECIAL = frozenset(".^$*+?{}[]\\|()")
+DESCRIPTION = f"Search the project's files for a regular expression (RE2), line by line; at most {MOST_FOUND} lines."
+
+Search = Callable[[bytes], bool]
+
+
+class SearchCode(Arguments):
+    """What to look for, and in which files."""
+
+    pattern: str = Field(min_length=1, max_length=PATTERN_MAX, description="regular expression (RE2 syntax)")
+    files: str = Field(default="*", max_length=400, description="only files whose path fits, such as src/*.c")
+    ignore_case: bool = False
+
+
+def search_code(tree: Tree) -> Tool:
+    """Return the tool for a tree."""
+
+    def run(wanted: SearchCode) -> Outcome:
+        found: list[str] = []
+        for line in _matches(tree, wanted, _compiled(wanted)):
+            if len(found) == MOST_FOUND:
+                found.append(f"[… more than {MOST_FOUND} lines; search for something narrower …]")
+                break
+            found.append(line)
+        return Outcome(stdout="\n".join(found) or "no line matches")
+
+    return typed(SearchCode, run, name="search_code", description=DESCRIPTION, brings_foreign=True)
+
+
+def _compiled(wanted: SearchCode) -> Search:
+    pattern = f"(?i){wanted.pattern}" if wanted.ignore_case else wanted.pattern
+    try:
+        return compile_linear(pattern)
+    except ValueError as error:
+        raise ToolFailed(f"{wanted.pattern!r} is no regular expression: {error}") from error
+    except ImportError:
+        return _literal(wanted)
+
+
+def _literal(wanted: SearchCode) -> Search:
+    if SPECIAL & set(wanted.pattern):
+        raise ToolFailed("regular expressions need google-re2, which is not installed; search for a literal text")
+    text = wanted.pattern.encode()
+    return (lambda line: text.lower() in line.lower()) if wanted.ignore_case else (lambda line: text in line)
+
+
+def _matches(tree: Tree, wanted: SearchCode, search: Search) -> Iterator[str]:
+    left = MOST_BYTES
+    for path in tree.paths():
+        if not fnmatchcase(path, wanted.files):
+            continue
+        try:
+            content = tree.read(path)
+        except ToolFailed as error:
+            yield f"[not searched: {error}]"
+            continue
+        left -= len(content)
+        if left < 0:
+            yield f"[… stopped at {path}: {MOST_BYTES >> 20} MB were searched; name the files …]"
+            return
+        if b"\0" not in content[:BINARY_LOOK]:
+            yield from _lines(path, content, search)
+
+
+def _lines(path: str, content: bytes, search: Search) -> Iterator[str]:
+    for number, line in enumerate(content.split(b"\n"), 1):
+        if search(line):
+            yield f"{path}:{number}: {line[:LONGEST_LINE].decode('utf-8', 'backslashreplace').strip()}"

@@ -1,0 +1,134 @@
+"""A tool, and what became of a call.
+
+The name is compared as it stands, wherever it comes from; the arguments are JSON that the tool's own model reads.
+`brings_foreign` marks a tool whose output somebody outside may have written; `repeatable` one that may be run again
+when nobody knows whether it ran: what changes anything outside is not; `quick` one that never waits.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+State = Literal["done", "failed", "error"]
+Language = Literal["en", "zh"]
+WORDS: Mapping[Language, tuple[str, str, str]] = {
+    "en": ("[failed]", "[partial output]", "[error]"),
+    "zh": ("[失败]", "[部分输出]", "[错误]"),
+}
+ARGUMENTS_MAX = 256 * 1024
+
+A = TypeVar("A", bound=BaseModel)
+
+
+class BadCall(Exception):
+    """A call that cannot be run as it was written; the message is for the model."""
+
+
+class ToolFailed(Exception):
+    """A tool could not do what it was asked; the message is for the model."""
+
+
+class Arguments(BaseModel):
+    """What a tool is given; what it does not know is refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a call: done, failed (it ran, and says so itself), or error (it did not come to that)."""
+
+    state: State = "done"
+    stdout: str = ""
+    stderr: str = ""
+    exit: int | None = None
+    seconds: float = 0.0
+
+    @property
+    def success(self) -> bool:
+        return self.state == "done"
+
+    def text(self, language: Language = "en") -> str:
+        """Return what the model reads."""
+        failed, partial, error = WORDS[language]
+        if self.state == "error":
+            return f"{error} {self.stderr}"
+        if self.state == "done":
+            return self.stdout if not self.stderr else f"{self.stdout}\n[stderr]\n{self.stderr}".lstrip("\n")
+        code = f" (exit {self.exit})" if self.exit is not None else ""
+        said = f"{failed} {self.stderr.strip()}{code}"
+        return f"{said}\n{partial}\n{self.stdout}" if self.stdout else said
+
+
+@dataclass(frozen=True)
+class Tool:
+    """Something that an agent may do; `read` turns the arguments into what `run` takes, or raises BadCall."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    read: Callable[[Mapping[str, Any]], Any]
+    run: Callable[[Any], Outcome]
+    brings_foreign: bool = False
+    repeatable: bool = True
+    quick: bool = False
+
+
+def typed(model: type[A], run: Callable[[A], Outcome], **about: Any) -> Tool:
+    """Make a tool whose arguments are a pydantic model; `about` holds the other fields of a Tool."""
+
+    def read(arguments: Mapping[str, Any]) -> A:
+        try:
+            return model.model_validate(arguments)
+        except ValidationError as error:
+            raise BadCall(f"{about['name']}: {_first(error)}") from error
+
+    return Tool(parameters=_schema(model), read=read, run=run, **about)
+
+
+def read_arguments(text: str) -> Mapping[str, Any]:
+    """Read a call's arguments; an empty text is none. Raises BadCall."""
+    if len(text) > ARGUMENTS_MAX:
+        raise BadCall(f"the arguments are {len(text)} characters long; {ARGUMENTS_MAX} are the most")
+    try:
+        found = json.loads(text or "{}", object_pairs_hook=_each_once)
+    except (ValueError, RecursionError) as error:
+        raise BadCall(f"the arguments are no JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise BadCall("the arguments should be a JSON object")
+    return found
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """What stands twice has two meanings."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name stands twice")
+    return found
+
+
+def _first(error: ValidationError) -> str:
+    wrong = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(map(str, wrong["loc"])) or "arguments"
+    return f"{place}: {wrong['msg']}"
+
+
+def _schema(model: type[BaseModel]) -> Mapping[str, Any]:
+    found = _untitled(model.model_json_schema())
+    assert isinstance(found, dict)
+    found.pop("description", None)
+    return found
+
+
+def _untitled(part: Any) -> Any:
+    """Drop the titles that pydantic writes: they tell a model nothing that the names do not."""
+    if isinstance(part, dict):
+        return {
+            name: {key: _untitled(value) for key, value in inner.items()} if name == "properties" else _untitled(inner)
+            for name, inner in part.items()
+            if not (name == "title" and isinstance(inner, str))
+        }
+    return [_untitled(inner) for inner in part] if isinstance(part, list) else part

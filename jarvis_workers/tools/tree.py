@@ -1,0 +1,106 @@
+"""The files that tools may read: a tree, and nothing outside of it.
+
+A path is relative, has no `..`, and no part of it is a link: each part is opened beneath the one before it, so
+that nothing that changes meanwhile leads out.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+from jarvis_workers.paths import from_shown, leaves_the_root, shown
+from jarvis_workers.tools.tool import ToolFailed
+
+LARGEST = 32 << 20
+SKIPPED = frozenset({b".git", b".jarvis"})
+
+
+class Tree(Protocol):
+    """Files by path, the parts parted by `/`."""
+
+    def read(self, path: str) -> bytes:
+        """Return a file's bytes; raises ToolFailed."""
+        ...
+
+    def paths(self) -> Iterator[str]:
+        """Yield all files, in order."""
+        ...
+
+
+class DirectoryTree:
+    """A directory of this machine."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root.resolve()
+
+    def read(self, path: str) -> bytes:
+        parts = _parts(path)
+        try:
+            with _Opened(self._root, parts) as descriptor:
+                about = os.fstat(descriptor)
+                if not stat.S_ISREG(about.st_mode):
+                    raise ToolFailed(f"{path}: is no file")
+                if about.st_size > LARGEST:
+                    raise ToolFailed(f"{path}: is {about.st_size} bytes long; {LARGEST} are the most")
+                return b"".join(iter(lambda: os.read(descriptor, about.st_size + 1), b""))
+        except OSError as error:
+            raise ToolFailed(f"{path}: {_why(error)}") from error
+
+    def paths(self) -> Iterator[str]:
+        root = os.fsencode(self._root)
+        for place, directories, files in os.walk(root):
+            directories[:] = sorted(name for name in directories if name not in SKIPPED)
+            below = os.path.relpath(place, root)
+            for name in sorted(files):
+                path = name if below == b"." else below + b"/" + name
+                with suppress(OSError):
+                    if stat.S_ISREG(os.lstat(os.path.join(root, path)).st_mode):  # noqa: PTH118  (bytes)
+                        yield shown(path)
+
+
+class _Opened:
+    """A file, opened part by part without following a link."""
+
+    def __init__(self, root: Path, parts: list[bytes]) -> None:
+        self._root, self._parts = root, parts
+        self._held: list[int] = []
+
+    def __enter__(self) -> int:
+        try:
+            self._held.append(os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+            for part in self._parts[:-1]:
+                self._open(part, os.O_DIRECTORY)
+            self._open(self._parts[-1], os.O_NONBLOCK)
+        except OSError:
+            self.__exit__()
+            raise
+        return self._held[-1]
+
+    def __exit__(self, *_: object) -> None:
+        for descriptor in self._held:
+            os.close(descriptor)
+        self._held.clear()
+
+    def _open(self, part: bytes, kind: int) -> None:
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | kind
+        self._held.append(os.open(part, flags, dir_fd=self._held[-1]))
+
+
+def _parts(path: str) -> list[bytes]:
+    try:
+        name = from_shown(path.removeprefix("./"))
+    except ValueError as error:
+        raise ToolFailed(f"{path!r}: is no path") from error
+    if leaves_the_root(name):
+        raise ToolFailed(f"{path!r}: is not below the root; give a path relative to it, without ..")
+    return name.split(b"/")
+
+
+def _why(error: OSError) -> str:
+    if error.errno == errno.ELOOP:
+        return "is a link, and links are not followed"
+    return error.strerror or str(error)

@@ -1,0 +1,155 @@
+"""What the tests of agents share: a platform over a scripted server, a tool that looks, an agent, and its run."""
+
+import importlib.util
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jarvis_workers.agent.drivers import World, drive
+from jarvis_workers.agent.events import EventBus
+from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.loop import Agent
+from jarvis_workers.agent.marks import make_marks
+from jarvis_workers.agent.report import ReportForm
+from jarvis_workers.agent.transcript import Log, Transcript
+from jarvis_workers.agent.words import Definition, Result
+from jarvis_workers.platforms.compatible import Compatible, Terms
+from jarvis_workers.platforms.limiter import Gate
+from jarvis_workers.platforms.profiles import PROFILES, Prices, Profile
+from jarvis_workers.platforms.sdk import Clients, Sdk
+from jarvis_workers.platforms.wire import Wire
+from jarvis_workers.platforms.words import Hear, Platform, Reply, Request, ToolCall, Usage
+from jarvis_workers.tools.registry import Toolbox
+from jarvis_workers.tools.tool import Arguments, Outcome, Tool, typed
+from tests.agents.plainwire import PlainWire
+from tests.servers import missing
+
+NATIVE, TEXT = PROFILES["deepseek"], PROFILES["generic"]
+MARKS = make_marks(b"secret", "input")
+SLOTS = 1000
+
+
+def wire_to(url: str, kind: str = "plain") -> Wire:
+    """A wire to a server: the standard library's, or the one that is used outside of tests."""
+    if kind == "plain":
+        return PlainWire(url)
+    if importlib.util.find_spec("openai") is None:
+        missing("openai")
+    return Sdk(Clients(), url, key="key", max_connections=SLOTS)
+
+
+def platform_of(
+    url: str, *, profile: Profile = NATIVE, wire: str = "plain", prices: Prices | None = None
+) -> Compatible:
+    """A platform that asks a server."""
+    terms = Terms(profile, prices or Prices())
+    return Compatible("openai", "scripted", wire=wire_to(url, wire), gate=Gate(SLOTS), terms=terms)
+
+
+class At(Arguments):
+    """Where to look."""
+
+    at: str = ""
+
+
+def look(seen: list[str], says: Callable[[str], str] = str.upper, **about: Any) -> Tool:
+    """A tool that keeps where it was told to look."""
+
+    def run(wanted: At) -> Outcome:
+        seen.append(wanted.at)
+        return Outcome(stdout=says(wanted.at))
+
+    return typed(At, run, **{"name": "look", "description": "Look.", "quick": True, **about})
+
+
+def agent_of(
+    *tools: Tool, profile: Profile = NATIVE, limits: Limits | None = None, form: ReportForm | None = None, **about: Any
+) -> Agent:
+    """An agent that has these tools."""
+    definition = Definition(system_prompt="Be careful.", **about)
+    return Agent(definition, Toolbox(tools), profile=profile, marks=MARKS, form=form, limits=limits)
+
+
+def run(
+    agent: Agent, platform: Platform, *, log: Log | None = None, bus: EventBus | None = None, task: str = "Do it."
+) -> Result:
+    """Lead an agent to its end."""
+    transcript = Transcript(log, {"agent": agent.name}) if log is not None else None
+    return drive(agent.run(task), World(platform, agent.tools, transcript, bus or EventBus()))
+
+
+class Scripted:
+    """A platform that answers from a list; what is not used fails the test."""
+
+    name, model = "scripted", "scripted"
+
+    def __init__(self, *replies: Reply | Exception) -> None:
+        self.replies = list(replies)
+        self.requests: list[Request] = []
+
+    def ask(self, request: Request, hear: Hear | None = None) -> Reply:
+        self.requests.append(request)
+        assert self.replies, f"nothing is left to answer {request.messages[-1]}"
+        reply = self.replies.pop(0)
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    async def ask_async(self, request: Request) -> Reply:
+        return self.ask(request)
+
+
+def text(content: str, **about: Any) -> Reply:
+    """An answer in words."""
+    return Reply(content, **{"finish": "stop", "usage": Usage(100, 20), "seconds": 1.0, **about})
+
+
+def call(name: str, arguments: str = "{}", **about: Any) -> Reply:
+    """An answer that makes one call."""
+    return Reply("", (ToolCall("c1", name, arguments),), **{"finish": "tool_calls", "usage": Usage(100, 20), **about})
+
+
+class Lines:
+    """A log in memory."""
+
+    def __init__(self, lines: list[bytes] | None = None) -> None:
+        self.all = list(lines or [])
+
+    def lines(self) -> list[bytes]:
+        return list(self.all)
+
+    def append(self, line: bytes) -> None:
+        self.all.append(line)
+
+    def sync(self) -> None:
+        pass
+
+    async def sync_async(self) -> None:
+        pass
+
+    def keep(self, count: int) -> None:
+        del self.all[count:]
+
+
+class Kept:
+    """Answers in memory."""
+
+    def __init__(self) -> None:
+        self.all: dict[str, str] = {}
+
+    def find(self, key: str) -> str | None:
+        return self.all.get(key)
+
+    def keep(self, key: str, text: str) -> None:
+        self.all.setdefault(key, text)
+
+
+def heard(bus: EventBus, *events: str) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return a list that fills with what is told of these events."""
+    told: list[tuple[str, Mapping[str, Any]]] = []
+
+    def listen(event: str) -> None:
+        bus.subscribe(event, lambda **payload: told.append((event, payload)))
+
+    for event in events:
+        listen(event)
+    return told

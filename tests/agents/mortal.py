@@ -1,0 +1,49 @@
+"""A conversation whose process is killed just before or after its n-th record: LOG URL EFFECTS MOMENT N.
+
+Its tool `do` leaves a line in the file EFFECTS each time it is run.
+"""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+from jarvis_workers.agent.logfile import LogFile
+from jarvis_workers.tools.tool import Outcome, Tool, typed
+from tests.agents.arrange import At, agent_of, look, platform_of, run
+
+
+class Deadly(LogFile):
+    """A log that kills its process."""
+
+    def __init__(self, path: Path, moment: str, number: int) -> None:
+        super().__init__(path)
+        self.moment, self.left = moment, number
+
+    def append(self, line: bytes) -> None:
+        self.left -= 1
+        if self.left == 0 and self.moment == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        super().append(line)
+
+    def sync(self) -> None:
+        super().sync()
+        if self.left <= 0 and self.moment == "after":
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def do(effects: Path) -> Tool:
+    """A tool that may not run twice."""
+
+    def leave(wanted: At) -> Outcome:
+        with effects.open("a") as file:
+            file.write(f"{wanted.at}\n")
+        return Outcome(stdout="done")
+
+    return typed(At, leave, name="do", description="Do.", repeatable=False)
+
+
+if __name__ == "__main__":
+    log, url, effects, moment, number = sys.argv[1:]
+    agent = agent_of(do(Path(effects)), look([]))
+    sys.stdout.write(run(agent, platform_of(url), log=Deadly(Path(log), moment, int(number))).text)

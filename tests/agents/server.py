@@ -1,0 +1,280 @@
+"""A model server for tests: real HTTP, chat.completions, whole and streamed, following a scenario.
+
+A scenario is a list of steps, one a request, in order. A step may expect something of its request, and answers or
+misbehaves. A step that is not used, a request that no step is left for and an expectation that fails end the test.
+"""
+
+import json
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Body = Mapping[str, Any]
+Expect = Callable[[Body], object]
+USAGE = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+PIECE = 7
+
+
+@dataclass(frozen=True)
+class Step:
+    """What the server does with one request."""
+
+    content: str | None = ""
+    calls: tuple[tuple[str, str], ...] = ()
+    finish: str | None = None
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    misbehaves: str = ""
+    expects: Expect | None = None
+    usage: Mapping[str, Any] = field(default_factory=lambda: USAGE)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def expecting(self, expects: Expect) -> "Step":
+        """The same, for a request of which this holds."""
+        return replace(self, expects=expects)
+
+    @property
+    def reason(self) -> str | None:
+        return self.finish or ("tool_calls" if self.calls else "stop") if self.finish != "none" else None
+
+
+def says(content: str, **about: Any) -> Step:
+    """Answer with a text."""
+    return Step(content=content, **about)
+
+
+def calls(name: str, **arguments: Any) -> Step:
+    """Answer with one call."""
+    return Step(content=None, calls=((name, json.dumps(arguments)),))
+
+
+def late(seconds: float, step: Step) -> Step:
+    """Answer after a while."""
+    return replace(step, seconds=seconds)
+
+
+def fails(status: int, **headers: str) -> Step:
+    """Answer with an error."""
+    return Step(status=status, headers={name.replace("_", "-"): value for name, value in headers.items()})
+
+
+def resets() -> Step:
+    """Cut the connection without a word."""
+    return Step(misbehaves="reset")
+
+
+def hangs() -> Step:
+    """Never answer."""
+    return Step(misbehaves="hang")
+
+
+def garbles() -> Step:
+    """Answer with half a JSON, as if it were all."""
+    return Step(content="{", misbehaves="garble")
+
+
+def cuts(content: str = "half of an answer that never comes to its end") -> Step:
+    """Cut the connection in the middle of the answer."""
+    return Step(content=content, misbehaves="cut")
+
+
+def truncates(content: str = "so far and no") -> Step:
+    """Stop at the longest answer there may be."""
+    return Step(content=content, finish="length")
+
+
+FAULTS: dict[str, Step] = {
+    "latency": late(0.3, says("")),
+    "401": fails(401),
+    "429": fails(429, retry_after="0.2"),
+    "500": fails(500),
+    "reset": resets(),
+    "hang": hangs(),
+    "bad json": garbles(),
+    "cut": cuts(),
+    "truncation": truncates(),
+    "two calls": Step(content=None, calls=(("look", "{}"), ("look", '{"at": "b"}'))),
+    "bad arguments": Step(content=None, calls=(("look", '{"at": '),)),
+    "empty": says(""),
+}
+
+
+class ModelServer:
+    """A server on a free port of this machine, while the block lasts."""
+
+    def __init__(self, *steps: Step, forever: Step | Callable[[Body], Step] | None = None) -> None:
+        self.steps, self.forever = list(steps), forever
+        self.requests: list[dict[str, Any]] = []
+        self.headers: list[Mapping[str, str]] = []
+        self.problems: list[str] = []
+        self.lock, self.over = threading.Lock(), threading.Event()
+        self._server = _Server(("127.0.0.1", 0), type("Bound", (_Handler,), {"script": self}))
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def __enter__(self) -> "ModelServer":
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.over.set()
+        self._server.shutdown()
+        self._server.server_close()
+        if kind is None:
+            self.check()
+
+    def check(self) -> None:
+        """Fail if the scenario was not followed."""
+        assert not self.problems, self.problems
+        assert not self.steps, f"{len(self.steps)} steps were not used; the next is {self.steps[0]}"
+
+    def take(self, request: dict[str, Any], headers: Mapping[str, str]) -> Step:
+        """Return the step for a request."""
+        with self.lock:
+            self.requests.append(request)
+            self.headers.append(headers)
+            step = self.steps.pop(0) if self.steps else self._afterwards(request)
+            if step is None:
+                self.problems.append(f"request {len(self.requests)} was one too many")
+                return fails(400)
+            with_expectation = step.expects is None or step.expects(request) is not False
+            if not with_expectation:
+                self.problems.append(f"request {len(self.requests)} is not what was expected")
+            return step
+
+    def _afterwards(self, request: Body) -> Step | None:
+        return self.forever(request) if callable(self.forever) else self.forever
+
+
+class _Server(ThreadingHTTPServer):
+    """Takes many connections at once, and ends without waiting for those that hang."""
+
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 256
+
+
+def completion(step: Step, number: int) -> dict[str, Any]:
+    """Return the body of a whole answer."""
+    message: dict[str, Any] = {"role": "assistant", "content": step.content, **step.extra}
+    if step.calls:
+        message["tool_calls"] = [_call(place, number, *call) for place, call in enumerate(step.calls)]
+    choice = {"index": 0, "message": message, "finish_reason": step.reason}
+    return {
+        "id": f"chat-{number}",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "scripted",
+        "choices": [choice],
+        "usage": dict(step.usage),
+    }
+
+
+def pieces(step: Step, number: int) -> Iterator[dict[str, Any]]:
+    """Yield the body of a streamed answer."""
+
+    def piece(delta: Mapping[str, Any], reason: str | None = None) -> dict[str, Any]:
+        choice = {"index": 0, "delta": delta, "finish_reason": reason}
+        return {
+            "id": f"chat-{number}",
+            "object": "chat.completion.chunk",
+            "created": 1,
+            "model": "scripted",
+            "choices": [choice],
+        }
+
+    yield piece({"role": "assistant", "content": "", **step.extra})
+    content = step.content or ""
+    for at in range(0, len(content), PIECE):
+        yield piece({"content": content[at : at + PIECE]})
+    for place, call in enumerate(step.calls):
+        whole = _call(place, number, *call)
+        text = whole["function"]["arguments"]
+        yield piece({"tool_calls": [{**whole, "index": place, "function": {"name": call[0], "arguments": ""}}]})
+        for at in range(0, len(text), PIECE):
+            yield piece({"tool_calls": [{"index": place, "function": {"arguments": text[at : at + PIECE]}}]})
+    yield piece({}, step.reason)
+    yield {**piece({}), "choices": [], "usage": dict(step.usage)}
+
+
+def _call(place: int, number: int, name: str, arguments: str) -> dict[str, Any]:
+    return {"id": f"call_{number}_{place}", "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Does what the step for its request says."""
+
+    script: ModelServer
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def do_POST(self) -> None:
+        request = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        number = len(self.script.requests)
+        step = self.script.take(request, {name.lower(): value for name, value in self.headers.items()})
+        if step.seconds:
+            self.script.over.wait(step.seconds)
+        with suppress(ConnectionError):
+            self._answer(step, number, streamed=bool(request.get("stream")))
+
+    def _answer(self, step: Step, number: int, *, streamed: bool) -> None:
+        if step.misbehaves == "hang":
+            self.script.over.wait()
+        if step.misbehaves in ("hang", "reset"):
+            return self._cut()
+        if step.status != 200:
+            return self._send(step.status, json.dumps({"error": {"message": f"fault {step.status}"}}), step.headers)
+        if streamed:
+            return self._stream(step, number)
+        body = json.dumps(completion(step, number))
+        if step.misbehaves == "garble":
+            return self._send(200, body[: len(body) // 2], {})
+        return self._send(200, body, {}, cut=step.misbehaves == "cut")
+
+    def _send(self, status: int, body: str, headers: Mapping[str, str], *, cut: bool = False) -> None:
+        data = body.encode()
+        self.send_response(status)
+        for name, value in {
+            **headers,
+            "content-type": "application/json",
+            "content-length": str(len(data)),
+        }.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(data[: len(data) // 2] if cut else data)
+        if cut:
+            self._cut()
+
+    def _stream(self, step: Step, number: int) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        for place, piece in enumerate(pieces(step, number)):
+            if step.misbehaves and place == 2:
+                return self._cut() if step.misbehaves == "cut" else self._write("data: {\n\n")
+            self._write(f"data: {json.dumps(piece)}\n\n")
+        self._write("data: [DONE]\n\n")
+
+    def _write(self, text: str) -> None:
+        self.wfile.write(text.encode())
+        self.wfile.flush()
+
+    def _cut(self) -> None:
+        """Close so that the other side sees a reset."""
+        self.wfile.flush()
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.close_connection = True
+        self.connection.close()

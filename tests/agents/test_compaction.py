@@ -1,0 +1,176 @@
+"""When a conversation is summed up, and what it is after that; and that until then it only grows."""
+
+import json
+from collections.abc import Sequence
+from itertools import pairwise
+
+import pytest
+
+from jarvis_workers.agent.drivers import World, drive
+from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.loop import Agent
+from jarvis_workers.platforms.profiles import PROFILES, Profile
+from jarvis_workers.platforms.remembering import Remembering
+from jarvis_workers.platforms.request import encode
+from jarvis_workers.platforms.words import Reply, Request, Usage
+from tests.agents.arrange import MARKS, NATIVE, TEXT, Kept, Scripted, agent_of, call, look, platform_of, run, text
+from tests.agents.server import ModelServer, calls, says
+
+ROUNDS = 12
+FREE = Limits(tool_calls=1_000, rounds=1_000)
+
+
+def looks(count: int, reasoning: str | None = None, prompt: int = 0) -> list[Reply]:
+    """Calls that are all different; the server reports so many tokens of each request."""
+    used = Usage(prompt, 20)
+    return [call("look", f'{{"at": "{number}"}}', reasoning=reasoning, usage=used) for number in range(count)]
+
+
+def summarized(limits: Limits, count: int, profile: Profile = NATIVE, says: str = "x") -> tuple[Agent, Scripted]:
+    """Let an agent look so often; the one request for a summary is answered."""
+    agent = agent_of(look([], lambda _: says), profile=profile, limits=limits)
+    platform = Scripted(*looks(count), text("What is known."), text("done"))
+    run(agent, platform)
+    return agent, platform
+
+
+def bodies(requests: Sequence[Request], profile: Profile) -> list[str]:
+    """The bytes of the messages that are sent."""
+    return [json.dumps(encode(request, "m", profile)["messages"])[:-1] for request in requests]
+
+
+def test_after_twenty_rounds_a_summary_takes_the_place_of_what_was_said() -> None:
+    agent, platform = summarized(FREE, 20)
+
+    asked, after = platform.requests[20], platform.requests[21]
+    assert agent.compactions == 1
+    assert "about to be cleared" in asked.messages[-1].content
+    assert [message.role for message in after.messages] == ["system", "user"]
+    assert after.messages[0] == platform.requests[0].messages[0]
+    assert after.messages[1].content.startswith("Do it.")
+    assert f"{MARKS.line}|What is known." in after.messages[1].content
+    assert after.tools == asked.tools == platform.requests[0].tools
+
+
+def test_after_fifty_messages_it_is_summed_up() -> None:
+    agent, _ = summarized(Limits(tool_calls=99, rounds=99, compact_rounds=99), 25)
+
+    assert agent.compactions == 1
+
+
+def test_at_four_fifths_of_the_window_it_is_summed_up() -> None:
+    narrow = NATIVE.model_copy(update={"context": 1_000})
+
+    agent, _ = summarized(FREE, 4, narrow, says="word " * 180)
+
+    assert agent.compactions == 1
+    assert agent.session.tokens < 800
+
+
+def test_what_the_server_reports_corrects_the_estimate() -> None:
+    narrow = NATIVE.model_copy(update={"context": 4_000})
+    agent = agent_of(look([], lambda _: "word " * 180), profile=narrow, limits=FREE)
+
+    run(agent, Scripted(*looks(5, prompt=3_000), text("What is known."), text("done")))
+
+    assert agent.compactions == 1
+
+
+def test_a_summary_that_does_not_come_leaves_a_placeholder() -> None:
+    agent = agent_of(look([]), limits=FREE)
+    platform = Scripted(*looks(20), text(""), text("", finish="length"), text("done"))
+
+    assert run(agent, platform).compactions == 1
+    assert "there is no summary" in platform.requests[-1].messages[1].content
+
+
+def test_where_files_are_kept_the_conversation_goes_there() -> None:
+    class Files:
+        kept = ""
+
+        def upload(self, text: str) -> bool:
+            self.kept = text
+            return True
+
+    files, agent = Files(), agent_of(look([]), limits=FREE)
+    platform = Scripted(*looks(20), text("done"))
+
+    drive(agent.run("Do it."), World(platform, agent.tools, files=files))
+
+    assert "## user\nDo it." in files.kept
+    assert "kept in the file" in platform.requests[-1].messages[1].content
+
+
+def test_what_was_forgotten_may_be_looked_at_again() -> None:
+    agent = agent_of(look([]), limits=Limits(tool_calls=99, compact_rounds=2))
+    platform = Scripted(
+        call("look"), call("look"), text("known"), call("look"), call("look"), text("known"), text("done")
+    )
+
+    assert run(agent, platform).tools == {"look": 4}
+
+
+def test_a_compaction_is_no_sliding_window() -> None:
+    agent = agent_of(look([]), limits=FREE)
+    platform = Scripted(*looks(20), text("known"), *looks(20), text("known, and more"), text("done"))
+
+    result = run(agent, platform)
+
+    lengths = [len(request.messages) for request in platform.requests]
+    assert result.compactions == 2
+    assert [place for place in range(1, len(lengths)) if lengths[place] < lengths[place - 1]] == [21, 42]
+
+
+@pytest.mark.parametrize("profile", [NATIVE, TEXT, PROFILES["openai"], PROFILES["vllm"]])
+def test_each_request_begins_with_the_one_before_byte_for_byte(profile: Profile) -> None:
+    agent = agent_of(look([]), profile=profile, limits=FREE, need_summary=True)
+    if profile is TEXT:
+        start, end = f"<TOOL_CALL {MARKS.nonce}>", f"</TOOL_CALL {MARKS.nonce}>"
+        replies = [text(f'{start}\n{{"name": "look", "arguments": {{"at": "{at}"}}}}\n{end}') for at in range(ROUNDS)]
+    else:
+        replies = looks(ROUNDS, reasoning="I wonder.")
+    platform = Scripted(*replies, text(""), text("done"), text("summary"))
+
+    run(agent, platform)
+
+    sent = bodies(platform.requests, profile)
+    assert len(sent) == ROUNDS + 3
+    for before, after in pairwise(sent):
+        assert after.startswith(before)
+    assert len({json.dumps(encode(request, "m", profile).get("tools")) for request in platform.requests}) == 1
+
+
+def test_thoughts_of_an_earlier_turn_are_cleared_where_the_profile_says_so() -> None:
+    def sent(profile: Profile) -> list[str]:
+        agent = agent_of(look([]), profile=profile)
+        platform = Scripted(*looks(1, "old thought"), text("one"), *looks(1, "new thought"), text("two"))
+        run(agent, platform)
+        run(agent, platform, task="Again.")
+        return bodies(platform.requests[-1:], profile)
+
+    [none], [turn], [every] = (sent(NATIVE.model_copy(update={"reasoning": way})) for way in ("none", "turn", "all"))
+
+    assert ("old thought" in none, "new thought" in none) == (False, False)
+    assert ("old thought" in turn, "new thought" in turn) == (False, True)
+    assert ("old thought" in every, "new thought" in every) == (True, True)
+    assert '"reasoning_content"' in turn
+
+
+def test_the_same_conversation_again_asks_the_server_nothing() -> None:
+    answers = Kept()
+    steps = [calls("look", at=str(number)) for number in range(ROUNDS)]
+    with ModelServer(*steps, says("done")) as server:
+        results = []
+        for _ in range(2):
+            platform = Remembering(platform_of(server.url), NATIVE, answers)
+            results.append(run(agent_of(look([]), limits=FREE), platform))
+        asked = len(server.requests)
+
+    assert asked == ROUNDS + 1
+    assert results[0].text == results[1].text == "done"
+    assert results[1].cost == 0
+
+
+def test_another_input_has_other_marks_and_the_same_input_the_same() -> None:
+    assert agent_of().session.messages == agent_of().session.messages
+    assert MARKS.line in agent_of().system_prompt()

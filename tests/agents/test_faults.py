@@ -1,0 +1,142 @@
+"""Whatever a server does wrong, wherever in a conversation: it ends in its typed stop or the right result, in time."""
+
+import asyncio
+import time
+
+import pytest
+
+from jarvis_workers.agent.drivers import World, drive_async
+from jarvis_workers.agent.limits import Limits
+from jarvis_workers.errors import AgentStopped
+from tests.agents.arrange import agent_of, look, platform_of, run
+from tests.agents.server import FAULTS, ModelServer, Step, calls, says
+
+DEADLINE = 5.0
+GRACE = 1.0
+HEALTHY = (calls("look", at="a"), calls("look", at="b"), calls("look", at="c"), says("done"))
+POSITIONS = {"first": 0, "middle": 2, "last": 3}
+WIRES = ("plain", "openai")
+# what it comes to when the fault happens once, and when it never ends
+ONCE = {"401": "refused", "hang": "unavailable"}
+ALWAYS = {
+    "latency": "done",
+    "401": "refused",
+    "429": "unavailable",
+    "500": "unavailable",
+    "reset": "unavailable",
+    "hang": "unavailable",
+    "bad json": "unavailable",
+    "cut": "unavailable",
+    "truncation": "malformed",
+    "two calls": "malformed",
+    "bad arguments": "malformed",
+    "empty": "malformed",
+}
+
+
+def slow(step: Step, healthy: Step) -> Step:
+    """A late answer is right; all other faults stand for themselves."""
+    return step if not step.seconds else Step(healthy.content, healthy.calls, seconds=step.seconds)
+
+
+def steps_once(fault: str, place: int) -> list[Step]:
+    """The healthy conversation with one fault in it."""
+    steps = list(HEALTHY)
+    if fault == "latency":
+        steps[place] = slow(FAULTS[fault], steps[place])
+    elif fault in ONCE:
+        steps[place:] = [FAULTS[fault]]
+    else:
+        steps.insert(place, FAULTS[fault])
+    return steps
+
+
+def ending(server: ModelServer, wire: str, seen: list[str]) -> tuple[str, float]:
+    """Return how a conversation ended, and after how long."""
+    agent = agent_of(look(seen), limits=Limits(seconds=DEADLINE))
+    began = time.monotonic()
+    try:
+        end = run(agent, platform_of(server.url, wire=wire)).text
+    except AgentStopped as stop:
+        end = stop.reason
+    return end, time.monotonic() - began
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("place", POSITIONS)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_survived_or_stops_the_conversation_in_time(fault: str, place: str, wire: str) -> None:
+    seen: list[str] = []
+    with ModelServer(*steps_once(fault, POSITIONS[place])) as server:
+        end, seconds = ending(server, wire, seen)
+
+    assert end == ONCE.get(fault, "done")
+    assert seconds < DEADLINE + GRACE
+    assert seen == ["a", "b", "c"][: POSITIONS[place] if fault in ONCE else 3]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_that_never_ends_stops_the_conversation_in_time(fault: str, wire: str) -> None:
+    seen: list[str] = []
+    forever = slow(FAULTS[fault], says("done"))
+    with ModelServer(calls("look", at="a"), forever=forever) as server:
+        end, seconds = ending(server, wire, seen)
+
+    assert end == ALWAYS[fault]
+    assert seconds < DEADLINE + GRACE
+    assert seen == ["a"]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_many_conversations_in_one_loop_do_not_disturb_each_other(wire: str) -> None:
+    async def all_of_them(server: ModelServer) -> list[str]:
+        platform = platform_of(server.url, wire=wire)
+
+        async def one(number: int) -> str:
+            agent = agent_of(look([]))
+            return (await drive_async(agent.run(f"number {number}"), World(platform, agent.tools))).text
+
+        return await asyncio.gather(*map(one, range(40)))
+
+    with ModelServer(forever=says("done")) as server:
+        assert asyncio.run(all_of_them(server)) == ["done"] * 40
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("fault", ["401", "429", "500", "reset", "hang", "bad json", "cut"])
+def test_the_asyncio_driver_meets_faults_the_same_way(fault: str, wire: str) -> None:
+    async def converse(server: ModelServer) -> str:
+        agent = agent_of(look([]), limits=Limits(seconds=2))
+        try:
+            return (await drive_async(agent.run("Do it."), World(platform_of(server.url, wire=wire), agent.tools))).text
+        except AgentStopped as stop:
+            return stop.reason
+
+    with ModelServer(FAULTS[fault], *(() if fault in ONCE else (says("done"),))) as server:
+        assert asyncio.run(converse(server)) == ONCE.get(fault, "done")
+
+
+@pytest.mark.parametrize("fault", ["bad json", "cut", "500"])
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_stream_that_breaks_is_asked_for_again(fault: str, wire: str) -> None:
+    heard: list[str] = []
+    with ModelServer(FAULTS[fault], says("all of it")) as server:
+        agent = agent_of()
+        request = agent.request()
+        reply = platform_of(server.url, wire=wire).ask(request, heard.append)
+
+    assert (reply.content, reply.finish, reply.tries) == ("all of it", "stop", 2)
+    assert "".join(heard).endswith("all of it")
+    assert reply.usage.total == 120
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_stream_without_a_reason_to_end_is_cut_off(wire: str) -> None:
+    with ModelServer(Step("so far", finish="none"), calls("look", at="a")) as server:
+        platform = platform_of(server.url, wire=wire)
+        cut = platform.ask(agent_of().request(), lambda _: None)
+        whole = platform.ask(agent_of().request(), lambda _: None)
+
+    assert (cut.finish, cut.is_whole) == (None, False)
+    assert [(made.name, made.arguments) for made in whole.calls] == [("look", '{"at": "a"}')]

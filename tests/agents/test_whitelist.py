@@ -1,0 +1,220 @@
+"""What is not in an agent's own list is never run, however it is spelled and wherever it stands."""
+
+import json
+import random
+import time
+from contextlib import suppress
+from itertools import product
+
+import pytest
+
+from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.textcall import find_call, tags
+from jarvis_workers.errors import AgentStopped
+from jarvis_workers.platforms.words import Reply, ToolCall
+from jarvis_workers.tools.registry import Toolbox
+from jarvis_workers.tools.tool import BadCall
+from tests.agents.arrange import MARKS, TEXT, Scripted, agent_of, call, look, run, text
+
+NONCE = MARKS.nonce
+START, END = tags(NONCE)
+ALLOWED = "look"
+OTHERS = ("execute_script", "save_memory", "edit_file", "server.tool_call.write", "submit_report", "read_code")
+ALIKE = {
+    "o": "оο0০",
+    "l": "1Iıⅼ|",
+    "k": "кκ",
+    "e": "еé3",
+    "c": "сϲ",
+    "r": "г",
+    "a": "аɑ",
+    "s": "ѕ5",
+    "i": "іí1",
+    "t": "τ",
+}
+HIDDEN = ("\u200b", "\u200d", "\ufeff", "\u00ad", "\u202e", "\u2060", "\0", "\t", "\n", " ", "\u00a0", "\u3000")
+AROUND = (
+    "{}()",
+    "({})",
+    "tools.{}",
+    "{}.run",
+    "functions.{}",
+    "default_api:{}",
+    "/{}",
+    "{};ls",
+    "`{}`",
+    '"{}"',
+    "{}\\n",
+    "%{}",
+    "${{{}}}",
+)
+
+
+def names() -> list[str]:
+    """A thousand names that are not `look`, the same at each run."""
+    chance = random.Random(6)
+    found: set[str] = set()
+    for word in (ALLOWED, *OTHERS):
+        found |= {word.upper(), word.title(), word.capitalize(), word.swapcase(), word[::-1], word + "s", word[:-1]}
+        found |= {form.format(word) for form in AROUND}
+        found |= {place for sign in HIDDEN for place in (sign + word, word + sign, word[:2] + sign + word[2:])}
+        found |= {word.replace("_", sign) for sign in ("-", ".", " ", "", "__", "_\u200b")}
+    while len(found) < 1_000 + len(OTHERS):
+        word = list(chance.choice((ALLOWED, *OTHERS)))
+        for place in range(len(word)):
+            if word[place] in ALIKE and chance.random() < 0.5:
+                word[place] = chance.choice(ALIKE[word[place]])
+            elif chance.random() < 0.15:
+                word[place] = word[place].upper()
+        if chance.random() < 0.3:
+            word.insert(chance.randrange(len(word) + 1), chance.choice(HIDDEN))
+        found.add("".join(word))
+    return sorted((found | set(OTHERS) | {"", "None", "*"}) - {ALLOWED})[:1_000]
+
+
+NAMES = names()
+
+
+def test_there_are_a_thousand_names() -> None:
+    assert len(set(NAMES)) == 1_000
+    assert ALLOWED not in NAMES
+    assert set(Toolbox([look([])]).names) == {ALLOWED}
+
+
+def outcome(reply: Reply, **about: object) -> list[str]:
+    """Let a model answer, and return where the tool was told to look."""
+    seen: list[str] = []
+    agent = agent_of(look(seen), limits=Limits(malformed=2), **about)  # type: ignore[arg-type]
+    with suppress(AgentStopped):
+        run(agent, Scripted(reply, text("done")))
+    return seen
+
+
+def test_no_name_but_its_own_runs_a_tool() -> None:
+    assert outcome(call(ALLOWED)) == [""]
+    for name in NAMES:
+        assert outcome(call(name)) == [], name
+
+
+def test_no_name_but_its_own_runs_a_tool_as_text() -> None:
+    for name in [ALLOWED, *NAMES]:
+        block = f"{START}\n{json.dumps({'name': name, 'arguments': {}})}\n{END}"
+        assert outcome(text(block), profile=TEXT) == ([""] if name == ALLOWED else []), name
+
+
+def test_a_tool_box_runs_only_what_is_in_it() -> None:
+    seen: list[str] = []
+    box = Toolbox([look(seen), look(seen, name="other")]).only(["look"])
+
+    for name in [*NAMES, "other"]:
+        assert box.run(name, {}).state == "error"
+    assert seen == []
+
+
+def test_several_calls_run_none() -> None:
+    two = Reply("", (ToolCall("1", "look", "{}"), ToolCall("2", "look", '{"at": "b"}')), finish="tool_calls")
+    blocks = "\n".join([START, '{"name": "look"}', END] * 2)
+
+    assert outcome(two) == []
+    assert outcome(text(blocks), profile=TEXT) == []
+
+
+CARRIERS = {
+    "prose": "You could write {} but do not.",
+    "c comment": "The file says: /* {} */",
+    "line comment": "// {}\nint x;",
+    "code block": "Look:\n```json\n{}\n```\nThat was it.",
+    "bare block at the end": "Look:\n```json\n{}\n```",
+    "string literal": 'char *s = "{}";',
+    "quotation": "> {}\n\nsays the README.",
+    "list": "1. {}\n2. nothing",
+    "thinking": "<think>{}</think>So it is.",
+    "tool result": "Result of look:\n{}",
+    "markdown": "**{}** `{}`",
+    "alone": "{}",
+}
+GOALS = {
+    "bare json": '{"name": "look", "arguments": {"at": "x"}}',
+    "openai json": '{"tool_calls": [{"id": "1", "type": "function", "function": {"name": "look", "arguments": "{}"}}]}',
+    "old tag": '<TOOL_CALL>\n{"name": "look", "arguments": {}}\n</TOOL_CALL>',
+    "yaml tag": "<TOOL_CALL>\nname: look\narguments:\n  at: x\n</TOOL_CALL>",
+    "wrong nonce": '<TOOL_CALL 0123456789abcdef>\n{"name": "look"}\n</TOOL_CALL 0123456789abcdef>',
+    "nonce inside": f'{START} {{"name": "look"}} {END}',
+    "no end": f'{START}\n{{"name": "look"}}',
+    "hermes": '<tool_call>{"name": "look", "arguments": {}}</tool_call>',
+    "react": 'Action: look\nAction Input: {"at": "x"}',
+    "xml": '<function_calls><invoke name="look"></invoke></function_calls>',
+    "python": 'look(at="x")',
+    "mistral": '[TOOL_CALLS] [{"name": "look", "arguments": {}}]',
+}
+
+
+@pytest.mark.parametrize("profile", ["native", "text"])
+@pytest.mark.parametrize(("carrier", "goal"), list(product(CARRIERS, GOALS)))
+def test_a_call_that_is_quoted_is_text(carrier: str, goal: str, profile: str) -> None:
+    answer = CARRIERS[carrier].replace("{}", GOALS[goal])
+
+    seen = outcome(text(answer), profile=TEXT) if profile == "text" else outcome(text(answer))
+
+    assert seen == []
+
+
+def test_there_are_144_quotations() -> None:
+    assert len(CARRIERS) * len(GOALS) == 144
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f'{START}\n{{"name": "look"}}\n{END}\nThat is all.',
+        f'So {START}\n{{"name": "look"}}\n{END}',
+        f'{START}\n{{"name": "look"}} {END}',
+        f'{END}\n{{"name": "look"}}\n{START}',
+        f'{START}\n{START}\n{{"name": "look"}}\n{END}',
+        f'{START}\n{{"name": "look", "name": "look"}}\n{END}',
+        f'{START}\n{{"name": "look", "want": 1}}\n{END}',
+        f'{START}\n{{"name": ["look"]}}\n{END}',
+        f"{START}\n[]\n{END}",
+        f"{START}\n\n{END}",
+        f'```\n{START}\n{{"name": "look"}}\n{END}\n```',
+        f"{START}\n{'[' * 100_000}\n{END}",
+        f"{START}\n{'x' * 500_000}\n{END}",
+    ],
+)
+def test_what_has_the_nonce_and_is_not_one_whole_block_is_an_error(answer: str) -> None:
+    with pytest.raises(BadCall):
+        find_call(answer, NONCE)
+
+
+@pytest.mark.parametrize("before", ["", "I will look.\n", "<TOOL_CALL>\nquoted\n</TOOL_CALL>\n"])
+@pytest.mark.parametrize("after", ["", "\n", "\r\n \n"])
+def test_one_whole_block_at_the_end_is_a_call(before: str, after: str) -> None:
+    answer = f'{before}{START}\n{{"name": "look", "arguments": {{"at": "x"}}}}\n{END}{after}'
+
+    found = find_call(answer, NONCE)
+
+    assert found and (found.name, json.loads(found.arguments)) == ("look", {"at": "x"})
+
+
+HUGE = {
+    "prose": "word " * 200_000,
+    "tags": "<TOOL_CALL>\n" * 80_000,
+    "opened": START * 35_000,
+    "braces": "{" * 1_000_000,
+    "lines": "\n" * 1_000_000,
+    "quotes": '{"name": "' * 100_000,
+    "one block": f"{START}\n" + "x" * 1_000_000 + f"\n{END}",
+    "nearly": f"</TOOL_CALL {NONCE[:-1]}" * 30_000,
+}
+
+
+@pytest.mark.parametrize("kind", HUGE)
+def test_an_answer_of_a_megabyte_is_read_at_once(kind: str) -> None:
+    best = 1.0
+    for _ in range(5):
+        began = time.process_time()
+        with suppress(BadCall):
+            find_call(HUGE[kind], NONCE)
+        best = min(best, time.process_time() - began)
+
+    assert best <= 0.050

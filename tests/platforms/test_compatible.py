@@ -1,0 +1,310 @@
+"""Servers that speak chat.completions: what is sent to each, what is read back, what it costs."""
+
+import json
+from typing import Any
+
+import pytest
+
+from jarvis_workers.errors import BrokenAnswer, ModelRefused, ModelUnavailable
+from jarvis_workers.platforms.compatible import Compatible, Terms
+from jarvis_workers.platforms.costs import cost_of
+from jarvis_workers.platforms.limiter import Gate
+from jarvis_workers.platforms.profiles import PROFILES, Prices, profile_for
+from jarvis_workers.platforms.replies import decode, gather
+from jarvis_workers.platforms.request import encode, request_hash
+from jarvis_workers.platforms.tokens import Calibration, estimate
+from jarvis_workers.platforms.wire import Body, Refused, seconds_to_wait
+from jarvis_workers.platforms.words import Message, Reply, Request, ToolCall, ToolSpec, Usage
+from tests.agents.arrange import platform_of
+from tests.agents.server import ModelServer, Step, fails, late, says
+
+TOOLS = (ToolSpec("look", "Look.", {"type": "object", "properties": {}}),)
+ASKED = Request(
+    (
+        Message("system", "Be careful."),
+        Message("user", "Look."),
+        Message("assistant", "", (ToolCall("c1", "look", "{}"),), reasoning="I should."),
+        Message("tool", "seen", call_id="c1"),
+    ),
+    tools=TOOLS,
+    schema={"type": "object"},
+    turn=1,
+)
+ONE = Request((Message("user", "hello"),), seconds=5)
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_what_each_profile_sends(name: str) -> None:
+    profile = PROFILES[name]
+    body = encode(ASKED, "m", profile)
+
+    assert list(body)[:3] == (
+        ["model", "tools", "parallel_tool_calls"] if profile.parallel_switch else ["model", "tools", "messages"]
+    )
+    assert body[profile.max_tokens_field] == profile.answer_tokens
+    assert ("temperature" in body, "seed" in body) == (profile.temperature is not None, profile.seed)
+    assert body["messages"][3] == {"role": "tool", "content": "seen", "tool_call_id": "c1"}
+    assert (profile.reasoning_field in body["messages"][2]) == (profile.reasoning != "none")
+    assert body["response_format"]["json_schema"]["schema"] == {"type": "object"}
+    json.dumps(body)
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("https://api.openai.com/v1", "openai"),
+        ("https://api.deepseek.com", "deepseek"),
+        ("https://dashscope.aliyuncs.com/compatible-mode/v1", "qwen"),
+        ("https://open.bigmodel.cn/api/paas/v4", "glm"),
+        ("https://api.moonshot.cn/v1", "kimi"),
+        ("http://localhost:11434/v1", "ollama"),
+        ("http://127.0.0.1:8000/v1", "vllm"),
+        ("http://localhost:8080", "llama.cpp"),
+        ("http://localhost:1234", "generic"),
+        ("https://models.example.com:8000/v1", "generic"),
+        ("http://[bad", "generic"),
+    ],
+)
+def test_an_address_has_a_likely_profile(address: str, name: str) -> None:
+    assert profile_for(address) == name
+
+
+def test_every_vote_is_a_request_of_its_own() -> None:
+    body = encode(ASKED, "m", PROFILES["vllm"])
+
+    assert request_hash(body) == request_hash(dict(reversed(body.items())))
+    assert len({request_hash(body), request_hash(body, 1), request_hash({**body, "model": "n"})}) == 3
+    assert encode(Request(ASKED.messages, vote=3), "m", PROFILES["vllm"])["seed"] == 10
+
+
+def test_half_a_surrogate_pair_can_be_sent() -> None:
+    body = encode(Request((Message("user", "a\udc80b"),)), "m", PROFILES["generic"])
+
+    assert body["messages"][0]["content"] == "a?b"
+    assert len(request_hash(body)) == 64
+
+
+def answer(**about: Any) -> bytes:
+    choice = {
+        "message": {"content": "hello", **about.pop("message", {})},
+        "finish_reason": "stop",
+        **about.pop("choice", {}),
+    }
+    return json.dumps({"choices": [choice], **about}).encode()
+
+
+def test_an_answer_is_read_with_all_that_it_brings() -> None:
+    usage = {
+        "prompt_tokens": 10,
+        "completion_tokens": 5,
+        "prompt_tokens_details": {"cached_tokens": 8},
+        "completion_tokens_details": {"reasoning_tokens": 3},
+    }
+    reply = decode(answer(message={"reasoning_content": "hm"}, usage=usage, model="m-1"))
+
+    assert reply == Reply("hello", reasoning="hm", finish="stop", usage=Usage(10, 5, 8, 3), model="m-1")
+    assert decode(answer(message={"reasoning": "hm"})).reasoning == "hm"
+    assert decode(answer(usage={"prompt_tokens": 9, "prompt_cache_hit_tokens": 4})).usage == Usage(9, 0, 4)
+    assert decode(answer(message={"content": [{"type": "text", "text": "a"}, {"text": "b"}, 3]})).content == "ab"
+
+
+def test_what_is_missing_is_missing_in_the_reply() -> None:
+    reply = decode(answer(message={"content": None}, choice={"finish_reason": None}, usage=None))
+
+    assert (reply.content, reply.finish, reply.usage, reply.is_whole) == ("", None, Usage(), False)
+
+
+def test_calls_are_read_as_they_were_written() -> None:
+    def made(*functions: Any) -> tuple[ToolCall, ...]:
+        return decode(answer(message={"tool_calls": [{"id": None, "function": one} for one in functions]})).calls
+
+    assert made({"name": "look", "arguments": "{not json"}) == (ToolCall("call_0", "look", "{not json"),)
+    assert made({"name": "look", "arguments": {"a": 1}}, {"name": "b"}) == (
+        ToolCall("call_0", "look", '{"a": 1}'),
+        ToolCall("call_1", "b", "null"),
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"null",
+        b"[]",
+        b'"text"',
+        b"{}",
+        b'{"choices": []}',
+        b'{"choices": {}}',
+        b'{"choices": [3]}',
+        b'{"choices": [{"message": "hello"}]}',
+        b'{"choices": [{"message": {"tool_calls": {}}}]}',
+        b'{"choices": [{"message": {"tool_calls": [1]}}]}',
+        b'{"error": {"message": "overloaded"}}',
+        b"\xff\xfe",
+        b"[" * 100_000,
+    ],
+)
+def test_what_is_no_answer_is_broken(body: bytes) -> None:
+    with pytest.raises(BrokenAnswer):
+        decode(body)
+
+
+def test_pieces_of_several_calls_are_put_together() -> None:
+    def piece(*calls: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+        return {"choices": [{"delta": {"tool_calls": list(calls)}, "finish_reason": finish}]}
+
+    reply = gather(
+        [
+            piece({"index": 0, "id": "a", "function": {"name": "one", "arguments": ""}}),
+            piece({"index": 1, "id": "b", "function": {"name": "two", "arguments": "{"}}),
+            piece({"index": 0, "function": {"arguments": "{}"}}, {"index": 1, "function": {"arguments": "}"}}),
+            {"choices": [{"delta": {"reasoning": "hm"}}]},
+            piece(finish="tool_calls"),
+        ],
+        lambda _: None,
+    )
+
+    assert reply.calls == (ToolCall("a", "one", "{}"), ToolCall("b", "two", "{}"))
+    assert (reply.finish, reply.reasoning) == ("tool_calls", "hm")
+
+
+def test_a_reply_knows_its_cost() -> None:
+    with ModelServer(says("hello")) as server:
+        reply = platform_of(server.url, prices=Prices(input=2, output=10)).ask(ONE)
+
+    assert reply.cost == pytest.approx((100 * 2 + 20 * 10) / 1e6)
+    assert reply.model == "scripted"
+    assert cost_of(Usage(100, 10, 60), Prices(input=10, cached=1, output=20)) == pytest.approx(660 / 1e6)
+    assert cost_of(Usage(100, 10, 60), Prices(input=10)) == pytest.approx(0.001)
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422, 501])
+def test_a_no_is_not_asked_again(status: int) -> None:
+    with ModelServer(fails(status)) as server, pytest.raises(ModelRefused, match=f"said {status}"):
+        platform_of(server.url).ask(ONE)
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
+def test_an_error_that_may_pass_is_asked_again(status: int) -> None:
+    with ModelServer(fails(status, retry_after="0"), says("hello")) as server:
+        reply = platform_of(server.url).ask(ONE)
+
+    assert (reply.content, reply.tries) == ("hello", 2)
+
+
+def test_it_is_asked_no_more_often_than_allowed() -> None:
+    with (
+        ModelServer(*[fails(500, retry_after="0")] * 3) as server,
+        pytest.raises(ModelUnavailable, match="asked 3 times"),
+    ):
+        platform_of(server.url).ask(Request(ONE.messages, seconds=60, retries=2))
+
+
+def test_a_wait_that_leaves_no_time_is_not_begun() -> None:
+    with ModelServer(fails(429, retry_after="3600")) as server, pytest.raises(ModelUnavailable, match="429"):
+        platform_of(server.url).ask(ONE)
+
+
+def test_as_long_as_the_server_says_nobody_asks() -> None:
+    with ModelServer(fails(429, retry_after_ms="300"), says("hello")) as server:
+        reply = platform_of(server.url).ask(ONE)
+
+    assert 0.3 <= reply.seconds < 2
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "2"}, 2),
+        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
+        ({"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT"}, None),
+        ({"retry-after": "-3"}, None),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after": "nan"}, None),
+        ({}, None),
+    ],
+)
+def test_when_to_come_again(headers: dict[str, str], seconds: float | None) -> None:
+    assert seconds_to_wait(headers) == seconds
+
+
+def test_when_all_slots_are_taken_a_request_runs_out_of_time() -> None:
+    gate = Gate(1)
+    with ModelServer() as server, gate.slot(1):
+        platform = Compatible("openai", "m", wire=_never(), gate=gate, terms=Terms(PROFILES["openai"], Prices()))
+        with pytest.raises(ModelUnavailable, match="too many requests"):
+            platform.ask(Request(ONE.messages, seconds=0.1))
+        assert server.requests == []
+
+
+def _never() -> Any:
+    class Never:
+        def send(self, body: Body, seconds: float) -> bytes:
+            raise Refused(500, "never")
+
+    return Never()
+
+
+def test_what_is_streamed_is_heard_as_it_comes() -> None:
+    pieces: list[str] = []
+    with ModelServer(says("hello, whoever listens")) as server:
+        reply = platform_of(server.url).ask(ONE, pieces.append)
+
+    assert len([piece for piece in pieces if piece]) > 2
+    assert reply.content == "".join(pieces) == "hello, whoever listens"
+    assert reply.usage == Usage(100, 20)
+
+
+def test_the_scripted_server_fails_a_step_that_is_not_used() -> None:
+    with pytest.raises(AssertionError, match="1 steps were not used"), ModelServer(says("never")):
+        pass
+
+
+def test_the_scripted_server_fails_a_request_too_many_and_one_not_expected() -> None:
+    with pytest.raises(AssertionError, match="one too many"), ModelServer() as server, pytest.raises(ModelRefused):
+        platform_of(server.url).ask(ONE)
+    picky = says("x").expecting(lambda body: body["model"] == "other")
+    with pytest.raises(AssertionError, match="not what was expected"), ModelServer(picky) as server:
+        platform_of(server.url).ask(ONE)
+
+
+def test_a_late_answer_is_an_answer() -> None:
+    with ModelServer(late(0.3, says("hello"))) as server:
+        assert platform_of(server.url).ask(ONE).seconds >= 0.3
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("static int copy_header(const char *src, size_t len) {", 13),
+        ("    return memcpy(dst, src, sizeof(*dst));\n", 13),
+        ("The quick brown fox jumps over the lazy dog.", 10),
+        ("检查长度是否超过缓冲区的大小", 14),
+        ("0x7fffffff 1234567890", 10),
+    ],
+)
+def test_tokens_are_estimated_within_a_third(text: str, tokens: int) -> None:
+    assert 0.66 * tokens <= estimate(text) <= 1.5 * tokens
+
+
+def test_a_megabyte_is_estimated_fast_and_in_proportion() -> None:
+    text = "int x = 1;\n" * 100
+
+    assert estimate(text * 10) == pytest.approx(10 * estimate(text), rel=0.01)
+    assert estimate("") == 0
+
+
+def test_reports_correct_the_estimate() -> None:
+    learned = Calibration()
+    for _ in range(20):
+        learned = learned.learn(1_000, 1_500)
+
+    assert learned.tokens(100) == pytest.approx(150, abs=2)
+    assert learned.learn(10, 1_000) == learned.learn(1_000, 0) == learned
+    assert Calibration().learn(1_000, 10**9).ratio < 2
+
+
+def test_steps_may_bring_what_servers_bring() -> None:
+    with ModelServer(Step("hello", extra={"reasoning_content": "hm"})) as server:
+        assert platform_of(server.url).ask(ONE).reasoning == "hm"

@@ -1,0 +1,90 @@
+"""Answers are asked for once: kept by all that they depend on, recorded and played again."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from jarvis_workers.errors import ModelUnavailable, UsageError
+from jarvis_workers.platforms.profiles import PROFILES
+from jarvis_workers.platforms.remembering import Folder, Remembering
+from jarvis_workers.platforms.words import Message, Reply, Request, ToolCall, Usage
+from tests.agents.arrange import Kept, Scripted, call, text
+
+PROFILE = PROFILES["openai"]
+ONE = Request((Message("user", "hello"),))
+FULL = Reply("hi", (ToolCall("c", "look", '{"at": "ü"}'),), "hm", "tool_calls", Usage(1, 2, 3, 4), 0.5, 2.0, 2, "m")
+
+
+def test_what_was_answered_is_not_asked_again() -> None:
+    answers, platform = Kept(), Scripted(FULL)
+
+    first = Remembering(platform, PROFILE, answers).ask(ONE)
+    second = Remembering(Scripted(), PROFILE, answers).ask(ONE)
+    third = asyncio.run(Remembering(Scripted(), PROFILE, answers).ask_async(ONE))
+
+    assert first == FULL
+    assert second == third == FULL.remembered()
+    assert (second.cost, second.seconds, second.tries, second.usage) == (0, 0, 0, Usage(1, 2, 3, 4))
+
+
+def test_who_listens_hears_what_is_remembered() -> None:
+    answers, heard = Kept(), []
+    Remembering(Scripted(FULL), PROFILE, answers).ask(ONE)
+
+    Remembering(Scripted(), PROFILE, answers).ask(ONE, heard.append)
+
+    assert heard == ["hi"]
+
+
+def test_another_request_model_or_vote_is_another_question() -> None:
+    answers = Kept()
+    platform = Scripted(*[text("x")] * 4)
+    remembering = Remembering(platform, PROFILE, answers)
+
+    for request in (ONE, Request((Message("user", "other"),)), Request(ONE.messages, vote=1), ONE):
+        remembering.ask(request)
+    platform.model = "another"
+    asyncio.run(Remembering(platform, PROFILE, answers).ask_async(ONE))
+
+    assert len(platform.requests) == 4
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        text("cut", finish="length"),
+        text("no end", finish=None),
+        text(" "),
+        call("look", "{"),
+        call("look", "[]"),
+        call("look", "[" * 9_999),
+    ],
+)
+def test_what_is_not_whole_is_not_remembered(reply: Reply) -> None:
+    answers = Kept()
+
+    Remembering(Scripted(reply), PROFILE, answers).ask(ONE)
+
+    assert answers.all == {}
+
+
+def test_a_conversation_is_recorded_to_a_folder_and_played_from_it(tmp_path: Path) -> None:
+    folder = Folder(tmp_path / "records")
+    Remembering(Scripted(FULL), PROFILE, folder).ask(ONE)
+    folder.keep("x", "first")
+    folder.keep("x", "second")
+
+    played = Remembering(Scripted(), PROFILE, folder, offline=True)
+
+    assert played.ask(ONE) == FULL.remembered()
+    assert folder.find("x") == "first"
+    with pytest.raises(ModelUnavailable, match="no recorded answer"):
+        played.ask(Request((Message("user", "other"),)))
+
+
+def test_a_record_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "x.json").mkdir()
+
+    with pytest.raises(UsageError, match="cannot be read"):
+        Folder(tmp_path).find("x")

@@ -1,0 +1,119 @@
+"""The openai library as a wire: one client a process and address, keys by request, no tries of its own."""
+
+import asyncio
+import importlib.util
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from jarvis_workers.errors import ModelUnavailable
+from jarvis_workers.platforms.compatible import Compatible, Terms
+from jarvis_workers.platforms.limiter import Gate
+from jarvis_workers.platforms.profiles import PROFILES, Prices
+from jarvis_workers.platforms.sdk import Clients, Sdk
+from jarvis_workers.platforms.wire import Refused, Unreachable
+from jarvis_workers.platforms.words import Message, Request, ToolCall, ToolSpec
+from tests.agents.server import ModelServer, fails, hangs, late, says
+from tests.servers import missing
+
+BODY = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
+
+
+@pytest.fixture(autouse=True)
+def openai_is_there() -> None:
+    """Without the library there is nothing to test."""
+    if importlib.util.find_spec("openai") is None:
+        missing("openai")
+
+
+@pytest.fixture
+def clients() -> Iterator[Clients]:
+    """The clients of this process."""
+    yield Clients()
+
+
+def sdk(clients: Clients, server: ModelServer, key: str = "key") -> Sdk:
+    return Sdk(clients, server.url, key=key, max_connections=10)
+
+
+def test_keys_go_with_the_request_and_the_client_is_shared(clients: Clients) -> None:
+    with ModelServer(says("a"), says("b"), says("c")) as server:
+        sdk(clients, server, "one").send(BODY, 5)
+        sdk(clients, server, "two").send(BODY, 5)
+        asyncio.run(sdk(clients, server, "three").send_async(BODY, 5))
+        shared = clients.blocking(server.url, 10)
+
+        assert [headers["authorization"] for headers in server.headers] == ["Bearer one", "Bearer two", "Bearer three"]
+        assert clients.blocking(server.url, 10) is shared
+        assert clients.blocking("http://other/v1", 10) is not shared
+
+
+def test_each_loop_has_its_own_client(clients: Clients) -> None:
+    async def client() -> object:
+        assert clients.of_loop("http://there/v1", 10) is clients.of_loop("http://there/v1", 10)
+        return clients.of_loop("http://there/v1", 10)
+
+    assert asyncio.run(client()) is not asyncio.run(client())
+
+
+def test_the_library_does_not_try_again_by_itself(clients: Clients) -> None:
+    with ModelServer(fails(500), fails(429, retry_after="7")) as server:
+        with pytest.raises(Refused) as blocking:
+            sdk(clients, server).send(BODY, 5)
+        with pytest.raises(Refused) as in_loop:
+            asyncio.run(sdk(clients, server).send_async(BODY, 5))
+
+    assert (blocking.value.status, blocking.value.again) == (500, None)
+    assert (in_loop.value.status, in_loop.value.again) == (429, 7)
+
+
+def test_a_server_that_hangs_is_left_in_time(clients: Clients) -> None:
+    began = time.monotonic()
+    with ModelServer(hangs(), hangs(), hangs()) as server:
+        with pytest.raises(Unreachable):
+            sdk(clients, server).send(BODY, 0.3)
+        with pytest.raises(Unreachable):
+            asyncio.run(sdk(clients, server).send_async(BODY, 0.3))
+        with pytest.raises(Unreachable):
+            list(sdk(clients, server).stream(BODY, 0.3))
+
+    assert time.monotonic() - began < 5
+
+
+def test_nobody_listens(clients: Clients) -> None:
+    wire = Sdk(clients, "http://127.0.0.1:9/v1", key="key", max_connections=10)
+
+    with pytest.raises(Unreachable):
+        wire.send(BODY, 5)
+
+
+def test_what_the_library_does_not_know_arrives_all_the_same(clients: Clients) -> None:
+    request = Request(
+        (
+            Message("user", "hello"),
+            Message("assistant", "", (ToolCall("c", "look", "{}"),), reasoning="hm"),
+            Message("tool", "seen", call_id="c"),
+        ),
+        tools=(ToolSpec("look", "Look.", {"type": "object", "properties": {}}),),
+    )
+    profile = PROFILES["deepseek"]
+    with ModelServer(says("x"), says("y")) as server:
+        terms = Terms(profile, Prices())
+        platform = Compatible("openai", "m", wire=sdk(clients, server), gate=Gate(5), terms=terms)
+        platform.ask(request)
+        platform.ask(request, lambda _: None)
+
+        plain, streamed = server.requests
+        assert plain["messages"][1]["reasoning_content"] == "hm"
+        assert streamed["messages"] == plain["messages"]
+        assert (plain.get("stream"), streamed["stream"]) in ((None, True), (False, True))
+        assert streamed["stream_options"] == {"include_usage": True}
+
+
+def test_time_runs_out_while_the_server_takes_its_own(clients: Clients) -> None:
+    with ModelServer(late(1, says("x"))) as server:
+        terms = Terms(PROFILES["openai"], Prices())
+        platform = Compatible("openai", "m", wire=sdk(clients, server), gate=Gate(5), terms=terms)
+        with pytest.raises(ModelUnavailable):
+            asyncio.run(platform.ask_async(Request((Message("user", "x"),), seconds=0.2)))

@@ -1,0 +1,221 @@
+"""read_code and search_code: lines with numbers, comments blanked, bounded, and never outside of the tree."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jarvis_workers.tools.reading import MOST_LINES, View, blank_comments, read_code
+from jarvis_workers.tools.registry import Toolbox
+from jarvis_workers.tools.searching import MOST_FOUND, search_code
+from jarvis_workers.tools.tree import DirectoryTree
+
+CODE = """int f(char *d) { /* the caller
+   has checked d */
+    strcpy(d, s); // safe
+    return 0;
+}
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A tree with a secret beside it."""
+    (tmp_path / "secret").write_text("the secret")
+    root = tmp_path / "root"
+    (root / "src").mkdir(parents=True)
+    (root / "a.c").write_text(CODE)
+    (root / "src" / "b.rs").write_text("fn main() {} // main\n")
+    return root
+
+
+def box(root: Path, view: View = "raw") -> Toolbox:
+    tree = DirectoryTree(root)
+    return Toolbox([read_code(tree, view), search_code(tree)])
+
+
+def read(root: Path, view: View = "raw", **wanted: Any) -> str:
+    outcome = box(root, view).run("read_code", wanted)
+    return outcome.text()
+
+
+def search(root: Path, **wanted: Any) -> list[str]:
+    return box(root).run("search_code", wanted).text().split("\n")
+
+
+def test_lines_are_numbered(root: Path) -> None:
+    assert read(root, path="a.c").split("\n") == [
+        "a.c: lines 1-5 of 5",
+        "    1| int f(char *d) { /* the caller",
+        "    2|    has checked d */",
+        "    3|     strcpy(d, s); // safe",
+        "    4|     return 0;",
+        "    5| }",
+    ]
+
+
+def test_a_range_is_read(root: Path) -> None:
+    assert read(root, path="a.c", start_line=3, end_line=3).split("\n")[1:] == ["    3|     strcpy(d, s); // safe"]
+    assert read(root, path="a.c", start_line=4, end_line=99).startswith("a.c: lines 4-5 of 5\n")
+    assert read(root, path="./a.c", start_line=5).endswith("    5| }")
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "says"), [(6, -1, "has 5 lines"), (3, 2, "comes after"), (0, 1, "start_line")]
+)
+def test_a_range_that_is_none_is_an_error(root: Path, start: int, end: int, says: str) -> None:
+    assert says in read(root, path="a.c", start_line=start, end_line=end)
+
+
+def test_comments_are_blanked_and_the_lines_stay_where_they_are(root: Path) -> None:
+    lines = read(root, "blanked", path="a.c").split("\n")
+
+    assert lines[1:4] == ["    1| int f(char *d) {", "    2|", "    3|     strcpy(d, s);"]
+
+
+def test_comments_are_told_apart_when_asked_for(root: Path) -> None:
+    said = read(root, "blanked", path="a.c", comments=True)
+
+    claims = said.split("claims")[1]
+    assert "    1| /* the caller has checked d */\n    3| // safe" in claims
+    assert "safe" not in said.split("comments (what")[0]
+    assert "has checked" not in read(root, "blanked", path="a.c", start_line=3, comments=True)
+    assert "claims" not in read(root, "blanked", path="a.c", start_line=4, comments=True)
+
+
+def test_blanking_keeps_the_length_and_the_strings() -> None:
+    for language, content in (("c/cpp", CODE.encode()), ("rust", b'let s = "// no"; /* a /* b */ c */ x')):
+        blanked = blank_comments(content, language)
+        assert len(blanked) == len(content)
+        assert [len(line) for line in blanked.split(b"\n")] == [len(line) for line in content.split(b"\n")]
+    assert blank_comments(b'let s = "// no"; // yes', "rust") == b'let s = "// no";       '
+
+
+def test_a_long_file_is_read_in_parts(root: Path) -> None:
+    (root / "long.c").write_text("int x;\n" * 1_000)
+    (root / "wide.c").write_text("y" * 5_000 + "\n" + "z" * 500 + "\n" * 3)
+    (root / "wider.c").write_text(("w" * 500 + "\n") * 100)
+
+    assert read(root, path="long.c").startswith(f"long.c: lines 1-{MOST_LINES} of 1000; for more, start at line 401")
+    assert len(read(root, path="wide.c")) < 1_500
+    assert "4400 characters more" in read(root, path="wide.c")
+    assert "; for more, start at line 24" in read(root, path="wider.c")
+
+
+def test_bytes_that_are_no_text_are_shown(root: Path) -> None:
+    (root / "b.c").write_bytes(b"\xff\xfe\r\nx")
+    (root / "empty.c").write_bytes(b"")
+
+    assert read(root, path="b.c").split("\n")[1:] == ["    1| \\xff\\xfe", "    2| x"]
+    assert read(root, path="empty.c").startswith("empty.c: lines 1-1 of 1")
+
+
+ESCAPES = (
+    "../secret",
+    "src/../../secret",
+    "/etc/passwd",
+    "",
+    ".",
+    "src//b.rs",
+    "src/./b.rs",
+    "a.c\0",
+    "link",
+    "linked/secret",
+    "src",
+    "fifo",
+)
+
+
+@pytest.mark.parametrize("path", ESCAPES)
+def test_nothing_outside_is_read(root: Path, path: str) -> None:
+    (root / "link").symlink_to(root.parent / "secret")
+    (root / "linked").symlink_to(root.parent)
+    os.mkfifo(root / "fifo")
+
+    said = read(root, path=path)
+
+    assert said.startswith("[error] ")
+    assert "the secret" not in said
+    assert not any("secret" in line for line in search(root, pattern="secret"))
+
+
+def test_a_name_that_is_no_text_is_found_and_read(root: Path) -> None:
+    Path(os.fsdecode(os.fsencode(root) + b"/n\xff.c")).write_text("int odd;\n")
+
+    [found] = search(root, pattern="odd")
+
+    assert found == "n\\xff.c:1: int odd;"
+    assert "int odd;" in read(root, path="n\\xff.c")
+
+
+def test_matching_lines_are_found_in_order(root: Path) -> None:
+    assert search(root, pattern=r"(strcpy|main)\(") == [
+        "a.c:3: strcpy(d, s); // safe",
+        "src/b.rs:1: fn main() {} // main",
+    ]
+    assert search(root, pattern="STRCPY", ignore_case=True)[0].startswith("a.c:3")
+    assert search(root, pattern="main", files="*.c") == ["no line matches"]
+    assert search(root, pattern="^}$") == ["a.c:5: }"]
+
+
+def test_a_search_is_bounded(root: Path) -> None:
+    (root / "many.c").write_text("int x;\n" * 1_000)
+    (root / "binary.c").write_bytes(b"int x;\0")
+    (root / ".git").mkdir()
+    (root / ".git" / "config").write_text("int x;")
+
+    found = search(root, pattern="int x;")
+
+    assert len(found) == MOST_FOUND + 1
+    assert "search for something narrower" in found[-1]
+    assert not any("binary" in line or ".git" in line for line in found)
+
+
+@pytest.mark.parametrize("pattern", ["(", "a{1001}", "(?<=x)y", "x" * 1_001])
+def test_what_is_no_pattern_is_an_error(root: Path, pattern: str) -> None:
+    assert search(root, pattern=pattern)[0].startswith("[error] ")
+
+
+def test_an_evil_pattern_costs_no_time(root: Path) -> None:
+    (root / "evil.c").write_text("a" * 30_000 + "!")
+
+    assert search(root, pattern="^(a+)+$") == ["no line matches"]
+
+
+def test_without_re2_a_literal_text_is_searched(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "re2", None)
+
+    assert search(root, pattern="strcpy")[0].startswith("a.c:3")
+    assert search(root, pattern="STRCPY", ignore_case=True)[0].startswith("a.c:3")
+    assert "google-re2" in search(root, pattern="str(cpy)")[0]
+
+
+def test_a_file_that_cannot_be_read_is_told(root: Path) -> None:
+    large = root / "large.c"
+    with large.open("wb") as file:
+        file.truncate(40 << 20)
+
+    assert "are the most" in read(root, path="large.c")
+    assert "not searched: large.c" in search(root, pattern="zzz")[0]
+    assert "No such file" in read(root, path="missing.c")
+
+
+def test_no_more_is_searched_than_is_bearable(root: Path) -> None:
+    for number in range(3):
+        with (root / f"{number}.c").open("wb") as file:
+            file.write(b"x\n")
+            file.truncate(30 << 20)
+
+    assert "stopped at 2.c" in search(root, pattern="zzz")[-1]
+
+
+def test_a_claim_too_many_is_left_out(root: Path) -> None:
+    (root / "claims.c").write_text("int a; // " + "claim " * 80 + "\n")
+    (root / "many.c").write_text(("int a; // " + "claim " * 80 + "\n") * 100)
+    (root / "notes.txt").write_text("// not code\n")
+
+    assert "left out" not in read(root, "blanked", path="claims.c", comments=True)
+    assert "more comments left out" in read(root, "blanked", path="many.c", comments=True)
+    assert "// not code" in read(root, "blanked", path="notes.txt")
