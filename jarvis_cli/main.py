@@ -58,6 +58,7 @@ COMMANDS = {
     "worker": Command("jarvis_cli.worker:app", "Carry out the runs of a cluster."),
     "config": Command("jarvis_cli.config:app", "Show the settings, and where each comes from."),
     "doctor": Command("jarvis_cli.doctor:app", "Check that this machine is fit to run."),
+    "sandbox": Command("jarvis_cli.sandbox:app", "Run commands that can do no harm."),
     "admin": Command("jarvis_cli.admin:app", "Look after the results store."),
 }
 

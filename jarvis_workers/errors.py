@@ -15,6 +15,7 @@ JarvisError                one line for the user, exit 2
 │   ├── ModelUnavailable   it did not answer in its time, however often it was asked: tried again later
 │   └── BrokenAnswer       what came is no answer: tried again, then as if it had not answered
 ├── AgentStopped           a conversation reached a limit: its reason is recorded, what it was about is undecided
+├── SandboxError           a command could not be confined, and was not run
 ├── StepFailed             a job's own work failed: recorded on its row, tried again, then not checked
 └── GivenUp                a file took more time or memory than it may: it is not checked, its batch goes on
 """
@@ -28,6 +29,7 @@ __all__ = [
     "ModelError",
     "ModelRefused",
     "ModelUnavailable",
+    "SandboxError",
     "SettingsError",
     "SnapshotDamaged",
     "SnapshotError",
@@ -78,6 +80,10 @@ class SnapshotError(JarvisError):
 
 class SnapshotDamaged(SnapshotError):
     """A blob is missing or does not match its hash."""
+
+
+class SandboxError(JarvisError):
+    """A command could not be confined, and was not run."""
 
 
 class StepFailed(JarvisError):

@@ -1,0 +1,118 @@
+"""`jarvis sandbox`: run a command that nobody has read, and try whether what holds it holds."""
+
+import signal
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from jarvis_cli import exits
+from jarvis_workers.errors import SandboxError, UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.tools.sandbox.box import open_sandbox, refusal
+from jarvis_workers.tools.sandbox.values import Limits, Outcome, Tier
+
+if TYPE_CHECKING:
+    from jarvis_workers.tools.sandbox.probe import Verdict
+
+TIMED_OUT, NOT_CONFINED, BY_SIGNAL = 124, 125, 128
+LAYERS = {
+    Tier.A: "bubblewrap, landlock, seccomp, limits",
+    Tier.B: "landlock, seccomp, limits",
+}
+WIDTHS = (5, 39, 22)
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Run commands that can do no harm.")
+
+
+@app.callback()
+def sandbox() -> None:
+    """Run commands that can do no harm."""
+
+
+@app.command()
+def run(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The directory that the command reads.")],
+    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command and its arguments.")],
+    tier: Annotated[str | None, typer.Option(help="A or B; by default the strongest that works here.")] = None,
+    wall_seconds: Annotated[float, typer.Option(min=0.1, help="How long it may take.")] = Limits().wall_seconds,
+) -> int:
+    """Run a command over DIR, which it may only read; it writes $HOME, a directory that is removed with it.
+
+    Ends with the command's own code: 124 when its time was up, 125 when nothing can confine it here, 126 and 127 when
+    it cannot be started or found, 128 and the number of the signal that ended it.
+    """
+    try:
+        with open_sandbox(directory, tier=_tier(tier)) as box:
+            outcome = box.run(command, limits=Limits(wall_seconds=wall_seconds))
+    except SandboxError as error:
+        typer.echo(f"jarvis sandbox run: {plain(str(error))}", err=True)
+        return NOT_CONFINED
+    for stream, written in ((sys.stdout, outcome.stdout), (sys.stderr, outcome.stderr)):
+        stream.flush()
+        stream.buffer.write(_harmless(written) if stream.isatty() else written)
+        stream.flush()
+    if outcome.reason:
+        typer.echo(f"jarvis sandbox run: ended: {outcome.reason}", err=True)
+    return _code(outcome)
+
+
+@app.command()
+def selftest() -> int:
+    """Attack the sandbox in each tier that works here; exit 0 only if nothing escapes. Takes a minute."""
+    from jarvis_workers.tools.sandbox import probe  # noqa: PLC0415  (only here are attacks of use)
+
+    names = probe.groups()
+    counting = probe.unconfined([name for some in names.values() for name in some])
+    _write_row("tier", "layers", "attacks", "outcome")
+    escaped, tried = 0, 0
+    for tier, layers in LAYERS.items():
+        if why := refusal(tier):
+            _write_row(tier, layers, "all", f"not run: {why}")
+            continue
+        verdicts = probe.judge(tier, names, counting)
+        for group, outcome in _summary(verdicts):
+            _write_row(tier, layers, group, outcome)
+        escaped += sum(verdict.counts and verdict.escaped for verdict in verdicts)
+        tried += 1
+    return exits.DONE if tried and not escaped else exits.FINDINGS
+
+
+def _summary(verdicts: "list[Verdict]") -> Iterator[tuple[str, str]]:
+    for group in dict.fromkeys(verdict.group for verdict in verdicts):
+        of_group = [verdict for verdict in verdicts if verdict.group == group]
+        found = Counter((verdict.counts, verdict.escaped) for verdict in of_group)
+        told = [f"{found[True, False]} held"]
+        if gone := [verdict.attack for verdict in of_group if verdict.counts and verdict.escaped]:
+            told.append(f"{len(gone)} escaped: {', '.join(gone)}")
+        if idle := [verdict.attack for verdict in of_group if not verdict.counts]:
+            told.append(f"{len(idle)} not run, as they fail outside too: {', '.join(idle)}")
+        yield group, "; ".join(told)
+
+
+def _write_row(*cells: str) -> None:
+    *first, last = cells
+    typer.echo("".join(cell.ljust(width) for cell, width in zip(first, WIDTHS, strict=True)) + plain(last))
+
+
+def _tier(name: str | None) -> Tier | None:
+    if name is None:
+        return None
+    if name.upper() not in (Tier.A, Tier.B):
+        raise UsageError(f"--tier {name}: there are A and B")
+    return Tier(name.upper())
+
+
+def _harmless(written: bytes) -> bytes:
+    """Return what a terminal shows and does not obey."""
+    lines = written.decode(errors="backslashreplace").split("\n")
+    return "\n".join(plain(line.expandtabs()) for line in lines).encode(errors="backslashreplace")
+
+
+def _code(outcome: Outcome) -> int:
+    if outcome.reason == "wall time":
+        return TIMED_OUT
+    return outcome.code if outcome.code is not None else BY_SIGNAL + (outcome.signal or signal.SIGKILL)

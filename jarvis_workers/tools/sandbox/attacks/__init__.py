@@ -1,0 +1,1 @@
+"""Attacks on the sandbox, as its selftest makes them: they run inside, and need the standard library alone."""

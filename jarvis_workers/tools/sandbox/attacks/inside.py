@@ -1,0 +1,75 @@
+"""Make attacks from where a command runs: each in a process of its own; a line a success."""
+
+import json
+import os
+import signal
+import sys
+import time
+
+from jarvis_workers.tools.sandbox.attacks import attributes, network, resources, secrets, system, writing
+from jarvis_workers.tools.sandbox.attacks.target import Attack, Target
+
+TOGETHER: dict[str, tuple[Attack, ...]] = {
+    "files": writing.ATTACKS,
+    "attributes": attributes.ATTACKS,
+    "secrets": secrets.ATTACKS,
+    "network": network.ATTACKS,
+    "processes and kernel": system.ATTACKS,
+}
+ALONE: dict[str, tuple[Attack, ...]] = {"resources": resources.ATTACKS, "left behind": resources.LEAVING}
+ATTACKS = {attack.__name__: attack for group in (TOGETHER | ALONE).values() for attack in group}
+SECONDS = 10
+PAUSE_SECONDS = 0.01
+# Without these words nothing was tried, and nothing held.
+STARTED, FINISHED = "-started", "-finished"
+
+
+def main() -> None:
+    """Make the attacks that are named in the second argument, and say which succeeded."""
+    target = Target(**json.loads(sys.argv[1]))._replace(parent=os.getppid())
+    alone = {attack.__name__ for group in ALONE.values() for attack in group}
+    _say(STARTED)
+    for name in sys.argv[2].split():
+        make = _try if name in alone else _apart
+        if make(ATTACKS[name], target):
+            _say(name)
+    _say(FINISHED)
+
+
+def _say(word: str) -> None:
+    sys.stdout.write(word + "\n")
+    sys.stdout.flush()
+
+
+def _apart(attack: Attack, target: Target) -> bool:
+    child = _fork()
+    if not child:
+        try:
+            signal.alarm(SECONDS)
+            os._exit(0 if _try(attack, target) else 1)
+        finally:
+            os._exit(2)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def _fork() -> int:
+    """Fork; what else the user runs may take up the limit on processes for a while."""
+    end = time.monotonic() + SECONDS
+    while True:
+        try:
+            return os.fork()
+        except BlockingIOError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(PAUSE_SECONDS)
+
+
+def _try(attack: Attack, target: Target) -> bool:
+    try:
+        return attack(target)
+    except (OSError, MemoryError, ValueError, KeyError):
+        return False
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+"""Take more than is given. Each runs alone, and has succeeded when it comes to its end."""
+
+import os
+import resource
+import signal
+import time
+from collections.abc import Callable
+
+from jarvis_workers.tools.sandbox.attacks.target import Target
+from jarvis_workers.tools.sandbox.values import MEGABYTE, Limits
+
+# What the probe gives; each attack takes more of one of them.
+GIVEN = Limits(
+    wall_seconds=3,
+    cpu_seconds=1,
+    memory_bytes=256 * MEGABYTE,
+    processes=24,
+    file_bytes=4 * MEGABYTE,
+    files=64,
+    scratch_bytes=24 * MEGABYTE,
+    output_bytes=256 * 1024,
+)
+# How long what is above a limit stays there, so that who looks can see it.
+SEEN_SECONDS = 1.0
+
+
+def never_end(_: Target) -> bool:
+    time.sleep(GIVEN.wall_seconds + 1)
+    return True
+
+
+def use_the_processor(_: Target) -> bool:
+    signal.signal(signal.SIGXCPU, signal.SIG_IGN)
+    while time.process_time() < GIVEN.cpu_seconds + 1.5:
+        pass
+    return True
+
+
+def take_memory(_: Target) -> bool:
+    taken = bytearray(GIVEN.memory_bytes + MEGABYTE)
+    return len(taken) > GIVEN.memory_bytes
+
+
+def take_memory_in_many_processes(_: Target) -> bool:
+    held = [_hold(lambda: bytearray(os.urandom(1) * (GIVEN.memory_bytes // 4))) for _ in range(6)]
+    time.sleep(SEEN_SECONDS)
+    return len(held) == 6
+
+
+def fork_without_end(_: Target) -> bool:
+    return len([_hold(lambda: None) for _ in range(GIVEN.processes + 8)]) > GIVEN.processes
+
+
+def write_a_large_file(t: Target) -> bool:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    return _fill(t.own(write_a_large_file), GIVEN.file_bytes + MEGABYTE) > GIVEN.file_bytes
+
+
+def open_many_files(_: Target) -> bool:
+    return len([os.open("/dev/null", os.O_RDONLY) for _ in range(GIVEN.files + 1)]) > GIVEN.files
+
+
+def write_many_files(t: Target) -> bool:
+    for number in range(10):
+        _fill(t.own(f"many{number}"), 3 * MEGABYTE)
+    time.sleep(SEEN_SECONDS)
+    return True
+
+
+def write_files_without_a_name(t: Target) -> bool:
+    held = []
+    for number in range(10):
+        held.append(os.open(t.own(f"unnamed{number}"), os.O_WRONLY | os.O_CREAT))
+        os.unlink(t.own(f"unnamed{number}"))
+        os.write(held[-1], b"x" * (3 * MEGABYTE))
+    time.sleep(SEEN_SECONDS)
+    return True
+
+
+def write_behind_a_closed_directory(t: Target) -> bool:
+    place = t.own("closed")
+    os.mkdir(place)
+    for number in range(10):
+        _fill(f"{place}/{number}", 3 * MEGABYTE)
+    os.chmod(place, 0)
+    time.sleep(SEEN_SECONDS)
+    return True
+
+
+def write_many_names(t: Target) -> bool:
+    for number in range(GIVEN.scratch_bytes // 4096 + 100):
+        os.close(os.open(t.own(f"name{number}"), os.O_CREAT))
+    time.sleep(SEEN_SECONDS)
+    return True
+
+
+def write_deep_down(t: Target) -> bool:
+    os.chdir(t.scratch)
+    for _ in range(1200):
+        os.mkdir("deeper")
+        os.chdir("deeper")
+    time.sleep(SEEN_SECONDS)
+    return True
+
+
+def allow_core_dumps(_: Target) -> bool:
+    return resource.getrlimit(resource.RLIMIT_CORE)[1] != 0
+
+
+def raise_the_limits(_: Target) -> bool:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (GIVEN.files * 2,) * 2)
+    return True
+
+
+def _hold(work: Callable[[], object]) -> int:
+    """Start a process that does it and stays."""
+    child = os.fork()
+    if child:
+        return child
+    try:
+        held = work()
+        time.sleep(20)
+        del held
+    finally:
+        os._exit(0)
+
+
+def _fill(path: str, size: int) -> int:
+    with open(path, "wb", buffering=0) as file:
+        while file.tell() < size:
+            file.write(b"x" * MEGABYTE)
+        return file.tell()
+
+
+def leave_a_daemon(_: Target) -> bool:
+    if not os.fork():
+        os.setsid()
+        if not os.fork():
+            time.sleep(30)
+        os._exit(0)
+    return True
+
+
+def leave_a_daemon_that_runs_away(_: Target) -> bool:
+    """Be a new process in a new session all the time, so that who is to be killed is gone already."""
+    if not os.fork():
+        end = time.monotonic() + 8
+        while time.monotonic() < end:
+            if os.fork():
+                os._exit(0)
+            os.setsid()
+            time.sleep(0.002)
+        os._exit(0)
+    return True
+
+
+def leave_a_stopped_process(_: Target) -> bool:
+    if not os.fork():
+        os.setsid()
+        os.kill(os.getpid(), signal.SIGSTOP)
+    return True
+
+
+ATTACKS = (
+    never_end,
+    use_the_processor,
+    take_memory,
+    take_memory_in_many_processes,
+    fork_without_end,
+    write_a_large_file,
+    open_many_files,
+    write_many_files,
+    write_files_without_a_name,
+    write_behind_a_closed_directory,
+    write_many_names,
+    write_deep_down,
+    allow_core_dumps,
+    raise_the_limits,
+)
+# What is left of these is looked for from outside.
+LEAVING = (leave_a_daemon, leave_a_daemon_that_runs_away, leave_a_stopped_process)

@@ -1,0 +1,214 @@
+"""Keep one command: start it, carry its output, hold it to its limits, end all of it, and say how it ended.
+
+A process for each command, between the cell and the command; not confined itself, it takes nothing from the command but
+bytes and numbers.  When who asked is gone, or the cell is, it ends the command.
+"""
+
+import functools
+import os
+import resource
+import select
+import signal
+import socket
+import time
+from collections.abc import Callable
+from typing import NoReturn
+
+from jarvis_workers.tools.sandbox import confine, family, kernel, tree
+from jarvis_workers.tools.sandbox.confine import Cell
+from jarvis_workers.tools.sandbox.custody import Custodian
+from jarvis_workers.tools.sandbox.order import Order, pack_outcome, pack_refusal, receive_order
+from jarvis_workers.tools.sandbox.output import Output
+from jarvis_workers.tools.sandbox.values import Outcome
+
+NOBODY = 65534
+READ_BYTES = 1 << 16
+FIRST_LOOK_SECONDS = 0.05
+# A look at the disk may take this part of the time.
+LOOKING_SHARE = 10
+# The kernel's limit on processes is exact, where it counts them at all; this many times as many are seen from here.
+UNCOUNTED = 2
+REASONS = {int(signal.SIGXCPU): "CPU time", int(signal.SIGXFSZ): "file size"}
+
+
+class _Ended(BaseException):
+    """Nobody waits for the command any more."""
+
+
+def keep(stream: socket.socket, cell: Cell) -> None:
+    """Carry out the order that comes over a stream, and answer over it."""
+    parent = os.getppid()
+    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, _stop)
+    if not os.getuid():
+        kernel.lose_root(NOBODY)
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:
+        return
+    try:
+        order = receive_order(stream)
+        answer = pack_refusal(cell.refusal) if cell.refusal else _Kept(order, cell, stream).to_the_end()
+    except (_Ended, EOFError):
+        return
+    stream.sendall(answer)
+
+
+def _stop(_number: int, _frame: object) -> NoReturn:
+    raise _Ended
+
+
+class _Kept:
+    """A command that runs."""
+
+    def __init__(self, order: Order, cell: Cell, stream: socket.socket) -> None:
+        self._order, self._cell, self._stream = order, cell, stream
+        self._started = time.monotonic()
+        self._reason: str | None = None
+        self._refused: str | None = None
+        self._actions: dict[int, Callable[[], object]] = {}
+        self._poll = select.poll()
+        self._input = memoryview(order.stdin)
+        half = order.limits.output_bytes // 2
+        self._outputs = (Output(half), Output(half))
+        self._look_at = self._started + FIRST_LOOK_SECONDS
+
+    def to_the_end(self) -> bytes:
+        """Run it, and return the answer."""
+        pid = self._start()
+        try:
+            self._watch()
+            code, number = self._end_of(pid)
+        finally:
+            family.end(pid)
+        for output, pipe in zip(self._outputs, self._pipes, strict=True):
+            output.drain(pipe)
+        if self._refused:
+            return pack_refusal(self._refused)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return pack_outcome(
+            Outcome(
+                code=code,
+                signal=number,
+                stdout=self._outputs[0].text(),
+                stderr=self._outputs[1].text(),
+                seconds=round(time.monotonic() - self._started, 4),
+                cpu_seconds=round(used.ru_utime + used.ru_stime, 4),
+                cut=sum(output.cut for output in self._outputs),
+                reason=self._reason or _reason_of(number),
+            )
+        )
+
+    def _start(self) -> int:
+        told, tells = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ins, outs, errors = os.pipe(), os.pipe(), os.pipe()
+        pid = os.fork()
+        if not pid:
+            self._be_command((ins[0], outs[1], errors[1]), tells)
+        for end in (ins[0], outs[1], errors[1], tells.detach()):
+            os.close(end)
+        self._pipes = outs[0], errors[0]
+        self._status = told
+        self._pidfd = os.pidfd_open(pid)
+        for end in (*self._pipes, ins[1]):
+            os.set_blocking(end, False)
+        self._on(told.fileno(), self._hear)
+        for output, end in zip(self._outputs, self._pipes, strict=True):
+            self._on(end, functools.partial(self._carry, output, end))
+        self._on(ins[1], lambda: self._feed(ins[1]), select.POLLOUT)
+        self._poll.register(self._stream, select.POLLRDHUP)
+        self._poll.register(self._pidfd, select.POLLIN)
+        return pid
+
+    def _be_command(self, streams: tuple[int, int, int], status: socket.socket) -> NoReturn:
+        keeper = os.getppid()
+        try:
+            os.setsid()
+            kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+            if os.getppid() == keeper:
+                confine.become_command(self._order, streams, status, self._cell)
+        finally:
+            os._exit(confine.NOT_EXECUTABLE)
+
+    def _watch(self) -> None:
+        """Serve the command until it has ended, or has to."""
+        deadline = self._started + self._order.limits.wall_seconds
+        while not self._reason:
+            now = time.monotonic()
+            if now >= deadline:
+                self._reason = "wall time"
+            elif now >= self._look_at:
+                self._look()
+            else:
+                for place, _ in self._poll.poll(max(1, int(1000 * (min(deadline, self._look_at) - now)))):
+                    if place == self._pidfd:
+                        return
+                    if place == self._stream.fileno():
+                        raise _Ended
+                    if place in self._actions:
+                        self._actions[place]()
+
+    def _look(self) -> None:
+        """See what no limit of the kernel's counts: what all of it takes together."""
+        began = time.monotonic()
+        limits, everyone = self._order.limits, family.descendants()
+        if len(everyone) > UNCOUNTED * limits.processes:
+            self._reason = "processes"
+        elif family.memory_of(everyone) > limits.memory_bytes:
+            self._reason = "memory"
+        elif family.unlinked_of(everyone) + tree.size_of(self._order.scratch) > limits.scratch_bytes:
+            self._reason = "disk"
+        now = time.monotonic()
+        self._look_at = now + max(FIRST_LOOK_SECONDS, LOOKING_SHARE * (now - began))
+
+    def _end_of(self, pid: int) -> tuple[int | None, int | None]:
+        """Return its code or signal; its number stays taken until its group is ended."""
+        if self._reason:
+            return None, signal.SIGKILL
+        found = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        assert found is not None
+        while self._hear():
+            pass
+        return (found.si_status, None) if found.si_code == os.CLD_EXITED else (None, found.si_status)
+
+    def _hear(self) -> bool:
+        """Take what is told of the start; False at its end."""
+        message, held, _, _ = socket.recv_fds(self._status, READ_BYTES, 1)
+        if not message:
+            self._off(self._status.fileno())
+            return False
+        if message[:1] == confine.LISTENS:
+            assert self._cell.machine is not None
+            custodian = Custodian(held[0], self._order.scratch, self._cell.machine, family.descendants)
+            self._on(held[0], custodian.answer)
+        elif message[:1] == confine.FAILED:
+            self._refused = message[1:].decode()
+        else:
+            self._outputs[1].add(message[1:] + b"\n")
+        return True
+
+    def _carry(self, output: Output, end: int) -> None:
+        if not output.take(end):
+            self._off(end)
+
+    def _feed(self, end: int) -> None:
+        try:
+            self._input = self._input[os.write(end, self._input[:READ_BYTES]) :] if self._input else self._input
+        except BrokenPipeError:
+            self._input = self._input[:0]
+        if not self._input:
+            self._off(end)
+            os.close(end)
+
+    def _on(self, place: int, action: Callable[[], object], events: int = select.POLLIN) -> None:
+        self._actions[place] = action
+        self._poll.register(place, events)
+
+    def _off(self, place: int) -> None:
+        if self._actions.pop(place, None):
+            self._poll.unregister(place)
+
+
+def _reason_of(number: int | None) -> str | None:
+    """Say which of the kernel's limits ended it by a signal."""
+    return REASONS.get(number) if number else None

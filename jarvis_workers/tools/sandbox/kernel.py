@@ -1,0 +1,93 @@
+"""The calls that Python has no names for."""
+
+import ctypes
+import os
+from contextlib import suppress
+from typing import Any
+
+PR_SET_PDEATHSIG = 1
+PR_SET_KEEPCAPS = 8
+PR_GET_SECUREBITS = 27
+PR_SET_SECUREBITS = 28
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+PR_CAP_AMBIENT = 47
+PR_CAP_AMBIENT_RAISE = 2
+NO_SETUID_FIXUP = 1 << 2
+
+CAP_DAC_READ_SEARCH = 2
+CAPABILITY_VERSION_3 = 0x20080522
+
+_library = ctypes.CDLL(None, use_errno=True)
+_library.syscall.restype = ctypes.c_long
+
+
+def call(number: int, *arguments: Any) -> int:
+    """Make a system call; raises OSError. Integers are passed as longs, buffers by their address."""
+    passed = [ctypes.c_long(value) if isinstance(value, int) else value for value in arguments]
+    answer = int(_library.syscall(ctypes.c_long(number), *passed))
+    if answer < 0:
+        raise _error()
+    return answer
+
+
+def prctl(option: int, *arguments: int) -> int:
+    """Change what the kernel keeps of this process; raises OSError."""
+    padded = [ctypes.c_ulong(value) for value in (*arguments, 0, 0, 0, 0)[:4]]
+    answer = int(_library.prctl(option, *padded))
+    if answer < 0:
+        raise _error()
+    return answer
+
+
+def set_times(path: str, times: bytes | None) -> None:
+    """Set the times of what a path leads to, as utimensat takes them; raises OSError."""
+    if _library.utimensat(-100, path.encode(), times, 0) < 0:
+        raise _error()
+
+
+def is_known(user: int) -> bool:
+    """Say whether the namespace of users that this process is in has that one."""
+    with open("/proc/self/uid_map", encoding="ascii") as file:
+        rows = [[int(word) for word in line.split()] for line in file]
+    return any(first <= user < first + count for first, _, count in rows)
+
+
+def lose_root(user: int) -> None:
+    """Be that user for good, with no right of root but that to read what this process could read.
+
+    Where there is no such user, root is somebody else's name in a namespace, and loses its rights alone.
+    """
+    if not is_known(user):
+        _keep(0)
+        return
+    kept = (_capabilities()[1] >> CAP_DAC_READ_SEARCH & 1) << CAP_DAC_READ_SEARCH
+    prctl(PR_SET_KEEPCAPS, 1)
+    with suppress(PermissionError):  # access(2) does not count the right of one who is not root, unless told so.
+        prctl(PR_SET_SECUREBITS, prctl(PR_GET_SECUREBITS) | NO_SETUID_FIXUP)
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+    _keep(kept)
+    if kept:
+        prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_DAC_READ_SEARCH)
+
+
+def _keep(kept: int) -> None:
+    """Give up all capabilities but these."""
+    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
+    if _library.capset(header, (ctypes.c_uint32 * 6)(kept, kept, kept, 0, 0, 0)) < 0:
+        raise _error()
+
+
+def _capabilities() -> tuple[int, int]:
+    """Return the low halves of the effective and the permitted set."""
+    header, sets = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)()
+    if _library.capget(header, sets) < 0:
+        raise _error()
+    return sets[0], sets[1]
+
+
+def _error() -> OSError:
+    number = ctypes.get_errno()
+    return OSError(number, os.strerror(number))

@@ -1,0 +1,54 @@
+"""Keep the beginning and the end of what a command writes."""
+
+import os
+from collections import deque
+from contextlib import suppress
+
+READ_BYTES = 1 << 16
+
+
+class Output:
+    """What has been written: its first and its last `half` bytes."""
+
+    def __init__(self, half: int) -> None:
+        self._half = half
+        self._head = bytearray()
+        self._tail: deque[bytes] = deque()
+        self._tail_bytes = self._dropped = 0
+
+    @property
+    def cut(self) -> int:
+        """How many bytes are missing."""
+        return self._dropped + max(0, self._tail_bytes - self._half)
+
+    def take(self, pipe: int) -> bool:
+        """Read what a pipe has; False at its end."""
+        try:
+            chunk = os.read(pipe, READ_BYTES)
+        except BlockingIOError:
+            return True
+        self.add(chunk)
+        return bool(chunk)
+
+    def drain(self, pipe: int) -> None:
+        """Read what is still in a pipe that nobody writes to any more."""
+        with suppress(BlockingIOError):
+            while chunk := os.read(pipe, READ_BYTES):
+                self.add(chunk)
+
+    def add(self, chunk: bytes) -> None:
+        room = max(0, self._half - len(self._head))
+        self._head += chunk[:room]
+        if rest := chunk[room:]:
+            self._tail.append(rest)
+            self._tail_bytes += len(rest)
+        while self._tail and self._tail_bytes - len(self._tail[0]) >= self._half:
+            dropped = len(self._tail.popleft())
+            self._tail_bytes -= dropped
+            self._dropped += dropped
+
+    def text(self) -> bytes:
+        """Return it, and say where something is missing, and how much."""
+        tail = b"".join(self._tail)
+        said = f"\n[... {self.cut} bytes cut ...]\n".encode() if self.cut else b""
+        return bytes(self._head) + said + tail[max(0, len(tail) - self._half) :]

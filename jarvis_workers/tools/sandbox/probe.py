@@ -1,0 +1,250 @@
+"""Attack the sandbox, and say what held.
+
+Every attack is made outside first, on throw-away targets: only what succeeds there counts. Then it is made in a tier,
+on targets that are new. A look from outside says whether the tree and what is beside it are as they were.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import uuid
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from jarvis_workers.errors import SandboxError
+from jarvis_workers.tools.sandbox import tree
+from jarvis_workers.tools.sandbox.attacks import inside
+from jarvis_workers.tools.sandbox.attacks.resources import GIVEN
+from jarvis_workers.tools.sandbox.attacks.target import NOT_CHANGED, SECRET_ARGUMENT, Target
+from jarvis_workers.tools.sandbox.box import Sandbox
+from jarvis_workers.tools.sandbox.confine import ENVIRONMENT
+from jarvis_workers.tools.sandbox.starter import PACKAGES, Starter
+from jarvis_workers.tools.sandbox.values import Limits, Tier
+
+LOCAL = "127.0.0.1"
+SECRET_NAME = "PROBE_SECRET"
+SANDBOX = Path("jarvis_workers/tools/sandbox")
+CODE = ".probe"
+BOOT = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+from jarvis_workers.tools.sandbox.attacks.inside import main
+main()
+"""
+SECONDS = 60
+LOOKS = 5
+TREE_CHANGED = "tree_changed"
+NEVER_ENDS = "never_end"
+WAIT = "import sys, time; time.sleep(600)"
+
+
+class Verdict(NamedTuple):
+    """What became of an attack in a tier: it escaped, it was held, or it succeeds nowhere on this machine."""
+
+    group: str
+    attack: str
+    escaped: bool
+    counts: bool
+
+
+def groups() -> dict[str, list[str]]:
+    """Return the names of all attacks, by group."""
+    return {group: [attack.__name__ for attack in all_] for group, all_ in (inside.TOGETHER | inside.ALONE).items()}
+
+
+def unconfined(names: Sequence[str]) -> set[str]:
+    """Return which of the attacks succeed with nothing in their way."""
+    with _targets() as (target, place):
+        (place / "scratch").mkdir()
+        told = target._replace(scratch=str(place / "scratch"))
+        return _made(lambda some, mark: _plainly(told, some, mark), names)
+
+
+def confined(tier: Tier, names: Sequence[str], *, without: Collection[str] = (), known: int | None = None) -> set[str]:
+    """Return which of the attacks succeed in a tier, `tree_changed` among them if anything is not as it was."""
+    with _targets() as (target, place), _starter(target, without, known) as starter:
+        before = _state(place)
+
+        def run(some: str, mark: str) -> str:
+            with Sandbox(target.tree, tier, starter) as sandbox:
+                told = target._replace(scratch=str(sandbox.home))
+                return sandbox.run(_command(told, some, mark), limits=_limits(some, mark)).stdout.decode()
+
+        found = _made(run, names)
+        return found | ({TREE_CHANGED} if _state(place) != before else set())
+
+
+def judge(tier: Tier, names: Mapping[str, Sequence[str]], counting: Collection[str]) -> list[Verdict]:
+    """Make the attacks in a tier, and judge those that count."""
+    found = confined(tier, [name for some in names.values() for name in some])
+    verdicts = [Verdict(group, name, name in found, name in counting) for group, some in names.items() for name in some]
+    return [*verdicts, Verdict("files", TREE_CHANGED, TREE_CHANGED in found, True)]
+
+
+def _made(run: Callable[[str, str], str], names: Sequence[str]) -> set[str]:
+    """Make attacks: some each alone, all others in one go; return which succeeded."""
+    leaving = {attack.__name__ for attack in inside.ALONE["left behind"]}
+    alone = [attack.__name__ for some in inside.ALONE.values() for attack in some if attack.__name__ in names]
+    found = _said(run(" ".join(name for name in names if name not in alone), ""), inside.FINISHED)
+    for name in alone:
+        mark = f"mark-{uuid.uuid4().hex}"
+        said = _said(run(name, mark), inside.STARTED)
+        if _left(mark) if name in leaving else name in said:
+            found.add(name)
+    return found & set(names)
+
+
+def _said(text: str, word: str) -> set[str]:
+    """Return the words that were said; raises SandboxError when one is missing: then nothing was tried."""
+    words = set(text.split())
+    if word not in words:
+        raise SandboxError(
+            f"the probe has not {word.strip('-')}, it said only {text!r}: nothing is known of the sandbox"
+        )
+    return words
+
+
+def _left(mark: str) -> bool:
+    """Say whether a process with this mark is still there, and end it; one that runs away may be missed at first."""
+    left = False
+    for _ in range(LOOKS):
+        for process in _marked(mark):
+            left = True
+            with contextlib.suppress(OSError):
+                os.kill(process, signal.SIGKILL)
+    return left
+
+
+def _marked(mark: str) -> Iterator[int]:
+    for place in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if place.name.isdecimal() and mark.encode() in (place / "cmdline").read_bytes():
+                yield int(place.name)
+
+
+def _limits(names: str, mark: str) -> Limits:
+    """Return what is given: time enough, but for who attacks with time alone."""
+    if names == NEVER_ENDS:
+        return GIVEN
+    return GIVEN._replace(wall_seconds=SECONDS, cpu_seconds=GIVEN.cpu_seconds if mark else SECONDS)
+
+
+def _plainly(target: Target, names: str, mark: str) -> str:
+    """Make attacks with nothing in their way."""
+    with tempfile.TemporaryFile("w+") as said:
+        process = subprocess.Popen(
+            _command(target, names, mark),
+            stdout=said,
+            stderr=subprocess.DEVNULL,
+            env={"PATH": "/usr/bin:/bin", SECRET_NAME: target.secret},
+            cwd=target.tree,
+            close_fds=False,
+        )
+        process.wait(SECONDS)
+        said.seek(0)
+        return said.read()
+
+
+def _command(target: Target, names: str, mark: str) -> list[str]:
+    code = f"{target.tree}/{CODE}"
+    told = json.dumps(target._asdict())
+    return [os.path.realpath(sys.executable), "-I", "-S", "-B", "-c", BOOT, code, told, names, mark]
+
+
+def _starter(target: Target, without: Collection[str], known: int | None) -> Starter:
+    seen = {SECRET_NAME: target.secret} if ENVIRONMENT in without else {}
+    return Starter(without=without, known=known, environ=seen)
+
+
+@contextlib.contextmanager
+def _targets() -> Iterator[tuple[Target, Path]]:
+    """Give files, a process and servers that may be harmed."""
+    with contextlib.ExitStack() as stack:
+        place = Path(os.path.realpath(tempfile.mkdtemp()))
+        stack.callback(tree.remove, str(place))
+        secret = uuid.uuid4().hex
+        _write_files(place, secret)
+        held = os.open(place / "outside/secret", os.O_RDONLY)
+        stack.callback(os.close, held)
+        os.set_inheritable(held, True)
+        process = stack.enter_context(_process(place / "outside", secret, held))
+        tcp, udp = _server(stack, socket.AF_INET, socket.SOCK_STREAM), _server(stack, socket.AF_INET, socket.SOCK_DGRAM)
+        stream, datagrams, abstract = str(place / "stream"), str(place / "datagrams"), f"jarvis-{secret}"
+        _server(stack, socket.AF_UNIX, socket.SOCK_STREAM, stream)
+        _server(stack, socket.AF_UNIX, socket.SOCK_DGRAM, datagrams)
+        _server(stack, socket.AF_UNIX, socket.SOCK_STREAM, "\0" + abstract)
+        yield (
+            Target(
+                str(place / "outside"),
+                str(place / "tree"),
+                "",
+                secret,
+                process,
+                0,
+                held,
+                tcp,
+                udp,
+                stream,
+                datagrams,
+                abstract,
+            ),
+            place,
+        )
+
+
+def _write_files(place: Path, secret: str) -> None:
+    for name in ("outside", "outside/empty", "tree", "tree/.git", "tree/.git/hooks"):
+        (place / name).mkdir()
+    for name in inside.ATTACKS:
+        for side in ("outside", "tree"):
+            (place / side / name).write_text(NOT_CHANGED)
+    for name in ("outside/.bashrc", "tree/.git/config", "tree/with_attribute"):
+        (place / name).write_text(NOT_CHANGED)
+    with contextlib.suppress(OSError):
+        os.setxattr(place / "tree/with_attribute", "user.kept", b"1")
+    (place / "outside/secret").write_text(secret)
+    (place / "outside/program").write_text("#!/bin/sh\nexit 0\n")
+    (place / "outside/program").chmod(0o755)
+    (place / "tree/link_to_secret").symlink_to(place / "outside/secret")
+    code = place / "tree" / CODE / SANDBOX
+    shutil.copytree(PACKAGES / SANDBOX / "attacks", code / "attacks", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("calls.py", "values.py"):
+        shutil.copy(PACKAGES / SANDBOX / name, code)
+    for package in (code, *list(code.parents)[:2]):
+        (package / "__init__.py").touch()
+
+
+@contextlib.contextmanager
+def _process(directory: Path, secret: str, held: int) -> Iterator[int]:
+    command = [os.path.realpath(sys.executable), "-I", "-S", "-c", WAIT, secret + SECRET_ARGUMENT]
+    with subprocess.Popen(command, env={SECRET_NAME: secret}, cwd=directory, pass_fds=(held,)) as process:
+        try:
+            yield process.pid
+        finally:
+            process.kill()
+
+
+def _server(stack: contextlib.ExitStack, family: int, kind: int, address: str | None = None) -> int:
+    server = stack.enter_context(socket.socket(family, kind))
+    server.bind(address or (LOCAL, 0))
+    if kind == socket.SOCK_STREAM:
+        server.listen()
+    return 0 if address else int(server.getsockname()[1])
+
+
+def _state(place: Path) -> str:
+    """Return what changes when anything of the targets does."""
+    told = []
+    for path in sorted(place.rglob("*")):
+        found = path.lstat()
+        text = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+        told.append(f"{path} {found.st_mode} {found.st_nlink} {found.st_mtime_ns} {hashlib.sha256(text).hexdigest()}")
+    return "\n".join(told)

@@ -1,0 +1,70 @@
+"""Measure and remove a scratch directory, whatever a command has made of it: nested without end, or closed."""
+
+import itertools
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+
+BLOCK_BYTES = 512
+ENTRY_BYTES = 4096
+TOO_MUCH = 1 << 62
+
+
+def size_of(directory: str) -> int:
+    """Return the bytes on the disk, at least a block for each entry; what is too deep to be measured is too much."""
+    total, open_directories = 0, [directory]
+    while open_directories:
+        try:
+            with os.scandir(_opened(open_directories.pop())) as entries:
+                for entry in entries:
+                    total += max(ENTRY_BYTES, entry.stat(follow_symlinks=False).st_blocks * BLOCK_BYTES)
+                    if entry.is_dir(follow_symlinks=False):
+                        open_directories.append(entry.path)
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return TOO_MUCH
+    return total
+
+
+def remove(directory: str) -> None:
+    """Remove a directory that nobody uses any more. What is deeper is moved to its top first: no path gets long."""
+    fresh = (f".removed.{os.getpid()}.{number}" for number in itertools.count())
+    try:
+        top = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return
+    try:
+        while names := os.listdir(top):
+            for name in names:
+                _take_out(top, name, fresh)
+    finally:
+        os.close(top)
+    os.rmdir(directory)
+
+
+def _take_out(top: int, name: str, fresh: Iterator[str]) -> None:
+    if not stat.S_ISDIR(os.stat(name, dir_fd=top, follow_symlinks=False).st_mode):
+        os.unlink(name, dir_fd=top)
+        return
+    os.chmod(name, stat.S_IRWXU, dir_fd=top)
+    place = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=top)
+    try:
+        for inner in os.listdir(place):
+            if stat.S_ISDIR(os.stat(inner, dir_fd=place, follow_symlinks=False).st_mode):
+                os.chmod(inner, stat.S_IRWXU, dir_fd=place)
+                os.rename(inner, next(fresh), src_dir_fd=place, dst_dir_fd=top)
+            else:
+                os.unlink(inner, dir_fd=place)
+    finally:
+        os.close(place)
+    os.rmdir(name, dir_fd=top)
+
+
+def _opened(directory: str) -> str:
+    """Open a directory to its owner again."""
+    with suppress(PermissionError):
+        if os.stat(directory, follow_symlinks=False).st_mode & stat.S_IRWXU != stat.S_IRWXU:
+            os.chmod(directory, stat.S_IRWXU)
+    return directory

@@ -1,0 +1,288 @@
+"""Commands do their work in the sandbox, end at their limits, and leave nothing behind."""
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from jarvis_workers.errors import SandboxError, UsageError
+from jarvis_workers.tools.sandbox.box import PREFIX, Sandbox, best_tier, open_sandbox, refusal
+from jarvis_workers.tools.sandbox.starter import Starter
+from jarvis_workers.tools.sandbox.values import MEGABYTE, Limits, Outcome, Tier
+from tests.chaos.commands import until
+
+PYTHON = os.path.realpath(sys.executable)
+MANY_TAKE_MEMORY = 'import os, time; [os.fork() for _ in range(3)]; held = b"x" * 20_000_000; time.sleep(60)'
+PROGRAM = '#include <stdio.h>\nint main(void) { puts("built"); return 3; }\n'
+# A worker in whose sandbox a command runs, with a daemon of its own.
+WORKER = """
+import sys
+from pathlib import Path
+from jarvis_workers.tools.sandbox.box import open_sandbox
+from jarvis_workers.tools.sandbox.values import Tier
+
+with open_sandbox(Path(sys.argv[1]), tier=Tier(sys.argv[2])) as box:
+    print(box.scratch, flush=True)
+    box.run(["sh", "-c", "setsid sleep 98765 & exec sleep 98765"])
+"""
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A git repository with a C file."""
+    (tmp_path / "main.c").write_text(PROGRAM)
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b.c"]
+    for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "Say it is built"]):
+        subprocess.run([*git, *command], check=True)
+    return tmp_path
+
+
+@pytest.fixture(params=[Tier.A, Tier.B])
+def box(request: pytest.FixtureRequest, tree: Path, starter: Starter) -> Sandbox:
+    """A sandbox over the tree, once in each tier."""
+    if why := refusal(request.param):
+        assert request.param == Tier.A, why
+        pytest.skip(why)
+    sandbox = open_sandbox(tree, tier=request.param, starter=starter)
+    request.addfinalizer(sandbox.close)
+    return sandbox
+
+
+@pytest.fixture
+def simple(tmp_path: Path, starter: Starter) -> Sandbox:
+    return open_sandbox(tmp_path, tier=Tier.B, starter=starter)
+
+
+def shell(box: Sandbox, script: str, **limits: float) -> Outcome:
+    return box.run(["sh", "-c", script], limits=Limits()._replace(**limits))  # type: ignore[arg-type]
+
+
+def test_files_are_searched(box: Sandbox) -> None:
+    assert box.run(["grep", "-rn", "puts", "--include=*.c", "."]).stdout.startswith(b"./main.c:2:")
+
+
+def test_the_history_is_read(box: Sandbox) -> None:
+    assert b"Say it is built" in box.run(["git", "log", "--oneline"]).stdout
+
+
+def test_pipes_join_commands(box: Sandbox) -> None:
+    assert shell(box, "cat main.c | tr a-z A-Z | grep -c PUTS").stdout == b"1\n"
+
+
+def test_a_file_of_the_tree_is_compiled_and_run(box: Sandbox) -> None:
+    outcome = shell(box, 'gcc main.c -o "$HOME/main" && "$HOME/main"')
+
+    assert (outcome.code, outcome.stdout, outcome.stderr) == (3, b"built\n", b"")
+
+
+def test_the_command_s_own_files_have_modes_and_times(box: Sandbox) -> None:
+    outcome = shell(box, 'cd "$HOME"; touch a; chmod 640 a; touch -d @1000 a; chmod 4755 a 2>&1; stat -c "%a %Y" a')
+
+    assert outcome.stdout == b"755 1000\n"
+
+
+def test_an_archive_is_unpacked(box: Sandbox) -> None:
+    outcome = shell(box, 'tar -cf "$HOME/t.tar" main.c && cd "$HOME" && tar -xf t.tar && cat main.c')
+
+    assert outcome.stdout.decode() == PROGRAM
+
+
+def test_a_child_can_be_signalled(box: Sandbox) -> None:
+    assert shell(box, "sleep 50 & kill $!; wait $!; echo $?").stdout == b"143\n"
+
+
+def test_a_child_can_be_signalled_under_an_older_landlock(tree: Path) -> None:
+    with Starter(known=5) as older, open_sandbox(tree, tier=Tier.B, starter=older) as box:
+        outcome = shell(box, "sleep 50 & kill $!; wait $!; echo $?; kill -0 1 || kill -0 -1 || echo refused")
+
+    assert outcome.stdout == b"143\nrefused\n"
+
+
+def test_there_is_nothing_in_the_environment_but_what_is_needed(box: Sandbox) -> None:
+    names = {line.partition("=")[0] for line in box.run(["env"]).stdout.decode().splitlines()}
+
+    assert names == {"PATH", "HOME", "TMPDIR", "LANG", "GIT_CONFIG_NOSYSTEM"}
+
+
+def test_what_is_written_to_home_can_be_read_again(box: Sandbox) -> None:
+    (box.home / "told").write_text("from outside\n")
+    first = shell(box, 'cat "$HOME/told"; echo from inside > "$HOME/said"')
+
+    assert first.stdout == b"from outside\n"
+    assert box.run(["sh", "-c", 'cat "$HOME/said"']).stdout == b"from inside\n"
+
+
+def test_input_is_handed_on(box: Sandbox) -> None:
+    said = b"line\n" * 100_000
+
+    assert box.run(["wc", "-c"], stdin=said).stdout == b"500000\n"
+    assert box.run(["true"], stdin=said).code == 0
+    assert box.run(["cat"]).stdout == b""
+
+
+def test_long_output_loses_its_middle(box: Sandbox) -> None:
+    outcome = shell(box, "seq 1 200000")
+
+    assert outcome.stdout.startswith(b"1\n2\n")
+    assert outcome.stdout.endswith(b"\n199999\n200000\n")
+    assert f"[... {outcome.cut} bytes cut ...]".encode() in outcome.stdout
+    assert len(outcome.stdout) < Limits().output_bytes + 100
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "number"), [("exit 7", 7, None), ("kill -9 $$", None, signal.SIGKILL), ("true", 0, None)]
+)
+def test_it_is_told_how_a_command_ended(script: str, code: int | None, number: int | None, box: Sandbox) -> None:
+    outcome = shell(box, script)
+
+    assert (outcome.code, outcome.signal, outcome.reason) == (code, number, None)
+
+
+@pytest.mark.parametrize(("program", "code"), [("no-such-program", 127), ("./main.c", 126), ("/etc/hostname", 126)])
+def test_it_is_told_why_a_command_was_not_started(program: str, code: int, simple: Sandbox) -> None:
+    Path(simple.root, "main.c").write_text("no program")
+    with simple:
+        outcome = simple.run([program])
+
+    assert outcome.code == code
+    assert outcome.stderr.startswith(program.encode() + b": ")
+
+
+@pytest.mark.parametrize(
+    ("script", "limits", "reason"),
+    [
+        ("sleep 60", {"wall_seconds": 0.3}, "wall time"),
+        ("while :; do :; done", {"cpu_seconds": 1}, "CPU time"),
+        ('head -c 3000000 /dev/zero > "$HOME/x"', {"file_bytes": MEGABYTE}, "file size"),
+        ('yes > "$HOME/x" & sleep 60', {"scratch_bytes": MEGABYTE}, "disk"),
+        (f"{PYTHON} -I -S -c '{MANY_TAKE_MEMORY}'", {"memory_bytes": 64 * MEGABYTE}, "memory"),
+    ],
+)
+def test_a_limit_ends_a_command_and_is_named(
+    script: str, limits: dict[str, float], reason: str, simple: Sandbox
+) -> None:
+    with simple:
+        outcome = shell(simple, "exec 2>/dev/null; " + script if reason != "file size" else "exec " + script, **limits)
+
+    assert outcome.reason == reason
+    assert outcome.signal
+
+
+def test_processes_that_the_kernel_does_not_count_are_counted(tmp_path: Path) -> None:
+    with Starter(without=["processes"]) as lax, open_sandbox(tmp_path, tier=Tier.B, starter=lax) as box:
+        outcome = shell(box, "for i in 1 2 3 4 5 6; do setsid sleep 60 & done; sleep 60", processes=2)
+
+    assert outcome.reason == "processes"
+
+
+def test_many_run_at_once_and_a_cancelled_one_is_ended(simple: Sandbox) -> None:
+    async def several() -> list[bytes]:
+        endless = asyncio.create_task(simple.run_async(["sleep", "98764"]))
+        done = await asyncio.gather(*(simple.run_async(["echo", str(number)]) for number in range(8)))
+        endless.cancel()
+        return [outcome.stdout for outcome in done]
+
+    with simple:
+        assert asyncio.run(several()) == [f"{number}\n".encode() for number in range(8)]
+        until(lambda: not running("98764"))
+
+
+@pytest.mark.parametrize("tier", [Tier.A, Tier.B])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_nothing_is_left_when_the_worker_is_killed(number: signal.Signals, tier: Tier, tmp_path: Path) -> None:
+    if why := refusal(tier):
+        pytest.skip(why)
+    command = [sys.executable, "-c", WORKER, str(tmp_path), tier]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as worker:
+        assert worker.stdout
+        scratch = Path(worker.stdout.readline().strip())
+        until(lambda: len(running("98765")) >= 2)
+        assert scratch.is_dir()
+        worker.send_signal(number)
+
+    until(lambda: not running("98765"))
+    until(lambda: not scratch.exists())
+    until(lambda: not running(scratch.name))
+
+
+def test_the_scratch_directory_goes_with_the_sandbox(box: Sandbox) -> None:
+    shell(box, 'cd "$HOME"; mkdir -p a/b; chmod 0 a; for i in 1 2 3 4 5 6 7 8 9; do mkdir d; cd d; done')
+    box.close()
+
+    until(lambda: not Path(box.scratch).exists())
+
+
+def test_a_sandbox_is_over_a_directory_that_is_not_everything(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="not a directory"):
+        open_sandbox(tmp_path / "none")
+    with pytest.raises(UsageError, match="the whole machine"):
+        open_sandbox(Path("/"))
+
+
+@pytest.mark.parametrize("tier", [Tier.A, Tier.B])
+def test_root_of_a_namespace_runs_commands_as_well(tier: Tier, tree: Path) -> None:
+    inside = ["unshare", "--user", "--map-root-user"]
+    if subprocess.run([*inside, "true"], capture_output=True, check=False).returncode or refusal(tier):
+        pytest.skip("no namespaces of users")
+    program = (
+        "import sys; from pathlib import Path; from jarvis_workers.tools.sandbox.box import Tier, open_sandbox\n"
+        "with open_sandbox(Path(sys.argv[1]), tier=Tier(sys.argv[2])) as box:\n"
+        "    print(box.run(['sh', '-c', 'cat main.c | wc -l; touch $HOME/a; unshare -m true || echo refused']))"
+    )
+    done = subprocess.run([*inside, sys.executable, "-c", program, tree, tier], capture_output=True, check=True)
+
+    assert b"2\\nrefused" in done.stdout
+
+
+def test_the_best_tier_is_taken(tree: Path) -> None:
+    with open_sandbox(tree) as box:
+        assert box.tier == best_tier()
+
+
+def test_in_tier_c_no_command_is_run(tree: Path) -> None:
+    with pytest.raises(SandboxError, match="no command is run in tier C"):
+        open_sandbox(tree, tier=Tier.C)
+
+
+def test_a_command_that_cannot_be_confined_is_not_run(tmp_path: Path) -> None:
+    with Starter(known=0) as without, Sandbox(str(tmp_path), Tier.B, without) as box:
+        with pytest.raises(SandboxError, match="landlock: not offered"):
+            box.run(["touch", str(tmp_path / "ran")])
+        shutil.rmtree(tmp_path)
+        with pytest.raises(SandboxError):
+            box.run(["true"])
+
+
+def test_a_starter_that_died_is_told_of(tree: Path) -> None:
+    own = Starter()
+    box = open_sandbox(tree, tier=Tier.B, starter=own)
+    os.kill(own.pid, signal.SIGKILL)
+    psutil.Process(own.pid).wait(10)
+
+    with pytest.raises(SandboxError, match="has died"):
+        box.run(["true"])
+    box.close()
+    assert not Path(box.scratch).exists()
+
+
+def running(word: str) -> list[int]:
+    """Return the processes with a word among their arguments."""
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        if any(word in part for part in process.info["cmdline"] or ()) and process.status() != psutil.STATUS_ZOMBIE:
+            found.append(process.pid)
+    return found
+
+
+def test_no_directory_is_left_in_the_end(tmp_path: Path) -> None:
+    with open_sandbox(tmp_path, tier=Tier.B) as box:
+        scratch = Path(box.scratch)
+        assert scratch.name.startswith(PREFIX)
+
+    assert not scratch.exists()

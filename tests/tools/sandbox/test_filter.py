@@ -1,0 +1,131 @@
+"""The filter refuses what it is to refuse, on both architectures: its program is run here step by step."""
+
+import re
+import struct
+from pathlib import Path
+
+import pytest
+
+from jarvis_workers.tools.sandbox import filter as calls
+from jarvis_workers.tools.sandbox.calls import MACHINES, Machine, machine_of
+
+HEADERS = {
+    "x86_64": Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),
+    "aarch64": Path("/usr/include/asm-generic/unistd.h"),
+}
+NEWEST = 7
+
+
+def known(name: str) -> Machine:
+    machine = machine_of(name)
+    assert machine
+    return machine
+
+
+def answer(program: bytes, number: int, audit: int, arguments: tuple[int, ...] = ()) -> int:
+    """Do what the kernel does with a filter and a call."""
+    call = struct.pack("=iIQ6Q", number, audit, 0, *(arguments + (0,) * 6)[:6])
+    held = place = 0
+    while True:
+        code, yes, no, value = struct.unpack_from("=HBBI", program, place * 8)
+        place += 1
+        if code == calls.RETURN:
+            return int(value)
+        if code == calls.LOAD:
+            held = struct.unpack_from("=I", call, value)[0]
+        elif code == calls.MASK:
+            held &= value
+        else:
+            place += yes if (held == value if code == calls.JUMP_IF_EQUAL else held > value) else no
+
+
+@pytest.fixture(params=list(MACHINES))
+def machine(request: pytest.FixtureRequest) -> Machine:
+    return known(request.param)
+
+
+@pytest.mark.parametrize("name", list(MACHINES))
+def test_the_numbers_are_the_kernel_s(name: str) -> None:
+    if not HEADERS[name].exists():
+        pytest.skip("the kernel's headers are not installed")
+    found = dict(re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", HEADERS[name].read_text()))
+
+    assert {call: found[call] for call in known(name).numbers} == {
+        call: str(number) for call, number in known(name).numbers.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "becomes"),
+    [
+        ("socket", (2, 1), calls.NOT_PERMITTED),
+        ("socketpair", (1, 1 | 0o2000000), calls.ALLOW),
+        ("socketpair", (1, 2), calls.NOT_PERMITTED),
+        ("socketpair", (2, 1), calls.NOT_PERMITTED),
+        ("clone", (17,), calls.ALLOW),
+        ("clone", (0x10000011,), calls.NOT_PERMITTED),
+        ("clone3", (), calls.NOT_THERE),
+        ("ioctl", (0, 0x5401), calls.ALLOW),
+        ("ioctl", (0, 0x5412), calls.NO_SUCH_DEVICE_CALL),
+        ("ioctl", (0, 0xFFFFFFFF00005412), calls.NO_SUCH_DEVICE_CALL),
+        ("fcntl", (0, 1), calls.ALLOW),
+        ("fcntl", (0, 8), calls.NOT_PERMITTED),
+        ("prlimit64", (0, 7), calls.ALLOW),
+        ("prlimit64", (1, 7), calls.NOT_PERMITTED),
+        ("setpriority", (0, 0), calls.ALLOW),
+        ("setpriority", (1, 0), calls.NOT_PERMITTED),
+        ("setpriority", (0, 5), calls.NOT_PERMITTED),
+        ("fchmod", (), calls.ASK),
+        ("kill", (), calls.ALLOW),
+        ("openat", (0, 0, 0o1000), calls.ALLOW),
+    ],
+)
+def test_a_call_gets_its_answer(name: str, arguments: tuple[int, ...], becomes: int, machine: Machine) -> None:
+    program = calls.program(machine, NEWEST)
+
+    assert answer(program, machine.numbers[name], machine.audit, arguments) == becomes
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "version", "becomes"),
+    [
+        ("kill", (), 5, calls.ASK),
+        ("kill", (), 6, calls.ALLOW),
+        ("truncate", (), 2, calls.NOT_PERMITTED),
+        ("truncate", (), 3, calls.ALLOW),
+        ("openat", (0, 0, 0o1000), 2, calls.NOT_PERMITTED),
+        ("openat", (0, 0, 0o1001), 2, calls.ALLOW),
+        ("openat2", (), 2, calls.NOT_THERE),
+    ],
+)
+def test_what_an_older_landlock_does_not_know_is_refused_here(
+    name: str, arguments: tuple[int, ...], version: int, becomes: int, machine: Machine
+) -> None:
+    program = calls.program(machine, version)
+
+    assert answer(program, machine.numbers[name], machine.audit, arguments) == becomes
+
+
+def test_calls_of_another_architecture_end_the_process(machine: Machine) -> None:
+    assert answer(calls.program(machine, NEWEST), 1, 0x40000003) == calls.KILL
+
+
+@pytest.mark.parametrize("number", [calls.LAST_KNOWN + 1, 0x40000000 | 39])
+def test_a_call_that_is_newer_than_the_filter_is_not_there(number: int, machine: Machine) -> None:
+    assert answer(calls.program(machine, NEWEST), number, machine.audit) == calls.NOT_THERE
+
+
+def test_every_call_of_a_rule_has_a_number() -> None:
+    rules = [*calls.GROUPS.values(), *calls.BEFORE.values()]
+
+    assert {name for group in rules for rule in group for name in rule.calls.split()} == set(known("x86_64").numbers)
+
+
+def test_a_group_can_be_left_out(machine: Machine) -> None:
+    program = calls.program(machine, NEWEST, ["network"])
+
+    assert answer(program, machine.numbers["socket"], machine.audit) == calls.ALLOW
+
+
+def test_other_architectures_are_not_known() -> None:
+    assert machine_of("riscv64") is None

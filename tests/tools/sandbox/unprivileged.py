@@ -1,0 +1,68 @@
+"""Ask the probe from a process without privileges, which is what attackers are at best."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from jarvis_workers.tools.sandbox.starter import PACKAGES
+
+NOBODY = 65534
+SYSTEM_PYTHON = "/usr/bin/python3"
+SECONDS = 100
+PROGRAM = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from jarvis_workers.tools.sandbox import box, probe
+from jarvis_workers.tools.sandbox.values import Tier
+asked = json.loads(sys.argv[2])
+if asked["do"] == "tiers":
+    said = box.tiers()
+elif asked["do"] == "unconfined":
+    said = sorted(probe.unconfined(asked["names"]))
+else:
+    found = probe.confined(Tier(asked["tier"]), asked["names"], without=asked["without"], known=asked["known"])
+    said = sorted(found)
+print(json.dumps(said))
+"""
+
+
+class Prober:
+    """Asks as who runs the tests; for root as nobody, with a copy of the code and a Python that nobody can read."""
+
+    def __init__(self, place: Path) -> None:
+        self._options: dict[str, Any] = {}
+        self._python, self._packages = sys.executable, PACKAGES
+        if not os.getuid():
+            self._options = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+            self._python = SYSTEM_PYTHON
+            self._packages = place
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(PACKAGES / "jarvis_workers", place / "jarvis_workers", ignore=ignored)
+            for path in (place, *place.rglob("*")):
+                path.chmod(0o755)
+
+    def tiers(self) -> dict[str, str | None]:
+        told: dict[str, str | None] = self._ask({"do": "tiers"})
+        return told
+
+    def unconfined(self, names: list[str]) -> set[str]:
+        return set(self._ask({"do": "unconfined", "names": names}))
+
+    def confined(
+        self, tier: str, names: list[str], without: tuple[str, ...] = (), known: int | None = None
+    ) -> set[str]:
+        asked = {"do": "confined", "tier": tier, "names": names, "without": without, "known": known}
+        return set(self._ask(asked))
+
+    def _ask(self, what: dict[str, Any]) -> Any:
+        command = [self._python, "-I", "-c", PROGRAM, str(self._packages), json.dumps(what)]
+        environ = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
+        done = subprocess.run(
+            command, capture_output=True, timeout=SECONDS, check=False, cwd="/", env=environ, **self._options
+        )
+        assert done.returncode == 0, done.stderr.decode()
+        return json.loads(done.stdout)
