@@ -160,10 +160,10 @@ def _unknown(path: Path, by_name: _Told, e: Expression, values: list[Value]) -> 
         ):
             used_after_free(path, part, value, e[3], sure=USED_BY_SOMEBODY)
             continue
-        forget_contents(path, value.target, keep=reads)
-        if target is not None and not reads:
+        if not reads:
             escape(path, value)
             escape_inside(path, value.target)
+        forget_contents(path, value.target, keep=reads)
     return Value(kind="#" + name) if name.isupper() else ANY
 
 

@@ -104,5 +104,6 @@ def forget_contents(path: Path, key: str, *, keep: bool) -> None:
         if keep:
             return
     for cell in path.cells_of(key):
-        if cell[1] != "&":
+        # Who only reads a struct leaves its fields; a variable by itself may well be what a call sets.
+        if cell[1] != "&" and not (keep and cell[1]):
             del path.cells[cell]

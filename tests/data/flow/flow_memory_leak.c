@@ -207,3 +207,17 @@ return -2;
 free(text);
 return 0;
 }
+
+struct key { char *name; int number; };
+
+int number_by_name(struct table *table, const char *text)
+{
+    struct key wanted, *found;
+    wanted.name = strdup(text); /* ok: flow_memory_leak */
+    if (wanted.name == NULL)
+        return 0;
+    wanted.number = 0;
+    found = table_find(table, &wanted);
+    free(wanted.name);
+    return found != NULL ? found->number : 0;
+}
