@@ -7,7 +7,7 @@ from jarvis_workers.sec.flow.evaluate import evaluate, evaluate_all
 from jarvis_workers.sec.flow.path import Frame, Path
 from jarvis_workers.sec.flow.places import place_of, somebody_elses
 from jarvis_workers.sec.flow.sizes import limits_of
-from jarvis_workers.sec.flow.values import ANY, NOT_NULL, UNKNOWN, Expression, Value
+from jarvis_workers.sec.flow.values import ANY, NOT_NULL, Expression, Value
 
 __all__ = ["arguments", "bind", "forget_frame", "object_of"]
 
@@ -21,8 +21,8 @@ def arguments(path: Path, call: Expression, function: dict[str, Any]) -> list[Va
     """
     path.machine.line = call[3]
     values = evaluate_all(path, call[2])
-    for number, (value, part) in enumerate(zip(values, call[2], strict=True)):
-        if value.target is None and value.range == UNKNOWN and not value.kind and part and part[0] in NAMED:
+    for number, (parameter, value, part) in enumerate(zip(function["params"], values, call[2], strict=False)):
+        if parameter[1].endswith("*") and value.target is None and not value.taint and part and part[0] in NAMED:
             values[number] = somebody_elses(path, part, value)
     for number, (parameter, part) in enumerate(zip(function["params"], call[2], strict=False)):
         if parameter[1].endswith("&"):
