@@ -22,6 +22,8 @@ __all__ = ["RULES_FLOW", "FlowHit", "Lookup", "analyze", "flow_fingerprint", "su
 
 TEST_FILE = -0.1
 LEAST = 0.4
+# A header with more constants is a list of registers: their numbers decide no path, and would be most of the index.
+MACROS_MAX = 2_000
 
 
 def _modules(package: str, path: list[str]) -> tuple[str, ...]:
@@ -71,8 +73,9 @@ def summarize(content: bytes, *, language: str, header: bool, test: bool, path: 
     _mark_roots(functions, text, sorted(roots))
     exports: dict[str, Any] = {one["name"]: one for one in functions if header or not one["static"]}
     exports.update((f"type {name}", known) for name, known in made["types"].items())
-    if header:
-        exports.update((f"macro {name}", known) for name, known in made["macros"].items() if _is_plain(known))
+    plain = {f"macro {name}": known for name, known in made["macros"].items() if header and _is_plain(known)}
+    if len(plain) <= MACROS_MAX:
+        exports |= plain
     if not exports and not any(one["root"] for one in functions):
         return None
     shared = {id(one) for one in exports.values()}
