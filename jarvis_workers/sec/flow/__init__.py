@@ -8,6 +8,7 @@ import pkgutil
 from bisect import bisect_left
 from typing import Any, NamedTuple
 
+from jarvis_workers.errors import GivenUp
 from jarvis_workers.sec.flow.definitions import Lookup
 from jarvis_workers.sec.flow.follow import follow
 from jarvis_workers.sec.flow.machine import Machine
@@ -24,6 +25,7 @@ TEST_FILE = -0.1
 LEAST = 0.4
 # A header with more constants is a list of registers: their numbers decide no path, and would be most of the index.
 MACROS_MAX = 2_000
+LARGEST = 32_000_000
 
 
 def _modules(package: str, path: list[str]) -> tuple[str, ...]:
@@ -55,10 +57,13 @@ def summarize(content: bytes, *, language: str, header: bool, test: bool, path: 
 
     `exports` is what other files may look up: functions by their names, and what "type NAME" and "macro NAME" are.
     Of `functions` those that are exported stand there by name; `calls` is empty: who follows a path asks as it goes.
+    Raises GivenUp for a file beyond all measure.
     """
     del test
     if language != "c/cpp":
         return None
+    if len(content) > LARGEST:
+        raise GivenUp(f"it is larger than {LARGEST // 1_000_000} MB")
     text, _ = mask(content, language)
     roots: set[int] = set()
 

@@ -104,7 +104,9 @@ class Outside:
         for _, _, name, kind, dims, value, flags in (found for found in out if found[0] == "d"):
             if name:
                 unknown = value == ["v", "__long_initializer__"]
-                marks = flags + ("e" if value is None and (is_extern or (self._header and "s" not in flags)) else "")
+                marks = flags.replace("e", "") + (
+                    "e" if value is None and (is_extern or (self._header and "s" not in flags)) else ""
+                )
                 self._keep(name, [kind, dims, ["x"] if unknown else value, marks])
 
     def _keep(self, name: str, found: list[Any]) -> None:
