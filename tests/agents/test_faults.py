@@ -11,6 +11,8 @@ from jarvis_workers.errors import AgentStopped
 from tests.agents.arrange import agent_of, look, platform_of, run
 from tests.agents.server import FAULTS, ModelServer, Step, calls, says
 
+pytestmark = pytest.mark.slow
+
 DEADLINE = 5.0
 GRACE = 1.0
 HEALTHY = (calls("look", at="a"), calls("look", at="b"), calls("look", at="c"), says("done"))

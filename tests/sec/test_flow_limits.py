@@ -13,6 +13,8 @@ import pytest
 from tests.sec.flow_faults import expected
 from tests.sec.following import tell
 
+pytestmark = pytest.mark.slow
+
 SECONDS_MAX = 10
 MEGABYTES_MAX = 1_000
 TWICE = 2.5

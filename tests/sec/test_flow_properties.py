@@ -13,6 +13,8 @@ from jarvis_workers.sec.flow import FlowHit
 from tests.sec.c_programs import NAMES, OTHER_NAMES, Program, programs
 from tests.sec.following import follow, model_of, stored, tell
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = sorted((Path(__file__).parent.parent / "data" / "flow").rglob("*.c*"))
 TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 KILOBYTES = 1000

@@ -1,5 +1,6 @@
 """Rules that reckon with sizes: how sure they are, and that no input makes them slow."""
 
+import sys
 import time
 
 import pytest
@@ -317,7 +318,7 @@ def test_no_input_takes_long(what: str) -> None:
     begun = time.process_time()
     SCANNER.scan(text, language="c/cpp")
 
-    assert time.process_time() - begun < 5
+    assert time.process_time() - begun < (10 if sys.gettrace() else 5)
 
 
 @pytest.mark.parametrize(

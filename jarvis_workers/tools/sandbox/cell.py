@@ -113,7 +113,7 @@ class _Host:
         for child in self._children:
             with suppress(OSError):
                 os.kill(child, signal.SIGTERM)
-        while self._children:
+        while self._children or family.children():
             self._end_strays()
             time.sleep(PAUSE_SECONDS)
         for scratch in tuple(self._scratches):
