@@ -11,7 +11,7 @@ from jarvis_workers.errors import AgentStopped
 from tests.agents.arrange import agent_of, look, platform_of, run
 from tests.agents.server import FAULTS, ModelServer, Step, calls, says
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 DEADLINE = 5.0
 GRACE = 1.0

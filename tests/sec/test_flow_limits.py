@@ -13,7 +13,7 @@ import pytest
 from tests.sec.flow_faults import expected
 from tests.sec.following import tell
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 SECONDS_MAX = 10
 MEGABYTES_MAX = 1_000

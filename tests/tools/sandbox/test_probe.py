@@ -6,7 +6,7 @@ from jarvis_workers.tools.sandbox import probe
 from jarvis_workers.tools.sandbox.confine import LAYERS, RESOURCES
 from tests.tools.sandbox.unprivileged import Prober
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
 
 GROUPS = probe.groups()
 NAMES = [name for some in GROUPS.values() for name in some]
