@@ -13,7 +13,7 @@ from jarvis_workers.sec.flow import FlowHit
 from tests.sec.c_programs import NAMES, OTHER_NAMES, Program, programs
 from tests.sec.following import follow, model_of, stored, tell
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "data" / "flow").rglob("*.c*"))
 TOKEN = re.compile(r"\w+|\s+|[^\w\s]")

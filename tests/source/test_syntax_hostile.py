@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jarvis_workers.source.lex import mask
 from jarvis_workers.source.syntax import model
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 SAMPLES = [path.read_bytes() for path in sorted(Path(__file__).parent.parent.joinpath("data").rglob("*.c*"))]
 PIECES = [
