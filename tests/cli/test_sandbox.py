@@ -48,7 +48,7 @@ def test_bad_input_is_one_line(tree: Path, jarvis: Jarvis) -> None:
     assert "Missing argument" in jarvis("sandbox", "run", tree).line
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_selftest_says_of_each_group_what_held(jarvis: Jarvis) -> None:
     ended = jarvis("sandbox", "selftest")
 
