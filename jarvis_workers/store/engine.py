@@ -9,6 +9,7 @@ read from though nothing was asked, which one look at the socket tells, without 
 
 import select as sockets
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -183,8 +184,27 @@ def _prepare_file(address: URL) -> None:
 
 def _prepare_sqlite(connection: sqlite3.Connection, _: Any) -> None:
     connection.isolation_level = None
-    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", f"busy_timeout={BUSY_SECONDS * 1000}"):
+    for pragma in (f"busy_timeout={BUSY_SECONDS * 1000}", "synchronous=NORMAL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}").close()
+    _use_wal(connection)
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Turn on write-ahead logging, which SQLite refuses at once while another writes the file's first pages.
+
+    Raises sqlite3.OperationalError when others have been writing for BUSY_SECONDS.
+    """
+    end = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL").close()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+        else:
+            return
+        connection.execute("BEGIN IMMEDIATE").close()  # waits its turn, up to BUSY_SECONDS
+        connection.execute("COMMIT").close()
 
 
 def _begin_sqlite(connection: Connection) -> None:

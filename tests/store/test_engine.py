@@ -5,6 +5,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +28,7 @@ from tests.store.arrange import add_planned_run, states
 
 OPEN_WHEN_TOLD = """
 import sys
+import threading
 from jarvis_workers.store.engine import open_store
 print("ready", flush=True)
 sys.stdin.readline()
@@ -204,6 +206,19 @@ def test_a_postgresql_can_be_migrated_by_several_at_once(postgres_server: Postgr
 
 def test_a_new_store_can_be_opened_by_several_at_once(tmp_path: Path) -> None:
     assert open_at_once(f"sqlite:///{tmp_path}/new/jarvis.db") == [("opened\n", "")] * 3
+
+
+def test_a_new_store_waits_for_another_that_makes_it(tmp_path: Path, open_stores: Callable[..., Store]) -> None:
+    file = tmp_path / "jarvis.db"
+    with closing(sqlite3.connect(file, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        release = threading.Timer(0.2, other.rollback)
+        release.start()
+        store = open_stores(f"sqlite:///{file}")
+        release.join()
+
+    with store.read() as session:
+        assert session.execute(text("PRAGMA journal_mode")).scalar_one() == "wal"
 
 
 def open_at_once(url: str) -> list[tuple[str, str]]:
