@@ -39,6 +39,7 @@ WORD = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 NO_NAMES = frozenset(b"__attribute__ __attribute noexcept throw alignas decltype requires __declspec".split())
 CONTROL = frozenset(b"if for while switch do else return".split())
 GROUPS_MAX = 8
+MARKS_MAX = 1_000_000
 
 
 class Function(NamedTuple):
@@ -83,13 +84,19 @@ NOWHERE = _Place(0, None, 0)
 
 
 def functions(text: bytes, language: str) -> Functions:
-    """Return the functions of "c/cpp" or "rust"; one that nothing closes ends with the text."""
+    """Return the functions of "c/cpp" or "rust"; one that nothing closes ends with the text.
+
+    What stands behind MARKS_MAX braces is in no function: no such text was written by hand.
+    """
     found: list[Function] = []
     at = NOWHERE
     branches: list[_Place] = []
     patience = _Patience(text)
     behind, next_mark = 0, MARKS[language].search
-    while mark := next_mark(text, behind):
+    for _ in range(MARKS_MAX):
+        mark = next_mark(text, behind)
+        if mark is None:
+            break
         place, behind = mark.span()
         if text[place] == HASH:
             at = _after_directive(mark, at, branches)
