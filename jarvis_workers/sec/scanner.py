@@ -231,7 +231,7 @@ def _wide_encoding(content: bytes) -> str | None:
 def _by_name(rules: Iterable[Rule], kind: str) -> dict[bytes, tuple[Rule, ...]]:
     table: dict[bytes, tuple[Rule, ...]] = {}
     for rule in rules:
-        for name in getattr(rule, kind):
+        for name in sorted(getattr(rule, kind)):
             table[name.encode()] = (*table.get(name.encode(), ()), rule)
     return table
 

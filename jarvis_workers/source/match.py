@@ -84,7 +84,8 @@ class _Hyperscan:
         flags = [0 if _is_long(one) else self._hyperscan.HS_FLAG_SOM_LEFTMOST for one in patterns]
         given = [re.escape(one.word) if _is_long(one) else _expression(one) for one in patterns]
         self._database = self._recalled(given, flags, kept) if kept else self._compiled(given, flags)
-        self._words = [(len(one.word), re.compile(one.follows).match) if _is_long(one) else None for one in patterns]
+        follows = {one.follows: re.compile(one.follows).match for one in patterns if _is_long(one)}
+        self._words = [(len(one.word), follows[one.follows]) if _is_long(one) else None for one in patterns]
 
     def _recalled(self, given: list[bytes], flags: list[int], kept: Kept) -> Any:
         """Load a database; hyperscan refuses those of another version or processor."""

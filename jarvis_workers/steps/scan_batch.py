@@ -141,7 +141,7 @@ def _known(work: Mapping[str, Any], blobs: Blobs) -> Known:
 
 
 def _scanner_of(work: Mapping[str, Any], blobs: Blobs) -> Scanner:
-    return _scanner(blobs.read(work["rules"]) if work["rules"] else None, blobs.patterns if work["cache"] else None)
+    return _scanner(blobs.read(work["rules"]) if work["rules"] else None, blobs.patterns)
 
 
 def _chosen(run: "Run") -> str | None:

@@ -1,4 +1,4 @@
-"""What the scan stage costs as a report says it, checked against the kernel's count, beside flawfinder.
+"""What the scan stage costs as a report says it, the sum of all stages checked against the kernel, beside flawfinder.
 
 BENCH_TREE names the tree, such as the source of redis.
 """
@@ -16,26 +16,32 @@ from jarvis_cli.main import run
 from tests.servers import missing
 
 MEGABYTE = 1e6
+# Of several runs the calmest counts, of ours as of the peer's: what else goes on in a machine is no cost of either.
+RUNS = 5
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(300)]
 
 
-def test_the_scan_stage_reads_12_megabytes_a_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_scan_stage_reads_12_megabytes_a_second_on_one_core(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tree = os.environ.get("BENCH_TREE") or pytest.skip("BENCH_TREE is not set")
+    best, peer = 0.0, 0.0
     monkeypatch.setenv("JARVIS_DATA_DIR", str(tmp_path / "data"))
-    report = tmp_path / "report.json"
+    for number in range(RUNS):
+        report = tmp_path / f"{number}.json"
+        kernel = cpu_of_children(
+            lambda to=report: run(["sec", "fast", "-q", "-j", "1", "--no-cache", "-p", tree, "-o", str(to)])
+        )
+        stages = json.loads(report.read_text())["run"]["stages"]
+        assert kernel == pytest.approx(sum(stage["cpu_seconds"] for stage in stages.values()), rel=0.1)
+        size, said = stages["scan"]["bytes"] / MEGABYTE, stages["scan"]["cpu_seconds"]
+        best = max(best, size / said)
+        peer = max(peer, size / cpu_of_children(lambda: flawfinder(Path(tree))))
+        print(f"scan stage: {size / said:.1f} MB/s ({size:.1f} MB, {said:.3f} s)")
 
-    kernel = cpu_of_children(lambda: run(["sec", "fast", "-q", "-j", "2", "-p", tree, "-o", str(report)]))
-    scan = json.loads(report.read_text())["run"]["stages"]["scan"]
-    speed = scan["bytes"] / MEGABYTE / scan["cpu_seconds"]
-    peer = scan["bytes"] / MEGABYTE / cpu_of_children(lambda: flawfinder(Path(tree)))
-
-    said = scan["cpu_seconds"]
-    size = scan["bytes"] / MEGABYTE
-    print(f"scan stage: {speed:.1f} MB/s ({size:.1f} MB, {said:.3f} s; the kernel says {kernel:.3f} s)")
-    print(f"flawfinder: {peer:.1f} MB/s; ratio {speed / peer:.1f}")
-    assert speed >= 12
-    assert kernel == pytest.approx(scan["cpu_seconds"], rel=0.25)
+    print(f"flawfinder: {peer:.1f} MB/s; ratio {best / peer:.1f}")
+    assert best >= 12
 
 
 def test_the_second_run_takes_a_twentieth_of_the_cpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
