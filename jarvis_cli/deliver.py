@@ -75,7 +75,7 @@ def _refused(path: Path) -> str | None:
 
 
 def deliver(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Display) -> int:
-    """Write the report and the run's files; return the exit code."""
+    """Write the report of a scan and the run's files; return the exit code."""
     body = reports.read_body(store, blobs, run)
     try:
         write_report(reports.compose(store, blobs, run, body, asked.form), asked.output)

@@ -54,6 +54,7 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "sec": Command("jarvis_cli.sec:app", "Find vulnerabilities in C, C++ and Rust."),
+    "agent": Command("jarvis_cli.agent:app", "Give an agent a task over a source tree."),
     "runs": Command("jarvis_cli.runs:app", "List, watch, stop, resume and report runs."),
     "worker": Command("jarvis_cli.worker:app", "Carry out the runs of a cluster."),
     "config": Command("jarvis_cli.config:app", "Show the settings, and where each comes from."),

@@ -7,19 +7,21 @@ from typing import Annotated, Any
 
 import typer
 
-from jarvis_cli import exits
+from jarvis_cli import answer, exits
 from jarvis_cli.carry import carry_out
 from jarvis_cli.deliver import Delivery, counted, deliver, delivery, exit_code, summary, write_report
 from jarvis_cli.progress import describe, display
 from jarvis_cli.scan import wait_for_workers
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.service import absence, desk, reports, runs
+from jarvis_workers.service import absence, conversations, desk, reports, runs
 from jarvis_workers.service.export import export as export_files
 from jarvis_workers.service.export import export_directory
 from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
+
+MOST_LISTED = 20
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="List, watch, stop, resume and report runs.")
 
@@ -79,6 +81,7 @@ def show(run: RunId, as_json: AsJson = False) -> int:
         chosen = runs.find_run(store, run)
         part = reports.run_part(store, chosen) | {"abandoned": runs.is_abandoned(store, chosen, settings.lease_seconds)}
         stages = runs.stages_of(store, chosen)
+        talks = conversations.jobs_of(store, chosen)
         unserved = [] if runs.is_local(chosen) else absence.unserved(store, chosen.id, settings.lease_seconds)
     if as_json:
         typer.echo(json.dumps(part, indent=2))
@@ -101,6 +104,14 @@ def show(run: RunId, as_json: AsJson = False) -> int:
         seconds = stage.closed_at - stage.opened_at if stage.closed_at and stage.opened_at else 0.0
         rate = stage.weight_done / seconds if seconds > 0 else 0.0
         typer.echo(f"{f'{stage.name} stage':<13} {stage.state}, {describe(stage, rate)}")
+    for number, label, state in talks[:MOST_LISTED]:
+        typer.echo(f"{'conversation':<14}{number} {state}: {plain(label)}")
+    if len(talks) > MOST_LISTED:
+        typer.echo(f"{'':<14}and {len(talks) - MOST_LISTED:,} more")
+    if part["model"]:
+        said = part["model"]
+        tokens = f"{said['calls']:,} answers, {said['prompt'] + said['completion']:,} tokens"
+        typer.echo(f"{'model':<14}{plain(said['group'])}: {tokens}, {part['cost']:.4f} dollars")
     if part["abandoned"] or chosen.state == "paused":
         gone = "its command is gone; " if part["abandoned"] else ""
         typer.echo(f"{gone}go on with: jarvis runs resume {chosen.id}")
@@ -146,6 +157,10 @@ def _wait(run: str, timeout: float | None, quiet: bool) -> int:
         if not ended.ended and ended.state != "paused":
             screen.tell(f"run {ended.id}: its command is gone; go on with: jarvis runs resume {ended.id}")
             return exits.INCOMPLETE
+        if ended.kind == answer.KIND:
+            found = conversations.read_answer(store, desk.blobs_of(settings), ended)
+            screen.conclude(answer.summary(store, ended, found), well=ended.state == "done")
+            return answer.exit_code(ended)
         body = reports.read_body(store, desk.blobs_of(settings), ended)
         screen.conclude(summary(ended, body, None), well=ended.state == "done")
         return exit_code(ended, body, None)
@@ -204,7 +219,8 @@ def _go_on(run: str, asked: Delivery, quiet: bool, *, again: bool) -> int:
             else:
                 _take_up(store, chosen, chosen.executor, settings, again=again)
                 ended = wait_for_workers(settings, store, chosen.id, screen)
-        return deliver(store, desk.blobs_of(settings), ended, asked, screen)
+        conclude = answer.deliver_answer if ended.kind == answer.KIND else deliver
+        return conclude(store, desk.blobs_of(settings), ended, asked, screen)
 
 
 def _take_up(store: Store, run: Run, executor: str, settings: Settings, *, again: bool) -> None:
@@ -216,14 +232,39 @@ def _take_up(store: Store, run: Run, executor: str, settings: Settings, *, again
 
 @app.command()
 def report(run: RunId, output: Output = None, form: Form = None) -> int:
-    """Write the report of any run; of one that is not done, what there is by now."""
+    """Write the report of any run, or an agent's answer; of a run that is not done, what there is by now."""
     settings, asked = _settings(), delivery(output, form, None, None)
     with desk.store_of(settings) as store:
         chosen = runs.find_run(store, run)
         blobs = desk.blobs_of(settings)
+        if chosen.kind == answer.KIND:
+            answer.check_format(asked.form)
+            answer.write_answer(store, chosen, conversations.read_answer(store, blobs, chosen), asked)
+            return answer.exit_code(chosen) if chosen.ended else exits.INCOMPLETE
         body = reports.read_body(store, blobs, chosen)
         write_report(reports.compose(store, blobs, chosen, body, asked.form), asked.output)
     return exit_code(chosen, body, None) if chosen.ended else exits.INCOMPLETE
+
+
+@app.command()
+def transcript(
+    job: Annotated[str, typer.Argument(metavar="JOB", help="A conversation's id, or a run that has only one.")],
+    as_json: AsJson = False,
+) -> int:
+    """Show what was said in a conversation, of one that is on what there is by now."""
+    settings = _settings()
+    with desk.store_of(settings) as store:
+        found = conversations.read_transcript(store, desk.blobs_of(settings), conversations.find_job(store, job))
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+        return exits.DONE
+    if not found:
+        typer.echo("nothing was said yet", err=True)
+    for said in conversations.tell(found):
+        facts = ", ".join(f"{name} {value}" for name, value in said.facts.items() if value not in (None, 0.0))
+        typer.echo(plain(f"── {said.who}" + (f" ({facts})" if facts else "")))
+        typer.echo("\n".join(map(plain, said.text.expandtabs().split("\n"))) + "\n" if said.text else "")
+    return exits.DONE
 
 
 @app.command()
@@ -237,6 +278,8 @@ def export(
     settings = _settings()
     with desk.store_of(settings) as store:
         chosen = runs.find_run(store, run)
+        if chosen.kind == answer.KIND:
+            raise UsageError(f"run {chosen.id} is an agent's; its answer: jarvis runs report {chosen.id}")
         place = directory or export_directory(chosen)
         if place is None:
             raise UsageError(

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from secrets import token_hex
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -15,11 +16,15 @@ from jarvis_cli.progress import Display, display
 from jarvis_workers.errors import BrokerUnavailable
 from jarvis_workers.service import absence, desk
 from jarvis_workers.service.rulebook import Chosen
+from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.sources import Source, open_source
 from jarvis_workers.service.submit import Request, submit
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
+
+if TYPE_CHECKING:
+    from jarvis_workers.dispatch.broker import Doorbell
 
 KIND = "sec.fast"
 
@@ -76,15 +81,22 @@ def scan_on_cluster(settings: Settings, wanted: Wanted, asked: Delivery | None, 
 
             run_id = begin(_compared(store, wanted, scan))
             if asked is None:
-                typer.echo(run_id)
-                # It is submitted: what cannot be rung for now, the workers find.
-                with suppress(BrokerUnavailable):
-                    fleet.ring(settings, store, bell)
-                if queues := absence.missing(store, KIND, settings.lease_seconds):
-                    screen.tell(absence.says(queues))
-                return exits.DONE
+                return leave(settings, store, bell, find_run(store, run_id), screen)
             run = wait_for_workers(settings, store, run_id, screen)
         return deliver(store, blobs, run, asked, screen)
+
+
+def leave(settings: Settings, store: Store, bell: "Doorbell", run: Run, screen: Display) -> int:
+    """Leave a run that is submitted to the workers, and say its id."""
+    from jarvis_workers.service import fleet  # noqa: PLC0415
+
+    typer.echo(run.id)
+    # What cannot be rung for now, the workers find.
+    with suppress(BrokerUnavailable):
+        fleet.ring(settings, store, bell)
+    if queues := absence.missing(store, run.kind, settings.lease_seconds):
+        screen.tell(absence.says(queues))
+    return exits.DONE
 
 
 def wait_for_workers(settings: Settings, store: Store, run_id: str, screen: Display) -> Run:

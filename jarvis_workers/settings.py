@@ -73,6 +73,7 @@ Languages = Annotated[tuple[Language, ...], BeforeValidator(_listed)]
 Severities = Annotated[dict[str, Literal["high", "medium", "low"]], BeforeValidator(_mapped)]
 Seconds = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
+Count10 = Annotated[int, Field(ge=1, le=10_000_000_000)]
 Megabytes = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 
 
@@ -115,6 +116,16 @@ class Cache(Frozen):
         return int(self.max_mb * 1_000_000)
 
 
+class Agent(Frozen):
+    """How far a conversation may go (None: no limit), and directories with what is called after each tool."""
+
+    rounds: Count = 60
+    tokens: Count10 | None = 2_000_000
+    cost: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    seconds: Seconds = 3600
+    after_tool_call_cb_dirs: Names = ()
+
+
 class Report(Frozen):
     """What is told of what was found."""
 
@@ -140,6 +151,7 @@ class Settings(Frozen):
     rules: Rules = Rules()
     cache: Cache = Cache()
     report: Report = Report()
+    agent: Agent = Agent()
     model_group: str | None = None
     models: Mapping[str, ModelGroup] = Field(default_factory=dict)
 

@@ -5,7 +5,6 @@ which puts their jobs back without blame.  A job runs as long as its lease is re
 `deadline_seconds` at most.
 """
 
-import asyncio
 import os
 import resource
 import threading
@@ -14,16 +13,19 @@ import traceback
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar
 
 from jarvis_workers.dispatch import story
 from jarvis_workers.dispatch.hands import go_on, patiently, pause
-from jarvis_workers.dispatch.routes import POOLS
+from jarvis_workers.dispatch.routes import POOLS, TALKS_CONNECTIONS
 from jarvis_workers.dispatch.writer import Holder, Writer
-from jarvis_workers.errors import StepFailed, StoreError, StoreFull
+from jarvis_workers.errors import StoreError, StoreFull
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.flow import Step, step_of
+from jarvis_workers.steps.flow import step_of
+from jarvis_workers.steps.loop import Loop
 from jarvis_workers.steps.perform import keep, load
+from jarvis_workers.steps.talks import Talks
 from jarvis_workers.store import jobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Commit
@@ -31,7 +33,7 @@ from jarvis_workers.store.values import Claimed, Commit
 STACK_BYTES = 512 << 10
 OPEN_FILES = 65536
 # The writer and the end have a connection of their own.
-AT_THE_STORE = POOLS["agent"].connections - 2
+AT_THE_STORE = POOLS["agent"].connections - TALKS_CONNECTIONS - 2
 LAST_SECONDS = 2.0
 BROKEN = 70
 
@@ -45,21 +47,20 @@ class Agents:
         self,
         worker_id: str,
         world: tuple[Store, Blobs, Callable[[], None]],
+        talks: Talks,
         *,
         lease_seconds: float,
         deadline_seconds: float,
     ) -> None:
         self.store, self.blobs, self.ring = world
-        self.deadline_seconds = deadline_seconds
+        self.talks = talks
         self._told, self._ended = threading.Event(), threading.Event()
         self._process = f"{worker_id}/{os.getpid()}"
         holder = Holder(worker_id, self._process, lease_seconds)
-        self._writer = Writer(self.store, holder, self._lose, self._told)
-        self._loop = asyncio.new_event_loop()
-        self._talks: dict[Claimed, asyncio.Task[Any]] = {}
-        self._called_off: set[Claimed] = set()
+        self._loop = Loop(deadline_seconds)
+        self._writer = Writer(self.store, holder, self._loop.cancel, self._told)
         self._at_the_store = threading.BoundedSemaphore(AT_THE_STORE)
-        self._threads = [_vital(self._loop.run_forever), _vital(self._writer.run), _vital(self._end_in_time)]
+        self._threads = [_vital(self._loop.run), _vital(self._writer.run), _vital(self._end_in_time)]
 
     def do(self, job_id: int) -> None:
         """Claim, converse, save; a task boundary: what the job raises is recorded on its row."""
@@ -95,7 +96,7 @@ class Agents:
     def close(self) -> None:
         """Write what is left, and end the threads."""
         self._writer.close()
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._loop.stop()
         self._ended.set()
         self._told.set()
         for thread in self._threads:
@@ -103,51 +104,17 @@ class Agents:
 
     def _decide(self, job: Claimed) -> Commit:
         module, work = self._briefly(lambda: load(self.store, job))
-        return asyncio.run_coroutine_threadsafe(self._converse(job, step_of(module), work), self._loop).result()
-
-    async def _converse(self, job: Claimed, step: Step, work: Any) -> Commit:
-        talk = asyncio.current_task()
-        assert talk is not None
-        self._talks[job] = talk
-        if self._told.is_set():
-            self._cancel(job)
-        limit = asyncio.timeout(self.deadline_seconds)
-        try:
-            async with limit:
-                return await step.converse(work, self.blobs)
-        except TimeoutError as error:
-            if limit.expired():
-                raise StepFailed(f"took longer than {self.deadline_seconds:g} s") from error
-            raise
-        except (asyncio.CancelledError, SystemExit, KeyboardInterrupt) as error:
-            if job in self._called_off:
-                raise
-            raise StepFailed(f"ended itself by {type(error).__name__}") from error
-        finally:
-            del self._talks[job]
-            self._called_off.discard(job)
+        return self._loop.start(job, partial(step_of(module).converse, work, self.blobs, self.talks)).result()
 
     def _pause(self, job: Claimed, why: str) -> None:
         self._briefly(lambda: pause(self.store, job, why, self._process))
-
-    def _lose(self, job: Claimed) -> None:
-        self._loop.call_soon_threadsafe(self._cancel, job)
-
-    def _cancel(self, job: Claimed) -> None:
-        if job in self._talks:
-            self._called_off.add(job)
-            self._talks[job].cancel()
-
-    def _cancel_all(self) -> None:
-        for job in self._talks:
-            self._cancel(job)
 
     def _end_in_time(self) -> None:
         """Once told, cancel everything; a process that is still there after LAST_SECONDS is ended."""
         self._told.wait()
         if self._ended.is_set():
             return
-        self._loop.call_soon_threadsafe(self._cancel_all)
+        self._loop.cancel_all()
         if not self._ended.wait(LAST_SECONDS):
             held = self._writer.held
             with suppress(StoreError):

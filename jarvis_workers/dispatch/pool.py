@@ -9,10 +9,10 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import billiard.pool
 from celery import Celery
@@ -24,11 +24,13 @@ from jarvis_workers import telemetry
 from jarvis_workers.dispatch.agents import Agents, make_room
 from jarvis_workers.dispatch.broker import Doorbell, make_app
 from jarvis_workers.dispatch.hands import Hands
-from jarvis_workers.dispatch.routes import POOLS, queue_key, task_names
+from jarvis_workers.dispatch.routes import POOLS, TALKS_CONNECTIONS, queue_key, task_names
 from jarvis_workers.dispatch.sender import Sender
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
 from jarvis_workers.steps.known import loaded_rules
+from jarvis_workers.steps.means import means_of
 from jarvis_workers.steps.remembered import loaded_flow
+from jarvis_workers.steps.talks import Talks
 from jarvis_workers.store.engine import Store, open_store
 from jarvis_workers.telemetry import LogLevel
 from jarvis_workers.toolchain.lifetime import die_with_parent
@@ -42,7 +44,8 @@ ANSWER_LOOKS = 10
 class Orders:
     """What a pool process is told: where things are, which queue, how many slots, how long things may take.
 
-    `imports` are modules that make more pipelines known.
+    `imports` are modules that make more pipelines known, `models` the model groups by name, keys and all, `callbacks`
+    directories of users' own.
     """
 
     broker_url: str
@@ -60,6 +63,8 @@ class Orders:
     results_bytes: int = 0
     imports: tuple[str, ...] = ()
     log_level: LogLevel = "info"
+    models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    callbacks: tuple[str, ...] = ()
 
     def line(self) -> bytes:
         """Return the orders as a line."""
@@ -88,7 +93,8 @@ def _body(hands: Does) -> Callable[..., None]:
 
 def open_world(orders: Orders) -> tuple[Store, Blobs, Callable[[], None]]:
     """Open what one process works with."""
-    store = open_store(orders.store_url, connections=POOLS[orders.queue].connections)
+    kept_for_talks = TALKS_CONNECTIONS if POOLS[orders.queue].kind == "threads" else 0
+    store = open_store(orders.store_url, connections=POOLS[orders.queue].connections - kept_for_talks)
     sender = Sender(
         store,
         Doorbell(orders.broker_url),
@@ -150,10 +156,13 @@ def _decide(app: Celery, orders: Orders) -> None:
 
 
 def _converse(app: Celery, orders: Orders) -> None:
+    means = means_of(orders.models, Path(orders.cache), orders.callbacks)
+    talks = Talks(open_store(orders.store_url, connections=TALKS_CONNECTIONS, durable=True), means)
     make_room()
     agents = Agents(
         orders.worker_id,
         open_world(orders),
+        talks,
         lease_seconds=orders.lease_seconds,
         deadline_seconds=orders.deadline_seconds,
     )
@@ -163,6 +172,7 @@ def _converse(app: Celery, orders: Orders) -> None:
         _work(app, orders)
     finally:
         agents.close()
+        talks.close()
 
 
 def _work(app: Celery, orders: Orders) -> None:

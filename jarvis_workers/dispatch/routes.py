@@ -18,9 +18,11 @@ class Pool:
     connections: int = 1
 
 
+# Of an agent process, what its conversations are read from and saved with.
+TALKS_CONNECTIONS = 3
 POOLS: Mapping[str, Pool] = {
     "scan": Pool("prefork"),
-    "agent": Pool("threads", 200, connections=6),
+    "agent": Pool("threads", 200, connections=6 + TALKS_CONNECTIONS),
     # One long plan or report must not hold up all others.
     "control": Pool("prefork", 2),
 }

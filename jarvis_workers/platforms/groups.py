@@ -77,17 +77,25 @@ class ModelGroup(Frozen):
         return self.api_key_env is not None or self.base_url == OPENAI_URL
 
 
-def choose_group(groups: Mapping[str, ModelGroup], name: str | None, environ: Mapping[str, str]) -> ModelGroup | None:
-    """Return the group called `name`, else the only one, else that of the environment, else None.
+def all_groups(groups: Mapping[str, ModelGroup], environ: Mapping[str, str]) -> dict[str, ModelGroup]:
+    """Return the groups with that of the environment, if its variables are set."""
+    found = None if ENVIRONMENT in groups else _of_environment(environ)
+    return {**groups, **({ENVIRONMENT: found} if found else {})}
+
+
+def choose_group(groups: Mapping[str, ModelGroup], name: str | None, environ: Mapping[str, str]) -> str | None:
+    """Return `name`, else that of the only group, else that of the environment, else None.
 
     Raises SettingsError for a name that no group has.
     """
+    known = all_groups(groups, environ)
     if name is not None:
-        found = groups.get(name) or (_of_environment(environ) if name == ENVIRONMENT else None)
-        if found is None:
+        if name not in known:
             raise SettingsError(f'models: there is no group "{name}"{_hint(name, groups)}')
-        return found
-    return next(iter(groups.values())) if len(groups) == 1 else _of_environment(environ)
+        return name
+    if len(groups) == 1:
+        return next(iter(groups))
+    return ENVIRONMENT if ENVIRONMENT in known else None
 
 
 def tell_problem(wrong: "ErrorDetails", groups: object) -> str:

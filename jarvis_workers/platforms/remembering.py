@@ -5,13 +5,13 @@ arguments of its calls are JSON.  Where answers are kept is the caller's; a dire
 is also how a conversation with a real model is recorded and played again.
 """
 
+import asyncio
 import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Protocol
 
 from jarvis_workers.errors import ModelUnavailable, UsageError
-from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.platforms.request import encode, request_hash
 from jarvis_workers.platforms.words import Hear, Platform, Reply, Request, ToolCall, reply_from
 
@@ -29,16 +29,20 @@ class Answers(Protocol):
 
 
 class Remembering:
-    """A platform that asks another one only for what it does not know; `offline`, it asks nobody."""
+    """A platform, for one conversation, that asks another one only for what it does not know; `offline`, nobody.
 
-    def __init__(self, platform: Platform, profile: Profile, answers: Answers, *, offline: bool = False) -> None:
-        self.name, self.model = platform.name, platform.model
-        self._platform, self._profile = platform, profile
+    What follows a question that was not known holds its answer: once one was not known, nothing more is looked up.
+    """
+
+    def __init__(self, platform: Platform, answers: Answers, *, offline: bool = False) -> None:
+        self.name, self.model, self.profile = platform.name, platform.model, platform.profile
+        self._platform = platform
         self._answers, self._offline = answers, offline
+        self._known_so_far = True
 
     def ask(self, request: Request, hear: Hear | None = None) -> Reply:
         key = self._key(request)
-        known = self._recall(key)
+        known = self._recall(key) if self._known_so_far else None
         if known is not None:
             if hear:
                 hear(known.content)
@@ -47,10 +51,11 @@ class Remembering:
 
     async def ask_async(self, request: Request) -> Reply:
         key = self._key(request)
-        return self._recall(key) or self._keep(key, await self._platform.ask_async(request))
+        known = await asyncio.to_thread(self._recall, key) if self._known_so_far else None
+        return known or self._keep(key, await self._platform.ask_async(request))
 
     def _key(self, request: Request) -> str:
-        return request_hash(encode(request, self.model, self._profile), request.vote)
+        return request_hash(encode(request, self.model, self.profile), request.vote)
 
     def _recall(self, key: str) -> Reply | None:
         text = self._answers.find(key)
@@ -58,6 +63,7 @@ class Remembering:
             return reply_from(json.loads(text)).remembered()
         if self._offline:
             raise ModelUnavailable(f"no recorded answer to request {key[:12]}; record the conversation again")
+        self._known_so_far = False
         return None
 
     def _keep(self, key: str, reply: Reply) -> Reply:

@@ -5,7 +5,10 @@ Nothing here knows a wire format: `request.py` writes what a server reads, `repl
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from jarvis_workers.platforms.profiles import Profile
 
 Role = Literal["system", "user", "assistant", "tool"]
 Hear = Callable[[str], None]
@@ -108,6 +111,7 @@ class Platform(Protocol):
 
     name: str
     model: str
+    profile: "Profile"
 
     def ask(self, request: Request, hear: Hear | None = None) -> Reply:
         """Answer; `hear` is given the text as it comes."""

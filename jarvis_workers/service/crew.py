@@ -17,7 +17,10 @@ LAST_WORDS_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a job: a commit, the error of its own work, the death of its process, or no room for its results."""
+    """What came of a job: a commit, the error of its own work, the death of its process, no room for its results.
+
+    Or nothing yet: it is given back, to be done later, without blame.
+    """
 
     job: Claimed
     process: str = ""
@@ -25,6 +28,7 @@ class Answer:
     error: str | None = None
     death: str | None = None
     full: str | None = None
+    given_back: bool = False
 
 
 @dataclass(slots=True)

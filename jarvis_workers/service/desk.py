@@ -5,16 +5,20 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from secrets import token_hex
 
 from jarvis_workers.errors import StoreError
 from jarvis_workers.service.local import Limits, LocalExecutor, World
+from jarvis_workers.service.models import model_facts
 from jarvis_workers.service.presence import this_worker
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
 from jarvis_workers.snapshots.results import FOLDER, Results
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.each_file import Limits as FileLimits
+from jarvis_workers.steps.means import means_of
+from jarvis_workers.steps.talks import Means, Talks
 from jarvis_workers.store import workers
 from jarvis_workers.store.engine import CONNECTIONS, Store, open_store
 from jarvis_workers.store.runs import Run
@@ -60,8 +64,9 @@ def executor_of(
     tell: Callable[[str], None],
     show: Show,
     environ: Mapping[str, str] = os.environ,
+    talks: Callable[[], Talks] | None = None,
 ) -> Iterator[LocalExecutor]:
-    """Make the executor of this command."""
+    """Make the executor of this command; `talks` opens what its conversations share, if not as settings say."""
     limits = Limits(
         processes=settings.process_count,
         lease_seconds=settings.lease_seconds,
@@ -75,6 +80,7 @@ def executor_of(
     }
     with tempfile.TemporaryFile() as errors:
         world = World(
+            talks=talks or partial(talks_of, settings),
             store=store,
             blobs=blobs_of(settings),
             where=where,
@@ -98,6 +104,13 @@ def _enrolled(store: Store, worker: WorkerFacts) -> Iterator[WorkerFacts]:
     finally:
         with suppress(StoreError), store.write() as session:
             workers.leave(session, worker.id)
+
+
+def talks_of(settings: Settings, change: Callable[[Means], Means] = lambda means: means) -> Talks:
+    """Open what the conversations of this process share."""
+    means = means_of(model_facts(settings), settings.data_dir / "cache", settings.agent.after_tool_call_cb_dirs)
+    store = open_store(settings.effective_store_url, connections=CONNECTIONS, durable=True)
+    return Talks(store, change(means))
 
 
 def selection_of(settings: Settings, include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()) -> Selection:

@@ -16,18 +16,21 @@ from typing import IO, TYPE_CHECKING
 
 from jarvis_workers.errors import JarvisError, StoreError, StoreFull, StoreUnavailable, UsageError
 from jarvis_workers.service.crew import Answer, Crew, Seat
+from jarvis_workers.service.talkers import Talkers
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.controller import Controller, advance
-from jarvis_workers.steps.flow import CONTROL_QUEUE
+from jarvis_workers.steps.flow import CONTROL_QUEUE, has_talks
 from jarvis_workers.steps.perform import load, perform, recall, save
 from jarvis_workers.store import crashes, events, jobs, runs, stages, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
-from jarvis_workers.store.values import Claimed
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed
 
 if TYPE_CHECKING:
     from sqlmodel import Session
+
+    from jarvis_workers.steps.talks import Talks
 
 SCAN_QUEUE = "scan"
 LEASE_MARGIN_SECONDS = 10
@@ -47,7 +50,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What a command works on and with. `clock` is monotonic; `environ` is what children may see a part of."""
+    """What a command works on and with. `clock` is monotonic; `environ` is what children may see a part of.
+
+    `talks` opens what conversations share, when a run has any.
+    """
 
     store: Store
     blobs: Blobs
@@ -57,6 +63,7 @@ class World:
     errors: IO[bytes]
     tell: Callable[[str], None]
     show: Callable[[Run, list[StageProgress]], None] = field(default=lambda _run, _stages: None)
+    talks: Callable[[], "Talks"] | None = None
 
 
 class LocalExecutor:
@@ -75,6 +82,7 @@ class LocalExecutor:
         )
         self._answers: list[Answer] = []
         self._control: tuple[Claimed, Future[Answer]] | None = None
+        self._talkers: Talkers | None = None
         self._next_tick = 0.0
         self._hungry = True
 
@@ -88,7 +96,7 @@ class LocalExecutor:
 
         Raises StoreError when the store is full, or away for longer than we have patience.
         """
-        with self._open(), self._leave_resumable(run_id):
+        with self._open(run_id), self._leave_resumable(run_id):
             away_since: float | None = None
             while True:
                 try:
@@ -101,14 +109,19 @@ class LocalExecutor:
                     return run
 
     @contextmanager
-    def _open(self) -> Iterator[None]:
+    def _open(self, run_id: str) -> Iterator[None]:
         self._bell, self._ring = socket.socketpair()
         self.crew.selector.register(self._bell, selectors.EVENT_READ)
+        if self.world.talks and has_talks(self._look(run_id).kind):
+            self._talkers = Talkers(self.world.talks(), self.world.blobs, self._wake)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="control")
         try:
             yield
         finally:
             self.crew.dismiss()
+            if self._talkers:
+                self._talkers.close()
+                self._talkers = None
             self._thread.shutdown(wait=True, cancel_futures=True)
             self.crew.selector.close()
             self._bell.close()
@@ -129,8 +142,13 @@ class LocalExecutor:
             with suppress(StoreError):
                 self.controller.resign()
 
+    def _wake(self) -> None:
+        self._ring.send(b"!")
+
     def _stop_work(self, run_id: str, why: str) -> None:
         self.crew.dismiss()
+        if self._talkers:
+            self._talkers.call_off()
         with self.store.write() as session:
             jobs.release_worker(session, self.worker.id)
             runs.pause(session, run_id, why, executor=self.executor)
@@ -176,6 +194,9 @@ class LocalExecutor:
             jobs.release_strays(session, self.worker.id, self._held())
             if self._control:
                 jobs.renew(session, [self._control[0]], self.limits.lease_seconds)
+            if self._talkers and (talking := self._talkers.held):
+                kept = jobs.renew(session, talking, self.limits.lease_seconds)
+                self._talkers.drop(job for job in talking if job.id not in kept)
         self.controller.tick()
         self._enforce_limit(now)
         with self.store.read() as session:
@@ -187,6 +208,7 @@ class LocalExecutor:
 
     def _held(self) -> set[int]:
         held = {job.id for _, job in self.crew.busy} | {answer.job.id for answer in self._answers}
+        held |= {job.id for job in self._talkers.held} if self._talkers else set()
         return held | ({self._control[0].id} if self._control else set())
 
     def _forgive_sleep(self, now: float) -> None:
@@ -211,11 +233,15 @@ class LocalExecutor:
         with self.store.write() as session:
             given = list(self._claims(session))
             control = None if self._control else self._claim(session, CONTROL_QUEUE, self.worker.id)
+            talking = self._claim_many(session, AGENT_QUEUE, self._talkers.free) if self._talkers else []
         self._hungry = False
         if control:
             future = self._thread.submit(self._do, control)
             self._control = (control, future)
-            future.add_done_callback(lambda _: self._ring.send(b"!"))
+            future.add_done_callback(lambda _: self._wake())
+        for job in talking:
+            assert self._talkers is not None
+            self._talkers.start(job, *load(self.store, job))
         for seat, job in given:
             module, work = load(self.store, job)
             commit = recall(module, work, self.world.blobs)
@@ -233,17 +259,20 @@ class LocalExecutor:
             yield seat, job
 
     def _claim(self, session: "Session", queue: str, process: str) -> Claimed | None:
+        claimed = self._claim_many(session, queue, 1, process)
+        return claimed[0] if claimed else None
+
+    def _claim_many(self, session: "Session", queue: str, limit: int, process: str | None = None) -> list[Claimed]:
         scan_lease = self.limits.hard_limit_seconds + LEASE_MARGIN_SECONDS
-        claimed = jobs.claim_many(
+        return jobs.claim_many(
             session,
             executor=self.executor,
             queue=queue,
             worker_id=self.worker.id,
-            process=process,
-            limit=1,
+            process=process or self.worker.id,
+            limit=limit,
             lease_seconds=scan_lease if queue == SCAN_QUEUE else self.limits.lease_seconds,
         )
-        return claimed[0] if claimed else None
 
     def _do(self, job: Claimed) -> Answer:
         """Do a control job in the thread. A task boundary: its error is recorded on the job's row."""
@@ -267,12 +296,16 @@ class LocalExecutor:
             future = self._control[1]
             self._control = None
             self._answers.append(future.result())
+        if self._talkers:
+            self._answers += self._talkers.take()
         if not self._answers:
             return
+        given_back = [answer.job for answer in self._answers if answer.given_back]
         commits = [(answer.job, answer.commit) for answer in self._answers if answer.commit]
         if commits:
             save(self.store, self.world.blobs, commits)
         with self.store.write() as session:
+            jobs.release(session, given_back)
             for answer in self._answers:
                 self._blame(session, answer)
         full = next((answer.full for answer in self._answers if answer.full), None)
@@ -306,5 +339,7 @@ class LocalExecutor:
         self._answers.clear()
         if self.crew.busy:
             self.crew.dismiss()
+        if self._talkers:
+            self._talkers.call_off()
         with self.store.write() as session:
             jobs.release_worker(session, self.worker.id)

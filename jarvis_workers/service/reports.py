@@ -11,7 +11,7 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.earlier import read_result
 from jarvis_workers.steps.profile import merge
 from jarvis_workers.steps.write_report import REPORT, load, report_body
-from jarvis_workers.store import artifacts, jobs, stages
+from jarvis_workers.store import artifacts, jobs, stages, talks
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
@@ -33,12 +33,13 @@ def run_part(store: Store, run: Run) -> dict[str, Any]:
     """Return the only part of a report that differs between two runs over the same input."""
     with store.read() as session:
         progress = stages.progress(session, run.id)
+        taken = talks.total(session, run.id)
     return {
         "id": run.id,
         "kind": run.kind,
         "state": run.state,
         "reason": run.reason,
-        "model": None,
+        "model": _model(run, taken) if "model_group" in run.options else None,
         "scanned_root": run.root,
         "snapshot": run.snapshot_id,
         "version": run.version,
@@ -49,7 +50,7 @@ def run_part(store: Store, run: Run) -> dict[str, Any]:
         "started_at": _iso(run.started_at),
         "ended_at": _iso(run.ended_at),
         "seconds": _seconds(run.created_at, run.ended_at),
-        "cost": 0.0,
+        "cost": round(taken.cost, 6),
         "stages": {stage.name: _stage(stage) for stage in progress},
     }
 
@@ -77,6 +78,12 @@ def read_profile(store: Store, blobs: Blobs, run: Run) -> dict[str, Any]:
         scans = jobs.outcomes(session, run.id, "scan")
     taken = [read_result(blobs, scan["result"]).get("profile") for scan in scans]
     return merge(said for said in taken if said)
+
+
+def _model(run: Run, taken: talks.Total) -> dict[str, Any]:
+    numbers = taken._asdict()
+    del numbers["cost"]
+    return {"group": run.options["model_group"], **numbers, "seconds": round(taken.seconds, 3)}
 
 
 def _stage(stage: StageProgress) -> dict[str, Any]:

@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from jarvis_workers import __version__
+from jarvis_workers.agent.limits import Limits as AgentLimits
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import shown
 from jarvis_workers.service.baselines import Baseline
@@ -24,6 +25,15 @@ from jarvis_workers.store.runs import Run, SnapshotFacts
 
 BATCHES_PER_PROCESS = 4
 SMALLEST_BATCH_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTask:
+    """What an agent is asked to do, with the model of which group, within which limits."""
+
+    task: str
+    model_group: str
+    limits: AgentLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +60,7 @@ class Request:
     profile: bool = False
     baseline: Baseline | None = None
     may_be_empty: bool = False
+    agent: AgentTask | None = None
 
 
 def submit(store: Store, blobs: Blobs, request: Request, on_progress: Callable[[int, int], None] | None = None) -> str:
@@ -106,9 +117,14 @@ def _options(request: Request, snapshot: Snapshot) -> dict[str, Any]:
         "limits": request.limits._asdict(),
         "cache": request.cache and not request.profile,
         **({"profile": True} if request.profile else {}),
+        **(_task(request.agent) if request.agent else {}),
         **({"baseline": _compared(request, request.baseline)} if request.baseline else {}),
         **({"rules": dict(request.rules.facts)} if request.rules.facts else {}),
     }
+
+
+def _task(asked: AgentTask) -> dict[str, Any]:
+    return {"task": asked.task, "model_group": asked.model_group, "agent_limits": asdict(asked.limits)}
 
 
 def _compared(request: Request, baseline: Baseline) -> dict[str, Any]:

@@ -17,9 +17,11 @@ from jarvis_workers.dispatch.routes import POOLS
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.fleet import bell_of, broker_url
 from jarvis_workers.service.local import LEASE_MARGIN_SECONDS
+from jarvis_workers.service.models import model_facts
 from jarvis_workers.service.presence import this_worker
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store
+from jarvis_workers.store.values import AGENT_QUEUE
 from jarvis_workers.store.workers import WorkerFacts
 
 PARENT_CONNECTIONS = 1
@@ -52,6 +54,8 @@ def _plan(settings: Settings, queue: str, concurrency: int | None, token: str) -
         tick_seconds=settings.tick_seconds,
         resend_seconds=settings.resend_seconds,
         log_level=settings.log_level,
+        models=model_facts(settings) if queue == AGENT_QUEUE else {},
+        callbacks=settings.agent.after_tool_call_cb_dirs,
     )
     return orders, facts
 

@@ -15,13 +15,13 @@ EXCLUDED_DIRECTORIES = frozenset({b".git", b"build", b"out", b"target", b"third_
 
 @dataclass(frozen=True)
 class Selection:
-    """The choice of a user: suffixes with their dot, case-sensitive; globs as in .gitignore, relative to the root.
+    """The choice of a user: suffixes with their dot, case-sensitive, None for all; globs as in .gitignore.
 
-    With `include`, only what such a glob matches, or what lies in a directory that one matches, is wanted; what is
-    `unchanged` is not.
+    Globs are relative to the root. With `include`, only what such a glob matches, or what lies in a directory that one
+    matches, is wanted; what is `unchanged` is not.
     """
 
-    suffixes: frozenset[bytes]
+    suffixes: frozenset[bytes] | None
     exclude_dirs: frozenset[bytes] = EXCLUDED_DIRECTORIES
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
@@ -30,6 +30,8 @@ class Selection:
     unchanged: Unchanged | None = None
 
     def is_source(self, name: bytes) -> bool:
+        if self.suffixes is None:
+            return True
         dot = name.rfind(b".")
         return dot > 0 and name[dot:] in self.suffixes
 

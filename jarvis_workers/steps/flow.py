@@ -9,11 +9,14 @@ import importlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
+from jarvis_workers.store.values import AGENT_QUEUE
+
 if TYPE_CHECKING:
     from sqlmodel import Session
 
     from jarvis_workers.snapshots.blobs import Blobs
     from jarvis_workers.steps.earlier import Earlier
+    from jarvis_workers.steps.talks import Talks
     from jarvis_workers.store.runs import Run
     from jarvis_workers.store.values import Claimed, Commit, NewJob
 
@@ -39,7 +42,7 @@ class Step(Protocol):
     load: Callable[["Session", "Run", "Claimed"], Any]
     decide: Callable[[Any, "Blobs"], "Commit"]
     recall: Callable[[Any, "Blobs"], "Commit | None"]
-    converse: Callable[[Any, "Blobs"], Awaitable["Commit"]]
+    converse: Callable[[Any, "Blobs", "Talks"], Awaitable["Commit"]]
 
 
 FLOWS: Mapping[str, tuple[Stage, ...]] = {
@@ -49,6 +52,7 @@ FLOWS: Mapping[str, tuple[Stage, ...]] = {
         Stage("flow", module="trace_flows", queue="scan"),
         Stage("report", module="write_report", queue="control"),
     ),
+    "agent": (Stage("converse", module="converse_task", queue=AGENT_QUEUE),),
 }
 CONTROL_QUEUE = "control"
 PLAN = "plan"
@@ -57,6 +61,11 @@ PLAN = "plan"
 def stage_of(kind: str, name: str) -> Stage:
     """Return a stage of a pipeline."""
     return next(stage for stage in FLOWS[kind] if stage.name == name)
+
+
+def has_talks(kind: str) -> bool:
+    """Whether a pipeline has conversations."""
+    return any(stage.queue == AGENT_QUEUE for stage in FLOWS[kind])
 
 
 def step_of(module: str) -> Step:

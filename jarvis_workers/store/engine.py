@@ -12,6 +12,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -94,10 +95,18 @@ class Store:
         self.engine.dispose()
 
 
-def open_store(url: str, *, clock: Clock | None = None, migrate: bool = False, connections: int = CONNECTIONS) -> Store:
+def open_store(
+    url: str,
+    *,
+    clock: Clock | None = None,
+    migrate: bool = False,
+    connections: int = CONNECTIONS,
+    durable: bool = False,
+) -> Store:
     """Return the store at `url`, its schema checked; SQLite is made and migrated on the way.
 
-    At most `connections` are open to PostgreSQL, the first when it is wanted, and are kept.
+    At most `connections` are open to PostgreSQL, the first when it is wanted, and are kept. What a `durable` store has
+    committed outlives a loss of power in SQLite, too, as it always does in PostgreSQL.
 
     Raises StoreError for a wrong address, a network file system or a schema that does not fit,
     StoreUnavailable when nothing answers, StoreFull when it cannot be written.
@@ -105,7 +114,7 @@ def open_store(url: str, *, clock: Clock | None = None, migrate: bool = False, c
     address = _address(url)
     if address.get_backend_name() == "sqlite":
         _prepare_file(address)
-    store = Store(make_engine(address, connections), clock)
+    store = Store(make_engine(address, connections, durable=durable), clock)
     try:
         check_schema(store.engine, migrate=migrate or store.dialect == "sqlite")
     except DBAPIError as error:
@@ -117,11 +126,11 @@ def open_store(url: str, *, clock: Clock | None = None, migrate: bool = False, c
     return store
 
 
-def make_engine(address: URL, connections: int) -> Engine:
+def make_engine(address: URL, connections: int, *, durable: bool = False) -> Engine:
     """Return an engine with our way of connecting and beginning."""
     if address.get_backend_name() == "sqlite":
         engine = create_engine(address, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False})
-        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "connect", partial(_prepare_sqlite, "FULL" if durable else "NORMAL"))
         event.listen(engine, "begin", _begin_sqlite)
         return engine
     patience = {name: value for name, value in PATIENCE.items() if name not in address.query}
@@ -182,9 +191,9 @@ def _prepare_file(address: URL) -> None:
         )
 
 
-def _prepare_sqlite(connection: sqlite3.Connection, _: Any) -> None:
+def _prepare_sqlite(synchronous: str, connection: sqlite3.Connection, _: Any) -> None:
     connection.isolation_level = None
-    for pragma in (f"busy_timeout={BUSY_SECONDS * 1000}", "synchronous=NORMAL", "foreign_keys=ON"):
+    for pragma in (f"busy_timeout={BUSY_SECONDS * 1000}", f"synchronous={synchronous}", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}").close()
     _use_wal(connection)
 

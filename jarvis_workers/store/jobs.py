@@ -10,11 +10,11 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, bindparam, case, select, update
 from sqlmodel import Session
 
-from jarvis_workers.store import artifacts, candidates
+from jarvis_workers.store import artifacts, candidates, talks
 from jarvis_workers.store.crashes import room_for_suspects
 from jarvis_workers.store.sql import changed, insert_missing, now
 from jarvis_workers.store.tables import ACTIVE_RUNS, HEAVIEST_FIRST, JOB, RUN, WAITING_JOBS
-from jarvis_workers.store.values import Claimed, Finished, NewJob, TakenBack
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Finished, NewJob, TakenBack
 
 ATTEMPTS = 3
 BACK_OFF_SECONDS = 1.0
@@ -173,6 +173,8 @@ def commit_many(session: Session, finished: Sequence[Finished]) -> set[int]:
         candidates.insert(session, entry.job.run_id, entry.job.id, entry.commit.spots, meanings=meanings)
         artifacts.save(session, entry.job.run_id, entry.artifacts)
         insert_jobs(session, entry.job.run_id, entry.job.stage, entry.commit.children)
+    if talked := [entry.job.id for entry in accepted if entry.job.queue == AGENT_QUEUE]:
+        talks.forget_lines(session, talked)
     return {entry.job.id for entry in accepted}
 
 
@@ -236,3 +238,17 @@ def outcomes(session: Session, run_id: str, stage: str) -> list[dict[str, Any]]:
         JOB.c.run_id == run_id, JOB.c.stage == stage, JOB.c.step != "plan"
     )
     return [dict(row) for row in session.execute(chosen.order_by(JOB.c.id)).mappings()]
+
+
+def named(session: Session, run_id: str, queue: str) -> list[tuple[int, str, str]]:
+    """Return the jobs of a run on a queue, but for those that plan: id, label and state."""
+    chosen = select(JOB.c.id, JOB.c.label, JOB.c.state).where(
+        JOB.c.run_id == run_id, JOB.c.queue == queue, JOB.c.step != "plan"
+    )
+    return [(row.id, row.label, row.state) for row in session.execute(chosen.order_by(JOB.c.id))]
+
+
+def run_of(session: Session, job_id: int, queue: str) -> str | None:
+    """Return the run of a job, None if the queue has no such job."""
+    found = session.execute(select(JOB.c.run_id).where(JOB.c.id == job_id, JOB.c.queue == queue, JOB.c.step != "plan"))
+    return found.scalar_one_or_none()

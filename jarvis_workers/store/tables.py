@@ -176,6 +176,49 @@ class BlobUseRow(SQLModel, table=True):
     at: float
 
 
+class RecordRow(SQLModel, table=True):
+    """A line of the transcript of a conversation that is on; `fence` tells the executions of its job apart."""
+
+    __tablename__ = "record"
+    job_id: int = Field(foreign_key="job.id", ondelete="CASCADE", primary_key=True)
+    fence: int = Field(primary_key=True)
+    number: int = Field(primary_key=True)
+    line: bytes = Field(sa_type=LargeBinary)
+
+
+class AnswerRow(SQLModel, table=True):
+    """A model's answer, by the hash of all that it depends on."""
+
+    __tablename__ = "answer"
+    key: str = Field(primary_key=True, max_length=64)
+    text: str = Field(sa_type=Text)
+    at: float
+
+
+class ModelCallRow(SQLModel, table=True):
+    """An answer that a run took: tokens, dollars, seconds. `tries` is 0 where it was remembered."""
+
+    __tablename__ = "model_call"
+    id: int | None = Field(default=None, primary_key=True)
+    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", max_length=32, index=True)
+    job_id: int
+    model: str = Field(sa_type=Text)
+    prompt: int
+    cached: int
+    completion: int
+    cost: float
+    seconds: float
+    tries: int
+
+
+class SecretRow(SQLModel, table=True):
+    """What foreign text must not guess, and all who share the store know."""
+
+    __tablename__ = "secret"
+    name: str = Field(primary_key=True, max_length=32)
+    value: bytes = Field(sa_type=LargeBinary)
+
+
 class LeaseRow(SQLModel, table=True):
     """Who may do what only one may do at a time."""
 
@@ -194,6 +237,7 @@ RUN, STAGE, JOB, WORKER = table(RunRow), table(StageRow), table(JobRow), table(W
 SNAPSHOT, CANDIDATE, EVENT = table(SnapshotRow), table(CandidateRow), table(EventRow)
 ARTIFACT, BLOB_USE, LEASE = table(ArtifactRow), table(BlobUseRow), table(LeaseRow)
 BASELINE = table(BaselineRow)
+RECORD, ANSWER, MODEL_CALL, SECRET = table(RecordRow), table(AnswerRow), table(ModelCallRow), table(SecretRow)
 HEAVIEST_FIRST = (JOB.c.weight.desc(), JOB.c.id)
 Index("ix_job_waiting", JOB.c.run_id, JOB.c.queue, JOB.c.state, *HEAVIEST_FIRST)
 TABLES = tuple(sorted(SQLModel.metadata.tables))

@@ -5,6 +5,8 @@ Light on purpose: the children that scan import this, and no database library.
 
 from typing import NamedTuple
 
+AGENT_QUEUE = "agent"
+
 
 class NewJob(NamedTuple):
     """A job to be planned. `input_hash` names its input: planning it twice is planning it once."""

@@ -80,7 +80,7 @@ def run(
 class Scripted:
     """A platform that answers from a list; what is not used fails the test."""
 
-    name, model = "scripted", "scripted"
+    name, model, profile = "scripted", "scripted", NATIVE
 
     def __init__(self, *replies: Reply | Exception) -> None:
         self.replies = list(replies)

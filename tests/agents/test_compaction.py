@@ -162,7 +162,7 @@ def test_the_same_conversation_again_asks_the_server_nothing() -> None:
     with ModelServer(*steps, says("done")) as server:
         results = []
         for _ in range(2):
-            platform = Remembering(platform_of(server.url), NATIVE, answers)
+            platform = Remembering(platform_of(server.url), answers)
             results.append(run(agent_of(look([]), limits=FREE), platform))
         asked = len(server.requests)
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 from jarvis_workers.errors import StoreFull
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.flow import FLOWS, Stage
+from jarvis_workers.steps.talks import Talks
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewJob
 
@@ -48,7 +49,7 @@ def load(_: "Session", __: Run, job: Claimed) -> dict[str, Any]:
     return work
 
 
-async def converse(work: dict[str, Any], __: Blobs) -> Commit:
+async def converse(work: dict[str, Any], __: Blobs, ___: Talks) -> Commit:
     """Ask the server round after round, each of which it answers after a while."""
     reader, writer = await asyncio.open_connection("127.0.0.1", work["port"])
     try:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.errors import SettingsError
-from jarvis_workers.platforms.groups import ModelGroup, choose_group
+from jarvis_workers.platforms.groups import ModelGroup, all_groups, choose_group
 from jarvis_workers.platforms.registry import Providers
 from jarvis_workers.settings import load_settings, origins
 from tests.agents.arrange import Scripted
@@ -25,10 +25,12 @@ def test_the_name_decides_then_the_only_group_then_the_environment() -> None:
     environ = {"OPENAI_API_KEY": SECRET, "OPENAI_BASE_URL": "http://there/v1", "OPENAI_MODEL": "gpt"}
     groups = {"fast": FAST, "slow": OTHER}
 
-    assert choose_group(groups, "slow", environ) is OTHER
-    assert choose_group({"fast": FAST}, None, environ) is FAST
-    for chosen in (choose_group(groups, None, environ), choose_group(groups, "environment", environ)):
-        assert chosen and (chosen.model, chosen.base_url, chosen.key({})) == ("gpt", "http://there/v1", SECRET)
+    assert choose_group(groups, "slow", environ) == "slow"
+    assert choose_group({"fast": FAST}, None, environ) == "fast"
+    assert choose_group(groups, None, environ) == choose_group(groups, "environment", environ) == "environment"
+    chosen = all_groups(groups, environ)["environment"]
+    assert (chosen.model, chosen.base_url, chosen.key({})) == ("gpt", "http://there/v1", SECRET)
+    assert all_groups(groups, {}) == groups
     assert choose_group(groups, None, {}) is None
 
 

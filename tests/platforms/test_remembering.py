@@ -6,12 +6,10 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.errors import ModelUnavailable, UsageError
-from jarvis_workers.platforms.profiles import PROFILES
 from jarvis_workers.platforms.remembering import Folder, Remembering
 from jarvis_workers.platforms.words import Message, Reply, Request, ToolCall, Usage
 from tests.agents.arrange import Kept, Scripted, call, text
 
-PROFILE = PROFILES["openai"]
 ONE = Request((Message("user", "hello"),))
 FULL = Reply("hi", (ToolCall("c", "look", '{"at": "ü"}'),), "hm", "tool_calls", Usage(1, 2, 3, 4), 0.5, 2.0, 2, "m")
 
@@ -19,20 +17,31 @@ FULL = Reply("hi", (ToolCall("c", "look", '{"at": "ü"}'),), "hm", "tool_calls",
 def test_what_was_answered_is_not_asked_again() -> None:
     answers, platform = Kept(), Scripted(FULL)
 
-    first = Remembering(platform, PROFILE, answers).ask(ONE)
-    second = Remembering(Scripted(), PROFILE, answers).ask(ONE)
-    third = asyncio.run(Remembering(Scripted(), PROFILE, answers).ask_async(ONE))
+    first = Remembering(platform, answers).ask(ONE)
+    second = Remembering(Scripted(), answers).ask(ONE)
+    third = asyncio.run(Remembering(Scripted(), answers).ask_async(ONE))
 
     assert first == FULL
     assert second == third == FULL.remembered()
     assert (second.cost, second.seconds, second.tries, second.usage) == (0, 0, 0, Usage(1, 2, 3, 4))
 
 
+def test_what_follows_an_unknown_question_is_not_looked_up() -> None:
+    answers = Kept()
+    Remembering(Scripted(FULL), answers).ask(ONE)
+    new, platform = Request((Message("user", "new"),)), Scripted(text("a"), text("b"))
+
+    remembering = Remembering(platform, answers)
+    said = [remembering.ask(new).content, asyncio.run(remembering.ask_async(ONE)).content]
+
+    assert said == ["a", "b"]
+
+
 def test_who_listens_hears_what_is_remembered() -> None:
     answers, heard = Kept(), []
-    Remembering(Scripted(FULL), PROFILE, answers).ask(ONE)
+    Remembering(Scripted(FULL), answers).ask(ONE)
 
-    Remembering(Scripted(), PROFILE, answers).ask(ONE, heard.append)
+    Remembering(Scripted(), answers).ask(ONE, heard.append)
 
     assert heard == ["hi"]
 
@@ -40,12 +49,11 @@ def test_who_listens_hears_what_is_remembered() -> None:
 def test_another_request_model_or_vote_is_another_question() -> None:
     answers = Kept()
     platform = Scripted(*[text("x")] * 4)
-    remembering = Remembering(platform, PROFILE, answers)
 
     for request in (ONE, Request((Message("user", "other"),)), Request(ONE.messages, vote=1), ONE):
-        remembering.ask(request)
+        Remembering(platform, answers).ask(request)
     platform.model = "another"
-    asyncio.run(Remembering(platform, PROFILE, answers).ask_async(ONE))
+    asyncio.run(Remembering(platform, answers).ask_async(ONE))
 
     assert len(platform.requests) == 4
 
@@ -64,18 +72,18 @@ def test_another_request_model_or_vote_is_another_question() -> None:
 def test_what_is_not_whole_is_not_remembered(reply: Reply) -> None:
     answers = Kept()
 
-    Remembering(Scripted(reply), PROFILE, answers).ask(ONE)
+    Remembering(Scripted(reply), answers).ask(ONE)
 
     assert answers.all == {}
 
 
 def test_a_conversation_is_recorded_to_a_folder_and_played_from_it(tmp_path: Path) -> None:
     folder = Folder(tmp_path / "records")
-    Remembering(Scripted(FULL), PROFILE, folder).ask(ONE)
+    Remembering(Scripted(FULL), folder).ask(ONE)
     folder.keep("x", "first")
     folder.keep("x", "second")
 
-    played = Remembering(Scripted(), PROFILE, folder, offline=True)
+    played = Remembering(Scripted(), folder, offline=True)
 
     assert played.ask(ONE) == FULL.remembered()
     assert folder.find("x") == "first"

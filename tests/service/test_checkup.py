@@ -27,7 +27,7 @@ def test_what_workers_may_take_is_counted(store: Store) -> None:
         assert found == []
     else:
         assert found[0].state == "ok"
-        assert found[0].says.endswith("these workers take up to 18")
+        assert found[0].says.endswith("these workers take up to 21")
 
 
 def test_a_server_with_too_few_connections_is_a_warning(store: Store) -> None:

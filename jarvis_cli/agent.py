@@ -1,0 +1,152 @@
+"""`jarvis agent`: one task for one agent, over a source tree; nobody is asked anything meanwhile."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from secrets import token_hex
+from typing import Annotated
+
+import typer
+
+from jarvis_cli.answer import KIND, check_format, deliver_answer
+from jarvis_cli.carry import carry_out
+from jarvis_cli.deliver import Delivery, delivery
+from jarvis_cli.progress import display
+from jarvis_cli.scan import leave, wait_for_workers
+from jarvis_workers.agent.limits import Limits
+from jarvis_workers.errors import UsageError
+from jarvis_workers.platforms.remembering import Folder
+from jarvis_workers.service import desk
+from jarvis_workers.service.models import model_name
+from jarvis_workers.service.runs import find_run
+from jarvis_workers.service.sources import Source, open_source
+from jarvis_workers.service.submit import AgentTask, Request, submit
+from jarvis_workers.settings import Settings, load_settings
+from jarvis_workers.steps.talks import Means
+
+TASK_MAX = 1_000_000
+EXAMPLES = """\
+\b
+Examples:
+  jarvis agent -T 'Where is the length of a request checked?'
+  jarvis agent -p src -T - < task.txt -o answer.md
+  jarvis agent -T 'Explain lib/url.c' -g local       the model group "local" of jarvis.yaml
+  jarvis agent -T '…' --record talks                 keep the answers; --replay talks asks no model
+  jarvis runs transcript last                        what was said
+
+\b
+The agent reads a copy of the sources, and runs scripts in a sandbox. Exit 3: it came to no answer.
+"""
+
+app = typer.Typer(rich_markup_mode=None, help="Give an agent a task over a source tree.")
+
+
+@app.command(epilog=EXAMPLES)
+def agent(
+    task: Annotated[str, typer.Option("--task", "-T", metavar="TASK", help="What to do; - reads it from stdin.")],
+    path: Annotated[str, typer.Option("--path", "-p", metavar="PATH", help="The sources: a directory, or git.")] = ".",
+    group: Annotated[
+        str | None, typer.Option("--llm-group", "-g", metavar="GROUP", help="A model group of jarvis.yaml.")
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Where the answer goes; - is stdout.")
+    ] = None,
+    form: Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="markdown or json.")] = None,
+    where: Annotated[str | None, typer.Option(metavar="PLACE", help="local or cluster.")] = None,
+    detach: Annotated[bool, typer.Option("--detach", help="Submit and return; on a cluster only.")] = False,
+    record: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep the model's answers there, by question; local only.")
+    ] = None,
+    replay: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Ask no model: take the answers kept there; local only.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing unless something is wrong.")] = False,
+) -> int:
+    """Give an agent a task over a source tree, and print its answer. Nobody is asked anything meanwhile."""
+    settings = load_settings({"where": where}, directory=Path.cwd())
+    if record and replay:
+        raise UsageError("--record and --replay: one of them, not both")
+    if settings.place == "cluster" and (record or replay):
+        raise UsageError("--record and --replay are for local runs; add --where local")
+    if detach and settings.place == "local":
+        raise UsageError("--detach is for runs on a cluster: a local run is carried out by this command")
+    asked = delivery(output, form, None, None)
+    check_format(asked.form)
+    wanted = AgentTask(_read_task(task), model_name(settings, group), limits_of(settings))
+    if settings.place == "cluster":
+        return _on_cluster(settings, path, wanted, None if detach else asked, quiet)
+    return _here(settings, path, wanted, asked, quiet, record or replay, offline=replay is not None)
+
+
+def limits_of(settings: Settings) -> Limits:
+    """Return how far a conversation may go."""
+    agent = settings.agent
+    return replace(Limits(), rounds=agent.rounds, tokens=agent.tokens, cost=agent.cost, seconds=agent.seconds)
+
+
+def _read_task(task: str) -> str:
+    text = (sys.stdin.read(TASK_MAX + 1) if task == "-" else task).strip()
+    if not text:
+        raise UsageError("-T is empty; say what to do")
+    if len(text) > TASK_MAX:
+        raise UsageError(f"-T is longer than {TASK_MAX:,} characters; put the text into a file of the sources")
+    return text
+
+
+def _here(
+    settings: Settings,
+    path: str,
+    wanted: AgentTask,
+    asked: Delivery,
+    quiet: bool,
+    answers: Path | None,
+    *,
+    offline: bool,
+) -> int:
+    def change(means: Means) -> Means:
+        return replace(means, recorded=Folder(answers), offline=offline) if answers else means
+
+    with desk.store_of(settings) as store:
+        with (
+            display(quiet) as screen,
+            desk.executor_of(
+                settings, store, tell=screen.tell, show=screen.show, talks=lambda: desk.talks_of(settings, change)
+            ) as local,
+        ):
+            with open_source(path) as source:
+                request = _request(settings, source, wanted, local.executor)
+                run_id = submit(store, local.world.blobs, request, screen.packing)
+            run = carry_out(local, run_id, screen)
+        return deliver_answer(store, desk.blobs_of(settings), run, asked, screen)
+
+
+def _on_cluster(settings: Settings, path: str, wanted: AgentTask, asked: Delivery | None, quiet: bool) -> int:
+    from jarvis_workers.service import fleet  # noqa: PLC0415  (celery is slow to import)
+
+    with desk.store_of(settings) as store, fleet.bell_of(settings) as bell:
+        blobs = desk.blobs_of(settings)
+        with display(quiet) as screen:
+            with open_source(path) as source:
+                request = _request(settings, source, wanted, fleet.EXECUTOR)
+                run_id = submit(store, blobs, request, screen.packing)
+            if asked is None:
+                return leave(settings, store, bell, find_run(store, run_id), screen)
+            run = wait_for_workers(settings, store, run_id, screen)
+        return deliver_answer(store, blobs, run, asked, screen)
+
+
+def _request(settings: Settings, source: Source, wanted: AgentTask, executor: str) -> Request:
+    return Request(
+        run_id=token_hex(4),
+        kind=KIND,
+        path=source.path,
+        root=source.root,
+        selection=replace(desk.selection_of(settings), suffixes=None),
+        executor=executor,
+        min_confidence=settings.report.min_confidence,
+        batch_files=settings.scan.batch_files,
+        batch_bytes=int(settings.scan.batch_mb * 1_000_000),
+        processes=settings.process_count,
+        agent=wanted,
+        may_be_empty=True,
+    )

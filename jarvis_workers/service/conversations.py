@@ -1,0 +1,99 @@
+"""What came of conversations: the answer of an `agent` run, and what was said in a job."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from jarvis_workers.agent.transcript import read_line
+from jarvis_workers.errors import UsageError
+from jarvis_workers.service.runs import find_run
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.converse_task import ANSWER, transcript_name
+from jarvis_workers.store import artifacts, jobs, talks
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import AGENT_QUEUE
+
+
+@dataclass(frozen=True)
+class Said:
+    """A line of a transcript, to be read: who, and what; `facts` are tokens, cost, seconds, states."""
+
+    who: str
+    text: str
+    facts: dict[str, Any]
+
+
+def read_answer(store: Store, blobs: Blobs, run: Run) -> dict[str, Any] | None:
+    """Return what an agent's run came to, None as long as there is nothing."""
+    with store.read() as session:
+        blob = artifacts.find(session, run.id, ANSWER)
+    if blob is None:
+        return None
+    found: dict[str, Any] = json.loads(blobs.read(blob))
+    return found
+
+
+def jobs_of(store: Store, run: Run) -> list[tuple[int, str, str]]:
+    """Return the conversations of a run: id, label and state."""
+    with store.read() as session:
+        return jobs.named(session, run.id, AGENT_QUEUE)
+
+
+def find_job(store: Store, named: str) -> int:
+    """Return the job that a user means: by its id, or a run that has only one. Raises UsageError."""
+    if named.isdecimal() and len(named) < 18:
+        with store.read() as session:
+            if jobs.run_of(session, int(named), AGENT_QUEUE):
+                return int(named)
+    run = find_run(store, named)
+    found = jobs_of(store, run)
+    if not found:
+        raise UsageError(f"run {run.id} has no conversations; it is a {run.kind} run")
+    if len(found) > 1:
+        raise UsageError(f"run {run.id} has {len(found)} conversations, such as {found[0][0]}; see: jarvis runs show")
+    return found[0][0]
+
+
+def read_transcript(store: Store, blobs: Blobs, job_id: int) -> list[dict[str, Any]]:
+    """Return the records of a conversation, of one that is on what there is by now."""
+    with store.read() as session:
+        lines = talks.lines(session, job_id)
+        run_id = jobs.run_of(session, job_id, AGENT_QUEUE)
+        blob = artifacts.find(session, run_id, transcript_name(job_id)) if run_id and not lines else None
+    if blob:
+        lines = blobs.read(blob).split(b"\n")
+    return [record for record in map(read_line, lines) if record]
+
+
+def tell(records: list[dict[str, Any]]) -> Iterator[Said]:
+    """Turn records into what people read."""
+    for record in records:
+        match record["kind"]:
+            case "start":
+                yield Said("start", "", {name: value for name, value in record.items() if name != "kind"})
+            case "answer":
+                yield from _reply(record["reply"])
+            case "result":
+                outcome = record["outcome"]
+                text = "\n".join(part for part in (outcome["stdout"], outcome["stderr"]) if part)
+                facts = {"state": outcome["state"], "exit": outcome["exit"], "seconds": outcome["seconds"]}
+                yield Said(f"result of {record['of']}", text, facts)
+            case "call":
+                yield Said(f"started {record['of']}", json.dumps(record["arguments"], ensure_ascii=False), {})
+
+
+def _reply(reply: dict[str, Any]) -> Iterator[Said]:
+    usage = reply["usage"]
+    facts = {
+        "model": reply["model"],
+        "tokens": f"{usage['prompt']}+{usage['completion']}",
+        "cost": reply["cost"],
+        "seconds": reply["seconds"],
+    }
+    if reply["reasoning"]:
+        yield Said("thoughts", reply["reasoning"], {})
+    yield Said("model", reply["content"], facts | ({"finish": reply["finish"]} if reply["finish"] != "stop" else {}))
+    for call in reply["calls"]:
+        yield Said(f"calls {call['name']}", call["arguments"], {})

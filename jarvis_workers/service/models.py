@@ -1,0 +1,35 @@
+"""The models that a user has set: by name, and with their keys for those who ask them."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from jarvis_workers.errors import SettingsError, UsageError
+from jarvis_workers.platforms.groups import ModelGroup, all_groups, choose_group
+from jarvis_workers.settings import Settings
+
+
+def model_name(settings: Settings, asked: str | None, environ: Mapping[str, str] = os.environ) -> str:
+    """Return the name of the group that a user means; raises SettingsError, UsageError when there is none."""
+    found = choose_group(settings.models, asked or settings.model_group, environ)
+    if found is None:
+        why = "several model groups are set: choose one with -g, or model_group in jarvis.yaml"
+        if not settings.models:
+            why = "no model is set: set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, or models in jarvis.yaml"
+        raise UsageError(why)
+    return found
+
+
+def model_facts(settings: Settings, environ: Mapping[str, str] = os.environ) -> dict[str, dict[str, Any]]:
+    """Return all groups as plain data, keys and all: for a pipe to those who ask, and nowhere else."""
+    return {name: _facts(group, environ) for name, group in all_groups(settings.models, environ).items()}
+
+
+def _facts(group: ModelGroup, environ: Mapping[str, str]) -> dict[str, Any]:
+    """A key that is not there is missed when the model is asked."""
+    facts = group.model_dump(mode="json")
+    try:
+        key = group.key(environ)
+    except SettingsError:
+        return facts
+    return facts | {"api_key": key or None, "api_key_env": None, "api_key_file": None}

@@ -1,0 +1,83 @@
+"""The conversations of a process: coroutines of one loop, in a thread of its own.
+
+Who starts one is handed a future; what the step raises is raised there, CancelledError if it was called off.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+
+from jarvis_workers.errors import StepFailed
+from jarvis_workers.store.values import Claimed, Commit
+
+LAST_SECONDS = 2.0
+
+Converse = Callable[[], Awaitable[Commit]]
+
+
+class Loop:
+    """Runs conversations of at most `deadline_seconds` each; `run` is for the thread."""
+
+    def __init__(self, deadline_seconds: float) -> None:
+        self.deadline_seconds = deadline_seconds
+        self._loop = asyncio.new_event_loop()
+        self._talks: dict[Claimed, asyncio.Task[Commit]] = {}
+        self._called_off: set[Claimed] = set()
+        self._is_over = False
+
+    def run(self) -> None:
+        """Converse until `stop`."""
+        self._loop.run_forever()
+
+    def stop(self) -> None:
+        """Let `run` return, when all that were called off have ended or LAST_SECONDS have passed."""
+        asyncio.run_coroutine_threadsafe(self._finish(), self._loop)
+
+    def start(self, job: Claimed, converse: Converse) -> Future[Commit]:
+        """Begin the conversation of a job."""
+        return asyncio.run_coroutine_threadsafe(self._converse(job, converse), self._loop)
+
+    def cancel(self, job: Claimed) -> None:
+        """Call one off, if it is on."""
+        self._loop.call_soon_threadsafe(self._cancel, job)
+
+    def cancel_all(self) -> None:
+        """Call off all that are on, and those that begin from now on."""
+        self._loop.call_soon_threadsafe(self._cancel_all)
+
+    async def _finish(self) -> None:
+        if self._talks:
+            await asyncio.wait(self._talks.values(), timeout=LAST_SECONDS)
+        self._loop.stop()
+
+    async def _converse(self, job: Claimed, converse: Converse) -> Commit:
+        talk = asyncio.current_task()
+        assert talk is not None
+        self._talks[job] = talk
+        if self._is_over:
+            self._cancel(job)
+        limit = asyncio.timeout(self.deadline_seconds)
+        try:
+            async with limit:
+                return await converse()
+        except TimeoutError as error:
+            if limit.expired():
+                raise StepFailed(f"took longer than {self.deadline_seconds:g} s") from error
+            raise
+        except (asyncio.CancelledError, SystemExit, KeyboardInterrupt) as error:
+            if job in self._called_off:
+                raise
+            raise StepFailed(f"ended itself by {type(error).__name__}") from error
+        finally:
+            del self._talks[job]
+            self._called_off.discard(job)
+
+    def _cancel(self, job: Claimed) -> None:
+        if job in self._talks:
+            self._called_off.add(job)
+            self._talks[job].cancel()
+
+    def _cancel_all(self) -> None:
+        self._is_over = True
+        for job in list(self._talks):
+            self._cancel(job)

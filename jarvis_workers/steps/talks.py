@@ -1,0 +1,233 @@
+"""What the conversations of a process share, and what each of them meets: a model, tools, and a record.
+
+Answers, what they took, and the lines of the transcript go to the store together, before the conversation goes on.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from jarvis_workers import __version__
+from jarvis_workers.agent.drivers import World, drive_async
+from jarvis_workers.agent.events import AFTER_TOOL_CALL, EventBus, Listener
+from jarvis_workers.agent.journal import Journal
+from jarvis_workers.agent.loop import Agent
+from jarvis_workers.agent.marks import Marks, make_marks
+from jarvis_workers.agent.transcript import Transcript
+from jarvis_workers.agent.words import Conversation
+from jarvis_workers.errors import ModelUnavailable, StepFailed, UsageError
+from jarvis_workers.platforms.groups import ModelGroup
+from jarvis_workers.platforms.registry import Providers
+from jarvis_workers.platforms.remembering import Answers, Remembering
+from jarvis_workers.platforms.words import Hear, Platform, Reply, Request
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.unpacked import unpack
+from jarvis_workers.store import talks
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.talks import Answer, Line, ModelCall
+from jarvis_workers.store.values import Claimed
+from jarvis_workers.telemetry import warning
+from jarvis_workers.tools.sandbox.box import Sandbox, best_tier
+from jarvis_workers.tools.sandbox.starter import Starter
+from jarvis_workers.tools.sandbox.values import Tier
+from jarvis_workers.tools.scripting import execute_script
+from jarvis_workers.tools.tool import Outcome, Tool
+
+Item = Line | Answer | ModelCall
+OWN_TOOLS = Path("~/.jarvis/tools")
+INTERPRETERS: Mapping[str, Sequence[str]] = {"bash": ("bash", "-s"), "sh": ("sh", "-s"), "python3": ("python3", "-")}
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Means:
+    """What conversations may use here.
+
+    `groups` are the models by name; `unpacked` is where sources are unpacked; `recorded` is a place for answers
+    instead of the store, and `offline` says that no other answers may be used; `listeners` are told of every tool.
+    """
+
+    providers: Providers
+    groups: Mapping[str, ModelGroup]
+    unpacked: Path
+    recorded: Answers | None = None
+    offline: bool = False
+    listeners: tuple[Listener, ...] = ()
+
+
+class Talks:
+    """The conversations of one process. It is made before any thread is, since it starts a process of its own.
+
+    `store` is one that keeps what it has taken even where the power fails.
+    """
+
+    def __init__(self, store: Store, means: Means) -> None:
+        self.store, self.means = store, means
+        self.tier = best_tier()
+        self._starter = Starter() if self.tier != Tier.C else None
+        with store.write() as session:
+            self._secret = talks.secret(session)
+        self.journal: Journal[Item] = Journal(self._save)
+
+    def close(self) -> None:
+        """Save what is left, and end what was started."""
+        self.journal.close()
+        if self._starter:
+            self._starter.close()
+        self.store.close()
+
+    @contextmanager
+    def open(self, job: Claimed, group: str, about: str, lines: Sequence[bytes] = ()) -> Iterator["Talk"]:
+        """Open the conversation of a job about something, such as its input's hash; `lines` are what it was told."""
+        chosen = self.means.groups.get(group)
+        if chosen is None:
+            known = ", ".join(self.means.groups) or "none"
+            raise StepFailed(f'there is no model group "{group}" here; there are: {known}; see models in jarvis.yaml')
+        platform = self.means.providers.open(chosen)
+        with ExitStack() as stack:
+            yield Talk(self, job, platform, make_marks(self._secret, about), list(lines), stack)
+
+    async def unpack(self, blobs: Blobs, snapshot_id: str) -> Path:
+        """Return the directory of a snapshot's files."""
+        return await asyncio.to_thread(unpack, blobs, snapshot_id, self.means.unpacked)
+
+    def answers(self) -> Answers:
+        """Return where answers are kept."""
+        return self.means.recorded or _StoredAnswers(self)
+
+    def sandbox(self, root: Path) -> Sandbox:
+        """Return a new place for scripts over a directory."""
+        return Sandbox(str(root.resolve()), self.tier, self._starter)
+
+    def _save(self, items: list[Item]) -> None:
+        with self.store.write() as session:
+            talks.keep(session, items)
+
+
+class Talk:
+    """One conversation."""
+
+    def __init__(
+        self, shared: Talks, job: Claimed, platform: Platform, marks: Marks, lines: list[bytes], stack: ExitStack
+    ) -> None:
+        self._shared, self._job, self.marks = shared, job, marks
+        self._log = _StoredLog(shared.journal, job, lines)
+        self._stack = stack
+        remembering = Remembering(platform, shared.answers(), offline=shared.means.offline)
+        self.platform: Platform = _Counted(remembering, self._note)
+
+    @property
+    def lines(self) -> list[bytes]:
+        """What the conversation was told so far."""
+        return self._log.lines()
+
+    def scripts(self, root: Path) -> list[Tool]:
+        """Return the tool that runs scripts over a directory; none where nothing can confine them."""
+        if self._shared.tier == Tier.C:
+            return []
+        place: list[Sandbox] = []
+
+        def run(interpreter: str, script: str) -> Outcome:
+            if not place:
+                place.append(self._stack.enter_context(self._shared.sandbox(root)))
+            return _outcome(place[0], interpreter, script)
+
+        return [execute_script(run)]
+
+    async def lead(self, talk: Conversation[T], agent: Agent, about: Mapping[str, Any]) -> T:
+        """Lead what an agent does to its end; raises AgentStopped."""
+        bus = EventBus()
+        for listener in self._shared.means.listeners:
+            bus.subscribe(AFTER_TOOL_CALL, listener)
+        return await drive_async(talk, World(self.platform, agent.tools, self._transcript(about), bus))
+
+    def _transcript(self, about: Mapping[str, Any]) -> Transcript:
+        """Take up what was recorded; of another program or with other prompts it is begun again."""
+        start = {"version": __version__, "model": self.platform.model, **about}
+        try:
+            return Transcript(self._log, start)
+        except UsageError as problem:
+            warning("transcript begun again", job=self._job.id, says=str(problem))
+            self._log.keep(0)
+            return Transcript(self._log, start)
+
+    def _note(self, reply: Reply) -> None:
+        used = reply.usage
+        self._shared.journal.append(
+            ModelCall(
+                run_id=self._job.run_id,
+                job_id=self._job.id,
+                model=reply.model,
+                prompt=used.prompt,
+                cached=used.cached,
+                completion=used.completion,
+                cost=reply.cost,
+                seconds=reply.seconds,
+                tries=reply.tries,
+            )
+        )
+
+
+class _Counted:
+    """A platform whose answers are counted."""
+
+    def __init__(self, platform: Platform, note: Callable[[Reply], None]) -> None:
+        self.name, self.model, self.profile = platform.name, platform.model, platform.profile
+        self._platform, self._note = platform, note
+
+    def ask(self, request: Request, hear: Hear | None = None) -> Reply:
+        raise ModelUnavailable("the conversation of a job is asked in its loop")
+
+    async def ask_async(self, request: Request) -> Reply:
+        reply = await self._platform.ask_async(request)
+        self._note(reply)
+        return reply
+
+
+class _StoredAnswers:
+    """Answers in the store; what is kept is saved with what comes after it."""
+
+    def __init__(self, shared: Talks) -> None:
+        self._shared = shared
+
+    def find(self, key: str) -> str | None:
+        with self._shared.store.read() as session:
+            return talks.answer(session, key)
+
+    def keep(self, key: str, text: str) -> None:
+        self._shared.journal.append(Answer(key, text))
+
+
+class _StoredLog:
+    """The lines of one conversation, in the store."""
+
+    def __init__(self, journal: Journal[Item], job: Claimed, lines: list[bytes]) -> None:
+        self._journal, self._job, self._lines = journal, job, lines
+
+    def lines(self) -> list[bytes]:
+        return list(self._lines)
+
+    def append(self, line: bytes) -> None:
+        self._journal.append(Line(self._job.id, self._job.fence, len(self._lines), line))
+        self._lines.append(line)
+
+    def sync(self) -> None:
+        self._journal.wait().result()
+
+    async def sync_async(self) -> None:
+        await self._journal.wait_in_loop()
+
+    def keep(self, count: int) -> None:
+        del self._lines[count:]
+
+
+def _outcome(place: Sandbox, interpreter: str, script: str) -> Outcome:
+    ended = place.run(INTERPRETERS[interpreter], stdin=script.encode("utf-8", "replace"))
+    out, wrong = (written.decode("utf-8", "backslashreplace") for written in (ended.stdout, ended.stderr))
+    if ended.reason:
+        wrong = f"{wrong.rstrip()}\nended: {ended.reason}".lstrip("\n")
+    return Outcome("done" if ended.code == 0 and not ended.reason else "failed", out, wrong, ended.code)

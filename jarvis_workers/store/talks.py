@@ -1,0 +1,107 @@
+"""What the conversations of jobs were told, what models answered, and what that took.
+
+A process that has lost its job may still write a line: each execution writes under its own fence, and where two tell of
+the same line, the later one is believed.
+"""
+
+import secrets
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from sqlalchemy import Float, cast, delete, func, insert, select
+from sqlmodel import Session
+
+from jarvis_workers.store.sql import insert_missing, now
+from jarvis_workers.store.tables import ANSWER, MODEL_CALL, RECORD, SECRET
+
+SECRET_BYTES = 32
+MARKS = "marks"
+
+
+class Line(NamedTuple):
+    """The `number`th line that a job's conversation was told, as the execution with this fence knows it."""
+
+    job_id: int
+    fence: int
+    number: int
+    line: bytes
+
+
+class Answer(NamedTuple):
+    """What a model answered to the request with this hash."""
+
+    key: str
+    text: str
+
+
+class ModelCall(NamedTuple):
+    """What an answer took: tokens, dollars, seconds; `tries` is 0 where it was remembered."""
+
+    run_id: str
+    job_id: int
+    model: str
+    prompt: int
+    cached: int
+    completion: int
+    cost: float
+    seconds: float
+    tries: int
+
+
+class Total(NamedTuple):
+    """What a run has taken so far; `calls` counts answers, `remembered` those of them that nobody was asked for."""
+
+    calls: int = 0
+    remembered: int = 0
+    prompt: int = 0
+    cached: int = 0
+    completion: int = 0
+    cost: float = 0.0
+    seconds: float = 0.0
+
+
+def keep(session: Session, items: Iterable[Line | Answer | ModelCall]) -> None:
+    """Save what many conversations have to tell. An answer that is known already stays as it is."""
+    kinds: dict[type, list[dict[str, object]]] = {Line: [], Answer: [], ModelCall: []}
+    for item in items:
+        kinds[type(item)].append(item._asdict())
+    for kind, into in ((Line, RECORD), (ModelCall, MODEL_CALL)):
+        if kinds[kind]:
+            session.connection().execute(insert(into), kinds[kind])
+    insert_missing(session, ANSWER, kinds[Answer], at=now(session))
+
+
+def lines(session: Session, job_id: int) -> list[bytes]:
+    """Return what the conversation of a job was told so far."""
+    chosen = select(RECORD.c.fence, RECORD.c.number, RECORD.c.line).where(RECORD.c.job_id == job_id)
+    found: list[bytes] = []
+    for row in session.execute(chosen.order_by(RECORD.c.fence, RECORD.c.number)):
+        del found[row.number :]
+        found.append(row.line)
+    return found
+
+
+def forget_lines(session: Session, job_ids: Sequence[int]) -> None:
+    """Drop the lines of conversations that have come to their end."""
+    session.execute(delete(RECORD).where(RECORD.c.job_id.in_(job_ids)))
+
+
+def answer(session: Session, key: str) -> str | None:
+    """Return what was answered to a request, or None."""
+    return session.execute(select(ANSWER.c.text).where(ANSWER.c.key == key)).scalar_one_or_none()
+
+
+def total(session: Session, run_id: str) -> Total:
+    """Return what the model calls of a run took."""
+    sums = [func.coalesce(func.sum(MODEL_CALL.c[name]), 0) for name in ("prompt", "cached", "completion")]
+    taken = [cast(func.coalesce(func.sum(MODEL_CALL.c[name]), 0), Float(53)) for name in ("cost", "seconds")]
+    calls = [func.count(), func.count().filter(MODEL_CALL.c.tries == 0)]
+    row = session.execute(select(*calls, *sums, *taken).where(MODEL_CALL.c.run_id == run_id)).one()
+    return Total(*row)
+
+
+def secret(session: Session) -> bytes:
+    """Return the secret of this store, which its first conversation makes."""
+    insert_missing(session, SECRET, [{"name": MARKS, "value": secrets.token_bytes(SECRET_BYTES)}])
+    found: bytes = session.execute(select(SECRET.c.value).where(SECRET.c.name == MARKS)).scalar_one()
+    return found

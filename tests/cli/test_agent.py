@@ -1,0 +1,178 @@
+"""`jarvis agent`: one task for one agent, its answer, its transcript, and what goes wrong."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.agents.server import FAULTS, ModelServer, Step, calls, says
+from tests.cli.commands import Jarvis
+
+CODE = "int f(char *p) { return *p; }\n"
+LOOKS = calls("read_code", path="a.c")
+ENDS = says("f dereferences p, a.c:1.")
+
+
+def model(jarvis: Jarvis, server: ModelServer, name: str = "local", **about: object) -> None:
+    """Make the server the only model there is."""
+    group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k", **about}
+    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {name: group}}))
+
+
+@pytest.fixture
+def tree(jarvis: Jarvis) -> Path:
+    return jarvis.tree("src", {"a.c": CODE, "notes.txt": "It is said that p is never null.\n"})
+
+
+def ask(jarvis: Jarvis, *more: object) -> tuple[int, str, str]:
+    ended = jarvis("agent", "-T", "What does f do?", "-p", "src", *more)
+    return ended.code, ended.out, ended.err
+
+
+def test_an_agent_looks_at_the_code_and_answers(jarvis: Jarvis, tree: Path) -> None:
+    with ModelServer(LOOKS.expecting(lambda body: "What does f do?" in str(body)), ENDS) as server:
+        model(jarvis, server)
+        code, out, err = ask(jarvis)
+
+    assert (code, out) == (0, "f dereferences p, a.c:1.\n")
+    assert "done; 2 answers, 240 tokens" in err
+    seen = server.requests[1]["messages"][-1]["content"]
+    assert "int f(char *p)" in seen
+    assert server.headers[0]["authorization"] == "Bearer k"
+
+
+def test_files_of_every_kind_are_there_to_be_read(jarvis: Jarvis, tree: Path) -> None:
+    with ModelServer(calls("read_code", path="notes.txt"), ENDS) as server:
+        model(jarvis, server)
+        ask(jarvis, "-q")
+
+    assert "never null" in server.requests[1]["messages"][-1]["content"]
+
+
+def test_the_same_task_a_second_time_asks_the_model_nothing(jarvis: Jarvis, tree: Path) -> None:
+    with ModelServer(LOOKS, ENDS) as server:
+        model(jarvis, server)
+        first = ask(jarvis, "--format", "json")
+        second = ask(jarvis, "--format", "json")
+
+    answers = [json.loads(out)["answer"] for _, out, _ in (first, second)]
+    runs = [json.loads(out)["run"]["model"] for _, out, _ in (first, second)]
+    assert {**answers[0], "run": None} == {**answers[1], "run": None}
+    assert [run["remembered"] for run in runs] == [0, 2]
+
+
+def test_a_changed_file_is_another_task(jarvis: Jarvis, tree: Path) -> None:
+    with ModelServer(ENDS, ENDS) as server:
+        model(jarvis, server)
+        ask(jarvis)
+        (tree / "a.c").write_text(CODE * 2)
+        assert ask(jarvis)[0] == 0
+
+
+def test_what_was_said_can_be_read(jarvis: Jarvis, tree: Path) -> None:
+    with ModelServer(calls("execute_script", script_content="printf '\\033[31mred'; ls"), ENDS) as server:
+        model(jarvis, server)
+        ask(jarvis)
+    ended = jarvis("runs", "transcript", "last")
+    records = json.loads(jarvis("runs", "transcript", "last", "--json").out)
+    shown = jarvis("runs", "show", "last").out
+
+    assert [line for line in ended.out.splitlines() if line.startswith("── ")] == [
+        ended.out.splitlines()[0],
+        "── model (model scripted, tokens 100+20, seconds "
+        + str(records[1]["reply"]["seconds"])
+        + ", finish tool_calls)",
+        "── calls execute_script",
+        f"── result of execute_script (state done, seconds {records[2]['outcome']['seconds']})",
+        "── model (model scripted, tokens 100+20, seconds " + str(records[3]["reply"]["seconds"]) + ")",
+    ]
+    assert "\\x1b[31mred" in ended.out
+    assert [record["kind"] for record in records] == ["start", "answer", "result", "answer"]
+    assert "1/1 jobs" in shown
+    assert "done: What does f do?" in shown
+    assert "local: 2 answers, 240 tokens, 0.0000 dollars" in shown
+    assert jarvis("runs", "report", "last").out == ENDS.content + "\n"
+
+
+@pytest.mark.parametrize(
+    ("steps", "says_why"),
+    [
+        ([FAULTS["401"]], "stopped (refused)"),
+        ([FAULTS["truncation"]] * 3, "stopped (malformed)"),
+        ([LOOKS] * 3, "stopped (repeated)"),
+    ],
+)
+def test_an_agent_that_comes_to_no_answer_says_why(
+    jarvis: Jarvis, tree: Path, steps: list[Step], says_why: str
+) -> None:
+    with ModelServer(*steps) as server:
+        model(jarvis, server)
+        code, out, err = ask(jarvis)
+
+    assert (code, out) == (3, "")
+    assert "incomplete" in err
+    assert says_why in err
+    assert jarvis("runs", "report", "last").code == 3
+
+
+def test_answers_are_recorded_and_played_again_without_a_model(jarvis: Jarvis, tree: Path) -> None:
+    with ModelServer(LOOKS, ENDS) as server:
+        model(jarvis, server)
+        recorded = ask(jarvis, "--record", "talks")
+    played = ask(jarvis, "--replay", "talks")
+    other = jarvis("agent", "-T", "Something else.", "-p", "src", "--replay", "talks")
+
+    assert len(list((jarvis.place / "talks").iterdir())) == 2
+    assert recorded[:2] == played[:2] == (0, "f dereferences p, a.c:1.\n")
+    assert other.code == 3
+    assert "no recorded answer" in other.err
+
+
+def test_a_task_is_read_from_standard_input(jarvis: Jarvis, tree: Path) -> None:
+    with ModelServer(ENDS.expecting(lambda body: "from a pipe" in str(body))) as server:
+        model(jarvis, server)
+        ended = jarvis.spawn("agent", "-T", "-", "-p", "src", input="from a pipe\n")
+
+    assert (ended.code, ended.out) == (0, "f dereferences p, a.c:1.\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("-T x", "no model is set: set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, or models in jarvis.yaml"),
+        ("-T x -g fast", 'there is no group "fast"'),
+        ("-T ", "-T is empty"),
+        ("-T x --format sarif", '"sarif" is not one of markdown, json'),
+        ("-T x --record a --replay b", "one of them, not both"),
+        ("-T x --detach", "--detach is for runs on a cluster"),
+        ("-T x --where cluster --record a", "--record and --replay are for local runs"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(jarvis: Jarvis, arguments: str, says: str) -> None:
+    ended = jarvis("agent", *arguments.split(" "))
+
+    assert ended.code == 2
+    assert says in ended.line
+
+
+def test_several_groups_want_a_choice(jarvis: Jarvis) -> None:
+    groups = {name: {"model": name, "base_url": "http://127.0.0.1:1/v1"} for name in ("a", "b")}
+    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": groups}))
+
+    assert "several model groups are set: choose one with -g" in jarvis("agent", "-T", "x").line
+
+
+def test_a_run_of_an_agent_has_an_answer_and_no_findings(jarvis: Jarvis, tree: Path) -> None:
+    with ModelServer(ENDS) as server:
+        model(jarvis, server)
+        ask(jarvis)
+
+    assert "its answer: jarvis runs report" in jarvis("runs", "export", "last").line
+    assert "not one of markdown, json" in jarvis("runs", "report", "last", "--format", "html").line
+    assert jarvis("runs", "wait", "last").code == 0
+    assert "no conversations; it is a sec.fast run" in transcript_of_a_scan(jarvis, tree)
+
+
+def transcript_of_a_scan(jarvis: Jarvis, tree: Path) -> str:
+    jarvis("sec", "fast", "-p", tree, "-q")
+    return jarvis("runs", "transcript", "last").line
