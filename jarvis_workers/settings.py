@@ -90,7 +90,7 @@ class Scan(Frozen):
     use_ignore_files: bool = True
     max_file_mb: Megabytes = 256
     batch_mb: Megabytes = 16
-    batch_files: Count = 2000
+    batch_files: Count = 1000
     hard_limit_seconds: Seconds = 300
     file_seconds: Seconds = 10
     file_memory_mb: Megabytes = 2048

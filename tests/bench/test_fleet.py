@@ -19,7 +19,7 @@ from jarvis_workers.dispatch.routes import queue_key
 from jarvis_workers.dispatch.sender import EXECUTOR, Sender
 from jarvis_workers.service.desk import selection_of
 from jarvis_workers.service.submit import Request, submit
-from jarvis_workers.settings import load_settings
+from jarvis_workers.settings import Scan, load_settings
 from jarvis_workers.snapshots.blobs import open_blobs
 from jarvis_workers.steps.controller import plan_job
 from jarvis_workers.store import jobs, runs, workers
@@ -38,6 +38,7 @@ TREE = os.environ.get("BENCH_TREE", "")
 DOZES, DOZE_SECONDS = 120, 0.5
 MANY_JOBS = int(os.environ.get("BENCH_JOBS", "100000"))
 MANY_FILES = int(os.environ.get("BENCH_FILES", "100000"))
+BATCH_FILES = Scan().batch_files
 SMALL_RUNS, SMALL_FILES = 50, 20
 MEGABYTE = 1_000_000
 PATIENCE_SECONDS = 120.0
@@ -207,7 +208,11 @@ class Desk:
 
     def submit(self, tree: Path, run_id: str) -> None:
         selection = selection_of(self.settings)
-        submit(self.store, self.blobs, Request(run_id, "sec.fast", tree, selection, EXECUTOR, 0.4, 2000, 16_000_000, 2))
+        submit(
+            self.store,
+            self.blobs,
+            Request(run_id, "sec.fast", tree, selection, EXECUTOR, 0.4, BATCH_FILES, 16_000_000, 2),
+        )
         self.sender.send()
 
     def timed(self, tree: Path, run_id: str) -> float:
