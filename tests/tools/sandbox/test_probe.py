@@ -40,6 +40,16 @@ def test_more_than_fifty_attacks_succeed_outside(counting: set[str]) -> None:
     assert len(counting) >= 2 * AT_LEAST
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("tier", ["A", "B"])
+def test_no_attack_escapes(tier: str, prober: Prober, counting: set[str]) -> None:
+    if why := prober.tiers()[tier]:
+        assert tier == "A"
+        pytest.skip(why)
+
+    assert not prober.confined(tier, NAMES) & {*counting, probe.TREE_CHANGED}
+
+
 @pytest.mark.parametrize("tier", ["A", "B"])
 @pytest.mark.parametrize("name", [*NAMES, probe.TREE_CHANGED])
 def test_an_attack_is_held(
