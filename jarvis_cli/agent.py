@@ -11,6 +11,7 @@ import typer
 from jarvis_cli.answer import KIND, check_format, deliver_answer
 from jarvis_cli.carry import carry_out
 from jarvis_cli.deliver import Delivery, delivery
+from jarvis_cli.options import Detach, Quiet, Where
 from jarvis_cli.progress import display
 from jarvis_cli.scan import leave, wait_for_workers
 from jarvis_workers.agent.limits import Limits
@@ -52,15 +53,15 @@ def agent(
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Where the answer goes; - is stdout.")
     ] = None,
     form: Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="markdown or json.")] = None,
-    where: Annotated[str | None, typer.Option(metavar="PLACE", help="local or cluster.")] = None,
-    detach: Annotated[bool, typer.Option("--detach", help="Submit and return; on a cluster only.")] = False,
+    where: Where = None,
+    detach: Detach = False,
     record: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep the model's answers there, by question; local only.")
     ] = None,
     replay: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Ask no model: take the answers kept there; local only.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing unless something is wrong.")] = False,
+    quiet: Quiet = False,
 ) -> int:
     """Give an agent a task over a source tree, and print its answer. Nobody is asked anything meanwhile."""
     settings = load_settings({"where": where}, directory=Path.cwd())

@@ -44,7 +44,14 @@ class Wanted:
     since: str | None = None
 
 
-def scan_here(settings: Settings, wanted: Wanted, asked: Delivery, quiet: bool) -> int:
+def scan_tree(settings: Settings, wanted: Wanted, asked: Delivery, *, detach: bool, quiet: bool) -> int:
+    """Scan where the settings say, and report unless the run is detached from this command."""
+    if settings.place == "cluster":
+        return _scan_on_cluster(settings, wanted, None if detach else asked, quiet)
+    return _scan_here(settings, wanted, asked, quiet)
+
+
+def _scan_here(settings: Settings, wanted: Wanted, asked: Delivery, quiet: bool) -> int:
     """Scan with the children of this command, and report."""
     with desk.store_of(settings) as store:
         with display(quiet) as screen:
@@ -60,7 +67,7 @@ def scan_here(settings: Settings, wanted: Wanted, asked: Delivery, quiet: bool) 
         return deliver(store, desk.blobs_of(settings), run, asked, screen)
 
 
-def scan_on_cluster(settings: Settings, wanted: Wanted, asked: Delivery | None, quiet: bool) -> int:
+def _scan_on_cluster(settings: Settings, wanted: Wanted, asked: Delivery | None, quiet: bool) -> int:
     """Submit to the workers; wait and report unless `asked` is None: then say the run's id and return.
 
     The revision of a baseline is waited for in any case.
