@@ -3,7 +3,6 @@
 import sys
 from dataclasses import replace
 from pathlib import Path
-from secrets import token_hex
 from typing import Annotated
 
 import typer
@@ -13,7 +12,7 @@ from jarvis_cli.carry import carry_out
 from jarvis_cli.deliver import Delivery, delivery
 from jarvis_cli.options import Detach, Quiet, Where
 from jarvis_cli.progress import display
-from jarvis_cli.scan import leave, wait_for_workers
+from jarvis_cli.scan import leave, request_for, wait_for_workers
 from jarvis_workers.agent.limits import Limits
 from jarvis_workers.errors import UsageError
 from jarvis_workers.platforms.remembering import Folder
@@ -137,17 +136,5 @@ def _on_cluster(settings: Settings, path: str, wanted: AgentTask, asked: Deliver
 
 
 def _request(settings: Settings, source: Source, wanted: AgentTask, executor: str) -> Request:
-    return Request(
-        run_id=token_hex(4),
-        kind=KIND,
-        path=source.path,
-        root=source.root,
-        selection=replace(desk.selection_of(settings), suffixes=None),
-        executor=executor,
-        min_confidence=settings.report.min_confidence,
-        batch_files=settings.scan.batch_files,
-        batch_bytes=int(settings.scan.batch_mb * 1_000_000),
-        processes=settings.process_count,
-        agent=wanted,
-        may_be_empty=True,
-    )
+    asked = request_for(settings, source, KIND, executor)
+    return replace(asked, selection=replace(asked.selection, suffixes=None), agent=wanted, may_be_empty=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
@@ -125,18 +125,26 @@ def _compared(store: Store, wanted: Wanted, scan: Callable[[Part], Run]) -> Part
     return Part(open_source(wanted.named), baseline=baseline, unchanged=unchanged)
 
 
-def _request(settings: Settings, source: Source, wanted: Wanted, executor: str) -> Request:
+def request_for(settings: Settings, source: Source, kind: str, executor: str) -> Request:
+    """Return what settings alone say of a new run over a source."""
     return Request(
         run_id=token_hex(4),
-        kind=KIND,
+        kind=kind,
         path=source.path,
         root=source.root,
-        selection=desk.selection_of(settings, *wanted.globs),
+        selection=desk.selection_of(settings),
         executor=executor,
         min_confidence=settings.report.min_confidence,
         batch_files=settings.scan.batch_files,
         batch_bytes=int(settings.scan.batch_mb * 1_000_000),
         processes=settings.process_count,
+    )
+
+
+def _request(settings: Settings, source: Source, wanted: Wanted, executor: str) -> Request:
+    return replace(
+        request_for(settings, source, KIND, executor),
+        selection=desk.selection_of(settings, *wanted.globs),
         rules=wanted.rules,
         limits=desk.file_limits_of(settings),
         cache=settings.cache.max_mb > 0,
