@@ -3,7 +3,6 @@
 import sys
 from dataclasses import replace
 from pathlib import Path
-from secrets import token_hex
 from typing import Annotated
 
 import typer
@@ -11,8 +10,9 @@ import typer
 from jarvis_cli.answer import KIND, check_format, deliver_answer
 from jarvis_cli.carry import carry_out
 from jarvis_cli.deliver import Delivery, delivery
+from jarvis_cli.options import Detach, Quiet, Where
 from jarvis_cli.progress import display
-from jarvis_cli.scan import leave, wait_for_workers
+from jarvis_cli.scan import leave, request_for, wait_for_workers
 from jarvis_workers.agent.limits import Limits
 from jarvis_workers.errors import UsageError
 from jarvis_workers.platforms.remembering import Folder
@@ -52,15 +52,15 @@ def agent(
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Where the answer goes; - is stdout.")
     ] = None,
     form: Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="markdown or json.")] = None,
-    where: Annotated[str | None, typer.Option(metavar="PLACE", help="local or cluster.")] = None,
-    detach: Annotated[bool, typer.Option("--detach", help="Submit and return; on a cluster only.")] = False,
+    where: Where = None,
+    detach: Detach = False,
     record: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep the model's answers there, by question; local only.")
     ] = None,
     replay: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Ask no model: take the answers kept there; local only.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing unless something is wrong.")] = False,
+    quiet: Quiet = False,
 ) -> int:
     """Give an agent a task over a source tree, and print its answer. Nobody is asked anything meanwhile."""
     settings = load_settings({"where": where}, directory=Path.cwd())
@@ -136,17 +136,5 @@ def _on_cluster(settings: Settings, path: str, wanted: AgentTask, asked: Deliver
 
 
 def _request(settings: Settings, source: Source, wanted: AgentTask, executor: str) -> Request:
-    return Request(
-        run_id=token_hex(4),
-        kind=KIND,
-        path=source.path,
-        root=source.root,
-        selection=replace(desk.selection_of(settings), suffixes=None),
-        executor=executor,
-        min_confidence=settings.report.min_confidence,
-        batch_files=settings.scan.batch_files,
-        batch_bytes=int(settings.scan.batch_mb * 1_000_000),
-        processes=settings.process_count,
-        agent=wanted,
-        may_be_empty=True,
-    )
+    asked = request_for(settings, source, KIND, executor)
+    return replace(asked, selection=replace(asked.selection, suffixes=None), agent=wanted, may_be_empty=True)

@@ -10,6 +10,7 @@ import typer
 from jarvis_cli import answer, exits
 from jarvis_cli.carry import carry_out
 from jarvis_cli.deliver import Delivery, counted, deliver, delivery, exit_code, summary, write_report
+from jarvis_cli.options import Form, Output, Quiet
 from jarvis_cli.progress import describe, display
 from jarvis_cli.scan import wait_for_workers
 from jarvis_workers.errors import UsageError
@@ -26,17 +27,7 @@ MOST_LISTED = 20
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="List, watch, stop, resume and report runs.")
 
 RunId = Annotated[str, typer.Argument(metavar="RUN", help='A run\'s id, its beginning, or "last".')]
-Output = Annotated[
-    str | None, typer.Option("--output", "-o", metavar="FILE", help="Where the report goes; - is stdout.")
-]
-Form = Annotated[
-    str | None,
-    typer.Option(
-        "--format", metavar="FORMAT", help="json, markdown, sarif, html or junit; by default from -o's suffix."
-    ),
-]
 FailOn = Annotated[str | None, typer.Option(metavar="LEVEL", help="Exit 1 at a finding of this severity or above.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing unless something is wrong.")]
 AsJson = Annotated[bool, typer.Option("--json", help="For programs.")]
 Timeout = Annotated[
     float | None,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
@@ -44,7 +44,14 @@ class Wanted:
     since: str | None = None
 
 
-def scan_here(settings: Settings, wanted: Wanted, asked: Delivery, quiet: bool) -> int:
+def scan_tree(settings: Settings, wanted: Wanted, asked: Delivery, *, detach: bool, quiet: bool) -> int:
+    """Scan where the settings say, and report unless the run is detached from this command."""
+    if settings.place == "cluster":
+        return _scan_on_cluster(settings, wanted, None if detach else asked, quiet)
+    return _scan_here(settings, wanted, asked, quiet)
+
+
+def _scan_here(settings: Settings, wanted: Wanted, asked: Delivery, quiet: bool) -> int:
     """Scan with the children of this command, and report."""
     with desk.store_of(settings) as store:
         with display(quiet) as screen:
@@ -60,7 +67,7 @@ def scan_here(settings: Settings, wanted: Wanted, asked: Delivery, quiet: bool) 
         return deliver(store, desk.blobs_of(settings), run, asked, screen)
 
 
-def scan_on_cluster(settings: Settings, wanted: Wanted, asked: Delivery | None, quiet: bool) -> int:
+def _scan_on_cluster(settings: Settings, wanted: Wanted, asked: Delivery | None, quiet: bool) -> int:
     """Submit to the workers; wait and report unless `asked` is None: then say the run's id and return.
 
     The revision of a baseline is waited for in any case.
@@ -118,18 +125,26 @@ def _compared(store: Store, wanted: Wanted, scan: Callable[[Part], Run]) -> Part
     return Part(open_source(wanted.named), baseline=baseline, unchanged=unchanged)
 
 
-def _request(settings: Settings, source: Source, wanted: Wanted, executor: str) -> Request:
+def request_for(settings: Settings, source: Source, kind: str, executor: str) -> Request:
+    """Return what settings alone say of a new run over a source."""
     return Request(
         run_id=token_hex(4),
-        kind=KIND,
+        kind=kind,
         path=source.path,
         root=source.root,
-        selection=desk.selection_of(settings, *wanted.globs),
+        selection=desk.selection_of(settings),
         executor=executor,
         min_confidence=settings.report.min_confidence,
         batch_files=settings.scan.batch_files,
         batch_bytes=int(settings.scan.batch_mb * 1_000_000),
         processes=settings.process_count,
+    )
+
+
+def _request(settings: Settings, source: Source, wanted: Wanted, executor: str) -> Request:
+    return replace(
+        request_for(settings, source, KIND, executor),
+        selection=desk.selection_of(settings, *wanted.globs),
         rules=wanted.rules,
         limits=desk.file_limits_of(settings),
         cache=settings.cache.max_mb > 0,

@@ -1,17 +1,40 @@
 """`jarvis sec`: scan a tree and report."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from jarvis_cli.main import Frame
+from jarvis_cli.options import Detach, Form, Output, Quiet, Where
 from jarvis_cli.rules import app as rules_app
 from jarvis_cli.rules import explain
 from jarvis_workers.errors import UsageError
 
+if TYPE_CHECKING:
+    from jarvis_workers.settings import Settings
+
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Find vulnerabilities in C, C++ and Rust.")
 
+Tree = Annotated[str, typer.Option("--path", "-p", metavar="PATH", help="The directory or file to scan.")]
+FailOn = Annotated[
+    str | None, typer.Option(metavar="LEVEL", help="Exit 1 at a finding of this severity or above: high, medium, low.")
+]
+Include = Annotated[
+    list[str] | None, typer.Option(metavar="GLOB", help="Only what matches this glob, as in .gitignore; repeatable.")
+]
+Exclude = Annotated[
+    list[str] | None, typer.Option(metavar="GLOB", help="Leave out what matches this glob; repeatable.")
+]
+DefaultExcludes = Annotated[bool, typer.Option(help="Leave out .git, build, out, target, third_party, vendor.")]
+Baseline = Annotated[
+    str | None, typer.Option(metavar="X", help="Only what is new: not in this report (JSON, SARIF) or git revision.")
+]
+Since = Annotated[str | None, typer.Option(metavar="REV", help="Only files that have changed since this git revision.")]
+Languages = Annotated[str | None, typer.Option(metavar="NAMES", help="c/cpp, rust or both, parted by a comma.")]
+MinConfidence = Annotated[
+    float | None, typer.Option(min=0, max=1, metavar="NUMBER", help="Report from this confidence on (0 to 1).")
+]
 Rules = Annotated[
     str | None,
     typer.Option("--rules", metavar="IDS", help="Only these rules, parted by commas, as in jarvis sec rules."),
@@ -20,6 +43,14 @@ ExcludeRules = Annotated[
     str | None, typer.Option("--exclude-rules", metavar="IDS", help="Not these rules; on top of jarvis.yaml.")
 ]
 Only = Annotated[str | None, typer.Option("--only", metavar="CATEGORIES", help="Only the rules of these categories.")]
+ProjectRules = Annotated[
+    bool, typer.Option("--project-rules", help="Use the rules in PATH/.jarvis/rules, too; of a directory you trust.")
+]
+Processes = Annotated[
+    int | None, typer.Option("--processes", "-j", min=1, metavar="NUMBER", help="How many children scan at a time.")
+]
+Cache = Annotated[bool, typer.Option("--cache/--no-cache", help="Scan only what has changed since.")]
+Profile = Annotated[bool, typer.Option("--profile", help="Say which rules and files take the time.")]
 
 EXAMPLES = """\
 \b
@@ -49,79 +80,61 @@ app.command(short_help="Say what a rule means, and how to silence it.")(explain)
 @app.command(epilog=EXAMPLES, short_help="Scan with the rules alone: no model.")
 def fast(
     ctx: typer.Context,
-    path: Annotated[str, typer.Option("--path", "-p", metavar="PATH", help="The directory or file to scan.")],
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Where the report goes; - is stdout.")
-    ] = None,
-    form: Annotated[
-        str | None,
-        typer.Option(
-            "--format", metavar="FORMAT", help="json, markdown, sarif, html or junit; by default from -o's suffix."
-        ),
-    ] = None,
-    fail_on: Annotated[
-        str | None,
-        typer.Option(metavar="LEVEL", help="Exit 1 at a finding of this severity or above: high, medium, low."),
-    ] = None,
-    include: Annotated[
-        list[str] | None,
-        typer.Option(metavar="GLOB", help="Only what matches this glob, as in .gitignore; repeatable."),
-    ] = None,
-    exclude: Annotated[
-        list[str] | None, typer.Option(metavar="GLOB", help="Leave out what matches this glob; repeatable.")
-    ] = None,
-    default_excludes: Annotated[
-        bool, typer.Option(help="Leave out .git, build, out, target, third_party, vendor.")
-    ] = True,
-    baseline: Annotated[
-        str | None,
-        typer.Option(metavar="X", help="Only what is new: not in this report (JSON, SARIF) or git revision."),
-    ] = None,
-    since: Annotated[
-        str | None, typer.Option(metavar="REV", help="Only files that have changed since this git revision.")
-    ] = None,
-    languages: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="c/cpp, rust or both, parted by a comma.")
-    ] = None,
-    min_confidence: Annotated[
-        float | None, typer.Option(min=0, max=1, metavar="NUMBER", help="Report from this confidence on (0 to 1).")
-    ] = None,
+    path: Tree,
+    output: Output = None,
+    form: Form = None,
+    fail_on: FailOn = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    default_excludes: DefaultExcludes = True,
+    baseline: Baseline = None,
+    since: Since = None,
+    languages: Languages = None,
+    min_confidence: MinConfidence = None,
     rules: Rules = None,
     exclude_rules: ExcludeRules = None,
     only: Only = None,
-    project_rules: Annotated[
-        bool,
-        typer.Option("--project-rules", help="Use the rules in PATH/.jarvis/rules, too; of a directory you trust."),
-    ] = False,
-    processes: Annotated[
-        int | None, typer.Option("--processes", "-j", min=1, metavar="NUMBER", help="How many children scan at a time.")
-    ] = None,
-    cache: Annotated[bool, typer.Option("--cache/--no-cache", help="Scan only what has changed since.")] = True,
-    profile: Annotated[bool, typer.Option("--profile", help="Say which rules and files take the time.")] = False,
-    where: Annotated[str | None, typer.Option(metavar="PLACE", help="local or cluster.")] = None,
-    detach: Annotated[bool, typer.Option("--detach", help="Submit and return; on a cluster only.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing unless something is wrong.")] = False,
+    project_rules: ProjectRules = False,
+    processes: Processes = None,
+    cache: Cache = True,
+    profile: Profile = False,
+    where: Where = None,
+    detach: Detach = False,
+    quiet: Quiet = False,
 ) -> int:
     """Scan with the rules alone and report: no model, nothing leaves this machine."""
-    flags = {
+    flags = _flags_of_rules(rules, exclude_rules, only) | {
         "scan.languages": languages,
-        # Who names rules means them, whatever the settings switch off.
-        "rules.enable_only": rules,
-        "rules.disable": () if rules else None,
-        "rules.categories": only,
         "scan.exclude_dirs": None if default_excludes else (".jarvis",),
         "report.min_confidence": min_confidence,
         "processes": processes,
         "cache.max_mb": None if cache else 0.0,
         "where": where,
     }
-    _refuse_empty({"--rules": rules, "--exclude-rules": exclude_rules, "--only": only})
     from jarvis_cli.choice import rules_for, tree_of  # noqa: PLC0415
     from jarvis_cli.deliver import delivery  # noqa: PLC0415  (the store takes a third of a second to import)
-    from jarvis_cli.scan import Wanted, scan_here, scan_on_cluster  # noqa: PLC0415
+    from jarvis_cli.scan import Wanted, scan_tree  # noqa: PLC0415
+
+    settings = _settings(flags, path, detach=detach)
+    asked = delivery(output, form, fail_on, (ctx.find_object(Frame) or Frame()).default_output)
+    chosen = rules_for(settings, flags, exclude_rules, tree_of(path) if project_rules else None)
+    globs = (tuple(include or ()), tuple(exclude or ()))
+    wanted = Wanted(path, globs, chosen, profile, baseline, since)
+    return scan_tree(settings, wanted, asked, detach=detach, quiet=quiet)
+
+
+def _flags_of_rules(rules: str | None, exclude_rules: str | None, only: str | None) -> dict[str, object]:
+    """Return the settings that flags make of rules. An unset variable in a script must not mean all rules."""
+    for flag, names in {"--rules": rules, "--exclude-rules": exclude_rules, "--only": only}.items():
+        if names is not None and not names.strip(" ,"):
+            raise UsageError(f"{flag}: names nothing; see all with: jarvis sec rules")
+    # Who names rules means them, whatever the settings switch off.
+    return {"rules.enable_only": rules, "rules.disable": () if rules else None, "rules.categories": only}
+
+
+def _settings(flags: dict[str, object], path: str, *, detach: bool) -> "Settings":
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
-    frame = ctx.find_object(Frame) or Frame()
     settings = load_settings(flags, directory=Path.cwd())
     if detach and settings.place == "local":
         raise UsageError(
@@ -130,17 +143,4 @@ def fast(
         )
     if not path:
         raise UsageError("-p is empty; give the directory or file to scan, . for this one")
-    asked = delivery(output, form, fail_on, frame.default_output)
-    globs = (tuple(include or ()), tuple(exclude or ()))
-    chosen = rules_for(settings, flags, exclude_rules, tree_of(path) if project_rules else None)
-    wanted = Wanted(path, globs, chosen, profile, baseline, since)
-    if settings.place == "cluster":
-        return scan_on_cluster(settings, wanted, None if detach else asked, quiet)
-    return scan_here(settings, wanted, asked, quiet)
-
-
-def _refuse_empty(asked: dict[str, str | None]) -> None:
-    """An unset variable in a script must not mean all rules."""
-    for flag, names in asked.items():
-        if names is not None and not names.strip(" ,"):
-            raise UsageError(f"{flag}: names nothing; see all with: jarvis sec rules")
+    return settings

@@ -1,7 +1,7 @@
 """Save what many conversations have to keep: one write for all that wait.
 
 Conversations of one process come to the disk together, several hundred times a second; a write each would mean a
-commit and a thread's turn each.
+commit and a thread's turn each.  Only what somebody waits for is saved: so there is always one to tell when that fails.
 """
 
 import asyncio
@@ -10,6 +10,8 @@ from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Generic, TypeVar
+
+from jarvis_workers.telemetry import warning
 
 T = TypeVar("T")
 
@@ -21,6 +23,7 @@ class Journal(Generic[T]):
         self._save_all = save
         self._wake = threading.Condition()
         self._pending: list[T] = []
+        self._due: list[T] = []
         self._waiting: list[Future[None]] = []
         self._waiting_in: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = defaultdict(list)
         self._is_closed = False
@@ -31,7 +34,7 @@ class Journal(Generic[T]):
         """Save what is left, and end the thread."""
         with self._wake:
             self._is_closed = True
-            self._wake.notify()
+            self._call()
         self._thread.join()
 
     def append(self, item: T) -> None:
@@ -44,7 +47,7 @@ class Journal(Generic[T]):
         future: Future[None] = Future()
         with self._wake:
             self._waiting.append(future)
-            self._wake.notify()
+            self._call()
         return future
 
     def wait_in_loop(self) -> "asyncio.Future[None]":
@@ -53,18 +56,25 @@ class Journal(Generic[T]):
         future: asyncio.Future[None] = loop.create_future()
         with self._wake:
             self._waiting_in[loop].append(future)
-            self._wake.notify()
+            self._call()
         return future
+
+    def _call(self) -> None:
+        self._due += self._pending
+        self._pending = []
+        self._wake.notify()
 
     def _run(self) -> None:
         while True:
             with self._wake:
                 self._wake.wait_for(lambda: self._waiting or self._waiting_in or self._is_closed)
-                items, self._pending = self._pending, []
+                items, self._due = self._due, []
                 waiting, self._waiting = self._waiting, []
                 loops, self._waiting_in = self._waiting_in, defaultdict(list)
                 is_last = self._is_closed and not waiting and not loops
             failure = self._save(items)
+            if failure and not waiting and not loops:
+                warning("records lost", records=len(items), error=f"{type(failure).__name__}: {failure}")
             for future in waiting:
                 future.set_exception(failure) if failure else future.set_result(None)
             for loop, futures in loops.items():

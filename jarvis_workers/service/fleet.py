@@ -67,6 +67,16 @@ def _sender(settings: Settings, store: Store, bell: Doorbell) -> Sender:
     )
 
 
+def _controller(settings: Settings, store: Store) -> Controller:
+    return Controller(
+        store,
+        f"wait-{token_hex(6)}",
+        lease_seconds=settings.lease_seconds,
+        tick_seconds=settings.tick_seconds,
+        monotonic=time.monotonic,
+    )
+
+
 def carry_out(
     settings: Settings,
     store: Store,
@@ -81,14 +91,7 @@ def carry_out(
 
     Stopping this command leaves the run to the workers. That nobody is there to do it is told once.
     """
-    sender = _sender(settings, store, bell)
-    controller = Controller(
-        store,
-        f"wait-{token_hex(6)}",
-        lease_seconds=settings.lease_seconds,
-        tick_seconds=settings.tick_seconds,
-        monotonic=time.monotonic,
-    )
+    sender, controller = _sender(settings, store, bell), _controller(settings, store)
     outages, pause = Outages(tell, "waiting for it"), threading.Event()
     absence = Absence(tell, nobody_seconds, time.monotonic)
     begun, due = time.monotonic(), 0.0

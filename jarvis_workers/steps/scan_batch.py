@@ -3,21 +3,20 @@
 Light on purpose, as the start of every scanning child is part of the price of a scan.
 """
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jarvis_workers.paths import shown
 from jarvis_workers.sec.rules import RULES_BY_PATTERN, rules_fingerprint
 from jarvis_workers.sec.scanner import Scan, Scanner
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.manifest import Entry, entry_line
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.source.kept import Kept
+from jarvis_workers.steps.batches import batch_job, rest_label, work_of
 from jarvis_workers.steps.each_file import Limits, NotChecked
+from jarvis_workers.steps.flow_rules import rules_blob
 from jarvis_workers.steps.known import Keyed, Known, keyed
 from jarvis_workers.steps.profile import Watch
 from jarvis_workers.steps.scan_files import Outcome, scan_files
@@ -29,13 +28,12 @@ if TYPE_CHECKING:
     from jarvis_workers.store.runs import Run
 
 SCANNERS_MAX = 4
-LABEL_LENGTH = 120
 
 
 def plan(run: "Run", blobs: Blobs) -> Iterator[NewJob]:
     """Yield a job for each batch of the snapshot."""
     reader = open_snapshot(blobs, run.snapshot_id)
-    place = {"snapshot": run.snapshot_id, "rules": _chosen(run)}
+    place = {"snapshot": run.snapshot_id, "rules": rules_blob(run)}
     for batch in reader.batches(run.options["batch_files"], run.options["batch_bytes"]):
         work = place | {"offset": batch.offset, "length": batch.length}
         yield _job(work, batch.label, batch.bytes)
@@ -43,15 +41,7 @@ def plan(run: "Run", blobs: Blobs) -> Iterator[NewJob]:
 
 def load(_: "Session", run: "Run", job: Claimed) -> dict[str, Any]:
     """Return what a child needs to know; what has failed or died before is done with care."""
-    return {
-        "snapshot": run.snapshot_id,
-        "rules": _chosen(run),
-        "cache": run.options.get("cache", True),
-        "limits": run.options.get("limits", {}),
-        "profile": run.options.get("profile", False),
-        "careful": bool(job.crashes or job.attempts),
-        **json.loads(job.payload),
-    }
+    return work_of(run, job, rules=rules_blob(run), profile=run.options.get("profile", False))
 
 
 def recall(work: dict[str, Any], blobs: Blobs) -> Commit | None:
@@ -119,21 +109,13 @@ def _rest(work: dict[str, Any], done: Sequence[Keyed], rest: Sequence[Entry]) ->
     """Return the job for the files for which there was no time."""
     length = sum(len(entry_line(entry)) for _, entry in done)
     place = work | {"offset": work["offset"] + length, "length": work["length"] - length}
-    label = f"{shown(rest[0].path)[-LABEL_LENGTH:]} … ({len(rest)} files, the rest of a slow batch)"
-    return _job(place, label, sum(entry.size for entry in rest))
+    return _job(place, rest_label(rest[0].path, len(rest)), sum(entry.size for entry in rest))
 
 
 def _job(work: Mapping[str, Any], label: str, size: int) -> NewJob:
-    payload = json.dumps({"offset": work["offset"], "length": work["length"]})
-    named = f"{work['snapshot']}:{payload}:{rules_fingerprint()}:{work['rules']}"
-    return NewJob(
-        step="scan",
-        queue="scan",
-        label=label,
-        input_hash=hashlib.sha256(named.encode()).hexdigest(),
-        payload=payload,
-        weight=size,
-    )
+    place = {"offset": work["offset"], "length": work["length"]}
+    made_by = rules_fingerprint(), work["rules"]
+    return batch_job("scan", work["snapshot"], place, label=label, weight=size, made_by=made_by)
 
 
 def _known(work: Mapping[str, Any], blobs: Blobs) -> Known:
@@ -142,12 +124,6 @@ def _known(work: Mapping[str, Any], blobs: Blobs) -> Known:
 
 def _scanner_of(work: Mapping[str, Any], blobs: Blobs) -> Scanner:
     return _scanner(blobs.read(work["rules"]) if work["rules"] else None, blobs.patterns)
-
-
-def _chosen(run: "Run") -> str | None:
-    """Return the blob of the run's rules, or None where they are those built in."""
-    blob: str | None = run.options.get("rules", {}).get("blob")
-    return blob
 
 
 @lru_cache(SCANNERS_MAX)

@@ -19,6 +19,7 @@ from jarvis_workers.sec.scanner import as_utf8, is_header, is_test
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.manifest import Entry, entry_line
 from jarvis_workers.snapshots.reader import Reader, open_snapshot
+from jarvis_workers.steps.batches import batch_job, rest_label, work_of
 from jarvis_workers.steps.each_file import Limits, NotChecked, Task, each_file
 from jarvis_workers.steps.earlier import Earlier, done_ranges, unscanned
 from jarvis_workers.steps.flow_rules import NOT_RUN, flow_patterns, rules_blob
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 STAGE = "summarize"
 BATCH_LENGTH = 43
-LABEL_LENGTH = 120
 Made = Model | None
 
 
@@ -51,13 +51,7 @@ def plan_on(run: "Run", blobs: Blobs, earlier: Earlier) -> Iterator[NewJob]:
 
 def load(_: "Session", run: "Run", job: Claimed) -> dict[str, Any]:
     """Return what a child needs to know; what has failed or died before is done with care."""
-    return {
-        "snapshot": run.snapshot_id,
-        "cache": run.options.get("cache", True),
-        "limits": run.options.get("limits", {}),
-        "careful": bool(job.crashes or job.attempts),
-        **json.loads(job.payload),
-    }
+    return work_of(run, job)
 
 
 def recall(work: dict[str, Any], blobs: Blobs) -> Commit | None:
@@ -207,18 +201,8 @@ def _rest(work: Mapping[str, Any], entries: Sequence[Entry], rest: Sequence[Entr
     """Return the job for the files for which there was no time."""
     passed = sum(len(entry_line(entry)) for entry in entries[: entries.index(rest[0])])
     place = {"offset": work["offset"] + passed, "length": work["length"] - passed, "skip": work["skip"]}
-    label = f"{shown(rest[0].path)[-LABEL_LENGTH:]} … ({len(rest)} files, the rest of a slow batch)"
-    return _job(work["snapshot"], place, label, sum(entry.size for entry in rest))
+    return _job(work["snapshot"], place, rest_label(rest[0].path, len(rest)), sum(entry.size for entry in rest))
 
 
 def _job(snapshot: str, place: Mapping[str, Any], label: str, size: int) -> NewJob:
-    payload = json.dumps(place)
-    named = f"{snapshot}:{payload}:{loaded_flow()}"
-    return NewJob(
-        step=STAGE,
-        queue="scan",
-        label=label,
-        input_hash=hashlib.sha256(named.encode()).hexdigest(),
-        payload=payload,
-        weight=size,
-    )
+    return batch_job(STAGE, snapshot, place, label=label, weight=size, made_by=(loaded_flow(),))

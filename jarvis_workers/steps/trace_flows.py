@@ -5,18 +5,17 @@ it is not gone through again.  What comments say is read from the file itself ea
 """
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jarvis_workers.errors import SnapshotDamaged
-from jarvis_workers.paths import shown
 from jarvis_workers.sec.flow import FlowHit, analyze
 from jarvis_workers.sec.rules.flow import HARMLESS
 from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.steps.batches import batch_job, rest_label, work_of
 from jarvis_workers.steps.each_file import Limits, NotChecked, Task, each_file
 from jarvis_workers.steps.earlier import Earlier, range_of, read_result
 from jarvis_workers.steps.flow_rules import NOT_RUN, flow_patterns, rules_blob
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
 STAGE = "flow"
 NOT_WHOLE = "flow rules did not see all of it: "
-LABEL_LENGTH = 120
 # Where there are more names, to look them all up is no work for a parent who has others to serve.
 RECALL_BYTES = 32_000_000
 
@@ -65,14 +63,7 @@ def plan_on(run: "Run", blobs: Blobs, earlier: Earlier) -> Iterator[NewJob]:
 
 def load(_: "Session", run: "Run", job: Claimed) -> dict[str, Any]:
     """Return what a child needs to know; what has failed or died before is done with care."""
-    return {
-        "snapshot": run.snapshot_id,
-        "rules": rules_blob(run),
-        "cache": run.options.get("cache", True),
-        "limits": run.options.get("limits", {}),
-        "careful": bool(job.crashes or job.attempts),
-        **json.loads(job.payload),
-    }
+    return work_of(run, job, rules=rules_blob(run))
 
 
 def recall(work: dict[str, Any], blobs: Blobs) -> Commit | None:
@@ -198,18 +189,9 @@ def _rest(work: Mapping[str, Any], done: int, rest: Sequence[Row]) -> NewJob:
     place = {name: work[name] for name in ("offset", "length", "models", "index", "names")} | {
         "first": work["first"] + done
     }
-    label = f"{shown(rest[0].path)[-LABEL_LENGTH:]} … ({len(rest)} files, the rest of a slow batch)"
-    return _job(work["snapshot"], work["rules"], place, label, sum(row.size for row in rest))
+    label, size = rest_label(rest[0].path, len(rest)), sum(row.size for row in rest)
+    return _job(work["snapshot"], work["rules"], place, label, size)
 
 
 def _job(snapshot: str, rules: str | None, place: Mapping[str, Any], label: str, size: int) -> NewJob:
-    payload = json.dumps(place)
-    named = f"{snapshot}:{payload}:{loaded_flow()}:{rules}"
-    return NewJob(
-        step=STAGE,
-        queue="scan",
-        label=label,
-        input_hash=hashlib.sha256(named.encode()).hexdigest(),
-        payload=payload,
-        weight=size,
-    )
+    return batch_job(STAGE, snapshot, place, label=label, weight=size, made_by=(loaded_flow(), rules))

@@ -81,5 +81,44 @@ def test_what_goes_wrong_is_told_to_all_who_wait_and_it_goes_on(error: Exception
     assert saved == ["kept"]
 
 
+def test_what_nobody_waits_for_yet_does_not_go_down_with_what_fails() -> None:
+    saved: list[str] = []
+    begun, free = threading.Event(), threading.Event()
+
+    def save(items: list[str]) -> None:
+        begun.set()
+        free.wait()
+        if "refused" in items:
+            raise ValueError("a fault of ours")
+        saved.extend(items)
+
+    journal = Journal(save)
+    journal.append("first")
+    first = journal.wait()
+    begun.wait()
+    journal.append("refused")
+    refused = journal.wait()
+    journal.append("mine")
+    free.set()
+    first.result()
+    with pytest.raises(ValueError, match="a fault of ours"):
+        refused.result()
+    journal.wait().result()
+    journal.close()
+
+    assert saved == ["first", "mine"]
+
+
+def test_what_cannot_be_saved_at_the_end_is_told_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    def save(_: list[str]) -> None:
+        raise StoreFull("no room")
+
+    journal = Journal(save)
+    journal.append("last")
+    journal.close()
+
+    assert [record.getMessage() for record in caplog.records] == ["records lost"]
+
+
 async def wait(journal: Journal[str]) -> None:
     await journal.wait_in_loop()

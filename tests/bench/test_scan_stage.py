@@ -5,15 +5,12 @@ BENCH_TREE names the tree, such as the source of redis.
 
 import json
 import os
-import resource
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from jarvis_cli.main import run
-from tests.servers import missing
+from tests.bench.peers import cpu_of_children, flawfinder
 
 MEGABYTE = 1e6
 # Of several runs the calmest counts, of ours as of the peer's: what else goes on in a machine is no cost of either.
@@ -57,16 +54,3 @@ def test_the_second_run_takes_a_twentieth_of_the_cpu(tmp_path: Path, monkeypatch
     print(f"scan stage: {first['cpu_seconds']:.3f} s, then {second['cpu_seconds']:.3f} s: {ratio:.0f} times less")
     assert second["cached"] == first["files"]
     assert ratio >= 20
-
-
-def flawfinder(tree: Path) -> None:
-    program = shutil.which("flawfinder") or missing("flawfinder")
-    subprocess.run([program, "-Q", "-S", "--dataonly", tree], stdout=subprocess.DEVNULL, check=True)
-
-
-def cpu_of_children(work) -> float:  # type: ignore[no-untyped-def]
-    """Return the CPU seconds of the processes that `work` starts and waits for."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    work()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

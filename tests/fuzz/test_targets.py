@@ -3,13 +3,33 @@
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.fuzz.targets import CORPUS, TARGETS
+from jarvis_workers.sec.flow import summarize
+from jarvis_workers.sec.scanner import as_utf8
+from jarvis_workers.source.functions import functions
+from jarvis_workers.source.lex import mask
+from jarvis_workers.source.syntax import model
+from tests.fuzz.targets import CORPUS, SCANNER, TARGETS
 
 FILES = sorted(path for path in CORPUS.rglob("*") if path.suffix in (".c", ".cpp", ".rs"))
+
+
+def modelled(content: bytes) -> Any:
+    return model(content, mask(content, "c/cpp").text, "c/cpp", lambda *_: True, header=False)["functions"]
+
+
+# What the code behind each target finds.
+FOUND: dict[str, Callable[[bytes], Any]] = {
+    "lexer": lambda content: list(functions(mask(content, "c/cpp").text, "c/cpp")),
+    "model": modelled,
+    "rules": lambda content: SCANNER.scan(content, language="c/cpp").hits,
+    "flow": lambda content: summarize(as_utf8(content), language="c/cpp", header=False, test=False, path="a.c"),
+}
 
 
 def damaged(content: bytes, seed: random.Random) -> bytes:
@@ -22,8 +42,11 @@ def damaged(content: bytes, seed: random.Random) -> bytes:
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("content", [b"", b"\0", b"\xff\xfe", b"{", b"}", b'"', b"/*", b"#define", b"int f(", b"\\"])
-def test_a_target_takes_what_is_hardly_code(target: str, content: bytes) -> None:
+def test_a_target_takes_what_is_hardly_code_and_nothing_is_found_there(target: str, content: bytes) -> None:
     TARGETS[target](content)
+
+    assert FOUND[target](b"int f(char *p) { strcpy(p, q); }")
+    assert not FOUND[target](content)
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -41,6 +41,21 @@ def controller(store: Store, holder: str, monotonic: Callable[[], float]) -> Con
     return Controller(store, holder, lease_seconds=30.0, tick_seconds=2.0, monotonic=monotonic)
 
 
+def under_way(store: Store, clock: FakeClock, lease: float = 30.0) -> tuple[str, Controller]:
+    """Return a run whose job is being done, and the controller that is awake meanwhile."""
+    run = add_planned_run(store, 1)
+    elected = controller(store, "a", clock.monotonic)
+    elected.tick()
+    claim(store, run, lease=lease)
+    return run, elected
+
+
+def tick_after(elected: Controller, clock: FakeClock, *pauses: float) -> None:
+    for pause in pauses:
+        clock.advance(pause)
+        elected.tick()
+
+
 def fail(store: Store, clock: FakeClock, run: str, queue: str) -> None:
     """Let the next job of a run fail for good."""
     for _ in range(jobs.ATTEMPTS):
@@ -179,40 +194,25 @@ def test_a_tick_moves_every_run_on(store: Store, clock: FakeClock) -> None:
 
 
 def test_a_tick_takes_back_what_was_lost(store: Store, clock: FakeClock) -> None:
-    run = add_planned_run(store, 1)
-    claim(store, run, lease=5.0)
-    elected = controller(store, "a", clock.monotonic)
-    elected.tick()
-    clock.advance(6.0)
-    elected.tick()
+    run, elected = under_way(store, clock, lease=5.0)
+    tick_after(elected, clock, 6.0)
 
     assert (states(store, run), job_rows(store, run)[0].crashes) == (["pending"], 1)
     assert event_names(store, run)[-1] == "recovered"
 
 
 def test_nobody_is_blamed_for_a_sleep(store: Store, clock: FakeClock) -> None:
-    run = add_planned_run(store, 1)
-    elected = controller(store, "a", clock.monotonic)
-    elected.tick()
-    claim(store, run, lease=30.0)
-    clock.advance(3600.0)
-    elected.tick()
+    run, elected = under_way(store, clock)
+    tick_after(elected, clock, 3600.0)
     assert states(store, run) == ["running"]
-    for _ in range(8):
-        clock.advance(4.0)
-        elected.tick()
+    tick_after(elected, clock, *[4.0] * 8)
 
     assert states(store, run) == ["pending"]
 
 
 def test_a_machine_that_is_slow_for_long_delays_a_judgement_but_makes_it(store: Store, clock: FakeClock) -> None:
-    run = add_planned_run(store, 1)
-    elected = controller(store, "a", clock.monotonic)
-    elected.tick()
-    claim(store, run, lease=30.0)
-    for _ in range(4):
-        clock.advance(15.0)
-        elected.tick()
+    run, elected = under_way(store, clock)
+    tick_after(elected, clock, *[15.0] * 4)
 
     assert states(store, run) == ["pending"]
 
@@ -241,10 +241,8 @@ def test_a_controller_elected_after_a_sleep_blames_nobody_either(store: Store, c
 
 
 def test_a_controller_that_was_awake_judges_as_soon_as_it_is_elected(store: Store, clock: FakeClock) -> None:
-    run = add_planned_run(store, 1)
-    first, second = (controller(store, name, clock.monotonic) for name in "ab")
-    first.tick()
-    claim(store, run, lease=7.0)
+    run, _ = under_way(store, clock, lease=7.0)
+    second = controller(store, "b", clock.monotonic)
     for _ in range(3):
         second.tick()
         clock.advance(4.0)
@@ -254,26 +252,18 @@ def test_a_controller_that_was_awake_judges_as_soon_as_it_is_elected(store: Stor
 
 
 def test_a_command_that_starts_when_the_database_is_back_blames_nobody(store: Store, clock: FakeClock) -> None:
-    run = add_planned_run(store, 1)
-    first = controller(store, "a", clock.monotonic)
-    first.tick()
-    claim(store, run, lease=30.0)
+    run, _ = under_way(store, clock)
     clock.advance(3600.0)
     new = controller(store, "new", clock.monotonic)
     assert new.tick()
     assert states(store, run) == ["running"]
-    for _ in range(8):
-        clock.advance(4.0)
-        new.tick()
+    tick_after(new, clock, *[4.0] * 8)
 
     assert states(store, run) == ["pending"]
 
 
 def test_a_controller_that_starts_after_a_resignation_judges_at_once(store: Store, clock: FakeClock) -> None:
-    run = add_planned_run(store, 1)
-    first = controller(store, "a", clock.monotonic)
-    first.tick()
-    claim(store, run, lease=5.0)
+    run, first = under_way(store, clock, lease=5.0)
     first.resign()
     clock.advance(6.0)
     assert controller(store, "new", clock.monotonic).tick()

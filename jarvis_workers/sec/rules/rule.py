@@ -1,13 +1,14 @@
 """The words of the rules: a rule, the file it looks at, and the site where it looks."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from jarvis_workers.source.calls import Arguments, arguments
 from jarvis_workers.source.functions import Function, Functions, functions
 from jarvis_workers.source.uses import Result, Use, result_of, uses
 
-__all__ = ["Check", "Rule", "Site", "Source"]
+__all__ = ["Check", "Rule", "Site", "Source", "flow_rule"]
 
 REACH = 8_192
 T = TypeVar("T")
@@ -139,3 +140,6 @@ class Rule(NamedTuple):
     shapes: tuple[str, ...] = ()
     dismisses: Dismissal | None = None
     supersedes: tuple[str, ...] = ()
+
+
+flow_rule = partial(Rule, language="c/cpp", check=None)

@@ -1,0 +1,20 @@
+"""Options that several commands take, each with one name and one meaning."""
+
+from typing import Annotated
+
+import typer
+
+__all__ = ["Detach", "Form", "Output", "Quiet", "Where"]
+
+Output = Annotated[
+    str | None, typer.Option("--output", "-o", metavar="FILE", help="Where the report goes; - is stdout.")
+]
+Form = Annotated[
+    str | None,
+    typer.Option(
+        "--format", metavar="FORMAT", help="json, markdown, sarif, html or junit; by default from -o's suffix."
+    ),
+]
+Where = Annotated[str | None, typer.Option(metavar="PLACE", help="local or cluster.")]
+Detach = Annotated[bool, typer.Option("--detach", help="Submit and return; on a cluster only.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing unless something is wrong.")]
