@@ -81,7 +81,14 @@ def agent(
 def limits_of(settings: Settings) -> Limits:
     """Return how far a conversation may go."""
     agent = settings.agent
-    return replace(Limits(), rounds=agent.rounds, tokens=agent.tokens, cost=agent.cost, seconds=agent.seconds)
+    return Limits(
+        rounds=agent.rounds,
+        tokens=agent.tokens,
+        cost=agent.cost,
+        seconds=agent.seconds,
+        filter_above=agent.filter_above,
+        output_tokens=agent.output_tokens,
+    )
 
 
 def _read_task(task: str) -> str:

@@ -117,12 +117,18 @@ class Cache(Frozen):
 
 
 class Agent(Frozen):
-    """How far a conversation may go (None: no limit), and directories with what is called after each tool."""
+    """How far a conversation may go (None: no limit), and directories with what is called after each tool.
+
+    With more tools than `filter_above` the model is asked which of them it needs; what a tool says is cut to
+    `output_tokens`.
+    """
 
     rounds: Count = 60
     tokens: Count10 | None = 2_000_000
     cost: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     seconds: Seconds = 3600
+    filter_above: Count = 30
+    output_tokens: Annotated[int, Field(ge=100, le=1_000_000)] = 4000
     after_tool_call_cb_dirs: Names = ()
 
 

@@ -84,21 +84,35 @@ def test_a_summary_that_does_not_come_leaves_a_placeholder() -> None:
     assert "there is no summary" in platform.requests[-1].messages[1].content
 
 
+class Files:
+    """A place for files that takes them, or does not."""
+
+    def __init__(self, *, works: bool) -> None:
+        self.kept, self.works = "", works
+
+    def upload(self, text: str) -> bool:
+        self.kept = text
+        return self.works
+
+
 def test_where_files_are_kept_the_conversation_goes_there() -> None:
-    class Files:
-        kept = ""
-
-        def upload(self, text: str) -> bool:
-            self.kept = text
-            return True
-
-    files, agent = Files(), agent_of(look([]), limits=FREE)
+    files, agent = Files(works=True), agent_of(look([]), limits=FREE)
     platform = Scripted(*looks(20), text("done"))
 
     drive(agent.run("Do it."), World(platform, agent.tools, files=files))
 
     assert "## user\nDo it." in files.kept
     assert "kept in the file" in platform.requests[-1].messages[1].content
+
+
+def test_an_upload_that_fails_leaves_a_summary() -> None:
+    agent = agent_of(look([]), limits=FREE)
+    platform = Scripted(*looks(20), text("What is known."), text("done"))
+
+    drive(agent.run("Do it."), World(platform, agent.tools, files=Files(works=False)))
+
+    assert agent.compactions == 1
+    assert f"{MARKS.line}|What is known." in platform.requests[-1].messages[1].content
 
 
 def test_what_was_forgotten_may_be_looked_at_again() -> None:

@@ -179,7 +179,10 @@ def test_a_platform_that_takes_too_long_does_not_answer(tmp_path: Path) -> None:
         asyncio.run(platform.ask_async(Request((Message("user", "x"),), seconds=0.05)))
 
 
-def test_a_platform_with_missing_methods_is_left_out(tmp_path: Path) -> None:
+def test_a_platform_with_missing_methods_is_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "half.py").write_text("class Half:\n    def chat(self, message): return ''\n")
 
     assert dict(own_platforms([tmp_path])) == {}
+    [told] = caplog.records
+    missing = "set_system_prompt, set_model_name, reset, name, platform_name"
+    assert (told.getMessage(), vars(told)["facts"]["missing"]) == ("own platform left out", missing)

@@ -1,97 +1,135 @@
-"""Conversations in one process, measured: URL WIRE COUNT ROUNDS SECONDS HOME; prints one JSON line."""
+"""Conversations in one process, led as a command leads its own: URL COUNT HOME NAME; prints one JSON line.
+
+The first conversation, before memory and CPU are looked at, keeps the bodies that are then sent by the least client.
+"""
 
 import asyncio
 import json
 import resource
 import sys
-import time
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import psutil
 
-from jarvis_workers.agent.drivers import World, drive_async
-from jarvis_workers.agent.journal import Journal
-from jarvis_workers.agent.limits import Limits
-from jarvis_workers.agent.transcript import Transcript
 from jarvis_workers.platforms.compatible import Compatible, Terms
+from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.limiter import Gate
-from jarvis_workers.platforms.profiles import Prices
-from jarvis_workers.platforms.wire import Wire
-from jarvis_workers.tools.reading import read_code
-from jarvis_workers.tools.tree import DirectoryTree
-from tests.agents.arrange import NATIVE, agent_of, wire_to
-from tests.bench.loopwire import LoopWire
+from jarvis_workers.platforms.registry import Providers
+from jarvis_workers.platforms.sdk import Clients, Sdk
+from jarvis_workers.platforms.wire import Body, Wire
+from jarvis_workers.service.talkers import Talkers
+from jarvis_workers.snapshots.blobs import Blobs, open_blobs
+from jarvis_workers.steps.converse_task import ANSWER
+from jarvis_workers.steps.means import means_of
+from jarvis_workers.steps.perform import load, save
+from jarvis_workers.steps.talks import Means, Talks
+from jarvis_workers.store import jobs
+from jarvis_workers.store.engine import Store, open_store
+from jarvis_workers.store.values import AGENT_QUEUE
+from tests.bench.bare import CLIENT, ask_all
+from tests.bench.rounds import ANSWERS, GROUP, add_runs, make_tree, model_at, write_callback
 
-LIMITS = Limits(rounds=1_000, tool_calls=1_000, compact_rounds=1_000, compact_messages=1_000, seconds=600)
+KEEPING = "keeping"
+# Of the bodies of a conversation, each a little longer than the one before, every seventh stands for all.
+BARE_STEP = 7
 
-BARE_ROUNDS, USUAL_WORDS = 3, 4_000
+
+class Keeping:
+    """A wire that keeps what is sent over another."""
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+        self.bodies: list[Body] = []
+
+    def send(self, body: Body, seconds: float) -> bytes:
+        return self._wire.send(body, seconds)
+
+    async def send_async(self, body: Body, seconds: float) -> bytes:
+        self.bodies.append(body)
+        return await self._wire.send_async(body, seconds)
+
+    def stream(self, body: Body, seconds: float) -> Iterator[Mapping[str, Any]]:
+        return self._wire.stream(body, seconds)
+
+
+class Command:
+    """A command that leads conversations: its store, its blobs, and what it has learnt from them."""
+
+    def __init__(self, home: Path, store_url: str, tree: Path) -> None:
+        self.home, self.tree = home, tree
+        self.store: Store = open_store(store_url, durable=True)
+        self.blobs: Blobs = open_blobs(str(home / "blobs"), home / "cache")
+
+    def lead(self, means: Means, names: list[str]) -> list[int]:
+        """Lead a conversation for each name to its end, and save what came of it; return the transcripts' sizes."""
+        executor = f"local:{names[0]}"
+        add_runs(self.store, self.blobs, self.tree, names, executor)
+        with self.store.write() as session:
+            claimed = jobs.claim_many(
+                session,
+                executor=executor,
+                queue=AGENT_QUEUE,
+                worker_id=names[0],
+                process=names[0],
+                limit=len(names),
+                lease_seconds=600,
+            )
+        ended, sizes = threading.Event(), []
+        talks = Talks(open_store(self.store.engine.url.render_as_string(), durable=True), means)
+        talkers = Talkers(talks, self.blobs, ended.set)
+        for job in claimed:
+            talkers.start(job, *load(self.store, job))
+        while len(sizes) < len(names):
+            ended.wait()
+            ended.clear()
+            done = [(answer.job, answer.commit) for answer in talkers.take() if answer.commit]
+            assert len(save(self.store, self.blobs, done)) == len(done)
+            sizes += [len(content) for _, commit in done for name, content in commit.artifacts if name != ANSWER]
+        talkers.close()
+        return sizes
 
 
 def cpu() -> float:
-    """CPU seconds of this process so far."""
+    """Return the CPU seconds of this process so far."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
 
 
-async def converse(wire: Wire, count: int, home: Path) -> list[float]:
-    """Lead so many conversations; return how long each took from its first answer on."""
-    platform = Compatible("bench", "m", wire=wire, gate=Gate(10_000), terms=Terms(NATIVE, Prices()))
-    journal = Journal(home / "journal")
-    tool = read_code(DirectoryTree(home / "tree"), "blanked")
-
-    async def one(number: int) -> float:
-        agent = agent_of(tool, limits=LIMITS)
-        transcript = Transcript(journal.page(str(number)), {"number": number})
-        began = time.monotonic()
-        result = await drive_async(agent.run(f"Number {number}."), World(platform, agent.tools, transcript))
-        assert result.text == "done"
-        return time.monotonic() - began
-
-    try:
-        return await asyncio.gather(*map(one, range(count)))
-    finally:
-        journal.close()
-
-
-async def ask_only(wire: Wire, count: int, rounds: int) -> None:
-    """Send as many requests of the usual size, and do nothing else."""
-    body = {"model": "m", "messages": [{"role": "user", "content": "word " * USUAL_WORDS}]}
-
-    async def one() -> None:
-        for _ in range(rounds):
-            await wire.send_async(body, 600)
-
-    await asyncio.gather(*(one() for _ in range(count)))
-
-
-def main(url: str, wire: str, count: int, rounds: int, seconds: float, home: Path) -> None:
+def main(url: str, count: int, home: Path, name: str) -> None:
     """Warm up with one conversation, then measure."""
-    client = LoopWire(url) if wire == "loop" else wire_to(url, wire)
-    with asyncio.Runner() as runner:
-        (home / "warm").mkdir()
-        (home / "warm" / "tree").symlink_to(home / "tree")
-        runner.run(converse(client, 1, home / "warm"))
-        baseline, used, began = psutil.Process().memory_info().rss, cpu(), time.monotonic()
-        took = runner.run(converse(client, count, home))
-        wall, used = time.monotonic() - began, cpu() - used
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        bare = cpu()
-        runner.run(ask_only(client, count, BARE_ROUNDS))
-        bare = cpu() - bare
-    ideal = (rounds + 1) * seconds
+    command = Command(home, f"sqlite:///{home / 'jarvis.db'}", make_tree(home))
+    wire = Keeping(Sdk(Clients(), url, key="k", max_connections=1))
+
+    def keep(group: ModelGroup) -> Compatible:
+        return Compatible(KEEPING, group.model, wire=wire, gate=Gate(1), terms=Terms(group.quirks, group.prices))
+
+    means = means_of({GROUP: model_at(url)}, home / "cache")
+    warm = {GROUP: ModelGroup(**model_at(url), platform=KEEPING)}
+    command.lead(replace(means, providers=Providers({}, {KEEPING: keep}), groups=warm), [f"{name}warm"])
+
+    noted = means_of({GROUP: model_at(url)}, home / "cache", [str(write_callback(home))])
+    baseline, used = psutil.Process().memory_info().rss, cpu()
+    sizes = command.lead(noted, [f"{name}{number}" for number in range(count)])
+    used = cpu() - used
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    bodies, bare = wire.bodies[BARE_STEP // 2 :: BARE_STEP], cpu()
+    asyncio.run(ask_all(url, bodies, count))
+    bare = cpu() - bare
     print(
         json.dumps(
             {
-                "wall": round(wall, 2),
-                "of_ideal": round(ideal / (sum(took) / len(took)), 4),
-                "of_ideal_wall": round(ideal / wall, 4),
                 "kb_each": round((peak - baseline) / count / 1024),
-                "cpu_ms_a_round": round(used / count / (rounds + 1) * 1000, 2),
-                "of_it_asking": round(bare / count / BARE_ROUNDS * 1000, 2),
+                "transcript_kb": round(sum(sizes) / count / 1024),
+                "cpu_ms_a_round": round(used / count / ANSWERS * 1000, 2),
+                f"cpu_ms_a_round_of_{CLIENT}": round(bare / count / len(bodies) * 1000, 2),
             }
         )
     )
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:5]), float(sys.argv[5]), Path(sys.argv[6]))
+    main(sys.argv[1], int(sys.argv[2]), Path(sys.argv[3]), sys.argv[4])

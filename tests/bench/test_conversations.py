@@ -1,97 +1,49 @@
-"""How near many conversations in one process come to what they would take if nothing else did, and what they cost."""
+"""How near many conversations of a command come to what they would take if nothing else did, and what they cost."""
 
-import importlib.util
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
-from tests.bench.modelserver import FILES, LINES
-from tests.chaos.commands import until
-from tests.servers import free_port
+from tests.bench.rounds import pace_of, slow_server
 
-ROUNDS = 20
-WIRES = ("loop", "openai")
+EACH = 200
+WITHIN_KB = 150
 
-
-@contextmanager
-def slow_server(seconds: float) -> Iterator[str]:
-    """Run the model server while the block lasts."""
-    port = free_port()
-    command = [sys.executable, "-m", "tests.bench.modelserver", str(port), str(seconds), str(ROUNDS)]
-    with subprocess.Popen(command) as process:
-        try:
-            until(lambda: any(one.laddr.port == port for one in psutil.Process(process.pid).net_connections()))
-            yield f"http://127.0.0.1:{port}/v1"
-        finally:
-            process.kill()
+pytestmark = [pytest.mark.bench, pytest.mark.timeout(900)]
 
 
-def tree(home: Path) -> Path:
-    """Write files to read."""
-    (home / "tree").mkdir(parents=True)
-    for number in range(FILES):
-        lines = (f"int value_{line}(int a) {{ return a * {line}; }} /* value {line} */\n" for line in range(LINES))
-        (home / "tree" / f"f{number}.c").write_text("".join(lines))
-    return home
-
-
-def measure(home: Path, *, processes: int, each: int, seconds: float, wire: str) -> list[dict[str, Any]]:
+def measure(home: Path, *, processes: int, seconds: float) -> list[dict[str, Any]]:
     """Converse in so many processes at once; return what each measured."""
     with slow_server(seconds) as url:
-        started = [
-            subprocess.Popen(
-                [
-                    sys.executable,
-                    "-m",
-                    "tests.bench.conversing",
-                    url,
-                    wire,
-                    str(each),
-                    str(ROUNDS),
-                    str(seconds),
-                    str(at),
-                ],
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-            for at in (tree(home / str(number)) for number in range(processes))
-        ]
+        started = []
+        for number in range(processes):
+            place = home / str(number)
+            place.mkdir()
+            command = [sys.executable, "-m", "tests.bench.conversing", url, str(EACH), str(place), f"p{number}x"]
+            started.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
         found = [json.loads(process.communicate(timeout=600)[0]) for process in started]
-    print(f"\n{wire}: {processes} x {each} conversations of {seconds:g} s, load {psutil.getloadavg()[0]:.1f}: {found}")
+    for number, one in enumerate(found):
+        one |= {name: round(part, 4) for name, part in asdict(pace_of(home / str(number), EACH, seconds)).items()}
+    print(f"\n{processes} x {EACH} conversations of {seconds:g} s, load {psutil.getloadavg()[0]:.1f}:")
+    print(*found, sep="\n")
     return found
 
 
-@pytest.mark.bench
-@pytest.mark.timeout(900)
-@pytest.mark.parametrize("wire", WIRES)
-def test_200_conversations_in_one_process_take_little_longer_than_one(tmp_path: Path, wire: str) -> None:
-    _skip_without(wire)
+def test_200_conversations_in_one_process_take_little_longer_than_one(tmp_path: Path) -> None:
+    [found] = measure(tmp_path, processes=1, seconds=1.0)
 
-    [found] = measure(tmp_path, processes=1, each=200, seconds=1.0, wire=wire)
-
-    transcript = (tmp_path / "0" / "journal").stat().st_size / 1024 / 200
-    assert found["of_ideal"] >= 0.92
-    assert found["kb_each"] <= 150 + transcript
+    assert min(found["mean"], found["together"]) >= 0.92
+    assert found["kb_each"] <= WITHIN_KB + found["transcript_kb"]
 
 
-@pytest.mark.bench
-@pytest.mark.timeout(900)
-@pytest.mark.parametrize("wire", WIRES)
-def test_800_slow_conversations_in_four_processes(tmp_path: Path, wire: str) -> None:
-    _skip_without(wire)
+def test_800_slow_conversations_in_four_processes(tmp_path: Path) -> None:
+    found = measure(tmp_path, processes=4, seconds=5.0)
 
-    found = measure(tmp_path, processes=4, each=200, seconds=5.0, wire=wire)
-
-    assert min(one["of_ideal"] for one in found) >= 0.90
-
-
-def _skip_without(wire: str) -> None:
-    if wire == "openai" and importlib.util.find_spec("openai") is None:
-        pytest.skip("openai is not installed")
+    assert min(min(one["mean"], one["together"]) for one in found) >= 0.90
+    assert all(one["kb_each"] <= WITHIN_KB + one["transcript_kb"] for one in found)

@@ -13,10 +13,10 @@ LOOKS = calls("read_code", path="a.c")
 ENDS = says("f dereferences p, a.c:1.")
 
 
-def model(jarvis: Jarvis, server: ModelServer, name: str = "local", **about: object) -> None:
-    """Make the server the only model there is."""
-    group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k", **about}
-    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {name: group}}))
+def model(jarvis: Jarvis, server: ModelServer, **agent: object) -> None:
+    """Make the server the only model there is; `agent` are settings."""
+    group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
+    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"local": group}, "agent": agent}))
 
 
 @pytest.fixture
@@ -126,6 +126,30 @@ def test_answers_are_recorded_and_played_again_without_a_model(jarvis: Jarvis, t
     assert recorded[:2] == played[:2] == (0, "f dereferences p, a.c:1.\n")
     assert other.code == 3
     assert "no recorded answer" in other.err
+
+
+def test_the_settings_say_how_far_an_agent_may_go(jarvis: Jarvis) -> None:
+    jarvis.tree("src", {"a.c": CODE * 300})
+    with ModelServer(says("1"), LOOKS, calls("read_code", path="b.c")) as server:
+        model(jarvis, server, rounds=3, filter_above=2, output_tokens=500)
+        code, _, err = ask(jarvis)
+
+    _, offered, cut = server.requests
+    assert [tool["function"]["name"] for tool in offered["tools"]] == ["read_code"]
+    assert "left out" in cut["messages"][-1]["content"]
+    assert (code, "stopped (rounds)" in err) == (3, True)
+
+
+def test_callbacks_of_the_settings_are_called_after_each_tool(jarvis: Jarvis, tree: Path) -> None:
+    note, directory = jarvis.place / "note", jarvis.place / "callbacks"
+    directory.mkdir()
+    writes = f"open({str(note)!r}, 'a').write(agent.name + ' ')"
+    (directory / "mine.py").write_text(f"def after_tool_call_cb(agent):\n    {writes}\n")
+    with ModelServer(LOOKS, calls("search_code", pattern="f"), ENDS) as server:
+        model(jarvis, server, after_tool_call_cb_dirs=[str(directory)])
+        ask(jarvis)
+
+    assert note.read_text() == "Jarvis Jarvis "
 
 
 def test_a_task_is_read_from_standard_input(jarvis: Jarvis, tree: Path) -> None:

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -115,10 +115,10 @@ class Place:
             child.kill()
 
     @contextmanager
-    def worker(self) -> Iterator[subprocess.Popen[bytes]]:
-        """Run a worker with an agent pool and a control pool."""
+    def worker(self, pace: Mapping[str, float] = PACE) -> Iterator[subprocess.Popen[bytes]]:
+        """Run a worker with an agent pool and a control pool; other settings are read from its directory."""
         names = {name: value for name, value in os.environ.items() if not name.startswith("JARVIS_")}
-        names |= {f"JARVIS_{name.upper()}": str(value) for name, value in PACE.items()}
+        names |= {f"JARVIS_{name.upper()}": str(value) for name, value in pace.items()}
         names |= {
             "PYTHONPATH": str(ROOT),
             "JARVIS_DATA_DIR": str(self.home / "data"),

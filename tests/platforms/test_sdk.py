@@ -4,6 +4,7 @@ import asyncio
 import importlib.util
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 
@@ -11,7 +12,7 @@ from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.platforms.compatible import Compatible, Terms
 from jarvis_workers.platforms.limiter import Gate
 from jarvis_workers.platforms.profiles import PROFILES, Prices
-from jarvis_workers.platforms.sdk import Clients, Sdk
+from jarvis_workers.platforms.sdk import SHARE, Clients, Sdk
 from jarvis_workers.platforms.wire import Refused, Unreachable
 from jarvis_workers.platforms.words import Message, Request, ToolCall, ToolSpec
 from tests.agents.server import ModelServer, fails, hangs, late, says
@@ -51,10 +52,27 @@ def test_keys_go_with_the_request_and_the_client_is_shared(clients: Clients) -> 
 
 def test_each_loop_has_its_own_client(clients: Clients) -> None:
     async def client() -> object:
-        assert clients.of_loop("http://there/v1", 10) is clients.of_loop("http://there/v1", 10)
-        return clients.of_loop("http://there/v1", 10)
+        [one], [again] = lent(clients, 1), lent(clients, 1)
+        assert one is again
+        return one
 
     assert asyncio.run(client()) is not asyncio.run(client())
+
+
+@pytest.mark.parametrize(("requests", "most", "wanted"), [(SHARE, 100, 1), (SHARE + 1, 100, 2), (100, SHARE + 1, 2)])
+def test_a_client_has_its_share_of_the_requests_that_are_on(
+    clients: Clients, requests: int, most: int, wanted: int
+) -> None:
+    async def count() -> int:
+        return len(set(map(id, lent(clients, requests, most))))
+
+    assert asyncio.run(count()) == wanted
+
+
+def lent(clients: Clients, requests: int, most: int = 10) -> list[object]:
+    """Return the clients of so many requests that are on at once."""
+    with ExitStack() as stack:
+        return [stack.enter_context(clients.of_loop("http://there/v1", most)) for _ in range(requests)]
 
 
 def test_the_library_does_not_try_again_by_itself(clients: Clients) -> None:
