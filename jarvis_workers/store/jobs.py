@@ -22,7 +22,7 @@ IDLE = {"lease_until": None, "worker_id": None, "process": None, "sent_at": None
 
 
 def insert_jobs(session: Session, run_id: str, stage: str, jobs: Sequence[NewJob]) -> None:
-    """Plan jobs; those whose input is planned already are left as they are."""
+    """Plan jobs of a stage, or of the one that a job names; those whose input is planned are left as they are."""
     insert_missing(session, JOB, [_row(run_id, stage, job) for job in jobs])
 
 
@@ -207,7 +207,7 @@ def _outcome(entry: Finished) -> dict[str, Any]:
 def _row(run_id: str, stage: str, job: NewJob) -> dict[str, Any]:
     return {
         "run_id": run_id,
-        "stage": stage,
+        "stage": job.stage or stage,
         "step": job.step,
         "queue": job.queue,
         "input_hash": job.input_hash,

@@ -9,7 +9,10 @@ AGENT_QUEUE = "agent"
 
 
 class NewJob(NamedTuple):
-    """A job to be planned. `input_hash` names its input: planning it twice is planning it once."""
+    """A job to be planned. `input_hash` names its input: planning it twice is planning it once.
+
+    `stage` is the one it belongs to, if that is not the stage of the job that plans it.
+    """
 
     step: str
     queue: str
@@ -17,6 +20,7 @@ class NewJob(NamedTuple):
     input_hash: str
     payload: str = "{}"
     weight: int = 0
+    stage: str | None = None
 
 
 class Claimed(NamedTuple):
