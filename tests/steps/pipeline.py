@@ -25,7 +25,7 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
 from jarvis_workers.store.tables import JOB
-from jarvis_workers.store.values import AGENT_QUEUE, Commit
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit
 from tests.store.arrange import job_rows, run_now
 
 STAGES = ("scan", "summarize", "flow", "cluster", "verify", "report")
@@ -75,16 +75,24 @@ class Pipeline:
 
     def converse(self, job_id: int) -> None:
         """Lead the conversation of a job, alone."""
-        assert self.talks is not None
-        with self.store.write() as session:
-            (job,) = jobs.take(session, JOB.c.id == job_id, worker_id="w", process="w", lease_seconds=60.0)
-        module, work = load(self.store, job)
-        commit = self.loop.run(self._lead(step_of(module), work))
+        job, commit = self._lead(job_id)
         save(self.store, self.blobs, [(job, commit)])
         with self.store.write() as session:
             advance(session, job.run_id)
 
-    async def _lead(self, step: Step, work: Any) -> Commit:
+    def lose(self, job_id: int) -> None:
+        """Lead the conversation of a job, and put it back before anything of it is saved."""
+        job, _ = self._lead(job_id)
+        with self.store.write() as session:
+            jobs.release(session, [job])
+
+    def _lead(self, job_id: int) -> tuple[Claimed, Commit]:
+        with self.store.write() as session:
+            (job,) = jobs.take(session, JOB.c.id == job_id, worker_id="w", process="w", lease_seconds=60.0)
+        module, work = load(self.store, job)
+        return job, self.loop.run(self._converse(step_of(module), work))
+
+    async def _converse(self, step: Step, work: Any) -> Commit:
         assert self.talks is not None
         return await step.converse(work, self.blobs, self.talks)
 

@@ -159,6 +159,31 @@ def test_what_was_said_is_kept_where_a_model_was_asked(pipeline: Pipeline, blobs
     assert [record["kind"] for record in records] == ["start", "answer"]
 
 
+def test_what_several_files_do_through_the_same_function_is_verified_once_for_each_place(
+    pipeline: Pipeline, server: ModelServer, tmp_path: Path
+) -> None:
+    release = "#include <stdlib.h>\nvoid release(char *p)\n{\n    free(p);\n}\n"
+    ends = "#include <stdlib.h>\nvoid release(char *p);\nvoid end_%s(char *p)\n{\n    release(p);\n    free(p);\n}\n"
+    run = cluster(pipeline, tree(tmp_path, {"release.c": release, "left.c": ends % "left", "right.c": ends % "right"}))
+    (one,) = clusters_of(pipeline, run)
+
+    assert places(pipeline, run) == [[("left.c", 6), ("right.c", 6)]]
+    assert one.verification.endswith("All go through release.c, in left.c, right.c.")
+    assert len(job_rows(pipeline.store, run, "verify")) == 1
+    assert server.requests == []
+
+
+def test_a_conversation_that_was_lost_is_gone_on_with(pipeline: Pipeline, server: ModelServer, tmp_path: Path) -> None:
+    run = pipeline.start(tree(tmp_path, {"mixed.c": MIXED}), kind=verifying.KIND, agent=AgentTask("", "m", Limits()))
+    pipeline.go_on(run, until="cluster")
+    (row,) = job_rows(pipeline.store, run, "cluster")
+    pipeline.lose(row.id)
+    pipeline.go_on(run)
+
+    assert (pipeline.run(run).state, len(server.requests)) == ("done", 1)
+    assert len(clusters_of(pipeline, run)) == 1
+
+
 def test_a_second_run_asks_nothing_also_when_another_function_was_edited(
     pipeline: Pipeline, server: ModelServer, tmp_path: Path
 ) -> None:
