@@ -33,7 +33,18 @@ from jarvis_workers.tools.reading import blank_comments
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tool import Language
 
-__all__ = ["Ask", "Cluster", "Seen", "ask_of", "cluster", "clusterer", "form_of", "locate", "settle", "without_model"]
+__all__ = [
+    "Cluster",
+    "Question",
+    "Seen",
+    "cluster",
+    "clusterer",
+    "form_of",
+    "locate",
+    "question_of",
+    "settle",
+    "without_model",
+]
 
 PROMPTS = Path(__file__).parent / "prompts"
 RETRIES = 2
@@ -59,7 +70,7 @@ class Seen(NamedTuple):
     line: int = 0
 
 
-class Ask(NamedTuple):
+class Question(NamedTuple):
     """What is asked of a model: the batch, the text that tells of it, and what rules say has to be verified."""
 
     batch: Sequence[Seen]
@@ -98,33 +109,37 @@ def locate(numbered: Sequence[Numbered], content: bytes) -> list[Seen]:
     return [_seen(gid, found, spans) for gid, found in numbered]
 
 
-def ask_of(batch: Sequence[Seen], conditions: Conditions, language: Language = "en") -> Ask:
+def question_of(batch: Sequence[Seen], conditions: Conditions, language: Language = "en") -> Question:
     """Return what is asked about candidates of one file."""
     patterns = dict.fromkeys(seen.found.pattern for seen in batch)
     lines = [f"file: {plain(batch[0].found.file)}", "", "what the rules look for:"]
-    lines += [f"{pattern}: {conditions.get(pattern) or '-'}" for pattern in patterns]
+    lines += [f"{pattern}: {plain(conditions.get(pattern) or '-')}" for pattern in patterns]
     lines += ["", "findings:", *(f"{number}. {_told(seen)}" for number, seen in enumerate(batch, 1))]
-    return Ask(batch, "\n".join(lines), conditions, language)
+    return Question(batch, "\n".join(lines), conditions, language)
 
 
-def clusterer(ask: Ask, profile: Profile, marks: Marks, limits: Limits) -> Agent:
+def clusterer(question: Question, profile: Profile, marks: Marks, limits: Limits) -> Agent:
     """Return the agent that answers; it has no tools, and RETRIES questions more than one."""
-    definition = Definition(system_prompt=fill_from(PROMPTS, "cluster_system"), name="clusterer", language=ask.language)
-    form = form_of(len(ask.batch))
+    definition = Definition(
+        system_prompt=fill_from(PROMPTS, "cluster_system"), name="clusterer", language=question.language
+    )
+    form = form_of(len(question.batch))
     limits = replace(limits, rounds=min(limits.rounds, 1 + RETRIES))
     return Agent(definition, Toolbox(), profile=profile, marks=marks, form=form, limits=limits)
 
 
-def cluster(agent: Agent, ask: Ask) -> Conversation[list[Cluster]]:
+def cluster(agent: Agent, question: Question) -> Conversation[list[Cluster]]:
     """Ask, and return the clusters, by gid; where no answer comes, each candidate is one."""
-    findings = agent.guard.admit(ask.findings)
-    task = fill_from(PROMPTS, "cluster", count=len(ask.batch), findings=findings, language=ask.language)
+    findings = agent.guard.admit(question.findings)
+    task = fill_from(PROMPTS, "cluster", count=len(question.batch), findings=findings, language=question.language)
     try:
         result = yield from agent.run(task)
     except AgentStopped as stop:
-        yield Note("candidates are not clustered", {"file": ask.batch[0].found.file, "why": f"{stop.reason}: {stop}"})
-        return settle(ask, ())
-    return settle(ask, result.report)
+        yield Note(
+            "candidates are not clustered", {"file": question.batch[0].found.file, "why": f"{stop.reason}: {stop}"}
+        )
+        return settle(question, ())
+    return settle(question, result.report)
 
 
 def form_of(count: int) -> ReportForm:
@@ -143,16 +158,16 @@ def form_of(count: int) -> ReportForm:
     return ReportForm(Annotated[list[Group], AfterValidator(check)], tag="CLUSTERS")
 
 
-def settle(ask: Ask, groups: Iterable[Group]) -> list[Cluster]:
+def settle(question: Question, groups: Iterable[Group]) -> list[Cluster]:
     """Return clusters that hold each candidate once: those of the model, then one for each that it left out."""
-    left = dict(enumerate(ask.batch, 1))
+    left = dict(enumerate(question.batch, 1))
     clusters = []
     for group in groups:
         members = [left.pop(number) for number in sorted(group.gids) if number in left]
         if members:
             says = " ".join(escape(group.verification).split())[:VERIFICATION_MAX]
-            clusters.append(_cluster(members, says or _condition(members[0].found, ask.conditions)))
-    clusters += [_cluster([seen], _condition(seen.found, ask.conditions)) for seen in left.values()]
+            clusters.append(_cluster(members, says or _condition(members[0].found, question.conditions)))
+    clusters += [_cluster([seen], _condition(seen.found, question.conditions)) for seen in left.values()]
     return sorted(clusters, key=lambda cluster: cluster.gids)
 
 

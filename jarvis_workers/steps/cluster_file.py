@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from jarvis_workers.agent.limits import Limits
 from jarvis_workers.paths import from_shown
 from jarvis_workers.sec.batching import Batch, batches, place_of
-from jarvis_workers.sec.clustering import Cluster, Seen, ask_of, cluster, clusterer, locate, without_model
+from jarvis_workers.sec.clustering import Cluster, Seen, cluster, clusterer, locate, question_of, without_model
 from jarvis_workers.sec.finding import Numbered, score_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.converse_task import transcript_name
@@ -94,10 +94,10 @@ async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
     if clusters is not None:
         return _commit(work, clusters)
     root = await talks.unpack(blobs, work.snapshot_id)
-    ask = ask_of(await asyncio.to_thread(_look, root, work), conditions, work.language)
-    with talks.open(work.job, work.model_group, ask.about, work.lines) as talk:
-        agent = clusterer(ask, talk.platform.profile, talk.marks, work.limits)
-        clusters = await talk.lead(cluster(agent, ask), agent, {"about": ask.about})
+    question = question_of(await asyncio.to_thread(_look, root, work), conditions, work.language)
+    with talks.open(work.job, work.model_group, question.about, work.lines) as talk:
+        agent = clusterer(question, talk.platform.profile, talk.marks, work.limits)
+        clusters = await talk.lead(cluster(agent, question), agent, {"about": question.about})
         transcript = (transcript_name(work.job.id), b"\n".join(talk.lines))
     return _commit(work, clusters)._replace(artifacts=(transcript,))
 

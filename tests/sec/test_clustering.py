@@ -17,13 +17,13 @@ from jarvis_workers.platforms.profiles import PROFILES, Profile
 from jarvis_workers.platforms.words import Reply, Request
 from jarvis_workers.sec.clustering import (
     VERIFICATION_MAX,
-    Ask,
     Cluster,
     Group,
-    ask_of,
+    Question,
     cluster,
     clusterer,
     locate,
+    question_of,
     settle,
     without_model,
 )
@@ -58,8 +58,8 @@ def numbered(*candidates: Found) -> list[tuple[int, Found]]:
     return [(901 + place, one) for place, one in enumerate(candidates or FOUND)]
 
 
-def question(candidates: Sequence[Found] = (), content: bytes = CODE, language: Any = "en") -> Ask:
-    return ask_of(locate(numbered(*candidates), content), CONDITIONS, language)
+def question(candidates: Sequence[Found] = (), content: bytes = CODE, language: Any = "en") -> Question:
+    return question_of(locate(numbered(*candidates), content), CONDITIONS, language)
 
 
 def answer(*groups: tuple[str, list[Any]]) -> str:
@@ -67,7 +67,7 @@ def answer(*groups: tuple[str, list[Any]]) -> str:
     return f"Here they are.\n<CLUSTERS>\n{json.dumps(said)}\n</CLUSTERS>"
 
 
-def led(ask: Ask, platform: Any, profile: Profile = TEXT) -> tuple[list[Cluster], Agent]:
+def led(ask: Question, platform: Any, profile: Profile = TEXT) -> tuple[list[Cluster], Agent]:
     """Ask a model, and return the clusters and the agent."""
     agent = clusterer(ask, profile, MARKS, Limits())
     return drive(cluster(agent, ask), World(platform, agent.tools)), agent
@@ -207,7 +207,7 @@ def test_a_rule_that_nobody_knows_is_verified_by_what_it_describes() -> None:
     assert one.verification == "writes the key to the log"
 
 
-def asked(ask: Ask) -> str:
+def asked(ask: Question) -> str:
     """Return all that a model is sent."""
     platform = Scripted(text(answer(("x", [1, 2, 3]))))
     led(ask, platform)
@@ -235,7 +235,7 @@ def test_a_request_holds_no_gid_and_no_line_of_the_file() -> None:
 def test_a_request_stays_the_same_when_something_else_is_edited() -> None:
     moved = [one._replace(line=one.line + 2) for one in FOUND]
     edited = b"int added;\n" + CODE.replace(b"twice;\n\n", b"twice; /* more */\nint more;\n\n", 1)
-    again = ask_of(locate([(gid + 40, one) for gid, one in numbered(*moved)], edited), CONDITIONS)
+    again = question_of(locate([(gid + 40, one) for gid, one in numbered(*moved)], edited), CONDITIONS)
 
     assert (again.about, asked(again)) == (question().about, asked(question()))
 
@@ -292,4 +292,4 @@ def test_outside_of_functions_and_of_a_file_that_is_gone_there_is_no_line() -> N
         ("take", 4),
         ("last", 1),
     ]
-    assert "line:" not in ask_of(locate(numbered(outside), b""), CONDITIONS).findings
+    assert "line:" not in question_of(locate(numbered(outside), b""), CONDITIONS).findings
