@@ -12,7 +12,9 @@ __all__ = [
     "CATEGORY_ORDER",
     "SEVERITIES",
     "Candidate",
+    "Described",
     "Found",
+    "Numbered",
     "candidate",
     "fingerprint_of",
     "is_at_least",
@@ -90,6 +92,11 @@ class Found(NamedTuple):
     cwe: int
     suppressed: str | None = None
     trail: str | None = None
+
+
+Described = Candidate | Found
+# By gid.
+Numbered = tuple[int, Described]
 
 
 def severity_of(confidence: float) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from jarvis_workers import telemetry
-from jarvis_workers.steps.flow import CONTROL_QUEUE, PLAN
+from jarvis_workers.steps.flow import CONTROL_QUEUE, PLAN, opened_with, stage_of
 from jarvis_workers.store import candidates, crashes, events, jobs, leases, runs, stages, workers
 from jarvis_workers.store.values import NewJob
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from jarvis_workers.store.engine import Store
 
 ELECTION = "controller"
-NUMBERED_BEFORE = "report"
 
 
 def plan_job(stage: str) -> NewJob:
@@ -55,13 +54,21 @@ def _end_cancelled(session: Session, run_id: str) -> None:
 def _go_on(session: Session, run: runs.Run, stage: str) -> None:
     events.record(session, run.id, "closed", stage)
     following = stages.following(session, run.id, stage)
-    if following == NUMBERED_BEFORE:
-        candidates.number(session, run.id, run.options.get("min_confidence", 0.0))
-    if following:
-        stages.opened(session, run.id, following)
-        jobs.insert_jobs(session, run.id, following, [plan_job(following)])
-    else:
+    if following is None:
         runs.finish(session, run.id, *_verdict(session, run))
+    elif stage_of(run.kind, following).streamed:
+        # Its jobs came with those that are done now; it may be over already.
+        advance(session, run.id)
+    else:
+        _open(session, run, following)
+
+
+def _open(session: Session, run: runs.Run, stage: str) -> None:
+    if stage_of(run.kind, stage).numbered:
+        candidates.number(session, run.id, run.options.get("min_confidence", 0.0))
+    for name in opened_with(run.kind, stage):
+        stages.opened(session, run.id, name)
+    jobs.insert_jobs(session, run.id, stage, [plan_job(stage)])
 
 
 def _verdict(session: Session, run: runs.Run) -> tuple[str, str | None]:

@@ -17,6 +17,7 @@ from jarvis_workers.agent.words import Definition, Result
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.talks import OWN_TOOLS, Talk, Talks
+from jarvis_workers.store.artifacts import TRANSCRIPT
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.talks import lines
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob
@@ -94,7 +95,7 @@ async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
 
 def transcript_name(job_id: int) -> str:
     """Return what the transcript of a job that is done is called among the artifacts of its run."""
-    return f"transcript:{job_id}"
+    return f"{TRANSCRIPT}{job_id}"
 
 
 def _told(talk: Talk, agent: Agent, tier: str, result: Result | None, stopped: AgentStopped | None) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from jarvis_workers.sec.finding import Numbered
 from jarvis_workers.snapshots.blobs import Blobs
 
 # By these words a scan says that it has seen some of a file.
@@ -12,10 +13,14 @@ Outcome = dict[str, Any]
 
 
 class Earlier(NamedTuple):
-    """`outcomes` says what became of the jobs of a stage; `put` keeps what the jobs of this one share."""
+    """`outcomes` says what became of the jobs of a stage; `put` keeps what the jobs of this one share.
+
+    `counted` yields the candidates that count, by gid; the store is held until the last was taken.
+    """
 
     outcomes: Callable[[str], list[Outcome]]
     put: Callable[[bytes], str]
+    counted: Callable[[], Iterator[Numbered]]
 
 
 def read_result(blobs: Blobs, result: str | None) -> dict[str, Any]:

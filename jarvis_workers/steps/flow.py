@@ -7,6 +7,7 @@ It is imported when it is needed, so that a child that scans pays for the scanne
 
 import importlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from jarvis_workers.store.values import AGENT_QUEUE
@@ -22,11 +23,17 @@ if TYPE_CHECKING:
 
 
 class Stage(NamedTuple):
-    """A phase of a run; `module` is the step's file in this package, or a whole dotted name."""
+    """A phase of a run; `module` is the step's file in this package, or a whole dotted name.
+
+    A stage that is `numbered` begins when every candidate has its gid; one that is `streamed` is never planned: its
+    jobs are children of those of the stage before, and begin as they come.
+    """
 
     name: str
     module: str
     queue: str
+    numbered: bool = False
+    streamed: bool = False
 
 
 class Step(Protocol):
@@ -45,22 +52,39 @@ class Step(Protocol):
     converse: Callable[[Any, "Blobs", "Talks"], Awaitable["Commit"]]
 
 
+CONTROL_QUEUE = "control"
+PLAN = "plan"
+FINDING = (
+    Stage("scan", module="scan_batch", queue="scan"),
+    Stage("summarize", module="summarize", queue="scan"),
+    Stage("flow", module="trace_flows", queue="scan"),
+)
 FLOWS: Mapping[str, tuple[Stage, ...]] = {
     "sec.fast": (
-        Stage("scan", module="scan_batch", queue="scan"),
-        Stage("summarize", module="summarize", queue="scan"),
-        Stage("flow", module="trace_flows", queue="scan"),
-        Stage("report", module="write_report", queue="control"),
+        *FINDING,
+        Stage("report", module="write_report", queue=CONTROL_QUEUE, numbered=True),
+    ),
+    "sec.agent": (
+        *FINDING,
+        Stage("cluster", module="cluster_file", queue=AGENT_QUEUE, numbered=True),
+        Stage("verify", module="verify_cluster", queue=AGENT_QUEUE, streamed=True),
+        Stage("report", module="write_report", queue=CONTROL_QUEUE),
     ),
     "agent": (Stage("converse", module="converse_task", queue=AGENT_QUEUE),),
 }
-CONTROL_QUEUE = "control"
-PLAN = "plan"
 
 
 def stage_of(kind: str, name: str) -> Stage:
     """Return a stage of a pipeline."""
     return next(stage for stage in FLOWS[kind] if stage.name == name)
+
+
+def opened_with(kind: str, name: str) -> tuple[str, ...]:
+    """Return the stages that begin when one does: itself, and those that its jobs stream into."""
+    stages = FLOWS[kind]
+    place = stages.index(stage_of(kind, name))
+    streamed = takewhile(lambda stage: stage.streamed, stages[place + 1 :])
+    return (name, *(stage.name for stage in streamed))
 
 
 def has_talks(kind: str) -> bool:

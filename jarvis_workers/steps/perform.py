@@ -9,7 +9,9 @@ from typing import Any
 
 from jarvis_workers.errors import SnapshotError, StepFailed
 from jarvis_workers.paths import shown
+from jarvis_workers.sec.finding import Numbered
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.counted import counted_of
 from jarvis_workers.steps.earlier import Earlier, Outcome
 from jarvis_workers.steps.flow import PLAN, stage_of, step_of
 from jarvis_workers.store import artifacts, jobs, runs
@@ -79,7 +81,11 @@ def _earlier(store: Store, blobs: Blobs, run: runs.Run) -> Earlier:
         with store.read() as session:
             return jobs.outcomes(session, run.id, stage)
 
-    return Earlier(outcomes, lambda content: _put(store, blobs, run.id, content))
+    def counted() -> Iterator[Numbered]:
+        with store.read() as session:
+            yield from counted_of(session, run)
+
+    return Earlier(outcomes, lambda content: _put(store, blobs, run.id, content), counted)
 
 
 def _chunks(planned: Iterator[NewJob]) -> Iterator[list[NewJob]]:

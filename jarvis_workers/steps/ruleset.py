@@ -62,6 +62,12 @@ def rules_of(content: bytes | None) -> tuple[Rule, ...]:
     return tuple(rule for rule in (*RULES, *packages, *project) if rule.pattern not in off)
 
 
+def conditions_of(content: bytes | None) -> dict[str, str]:
+    """Return what has to be verified where a rule fires, as far as no package has to be loaded for it."""
+    own = json.loads(content)["project"] if content else ()
+    return {rule.pattern: rule.verification for rule in RULES} | {row["id"]: row.get("verification", "") for row in own}
+
+
 def installed() -> list[Package]:
     """Load the rules of installed packages, by name. Raises UsageError for one that does not load."""
     found: dict[str, Package] = {}

@@ -11,7 +11,7 @@ from jarvis_workers.store.values import Commit, Meaning, NewJob, Spot
 
 
 def encode_commit(commit: Commit) -> dict[str, Any]:
-    """Return what JSON can hold of a commit that a child made."""
+    """Return what JSON can hold of a commit that a child made; it makes no artifacts, clusters or verdicts."""
     return {
         "files": commit.files,
         "size": commit.size,

@@ -14,9 +14,10 @@ from jarvis_workers.sec.report.aside import begin_aside
 from jarvis_workers.sec.report.body import Findings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.steps.counted import known_of, severities_of
 from jarvis_workers.steps.flow_rules import flow_patterns, rules_blob
 from jarvis_workers.steps.gaps import Jobs, what_is_missing
-from jarvis_workers.store import baselines, candidates, jobs, stages
+from jarvis_workers.store import candidates, jobs, stages
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewJob
 
@@ -47,7 +48,7 @@ def load(session: "Session", run: Run, _: Claimed | None = None) -> ReportWork:
         candidates.read(session, run.id),
         run.options["min_confidence"],
         severities=severities_of(run),
-        known=_known(session, run),
+        known=known_of(session, run),
     )
     theirs = {name: jobs.outcomes(session, run.id, name) for name in stages.names(session, run.id) if name in STAGES}
     return ReportWork(run, findings, Jobs(**{"scan": []} | theirs))
@@ -64,18 +65,12 @@ def decide(work: ReportWork, blobs: Blobs) -> Commit:
 
 def list_issues(session: "Session", run: Run) -> Iterator[dict[str, Any]]:
     """Yield every issue of a run, also those beyond what a report lists."""
-    least, known = run.options["min_confidence"], _known(session, run)
+    least, known = run.options["min_confidence"], known_of(session, run)
     return every_issue(
         lambda: begin_aside(known).counted(candidates.read(session, run.id), least),
         least,
         severities=severities_of(run),
     )
-
-
-def severities_of(run: Run) -> dict[str, str]:
-    """Return the severities that the user has given to rules."""
-    given: dict[str, str] = run.options.get("rules", {}).get("severity", {})
-    return given
 
 
 def report_body(work: ReportWork, blobs: Blobs) -> dict[str, Any]:
@@ -92,11 +87,6 @@ def report_body(work: ReportWork, blobs: Blobs) -> dict[str, Any]:
         remarks=missing.remarks,
         baseline=work.run.options.get("baseline"),
     )
-
-
-def _known(session: "Session", run: Run) -> dict[str, int] | None:
-    """Return what the run's baseline knew, or None where it has none."""
-    return baselines.read(session, run.id) if "baseline" in run.options else None
 
 
 def _encoded(part: dict[str, Any]) -> bytes:

@@ -8,6 +8,8 @@ from sqlmodel import Session
 from jarvis_workers.store.sql import changed, insert_missing, now
 from jarvis_workers.store.tables import ARTIFACT, BLOB_USE, RUN
 
+TRANSCRIPT = "transcript:"
+
 
 def save(session: Session, run_id: str, kept: Sequence[tuple[str, str, int]]) -> None:
     """Save (name, blob, size); an artifact of the same name is replaced."""
@@ -18,8 +20,9 @@ def save(session: Session, run_id: str, kept: Sequence[tuple[str, str, int]]) ->
 
 
 def forget(session: Session, run_id: str) -> None:
-    """Drop the artifacts of a run that goes on: they tell what it was."""
-    session.execute(delete(ARTIFACT).where(ARTIFACT.c.run_id == run_id))
+    """Drop the artifacts of a run that goes on: they tell what it was. What was said in conversations stays."""
+    said = ARTIFACT.c.name.startswith(TRANSCRIPT)
+    session.execute(delete(ARTIFACT).where(ARTIFACT.c.run_id == run_id, ~said))
 
 
 def find(session: Session, run_id: str, name: str) -> str | None:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, bindparam, case, select, update
 from sqlmodel import Session
 
-from jarvis_workers.store import artifacts, candidates, talks
+from jarvis_workers.store import artifacts, candidates, clusters, talks, verdicts
 from jarvis_workers.store.crashes import room_for_suspects
 from jarvis_workers.store.sql import changed, insert_missing, now
 from jarvis_workers.store.tables import ACTIVE_RUNS, HEAVIEST_FIRST, JOB, RUN, WAITING_JOBS
@@ -22,7 +22,7 @@ IDLE = {"lease_until": None, "worker_id": None, "process": None, "sent_at": None
 
 
 def insert_jobs(session: Session, run_id: str, stage: str, jobs: Sequence[NewJob]) -> None:
-    """Plan jobs; those whose input is planned already are left as they are."""
+    """Plan jobs of a stage, or of the one that a job names; those whose input is planned are left as they are."""
     insert_missing(session, JOB, [_row(run_id, stage, job) for job in jobs])
 
 
@@ -171,6 +171,8 @@ def commit_many(session: Session, finished: Sequence[Finished]) -> set[int]:
     for entry in accepted:
         meanings = entry.commit.meanings
         candidates.insert(session, entry.job.run_id, entry.job.id, entry.commit.spots, meanings=meanings)
+        clusters.insert(session, entry.job.run_id, entry.job.id, entry.commit.clusters)
+        verdicts.insert(session, entry.job.run_id, entry.job.id, entry.commit.verdicts)
         artifacts.save(session, entry.job.run_id, entry.artifacts)
         insert_jobs(session, entry.job.run_id, entry.job.stage, entry.commit.children)
     if talked := [entry.job.id for entry in accepted if entry.job.queue == AGENT_QUEUE]:
@@ -205,7 +207,7 @@ def _outcome(entry: Finished) -> dict[str, Any]:
 def _row(run_id: str, stage: str, job: NewJob) -> dict[str, Any]:
     return {
         "run_id": run_id,
-        "stage": stage,
+        "stage": job.stage or stage,
         "step": job.step,
         "queue": job.queue,
         "input_hash": job.input_hash,

@@ -32,6 +32,11 @@ def changed(session: Session, statement: Executable) -> int:
     return cast(CursorResult[Any], session.execute(statement)).rowcount
 
 
+def storable(text: str) -> str:
+    """Write out what no text of a database can hold: NUL, and halves of characters."""
+    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
+
+
 def _insert(session: Session, into: Table) -> Any:
     insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
     return insert(into)

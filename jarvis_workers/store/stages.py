@@ -72,11 +72,16 @@ def close(session: Session, run_id: str, name: str) -> bool:
 
 
 def reopen(session: Session, run_id: str, names: Collection[str]) -> None:
-    """Open stages again, and forget what later ones did with their results."""
+    """Open stages again, and forget what later ones did with their results.
+
+    A stage that was never planned has its jobs from those of the stage before: what these made stays.
+    """
     own = select(STAGE.c.ordinal).where(STAGE.c.run_id == run_id, STAGE.c.name.in_(names))
     first = min(session.execute(own).scalars())
     later = select(STAGE.c.name).where(STAGE.c.run_id == run_id, STAGE.c.ordinal > first)
-    session.execute(delete(JOB).where(JOB.c.run_id == run_id, JOB.c.stage.in_(later)))
+    planned = select(JOB.c.stage).where(JOB.c.run_id == run_id, JOB.c.step == "plan")
+    streamed = later.where(STAGE.c.ordinal == first + 1, STAGE.c.name.not_in(planned))
+    session.execute(delete(JOB).where(JOB.c.run_id == run_id, JOB.c.stage.in_(later), JOB.c.stage.not_in(streamed)))
     again = update(STAGE).where(STAGE.c.run_id == run_id, STAGE.c.ordinal >= first)
     session.execute(again.values(state="open", closed_at=None))
 

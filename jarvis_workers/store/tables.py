@@ -135,6 +135,38 @@ class CandidateRow(Candidate, SQLModel, table=True):
     file_raw: bytes = Field(sa_type=LargeBinary)
 
 
+class ClusterRow(SQLModel, table=True):
+    """Candidates that share a condition to verify; `gids` is a JSON list."""
+
+    __tablename__ = "cluster"
+    id: int | None = Field(default=None, primary_key=True)
+    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", max_length=32, index=True)
+    job_id: int = Field(foreign_key="job.id", ondelete="CASCADE", index=True)
+    file: str = Field(sa_type=Text)
+    file_raw: bytes = Field(sa_type=LargeBinary)
+    batch_index: int
+    verification: str = Field(sa_type=Text)
+    gids: str = Field(sa_type=Text)
+
+
+class VerdictRow(SQLModel, table=True):
+    """What was found out about a candidate; see `values.NewVerdict`."""
+
+    __tablename__ = "verdict"
+    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)
+    gid: int = Field(primary_key=True)
+    job_id: int = Field(foreign_key="job.id", ondelete="CASCADE", index=True)
+    status: str = Field(max_length=16)
+    has_risk: bool | None = None
+    preconditions: str = Field(sa_type=Text)
+    trigger_path: str = Field(sa_type=Text)
+    consequences: str = Field(sa_type=Text)
+    suggestions: str = Field(sa_type=Text)
+    evidence: str = Field(sa_type=Text)
+    reason: str | None = Field(default=None, sa_type=Text)
+    commands: str = Field(sa_type=Text)
+
+
 class BaselineRow(SQLModel, table=True):
     """How many findings with a fingerprint were known before a run."""
 
@@ -236,7 +268,7 @@ def table(row: type[SQLModel]) -> Table:
 RUN, STAGE, JOB, WORKER = table(RunRow), table(StageRow), table(JobRow), table(WorkerRow)
 SNAPSHOT, CANDIDATE, EVENT = table(SnapshotRow), table(CandidateRow), table(EventRow)
 ARTIFACT, BLOB_USE, LEASE = table(ArtifactRow), table(BlobUseRow), table(LeaseRow)
-BASELINE = table(BaselineRow)
+BASELINE, CLUSTER, VERDICT = table(BaselineRow), table(ClusterRow), table(VerdictRow)
 RECORD, ANSWER, MODEL_CALL, SECRET = table(RecordRow), table(AnswerRow), table(ModelCallRow), table(SecretRow)
 HEAVIEST_FIRST = (JOB.c.weight.desc(), JOB.c.id)
 Index("ix_job_waiting", JOB.c.run_id, JOB.c.queue, JOB.c.state, *HEAVIEST_FIRST)

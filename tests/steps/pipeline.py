@@ -1,7 +1,8 @@
-"""Carry a run of `sec fast` out in this process, job by job, and look at what came of it."""
+"""Carry a run out in this process, job by job, and look at what came of it."""
 
+import asyncio
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,29 +15,36 @@ from jarvis_workers.service.rulebook import Chosen
 from jarvis_workers.service.submit import Request, submit
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.controller import advance
 from jarvis_workers.steps.each_file import Limits
-from jarvis_workers.store import stages
+from jarvis_workers.steps.flow import Step, step_of
+from jarvis_workers.steps.perform import load, save
+from jarvis_workers.steps.talks import Talks
+from jarvis_workers.store import jobs, stages
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
 from jarvis_workers.store.tables import JOB
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit
 from tests.store.arrange import job_rows, run_now
 
-STAGES = ("scan", "summarize", "flow", "report")
+STAGES = ("scan", "summarize", "flow", "cluster", "verify", "report")
 
 
 @dataclass
 class Pipeline:
-    """A store and blobs, with runs over trees in them."""
+    """A store and blobs, with runs over trees in them; `talks` is what conversations share, if there are any."""
 
     store: Store
     blobs: Blobs
+    talks: Talks | None = None
+    loop: asyncio.Runner = field(default_factory=asyncio.Runner)
 
     def start(self, tree: Path, *, files: int = 100, **options: Any) -> str:
         """Submit a run that nobody has begun."""
         request = Request(
             run_id=f"r{random.getrandbits(40)}",
-            kind="sec.fast",
+            kind=options.pop("kind", "sec.fast"),
             path=tree,
             selection=selection_of(Settings()),
             executor="cluster",
@@ -54,13 +62,39 @@ class Pipeline:
         """Do what waits, in any order, until the run has ended or the stage `until` has jobs."""
         workman = Hands("w", 60.0, lambda: (self.store, self.blobs, lambda: None))
         while not run_now(self.store, run).ended and not (until and job_rows(self.store, run, until)):
-            waiting = [row.id for row in self.rows(run) if row.state == "pending"]
+            waiting = [row for row in self.rows(run) if row.state == "pending"]
             assert waiting
             random.Random(seed).shuffle(waiting)
             with self.store.write() as session:
                 session.execute(update(JOB).where(JOB.c.run_id == run).values(not_before=0.0))
-            for job in waiting:
-                workman.do(job)
+            for row in waiting:
+                if row.queue == AGENT_QUEUE:
+                    self.converse(row.id)
+                else:
+                    workman.do(row.id)
+
+    def converse(self, job_id: int) -> None:
+        """Lead the conversation of a job, alone."""
+        job, commit = self._lead(job_id)
+        save(self.store, self.blobs, [(job, commit)])
+        with self.store.write() as session:
+            advance(session, job.run_id)
+
+    def lose(self, job_id: int) -> None:
+        """Lead the conversation of a job, and put it back before anything of it is saved."""
+        job, _ = self._lead(job_id)
+        with self.store.write() as session:
+            jobs.release(session, [job])
+
+    def _lead(self, job_id: int) -> tuple[Claimed, Commit]:
+        with self.store.write() as session:
+            (job,) = jobs.take(session, JOB.c.id == job_id, worker_id="w", process="w", lease_seconds=60.0)
+        module, work = load(self.store, job)
+        return job, self.loop.run(self._converse(step_of(module), work))
+
+    async def _converse(self, step: Step, work: Any) -> Commit:
+        assert self.talks is not None
+        return await step.converse(work, self.blobs, self.talks)
 
     def do(self, tree: Path, *, seed: int = 0, **options: Any) -> str:
         """Carry a run out, and return its id."""

@@ -6,7 +6,7 @@ import pytest
 
 from jarvis_workers.errors import StepFailed, UsageError
 from jarvis_workers.sec.rules import RULES
-from jarvis_workers.steps.ruleset import RuleSet, installed, rules_of
+from jarvis_workers.steps.ruleset import RuleSet, conditions_of, installed, rules_of
 from tests.installed import forget, install
 
 OWN = {
@@ -41,6 +41,14 @@ def test_a_blob_brings_a_projects_rules_and_leaves_others_out():
 
     assert ids(rules_of(content)) == [*ids(RULES[1:]), "own"]
     assert content == RuleSet((RULES[0].pattern,), (dict(reversed(OWN.items())),)).encode()
+
+
+def test_what_is_to_be_verified_is_known_of_built_in_rules_and_of_a_projects():
+    own = {"id": "own_one", "verification": "the key leaves the process"}
+    content = RuleSet(project=(own, {"id": "own_two"})).encode()
+
+    assert conditions_of(None) == {rule.pattern: rule.verification for rule in RULES}
+    assert conditions_of(content).items() >= {"own_one": "the key leaves the process", "own_two": ""}.items()
 
 
 @pytest.mark.parametrize("value", ["house_rules:RULES", "house_rules:rules"])

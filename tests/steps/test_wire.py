@@ -24,7 +24,16 @@ spots = st.builds(
 meanings = st.builds(
     Meaning, pattern=words, language=words, category=words, cwe=numbers, description=words, suggestion=words
 )
-new_jobs = st.builds(NewJob, step=words, queue=words, label=words, input_hash=words, payload=words, weight=numbers)
+new_jobs = st.builds(
+    NewJob,
+    step=words,
+    queue=words,
+    label=words,
+    input_hash=words,
+    payload=words,
+    weight=numbers,
+    stage=st.none() | words,
+)
 commits = st.builds(
     Commit,
     files=numbers,
@@ -39,6 +48,8 @@ commits = st.builds(
     children=st.lists(new_jobs, max_size=3).map(tuple),
     profile=st.none() | words.filter(bool),
     blobs=st.lists(st.tuples(words, words), max_size=2).map(tuple),
+    clusters=st.just(()),
+    verdicts=st.just(()),
 )
 
 

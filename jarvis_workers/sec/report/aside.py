@@ -8,9 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from jarvis_workers.sec.finding import Candidate, Found, fingerprint_of
-
-Numbered = tuple[int, Candidate | Found]
+from jarvis_workers.sec.finding import Described, Numbered, fingerprint_of
 
 # Of the suppressed ones no more are kept; all are counted.
 KEPT_MAX = 25_000
@@ -45,12 +43,12 @@ class Aside:
             elif not self._is_known(found):
                 yield gid, found
 
-    def _suppress(self, gid: int, found: Candidate | Found) -> None:
+    def _suppress(self, gid: int, found: Described) -> None:
         self.total_suppressed += 1
         if len(self.suppressed) < KEPT_MAX:
             self.suppressed.append((gid, found))
 
-    def _is_known(self, found: Candidate | Found) -> bool:
+    def _is_known(self, found: Described) -> bool:
         if not self.left:
             return False
         fingerprint = _fingerprint(found)
@@ -81,5 +79,5 @@ def begin_aside(known: Mapping[str, int] | None) -> Aside:
     return Aside(None if known is None else Counter(known))
 
 
-def _fingerprint(found: Candidate | Found) -> str:
+def _fingerprint(found: Described) -> str:
     return fingerprint_of(found.file, found.pattern, found.evidence)

@@ -16,8 +16,8 @@ from typing import Any
 from jarvis_workers.sec.finding import (
     CATEGORY_ORDER,
     SEVERITIES,
-    Candidate,
-    Found,
+    Described,
+    Numbered,
     fingerprint_of,
     score_of,
     severity_of,
@@ -34,8 +34,6 @@ ISSUES_MAX = 25_000
 REMARKS_MAX = 1_000
 MIN_CONFIDENCE = 0.4
 
-Described = Candidate | Found
-Numbered = tuple[int, Described]
 # By rule.
 Severities = Mapping[str, str]
 AS_IT_IS: Severities = {}

@@ -1,0 +1,147 @@
+"""Cluster the candidates of a file: its clusters are kept, and each becomes a job that verifies it.
+
+Most batches need no model, and ask none. The most dangerous come first: a job weighs what the worst of its candidates
+scores.
+"""
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jarvis_workers.agent.limits import Limits
+from jarvis_workers.paths import from_shown
+from jarvis_workers.sec.batching import Batch, batches, place_of
+from jarvis_workers.sec.clustering import Cluster, Seen, cluster, clusterer, locate, question_of, without_model
+from jarvis_workers.sec.finding import Numbered, score_of
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.converse_task import transcript_name
+from jarvis_workers.steps.counted import severities_of
+from jarvis_workers.steps.earlier import Earlier
+from jarvis_workers.steps.flow_rules import rules_blob
+from jarvis_workers.steps.ruleset import conditions_of
+from jarvis_workers.steps.talks import Talks
+from jarvis_workers.store import candidates
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.talks import lines
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewCluster, NewJob
+from jarvis_workers.tools.tool import Language, ToolFailed
+from jarvis_workers.tools.tree import DirectoryTree
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+STEP, VERIFY = "cluster", "verify"
+CLUSTER_LIMIT = 50
+LABEL_LENGTH = 160
+WEIGHT = 100
+
+
+@dataclass(frozen=True)
+class Work:
+    """A batch of candidates, and how to ask about it; `shared` names what those of several files go through."""
+
+    job: Claimed
+    file: str
+    batch_index: int
+    shared: str
+    numbered: Sequence[Numbered]
+    snapshot_id: str
+    rules: str | None
+    severities: Mapping[str, str]
+    model_group: str
+    limits: Limits
+    language: Language
+    lines: list[bytes]
+
+
+def plan_on(run: Run, _: Blobs, earlier: Earlier) -> Iterator[NewJob]:
+    """Yield a job for each batch of candidates that count."""
+    severities = severities_of(run)
+    places = [place_of(gid, found, severities) for gid, found in earlier.counted()]
+    for batch in batches(places, run.options.get("cluster_limit", CLUSTER_LIMIT)):
+        yield _job(run.snapshot_id, batch)
+
+
+def load(session: "Session", run: Run, job: Claimed) -> Work:
+    """Return the candidates of a batch."""
+    told = json.loads(job.payload)
+    options = run.options
+    return Work(
+        job=job,
+        file=told["file"],
+        batch_index=told["batch_index"],
+        shared=told["shared"],
+        numbered=candidates.of_gids(session, run.id, told["gids"]),
+        snapshot_id=run.snapshot_id,
+        rules=rules_blob(run),
+        severities=severities_of(run),
+        model_group=options["model_group"],
+        limits=Limits(**options["agent_limits"]),
+        language=options.get("lang", "en"),
+        lines=lines(session, job.id),
+    )
+
+
+async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
+    """Commit the clusters, and the jobs that verify them; a model is asked only where it is needed."""
+    conditions = await asyncio.to_thread(lambda: conditions_of(blobs.read(work.rules) if work.rules else None))
+    clusters = without_model(work.numbered, conditions, work.shared)
+    if clusters is not None:
+        return _commit(work, clusters)
+    root = await talks.unpack(blobs, work.snapshot_id)
+    question = question_of(await asyncio.to_thread(_look, root, work), conditions, work.language)
+    with talks.open(work.job, work.model_group, question.about, work.lines) as talk:
+        agent = clusterer(question, talk.platform.profile, talk.marks, work.limits)
+        clusters = await talk.lead(cluster(agent, question), agent, {"about": question.about})
+        transcript = (transcript_name(work.job.id), b"\n".join(talk.lines))
+    return _commit(work, clusters)._replace(artifacts=(transcript,))
+
+
+def _look(root: Path, work: Work) -> list[Seen]:
+    """Find the functions around the candidates; of a file that cannot be read there are none."""
+    try:
+        return locate(work.numbered, DirectoryTree(root).read(work.file))
+    except ToolFailed:
+        return [Seen(gid, found) for gid, found in work.numbered]
+
+
+def _commit(work: Work, clusters: list[Cluster]) -> Commit:
+    file = from_shown(work.file)
+    return Commit(
+        files=1,
+        clusters=tuple(NewCluster(file, work.batch_index, one.verification, one.gids) for one in clusters),
+        children=tuple(map(partial(_verify, work), clusters)),
+    )
+
+
+def _verify(work: Work, one: Cluster) -> NewJob:
+    members = [found for gid, found in work.numbered if gid in one.gids]
+    score = max(score_of(found.confidence, work.severities.get(found.pattern)) for found in members)
+    label = f"{members[0].file[-LABEL_LENGTH:]}:{members[0].line}"
+    return NewJob(
+        VERIFY,
+        AGENT_QUEUE,
+        label if len(members) == 1 else f"{label} and {len(members) - 1} more",
+        sha256(json.dumps(one.gids).encode()).hexdigest(),
+        payload=json.dumps({"gids": one.gids, "verification": one.verification}),
+        weight=round(WEIGHT * score),
+        stage=VERIFY,
+    )
+
+
+def _job(snapshot_id: str, batch: Batch) -> NewJob:
+    told = {"file": batch.file, "batch_index": batch.batch_index, "shared": batch.shared, "gids": batch.gids}
+    label = batch.file[-LABEL_LENGTH:]
+    return NewJob(
+        STEP,
+        AGENT_QUEUE,
+        label if batch.batch_index == 1 else f"{label} ({batch.batch_index})",
+        sha256(f"{snapshot_id}:{json.dumps(told)}".encode()).hexdigest(),
+        payload=json.dumps(told),
+        weight=round(WEIGHT * batch.score),
+    )

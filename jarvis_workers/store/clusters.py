@@ -1,0 +1,39 @@
+"""Clusters: insert what a job put together, read those of a run."""
+
+import json
+from collections.abc import Sequence
+
+from sqlalchemy import insert as insert_into
+from sqlalchemy import select
+from sqlmodel import Session
+
+from jarvis_workers.paths import shown
+from jarvis_workers.store.sql import storable
+from jarvis_workers.store.tables import CLUSTER
+from jarvis_workers.store.values import NewCluster
+
+
+def insert(session: Session, run_id: str, job_id: int, clusters: Sequence[NewCluster]) -> None:
+    """Insert what a job put together."""
+    rows = [
+        {
+            "run_id": run_id,
+            "job_id": job_id,
+            "file": shown(cluster.file),
+            "file_raw": cluster.file,
+            "batch_index": cluster.batch_index,
+            "verification": storable(cluster.verification),
+            "gids": json.dumps(cluster.gids),
+        }
+        for cluster in clusters
+    ]
+    if rows:
+        session.execute(insert_into(CLUSTER), rows)
+
+
+def read(session: Session, run_id: str) -> list[NewCluster]:
+    """Return the clusters of a run as of now, in the order of their first gids."""
+    columns = (CLUSTER.c.file_raw, CLUSTER.c.batch_index, CLUSTER.c.verification, CLUSTER.c.gids)
+    rows = session.execute(select(*columns).where(CLUSTER.c.run_id == run_id))
+    found = [NewCluster(file, index, says, tuple(json.loads(gids))) for file, index, says, gids in rows]
+    return sorted(found, key=lambda cluster: cluster.gids)

@@ -1,0 +1,137 @@
+"""Batches: each candidate is in one, and what several files share is put together."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jarvis_workers.sec.batching import Place, Shared, batches, is_plain, merge_across, place_of
+from jarvis_workers.sec.finding import Found, candidate
+from jarvis_workers.sec.scanner import Hit
+from jarvis_workers.sec.trail import trail_of
+
+THROUGH = [("h.h", 4, "copied here")]
+
+
+def found(pattern: str = "unsafe_api", file: str = "a.c", **about: Any) -> Found:
+    hit = Hit(
+        pattern=pattern, line=about.pop("line", 1), confidence=0.9, evidence=about.pop("evidence", "strcpy(a, b)")
+    )
+    return Found(**candidate(hit, file).model_dump() | about)
+
+
+def placed(*candidates: Found) -> list[Place]:
+    return [place_of(gid, one, {}) for gid, one in enumerate(candidates, 1)]
+
+
+def gids(*candidates: Found, limit: int = 50) -> list[tuple[int, ...]]:
+    return [batch.gids for batch in batches(placed(*candidates), limit)]
+
+
+some_shared = st.none() | st.builds(
+    Shared, pattern=st.sampled_from(["x", "y"]), place=st.sampled_from(["1:h", "2:h"]), name=st.just("h")
+)
+some_places = st.lists(
+    st.tuples(st.sampled_from(["a.c", "b.c", "c.c"]), st.floats(0, 3), some_shared), max_size=30
+).map(lambda rows: [Place(gid, *row) for gid, row in enumerate(rows, 1)])
+
+
+@given(some_places, st.integers(1, 6))
+def test_every_candidate_is_in_one_batch_and_no_batch_is_too_large(places: list[Place], limit: int) -> None:
+    made = batches(places, limit)
+    file_of = {place.gid: place.file for place in places}
+
+    assert sorted(gid for batch in made for gid in batch.gids) == [place.gid for place in places]
+    assert all(1 <= len(batch.gids) <= limit for batch in made)
+    assert all(batch.shared or {file_of[gid] for gid in batch.gids} == {batch.file} for batch in made)
+    assert len({(batch.file, batch.batch_index) for batch in made}) == len(made)
+
+
+def test_a_file_is_cut_into_batches_that_are_counted() -> None:
+    made = batches(placed(*[found(line=line) for line in range(1, 6)], found(file="b.c")), 2)
+
+    assert [(batch.file, batch.batch_index, batch.gids) for batch in made] == [
+        ("a.c", 1, (1, 2)),
+        ("a.c", 2, (3, 4)),
+        ("a.c", 3, (5,)),
+        ("b.c", 1, (6,)),
+    ]
+
+
+def test_a_batch_scores_what_its_worst_candidate_does() -> None:
+    weak, strong = found(confidence=0.5), found(confidence=0.9)
+
+    assert [batch.score for batch in batches(placed(weak, strong), 50)] == [2.7]
+    assert place_of(1, weak, {"unsafe_api": "high"}).score == 1.5
+
+
+def test_what_goes_through_one_line_of_another_file_is_put_together() -> None:
+    here, there = (
+        found("flow_double_free", file, trail=trail_of([*THROUGH, (None, 9, "again")], file)) for file in ("a.c", "b.c")
+    )
+    (batch,) = batches(placed(here, there), 50)
+
+    assert (batch.gids, batch.shared) == ((1, 2), "h.h")
+
+
+def test_a_macro_that_several_files_define_is_put_together() -> None:
+    text = "#define COPY(d, s)   strcpy(d, s)"
+    (batch,) = batches(placed(*[found(file=file, evidence=text) for file in ("a.c", "b.c", "c.c")]), 50)
+
+    assert (batch.gids, batch.shared) == ((1, 2, 3), "COPY")
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [found("flow_memory_leak", "b.c", trail=trail_of(THROUGH, "b.c"))],
+        [found("flow_double_free", "b.c", trail=trail_of([("h.h", 5, "copied here")], "b.c"))],
+        [found("flow_double_free", "b.c", trail=trail_of([(None, 4, "copied here")], "b.c"))],
+        [found("flow_double_free", "b.c")],
+    ],
+    ids=["another rule", "another line", "no other file", "no path"],
+)
+def test_what_has_nothing_in_common_stays_with_its_file(others: list[Found]) -> None:
+    one = found("flow_double_free", "a.c", trail=trail_of(THROUGH, "a.c"))
+
+    assert gids(one, *others) == [(1,), (2,)]
+
+
+def test_what_one_file_has_twice_stays_with_it() -> None:
+    twice = [found("flow_double_free", line=line, trail=trail_of(THROUGH, "a.c")) for line in (1, 2)]
+
+    assert merge_across(placed(*twice), 50) == []
+
+
+def test_what_is_shared_by_many_is_cut_as_well() -> None:
+    many = [found(file=f"{n}.c", evidence="#define GET(b) gets(b)") for n in range(5)]
+
+    assert gids(*many, limit=2) == [(1, 2), (3, 4), (5,)]
+
+
+def test_with_a_limit_of_one_nothing_is_put_together() -> None:
+    many = [found(file=f"{n}.c", evidence="#define GET(b) gets(b)") for n in range(3)]
+
+    assert [batch.shared for batch in batches(placed(*many), 1)] == ["", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("evidence", "plain"),
+    [
+        (["strcpy(a, b);", "strcpy(c, d);"], True),
+        (["strcpy(a, b);", "strcat(a, b);"], False),
+        (["strcpy(a, name(b));", "if (c) strcpy(c, sizeof(d));"], True),
+        (["strcpy(a, b); strcat(a, c);", "strcpy(a, b);"], False),
+        (["COPY(a, b);", "COPY(c, d);"], True),
+        (["COPY(f(a), b);", "COPY(f(a), b);"], False),
+        (["a = b;", "a = b;"], False),
+    ],
+)
+def test_it_is_plain_where_one_rule_fired_at_one_sink(evidence: list[str], plain: bool) -> None:
+    assert is_plain([found(evidence=text) for text in evidence]) == plain
+
+
+def test_two_rules_are_not_plain_and_one_candidate_is() -> None:
+    assert not is_plain([found(), found("boundary_funcs")])
+    assert is_plain([found("deadlock_patterns", evidence="")])

@@ -1,0 +1,244 @@
+"""The cluster stage over a real tree, with a model server: who is asked what, and what is verified then."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from jarvis_workers.agent.limits import Limits
+from jarvis_workers.errors import StepFailed
+from jarvis_workers.service.baselines import of_run
+from jarvis_workers.service.conversations import read_transcript
+from jarvis_workers.service.submit import AgentTask
+from jarvis_workers.snapshots.blobs import Blobs, open_blobs
+from jarvis_workers.steps.cluster_file import plan_on
+from jarvis_workers.steps.earlier import Earlier
+from jarvis_workers.steps.means import means_of
+from jarvis_workers.steps.talks import Talks
+from jarvis_workers.store import candidates, clusters, verdicts
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.tables import JOB
+from jarvis_workers.store.values import NewCluster
+from tests.agents.server import Body, ModelServer, Step, says
+from tests.sec.test_batching import found
+from tests.steps import verifying
+from tests.steps.pipeline import Pipeline
+from tests.store.arrange import job_rows
+
+ONE = "#include <stdlib.h>\nint one(const char *text)\n{\n    return atoi(text);\n}\n"
+SAME = "#include <string.h>\nvoid two(char *a, char *b)\n{\n    strcpy(a, b);\n    strcpy(b + 4, a);\n}\n"
+MIXED = """\
+#include <stdlib.h>
+#include <string.h>
+void mix(char *to, const char *from)
+{
+    strcpy(to, from);
+}
+int other(const char *text)
+{
+    return atoi(text);
+}
+int last(void)
+{
+    return 7;
+}
+"""
+TREE = {"mixed.c": MIXED, "one.c": ONE, "same.c": SAME}
+
+
+def pairs(body: Body) -> Step:
+    """Put all numbers that a request holds into one cluster."""
+    task = next(message["content"] for message in body["messages"] if message["role"] == "user")
+    numbers = [int(number) for number in re.findall(r"\|(\d+)\. language", task)]
+    return says(f"<CLUSTERS>\n- verification: the sizes fit\n  gids: {json.dumps(numbers)}\n</CLUSTERS>")
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer(forever=pairs) as running:
+        yield running
+
+
+@pytest.fixture
+def blobs(tmp_path: Path) -> Blobs:
+    return open_blobs(str(tmp_path / "blobs"), tmp_path / "cache")
+
+
+@pytest.fixture
+def pipeline(
+    sqlite_url: str, open_stores: Callable[..., Store], blobs: Blobs, server: ModelServer, tmp_path: Path
+) -> Iterator[Pipeline]:
+    """Runs of the kind "test.cluster", with a model group "m"."""
+    group = {"model": "m", "base_url": server.url, "profile": "generic", "api_key": "k"}
+    talks = Talks(open_stores(sqlite_url, durable=True), means_of({"m": group}, tmp_path / "cache"))
+    pipeline = Pipeline(open_stores(sqlite_url), blobs, talks)
+    with pipeline.loop:
+        yield pipeline
+    talks.close()
+
+
+def tree(tmp_path: Path, files: Mapping[str, str]) -> Path:
+    root = tmp_path / "src"
+    root.mkdir(exist_ok=True)
+    for name, content in files.items():
+        (root / name).write_text(content)
+    return root
+
+
+def cluster(pipeline: Pipeline, root: Path, group: str = "m", **options: Any) -> str:
+    return pipeline.do(root, kind=verifying.KIND, agent=AgentTask("", group, Limits()), **options)
+
+
+def clusters_of(pipeline: Pipeline, run: str) -> list[NewCluster]:
+    with pipeline.store.read() as session:
+        return clusters.read(session, run)
+
+
+def lines_of(pipeline: Pipeline, run: str) -> dict[int, tuple[str, int]]:
+    with pipeline.store.read() as session:
+        return {gid: (one.file, one.line) for gid, one in candidates.read(session, run)}
+
+
+def places(pipeline: Pipeline, run: str) -> list[list[tuple[str, int]]]:
+    known = lines_of(pipeline, run)
+    return [[known[gid] for gid in one.gids] for one in clusters_of(pipeline, run)]
+
+
+def test_only_a_file_with_candidates_of_several_kinds_needs_a_model(
+    pipeline: Pipeline, server: ModelServer, tmp_path: Path
+) -> None:
+    run = cluster(pipeline, tree(tmp_path, TREE))
+
+    assert pipeline.run(run).state == "done"
+    assert places(pipeline, run) == [
+        [("mixed.c", 5), ("mixed.c", 9)],
+        [("one.c", 4)],
+        [("same.c", 4), ("same.c", 5)],
+    ]
+    assert len(server.requests) == 1
+    (mixed, *_) = clusters_of(pipeline, run)
+    assert (mixed.file, mixed.batch_index, mixed.verification) == (b"mixed.c", 1, "the sizes fit")
+
+
+def test_every_candidate_gets_its_verdict_from_the_cluster_that_it_is_in(pipeline: Pipeline, tmp_path: Path) -> None:
+    run = cluster(pipeline, tree(tmp_path, TREE))
+    with pipeline.store.read() as session:
+        found = list(verdicts.read(session, run))
+    by_gid = {gid: one.verification for one in clusters_of(pipeline, run) for gid in one.gids}
+
+    assert [one.gid for one in found] == sorted(lines_of(pipeline, run))
+    assert {one.gid: one.preconditions for one in found} == by_gid
+
+
+def test_a_job_that_verifies_is_told_gids_and_condition_and_weighs_its_worst_score(
+    pipeline: Pipeline, tmp_path: Path
+) -> None:
+    run = cluster(pipeline, tree(tmp_path, TREE))
+    rows = sorted(job_rows(pipeline.store, run, "verify"), key=lambda row: row.label)
+    told = [json.loads(row.payload) for row in rows]
+
+    assert [row.label for row in rows] == ["mixed.c:5 and 1 more", "one.c:4", "same.c:4 and 1 more"]
+    assert {(row.step, row.queue) for row in rows} == {("verify", "agent")}
+    assert told == [{"gids": list(one.gids), "verification": one.verification} for one in clusters_of(pipeline, run)]
+    with pipeline.store.read() as session:
+        scores = {gid: one.confidence for gid, one in candidates.read(session, run)}
+    assert all(row.weight >= 100 * max(scores[gid] for gid in one["gids"]) for row, one in zip(rows, told, strict=True))
+
+
+def test_what_was_said_is_kept_where_a_model_was_asked(pipeline: Pipeline, blobs: Blobs, tmp_path: Path) -> None:
+    run = cluster(pipeline, tree(tmp_path, TREE))
+    with pipeline.store.read() as session:
+        kept = session.execute(select(JOB.c.id).where(JOB.c.run_id == run, JOB.c.label == "mixed.c")).scalars().all()
+    (asked,) = [job for job in kept if read_transcript(pipeline.store, blobs, job)]
+    records = read_transcript(pipeline.store, blobs, asked)
+    assert [record["kind"] for record in records] == ["start", "answer"]
+
+
+def test_what_several_files_do_through_the_same_function_is_verified_once_for_each_place(
+    pipeline: Pipeline, server: ModelServer, tmp_path: Path
+) -> None:
+    release = "#include <stdlib.h>\nvoid release(char *p)\n{\n    free(p);\n}\n"
+    ends = "#include <stdlib.h>\nvoid release(char *p);\nvoid end_%s(char *p)\n{\n    release(p);\n    free(p);\n}\n"
+    run = cluster(pipeline, tree(tmp_path, {"release.c": release, "left.c": ends % "left", "right.c": ends % "right"}))
+    (one,) = clusters_of(pipeline, run)
+
+    assert places(pipeline, run) == [[("left.c", 6), ("right.c", 6)]]
+    assert one.verification.endswith("All go through release.c, in left.c, right.c.")
+    assert len(job_rows(pipeline.store, run, "verify")) == 1
+    assert server.requests == []
+
+
+def test_a_conversation_that_was_lost_is_gone_on_with(pipeline: Pipeline, server: ModelServer, tmp_path: Path) -> None:
+    run = pipeline.start(tree(tmp_path, {"mixed.c": MIXED}), kind=verifying.KIND, agent=AgentTask("", "m", Limits()))
+    pipeline.go_on(run, until="cluster")
+    (row,) = job_rows(pipeline.store, run, "cluster")
+    pipeline.lose(row.id)
+    pipeline.go_on(run)
+
+    assert (pipeline.run(run).state, len(server.requests)) == ("done", 1)
+    assert len(clusters_of(pipeline, run)) == 1
+
+
+def test_a_second_run_asks_nothing_also_when_another_function_was_edited(
+    pipeline: Pipeline, server: ModelServer, tmp_path: Path
+) -> None:
+    cluster(pipeline, tree(tmp_path, TREE))
+    edited = "/* at the\n   top */\n" + MIXED.replace("return 7;", "return 8;")
+    run = cluster(pipeline, tree(tmp_path, {"mixed.c": edited, "new.c": ONE}))
+
+    assert len(server.requests) == 1
+    assert places(pipeline, run)[0] == [("mixed.c", 7), ("mixed.c", 11)]
+
+
+def test_an_edited_candidate_is_asked_about(pipeline: Pipeline, server: ModelServer, tmp_path: Path) -> None:
+    cluster(pipeline, tree(tmp_path, TREE))
+    cluster(pipeline, tree(tmp_path, {"mixed.c": MIXED.replace("strcpy(to, from)", "strcpy(to + 1, from)")}))
+
+    assert len(server.requests) == 2
+
+
+def test_what_is_suppressed_unsure_or_known_is_not_clustered(pipeline: Pipeline, tmp_path: Path) -> None:
+    first = cluster(pipeline, tree(tmp_path, {"one.c": ONE}))
+    known = of_run(pipeline.store, pipeline.run(first), "before", {})
+    silenced = SAME.replace("a, b);", "a, b); /* jarvis-ignore[unsafe_api]: measured */")
+    root = tree(tmp_path, {"one.c": ONE, "same.c": silenced})
+    run = cluster(pipeline, root, baseline=known)
+
+    assert places(pipeline, run) == [[("same.c", 5)]]
+
+
+def test_a_tree_without_candidates_has_nothing_to_cluster(pipeline: Pipeline, tmp_path: Path) -> None:
+    run = cluster(pipeline, tree(tmp_path, {"none.c": "int none(void)\n{\n    return 1;\n}\n"}))
+
+    assert pipeline.run(run).state == "done"
+    assert [pipeline.stage(run, name).state for name in ("cluster", "verify")] == ["closed", "closed"]
+    assert clusters_of(pipeline, run) == []
+
+
+def test_a_model_group_that_is_not_here_is_named(pipeline: Pipeline, tmp_path: Path) -> None:
+    run = pipeline.start(
+        tree(tmp_path, {"mixed.c": MIXED}), kind=verifying.KIND, agent=AgentTask("", "other", Limits())
+    )
+
+    with pytest.raises(StepFailed, match='there is no model group "other" here; there are: m'):
+        pipeline.go_on(run)
+
+
+def planned(*confidences: float, limit: int | None = None) -> list[tuple[str, int, Any]]:
+    """Plan candidates of one file."""
+    numbered = [(gid, found(line=gid, confidence=sure)) for gid, sure in enumerate(confidences, 1)]
+    options = {} if limit is None else {"cluster_limit": limit}
+    run = Run("r", verifying.KIND, "/", b"/", "s", "x", "0", options)
+    jobs = plan_on(run, None, Earlier(lambda _: [], lambda _: "", lambda: iter(numbered)))  # type: ignore[arg-type]
+    return [(job.label, job.weight, json.loads(job.payload)["gids"]) for job in jobs]
+
+
+def test_the_worst_score_is_the_weight_and_the_limit_cuts() -> None:
+    assert planned(0.5, 0.9, 0.7, limit=2) == [("a.c", 270, [1, 2]), ("a.c (2)", 140, [3])]
+    assert planned(0.5, 0.9, limit=1) == [("a.c", 50, [1]), ("a.c (2)", 270, [2])]
+    assert [len(gids) for _, _, gids in planned(*[0.5] * 60)] == [50, 10]

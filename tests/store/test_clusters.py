@@ -1,0 +1,65 @@
+"""Clusters and verdicts: they come back as they went, in the order of their gids."""
+
+from jarvis_workers.store import clusters, jobs, runs, verdicts
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.values import Claimed, Commit, Finished, NewCluster, NewVerdict
+from tests.store.arrange import add_planned_run, claim, run_to_its_end
+
+FIRST = NewCluster(b"a/\xff.c", 2, "the sizes fit", (3, 11))
+SECOND = NewCluster(b"b.c", 1, "it is checked", (4,))
+SURE = NewVerdict(4, "confirmed", True, "always", "main -> f", "a crash", "check it", "[1]", None, '["ls"]')
+UNSURE = NewVerdict(11, "undecided", None, "", "", "", "", "[]", "no answer came", "[]")
+
+
+def save(store: Store, job: Claimed, **done: tuple[object, ...]) -> bool:
+    with store.write() as session:
+        return bool(jobs.commit_many(session, [Finished(job, Commit(**done))]))  # type: ignore[arg-type]
+
+
+def test_clusters_come_back_by_their_first_gid(store: Store) -> None:
+    run = add_planned_run(store, 2)
+    one, two = claim(store, run, limit=2)
+    save(store, one, clusters=(SECOND,))
+    save(store, two, clusters=(FIRST,))
+    with store.read() as session:
+        assert clusters.read(session, run) == [FIRST, SECOND]
+        assert clusters.read(session, "nowhere") == []
+
+
+def test_verdicts_come_back_by_gid(store: Store) -> None:
+    run = add_planned_run(store, 2)
+    one, two = claim(store, run, limit=2)
+    save(store, one, verdicts=(UNSURE,))
+    save(store, two, verdicts=(SURE,))
+    with store.read() as session:
+        assert list(verdicts.read(session, run)) == [SURE, UNSURE]
+
+
+def test_what_no_database_holds_is_written_out(store: Store) -> None:
+    run = add_planned_run(store, 1)
+    (job,) = claim(store, run)
+    odd = "a\0b\ud800"
+    save(store, job, clusters=(FIRST._replace(verification=odd),), verdicts=(SURE._replace(consequences=odd),))
+    with store.read() as session:
+        assert clusters.read(session, run)[0].verification == "a\\x00b\\ud800"
+        assert next(verdicts.read(session, run)).consequences == "a\\x00b\\ud800"
+
+
+def test_a_commit_that_comes_too_late_brings_neither(store: Store) -> None:
+    run = add_planned_run(store, 1)
+    (job,) = claim(store, run)
+    with store.write() as session:
+        jobs.release(session, [job])
+    assert not save(store, job, clusters=(FIRST,), verdicts=(SURE,))
+    with store.read() as session:
+        assert clusters.read(session, run) == list(verdicts.read(session, run)) == []
+
+
+def test_they_go_with_their_run(store: Store) -> None:
+    run = add_planned_run(store, 1)
+    save(store, claim(store, run)[0], clusters=(FIRST,), verdicts=(SURE,))
+    run_to_its_end(store, run)
+    with store.write() as session:
+        assert runs.remove(session, run)
+    with store.read() as session:
+        assert clusters.read(session, run) == list(verdicts.read(session, run)) == []
