@@ -1,7 +1,8 @@
 """Save what many conversations have to keep: one write for all that wait.
 
 Conversations of one process come to the disk together, several hundred times a second; a write each would mean a
-commit and a thread's turn each.
+commit and a thread's turn each.  Where there is no room now, or nobody answers, what was not saved stays, and goes
+before what comes later: no line of a conversation is ever saved without those before it.
 """
 
 import asyncio
@@ -10,6 +11,8 @@ from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Generic, TypeVar
+
+from jarvis_workers.errors import StoreFull, StoreUnavailable
 
 T = TypeVar("T")
 
@@ -78,6 +81,10 @@ class Journal(Generic[T]):
             return None
         try:
             self._save_all(items)
+        except (StoreFull, StoreUnavailable) as error:
+            with self._wake:
+                self._pending[:0] = items
+            return error
         except Exception as error:  # noqa: BLE001  (handed to all who wait: without the thread they would wait for ever)
             return error
         return None
