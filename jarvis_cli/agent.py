@@ -1,5 +1,6 @@
 """`jarvis agent`: one task for one agent, over a source tree; nobody is asked anything meanwhile."""
 
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -92,7 +93,13 @@ def limits_of(settings: Settings) -> Limits:
 
 
 def _read_task(task: str) -> str:
-    text = (sys.stdin.read(TASK_MAX + 1) if task == "-" else task).strip()
+    try:
+        text = (sys.stdin.read(TASK_MAX + 1) if task == "-" else task).strip()
+        text.encode()
+    except UnicodeError as error:
+        raise UsageError("-T is not UTF-8 text") from error
+    if "\0" in text:
+        raise UsageError("-T holds a NUL, and should be text")
     if not text:
         raise UsageError("-T is empty; say what to do")
     if len(text) > TASK_MAX:
@@ -113,6 +120,8 @@ def _here(
     def change(means: Means) -> Means:
         return replace(means, recorded=Folder(answers), offline=offline) if answers else means
 
+    if answers:
+        _check_folder(answers, offline=offline)
     with desk.store_of(settings) as store:
         with (
             display(quiet) as screen,
@@ -125,6 +134,18 @@ def _here(
                 run_id = submit(store, local.world.blobs, request, screen.packing)
             run = carry_out(local, run_id, screen)
         return deliver_answer(store, desk.blobs_of(settings), run, asked, screen)
+
+
+def _check_folder(answers: Path, *, offline: bool) -> None:
+    """Answers that cannot be kept would be paid for in vain."""
+    if offline and not answers.is_dir():
+        raise UsageError(f"--replay {answers}: no such directory")
+    try:
+        answers.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--record {answers}: cannot be made: {error.strerror}") from error
+    if not offline and not os.access(answers, os.W_OK | os.X_OK):
+        raise UsageError(f"--record {answers}: no permission to write there")
 
 
 def _on_cluster(settings: Settings, path: str, wanted: AgentTask, asked: Delivery | None, quiet: bool) -> int:

@@ -57,6 +57,8 @@ def summary(store: Store, run: Run, found: dict[str, Any] | None, output: Path |
         said += f"; {counted(len(found['suspicions']), 'line')} of the sources read like orders to the model"
     if run.state == "paused":
         said += f"; go on with: jarvis runs resume {run.id}"
+    elif run.state == "incomplete" and not found:
+        said += f"; try again with: jarvis runs retry {run.id}"
     elif run.state == "incomplete":
         said += f"; see: jarvis runs transcript {run.id}"
     return said + (f"; answer: {output}" if output else "")

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -119,8 +119,21 @@ def _takes_files(target: Path) -> bool:
 
 
 def _write_to(descriptor: int, pieces: Iterable[str]) -> None:
-    with os.fdopen(descriptor, "wb", buffering=WRITE_BYTES, closefd=False) as stream:
-        stream.writelines(piece.encode("utf-8", "backslashreplace") for piece in pieces)
+    """Write without a stream, which an interruption would still empty into a pipe that nobody reads."""
+    for chunk in _chunks(pieces):
+        rest = memoryview(chunk)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+
+
+def _chunks(pieces: Iterable[str]) -> Iterator[bytes]:
+    chunk = bytearray()
+    for piece in pieces:
+        chunk += piece.encode("utf-8", "backslashreplace")
+        if len(chunk) >= WRITE_BYTES:
+            yield bytes(chunk)
+            chunk.clear()
+    yield bytes(chunk)
 
 
 def exit_code(run: Run, body: dict[str, Any], fail_on: str | None) -> int:

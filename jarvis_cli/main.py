@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn, TextIO
 
 import typer
 from typer.core import TyperGroup
@@ -124,7 +124,7 @@ def main() -> None:
     """Be `jarvis`."""
     open_standard_streams()
     _write_anything()
-    sys.exit(run(sys.argv[1:]))
+    _leave(run(sys.argv[1:]))
 
 
 def jarvis_sec() -> None:
@@ -132,7 +132,7 @@ def jarvis_sec() -> None:
     open_standard_streams()
     _write_anything()
     frame = Frame(default_output=Path("report.md"))
-    sys.exit(run(sys.argv[1:], command="sec", prog=Path(sys.argv[0]).name, frame=frame))
+    _leave(run(sys.argv[1:], command="sec", prog=Path(sys.argv[0]).name, frame=frame))
 
 
 def _write_anything() -> None:
@@ -158,7 +158,8 @@ def run(args: Sequence[str], *, command: str | None = None, prog: str = "jarvis"
     except JarvisError as error:
         return _end(exits.FAILED, f"{prog}: {plain(str(error))}")
     except (KeyboardInterrupt, typer.Abort):
-        return _end(exits.INTERRUPTED, f"{prog}: interrupted")
+        _say(sys.stderr, f"{prog}: interrupted")
+        return exits.INTERRUPTED
     except CommandLineError as error:
         return _end(exits.FAILED, _usage(error, prog))
     except Exception as error:  # noqa: BLE001  the last stop: a message and an exit code instead of a trace
@@ -196,14 +197,30 @@ def _flush() -> None:
 
 def _end(code: int, says: str = "") -> int:
     """Say why; what cannot be written now must not be tried again when Python ends."""
-    for stream, text in ((sys.stdout, ""), (sys.stderr, says)):
-        try:
-            if stream:
-                stream.write(f"{text}\n" if text else "")
-                stream.flush()
-        except OSError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    _say(sys.stdout)
+    _say(sys.stderr, says)
     return code
+
+
+def _say(stream: TextIO | None, text: str = "") -> None:
+    try:
+        if stream:
+            stream.write(f"{text}\n" if text else "")
+            stream.flush()
+    except OSError:
+        _forget(stream)
+
+
+def _leave(code: int) -> NoReturn:
+    """End; an interrupted command does not wait for a pager that reads no more to take what is left."""
+    if code == exits.INTERRUPTED:
+        _forget(sys.stdout)
+    sys.exit(code)
+
+
+def _forget(stream: TextIO | None) -> None:
+    if stream:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _reader_is_gone() -> bool:

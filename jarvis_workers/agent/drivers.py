@@ -4,12 +4,12 @@ Two drivers, of which one waits and one lets others run meanwhile. Nothing is to
 sent to the loop, and listeners hear only what is new.
 """
 
-import asyncio
 import time
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar, cast
 
 from jarvis_workers.agent.events import EventBus
+from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.agent.transcript import Transcript
 from jarvis_workers.agent.words import Answer, Ask, Call, Conversation, Note, Tell, Upload, Want
 from jarvis_workers.errors import ModelError
@@ -86,6 +86,9 @@ def _answer(want: Want, world: World) -> Answer:
 
 
 async def _answer_async(want: Want, world: World) -> Answer:
+    if isinstance(want, Tell) and world.bus.is_heard(want.event):
+        # Listeners are users' own code, which may wait for something.
+        return (await in_thread(_known, want, world))[1]
     known, answer = _known(want, world)
     if known:
         return answer
@@ -97,7 +100,7 @@ async def _answer_async(want: Want, world: World) -> Answer:
     elif isinstance(want, Call) and want.quick:
         answer = _do(want, world)
     else:
-        answer = await asyncio.to_thread(_do, want, world)
+        answer = await in_thread(_do, want, world)
     if record:
         record.add(want, answer)
         await record.sync_async()

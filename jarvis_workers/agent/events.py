@@ -60,6 +60,10 @@ class EventBus:
         if callback in self._listeners.get(event, []):
             self._listeners[event].remove(callback)
 
+    def is_heard(self, event: str) -> bool:
+        """Whether anybody listens."""
+        return bool(self._listeners.get(event))
+
     def emit(self, event: str, **payload: Any) -> None:
         """Call everybody who listens; who subscribes meanwhile hears the next one."""
         for callback in tuple(self._listeners.get(event, ())):

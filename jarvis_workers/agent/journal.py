@@ -2,6 +2,8 @@
 
 Conversations of one process come to the disk together, several hundred times a second; a write each would mean a
 commit and a thread's turn each.  Only what somebody waits for is saved: so there is always one to tell when that fails.
+Where there is no room now, or nobody answers, what was not saved stays, and goes before what comes later: no line of a
+conversation is ever saved without those before it.
 """
 
 import asyncio
@@ -11,6 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Generic, TypeVar
 
+from jarvis_workers.errors import StoreFull, StoreUnavailable
 from jarvis_workers.telemetry import warning
 
 T = TypeVar("T")
@@ -88,6 +91,10 @@ class Journal(Generic[T]):
             return None
         try:
             self._save_all(items)
+        except (StoreFull, StoreUnavailable) as error:
+            with self._wake:
+                self._due[:0] = items
+            return error
         except Exception as error:  # noqa: BLE001  (handed to all who wait: without the thread they would wait for ever)
             return error
         return None

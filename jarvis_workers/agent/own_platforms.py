@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from jarvis_workers.agent.foreign import ForeignError, call_foreign, call_isolated, load_files
+from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.profiles import GENERIC
@@ -56,7 +57,7 @@ class Adapted:
     async def ask_async(self, request: Request) -> Reply:
         try:
             async with asyncio.timeout(request.seconds):
-                return await asyncio.to_thread(self.ask, request)
+                return await in_thread(self.ask, request)
         except TimeoutError as error:
             raise ModelUnavailable(f"platform {self.name} gave no answer within {request.seconds:.3g} s") from error
 

@@ -17,13 +17,14 @@ from functools import partial
 from typing import Any, TypeVar
 
 from jarvis_workers.dispatch import story
-from jarvis_workers.dispatch.hands import go_on, patiently, pause
+from jarvis_workers.dispatch.hands import go_on, pause
 from jarvis_workers.dispatch.routes import POOLS, TALKS_CONNECTIONS
 from jarvis_workers.dispatch.writer import Holder, Writer
 from jarvis_workers.errors import StoreError, StoreFull
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.flow import step_of
 from jarvis_workers.steps.loop import Loop
+from jarvis_workers.steps.patience import patiently
 from jarvis_workers.steps.perform import keep, load
 from jarvis_workers.steps.talks import Talks
 from jarvis_workers.store import jobs

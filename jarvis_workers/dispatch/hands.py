@@ -5,38 +5,22 @@ store that goes away in the middle is waited for; what has been decided is kept 
 """
 
 import os
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TypeVar
-
-from tenacity import (
-    Retrying,
-    retry_if_exception_type,
-    sleep_using_event,
-    stop_after_delay,
-    stop_any,
-    stop_when_event_set,
-    wait_exponential,
-)
 
 from jarvis_workers.dispatch import story
-from jarvis_workers.errors import BrokerUnavailable, StoreError, StoreFull, StoreUnavailable
+from jarvis_workers.errors import BrokerUnavailable, StoreError, StoreFull
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.controller import advance
 from jarvis_workers.steps.flow import PLAN
+from jarvis_workers.steps.patience import patiently
 from jarvis_workers.steps.perform import perform, save
 from jarvis_workers.store import jobs, runs, sending, stages
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed
 from jarvis_workers.toolchain.limits import cpu_seconds
-
-PATIENCE_SECONDS = 600
-WAIT_SECONDS = 5
-
-T = TypeVar("T")
 
 
 @dataclass
@@ -133,16 +117,3 @@ def pause(store: Store, job: Claimed, why: str, process: str) -> None:
         paused = runs.pause(session, job.run_id, reason)
     if paused:
         story.paused(job, reason)
-
-
-def patiently(do: Callable[[], T], told: threading.Event | None = None) -> T:
-    """Do it, and again while the store is away, for PATIENCE_SECONDS or until `told`."""
-    told = told or threading.Event()
-    again = Retrying(
-        retry=retry_if_exception_type(StoreUnavailable),
-        stop=stop_any(stop_after_delay(PATIENCE_SECONDS), stop_when_event_set(told)),
-        sleep=sleep_using_event(told),
-        wait=wait_exponential(multiplier=0.2, max=WAIT_SECONDS),
-        reraise=True,
-    )
-    return again(do)

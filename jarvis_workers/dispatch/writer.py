@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from jarvis_workers.dispatch.hands import patiently
 from jarvis_workers.errors import StoreError, StoreUnavailable
+from jarvis_workers.steps.patience import patiently
 from jarvis_workers.store import jobs, sending
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Finished

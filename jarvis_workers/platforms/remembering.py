@@ -68,7 +68,9 @@ class Remembering:
 
     def _keep(self, key: str, reply: Reply) -> Reply:
         if can_be_read(reply):
-            self._answers.keep(key, json.dumps(asdict(reply), ensure_ascii=False))
+            # Half of a surrogate pair is no text that can be kept.
+            text = json.dumps(asdict(reply), ensure_ascii=False).encode("utf-8", "backslashreplace")
+            self._answers.keep(key, text.decode())
         return reply
 
 

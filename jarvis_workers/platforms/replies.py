@@ -13,6 +13,7 @@ from jarvis_workers.platforms.words import Hear, Reply, ToolCall, Usage
 
 THOUGHTS = ("reasoning_content", "reasoning")
 QUOTED = 120
+MOST_TOKENS = 1_000_000_000
 
 
 def decode(body: bytes) -> Reply:
@@ -127,7 +128,7 @@ def _usage(found: object) -> Usage:
 
 def _number(found: object, name: str) -> int:
     value = found.get(name) if isinstance(found, Mapping) else None
-    return value if isinstance(value, int) and value >= 0 else 0
+    return min(value, MOST_TOKENS) if isinstance(value, int) and value >= 0 else 0
 
 
 def _mapping(found: object) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@ long the store is away.
 
 import selectors
 import socket
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -96,7 +97,9 @@ class LocalExecutor:
 
         Raises StoreError when the store is full, or away for longer than we have patience.
         """
-        with self._open(run_id), self._leave_resumable(run_id):
+        with self._open(), self._leave_resumable(run_id):
+            if self.world.talks and has_talks(self._look(run_id).kind):
+                self._talkers = Talkers(self.world.talks(), self.world.blobs, self._wake)
             away_since: float | None = None
             while True:
                 try:
@@ -109,11 +112,10 @@ class LocalExecutor:
                     return run
 
     @contextmanager
-    def _open(self, run_id: str) -> Iterator[None]:
+    def _open(self) -> Iterator[None]:
         self._bell, self._ring = socket.socketpair()
+        self._ring.setblocking(False)
         self.crew.selector.register(self._bell, selectors.EVENT_READ)
-        if self.world.talks and has_talks(self._look(run_id).kind):
-            self._talkers = Talkers(self.world.talks(), self.world.blobs, self._wake)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="control")
         try:
             yield
@@ -132,6 +134,8 @@ class LocalExecutor:
         try:
             yield
         except BaseException as error:
+            # What strikes on the way out of a transaction leaves it open, and the store locked, while its frames last.
+            traceback.clear_frames(error.__traceback__)
             why = "interrupted" if not isinstance(error, JarvisError) else str(error)
             with suppress(StoreError):
                 self._stop_work(run_id, why)
@@ -143,7 +147,9 @@ class LocalExecutor:
                 self.controller.resign()
 
     def _wake(self) -> None:
-        self._ring.send(b"!")
+        # A bell that takes no more has been rung.
+        with suppress(BlockingIOError):
+            self._ring.send(b"!")
 
     def _stop_work(self, run_id: str, why: str) -> None:
         self.crew.dismiss()

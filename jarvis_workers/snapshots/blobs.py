@@ -21,7 +21,7 @@ CACHE_BYTES = 10_000_000_000
 PATTERNS_FOLDER = "patterns"
 MISSING = "missing; submit the tree again, unless JARVIS_BLOBS_URL here is not where it was submitted to"
 _NAME = re.compile(r"[0-9a-f]{64}")
-_FULL = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS})
+FULL = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS})
 _TEMPORARY = "new-"
 _CHUNK = 1 << 20
 
@@ -221,7 +221,7 @@ class DirectoryBlobs:
         try:
             yield
         except OSError as error:
-            if error.errno in _FULL:
+            if error.errno in FULL:
                 raise StoreFull(f"{self.root}: {error.strerror}; free some space, or set another blobs URL") from error
             raise StoreError(f"{self.root}: cannot be written: {error.strerror or error}") from error
 

@@ -1,7 +1,7 @@
 """A snapshot as files: unpacked once on a machine, for tools that want a directory.
 
-What is there under its name is whole: it was written beside it and renamed.  Trees that nobody has opened for a day go
-when another one comes.
+What is there under its name is whole: it was written beside it and renamed, and is renamed before it is removed.  Trees
+that nobody has opened for a day go when another one comes.
 """
 
 import fcntl
@@ -13,29 +13,40 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 
-from jarvis_workers.errors import SnapshotError
-from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.errors import SnapshotError, StoreFull
+from jarvis_workers.snapshots.blobs import FULL, Blobs
 from jarvis_workers.snapshots.reader import Reader, open_snapshot
 
 UNUSED_SECONDS = 24 * 3600.0
 FILE_MODE = 0o444
+HIDDEN = "."
 LOCK = ".lock"
 
 
 def unpack(blobs: Blobs, snapshot_id: str, place: Path, now: float | None = None) -> Path:
-    """Return a directory below `place` that holds the snapshot's files; raises SnapshotError."""
+    """Return a directory below `place` that holds the snapshot's files; raises SnapshotError, StoreFull."""
     target = place / snapshot_id
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        if not target.is_dir():
+        if not _is_used(target):
+            place.mkdir(parents=True, exist_ok=True)
             with _alone(place):
                 _remove_unused(place, time.time() if now is None else now)
-                if not target.is_dir():
+                if not _is_used(target):
                     _write(blobs, snapshot_id, target)
-        os.utime(target)
     except OSError as error:
+        if error.errno in FULL:
+            raise StoreFull(f"{place}: {error.strerror}; free some space, or set JARVIS_DATA_DIR") from error
         raise SnapshotError(f"{place}: the sources cannot be unpacked: {error.strerror}") from error
     return target
+
+
+def _is_used(target: Path) -> bool:
+    """Say that a tree is used now; False if it is not there."""
+    try:
+        os.utime(target)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 @contextmanager
@@ -47,7 +58,7 @@ def _alone(place: Path) -> Iterator[None]:
 
 
 def _write(blobs: Blobs, snapshot_id: str, target: Path) -> None:
-    unfinished = Path(mkdtemp(prefix=f".{snapshot_id[:8]}-", dir=target.parent))
+    unfinished = Path(mkdtemp(prefix=f"{HIDDEN}{snapshot_id[:8]}-", dir=target.parent))
     try:
         with open_snapshot(blobs, snapshot_id) as reader:
             _write_files(reader, os.fsencode(unfinished))
@@ -71,6 +82,21 @@ def _write_files(reader: Reader, root: bytes) -> None:
 
 
 def _remove_unused(place: Path, now: float) -> None:
+    """Remove what nobody uses, and what is hidden: whoever wrote or removed that has died in the middle of it."""
     for found in place.iterdir():
-        if found.is_dir() and found.stat().st_mtime < now - UNUSED_SECONDS:
+        if not found.is_dir():
+            continue
+        if found.name.startswith(HIDDEN):
             shutil.rmtree(found, ignore_errors=True)
+        elif found.stat().st_mtime < now - UNUSED_SECONDS:
+            _remove(found, now)
+
+
+def _remove(tree: Path, now: float) -> None:
+    """Remove a tree, unless somebody has begun to use it since it was looked at."""
+    leaving = tree.with_name(HIDDEN + tree.name)
+    tree.rename(leaving)
+    if leaving.stat().st_mtime < now - UNUSED_SECONDS:
+        shutil.rmtree(leaving, ignore_errors=True)
+    else:
+        leaving.rename(tree)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from jarvis_workers import telemetry
 from jarvis_workers.steps.flow import CONTROL_QUEUE, PLAN, opened_with, stage_of
 from jarvis_workers.store import candidates, crashes, events, jobs, leases, runs, stages, workers
-from jarvis_workers.store.values import NewJob
+from jarvis_workers.store.values import AGENT_QUEUE, NewJob
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,8 +73,10 @@ def _open(session: Session, run: runs.Run, stage: str) -> None:
 
 def _verdict(session: Session, run: runs.Run) -> tuple[str, str | None]:
     progress = stages.progress(session, run.id)
+    last = progress[-1].name
     if progress[-1].failed:
-        return "failed", f"the {progress[-1].name} stage failed: {stages.failure(session, run.id, progress[-1].name)}"
+        why = f"the {last} stage failed: {stages.failure(session, run.id, last)}"
+        return "incomplete" if stage_of(run.kind, last).queue == AGENT_QUEUE else "failed", why
     failed = sum(stage.failed for stage in progress)
     snapshot = runs.snapshot(session, run.snapshot_id)
     not_checked = sum(stage.not_checked for stage in progress) + (snapshot.not_checked if snapshot else 0)

@@ -13,8 +13,10 @@ from jarvis_workers.agent.limits import Limits
 from jarvis_workers.agent.loop import Agent
 from jarvis_workers.agent.own_tools import own_tools
 from jarvis_workers.agent.prompts import fill
+from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.agent.words import Definition, Result
 from jarvis_workers.errors import AgentStopped
+from jarvis_workers.paths import plain
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.talks import OWN_TOOLS, Talk, Talks
 from jarvis_workers.store.artifacts import TRANSCRIPT
@@ -52,7 +54,7 @@ def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
     """Yield the one job; its input is the task and the sources, so that the same task asks the same questions."""
     task = run.options["task"]
     about = sha256(f"{run.snapshot_id}\0{task}".encode("utf-8", "surrogatepass")).hexdigest()
-    yield NewJob(STEP, AGENT_QUEUE, " ".join(task.split()), about, payload=json.dumps({"about": about}))
+    yield NewJob(STEP, AGENT_QUEUE, plain(" ".join(task.split())), about, payload=json.dumps({"about": about}))
 
 
 def load(session: "Session", run: Run, job: Claimed) -> Work:
@@ -76,7 +78,7 @@ async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
     with talks.open(work.job, work.model_group, work.about, work.lines) as talk:
         agents: list[Agent] = []
         tools: list[Tool] = [read_code(tree), search_code(tree), *talk.scripts(root)]
-        tools += own_tools([OWN_TOOLS], lambda: agents[0])
+        tools += await in_thread(list, own_tools([OWN_TOOLS], lambda: agents[0]))
         definition = Definition(system_prompt=fill("task", agent="Jarvis"))
         agent = Agent(definition, Toolbox(tools), profile=talk.platform.profile, marks=talk.marks, limits=work.limits)
         agents.append(agent)

@@ -39,7 +39,8 @@ class Loop:
 
     def cancel(self, job: Claimed) -> None:
         """Call one off, if it is on."""
-        self._loop.call_soon_threadsafe(self._cancel, job)
+        # One that was started just now is on after the next turn of the loop.
+        self._loop.call_soon_threadsafe(self._loop.call_soon, self._cancel, job)
 
     def cancel_all(self) -> None:
         """Call off all that are on, and those that begin from now on."""

@@ -3,7 +3,8 @@
 Answers, what they took, and the lines of the transcript go to the store together, before the conversation goes on.
 """
 
-import asyncio
+import os
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -16,18 +17,29 @@ from jarvis_workers.agent.events import AFTER_TOOL_CALL, EventBus, Listener
 from jarvis_workers.agent.journal import Journal
 from jarvis_workers.agent.loop import Agent
 from jarvis_workers.agent.marks import Marks, make_marks
-from jarvis_workers.agent.transcript import Transcript
+from jarvis_workers.agent.threads import in_thread
+from jarvis_workers.agent.transcript import Transcript, read_line
 from jarvis_workers.agent.words import Conversation
-from jarvis_workers.errors import ModelUnavailable, StepFailed, UsageError
+from jarvis_workers.errors import (
+    ModelUnavailable,
+    SandboxError,
+    StepFailed,
+    StoreError,
+    StoreFull,
+    StoreUnavailable,
+    UsageError,
+)
+from jarvis_workers.paths import plain
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.registry import Providers
 from jarvis_workers.platforms.remembering import Answers, Remembering
 from jarvis_workers.platforms.words import Hear, Platform, Reply, Request
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.unpacked import unpack
+from jarvis_workers.steps.patience import patiently
 from jarvis_workers.store import talks
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.talks import Answer, Line, ModelCall
+from jarvis_workers.store.talks import Answer, Item, Line, ModelCall
 from jarvis_workers.store.values import Claimed
 from jarvis_workers.telemetry import warning
 from jarvis_workers.tools.sandbox.box import Sandbox, best_tier
@@ -36,8 +48,8 @@ from jarvis_workers.tools.sandbox.values import Tier
 from jarvis_workers.tools.scripting import execute_script
 from jarvis_workers.tools.tool import Outcome, Tool
 
-Item = Line | Answer | ModelCall
 OWN_TOOLS = Path("~/.jarvis/tools")
+LONGEST_NAME = 200
 INTERPRETERS: Mapping[str, Sequence[str]] = {"bash": ("bash", "-s"), "sh": ("sh", "-s"), "python3": ("python3", "-")}
 
 T = TypeVar("T")
@@ -62,19 +74,23 @@ class Means:
 class Talks:
     """The conversations of one process. It is made before any thread is, since it starts a process of its own.
 
-    `store` is one that keeps what it has taken even where the power fails.
+    `store` is one that keeps what it has taken even where the power fails. While it is away, all wait. Of scripts only
+    a few run at once: each has a time limit of its own, in which it should get somewhere.
     """
 
     def __init__(self, store: Store, means: Means) -> None:
         self.store, self.means = store, means
         self.tier = best_tier()
         self._starter = Starter() if self.tier != Tier.C else None
+        self.turns = threading.BoundedSemaphore((os.cpu_count() or 1) + 4)
+        self.closing = threading.Event()
         with store.write() as session:
             self._secret = talks.secret(session)
         self.journal: Journal[Item] = Journal(self._save)
 
     def close(self) -> None:
-        """Save what is left, and end what was started."""
+        """Save what is left, unless the store is away, and end what was started."""
+        self.closing.set()
         self.journal.close()
         if self._starter:
             self._starter.close()
@@ -93,7 +109,7 @@ class Talks:
 
     async def unpack(self, blobs: Blobs, snapshot_id: str) -> Path:
         """Return the directory of a snapshot's files."""
-        return await asyncio.to_thread(unpack, blobs, snapshot_id, self.means.unpacked)
+        return await in_thread(unpack, blobs, snapshot_id, self.means.unpacked)
 
     def answers(self) -> Answers:
         """Return where answers are kept."""
@@ -104,6 +120,16 @@ class Talks:
         return Sandbox(str(root.resolve()), self.tier, self._starter)
 
     def _save(self, items: list[Item]) -> None:
+        try:
+            patiently(lambda: self._keep(items), self.closing)
+        except (StoreFull, StoreUnavailable):
+            raise
+        except StoreError:
+            # A run that was removed takes nobody else's lines with it.
+            with self.store.write() as session:
+                talks.keep(session, talks.of_jobs_that_are_there(session, items))
+
+    def _keep(self, items: list[Item]) -> None:
         with self.store.write() as session:
             talks.keep(session, items)
 
@@ -129,28 +155,26 @@ class Talk:
         """Return the tool that runs scripts over a directory; none where nothing can confine them."""
         if self._shared.tier == Tier.C:
             return []
-        place: list[Sandbox] = []
-
-        def run(interpreter: str, script: str) -> Outcome:
-            if not place:
-                place.append(self._stack.enter_context(self._shared.sandbox(root)))
-            return _outcome(place[0], interpreter, script)
-
-        return [execute_script(run)]
+        scripts = _Scripts(lambda: self._shared.sandbox(root), self._shared.turns)
+        self._stack.callback(scripts.close)
+        return [execute_script(scripts)]
 
     async def lead(self, talk: Conversation[T], agent: Agent, about: Mapping[str, Any]) -> T:
         """Lead what an agent does to its end; raises AgentStopped."""
-        bus = EventBus()
+        bus, start = EventBus(), {**about, "tools": list(agent.tools.names)}
         for listener in self._shared.means.listeners:
             bus.subscribe(AFTER_TOOL_CALL, listener)
-        return await drive_async(talk, World(self.platform, agent.tools, self._transcript(about), bus))
+        return await drive_async(talk, World(self.platform, agent.tools, self._transcript(start), bus))
 
     def _transcript(self, about: Mapping[str, Any]) -> Transcript:
-        """Take up what was recorded; of another program or with other prompts it is begun again."""
+        """Take up what was recorded; of another program or with other tools it is begun again, if that does no harm."""
         start = {"version": __version__, "model": self.platform.model, **about}
         try:
             return Transcript(self._log, start)
         except UsageError as problem:
+            if any(record and record["kind"] == "call" for record in map(read_line, self.lines)):
+                why = "it cannot begin again, since a tool has run that may not run twice"
+                raise StepFailed(f"{problem}; {why}") from problem
             warning("transcript begun again", job=self._job.id, says=str(problem))
             self._log.keep(0)
             return Transcript(self._log, start)
@@ -161,7 +185,7 @@ class Talk:
             ModelCall(
                 run_id=self._job.run_id,
                 job_id=self._job.id,
-                model=reply.model,
+                model=plain(reply.model[:LONGEST_NAME]),
                 prompt=used.prompt,
                 cached=used.cached,
                 completion=used.completion,
@@ -195,6 +219,9 @@ class _StoredAnswers:
         self._shared = shared
 
     def find(self, key: str) -> str | None:
+        return patiently(lambda: self._find(key), self._shared.closing)
+
+    def _find(self, key: str) -> str | None:
         with self._shared.store.read() as session:
             return talks.answer(session, key)
 
@@ -223,6 +250,38 @@ class _StoredLog:
 
     def keep(self, count: int) -> None:
         del self._lines[count:]
+
+
+class _Scripts:
+    """Where the scripts of a conversation run: made for the first of them, and gone with the conversation."""
+
+    def __init__(self, make: Callable[[], Sandbox], turns: threading.BoundedSemaphore) -> None:
+        self._make, self._turns = make, turns
+        self._lock = threading.Lock()
+        self._place: Sandbox | None = None
+        self._is_over = False
+
+    def __call__(self, interpreter: str, script: str) -> Outcome:
+        """A script that could not be run is an outcome like others: the agent may do without."""
+        with self._turns:
+            try:
+                return _outcome(self._open(), interpreter, script)
+            except SandboxError as error:
+                return Outcome("error", stderr=str(error))
+
+    def close(self) -> None:
+        with self._lock:
+            self._is_over = True
+            if self._place:
+                self._place.close()
+
+    def _open(self) -> Sandbox:
+        """Make none behind the back of a conversation that was called off: nobody would close it."""
+        with self._lock:
+            if self._is_over:
+                raise SandboxError("the conversation is over")
+            self._place = self._place or self._make()
+            return self._place
 
 
 def _outcome(place: Sandbox, interpreter: str, script: str) -> Outcome:

@@ -1,7 +1,7 @@
 """What the conversations of jobs were told, what models answered, and what that took.
 
 A process that has lost its job may still write a line: each execution writes under its own fence, and where two tell of
-the same line, the later one is believed.
+the same line, the later one is believed.  What is saved twice, since nobody knew whether it was saved, is there once.
 """
 
 import secrets
@@ -12,7 +12,7 @@ from sqlalchemy import Float, cast, delete, func, insert, select
 from sqlmodel import Session
 
 from jarvis_workers.store.sql import insert_missing, now
-from jarvis_workers.store.tables import ANSWER, MODEL_CALL, RECORD, SECRET
+from jarvis_workers.store.tables import ANSWER, JOB, MODEL_CALL, RECORD, SECRET
 
 SECRET_BYTES = 32
 MARKS = "marks"
@@ -48,6 +48,9 @@ class ModelCall(NamedTuple):
     tries: int
 
 
+Item = Line | Answer | ModelCall
+
+
 class Total(NamedTuple):
     """What a run has taken so far; `calls` counts answers, `remembered` those of them that nobody was asked for."""
 
@@ -60,24 +63,31 @@ class Total(NamedTuple):
     seconds: float = 0.0
 
 
-def keep(session: Session, items: Iterable[Line | Answer | ModelCall]) -> None:
+def keep(session: Session, items: Iterable[Item]) -> None:
     """Save what many conversations have to tell. An answer that is known already stays as it is."""
     kinds: dict[type, list[dict[str, object]]] = {Line: [], Answer: [], ModelCall: []}
     for item in items:
         kinds[type(item)].append(item._asdict())
-    for kind, into in ((Line, RECORD), (ModelCall, MODEL_CALL)):
-        if kinds[kind]:
-            session.connection().execute(insert(into), kinds[kind])
+    if kinds[ModelCall]:
+        session.connection().execute(insert(MODEL_CALL), kinds[ModelCall])
+    insert_missing(session, RECORD, kinds[Line])
     insert_missing(session, ANSWER, kinds[Answer], at=now(session))
 
 
+def of_jobs_that_are_there(session: Session, items: Sequence[Item]) -> list[Item]:
+    """Leave out what belongs to jobs whose run was removed meanwhile."""
+    ids = {item.job_id for item in items if not isinstance(item, Answer)}
+    there = set(session.execute(select(JOB.c.id).where(JOB.c.id.in_(ids))).scalars())
+    return [item for item in items if isinstance(item, Answer) or item.job_id in there]
+
+
 def lines(session: Session, job_id: int) -> list[bytes]:
-    """Return what the conversation of a job was told so far."""
+    """Return what the conversation of a job was told so far; what follows a line that is missing counts for nothing."""
     chosen = select(RECORD.c.fence, RECORD.c.number, RECORD.c.line).where(RECORD.c.job_id == job_id)
     found: list[bytes] = []
     for row in session.execute(chosen.order_by(RECORD.c.fence, RECORD.c.number)):
-        del found[row.number :]
-        found.append(row.line)
+        if row.number <= len(found):
+            found[row.number :] = [row.line]
     return found
 
 

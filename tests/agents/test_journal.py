@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from jarvis_workers.agent.journal import Journal
-from jarvis_workers.errors import StoreFull
+from jarvis_workers.errors import StoreFull, StoreUnavailable
 
 COUNT = 50
 
@@ -55,8 +55,17 @@ def test_what_was_not_waited_for_is_saved_at_the_end() -> None:
     assert saved == ["last"]
 
 
-@pytest.mark.parametrize("error", [StoreFull("no room"), ValueError("a fault of ours")])
-def test_what_goes_wrong_is_told_to_all_who_wait_and_it_goes_on(error: Exception) -> None:
+@pytest.mark.parametrize(
+    ("error", "kept"),
+    [
+        (StoreFull("no room"), ["first", "second", "third"]),
+        (StoreUnavailable("away"), ["first", "second", "third"]),
+        (ValueError("a fault of ours"), ["third"]),
+    ],
+)
+def test_what_goes_wrong_is_told_to_all_who_wait_and_what_may_yet_be_saved_stays(
+    error: Exception, kept: list[str]
+) -> None:
     saved: list[str] = []
     fails = threading.Event()
 
@@ -67,18 +76,18 @@ def test_what_goes_wrong_is_told_to_all_who_wait_and_it_goes_on(error: Exception
 
     journal = Journal(save)
     fails.set()
-    journal.append("lost")
+    journal.append("first")
     with pytest.raises(type(error), match=str(error)):
         journal.wait().result()
-    journal.append("lost, too")
+    journal.append("second")
     with pytest.raises(type(error), match=str(error)):
         asyncio.run(wait(journal))
     fails.clear()
-    journal.append("kept")
+    journal.append("third")
     journal.wait().result()
     journal.close()
 
-    assert saved == ["kept"]
+    assert saved == kept
 
 
 def test_what_nobody_waits_for_yet_does_not_go_down_with_what_fails() -> None:

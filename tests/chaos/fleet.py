@@ -24,6 +24,7 @@ from jarvis_workers.store.tables import JOB
 from tests.chaos.commands import PATIENCE_SECONDS, until
 from tests.servers import Postgres, Redis
 
+SCANNING, CONVERSING = "scan,control", "agent,control"
 LEASE_SECONDS = 2.0
 TICK_SECONDS = 0.2
 
@@ -31,13 +32,13 @@ TICK_SECONDS = 0.2
 class Worker:
     """A `jarvis worker start` with a data directory of its own."""
 
-    def __init__(self, home: Path, environ: Mapping[str, str]) -> None:
+    def __init__(self, home: Path, environ: Mapping[str, str], queues: str = SCANNING) -> None:
         home.mkdir(exist_ok=True)
-        self.home = home
+        self.home, self.queues = home, queues
         self.said = home / "stderr"
         with self.said.open("ab") as stderr:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "jarvis_cli", "worker", "start", "--queues", "scan,control", "-c", "1"],
+                [sys.executable, "-m", "jarvis_cli", "worker", "start", "--queues", queues, "-c", "1"],
                 env={**environ, "JARVIS_DATA_DIR": str(home / "data")},
                 cwd=home,
                 stderr=stderr,
@@ -80,9 +81,17 @@ class Hit(NamedTuple):
 class Fleet:
     """Two workers, their servers, and whoever waits for the run."""
 
-    def __init__(self, home: Path, bell: Redis, database: Postgres, store: Store, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        home: Path,
+        bell: Redis,
+        database: Postgres,
+        store: Store,
+        environ: Mapping[str, str],
+        queues: str = SCANNING,
+    ) -> None:
         self.home, self.bell, self.database, self.store, self.environ = home, bell, database, store, environ
-        self.workers = [Worker(home / f"worker{n}", environ) for n in (1, 2)]
+        self.workers = [Worker(home / f"worker{n}", environ, queues) for n in (1, 2)]
         self.waiting: subprocess.Popen[bytes] | None = None
         self.doomed: list[psutil.Process] = []
         self.hits: list[Hit] = []
@@ -151,7 +160,9 @@ class Fleet:
 
 
 @contextmanager
-def fleet_of(home: Path, bell: Redis, database: Postgres, store: Store, **settings: str) -> Iterator[Fleet]:
+def fleet_of(
+    home: Path, bell: Redis, database: Postgres, store: Store, *, queues: str = SCANNING, **settings: str
+) -> Iterator[Fleet]:
     """Start two workers that see nothing of each other's files; nothing of them is left at the end."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith("JARVIS_")} | {
         "JARVIS_BROKER_URL": bell.url,
@@ -161,7 +172,7 @@ def fleet_of(home: Path, bell: Redis, database: Postgres, store: Store, **settin
         "JARVIS_TICK_SECONDS": str(TICK_SECONDS),
         **settings,
     }
-    fleet = Fleet(home, bell, database, store, environ)
+    fleet = Fleet(home, bell, database, store, environ, queues)
     try:
         yield fleet
     finally:
@@ -184,7 +195,7 @@ def kill_worker(fleet: Fleet, dice: random.Random) -> None:
     place = next(n for n, worker in enumerate(fleet.workers) if worker.process.pid == parent)
     gone = fleet.workers[place]
     fleet.doomed += gone.kill()
-    fleet.workers[place] = Worker(gone.home, fleet.environ)
+    fleet.workers[place] = Worker(gone.home, fleet.environ, gone.queues)
     # A server that is missing when it starts would end it, as it should.
     until(fleet.workers[place].pools)
 

@@ -200,3 +200,59 @@ def test_a_run_of_an_agent_has_an_answer_and_no_findings(jarvis: Jarvis, tree: P
 def transcript_of_a_scan(jarvis: Jarvis, tree: Path) -> str:
     jarvis("sec", "fast", "-p", tree, "-q")
     return jarvis("runs", "transcript", "last").line
+
+
+@pytest.mark.parametrize(("task", "says"), [("\udcff", "is not UTF-8 text"), ("a\0b", "holds a NUL")])
+def test_a_task_that_is_no_text_is_refused(jarvis: Jarvis, task: str, says: str) -> None:
+    ended = jarvis("agent", "-T", task)
+
+    assert (ended.code, ended.line) == (2, f"jarvis: -T {says}" + (", and should be text" if "\0" in task else ""))
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        ("--record src/a.c", "--record src/a.c: cannot be made: File exists"),
+        ("--replay nowhere", "--replay nowhere: no such directory"),
+    ],
+)
+def test_a_folder_that_cannot_be_used_costs_no_answer(jarvis: Jarvis, tree: Path, option: str, says: str) -> None:
+    with ModelServer() as server:
+        model(jarvis, server)
+        ended = jarvis("agent", "-T", "x", "-p", "src", *option.split())
+
+    assert (ended.code, ended.line) == (2, f"jarvis: {says}")
+
+
+def test_a_conversation_that_cannot_begin_is_told_with_one_reason_and_can_be_tried_again(
+    jarvis: Jarvis, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ModelServer(ENDS) as server:
+        model(jarvis, server, api_key=None, api_key_env="THE_KEY")
+        code, out, err = ask(jarvis, "--format", "json")
+        monkeypatch.setenv("THE_KEY", "k")
+        again = jarvis("runs", "retry", "last")
+
+    reason = "the converse stage failed: SettingsError: models: 'm' takes its key from THE_KEY, which is not set"
+    assert (code, json.loads(out)["answer"], json.loads(out)["run"]["reason"]) == (3, None, reason)
+    assert err.count(reason) == 1
+    assert "try again with: jarvis runs retry" in err
+    assert (again.code, again.out) == (0, "f dereferences p, a.c:1.\n")
+
+
+def test_a_key_is_in_no_file_and_nothing_that_is_shown(
+    jarvis: Jarvis, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "sk-not-to-be-seen"
+    with ModelServer(says("Bad."), FAULTS["401"]) as server:
+        for name, value in {"API_KEY": secret, "BASE_URL": server.url, "MODEL": "m"}.items():
+            monkeypatch.setenv(f"OPENAI_{name}", value)
+        said = [ask(jarvis), ask(jarvis, "--format", "json", "-g", "environment")]
+        said += [jarvis("agent", "-T", "Another.", "-p", "src")]
+    for command in ("runs show last", "runs show last --json", "runs transcript last --json", "config show", "doctor"):
+        said.append(jarvis(*command.split()))
+    kept = [path for path in jarvis.place.parent.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()]
+
+    assert f"Bearer {secret}" in {headers["authorization"] for headers in server.headers}
+    assert secret not in str(said)
+    assert kept == []

@@ -1,23 +1,29 @@
 """`jarvis runs`: what there is, and what can be done with it."""
 
+import fcntl
 import json
 import os
 import pty
 import re
 import signal
 import subprocess
+import sys
+import termios
 from pathlib import Path
 
+import psutil
 import pytest
 
 from jarvis_cli.carry import carry_out
 from jarvis_cli.progress import Quiet
 from jarvis_workers.errors import StoreUnavailable
 from jarvis_workers.service import desk
+from tests.chaos.commands import is_scanner, until
 from tests.cli.commands import COPY
 from tests.store.arrange import add_planned_run
 
 DENSE = "strcpy(a, b);\n" * 2000
+PIPE_BYTES = 65536
 
 
 @pytest.fixture
@@ -267,6 +273,8 @@ def test_an_interrupted_run_stops_at_once_and_goes_on_later(jarvis, monkeypatch)
     terminal, standard_error = pty.openpty()
     process = jarvis.start("sec", "fast", "-p", tree, stderr=standard_error, stdout=subprocess.PIPE)
     os.close(standard_error)
+    # Or the run may be over before it is interrupted.
+    until(lambda: next(filter(is_scanner, psutil.Process(process.pid).children()), None)).suspend()
     read_until(terminal, b"scan ")
 
     process.send_signal(signal.SIGINT)
@@ -278,6 +286,25 @@ def test_an_interrupted_run_stops_at_once_and_goes_on_later(jarvis, monkeypatch)
     os.close(terminal)
     assert state(jarvis, "last") == "paused"
     assert json.loads(jarvis("runs", "resume", "last", "--format", "json").out)["summary"]["total"] == 8_000
+
+
+def test_an_interrupted_command_does_not_wait_for_who_reads_its_report_no_more(jarvis):
+    tree = jarvis.tree("dense", {"a.c": DENSE})
+    process = jarvis.start(
+        "sec", "fast", "-p", tree, "--format", "json", stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    until(lambda: waiting_in(process.stdout) >= PIPE_BYTES)
+
+    process.send_signal(signal.SIGINT)
+
+    assert process.wait() == 130
+    assert process.communicate()[1].endswith(b"jarvis: interrupted\n")
+    assert state(jarvis, "last") == "done"
+
+
+def waiting_in(pipe):
+    """Return how many bytes nobody has read yet."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
 def test_who_stops_watching_is_told_that_the_run_goes_on(jarvis):

@@ -1,14 +1,13 @@
 """Hands: a job is done once, its failure is its own, and a store that is away is waited for."""
 
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from jarvis_workers.dispatch.hands import Hands, patiently
-from jarvis_workers.errors import BrokerUnavailable, StoreFull, StoreUnavailable
+from jarvis_workers.dispatch.hands import Hands
+from jarvis_workers.errors import BrokerUnavailable, StoreFull
 from jarvis_workers.service import runs as requests
 from jarvis_workers.service.desk import blobs_of, selection_of
 from jarvis_workers.service.submit import Request, submit
@@ -119,26 +118,3 @@ def test_a_broker_that_is_away_does_not_undo_a_job(store: Store, settings: Setti
 
     assert job_rows(store, run, plan=True)[0].state == "done"
     assert states(store, run) == ["pending"] * (FILES // 10)
-
-
-def test_a_store_that_is_away_is_waited_for() -> None:
-    answers = [StoreUnavailable("is the database there?"), StoreUnavailable("is the database there?"), "saved"]
-
-    def save() -> str:
-        answer = answers.pop(0)
-        if isinstance(answer, StoreUnavailable):
-            raise answer
-        return str(answer)
-
-    assert (patiently(save), answers) == ("saved", [])
-
-
-def test_waiting_ends_when_told() -> None:
-    told = threading.Event()
-    told.set()
-
-    def save() -> None:
-        raise StoreUnavailable("is the database there?")
-
-    with pytest.raises(StoreUnavailable):
-        patiently(save, told)

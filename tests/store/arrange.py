@@ -11,7 +11,7 @@ from jarvis_workers.store import crashes, events, jobs, runs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run, SnapshotFacts
 from jarvis_workers.store.tables import CANDIDATE, JOB, STAGE
-from jarvis_workers.store.values import Claimed, Commit, Finished, NewJob, Spot
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, Finished, NewJob, Spot
 from jarvis_workers.store.workers import WorkerFacts
 
 STAGES = ("scan", "report")
@@ -77,6 +77,21 @@ def claim(
             limit=limit,
             lease_seconds=lease,
         )
+
+
+def talking(store: Store) -> Claimed:
+    """Return the claim of a conversation."""
+    run_id = add_planned_run(store, 0)
+    with store.write() as session:
+        jobs.insert_jobs(session, run_id, "scan", [NewJob("converse", AGENT_QUEUE, "a talk", "0" * 64)])
+    return claim(store, run_id, queue=AGENT_QUEUE)[0]
+
+
+def taken_up(store: Store, lost: Claimed) -> Claimed:
+    """Return the claim of who takes up a conversation that its process has given back."""
+    with store.write() as session:
+        jobs.release(session, [lost])
+    return claim(store, lost.run_id, queue=AGENT_QUEUE)[0]
 
 
 def commit(store: Store, job: Claimed, *spots: Spot) -> bool:

@@ -6,10 +6,11 @@ The strongest tier that this machine offers is taken; where it offers neither A 
 import asyncio
 import functools
 import os
+import socket
 import sys
 import tempfile
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -77,6 +78,7 @@ class Sandbox:
     def __init__(self, root: str, tier: Tier, starter: Starter | None = None) -> None:
         self.root, self.tier = root, tier
         self._stack = ExitStack()
+        self._streams = set[socket.socket]()
         try:
             self._start(starter)
         except BaseException:
@@ -114,13 +116,16 @@ class Sandbox:
         self.close()
 
     def close(self) -> None:
-        """End what runs, and remove the scratch directory."""
+        """End what runs, in whatever thread, and remove the scratch directory."""
+        for stream in tuple(self._streams):
+            with suppress(OSError):
+                stream.shutdown(socket.SHUT_RDWR)
         self._stack.close()
 
     def run(self, argv: Sequence[str], *, stdin: bytes | None = None, limits: Limits = NO_LIMITS_SAID) -> Outcome:
         """Run a command to its end; raises SandboxError when it could not be confined."""
         order, answer = self._order(argv, stdin, limits), bytearray()
-        with self._line.run() as stream:
+        with self._line.run() as stream, self._ended_by_close(stream):
             stream.settimeout(limits.wall_seconds + PATIENCE_SECONDS)
             try:
                 stream.sendall(pack_order(order))
@@ -145,6 +150,14 @@ class Sandbox:
             except OSError as error:
                 raise self._line.broken() from error
         return self._read(bytes(answer))
+
+    @contextmanager
+    def _ended_by_close(self, stream: socket.socket) -> Iterator[None]:
+        self._streams.add(stream)
+        try:
+            yield
+        finally:
+            self._streams.discard(stream)
 
     def _remove(self, line: Line) -> None:
         """Have the scratch directory removed by who may remove all that commands have made."""

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -209,6 +210,17 @@ def test_nothing_is_left_when_the_worker_is_killed(number: signal.Signals, tier:
     until(lambda: not running("98765"))
     until(lambda: not scratch.exists())
     until(lambda: not running(scratch.name))
+
+
+def test_what_runs_in_another_thread_ends_with_the_sandbox(box: Sandbox) -> None:
+    with ThreadPoolExecutor(1) as other:
+        outcome = other.submit(box.run, ["sh", "-c", "setsid sleep 87654 & exec sleep 87654"])
+        until(lambda: len(running("87654")) == 2)
+        box.close()
+        with pytest.raises(SandboxError):
+            outcome.result(20)
+
+    until(lambda: not running("87654"))
 
 
 def test_the_scratch_directory_goes_with_the_sandbox(box: Sandbox) -> None:

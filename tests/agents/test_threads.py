@@ -1,0 +1,93 @@
+"""What may take long: in a thread, whose outcome comes back, and whom nobody waits for in the end."""
+
+import asyncio
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from jarvis_workers.agent.drivers import World, drive_async
+from jarvis_workers.agent.events import AFTER_TOOL_CALL, EventBus
+from jarvis_workers.agent.threads import in_thread
+from tests.agents.arrange import Scripted, agent_of, call, look, text
+
+SECONDS = 10.0
+ENDS = """
+import asyncio, threading
+from jarvis_workers.agent.threads import in_thread
+
+async def main():
+    asyncio.get_running_loop().call_later(0.1, task.cancel) if (task := asyncio.current_task()) else None
+    await in_thread(threading.Event().wait)
+
+try:
+    asyncio.run(main())
+except asyncio.CancelledError:
+    print("called off")
+"""
+
+
+def test_what_it_returns_and_raises_comes_back() -> None:
+    async def both() -> None:
+        assert await in_thread(sorted, "ba") == ["a", "b"]
+        with pytest.raises(KeyError, match="nothing"):
+            await in_thread({}.__getitem__, "nothing")
+        with pytest.raises(SystemExit):
+            await in_thread(sys.exit, 3)
+
+    asyncio.run(both())
+
+
+def test_as_many_run_at_once_as_are_wanted() -> None:
+    meeting = threading.Barrier(50)
+
+    async def meet() -> list[int]:
+        return await asyncio.gather(*(in_thread(meeting.wait, SECONDS) for _ in range(50)))
+
+    assert sorted(asyncio.run(meet())) == list(range(50))
+
+
+def test_who_is_called_off_does_not_hear_of_what_comes_later() -> None:
+    goes_on, over = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        goes_on.wait()
+        over.set()
+
+    async def call_off() -> None:
+        waiting = asyncio.create_task(in_thread(wait))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+
+    asyncio.run(call_off())
+    goes_on.set()
+
+    assert over.wait(SECONDS)
+
+
+def test_a_process_ends_although_a_thread_does_not() -> None:
+    began = time.monotonic()
+    ended = subprocess.run([sys.executable, "-c", ENDS], capture_output=True, text=True, timeout=60, check=False)
+
+    assert (ended.stdout, ended.stderr) == ("called off\n", "")
+    assert time.monotonic() - began < SECONDS
+
+
+def test_a_listener_that_waits_holds_up_no_other_conversation() -> None:
+    meeting, bus = threading.Barrier(2), EventBus()
+    bus.subscribe(AFTER_TOOL_CALL, lambda **_: meeting.wait(SECONDS))
+
+    async def converse() -> Any:
+        agent = agent_of(look([]))
+        return await drive_async(agent.run("Do it."), World(Scripted(call("look"), text("done")), agent.tools, bus=bus))
+
+    async def both() -> list[Any]:
+        return await asyncio.gather(converse(), converse())
+
+    assert [result.text for result in asyncio.run(both())] == ["done", "done"]
+    assert not meeting.broken

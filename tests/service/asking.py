@@ -1,0 +1,14 @@
+"""A step whose work is what its conversation does."""
+
+from collections.abc import Awaitable, Callable
+
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.talks import Talks
+from jarvis_workers.store.values import Commit
+
+MODULE = __name__
+Work = Callable[[Talks], Awaitable[Commit]]
+
+
+async def converse(work: Work, _: Blobs, talks: Talks) -> Commit:
+    return await work(talks)

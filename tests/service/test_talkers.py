@@ -1,0 +1,140 @@
+"""The conversations of a command: begun, fetched when they have ended, called off, and no reason to wait at its end."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from jarvis_workers.agent.threads import in_thread
+from jarvis_workers.errors import StoreFull, StoreUnavailable
+from jarvis_workers.platforms.registry import Providers
+from jarvis_workers.service.crew import Answer
+from jarvis_workers.service.talkers import AT_ONCE, LAST_SECONDS, Talkers
+from jarvis_workers.snapshots.blobs import DirectoryBlobs
+from jarvis_workers.steps.talks import Means, Talks
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.values import Commit
+from tests.service.asking import MODULE, Work
+from tests.steps.test_loop import DONE, SECONDS, job
+
+
+@pytest.fixture
+def woken() -> threading.Semaphore:
+    """Counts how often the command was woken."""
+    return threading.Semaphore(0)
+
+
+@pytest.fixture
+def opened(tmp_path: Path, sqlite_url: str, open_stores: Callable[..., Store], woken: threading.Semaphore) -> Talkers:
+    """Somebody has to close them."""
+    means = Means(Providers({}), {}, tmp_path / "sources")
+    return Talkers(Talks(open_stores(sqlite_url, durable=True), means), DirectoryBlobs(tmp_path), woken.release)
+
+
+@pytest.fixture
+def talkers(opened: Talkers) -> Iterator[Talkers]:
+    yield opened
+    opened.close()
+
+
+def does(what: Callable[[], Commit]) -> Work:
+    async def work(_: Talks) -> Commit:
+        return what()
+
+    return work
+
+
+def fails(error: Exception) -> Work:
+    def do() -> Commit:
+        raise error
+
+    return does(do)
+
+
+def lasts(until: threading.Event, began: threading.Event | None = None) -> Work:
+    """A conversation with a tool that nobody can interrupt."""
+
+    def wait() -> Commit:
+        if began:
+            began.set()
+        until.wait()
+        return DONE
+
+    async def work(_: Talks) -> Commit:
+        return await in_thread(wait)
+
+    return work
+
+
+def fetched(talkers: Talkers, woken: threading.Semaphore) -> list[Answer]:
+    assert woken.acquire(timeout=SECONDS)
+    return talkers.take()
+
+
+def test_what_came_of_a_conversation_is_fetched_once(talkers: Talkers, woken: threading.Semaphore) -> None:
+    talkers.start(job(1), MODULE, does(lambda: DONE))
+
+    assert fetched(talkers, woken) == [Answer(job(1), commit=DONE)]
+    assert (talkers.take(), talkers.held, talkers.free) == ([], [], AT_ONCE)
+
+
+def test_a_conversation_is_held_until_it_is_fetched(talkers: Talkers, woken: threading.Semaphore) -> None:
+    goes_on = threading.Event()
+    talkers.start(job(1), MODULE, lasts(goes_on))
+    assert (talkers.take(), talkers.held, talkers.free) == ([], [job(1)], AT_ONCE - 1)
+    goes_on.set()
+    assert woken.acquire(timeout=SECONDS)
+    assert talkers.held == [job(1)]
+
+    assert [answer.commit for answer in talkers.take()] == [DONE]
+
+
+@pytest.mark.parametrize(
+    ("error", "answer"),
+    [
+        (ValueError("no luck"), Answer(job(1), error="ValueError: no luck")),
+        (StoreFull("no room"), Answer(job(1), full="no room", given_back=True)),
+        (StoreUnavailable("away"), Answer(job(1), given_back=True)),
+    ],
+)
+def test_what_a_conversation_raises_is_told_of_its_job(
+    talkers: Talkers, woken: threading.Semaphore, error: Exception, answer: Answer
+) -> None:
+    talkers.start(job(1), MODULE, fails(error))
+
+    assert fetched(talkers, woken) == [answer]
+
+
+def test_a_conversation_that_is_lost_is_called_off_and_forgotten(talkers: Talkers, woken: threading.Semaphore) -> None:
+    began, goes_on = threading.Event(), threading.Event()
+    talkers.start(job(1), MODULE, lasts(goes_on, began))
+    talkers.start(job(2), MODULE, does(lambda: DONE))
+    assert began.wait(SECONDS)
+    talkers.drop([job(1)])
+    assert all(woken.acquire(timeout=SECONDS) for _ in range(2))
+
+    assert [answer.job for answer in talkers.take()] == [job(2)]
+    goes_on.set()
+
+
+def test_slow_tools_hold_up_no_other_conversation(talkers: Talkers, woken: threading.Semaphore) -> None:
+    goes_on = threading.Event()
+    for number in range(60):
+        talkers.start(job(number), MODULE, lasts(goes_on))
+    talkers.start(job(100), MODULE, lasts(goes_on, began := threading.Event()))
+
+    assert began.wait(SECONDS)
+    goes_on.set()
+
+
+def test_the_end_does_not_wait_for_a_tool_that_hangs(opened: Talkers) -> None:
+    began, never = threading.Event(), threading.Event()
+    opened.start(job(1), MODULE, lasts(never, began))
+    assert began.wait(SECONDS)
+    at = time.monotonic()
+    opened.close()
+
+    assert time.monotonic() - at < LAST_SECONDS
+    never.set()

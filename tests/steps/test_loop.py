@@ -1,0 +1,176 @@
+"""The loop of a process: conversations begin, end, are called off, run out of time, and break nobody but themselves."""
+
+import asyncio
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import CancelledError
+
+import pytest
+
+from jarvis_workers.errors import StepFailed
+from jarvis_workers.steps.loop import LAST_SECONDS, Loop
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit
+
+SECONDS = 10.0
+DONE = Commit(files=1)
+
+
+@pytest.fixture
+def loop() -> Iterator[Loop]:
+    yield from running(Loop(SECONDS))
+
+
+def running(loop: Loop) -> Iterator[Loop]:
+    thread = threading.Thread(target=loop.run)
+    thread.start()
+    yield loop
+    loop.stop()
+    thread.join(SECONDS)
+    assert not thread.is_alive()
+
+
+def job(number: int, fence: int = 1) -> Claimed:
+    return Claimed(number, "run", "converse", "converse", AGENT_QUEUE, fence, f"talk {number}", "", 0, 0)
+
+
+class Waits:
+    """A conversation that waits to be let go on; `began` and `ended` say how far it is."""
+
+    def __init__(self) -> None:
+        self.began, self.goes_on, self.ended = threading.Event(), asyncio.Event(), threading.Event()
+
+    async def __call__(self) -> Commit:
+        self.began.set()
+        try:
+            await self.goes_on.wait()
+        finally:
+            self.ended.set()
+        return DONE
+
+
+def ends(what: Callable[[], object]) -> Callable[[], Awaitable[Commit]]:
+    """A conversation that does one thing."""
+
+    async def converse() -> Commit:
+        what()
+        return DONE
+
+    return converse
+
+
+def test_conversations_go_on_at_the_same_time(loop: Loop) -> None:
+    first, second = Waits(), Waits()
+    futures = [loop.start(job(1), first), loop.start(job(2), second)]
+    assert first.began.wait(SECONDS)
+    assert second.began.wait(SECONDS)
+    assert loop.start(job(3), ends(lambda: (first.goes_on.set(), second.goes_on.set()))).result(SECONDS) == DONE
+
+    assert [future.result(SECONDS) for future in futures] == [DONE, DONE]
+
+
+def test_one_that_is_called_off_ends_and_the_others_go_on(loop: Loop) -> None:
+    off, on = Waits(), Waits()
+    futures = [loop.start(job(1), off), loop.start(job(2), on)]
+    assert off.began.wait(SECONDS)
+    loop.cancel(job(1))
+    assert off.ended.wait(SECONDS)
+    with pytest.raises(CancelledError):
+        futures[0].result(SECONDS)
+    loop.start(job(3), ends(on.goes_on.set)).result(SECONDS)
+
+    assert futures[1].result(SECONDS) == DONE
+
+
+def test_one_that_has_only_just_begun_can_be_called_off(loop: Loop) -> None:
+    for number in range(200):
+        future = loop.start(job(number), Waits())
+        loop.cancel(job(number))
+        with pytest.raises(CancelledError):
+            future.result(SECONDS)
+
+
+def test_calling_off_what_is_over_or_of_an_earlier_claim_changes_nothing(loop: Loop) -> None:
+    assert loop.start(job(1), ends(lambda: None)).result(SECONDS) == DONE
+    loop.cancel(job(1))
+    anew = Waits()
+    future = loop.start(job(1, fence=2), anew)
+    assert anew.began.wait(SECONDS)
+    loop.cancel(job(1, fence=1))
+    loop.start(job(2), ends(anew.goes_on.set)).result(SECONDS)
+
+    assert future.result(SECONDS) == DONE
+
+
+def test_when_all_are_called_off_none_begins_any_more(loop: Loop) -> None:
+    on = Waits()
+    futures = [loop.start(job(1), on)]
+    assert on.began.wait(SECONDS)
+    loop.cancel_all()
+    futures.append(loop.start(job(2), Waits()))
+
+    for future in futures:
+        with pytest.raises(CancelledError):
+            future.result(SECONDS)
+
+
+def raises(error: BaseException) -> Callable[[], object]:
+    def do() -> None:
+        raise error
+
+    return do
+
+
+@pytest.mark.parametrize(
+    ("does", "says"),
+    [
+        (lambda: sys.exit(3), "ended itself by SystemExit"),
+        (raises(KeyboardInterrupt()), "ended itself by KeyboardInterrupt"),
+        (raises(asyncio.CancelledError()), "ended itself by CancelledError"),
+    ],
+)
+def test_one_that_tries_to_end_the_process_ends_itself_alone(loop: Loop, does: Callable[[], object], says: str) -> None:
+    other = Waits()
+    future = loop.start(job(2), other)
+    with pytest.raises(StepFailed, match=says):
+        loop.start(job(1), ends(does)).result(SECONDS)
+    loop.start(job(3), ends(other.goes_on.set)).result(SECONDS)
+
+    assert future.result(SECONDS) == DONE
+
+
+def test_what_one_raises_is_raised_where_it_is_waited_for(loop: Loop) -> None:
+    with pytest.raises(ValueError, match="no such luck"):
+        loop.start(job(1), ends(raises(ValueError("no such luck")))).result(SECONDS)
+    with pytest.raises(TimeoutError, match="of its own"):
+        loop.start(job(2), ends(raises(TimeoutError("of its own")))).result(SECONDS)
+
+
+def test_one_that_takes_too_long_has_failed() -> None:
+    for loop in running(Loop(0.05)):
+        slow = Waits()
+        with pytest.raises(StepFailed, match=r"took longer than 0\.05 s"):
+            loop.start(job(1), slow).result(SECONDS)
+        assert slow.ended.is_set()
+
+
+def test_a_loop_ends_although_a_conversation_does_not() -> None:
+    loop, stubborn = Loop(SECONDS), threading.Event()
+
+    async def never() -> Commit:
+        while True:
+            try:
+                stubborn.set()
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                continue
+
+    thread = threading.Thread(target=loop.run)
+    thread.start()
+    loop.start(job(1), never)
+    assert stubborn.wait(SECONDS)
+    loop.cancel_all()
+    loop.stop()
+    thread.join(LAST_SECONDS + SECONDS)
+
+    assert not thread.is_alive()

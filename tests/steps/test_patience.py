@@ -1,0 +1,31 @@
+"""A store that is away is waited for, as long as nobody wants to end."""
+
+import threading
+
+import pytest
+
+from jarvis_workers.errors import StoreUnavailable
+from jarvis_workers.steps.patience import patiently
+
+
+def test_a_store_that_is_away_is_waited_for() -> None:
+    answers = [StoreUnavailable("is the database there?"), StoreUnavailable("is the database there?"), "saved"]
+
+    def save() -> str:
+        answer = answers.pop(0)
+        if isinstance(answer, StoreUnavailable):
+            raise answer
+        return str(answer)
+
+    assert (patiently(save), answers) == ("saved", [])
+
+
+def test_waiting_ends_when_told() -> None:
+    told = threading.Event()
+    told.set()
+
+    def save() -> None:
+        raise StoreUnavailable("is the database there?")
+
+    with pytest.raises(StoreUnavailable):
+        patiently(save, told)
