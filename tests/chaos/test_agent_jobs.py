@@ -1,6 +1,7 @@
 """A conversation on a fleet goes on whatever is killed, forgotten or away, and pays for no answer twice."""
 
 import json
+import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -123,7 +124,7 @@ def test_killed_and_forgotten_in_the_middle_it_goes_on_and_asks_once_more_at_mos
     until(has_heard(server, 3))
     pool_of(fleet).kill()
     until(has_heard(server, 5))
-    flush_redis(fleet, None)  # type: ignore[arg-type]
+    flush_redis(fleet, random.Random(0))
     answer = ended(fleet)
     transcript = read_transcript(fleet.store, DirectoryBlobs(fleet.home / "blobs"), talk(fleet).id)
 
@@ -154,7 +155,7 @@ def test_a_worker_that_is_told_to_end_hands_its_conversation_on_without_blame(
 def test_a_database_that_goes_away_in_the_middle_costs_no_answer(fleet: Fleet, server: ModelServer) -> None:
     submit(fleet)
     until(has_heard(server, 3))
-    restart_postgres(fleet, None)  # type: ignore[arg-type]
+    restart_postgres(fleet, random.Random(0))
     answer = ended(fleet)
 
     assert answer == ANSWER
