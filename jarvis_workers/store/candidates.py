@@ -3,7 +3,7 @@
 A hostile tree makes hundreds of thousands of them: they come and go as plain rows, some at a time.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -60,6 +60,13 @@ def read(session: Session, run_id: str) -> Iterator[tuple[int, Found]]:
     ordered = chosen.order_by(*_order(session))
     rows = session.execute(ordered.execution_options(yield_per=READ_ROWS))
     return ((gid, Found(*row)) for gid, row in enumerate(rows, 1))
+
+
+def of_gids(session: Session, run_id: str, gids: Collection[int]) -> list[tuple[int, Found]]:
+    """Return some candidates of a run that is numbered, in order."""
+    chosen = sa.select(CANDIDATE.c.gid, *[CANDIDATE.c[name] for name in Found._fields])
+    chosen = chosen.where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.gid.in_(gids)).order_by(CANDIDATE.c.gid)
+    return [(row[0], Found(*row[1:])) for row in session.execute(chosen)]
 
 
 def _supersede(session: Session, run_id: str, least: float) -> None:

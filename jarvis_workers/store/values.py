@@ -9,7 +9,10 @@ AGENT_QUEUE = "agent"
 
 
 class NewJob(NamedTuple):
-    """A job to be planned. `input_hash` names its input: planning it twice is planning it once."""
+    """A job to be planned. `input_hash` names its input: planning it twice is planning it once.
+
+    `stage` is the one it belongs to, if that is not the stage of the job that plans it.
+    """
 
     step: str
     queue: str
@@ -17,6 +20,7 @@ class NewJob(NamedTuple):
     input_hash: str
     payload: str = "{}"
     weight: int = 0
+    stage: str | None = None
 
 
 class Claimed(NamedTuple):
@@ -72,6 +76,33 @@ class Meaning(NamedTuple):
     suggestion: str
 
 
+class NewCluster(NamedTuple):
+    """Candidates that share a condition to verify; `file` is that of the first, `batch_index` counts its batches."""
+
+    file: bytes
+    batch_index: int
+    verification: str
+    gids: tuple[int, ...]
+
+
+class NewVerdict(NamedTuple):
+    """What was found out about a candidate; `status` is confirmed, dismissed, review or undecided.
+
+    `evidence` and `commands` are JSON; `reason` says why it is none of the first two.
+    """
+
+    gid: int
+    status: str
+    has_risk: bool | None
+    preconditions: str
+    trigger_path: str
+    consequences: str
+    suggestions: str
+    evidence: str
+    reason: str | None
+    commands: str
+
+
 class Commit(NamedTuple):
     """What a job did; `size` is the bytes of source it went through, `cached` the files of which all was known.
 
@@ -92,6 +123,8 @@ class Commit(NamedTuple):
     children: tuple[NewJob, ...] = ()
     profile: str | None = None
     blobs: tuple[tuple[str, str], ...] = ()
+    clusters: tuple[NewCluster, ...] = ()
+    verdicts: tuple[NewVerdict, ...] = ()
 
 
 class Finished(NamedTuple):
