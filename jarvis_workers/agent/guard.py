@@ -81,7 +81,7 @@ def _written(letter: str) -> str:
 def _suspicious(lines: list[str]) -> Iterator[tuple[Level, str, list[int]]]:
     """Yield what was found, and the places of the lines that it touches."""
     starts, joined = _join(lines)
-    small = joined.lower()
+    small = " ".join(joined.lower().split())
     for pattern in PATTERNS:
         if not any(word in small for word in pattern.words):
             continue
@@ -100,7 +100,9 @@ def _join(lines: list[str]) -> tuple[list[int], str]:
     starts, bare, at = [], [], 0
     for line in lines:
         starts.append(at)
-        piece = unicodedata.normalize("NFKC", LEAD.sub("", line, count=1))
+        piece = LEAD.sub("", line, count=1)
+        if not piece.isascii():
+            piece = unicodedata.normalize("NFKC", piece)
         bare.append(piece)
         at += len(piece) + 1
     return starts, "\n".join(bare)

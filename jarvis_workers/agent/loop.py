@@ -8,6 +8,7 @@ used becomes a message to the model, a limit becomes AgentStopped.
 import json
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from jarvis_workers.agent import events
@@ -197,7 +198,7 @@ class Agent:
         arguments = self._admit_call(call)
         yield self.tell(events.BEFORE_TOOL_CALL, current_response=reply.content)
         if call.name == SUBMIT and self.form:
-            self.session.answer(reply)
+            self.session.answer(replace(reply, content=join_prompts(reply.content, call.arguments)))
             yield self._tell_after(reply, "", need_return=True)
             raise Finished(reply.content, "report", self.form.read_value(arguments))
         tool = self.tools.find(call.name)

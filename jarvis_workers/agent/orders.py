@@ -21,7 +21,7 @@ class Pattern:
 
 
 def _ways(rule: str, level: Level, words: str, *regexes: str) -> Pattern:
-    """Make a row; a text in which none of `words` stands, in small letters, has no match."""
+    """Make a row; a text in which none of `words` stands, in small letters with single blanks, has no match."""
     text = "|".join(regex.replace(" ", r"\s+") for regex in regexes)
     return Pattern(rule, level, tuple(words.split(",")), re.compile(text, re.IGNORECASE))
 
@@ -31,27 +31,25 @@ EARLIER = (
     r"(?:previous|prior|above|earlier|preceding|existing|system|former) (?:\w{1,30} )?"
 )
 ORDERS = r"(?:instructions?|prompts?|rules?|directions?|guidelines?|context|messages?)\b"
-PATTERNS = (
+ENGLISH = (
     _ways(
         "forget_orders",
         "block",
-        "ignore,disregard,forget,override,bypass,忽略,无视,忘记,忘掉",
+        "ignore,disregard,forget,override,bypass",
         rf"\b(?:ignore|disregard|forget|override|bypass) {EARLIER}{ORDERS}",
         rf"\b(?:ignore|disregard|forget) (?:all|any|everything)(?: of)?(?: your)? {ORDERS}",
-        r"(?:忽略|无视|忘记|忘掉).{0,12}(?:指令|指示|提示|规则|说明)",
     ),
     _ways(
         "new_role",
         "block",
-        "now,act,你现在是,从现在开始",
+        "you are now,from now on,act as",
         r"\b(?:you are now|from now on,? you(?: are| will| must)?)\b",
         r"\bact as (?:an? |the )?(?:ai|assistant|system)\b",
-        r"(?:你现在是|从现在开始,?你)",
     ),
     _ways(
         "new_orders",
         "block",
-        "instruction,prompt",
+        "instruction:,instructions:,prompt:,instruction :,instructions :,prompt :",
         r"\b(?:new|updated|real|actual) (?:system )?(?:instructions?|prompt)\s*:",
     ),
     _ways(
@@ -84,33 +82,81 @@ PATTERNS = (
     _ways(
         "verdict",
         "block",
-        "mark,report,classify,treat,consider,flag,mention",
+        "as safe,as benign,as secure,as false,as not",
         r"\b(?:mark|report|classify|treat|consider) (?:this|it|the (?:code|function|file|finding|issue)) (?:\w{1,30} )?"
         r"as (?:safe|benign|secure|false[- ]positive|not vulnerable)",
+    ),
+    _ways(
+        "verdict",
+        "block",
+        "not report,not flag,not mention,n't report,n't flag,n't mention,never report,never flag,never mention",
         r"\b(?:do not|don't|never) (?:report|flag|mention) (?:this|it|any|the)\b",
     ),
     _ways(
         "secrets",
         "block",
-        "reveal,print,repeat,show,output",
+        "system prompt,instructions,api key",
         r"\b(?:reveal|print|repeat|show|output) (?:\w{1,30} ){0,2}(?:system prompt|instructions|api key)\b",
     ),
     _ways(
         "to_the_model",
         "review",
-        "ai,llm,model,assistant,reviewer,auditor,analyser,analyzer,scanner",
+        "note to,note for,message to,message for,attention to,attention for,instruction to,instruction for,"
+        "instructions to,instructions for,as an ai,language model,dear ai,dear assistant,dear model, tool",
         r"\b(?:note|message|attention|instructions?) (?:to|for) (?:the |any |all )?"
         r"(?:ai|llms?|language models?|assistants?|reviewers?|auditors?|analy[sz]ers?|scanners?)\b",
         r"\b(?:as an ai|large language model|dear (?:ai|assistant|model))\b",
+        r"\b(?:call|use|invoke) (?:the )?[\w`'\"]{1,40} tool\b",
     ),
     _ways(
         "claim",
         "review",
-        "audited,verified,proven,reviewed,sanitized,validated,positive",
+        "audited,verified,proven,reviewed,sanitized,validated,false positive,false-positive",
         r"\b(?:has been|was|is) (?:fully |already |formally )?"
         r"(?:audited|verified|proven|reviewed|sanitized|validated)\b"
-        r".{0,60}\b(?:safe|secure|caller|correct)\b",
+        r"[\s\S]{0,60}\b(?:safe|secure|caller|correct)\b",
         r"\b(?:known|confirmed) false[- ]positive\b",
     ),
     _ways("insists", "warn", "important,crucial", r"\b(?:very )?important\s*[:!]", r"\bcrucial\s*:"),
 )
+# Without blanks: what stands between two words is anything, in bounds, also the end of a line.
+CHINESE = (
+    _ways(
+        "forget_orders",
+        "block",
+        "忽略,无视,忘记,忘掉",
+        r"(?:忽略|无视|忘记|忘掉)[\s\S]{0,12}(?:指令|指示|提示|规则|说明)",
+    ),
+    _ways("new_role", "block", "你现在是,从现在开始", r"(?:你现在是|从现在开始,?你)"),
+    _ways(
+        "new_orders", "block", "指令,指示,提示", r"(?:新的?|更新后的?|真正的?)(?:系统)?(?:指令|指示|提示词?)\s*[:：]"
+    ),
+    _ways(
+        "verdict",
+        "block",
+        "报告,标记,提及,判定,视为,归类",
+        r"(?:不要|不得|请勿|无需|切勿|禁止)[\s\S]{0,6}(?:报告|标记|提及)",
+        r"(?:标记|判定|报告|视为|归类)(?:为|成)?[\s\S]{0,4}(?:安全|误报|无风险|没有风险|无漏洞|没有漏洞)",
+    ),
+    _ways(
+        "secrets",
+        "block",
+        "系统提示,提示词,密钥,指令",
+        r"(?:输出|打印|显示|重复|泄露|透露)[\s\S]{0,8}(?:系统提示|提示词|密钥|指令)",
+    ),
+    _ways(
+        "to_the_model",
+        "review",
+        "人工智能,模型,助手,审计,审查,扫描,致ai,写给,提醒,作为,工具",
+        r"(?:致|写给|提醒|通知)[\s\S]{0,6}(?:ai|人工智能|模型|助手|审计|审查|扫描)",
+        r"作为(?:一个)?(?:ai|人工智能|语言模型|助手)",
+        r"(?:调用|使用)[\s\S]{0,20}工具",
+    ),
+    _ways(
+        "claim",
+        "review",
+        "审计,审核,验证,证明,确认",
+        r"已(?:经|被|通过|经过)[\s\S]{0,8}(?:审计|审核|验证|证明|确认)[\s\S]{0,20}(?:安全|正确|误报|没有问题)",
+    ),
+)
+PATTERNS = ENGLISH + CHINESE

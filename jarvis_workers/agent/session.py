@@ -5,11 +5,14 @@ The one exception is `clear`: after a compaction there are the system prompt, th
 """
 
 from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.output import shorten
 from jarvis_workers.platforms.tokens import PER_MESSAGE, Calibration, estimate
 from jarvis_workers.platforms.words import Message, Reply, ToolCall, ToolSpec
 
 # the system prompt, the task, an answer and what came of it
 SOMETHING_SAID = 4
+# of an answer that cannot be used no more is kept
+REFUSED_TOKENS = 2_000
 
 
 class Session:
@@ -45,7 +48,7 @@ class Session:
     def refuse(self, reply: Reply, problem: str) -> None:
         """Take in an answer that could not be used, without its calls, and say why."""
         self.rounds += 1
-        self.say(Message("assistant", reply.content or "(no text)"))
+        self.say(Message("assistant", shorten(reply.content, REFUSED_TOKENS) or "(no text)"))
         self.say(Message("user", problem))
 
     def set_tools(self, specs: tuple[ToolSpec, ...]) -> None:

@@ -57,11 +57,12 @@ def blank_comments(content: bytes, language: str) -> bytes:
 
 def _comments(content: bytes, wanted: ReadCode) -> list[tuple[int, int]]:
     """Return where the comments are, as far as anybody will look."""
-    if not wanted.path.endswith(CODE_SUFFIXES):
+    path = wanted.path.lower()
+    if not path.endswith(CODE_SUFFIXES):
         return []
     last = wanted.end_line if wanted.end_line != -1 else wanted.start_line + MOST_LINES
     end = len(b"\n".join(content.split(b"\n", last)[:last]))
-    language = "rust" if wanted.path.endswith(RUST_SUFFIX) else "c/cpp"
+    language = "rust" if path.endswith(RUST_SUFFIX) else "c/cpp"
     return list(takewhile(lambda span: span[0] < end, comments(content, language)))
 
 
@@ -77,7 +78,7 @@ def _numbered(wanted: ReadCode, lines: list[str]) -> str:
     shown: list[str] = []
     room = MOST_CHARACTERS
     for number in range(first, last + 1):
-        line = f"{number:>5}| {_short(lines[number - 1])}"
+        line = f"{number:>5}| {short_line(lines[number - 1])}"
         room -= len(line) + 1
         if room < 0:
             last = number - 1
@@ -97,7 +98,7 @@ def _range(wanted: ReadCode, count: int) -> tuple[int, int]:
     return wanted.start_line, min(last, wanted.start_line + MOST_LINES - 1)
 
 
-def _short(line: str) -> str:
+def short_line(line: str) -> str:
     line = line.rstrip("\r")
     return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}[… {len(line) - LONGEST_LINE} characters more]"
 
@@ -111,7 +112,7 @@ def _claims(content: bytes, spans: list[tuple[int, int]], wanted: ReadCode) -> s
         at = start
         if line < wanted.start_line or (wanted.end_line != -1 and line > wanted.end_line):
             continue
-        text = _short(" ".join(content[start:end].decode("utf-8", "backslashreplace").split()))
+        text = short_line(" ".join(content[start:end].decode("utf-8", "backslashreplace").split()))
         room -= len(text)
         if room < 0:
             told.append("[… more comments left out …]")

@@ -8,6 +8,7 @@ when nobody knows whether it ran: what changes anything outside is not; `quick` 
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -116,6 +117,7 @@ def _first(error: ValidationError) -> str:
     return f"{place}: {wrong['msg']}"
 
 
+@cache
 def _schema(model: type[BaseModel]) -> Mapping[str, Any]:
     found = _untitled(model.model_json_schema())
     assert isinstance(found, dict)

@@ -3,6 +3,7 @@
 import pytest
 
 from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.agent.textcall import tags
 from jarvis_workers.errors import AgentStopped, ModelRefused, ModelUnavailable
 from jarvis_workers.platforms.words import Message, Reply, ToolCall, Usage
@@ -240,3 +241,25 @@ def test_every_so_often_a_model_is_reminded_of_its_tools() -> None:
 
     reminded = ["Reminder" in message.content for message in platform.requests[-1].messages if message.role == "tool"]
     assert reminded == [False, True, False]
+
+
+def test_of_an_answer_that_cannot_be_used_only_so_much_is_kept() -> None:
+    platform = Scripted(text("much " * 60_000, finish="length"), text("done"))
+
+    run(agent_of(), platform)
+
+    assert len(platform.requests[1].messages[2].content) < 20_000
+
+
+def test_what_was_handed_in_stays_in_the_conversation() -> None:
+    form = ReportForm(list[int])
+    agent = agent_of(form=form)
+    handed_in = call("submit_report", '{"report": [1]}')
+
+    run(agent, Scripted(handed_in))
+    platform = Scripted(handed_in)
+    run(agent, platform, task="Once more.")
+
+    assert [message.content for message in platform.requests[0].messages if message.role == "assistant"] == [
+        '{"report": [1]}'
+    ]

@@ -219,3 +219,10 @@ def test_a_claim_too_many_is_left_out(root: Path) -> None:
     assert "left out" not in read(root, "blanked", path="claims.c", comments=True)
     assert "more comments left out" in read(root, "blanked", path="many.c", comments=True)
     assert "// not code" in read(root, "blanked", path="notes.txt")
+
+
+@pytest.mark.parametrize("name", ["b.C", "b.CPP", "b.Hpp", "b.RS"])
+def test_comments_are_blanked_whatever_the_case_of_the_suffix(root: Path, name: str) -> None:
+    (root / name).write_text("int a; // said\n")
+
+    assert "said" not in read(root, "blanked", path=name)

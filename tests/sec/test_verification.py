@@ -1,0 +1,416 @@
+"""Verifying: each fault of an answer has its outcome, none of them reads as safe, and a request names no run."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jarvis_workers.agent.limits import Limits
+from jarvis_workers.errors import ModelRefused, ModelUnavailable
+from jarvis_workers.platforms.profiles import PROFILES, Profile
+from jarvis_workers.platforms.words import Reply
+from jarvis_workers.sec.opinions import TEXTS, Answers, Evidence, Item, Quote, Verdict
+from jarvis_workers.sec.quotes import find_quote
+from tests.agents.arrange import TEXT, Scripted, call, text
+from tests.sec.slicing import COPY, FILES
+from tests.sec.verifying import MARKS, RISK, SAFE, found, item, prepared, report, verify
+
+DOCS = Path(__file__).parents[2] / "docs" / "verification.md"
+TWO = (found(), found(line=14, pattern="atoi_family", confidence=0.7))
+INVENTED = [{"file": "src/a.c#copy_it", "line": 4, "quote": "memcpy(d, s, n);"}]
+WRONG_LINE = [{"file": "src/a.c", "line": 13, "quote": "strcpy(d, s);"}]
+WORDS = "I have looked at it for a long time. " * 8_000
+HALF = "<REPORT>\n- gid: 1\n  has_risk: true\n  preconditions: 's is\n</REPORT>"
+TWO_REPORTS = "<REPORT>\n- gid: 1\n  has_risk: false\n</REPORT>\n<REPORT>\n- gid: 1\n  has_risk: true\n</REPORT>"
+REFUSES = "I am sorry, I cannot help with that."
+
+# For two candidates: what the model answers, one after the other, and what becomes of both.
+FAULTS: dict[str, tuple[list[Reply | Exception], str, str]] = {
+    "no fault": ([report(item(1), item(2))], "confirmed", "confirmed"),
+    "no tags": ([text(WORDS[:500])] * 3, "undecided", "undecided"),
+    "half YAML": ([text(HALF)] * 3, "undecided", "undecided"),
+    "half YAML, then a report": ([text(HALF), report(item(1), item(2))], "confirmed", "confirmed"),
+    "300 KB of prose": ([text(WORDS)] * 3, "undecided", "undecided"),
+    "a refusal": ([text(REFUSES)] * 3, "undecided", "undecided"),
+    "a refusal by filter": ([text("", finish="content_filter")] * 3, "undecided", "undecided"),
+    "an answer that is cut off": ([text(HALF, finish="length")] * 3, "undecided", "undecided"),
+    "an empty answer": ([text("")] * 3, "undecided", "undecided"),
+    "an empty report": ([report()] * 3, "undecided", "undecided"),
+    "two reports that differ": ([text(TWO_REPORTS)] * 3, "undecided", "undecided"),
+    "a missing number": ([report(item(1))] * 3, "confirmed", "undecided"),
+    "a missing number, given when asked": ([report(item(1)), report(item(2, SAFE))], "confirmed", "dismissed"),
+    "an unknown number": ([report(item(1), item(2), item(9))] * 3, "undecided", "undecided"),
+    "numbers from nought": ([report(item(0, SAFE), item(1, SAFE))] * 3, "undecided", "undecided"),
+    "an unknown number, put right": ([report(item(7)), report(item(1), item(2, SAFE))], "confirmed", "dismissed"),
+    "one number twice, differing": ([report(item(1), item(1, SAFE), item(2))], "undecided", "confirmed"),
+    "another verdict when asked again": ([report(item(1, SAFE)), report(item(1), item(2))], "undecided", "confirmed"),
+    "an empty field": ([report(item(1, trigger_path=" - "), item(2))] * 3, "review", "confirmed"),
+    "an empty field, filled when asked": (
+        [report(item(1, consequences=None), item(2)), report(item(1))],
+        "confirmed",
+        "confirmed",
+    ),
+    "an invented quote": ([report(item(1, evidence=INVENTED), item(2))] * 2, "review", "confirmed"),
+    "an invented quote against a risk": (
+        [report(item(1, SAFE, evidence=INVENTED), item(2))] * 2,
+        "review",
+        "confirmed",
+    ),
+    "an invented quote, put right": (
+        [report(item(1, evidence=INVENTED), item(2)), report(item(1))],
+        "confirmed",
+        "confirmed",
+    ),
+    "a wrong line number": ([report(item(1, evidence=WRONG_LINE), item(2))] * 2, "review", "confirmed"),
+    "a file that is not there": (
+        [report(item(1, evidence=[{**INVENTED[0], "file": "no.c"}]), item(2))] * 2,
+        "review",
+        "confirmed",
+    ),
+    "a quote of next to nothing": (
+        [report(item(1, evidence=[{**INVENTED[0], "quote": "{ }"}]), item(2))] * 2,
+        "review",
+        "confirmed",
+    ),
+    "no evidence": ([report(item(1, SAFE, evidence=[]), item(2))] * 2, "review", "confirmed"),
+    "a wrong key": ([ModelRefused("401")], "undecided", "undecided"),
+    "a model that is gone": ([ModelUnavailable("gone")], "undecided", "undecided"),
+    "a model that goes half-way": ([report(item(1)), ModelUnavailable("gone")], "confirmed", "undecided"),
+}
+
+
+def in_tags(answer: Reply | Exception) -> Reply | Exception:
+    """The same report, as a model without tool calls gives it."""
+    if isinstance(answer, Exception) or not answer.calls:
+        return answer
+    return text(f"<REPORT>\n{json.dumps(json.loads(answer.calls[0].arguments)['report'])}\n</REPORT>")
+
+
+@pytest.mark.parametrize("profile", [PROFILES["deepseek"], TEXT], ids=["tool", "tags"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_each_fault_of_an_answer_has_its_outcome(fault: str, profile: Profile) -> None:
+    answers, *outcomes = FAULTS[fault]
+    platform = Scripted(*(map(in_tags, answers) if profile is TEXT else answers))
+
+    verdicts = verify(platform, prepared(*TWO), profile=profile)
+
+    assert [verdict.status for verdict in verdicts] == outcomes
+    assert platform.replies == []
+    assert all((verdict.reason is None) == (verdict.status in ("confirmed", "dismissed")) for verdict in verdicts)
+
+
+def test_the_table_in_the_documentation_is_of_these_faults() -> None:
+    rows = re.findall(r"^\| ([^|]+) \| (\w+), (\w+) \|", DOCS.read_text(encoding="utf-8"), re.MULTILINE)
+
+    assert [(fault.strip(), *outcomes) for fault, *outcomes in rows] == [
+        (fault, *outcomes) for fault, (_, *outcomes) in FAULTS.items()
+    ]
+
+
+quotes = st.builds(
+    Quote,
+    file=st.sampled_from(["src/a.c#copy_it", "src/a.c", "src/main.c", "no.c", "../x", ""]) | st.text(max_size=5),
+    line=st.integers(-3, 20),
+    quote=st.sampled_from(["strcpy(d, s);", "return checked(d);", "{", "", "free(d);"]) | st.text(max_size=8),
+)
+items = st.builds(
+    Item,
+    gid=st.integers(0, 4),
+    has_risk=st.booleans(),
+    **{name: st.sampled_from(["", "-", "said"]) for name in TEXTS},
+    evidence=st.lists(quotes, max_size=3),
+)
+
+
+@given(st.lists(st.lists(items, max_size=5), max_size=4), st.sampled_from([None, "time: too long"]))
+def test_whatever_is_reported_each_number_has_one_verdict_and_what_is_decided_is_grounded(
+    reports: list[list[Item]], stopped: str | None
+) -> None:
+    ready = prepared(*TWO)
+    answers = Answers((1, 2), lambda quote: find_quote(ready.index, ready.code, quote))
+    asked = 0
+    for said in reports:
+        answers.take(said)
+        asked += answers.again() is not None
+    verdicts = answers.verdicts(stopped)
+
+    assert list(verdicts) == [1, 2]
+    assert asked <= 2
+    for number, verdict in verdicts.items():
+        ours = [item for said in reports if all(1 <= item.gid <= 2 for item in said) for item in said]
+        risks = {item.has_risk for item in ours if item.gid == number}
+        if verdict.status in ("confirmed", "dismissed"):
+            assert risks == {verdict.status == "confirmed"}
+            assert all(one.file.startswith("src/") and one.line > 0 for one in verdict.evidence)
+            assert verdict.evidence
+        if verdict.status == "confirmed":
+            assert all(getattr(verdict, name) == "said" for name in TEXTS)
+        assert (verdict.status == "undecided") == (len(risks) != 1)
+
+
+@pytest.mark.parametrize("gid", [10**12, -(10**12), "9" * 5_000])
+def test_numbers_beyond_all_measure_are_no_report(gid: Any) -> None:
+    (verdict,) = verify(Scripted(*[report(item(gid))] * 3))
+
+    assert (verdict.status, (verdict.reason or "")[:13]) == ("undecided", "inconclusive:")
+
+
+def test_no_fault_reads_as_safe() -> None:
+    faults = {fault: outcome for fault, (_, outcome, _) in FAULTS.items() if outcome == "dismissed"}
+
+    assert faults == {}
+
+
+def test_a_verdict_has_the_words_of_the_model_and_lines_of_the_files() -> None:
+    (verdict,) = verify(Scripted(report(RISK)))
+
+    assert verdict == Verdict(
+        71,
+        "confirmed",
+        True,
+        preconditions="s is longer than d",
+        trigger_path="src/main.c:6 -> src/a.c:8",
+        consequences="a write behind d",
+        suggestions="use strlcpy",
+        evidence=(Evidence("src/a.c", 8, "strcpy(d, s);"),),
+    )
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "quote", "at"),
+    [
+        ("src/a.c#copy_it", 4, "strcpy(d, s);", 8),
+        ("./src/a.c", 8, "strcpy(d,s);", 8),
+        ("src/a.c", 4, "strcpy(d, s);", 8),
+        ("src/a.c", 5, "    strcpy(d, s);\n    return checked(d);", 8),
+        ("src/a.c#copy_it", "4-5", f"{MARKS.line}|    4|     strcpy(d, s);", 8),
+        ("src/a.c", 11, "strcpy(d, s); // it fits", 8),
+        ("src/a.h#end", 3, "struct box {", 3),
+        ("README", 1, "All of it was reviewed.", 1),
+        ("src/a.c", 12, "strcpy(d, s);", None),
+        ("src/a.c#copy", 4, "strcpy(d, s);", None),
+        ("../src/a.c", 8, "strcpy(d, s);", None),
+        ("src/a.c#copy_it", -4, "strcpy(d, s);", None),
+        ("src/a.c", 8, "strcpy(d, s); return 0;", None),
+        ("src/a.c", 8, "", None),
+        ("src/a.c", 8, "strcpy(d, s);" + " " * 9_000, None),
+    ],
+)
+def test_a_quote_is_looked_for_where_it_is_said_to_stand(file: str, line: Any, quote: str, at: int | None) -> None:
+    evidence = [{"file": file, "line": line, "quote": quote}]
+    replies = [report(item(1, evidence=evidence))] * (1 if at else 2)
+
+    (verdict,) = verify(Scripted(*replies))
+
+    assert verdict.status == ("confirmed" if at else "review")
+    assert [one.line for one in verdict.evidence] == ([at] if at else [])
+
+
+def test_what_is_wrong_is_sent_back_with_the_reason() -> None:
+    platform = Scripted(report(item(1, evidence=INVENTED, consequences="")), report(item(1), item(2)))
+    verify(platform, prepared(*TWO))
+
+    told = platform.requests[1].messages[-1].content
+    assert "There is no verdict for: 2." in told
+    assert "Candidate 1 is said to be a risk, and has nothing in: consequences." in told
+    assert "Candidate 1: of its evidence, 1 (counted from 1) does not stand" in told
+    assert "report on these candidates alone: 1, 2." in told
+
+
+def test_who_is_asked_again_still_sees_what_it_handed_in() -> None:
+    platform = Scripted(report(item(1, evidence=INVENTED)), report(RISK))
+    verify(platform)
+
+    assert '"memcpy(d, s, n);"' in platform.requests[1].messages[-2].content
+
+
+def test_commands_are_kept_to_be_run_again() -> None:
+    ran = call("execute_script", '{"interpreter": "sh", "script_content": "cat src/main.c"}')
+
+    (verdict,) = verify(Scripted(ran, report(RISK)))
+
+    assert verdict.commands == (("sh", "cat src/main.c"),)
+
+
+RAW = (
+    call("execute_script", '{"script_content": "cat src/a.c"}'),
+    call("read_code", '{"path": "src/a.c", "comments": true}'),
+    call("read_code", '{"path": "README"}'),
+)
+
+
+@pytest.mark.parametrize("look", RAW)
+@pytest.mark.parametrize(
+    ("again", "status"),
+    [
+        ([report(SAFE)], "dismissed"),
+        ([report(RISK)], "review"),
+        ([ModelUnavailable("gone")], "review"),
+        ([RAW[2], report(SAFE)], "review"),
+    ],
+)
+def test_who_dismisses_with_comments_in_sight_is_asked_again_without(
+    look: Reply, again: list[Reply | Exception], status: str
+) -> None:
+    platform = Scripted(look, report(SAFE), *again)
+
+    (verdict,) = verify(platform)
+
+    assert (verdict.status, platform.replies) == (status, [])
+    assert [tool.name for tool in platform.requests[2].tools] == ["read_code", "submit_report"]
+    assert "it fits" not in str(platform.requests[2].messages)
+
+
+def test_who_dismisses_without_a_look_at_comments_is_believed() -> None:
+    looks = call("read_code", '{"path": "src/a.c#copy_it"}'), call("read_code", '{"path": "src/main.c"}')
+
+    (verdict,) = verify(platform := Scripted(*looks, report(SAFE)))
+
+    assert (verdict.status, verdict.reason) == ("dismissed", None)
+    assert "has checked" not in str(platform.requests[-1].messages)
+    assert "    4|     strcpy(d, s);" in platform.requests[1].messages[-1].content
+
+
+@pytest.mark.parametrize(
+    ("votes", "status"),
+    [
+        ([RISK, RISK, RISK], "confirmed"),
+        ([SAFE, SAFE, SAFE], "dismissed"),
+        ([SAFE, RISK, RISK], "review"),
+        ([SAFE, SAFE, RISK], "review"),
+    ],
+)
+def test_votes_that_differ_are_for_review(votes: list[dict[str, Any]], status: str) -> None:
+    platform = Scripted(*map(report, votes))
+
+    (verdict,) = verify(platform, prepared(votes=3))
+
+    assert verdict.status == status
+    assert [request.vote for request in platform.requests] == [0, 1, 2]
+    assert verdict.has_risk == (RISK in votes)
+
+
+def test_votes_of_which_none_comes_to_an_end_leave_it_undecided() -> None:
+    (verdict,) = verify(Scripted(ModelUnavailable("one"), ModelUnavailable("two")), prepared(votes=2))
+
+    assert (verdict.status, verdict.reason) == ("undecided", "unavailable: one")
+
+
+def test_only_high_severity_is_voted_on() -> None:
+    platform = Scripted(report(RISK))
+
+    assert verify(platform, prepared(found(confidence=0.5), votes=3))[0].status == "confirmed"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "status"),
+    [(RISK, RISK, "confirmed"), (SAFE, SAFE, "dismissed"), (RISK, SAFE, "review"), (SAFE, RISK, "review")],
+)
+def test_a_second_look_that_sees_comments_and_differs_is_for_review(
+    first: dict[str, Any], second: dict[str, Any], status: str
+) -> None:
+    platform = Scripted(report(first), report(second))
+
+    (verdict,) = verify(platform, prepared(second_look=True))
+
+    blanked, raw = (request.messages[1].content for request in platform.requests)
+    assert verdict.status == status
+    assert ("it fits" in blanked, "it fits" in raw) == (False, True)
+
+
+def test_conversations_of_a_cluster_share_their_limits() -> None:
+    look = call("read_code", '{"path": "src/main.c"}')
+    platform = Scripted(look, report(RISK), look)
+
+    (verdict,) = verify(platform, prepared(votes=2), limits=Limits(rounds=3))
+
+    assert (verdict.status, platform.replies) == ("review", [])
+    assert "rounds" in (verdict.reason or "")
+
+
+@pytest.mark.parametrize("profile", [PROFILES["deepseek"], PROFILES["openai"], TEXT])
+def test_every_way_of_asking_leads_to_a_verdict(profile: Any) -> None:
+    said = str(item(1)).replace("'", '"').replace("True", "true")
+    answers = {
+        "deepseek": report(RISK),
+        "text": text(f"<REPORT>\n[{said}]\n</REPORT>"),
+        "json": text(f'{{"report": [{said}]}}'),
+    }
+    kind = "text" if profile is TEXT else "json" if profile.schemas == "json_schema" else "deepseek"
+
+    assert verify(Scripted(answers[kind]), profile=profile)[0].status == "confirmed"
+
+
+def moved(files: dict[str, str]) -> dict[str, str]:
+    """The same code further down."""
+    return {
+        **files,
+        "src/a.c": "/* new */\nint other;\n\n" + files["src/a.c"].replace("int copy_it", "\n\nint copy_it", 1),
+    }
+
+
+def requests(ready: Any) -> list[Any]:
+    platform = Scripted(
+        call("read_code", '{"path": "src/a.c#copy_it"}'), report(item(1, evidence=INVENTED)), report(RISK)
+    )
+    verify(platform, ready)
+    return platform.requests
+
+
+def test_a_request_names_no_gid_and_no_line_of_the_file() -> None:
+    way = [(None, 5, "s comes in"), ("src/main.c", 6, "argv[1] is given")]
+    below = [(None, 10, "s comes in"), ("src/main.c", 6, "argv[1] is given")]
+    here, there = prepared(found(way=way)), prepared(found(line=13, way=below), files=moved(FILES), first_gid=4_711)
+
+    assert requests(here) == requests(there)
+    assert here.about == there.about
+    assert "4711" not in str(requests(there))
+
+
+def test_an_edit_of_what_is_shown_is_another_question() -> None:
+    edited = {**FILES, "src/main.c": FILES["src/main.c"].replace("argv[1]", "argv[2]")}
+    elsewhere = {**FILES, "src/other.c": "int unrelated(void)\n{\n    return 1;\n}\n"}
+    commented = {**FILES, "src/a.c": COPY.replace("it fits", "it may not fit")}
+
+    assert prepared(files=edited).about != prepared().about
+    assert prepared(files=elsewhere).about == prepared(files=commented).about == prepared().about
+
+
+def test_a_task_in_chinese_asks_for_chinese() -> None:
+    platform = Scripted(report(RISK))
+    verify(platform, prepared(language="zh"))
+
+    assert "请用中文填写" in platform.requests[0].messages[0].content
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("from src/main.c#main:4, then `src/a.c#copy_it:4`.", "from src/main.c:6, then `src/a.c:8`."),
+        ("参数在src/main.c#main:4处传入", "参数在src/main.c:6处传入"),
+        ("src/a.c#before:checked:1", "src/a.c:11"),
+        ("src/a.c:4 and src/a.c#gone:4 and no.c#f:4", "src/a.c:4 and src/a.c#gone:4 and no.c#f:4"),
+    ],
+)
+def test_places_in_texts_become_lines_of_files(said: str, kept: str) -> None:
+    (verdict,) = verify(Scripted(report(item(1, trigger_path=said))))
+
+    assert verdict.trigger_path == kept
+
+
+def test_texts_are_kept_without_what_is_not_seen_and_within_bounds() -> None:
+    (verdict,) = verify(Scripted(report(item(1, preconditions="a\x1b[2J" + "b" * 9_000))))
+
+    assert verdict.preconditions.startswith("a\\x1b[2Jbbb")
+    assert len(verdict.preconditions) < 5_000
+
+
+def test_a_candidate_whose_file_is_gone_is_asked_about_all_the_same() -> None:
+    platform = Scripted(report(item(1, SAFE, evidence=[])), report(item(1, SAFE, evidence=[])))
+
+    assert verify(platform, prepared(found("gone.c")))[0].status == "review"
+    assert "it cannot be read" in platform.requests[0].messages[1].content

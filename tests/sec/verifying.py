@@ -1,0 +1,100 @@
+"""What the tests of verification share: a tree in memory, candidates in it, a scripted model."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jarvis_workers.agent.drivers import World, drive
+from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.marks import Marks, make_marks
+from jarvis_workers.platforms.profiles import PROFILES, Profile
+from jarvis_workers.platforms.words import Platform, Reply
+from jarvis_workers.sec.asking import Cluster, Prepared, prepare
+from jarvis_workers.sec.finding import Found, candidate
+from jarvis_workers.sec.opinions import Verdict
+from jarvis_workers.sec.scanner import Hit
+from jarvis_workers.sec.slices import CodeIndex, PlacedTree
+from jarvis_workers.sec.trail import trail_of
+from jarvis_workers.sec.verification import Verification
+from jarvis_workers.tools.reading import read_code
+from jarvis_workers.tools.registry import Toolbox
+from jarvis_workers.tools.scripting import execute_script
+from jarvis_workers.tools.tool import Outcome
+from tests.agents.arrange import call
+from tests.sec.slicing import FILES, Files
+
+MARKS = make_marks(b"secret", "cluster")
+RISK = {
+    "gid": 1,
+    "has_risk": True,
+    "preconditions": "s is longer than d",
+    "trigger_path": "src/main.c#main:4 -> src/a.c#copy_it:4",
+    "consequences": "a write behind d",
+    "suggestions": "use strlcpy",
+    "evidence": [{"file": "src/a.c#copy_it", "line": 4, "quote": "strcpy(d, s);"}],
+}
+SAFE = {
+    "gid": 1,
+    "has_risk": False,
+    "preconditions": "",
+    "trigger_path": "",
+    "consequences": "",
+    "suggestions": "",
+    "evidence": [{"file": "src/main.c", "line": 6, "quote": "return copy_it(box.room, argv[1]);"}],
+}
+
+
+def found(
+    file: str = "src/a.c",
+    line: int = 8,
+    pattern: str = "unsafe_api",
+    *,
+    confidence: float = 0.9,
+    way: Sequence[tuple[str | None, int, str]] = (),
+) -> Found:
+    """A candidate."""
+    made = candidate(Hit(pattern, line, confidence, "strcpy(d, s); // it fits"), file)
+    return Found(**made.model_copy(update={"trail": trail_of(way, file)}).model_dump())
+
+
+def prepared(
+    *candidates: Found, files: Mapping[str, str | bytes] = FILES, first_gid: int = 71, **about: Any
+) -> Prepared:
+    """A cluster over a tree, ready to be asked about."""
+    numbered = tuple(enumerate(candidates or (found(),), first_gid))
+    cluster = Cluster(about.pop("verification", "Does s fit into d?"), numbered, **about)
+    return prepare(cluster, CodeIndex(Files(files)))
+
+
+def toolbox(ready: Prepared) -> Toolbox:
+    """The tools of a verification; a script prints the file that it names last."""
+
+    def run(_: str, script: str) -> Outcome:
+        return Outcome(stdout=ready.index.tree.read(script.split()[-1]).decode("utf-8", "backslashreplace"))
+
+    return Toolbox([read_code(PlacedTree(ready.index), "blanked"), execute_script(run)])
+
+
+def verify(
+    platform: Platform,
+    ready: Prepared | None = None,
+    *,
+    profile: Profile = PROFILES["deepseek"],
+    marks: Marks = MARKS,
+    limits: Limits | None = None,
+    tools: Toolbox | None = None,
+) -> list[Verdict]:
+    """Lead a verification to its end."""
+    ready = ready or prepared()
+    verification = Verification(ready, tools or toolbox(ready), profile=profile, marks=marks, limits=limits)
+    return drive(verification.run(), World(platform, verification.agent.tools))
+
+
+def report(*items: Mapping[str, Any]) -> Reply:
+    """An answer that hands in a report."""
+    return call("submit_report", json.dumps({"report": [dict(item) for item in items]}))
+
+
+def item(number: int, of: Mapping[str, Any] = RISK, **about: Any) -> dict[str, Any]:
+    """A report's item, with some of it changed."""
+    return {**of, "gid": number, **about}
