@@ -13,9 +13,9 @@ LOOKS = calls("read_code", path="a.c")
 ENDS = says("f dereferences p, a.c:1.")
 
 
-def model(jarvis: Jarvis, server: ModelServer, **agent: object) -> None:
-    """Make the server the only model there is; `agent` are settings."""
-    group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
+def model(jarvis: Jarvis, server: ModelServer, key: dict[str, str] | None = None, **agent: object) -> None:
+    """Make the server the only model there is; `agent` are settings, `key` says where the key is."""
+    group = {"model": "m", "base_url": server.url, "profile": "openai", **(key or {"api_key": "k"})}
     (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"local": group}, "agent": agent}))
 
 
@@ -228,7 +228,7 @@ def test_a_conversation_that_cannot_begin_is_told_with_one_reason_and_can_be_tri
     jarvis: Jarvis, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with ModelServer(ENDS) as server:
-        model(jarvis, server, api_key=None, api_key_env="THE_KEY")
+        model(jarvis, server, {"api_key_env": "THE_KEY"})
         code, out, err = ask(jarvis, "--format", "json")
         monkeypatch.setenv("THE_KEY", "k")
         again = jarvis("runs", "retry", "last")
