@@ -135,6 +135,7 @@ def test_killed_and_forgotten_in_the_middle_it_goes_on_and_asks_once_more_at_mos
     assert [record["kind"] for record in transcript].count("answer") == ROUNDS + 1
 
 
+@pytest.mark.long
 def test_a_worker_that_is_told_to_end_hands_its_conversation_on_without_blame(
     fleet: Fleet, server: ModelServer
 ) -> None:
@@ -152,6 +153,7 @@ def test_a_worker_that_is_told_to_end_hands_its_conversation_on_without_blame(
     assert asked_again(server) <= 1
 
 
+@pytest.mark.long
 def test_a_database_that_goes_away_in_the_middle_costs_no_answer(fleet: Fleet, server: ModelServer) -> None:
     submit(fleet)
     until(has_heard(server, 3))
@@ -164,6 +166,7 @@ def test_a_database_that_goes_away_in_the_middle_costs_no_answer(fleet: Fleet, s
     assert (talk(fleet).crashes, talk(fleet).attempts) == (0, 0)
 
 
+@pytest.mark.long
 def test_a_model_that_no_worker_has_is_named_once_and_nothing_is_asked(fleet: Fleet, server: ModelServer) -> None:
     set_model(fleet.home, server, name="fast")
     fleet.waiting = fleet.command("agent", "-T", TASK, "-p", "tree", "-o", "answer.json")

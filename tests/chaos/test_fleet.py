@@ -58,7 +58,7 @@ FILES = 900
 FEW_FILES = 150
 FAULTS_A_RUN = 8
 # In CI as many as it has time for; by hand: CAMPAIGN_SEEDS=10.
-SEEDS = range(1, 1 + int(os.environ.get("CAMPAIGN_SEEDS", "5")))
+SEEDS = range(1, 1 + int(os.environ.get("CAMPAIGN_SEEDS", "2")))
 ONE_EACH = {"JARVIS_SCAN__BATCH_FILES": "1"}
 WASTED = 0.05
 # Of the two ticks, what other tests on the same processors may take.
@@ -329,7 +329,7 @@ def until_it_is_given_up(fleet: Fleet, job: int) -> int:
     return len(killed)
 
 
-@pytest.mark.parametrize("times", [50, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [50, pytest.param(1000, marks=pytest.mark.long)])
 def test_two_last_commits_at_once_plan_the_next_stage_once(
     times: int, postgres_url: str, open_stores: Callable[..., Store]
 ) -> None:

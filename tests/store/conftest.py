@@ -8,7 +8,7 @@ import pytest
 from jarvis_workers.store.engine import Store, open_store
 from tests.store.interleaving import Pair, every_interleaving, pair_of
 
-DEPTHS = [pytest.param(False, id="one stop"), pytest.param(True, id="two stops", marks=pytest.mark.slow)]
+DEPTHS = [pytest.param(False, id="one stop"), pytest.param(True, id="two stops", marks=pytest.mark.long)]
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])

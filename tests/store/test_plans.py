@@ -17,7 +17,7 @@ TIMES = 13
 COUNTS_ALL = "progress"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_million_jobs_slow_nobody_down(postgres_url: str, open_stores: Callable[..., Store]) -> None:
     store = open_stores(postgres_url)
     for n in range(RUNS):
