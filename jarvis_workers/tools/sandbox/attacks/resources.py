@@ -21,7 +21,7 @@ GIVEN = Limits(
     output_bytes=256 * 1024,
 )
 # How long what is above a limit stays there, so that who looks can see it.
-SEEN_SECONDS = 1.0
+SEEN_SECONDS = 2.5
 
 
 def never_end(_: Target) -> bool:
