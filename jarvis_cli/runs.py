@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,6 +24,7 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
 MOST_LISTED = 20
+SHOWN = ("id", "kind", "state", "reason", "scanned_root", "created_at", "ended_at", "seconds", "executor", "version")
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="List, watch, stop, resume and report runs.")
 
@@ -77,38 +79,31 @@ def show(run: RunId, as_json: AsJson = False) -> int:
     if as_json:
         typer.echo(json.dumps(part, indent=2))
         return exits.DONE
-    for name in (
-        "id",
-        "kind",
-        "state",
-        "reason",
-        "scanned_root",
-        "created_at",
-        "ended_at",
-        "seconds",
-        "executor",
-        "version",
-    ):
+    for name in SHOWN:
         if part[name] is not None:
             typer.echo(f"{name:<14}{plain(str(part[name]))}")
     for stage in stages:
         seconds = stage.closed_at - stage.opened_at if stage.closed_at and stage.opened_at else 0.0
         rate = stage.weight_done / seconds if seconds > 0 else 0.0
         typer.echo(f"{f'{stage.name} stage':<13} {stage.state}, {describe(stage, rate)}")
-    for number, label, state in talks[:MOST_LISTED]:
-        typer.echo(f"{'conversation':<14}{number} {state}: {plain(label)}")
-    if len(talks) > MOST_LISTED:
-        typer.echo(f"{'':<14}and {len(talks) - MOST_LISTED:,} more")
-    if part["model"]:
-        said = part["model"]
-        tokens = f"{said['calls']:,} answers, {said['prompt'] + said['completion']:,} tokens"
-        typer.echo(f"{'model':<14}{plain(said['group'])}: {tokens}, {part['cost']:.4f} dollars")
+    _show_talks(talks, part)
     if part["abandoned"] or chosen.state == "paused":
         gone = "its command is gone; " if part["abandoned"] else ""
         typer.echo(f"{gone}go on with: jarvis runs resume {chosen.id}")
     if unserved:
         typer.echo(absence.says(unserved))
     return exits.DONE
+
+
+def _show_talks(talks: Sequence[tuple[int, str, str]], part: Mapping[str, Any]) -> None:
+    """Name the first conversations of a run, and say what they took."""
+    for number, label, state in talks[:MOST_LISTED]:
+        typer.echo(f"{'conversation':<14}{number} {state}: {plain(label)}")
+    if len(talks) > MOST_LISTED:
+        typer.echo(f"{'':<14}and {len(talks) - MOST_LISTED:,} more")
+    if said := part["model"]:
+        tokens = f"{said['calls']:,} answers, {said['prompt'] + said['completion']:,} tokens"
+        typer.echo(f"{'model':<14}{plain(said['group'])}: {tokens}, {part['cost']:.4f} dollars")
 
 
 @app.command()

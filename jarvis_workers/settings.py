@@ -73,7 +73,7 @@ Languages = Annotated[tuple[Language, ...], BeforeValidator(_listed)]
 Severities = Annotated[dict[str, Literal["high", "medium", "low"]], BeforeValidator(_mapped)]
 Seconds = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
-Count10 = Annotated[int, Field(ge=1, le=10_000_000_000)]
+Tokens = Annotated[int, Field(ge=1, le=10_000_000_000)]
 Megabytes = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 
 
@@ -124,7 +124,7 @@ class Agent(Frozen):
     """
 
     rounds: Count = 60
-    tokens: Count10 | None = 2_000_000
+    tokens: Tokens | None = 2_000_000
     cost: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     seconds: Seconds = 3600
     filter_above: Count = 30
