@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from jarvis_workers.store.runs import Run
 
 STDOUT = "-"
 WRITE_BYTES = 1 << 16
+STATUS_WORDS = {"review": "to review"}
 
 
 @dataclass(frozen=True)
@@ -140,9 +141,8 @@ def exit_code(run: Run, body: dict[str, Any], fail_on: str | None) -> int:
     """Return the exit code of a run that is over, or paused."""
     if run.state in {"cancelled", "failed"}:
         return exits.FAILED
-    findings = fail_on is not None and any(
-        is_at_least(severity, fail_on) for severity in body["summary"]["by_severity"]
-    )
+    counted = body["summary"].get("at_risk", body["summary"]["by_severity"])
+    findings = fail_on is not None and any(is_at_least(severity, fail_on) for severity in counted)
     return exits.of_run(findings=findings, incomplete=run.state != "done")
 
 
@@ -152,7 +152,9 @@ def summary(run: Run, body: dict[str, Any], output: Path | None) -> str:
     missing = len(found["not_checked"])
     why = f" ({run.reason})" if run.state in {"paused", "failed"} else ""
     baseline = found.get("baseline")
-    findings = counted(found["total"], "new finding" if baseline else "finding")
+    findings = (
+        _judged(found) if "by_status" in found else counted(found["total"], "new finding" if baseline else "finding")
+    )
     said = f"run {run.id} {run.state}{why}: {findings} in {counted(found['scanned_files'], 'file')}"
     said += f"; known: {baseline['known']:,}" if baseline else ""
     said += f"; suppressed: {found['suppressed']:,}" if found.get("suppressed") else ""
@@ -161,6 +163,15 @@ def summary(run: Run, body: dict[str, Any], output: Path | None) -> str:
     if run.state == "paused":
         said += f"; go on with: jarvis runs resume {run.id}"
     return said + (f"; report: {output}" if output else "")
+
+
+def _judged(found: Mapping[str, Any]) -> str:
+    """Say what agents have made of the candidates."""
+    numbers = {"confirmed": 0, "review": 0, **found["by_status"], "dismissed": found["dismissed"]}
+    if undecided := numbers.pop("undecided", 0):
+        numbers["UNDECIDED"] = undecided
+    said = ", ".join(f"{number:,} {STATUS_WORDS.get(status, status)}" for status, number in numbers.items())
+    return f"of {counted(found['total'] + found['dismissed'], 'candidate')} {said},"
 
 
 def counted(number: int, noun: str) -> str:

@@ -1,4 +1,4 @@
-"""Carry out `jarvis sec fast`: here, or on a cluster."""
+"""Carry out a scan, and what agents make of it: here, or on a cluster."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,7 +18,7 @@ from jarvis_workers.service import absence, desk
 from jarvis_workers.service.rulebook import Chosen
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.sources import Source, open_source
-from jarvis_workers.service.submit import Request, submit
+from jarvis_workers.service.submit import Inquiry, Request, submit
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
@@ -26,14 +26,13 @@ from jarvis_workers.store.runs import Run
 if TYPE_CHECKING:
     from jarvis_workers.dispatch.broker import Doorbell
 
-KIND = "sec.fast"
-
 
 @dataclass(frozen=True)
 class Wanted:
     """What is to be scanned: `named` is a path or address, `globs` are those to include and to exclude.
 
     `baseline` is a report or a revision, `since` a revision, whose files are left out where they have not changed.
+    `inquiry` says how agents judge what is found, None that nobody does; `remark` is repeated in the report.
     """
 
     named: str
@@ -42,10 +41,19 @@ class Wanted:
     profile: bool = False
     baseline: str | None = None
     since: str | None = None
+    inquiry: Inquiry | None = None
+    remark: str | None = None
+
+    @property
+    def without_judges(self) -> "Wanted":
+        """What is to be known of a baseline."""
+        return replace(self, inquiry=None, remark=None)
 
 
 def scan_tree(settings: Settings, wanted: Wanted, asked: Delivery, *, detach: bool, quiet: bool) -> int:
     """Scan where the settings say, and report unless the run is detached from this command."""
+    if wanted.remark and not quiet:
+        typer.echo(f"jarvis: {wanted.remark}", err=True)
     if settings.place == "cluster":
         return _scan_on_cluster(settings, wanted, None if detach else asked, quiet)
     return _scan_here(settings, wanted, asked, quiet)
@@ -56,14 +64,14 @@ def _scan_here(settings: Settings, wanted: Wanted, asked: Delivery, quiet: bool)
     with desk.store_of(settings) as store:
         with display(quiet) as screen:
 
-            def scan(part: Part) -> Run:
+            def scan(part: Part, wanted: Wanted = wanted.without_judges) -> Run:
                 with desk.executor_of(settings, store, tell=screen.tell, show=screen.show) as local:
                     with part.opened as source:
                         request = _request(settings, source, wanted, local.executor)
                         run_id = submit(store, local.world.blobs, part.of(request), screen.packing)
                     return carry_out(local, run_id, screen)
 
-            run = scan(_compared(store, wanted, scan))
+            run = scan(_compared(store, wanted, scan), wanted)
         return deliver(store, desk.blobs_of(settings), run, asked, screen)
 
 
@@ -78,15 +86,15 @@ def _scan_on_cluster(settings: Settings, wanted: Wanted, asked: Delivery | None,
         blobs = desk.blobs_of(settings)
         with display(quiet) as screen:
 
-            def begin(part: Part) -> str:
+            def begin(part: Part, wanted: Wanted) -> str:
                 with part.opened as source:
                     request = _request(settings, source, wanted, fleet.EXECUTOR)
                     return submit(store, blobs, part.of(request), screen.packing)
 
             def scan(part: Part) -> Run:
-                return wait_for_workers(settings, store, begin(part), screen)
+                return wait_for_workers(settings, store, begin(part, wanted.without_judges), screen)
 
-            run_id = begin(_compared(store, wanted, scan))
+            run_id = begin(_compared(store, wanted, scan), wanted)
             if asked is None:
                 return leave(settings, store, bell, find_run(store, run_id), screen)
             run = wait_for_workers(settings, store, run_id, screen)
@@ -143,7 +151,9 @@ def request_for(settings: Settings, source: Source, kind: str, executor: str) ->
 
 def _request(settings: Settings, source: Source, wanted: Wanted, executor: str) -> Request:
     return replace(
-        request_for(settings, source, KIND, executor),
+        request_for(settings, source, "sec.agent" if wanted.inquiry else "sec.fast", executor),
+        agent=wanted.inquiry,
+        remark=wanted.remark,
         selection=desk.selection_of(settings, *wanted.globs),
         rules=wanted.rules,
         limits=desk.file_limits_of(settings),

@@ -1,56 +1,20 @@
-"""`jarvis sec`: scan a tree and report."""
+"""`jarvis sec`: scan a tree, have agents judge what was found, and report."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from jarvis_cli.main import Frame
-from jarvis_cli.options import Detach, Form, Output, Quiet, Where
 from jarvis_cli.rules import app as rules_app
 from jarvis_cli.rules import explain
-from jarvis_workers.errors import UsageError
+from jarvis_cli.scan_options import ScanOptions, flags_of, settings_of, taking_scan_options
 
 if TYPE_CHECKING:
+    from jarvis_cli.deliver import Delivery
+    from jarvis_cli.scan import Wanted
     from jarvis_workers.settings import Settings
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Find vulnerabilities in C, C++ and Rust.")
-
-Tree = Annotated[str, typer.Option("--path", "-p", metavar="PATH", help="The directory or file to scan.")]
-FailOn = Annotated[
-    str | None, typer.Option(metavar="LEVEL", help="Exit 1 at a finding of this severity or above: high, medium, low.")
-]
-Include = Annotated[
-    list[str] | None, typer.Option(metavar="GLOB", help="Only what matches this glob, as in .gitignore; repeatable.")
-]
-Exclude = Annotated[
-    list[str] | None, typer.Option(metavar="GLOB", help="Leave out what matches this glob; repeatable.")
-]
-DefaultExcludes = Annotated[bool, typer.Option(help="Leave out .git, build, out, target, third_party, vendor.")]
-Baseline = Annotated[
-    str | None, typer.Option(metavar="X", help="Only what is new: not in this report (JSON, SARIF) or git revision.")
-]
-Since = Annotated[str | None, typer.Option(metavar="REV", help="Only files that have changed since this git revision.")]
-Languages = Annotated[str | None, typer.Option(metavar="NAMES", help="c/cpp, rust or both, parted by a comma.")]
-MinConfidence = Annotated[
-    float | None, typer.Option(min=0, max=1, metavar="NUMBER", help="Report from this confidence on (0 to 1).")
-]
-Rules = Annotated[
-    str | None,
-    typer.Option("--rules", metavar="IDS", help="Only these rules, parted by commas, as in jarvis sec rules."),
-]
-ExcludeRules = Annotated[
-    str | None, typer.Option("--exclude-rules", metavar="IDS", help="Not these rules; on top of jarvis.yaml.")
-]
-Only = Annotated[str | None, typer.Option("--only", metavar="CATEGORIES", help="Only the rules of these categories.")]
-ProjectRules = Annotated[
-    bool, typer.Option("--project-rules", help="Use the rules in PATH/.jarvis/rules, too; of a directory you trust.")
-]
-Processes = Annotated[
-    int | None, typer.Option("--processes", "-j", min=1, metavar="NUMBER", help="How many children scan at a time.")
-]
-Cache = Annotated[bool, typer.Option("--cache/--no-cache", help="Scan only what has changed since.")]
-Profile = Annotated[bool, typer.Option("--profile", help="Say which rules and files take the time.")]
 
 EXAMPLES = """\
 \b
@@ -67,6 +31,43 @@ Examples:
 What is not checked is named in the report, and the exit code is 3.
 """
 
+AGENT_EXAMPLES = """\
+\b
+Examples:
+  export OPENAI_API_KEY=... OPENAI_MODEL=...      any server that speaks the OpenAI protocol
+  jarvis sec agent -p src                         Markdown on stdout
+  jarvis sec agent -p src -o report.html -g local the model group "local" of jarvis.yaml
+  jarvis sec agent -p src --max-findings 50       have the 50 most dangerous candidates judged
+  jarvis sec agent -p src --only buffer_overflow  one category
+  jarvis sec agent -p src --votes 3               ask three times about what is of severity high
+  jarvis sec agent -p . --fail-on high            exit 1 at what is confirmed, or to review
+
+\b
+What no agent could judge is undecided, says why, and the exit code is 3.
+Without a model the report is that of jarvis sec fast, and says so.
+"""
+
+Group = Annotated[str | None, typer.Option("--llm-group", "-g", metavar="GROUP", help="A model group of jarvis.yaml.")]
+ClusterLimit = Annotated[
+    int, typer.Option("--cluster-limit", "-c", min=1, max=1000, metavar="NUMBER", help="Candidates an agent clusters.")
+]
+MaxFindings = Annotated[
+    int | None, typer.Option(min=1, metavar="NUMBER", help="Have no more candidates judged: those of highest score.")
+]
+Votes = Annotated[
+    int, typer.Option(min=1, max=9, metavar="NUMBER", help="How often what is of severity high is asked about.")
+]
+SecondGroup = Annotated[
+    str | None, typer.Option("--second-group", metavar="GROUP", help="The model group of all votes but the first.")
+]
+SecondLook = Annotated[
+    bool, typer.Option("--second-look", help="Ask again with comments in sight; who differs is to review.")
+]
+Prose = Annotated[
+    Literal["en", "zh"] | None,
+    typer.Option("--lang", help="The language of what the model writes; by default that of the locale."),
+]
+
 
 @app.callback()
 def sec() -> None:
@@ -78,69 +79,46 @@ app.command(short_help="Say what a rule means, and how to silence it.")(explain)
 
 
 @app.command(epilog=EXAMPLES, short_help="Scan with the rules alone: no model.")
-def fast(
-    ctx: typer.Context,
-    path: Tree,
-    output: Output = None,
-    form: Form = None,
-    fail_on: FailOn = None,
-    include: Include = None,
-    exclude: Exclude = None,
-    default_excludes: DefaultExcludes = True,
-    baseline: Baseline = None,
-    since: Since = None,
-    languages: Languages = None,
-    min_confidence: MinConfidence = None,
-    rules: Rules = None,
-    exclude_rules: ExcludeRules = None,
-    only: Only = None,
-    project_rules: ProjectRules = False,
-    processes: Processes = None,
-    cache: Cache = True,
-    profile: Profile = False,
-    where: Where = None,
-    detach: Detach = False,
-    quiet: Quiet = False,
-) -> int:
+@taking_scan_options
+def fast(ctx: typer.Context, options: ScanOptions) -> int:
     """Scan with the rules alone and report: no model, nothing leaves this machine."""
-    flags = _flags_of_rules(rules, exclude_rules, only) | {
-        "scan.languages": languages,
-        "scan.exclude_dirs": None if default_excludes else (".jarvis",),
-        "report.min_confidence": min_confidence,
-        "processes": processes,
-        "cache.max_mb": None if cache else 0.0,
-        "where": where,
-    }
+    settings, wanted, asked = _read(ctx, options)
+    from jarvis_cli.scan import scan_tree  # noqa: PLC0415
+
+    return scan_tree(settings, wanted, asked, detach=options.detach, quiet=options.quiet)
+
+
+@app.command(epilog=AGENT_EXAMPLES, short_help="Scan, and have agents judge what was found.")
+@taking_scan_options
+def agent(
+    ctx: typer.Context,
+    options: ScanOptions,
+    group: Group = None,
+    cluster_limit: ClusterLimit = 50,
+    max_findings: MaxFindings = None,
+    votes: Votes = 1,
+    second_group: SecondGroup = None,
+    second_look: SecondLook = False,
+    lang: Prose = None,
+) -> int:
+    """Scan, have agents judge what was found by the code around it, and report what they have confirmed."""
+    settings, wanted, asked = _read(ctx, options)
+    from jarvis_cli import inquiry  # noqa: PLC0415
+
+    agents = inquiry.Asked(group, second_group, cluster_limit, max_findings, votes, second_look, lang)
+    return inquiry.inquire(settings, wanted, agents, asked, detach=options.detach, quiet=options.quiet)
+
+
+def _read(ctx: typer.Context, options: ScanOptions) -> "tuple[Settings, Wanted, Delivery]":
+    """Check all that was asked for, before any work is done."""
+    flags = flags_of(options)
+    settings = settings_of(options, flags)
     from jarvis_cli.choice import rules_for, tree_of  # noqa: PLC0415
     from jarvis_cli.deliver import delivery  # noqa: PLC0415  (the store takes a third of a second to import)
-    from jarvis_cli.scan import Wanted, scan_tree  # noqa: PLC0415
+    from jarvis_cli.scan import Wanted  # noqa: PLC0415
 
-    settings = _settings(flags, path, detach=detach)
-    asked = delivery(output, form, fail_on, (ctx.find_object(Frame) or Frame()).default_output)
-    chosen = rules_for(settings, flags, exclude_rules, tree_of(path) if project_rules else None)
-    globs = (tuple(include or ()), tuple(exclude or ()))
-    wanted = Wanted(path, globs, chosen, profile, baseline, since)
-    return scan_tree(settings, wanted, asked, detach=detach, quiet=quiet)
-
-
-def _flags_of_rules(rules: str | None, exclude_rules: str | None, only: str | None) -> dict[str, object]:
-    """Return the settings that flags make of rules. An unset variable in a script must not mean all rules."""
-    for flag, names in {"--rules": rules, "--exclude-rules": exclude_rules, "--only": only}.items():
-        if names is not None and not names.strip(" ,"):
-            raise UsageError(f"{flag}: names nothing; see all with: jarvis sec rules")
-    # Who names rules means them, whatever the settings switch off.
-    return {"rules.enable_only": rules, "rules.disable": () if rules else None, "rules.categories": only}
-
-
-def _settings(flags: dict[str, object], path: str, *, detach: bool) -> "Settings":
-    from jarvis_workers.settings import load_settings  # noqa: PLC0415
-
-    settings = load_settings(flags, directory=Path.cwd())
-    if detach and settings.place == "local":
-        raise UsageError(
-            "--detach is for runs on a cluster: a local run is carried out by this command; "
-            "leave it out, or put the command in the background"
-        )
-    if not path:
-        raise UsageError("-p is empty; give the directory or file to scan, . for this one")
-    return settings
+    asked = delivery(options.output, options.form, options.fail_on, (ctx.find_object(Frame) or Frame()).default_output)
+    tree = tree_of(options.path) if options.project_rules else None
+    chosen = rules_for(settings, flags, options.exclude_rules, tree)
+    globs = (tuple(options.include or ()), tuple(options.exclude or ()))
+    return settings, Wanted(options.path, globs, chosen, options.profile, options.baseline, options.since), asked

@@ -5,6 +5,7 @@ the same rule, in the same macro (its definition is the evidence) or on a path t
 That is verified once, for all of its places.
 """
 
+import heapq
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from jarvis_workers.sec.finding import Described, score_of
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.trail import read_trail
 
-__all__ = ["Batch", "Place", "Shared", "batches", "is_plain", "merge_across", "place_of"]
+__all__ = ["Batch", "Place", "Shared", "batches", "is_plain", "merge_across", "place_of", "worst"]
 
 MACRO = re.compile(r"#\s*define\s+(\w+)")
 CALL = re.compile(r"\b([A-Za-z_]\w*)\s*!?\(")
@@ -53,6 +54,11 @@ def place_of(gid: int, found: Described, severities: Mapping[str, str]) -> Place
     """Return what planning needs; `severities` are those given to rules."""
     score = score_of(found.confidence, severities.get(found.pattern))
     return Place(gid, found.file, score, _shared(found))
+
+
+def worst(places: Iterable[Place], most: int) -> list[Place]:
+    """Return the `most` of highest score, in the order they came."""
+    return sorted(heapq.nsmallest(most, places, key=lambda place: (-place.score, place.gid)), key=lambda one: one.gid)
 
 
 def batches(places: Iterable[Place], limit: int) -> list[Batch]:

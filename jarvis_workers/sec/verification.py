@@ -72,10 +72,17 @@ class Verification:
     """The conversations about a cluster; `agent` has the tools of all of them."""
 
     def __init__(
-        self, prepared: Prepared, tools: Toolbox, *, profile: Profile, marks: Marks, limits: Limits | None = None
+        self,
+        prepared: Prepared,
+        tools: Toolbox,
+        *,
+        profiles: tuple[Profile, Profile],
+        marks: Marks,
+        limits: Limits | None = None,
     ) -> None:
+        """`profiles` are those of the model of the first vote, and of the model of the others."""
         self._prepared, self._tools = prepared, tools
-        self._profile, self._marks = profile, marks
+        self._profiles, self._marks = profiles, marks
         self._left = limits or Limits()
         self._suspicions = list(prepared.suspicions)
         self.agent = self._agent(tools)
@@ -157,7 +164,7 @@ class Verification:
         language = self._prepared.cluster.language
         system = fill_from(PROMPTS, "verify_system", language=language, scripts=RUN in tools.names)
         about = Definition(system, name="Jarvis verifier", auto_complete=False, language=language, vote=vote)
-        return Agent(about, tools, profile=self._profile, marks=self._marks, form=FORM, limits=self._left)
+        return Agent(about, tools, profile=self._profiles[vote > 0], marks=self._marks, form=FORM, limits=self._left)
 
     def _task(self, agent: Agent, numbers: Iterable[int], view: View) -> str:
         prepared, guard = self._prepared, agent.guard

@@ -20,6 +20,11 @@ def model_name(settings: Settings, asked: str | None, environ: Mapping[str, str]
     return found
 
 
+def models_are_set(settings: Settings, environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether there is any model to ask."""
+    return bool(all_groups(settings.models, environ))
+
+
 def model_facts(settings: Settings, environ: Mapping[str, str] = os.environ) -> dict[str, dict[str, Any]]:
     """Return all groups as plain data, keys and all: for a pipe to those who ask, and nowhere else."""
     return {name: _facts(group, environ) for name, group in all_groups(settings.models, environ).items()}

@@ -11,7 +11,7 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.earlier import read_result
 from jarvis_workers.steps.profile import merge
 from jarvis_workers.steps.write_report import REPORT, load, report_body
-from jarvis_workers.store import artifacts, jobs, stages, talks
+from jarvis_workers.store import artifacts, jobs, stages, talks, verdicts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
@@ -34,6 +34,7 @@ def run_part(store: Store, run: Run) -> dict[str, Any]:
     with store.read() as session:
         progress = stages.progress(session, run.id)
         taken = talks.total(session, run.id)
+        tiers = verdicts.sandboxes(session, run.id)
     return {
         "id": run.id,
         "kind": run.kind,
@@ -51,6 +52,8 @@ def run_part(store: Store, run: Run) -> dict[str, Any]:
         "ended_at": _iso(run.ended_at),
         "seconds": _seconds(run.created_at, run.ended_at),
         "cost": round(taken.cost, 6),
+        **({"sandbox": tiers} if tiers else {}),
+        **({"remark": run.options["remark"]} if "remark" in run.options else {}),
         "stages": {stage.name: _stage(stage) for stage in progress},
     }
 

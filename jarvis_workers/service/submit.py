@@ -22,6 +22,7 @@ from jarvis_workers.steps.flow import FLOWS
 from jarvis_workers.store import artifacts, baselines, jobs, runs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run, SnapshotFacts
+from jarvis_workers.tools.tool import Language
 
 BATCHES_PER_PROCESS = 4
 SMALLEST_BATCH_BYTES = 1 << 20
@@ -35,13 +36,42 @@ class AgentTask:
     model_group: str
     limits: AgentLimits
 
+    @property
+    def options(self) -> dict[str, Any]:
+        return {"task": self.task, "model_group": self.model_group, "agent_limits": asdict(self.limits)}
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """How agents judge what a scan finds: by the model of which group, within which limits, in which language.
+
+    At most `cluster_limit` candidates are put to one agent; what is of high severity gets `votes`, all but the first by
+    the `second_group` if there is one; `max_findings` are the candidates judged at most, the worst first.
+    """
+
+    model_group: str
+    limits: AgentLimits
+    language: Language = "en"
+    cluster_limit: int = 50
+    votes: int = 1
+    second_group: str | None = None
+    second_look: bool = False
+    max_findings: int | None = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        names = ("model_group", "cluster_limit", "votes", "second_group", "second_look", "max_findings")
+        chosen = {name: getattr(self, name) for name in names}
+        return {**chosen, "lang": self.language, "agent_limits": asdict(self.limits)}
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """What a user asks for. `run_id` is new, `executor` carries it out; `root` names the tree if `path` does not.
 
     With `profile` times are taken; then nothing is taken from the `cache`, as what is not done takes no time.
-    What the `baseline` knew is kept with the run, so that its report says the same later.
+    What the `baseline` knew is kept with the run, so that its report says the same later. The `remark` is repeated in
+    its report.
     """
 
     run_id: str
@@ -60,7 +90,8 @@ class Request:
     profile: bool = False
     baseline: Baseline | None = None
     may_be_empty: bool = False
-    agent: AgentTask | None = None
+    agent: AgentTask | Inquiry | None = None
+    remark: str | None = None
 
 
 def submit(store: Store, blobs: Blobs, request: Request, on_progress: Callable[[int, int], None] | None = None) -> str:
@@ -117,14 +148,11 @@ def _options(request: Request, snapshot: Snapshot) -> dict[str, Any]:
         "limits": request.limits._asdict(),
         "cache": request.cache and not request.profile,
         **({"profile": True} if request.profile else {}),
-        **(_task(request.agent) if request.agent else {}),
+        **(request.agent.options if request.agent else {}),
+        **({"remark": request.remark} if request.remark else {}),
         **({"baseline": _compared(request, request.baseline)} if request.baseline else {}),
         **({"rules": dict(request.rules.facts)} if request.rules.facts else {}),
     }
-
-
-def _task(asked: AgentTask) -> dict[str, Any]:
-    return {"task": asked.task, "model_group": asked.model_group, "agent_limits": asdict(asked.limits)}
 
 
 def _compared(request: Request, baseline: Baseline) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers.agent.limits import Limits
 from jarvis_workers.paths import from_shown
-from jarvis_workers.sec.batching import Batch, batches, place_of
+from jarvis_workers.sec.batching import Batch, batches, place_of, worst
 from jarvis_workers.sec.clustering import Cluster, Seen, cluster, clusterer, locate, question_of, without_model
 from jarvis_workers.sec.finding import Numbered, score_of
 from jarvis_workers.snapshots.blobs import Blobs
@@ -63,6 +63,8 @@ def plan_on(run: Run, _: Blobs, earlier: Earlier) -> Iterator[NewJob]:
     """Yield a job for each batch of candidates that count."""
     severities = severities_of(run)
     places = [place_of(gid, found, severities) for gid, found in earlier.counted()]
+    if most := run.options.get("max_findings"):
+        places = worst(places, most)
     for batch in batches(places, run.options.get("cluster_limit", CLUSTER_LIMIT)):
         yield _job(run.snapshot_id, batch)
 

@@ -79,10 +79,12 @@ def _verdict(session: Session, run: runs.Run) -> tuple[str, str | None]:
         return "incomplete" if stage_of(run.kind, last).queue == AGENT_QUEUE else "failed", why
     failed = sum(stage.failed for stage in progress)
     snapshot = runs.snapshot(session, run.snapshot_id)
-    not_checked = sum(stage.not_checked for stage in progress) + (snapshot.not_checked if snapshot else 0)
-    if failed or not_checked:
-        return "incomplete", f"{failed} jobs failed, {not_checked} files or directories were not checked"
-    return "done", None
+    undecided = sum(stage.not_checked for stage in progress if stage_of(run.kind, stage.name).streamed)
+    not_checked = sum(stage.not_checked for stage in progress) - undecided + (snapshot.not_checked if snapshot else 0)
+    if not (failed or not_checked or undecided):
+        return "done", None
+    said = f"{failed} jobs failed, {not_checked} files or directories were not checked"
+    return "incomplete", said + (f", {undecided} candidates are undecided" if undecided else "")
 
 
 class Controller:

@@ -97,15 +97,23 @@ class Talks:
         self.store.close()
 
     @contextmanager
-    def open(self, job: Claimed, group: str, about: str, lines: Sequence[bytes] = ()) -> Iterator["Talk"]:
-        """Open the conversation of a job about something, such as its input's hash; `lines` are what it was told."""
+    def open(
+        self, job: Claimed, group: str, about: str, lines: Sequence[bytes] = (), second: str | None = None
+    ) -> Iterator["Talk"]:
+        """Open the conversation of a job about something, such as its input's hash; `lines` are what it was told.
+
+        The `second` group is asked for all votes but the first.
+        """
+        platforms = (self._platform(group), self._platform(second or group))
+        with ExitStack() as stack:
+            yield Talk(self, job, platforms, make_marks(self._secret, about), list(lines), stack)
+
+    def _platform(self, group: str) -> Platform:
         chosen = self.means.groups.get(group)
         if chosen is None:
             known = ", ".join(self.means.groups) or "none"
             raise StepFailed(f'there is no model group "{group}" here; there are: {known}; see models in jarvis.yaml')
-        platform = self.means.providers.open(chosen)
-        with ExitStack() as stack:
-            yield Talk(self, job, platform, make_marks(self._secret, about), list(lines), stack)
+        return self.means.providers.open(chosen)
 
     async def unpack(self, blobs: Blobs, snapshot_id: str) -> Path:
         """Return the directory of a snapshot's files."""
@@ -138,13 +146,21 @@ class Talk:
     """One conversation."""
 
     def __init__(
-        self, shared: Talks, job: Claimed, platform: Platform, marks: Marks, lines: list[bytes], stack: ExitStack
+        self,
+        shared: Talks,
+        job: Claimed,
+        platforms: tuple[Platform, Platform],
+        marks: Marks,
+        lines: list[bytes],
+        stack: ExitStack,
     ) -> None:
         self._shared, self._job, self.marks = shared, job, marks
         self._log = _StoredLog(shared.journal, job, lines)
         self._stack = stack
-        remembering = Remembering(platform, shared.answers(), offline=shared.means.offline)
-        self.platform: Platform = _Counted(remembering, self._note)
+        kept, offline = shared.answers(), shared.means.offline
+        first, second = (_Counted(Remembering(one, kept, offline=offline), self._note) for one in platforms)
+        self.platform: Platform = _Voting(first, second)
+        self.profiles = (first.profile, second.profile)
 
     @property
     def lines(self) -> list[bytes]:
@@ -210,6 +226,20 @@ class _Counted:
         reply = await self._platform.ask_async(request)
         self._note(reply)
         return reply
+
+
+class _Voting:
+    """The platform of the first vote, and of everything else; the other votes are those of the second."""
+
+    def __init__(self, first: Platform, second: Platform) -> None:
+        self.name, self.model, self.profile = first.name, first.model, first.profile
+        self._platforms = (first, second)
+
+    def ask(self, request: Request, hear: Hear | None = None) -> Reply:
+        return self._platforms[request.vote > 0].ask(request, hear)
+
+    async def ask_async(self, request: Request) -> Reply:
+        return await self._platforms[request.vote > 0].ask_async(request)
 
 
 class _StoredAnswers:

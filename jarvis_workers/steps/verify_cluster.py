@@ -26,6 +26,7 @@ from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewVerdict
 from jarvis_workers.tools.reading import read_code
 from jarvis_workers.tools.registry import Toolbox
+from jarvis_workers.tools.sandbox.values import Tier
 from jarvis_workers.tools.tree import DirectoryTree
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class Work:
     cluster: Cluster
     snapshot_id: str
     model_group: str
+    second_group: str | None
     limits: Limits
     lines: list[bytes]
 
@@ -61,7 +63,8 @@ def load(session: "Session", run: Run, job: Claimed) -> Work:
         second_look=options.get("second_look", False),
     )
     limits = Limits(**options["agent_limits"])
-    return Work(job, cluster, run.snapshot_id, options["model_group"], limits, talks.lines(session, job.id))
+    groups = (options["model_group"], options.get("second_group"))
+    return Work(job, cluster, run.snapshot_id, *groups, limits, talks.lines(session, job.id))
 
 
 async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
@@ -70,16 +73,14 @@ async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
     index = _index_of(root)
     prepared = await asyncio.to_thread(prepare, work.cluster, index)
     about = prepared.about
-    with talks.open(work.job, work.model_group, about, work.lines) as talk:
+    with talks.open(work.job, work.model_group, about, work.lines, work.second_group) as talk:
         tools = Toolbox([read_code(PlacedTree(index), "blanked"), *talk.scripts(root)])
-        verification = Verification(
-            prepared, tools, profile=talk.platform.profile, marks=talk.marks, limits=work.limits
-        )
+        verification = Verification(prepared, tools, profiles=talk.profiles, marks=talk.marks, limits=work.limits)
         verdicts = await talk.lead(verification.run(), verification.agent, {"about": about})
         return Commit(
             not_checked=tuple(_undecided(work.cluster, verdicts)),
             artifacts=((transcript_name(work.job.id), b"\n".join(talk.lines)),),
-            verdicts=tuple(map(_stored, verdicts)),
+            verdicts=tuple(_stored(verdict, talks.tier) for verdict in verdicts),
         )
 
 
@@ -95,11 +96,11 @@ def _undecided(cluster: Cluster, verdicts: Sequence[Verdict]) -> Iterator[tuple[
             yield from_shown(found.file), f"candidate {gid} in line {found.line} is undecided: {verdict.reason}"
 
 
-def _stored(verdict: Verdict) -> NewVerdict:
-    facts = {name: getattr(verdict, name) for name in NewVerdict._fields}
+def _stored(verdict: Verdict, tier: Tier) -> NewVerdict:
+    facts = {name: getattr(verdict, name) for name in NewVerdict._fields if name != "sandbox"}
     evidence = [asdict(one) for one in verdict.evidence]
     commands = [{"interpreter": interpreter, "script": script} for interpreter, script in verdict.commands]
-    return NewVerdict(**{**facts, "evidence": _text(evidence), "commands": _text(commands)})
+    return NewVerdict(**{**facts, "evidence": _text(evidence), "commands": _text(commands)}, sandbox=tier)
 
 
 def _text(found: Sequence[Mapping[str, Any]]) -> str:

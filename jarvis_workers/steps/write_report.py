@@ -17,6 +17,7 @@ from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.steps.counted import known_of, severities_of
 from jarvis_workers.steps.flow_rules import flow_patterns, rules_blob
 from jarvis_workers.steps.gaps import Jobs, what_is_missing
+from jarvis_workers.steps.judged import statuses_of, with_verdicts
 from jarvis_workers.store import candidates, jobs, stages
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewJob
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 REPORT = "report"
 STAGES = frozenset(Jobs._fields)
+LISTS = ("issues", "dismissed", "suppressed")
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,10 @@ def load(session: "Session", run: Run, _: Claimed | None = None) -> ReportWork:
         run.options["min_confidence"],
         severities=severities_of(run),
         known=known_of(session, run),
+        statuses=statuses_of(session, run),
     )
+    findings.issues = list(with_verdicts(session, run, findings.issues))
+    findings.dismissed = list(with_verdicts(session, run, findings.dismissed))
     theirs = {name: jobs.outcomes(session, run.id, name) for name in stages.names(session, run.id) if name in STAGES}
     return ReportWork(run, findings, Jobs(**{"scan": []} | theirs))
 
@@ -58,19 +63,20 @@ def decide(work: ReportWork, blobs: Blobs) -> Commit:
     """Return the body as an artifact."""
     body = report_body(work, blobs)
     # Issue by issue: one odd character would make four bytes of every other in a text of all.
-    issues, suppressed = (b",".join(map(_encoded, body.get(kind, ()))) for kind in ("issues", "suppressed"))
-    content = b'{"summary":%b,"issues":[%b],"suppressed":[%b]}' % (_encoded(body["summary"]), issues, suppressed)
+    lists = [b'"%b":[%b]' % (kind.encode(), b",".join(map(_encoded, body.get(kind, ())))) for kind in LISTS]
+    content = b'{"summary":%b,%b}' % (_encoded(body["summary"]), b",".join(lists))
     return Commit(artifacts=((REPORT, content),))
 
 
 def list_issues(session: "Session", run: Run) -> Iterator[dict[str, Any]]:
     """Yield every issue of a run, also those beyond what a report lists."""
-    least, known = run.options["min_confidence"], known_of(session, run)
-    return every_issue(
-        lambda: begin_aside(known).counted(candidates.read(session, run.id), least),
+    least, known, statuses = run.options["min_confidence"], known_of(session, run), statuses_of(session, run)
+    issues = every_issue(
+        lambda: begin_aside(known, statuses).counted(candidates.read(session, run.id), least),
         least,
         severities=severities_of(run),
     )
+    return with_verdicts(session, run, issues)
 
 
 def report_body(work: ReportWork, blobs: Blobs) -> dict[str, Any]:

@@ -165,6 +165,7 @@ class VerdictRow(SQLModel, table=True):
     evidence: str = Field(sa_type=Text)
     reason: str | None = Field(default=None, sa_type=Text)
     commands: str = Field(sa_type=Text)
+    sandbox: str | None = Field(default=None, max_length=1)
 
 
 class BaselineRow(SQLModel, table=True):

@@ -88,7 +88,8 @@ class NewCluster(NamedTuple):
 class NewVerdict(NamedTuple):
     """What was found out about a candidate; `status` is confirmed, dismissed, review or undecided.
 
-    `evidence` and `commands` are JSON; `reason` says why it is none of the first two.
+    `evidence` and `commands` are JSON; `reason` says why it is none of the first two; `sandbox` is the tier that
+    confined the commands.
     """
 
     gid: int
@@ -101,6 +102,7 @@ class NewVerdict(NamedTuple):
     evidence: str
     reason: str | None
     commands: str
+    sandbox: str | None = None
 
 
 class Commit(NamedTuple):

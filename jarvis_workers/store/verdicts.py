@@ -1,6 +1,6 @@
 """Verdicts: insert what a job found out, read those of a run in the order of their gids."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import insert as insert_into
@@ -12,6 +12,7 @@ from jarvis_workers.store.tables import VERDICT
 from jarvis_workers.store.values import NewVerdict
 
 READ_ROWS = 500
+COLUMNS = tuple(VERDICT.c[name] for name in NewVerdict._fields)
 
 
 def insert(session: Session, run_id: str, job_id: int, verdicts: Sequence[NewVerdict]) -> None:
@@ -23,9 +24,27 @@ def insert(session: Session, run_id: str, job_id: int, verdicts: Sequence[NewVer
 
 def read(session: Session, run_id: str) -> Iterator[NewVerdict]:
     """Yield the verdicts of a run as of now."""
-    chosen = select(*[VERDICT.c[name] for name in NewVerdict._fields]).where(VERDICT.c.run_id == run_id)
+    chosen = select(*COLUMNS).where(VERDICT.c.run_id == run_id)
     rows = session.execute(chosen.order_by(VERDICT.c.gid).execution_options(yield_per=READ_ROWS))
     return (NewVerdict(*row) for row in rows)
+
+
+def of_gids(session: Session, run_id: str, gids: Collection[int]) -> list[NewVerdict]:
+    """Return the verdicts about some candidates of a run, as far as there are any."""
+    chosen = select(*COLUMNS).where(VERDICT.c.run_id == run_id, VERDICT.c.gid.in_(gids)).order_by(VERDICT.c.gid)
+    return [NewVerdict(*row) for row in session.execute(chosen)]
+
+
+def statuses(session: Session, run_id: str) -> dict[int, str]:
+    """Return the status of each candidate that has a verdict, by gid."""
+    rows = session.execute(select(VERDICT.c.gid, VERDICT.c.status).where(VERDICT.c.run_id == run_id))
+    return {gid: status for gid, status in rows}
+
+
+def sandboxes(session: Session, run_id: str) -> list[str]:
+    """Return the tiers of the sandboxes in which the scripts of a run were confined."""
+    chosen = select(VERDICT.c.sandbox).where(VERDICT.c.run_id == run_id, VERDICT.c.sandbox.is_not(None)).distinct()
+    return sorted(session.execute(chosen).scalars())
 
 
 def _told(verdict: NewVerdict) -> dict[str, Any]:

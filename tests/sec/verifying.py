@@ -86,7 +86,7 @@ def verify(
 ) -> list[Verdict]:
     """Lead a verification to its end."""
     ready = ready or prepared()
-    verification = Verification(ready, tools or toolbox(ready), profile=profile, marks=marks, limits=limits)
+    verification = Verification(ready, tools or toolbox(ready), profiles=(profile, profile), marks=marks, limits=limits)
     return drive(verification.run(), World(platform, verification.agent.tools))
 
 

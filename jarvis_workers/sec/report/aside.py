@@ -1,4 +1,4 @@
-"""Set aside what a report neither lists nor counts as an issue: what is suppressed, and what a baseline knew.
+"""Set aside what a report does not count as an issue: what is suppressed or dismissed, and what a baseline knew.
 
 A baseline knows how many findings have a fingerprint: of three equal lines where there were two, one is new.
 """
@@ -17,12 +17,18 @@ UNCHANGED = "not changed since "
 
 @dataclass(slots=True)
 class Aside:
-    """What was set aside; `left` is what the baseline knew and nobody has found again, None without a baseline."""
+    """What was set aside; `left` is what the baseline knew and nobody has found again, None without a baseline.
+
+    `statuses` are those of the verdicts by gid, None where there were to be none.
+    """
 
     left: Counter[str] | None = None
+    statuses: Mapping[int, str] | None = None
     known: int = 0
     total_suppressed: int = 0
     suppressed: list[Numbered] = field(default_factory=list)
+    total_dismissed: int = 0
+    dismissed: list[Numbered] = field(default_factory=list)
     _hidden: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -40,13 +46,22 @@ class Aside:
                 yield gid, found
             elif found.suppressed is not None:
                 self._suppress(gid, found)
-            elif not self._is_known(found):
+            elif self._is_known(found):
+                continue
+            elif self.statuses and self.statuses.get(gid) == "dismissed":
+                self._dismiss(gid, found)
+            else:
                 yield gid, found
 
     def _suppress(self, gid: int, found: Described) -> None:
         self.total_suppressed += 1
         if len(self.suppressed) < KEPT_MAX:
             self.suppressed.append((gid, found))
+
+    def _dismiss(self, gid: int, found: Described) -> None:
+        self.total_dismissed += 1
+        if len(self.dismissed) < KEPT_MAX:
+            self.dismissed.append((gid, found))
 
     def _is_known(self, found: Described) -> bool:
         if not self.left:
@@ -74,9 +89,9 @@ def nothing_changed(summary: Mapping[str, Any]) -> str | None:
     return reasons[0] if reasons and not summary["scanned_files"] else None
 
 
-def begin_aside(known: Mapping[str, int] | None) -> Aside:
-    """Begin with what a baseline knew, or with None where there is no baseline."""
-    return Aside(None if known is None else Counter(known))
+def begin_aside(known: Mapping[str, int] | None, statuses: Mapping[int, str] | None = None) -> Aside:
+    """Begin with what a baseline knew, or with None where there is no baseline; with verdicts, or None likewise."""
+    return Aside(None if known is None else Counter(known), statuses)
 
 
 def _fingerprint(found: Described) -> str:

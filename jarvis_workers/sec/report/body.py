@@ -33,6 +33,9 @@ ID_LENGTH = 6
 ISSUES_MAX = 25_000
 REMARKS_MAX = 1_000
 MIN_CONFIDENCE = 0.4
+CONFIRMED, REVIEW, UNDECIDED, DISMISSED = "confirmed", "review", "undecided", "dismissed"
+STATUSES = (CONFIRMED, REVIEW, UNDECIDED)
+AT_RISK = frozenset({CONFIRMED, REVIEW})
 
 # By rule.
 Severities = Mapping[str, str]
@@ -51,6 +54,9 @@ class Findings:
     categories: Counter[str] = field(default_factory=Counter)
     severities: Counter[str] = field(default_factory=Counter)
     file_scores: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    statuses: Counter[str] = field(default_factory=Counter)
+    at_risk: Counter[str] = field(default_factory=Counter)
+    dismissed: list[dict[str, Any]] = field(default_factory=list)
     suppressed: list[dict[str, Any]] = field(default_factory=list)
     aside: Aside = field(default_factory=Aside)
 
@@ -62,13 +68,15 @@ def gather(
     *,
     severities: Severities = AS_IT_IS,
     known: Mapping[str, int] | None = None,
+    statuses: Mapping[int, str] | None = None,
 ) -> Findings:
     """Go once through the candidates, each with its gid; keep the `most` of highest score, in the order they came.
 
     `severities` are those given to rules, whatever the confidence of their findings; `known` says how many findings
-    with a fingerprint a baseline has: they are set aside, as are those that a comment suppresses.
+    with a fingerprint a baseline has: they are set aside, as are those that a comment suppresses. `statuses` are those
+    of verdicts, by gid, None where nobody was to judge: what has none is undecided, and what is dismissed set aside.
     """
-    findings, names = Findings(aside=begin_aside(known)), list[str]()
+    findings, names = Findings(aside=begin_aside(known, statuses)), list[str]()
     counted = _counted(findings.aside.counted(numbered, min_confidence), min_confidence, (findings, names), severities)
     best = heapq.nlargest(most, counted, key=lambda entry: _weigh(entry[2], severities)[1])
     lengths = _lengths(names)
@@ -76,7 +84,12 @@ def gather(
         _issue(names[place], lengths, (gid, found), severities)
         for place, gid, found in sorted(best, key=lambda entry: entry[0])
     ]
-    findings.suppressed = list(_suppressed(findings.aside, names, severities))
+    aside = findings.aside
+    findings.dismissed = [issue | {"status": DISMISSED} for issue in _beside(aside.dismissed, names, severities)]
+    findings.suppressed = [
+        issue | {"suppression": {"kind": "inSource", "justification": found.suppressed}}
+        for issue, (_, found) in zip(_beside(aside.suppressed, names, severities), aside.suppressed, strict=True)
+    ]
     return findings
 
 
@@ -100,7 +113,7 @@ def build(
     remarks: Iterable[Sequence[Any]] = (),
     baseline: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return {"summary": ..., "issues": [...]}, and "suppressed" ones where there are any.
+    """Return {"summary": ..., "issues": [...]}, and "dismissed" and "suppressed" ones where there are any.
 
     `not_checked` and `excluded` are (file, reason); `left_out` counts files by reason; `remarks` are (file, line, the
     comment that suppresses, what is to be said of it); `baseline` says what the findings were compared with.
@@ -109,6 +122,7 @@ def build(
     return {
         "summary": {
             **_totals(findings),
+            **(_judged(findings) if findings.aside.statuses is not None else {}),
             "scanned_files": scanned_files,
             "not_checked": [{"file": file, "reason": reason} for file, reason in sorted(set(not_checked))],
             "below_min_confidence": findings.weaker,
@@ -120,6 +134,7 @@ def build(
             "excluded": [{"path": path, "reason": reason} for path, reason in sorted(set(excluded))],
         },
         "issues": findings.issues,
+        **({"dismissed": findings.dismissed} if findings.dismissed else {}),
         **({"suppressed": findings.suppressed} if findings.suppressed else {}),
     }
 
@@ -139,6 +154,10 @@ def _counted(
         findings.languages[found.language] += 1
         findings.categories[found.category] += 1
         findings.severities[severity] += 1
+        if findings.aside.statuses is not None:
+            status = findings.aside.statuses.get(gid, UNDECIDED)
+            findings.statuses[status] += 1
+            findings.at_risk[severity] += status in AT_RISK
         names.append(_full_id(found))
         yield findings.total, gid, found
         findings.total += 1
@@ -158,13 +177,24 @@ def _totals(findings: Findings) -> dict[str, Any]:
     }
 
 
-def _suppressed(aside: Aside, names: Sequence[str], severities: Severities) -> Iterator[dict[str, Any]]:
-    """Yield issues with the words that suppress them; their names differ from those of the others."""
-    full = [_full_id(found) for _, found in aside.suppressed]
+def _judged(findings: Findings) -> dict[str, Any]:
+    """Count by status, and by severity what is a risk as far as anybody knows: `at_risk` is what may fail a build."""
+    aside = findings.aside
+    listed = len(findings.dismissed)
+    return {
+        "by_status": _in_order(findings.statuses, STATUSES),
+        "at_risk": _in_order(findings.at_risk, WORST_FIRST),
+        "dismissed": aside.total_dismissed,
+        **({"dismissed_not_listed": aside.total_dismissed - listed} if listed < aside.total_dismissed else {}),
+    }
+
+
+def _beside(numbered: Sequence[Numbered], names: Sequence[str], severities: Severities) -> Iterator[dict[str, Any]]:
+    """Yield issues of what was set aside; their names differ from those of the others."""
+    full = [_full_id(found) for _, found in numbered]
     lengths = _lengths([*names, *full]) if full else {}
-    for name, numbered in zip(full, aside.suppressed, strict=True):
-        suppression = {"kind": "inSource", "justification": numbered[1].suppressed}
-        yield _issue(name, lengths, numbered, severities) | {"suppression": suppression}
+    for name, one in zip(full, numbered, strict=True):
+        yield _issue(name, lengths, one, severities)
 
 
 def _remarked(remarks: Iterable[Sequence[Any]]) -> dict[str, Any]:

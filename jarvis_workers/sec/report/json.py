@@ -6,7 +6,7 @@ What a terminal would obey, or what would change the direction of the rest, is w
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 DENSE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -15,14 +15,25 @@ OBEYED = re.compile("[\x80-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufe
 
 
 def render_json(body: Mapping[str, Any], run: Mapping[str, Any]) -> Iterator[str]:
-    """Yield {"run": ..., "summary": ..., "issues": [...]}, as `json.dumps(indent=2)` writes it, and a newline."""
+    """Yield {"run": ..., "summary": ..., "issues": [...]}, as `json.dumps(indent=2)` writes it, and a newline.
+
+    What verdicts dismiss is "dismissed", where there is any.
+    """
     head = json.dumps({"run": run, "summary": body["summary"]}, ensure_ascii=False, indent=2)
-    yield f'{harmless(head[:-2])},\n  "issues": ['
+    yield harmless(head[:-2])
+    yield from _listed("issues", body["issues"])
+    if body.get("dismissed"):
+        yield from _listed("dismissed", body["dismissed"])
+    yield "\n}\n"
+
+
+def _listed(name: str, issues: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    yield f',\n  "{name}": ['
     before, close = "\n    ", "]"
-    for issue in body["issues"]:
+    for issue in issues:
         yield f"{before}{harmless(_indented(issue))}"
         before, close = ",\n    ", "\n  ]"
-    yield f"{close}\n}}\n"
+    yield close
 
 
 def json_line(row: Mapping[str, Any]) -> str:
@@ -41,7 +52,7 @@ def harmless(text: str) -> str:
 
 
 def _indented(issue: Mapping[str, Any]) -> str:
-    """Issues without a path are flat, so that every separator stands between two of their fields."""
-    if "path" in issue:
+    """Most issues are flat, so that every separator stands between two of their fields."""
+    if "path" in issue or "quotes" in issue:
         return json.dumps(issue, ensure_ascii=False, indent=2).replace("\n", "\n    ")
     return f"{{\n      {INNER.encode(issue)[1:-1]}\n    }}"

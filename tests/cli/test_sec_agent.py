@@ -1,0 +1,160 @@
+"""`jarvis sec agent`: what agents make of what a scan has found, in a report, and what goes wrong."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.agents.server import FAULTS, Body, ModelServer, Step
+from tests.cli.commands import Jarvis
+from tests.judging import judge
+
+CALL = """\
+#include <stdlib.h>
+#include <string.h>
+void copy_{n}(char *to, const char *from)
+{{
+    strcpy(to, from);
+}}
+int number_{n}(const char *text)
+{{
+    return atoi(text);
+}}
+"""
+STATUSES = {"confirmed", "dismissed", "review", "undecided"}
+
+
+@pytest.fixture
+def tree(jarvis: Jarvis) -> Path:
+    return jarvis.tree("src", {f"f{n}.c": CALL.format(n=n) for n in range(8)})
+
+
+def set_models(jarvis: Jarvis, **servers: ModelServer) -> None:
+    groups = {
+        name: {"model": name, "base_url": server.url, "profile": "openai", "api_key": "k"}
+        for name, server in servers.items()
+    }
+    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": groups, "model_group": next(iter(groups))}))
+
+
+def report(jarvis: Jarvis, *more: object) -> tuple[int, dict[str, Any], str]:
+    ended = jarvis("sec", "agent", "-p", "src", "--format", "json", "--lang", "en", *more)
+    return ended.code, json.loads(ended.out), ended.err
+
+
+def judged(found: dict[str, Any]) -> list[dict[str, Any]]:
+    return [*found["issues"], *found.get("dismissed", [])]
+
+
+def test_every_candidate_ends_with_a_status_and_what_was_found_out(jarvis: Jarvis, tree: Path) -> None:
+    with ModelServer(forever=judge) as server:
+        set_models(jarvis, m=server)
+        code, found, err = report(jarvis)
+
+    issues = judged(found)
+    statuses = Counter(issue["status"] for issue in issues)
+    summary = found["summary"]
+    assert set(statuses) == STATUSES
+    assert code == 3
+    assert sorted(issue["gid"] for issue in issues) == list(range(1, len(issues) + 1))
+    assert summary["by_status"] == {name: statuses[name] for name in ("confirmed", "review", "undecided")}
+    assert summary["dismissed"] == statuses["dismissed"] == len(found["dismissed"])
+    assert f"{statuses['undecided']} UNDECIDED" in err
+    confirmed = next(issue for issue in issues if issue["status"] == "confirmed")
+    assert confirmed["trigger_path"].startswith(confirmed["file"])
+    assert confirmed["quotes"] == [
+        {"file": confirmed["file"], "line": confirmed["line"], "quote": confirmed["evidence"]}
+    ]
+    assert confirmed["verification"]
+    assert all(issue["reason"] for issue in issues if issue["status"] in ("review", "undecided"))
+    assert found["run"]["sandbox"][0] in "ABC"
+    assert found["run"]["model"]["calls"] == len(server.requests)
+
+
+def test_a_second_run_over_the_same_code_asks_nothing_and_finds_the_same(jarvis: Jarvis, tree: Path) -> None:
+    with ModelServer(forever=judge) as server:
+        set_models(jarvis, m=server)
+        _, first, _ = report(jarvis)
+        asked = len(server.requests)
+        _, second, _ = report(jarvis)
+
+        assert len(server.requests) == asked
+    assert {**first, "run": None} == {**second, "run": None}
+
+
+def test_without_a_model_the_rules_alone_speak_and_it_says_so(jarvis: Jarvis, tree: Path) -> None:
+    code, found, err = report(jarvis)
+
+    assert code == 0
+    assert {issue["status"] for issue in found["issues"]} == {"heuristic"}
+    assert "no model is set" in err
+    assert "no model is set" in found["run"]["remark"]
+
+
+def test_a_model_that_refuses_the_key_leaves_all_undecided_with_the_reason(jarvis: Jarvis, tree: Path) -> None:
+    with ModelServer(forever=FAULTS["401"]) as server:
+        set_models(jarvis, m=server)
+        code, found, _ = report(jarvis, "--fail-on", "low")
+
+    assert code == 3
+    assert {issue["status"] for issue in judged(found)} == {"undecided"}
+    assert all("401" in issue["reason"] or "refused" in issue["reason"] for issue in found["issues"])
+    assert found["summary"]["at_risk"] == {}
+
+
+def test_only_what_is_confirmed_or_to_review_fails_a_build(jarvis: Jarvis, tree: Path) -> None:
+    with ModelServer(forever=judge) as server:
+        set_models(jarvis, m=server)
+        code, found, _ = report(jarvis, "--fail-on", "high")
+
+    risks = [issue for issue in judged(found) if issue["status"] in ("confirmed", "review")]
+    assert any(issue["severity"] == "high" for issue in risks)
+    assert code == 1
+
+
+def test_the_worst_alone_are_judged_when_there_is_a_most(jarvis: Jarvis, tree: Path) -> None:
+    with ModelServer(forever=judge) as server:
+        set_models(jarvis, m=server)
+        _, found, _ = report(jarvis, "--max-findings", 5)
+
+    unasked = [issue for issue in found["issues"] if "--max-findings" in (issue["reason"] or "")]
+    asked = [issue for issue in judged(found) if issue not in unasked]
+    assert len(asked) == 5
+    assert min(issue["score"] for issue in asked) >= max(issue["score"] for issue in unasked)
+
+
+def test_other_votes_are_those_of_the_second_group(jarvis: Jarvis, tree: Path) -> None:
+    def dismisses(body: Body) -> Step:
+        return judge(body, always="dismissed")
+
+    with ModelServer(forever=judge) as one, ModelServer(forever=dismisses) as other:
+        set_models(jarvis, m=one, second=other)
+        _, found, _ = report(jarvis, "--votes", 2, "--second-group", "second")
+
+    high = [issue for issue in judged(found) if issue["severity"] == "high"]
+    assert {issue["status"] for issue in high} <= {"review", "dismissed", "undecided"}
+    assert any("asked 2 times, it is confirmed, dismissed" in (issue["reason"] or "") for issue in high)
+    assert 0 < len(other.requests) <= len(one.requests)
+    assert all(body["model"] == "second" for body in other.requests)
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (["-g", "nobody"], "nobody"),
+        (["--second-group", "nobody"], "nobody"),
+        (["-c", "0"], "--cluster-limit"),
+        (["--votes", "0"], "--votes"),
+        (["--lang", "fr"], "--lang"),
+        (["--detach"], "--detach"),
+    ],
+)
+def test_what_cannot_be_meant_is_told_in_a_line(jarvis: Jarvis, tree: Path, more: list[str], says: str) -> None:
+    with ModelServer() as server:
+        set_models(jarvis, m=server)
+        ended = jarvis("sec", "agent", "-p", "src", *more)
+
+    assert ended.code == 2
+    assert says in ended.err

@@ -1,0 +1,84 @@
+"""A model that judges what it is asked about by the request alone: the same question has the same answer.
+
+What a candidate's text hashes to decides what becomes of it, so that every status comes up in a tree of some size.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from typing import Any
+
+from tests.agents.server import Body, Step, calls, late, says
+
+CANDIDATE = re.compile(r"^Candidate (\d+):\n\n(.*?)\n\n(?=Candidate \d|The code around)", re.DOTALL | re.MULTILINE)
+PLACE = re.compile(r"\|at (.+):(\d+)$", re.MULTILINE)
+LINE = re.compile(r"\|line: (.*)$", re.MULTILINE)
+NUMBER = re.compile(r"\|(\d+)\. language")
+AGAIN = "Group the "
+FATES = ("confirmed", "confirmed", "dismissed", "dismissed", "dismissed", "review", "undecided")
+TEXTS = {
+    "preconditions": "the caller chooses the text",
+    "trigger_path": "{place} -> {place}",
+    "consequences": "a write behind the end",
+    "suggestions": "check the length first",
+}
+
+
+def judge(body: Body, always: str | None = None) -> Step:
+    """Answer a question about clusters or candidates; these end as their text says, or `always` in the same way."""
+    task = next(message["content"] for message in body["messages"] if message["role"] == "user")
+    if task.startswith(AGAIN):
+        return _hand_in(body, _clusters(task))
+    return _hand_in(
+        body, [item for number, text in CANDIDATE.findall(task) for item in _items(int(number), text, always)]
+    )
+
+
+def slow_judge(seconds: float) -> Callable[[Body], Step]:
+    """Answer after a while."""
+    return lambda body: late(seconds, judge(body))
+
+
+def fate(text: str) -> str:
+    """What becomes of a candidate by what is told of it."""
+    return FATES[sha256(text.encode()).digest()[0] % len(FATES)]
+
+
+def _clusters(task: str) -> list[dict[str, Any]]:
+    """Put two and two together."""
+    numbers = [int(number) for number in NUMBER.findall(task)]
+    pairs = [numbers[at : at + 2] for at in range(0, len(numbers), 2)]
+    return [{"verification": f"Is the length checked ({len(pair)})?", "gids": pair} for pair in pairs]
+
+
+def _items(number: int, text: str, always: str | None) -> list[dict[str, Any]]:
+    """Return what is said of a candidate: nothing where it is to stay undecided."""
+    told = "\n".join(line.partition("|")[2] for line in text.split("\n"))
+    decided = always or fate(told)
+    if decided == "undecided":
+        return []
+    file, line = PLACE.findall(text)[0]
+    quote = LINE.findall(text)[0] if decided != "review" else "this stands nowhere"
+    has_risk = decided != "dismissed"
+    texts = {name: said.format(place=f"{file}:{line}") if has_risk else "" for name, said in TEXTS.items()}
+    evidence = [{"file": file, "line": int(line), "quote": quote}]
+    return [{"gid": number, "has_risk": has_risk, **texts, "evidence": evidence}]
+
+
+def _hand_in(body: Body, report: list[dict[str, Any]]) -> Step:
+    tools = {tool["function"]["name"] for tool in body.get("tools", [])}
+    usage = usage_of(body)
+    if "submit_report" in tools:
+        made = calls("submit_report", report=report)
+        return Step(content=None, calls=made.calls, usage=usage)
+    if "response_format" in body:
+        return says(json.dumps({"report": report}), usage=usage)
+    tag = "CLUSTERS" if report and "gids" in report[0] else "REPORT"
+    return says(f"<{tag}>\n{json.dumps(report)}\n</{tag}>", usage=usage)
+
+
+def usage_of(body: Body) -> Mapping[str, int]:
+    """Return tokens as some tokenizer might count them."""
+    prompt = sum(len(str(message.get("content") or "")) for message in body["messages"]) * 10 // 33
+    return {"prompt_tokens": prompt, "completion_tokens": 120, "total_tokens": prompt + 120}
