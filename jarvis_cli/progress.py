@@ -23,6 +23,7 @@ class Display(Protocol):
     def packing(self, files: int, size: int) -> None: ...
     def show(self, run: Run, stages: list[StageProgress]) -> None: ...
     def tell(self, says: str) -> None: ...
+    def found(self, says: str) -> None: ...
     def conclude(self, says: str, *, well: bool) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(
@@ -57,6 +58,9 @@ class Quiet:
             sys.stderr.write(f"jarvis: {plain(says)}\n")
             sys.stderr.flush()
 
+    def found(self, says: str) -> None:
+        """Say nothing."""
+
     def conclude(self, says: str, *, well: bool) -> None:
         """Say how it ended, unless all is well."""
         if not well:
@@ -64,7 +68,10 @@ class Quiet:
 
 
 class Talking(Quiet):
-    """Says how it ended, too."""
+    """Says how it ended, too, and what was found on the way."""
+
+    def found(self, says: str) -> None:
+        self.tell(says)
 
     def conclude(self, says: str, *, well: bool) -> None:
         self.tell(says)

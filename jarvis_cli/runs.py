@@ -11,6 +11,7 @@ import typer
 from jarvis_cli import answer, exits
 from jarvis_cli.carry import carry_out
 from jarvis_cli.deliver import Delivery, counted, deliver, delivery, exit_code, summary, write_report
+from jarvis_cli.following import following
 from jarvis_cli.options import Form, Output, Quiet
 from jarvis_cli.progress import describe, display
 from jarvis_cli.scan import wait_for_workers
@@ -123,11 +124,11 @@ def _wait(run: str, timeout: float | None, quiet: bool) -> int:
     with desk.store_of(settings) as store:
         chosen = runs.find_run(store, run)
         _check_broker(settings, chosen)
-        with display(quiet) as screen:
+        with display(quiet) as screen, following(screen, store) as show_all:
             waiting = runs.Waiting(
                 clock=time.monotonic,
                 sleep=time.sleep,
-                show=screen.show,
+                show=show_all,
                 tell=screen.tell,
                 tick_seconds=settings.tick_seconds,
                 lease_seconds=settings.lease_seconds,
@@ -199,7 +200,10 @@ def _go_on(run: str, asked: Delivery, quiet: bool, *, again: bool) -> int:
         chosen = runs.find_run(store, run)
         with display(quiet) as screen:
             if runs.is_local(chosen):
-                with desk.executor_of(settings, store, tell=screen.tell, show=screen.show) as local:
+                with (
+                    following(screen, store, grows=True) as show_all,
+                    desk.executor_of(settings, store, tell=screen.tell, show=show_all) as local,
+                ):
                     _take_up(store, chosen, local.executor, settings, again=again)
                     ended = carry_out(local, chosen.id, screen)
             else:
@@ -260,7 +264,7 @@ def export(
         Path | None, typer.Option("--directory", "-d", metavar="DIR", help="By default ROOT/.jarvis/sec.")
     ] = None,
 ) -> int:
-    """Write heuristic_issues.jsonl and progress.jsonl of a run."""
+    """Write a run's files: heuristic_issues.jsonl, progress.jsonl; with agents cluster_report and agent_issues, too."""
     settings = _settings()
     with desk.store_of(settings) as store:
         chosen = runs.find_run(store, run)

@@ -12,6 +12,7 @@ from jarvis_cli import exits
 from jarvis_cli.carry import carry_out
 from jarvis_cli.compare import Part, baseline_of, unchanged_of
 from jarvis_cli.deliver import Delivery, deliver
+from jarvis_cli.following import following
 from jarvis_cli.progress import Display, display
 from jarvis_workers.errors import BrokerUnavailable
 from jarvis_workers.service import absence, desk
@@ -65,7 +66,10 @@ def _scan_here(settings: Settings, wanted: Wanted, asked: Delivery, quiet: bool)
         with display(quiet) as screen:
 
             def scan(part: Part, wanted: Wanted = wanted.without_judges) -> Run:
-                with desk.executor_of(settings, store, tell=screen.tell, show=screen.show) as local:
+                with (
+                    following(screen, store, grows=True) as show,
+                    desk.executor_of(settings, store, tell=screen.tell, show=show) as local,
+                ):
                     with part.opened as source:
                         request = _request(settings, source, wanted, local.executor)
                         run_id = submit(store, local.world.blobs, part.of(request), screen.packing)
@@ -118,9 +122,9 @@ def wait_for_workers(settings: Settings, store: Store, run_id: str, screen: Disp
     """Wait until the workers have ended a run; stopped, leave it to them and say so."""
     from jarvis_workers.service import fleet  # noqa: PLC0415
 
-    with fleet.bell_of(settings) as bell:
+    with fleet.bell_of(settings) as bell, following(screen, store, grows=True) as show:
         try:
-            return fleet.carry_out(settings, store, bell, run_id, show=screen.show, tell=screen.tell)
+            return fleet.carry_out(settings, store, bell, run_id, show=show, tell=screen.tell)
         except KeyboardInterrupt:
             screen.tell(f"run {run_id} goes on without this command; see: jarvis runs wait {run_id}")
             raise

@@ -5,18 +5,22 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.report import json_line
+from jarvis_workers.sec.report.body import AT_RISK
+from jarvis_workers.service.following import Follower, Heard, cluster_row, told
 from jarvis_workers.service.reports import read_body
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.judged import is_judged
 from jarvis_workers.steps.write_report import list_issues
-from jarvis_workers.store import events
+from jarvis_workers.store import clusters, events
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
-PROGRESS_NAMES = {"submitted": ("pre_scan", "running"), "closed": ("pre_scan", "done")}
+HEURISTIC, PROGRESS = "heuristic_issues.jsonl", "progress.jsonl"
+CLUSTERS, AGENT = "cluster_report.jsonl", "agent_issues.jsonl"
 
 
 def export_directory(run: Run) -> Path | None:
@@ -30,26 +34,81 @@ def export_directory(run: Run) -> Path | None:
 def export(
     store: Store, blobs: Blobs, run: Run, directory: Path, *, body: Mapping[str, Any] | None = None
 ) -> list[Path]:
-    """Write heuristic_issues.jsonl, all of them, and progress.jsonl; return their paths. Raises UsageError.
+    """Write a run's files, all of its candidates in the order of their gids; return the paths. Raises UsageError.
 
+    heuristic_issues.jsonl and progress.jsonl, and of a run with agents cluster_report.jsonl and agent_issues.jsonl.
     `body` is what `read_body` says, for a caller that has it.
     """
     body = read_body(store, blobs, run) if body is None else body
-    own = directory == export_directory(run)
-    if own and (directory.is_symlink() or directory.parent.is_symlink()):
-        raise UsageError(f"{directory}: a symbolic link of the scanned tree is not followed; say where with -d")
     try:
-        directory.mkdir(parents=True, exist_ok=True)
-        if own:
-            _ignore(directory.parent)
-        with store.read() as session:
-            issues = list_issues(session, run) if body["summary"].get("not_listed") else body["issues"]
-            written = write_whole(directory / "heuristic_issues.jsonl", map(json_line, issues))
-            happened = events.read(session, run.id)
-        return [written, write_whole(directory / "progress.jsonl", map(json_line, _progress(run, happened)))]
+        _make(directory, own=directory == export_directory(run))
+        files: dict[str, Iterable[Mapping[str, Any]]] = {HEURISTIC: _issues(store, run, body)}
+        if is_judged(run):
+            heard = Follower(store).look(run)
+            files |= {CLUSTERS: _clusters(store, run), AGENT: filter(_is_risk, _issues(store, run, body))}
+            progress: Iterable[Mapping[str, Any]] = heard.progress
+        else:
+            with store.read() as session:
+                progress = [told(event, run) for event in events.read(session, run.id)]
+        files[PROGRESS] = progress
+        return [write_whole(directory / name, map(json_line, rows)) for name, rows in files.items()]
     except OSError as error:
         elsewhere = f"elsewhere with: jarvis runs export {run.id} -d DIR"
         raise UsageError(f"{directory}: cannot write the run's files: {error.strerror}; {elsewhere}") from error
+
+
+class Growing:
+    """The files of a run that agents judge, growing while it is on; `export` writes them anew in the end."""
+
+    def __init__(self, directory: Path) -> None:
+        """Raises UsageError, OSError where nothing can be written."""
+        _make(directory, own=True)
+        self._files = {name: _begin(directory / name) for name in (CLUSTERS, AGENT, PROGRESS)}
+
+    def add(self, heard: Heard) -> None:
+        """Append what is new."""
+        rows = {CLUSTERS: heard.clusters, AGENT: filter(_is_risk, heard.issues), PROGRESS: heard.progress}
+        for name, stream in self._files.items():
+            stream.writelines(map(json_line, rows[name]))
+            stream.flush()
+
+    def close(self) -> None:
+        for stream in self._files.values():
+            stream.close()
+
+
+def _begin(path: Path) -> TextIO:
+    """Begin a file anew: what is there, be it a link, is replaced and never written through."""
+    path.unlink(missing_ok=True)
+    return path.open("x", encoding="utf-8", errors="backslashreplace")
+
+
+def _make(directory: Path, *, own: bool) -> None:
+    """Make the directory; our own in a tree is neither a link of the tree's nor part of its repository."""
+    if own and (directory.is_symlink() or directory.parent.is_symlink()):
+        raise UsageError(f"{directory}: a symbolic link of the scanned tree is not followed; say where with -d")
+    directory.mkdir(parents=True, exist_ok=True)
+    if own:
+        _ignore(directory.parent)
+
+
+def _issues(store: Store, run: Run, body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield what a report lists, or all from the store where it does not list all."""
+    if not body["summary"].get("not_listed") and not body["summary"].get("dismissed_not_listed"):
+        listed = [*body["issues"], *body.get("dismissed", ())]
+        yield from sorted(listed, key=lambda issue: int(issue["gid"])) if body.get("dismissed") else listed
+        return
+    with store.read() as session:
+        yield from list_issues(session, run)
+
+
+def _clusters(store: Store, run: Run) -> list[Mapping[str, Any]]:
+    with store.read() as session:
+        return [cluster_row(cluster) for cluster in clusters.read(session, run.id)]
+
+
+def _is_risk(issue: Mapping[str, Any]) -> bool:
+    return issue["status"] in AT_RISK
 
 
 def write_whole(path: Path, pieces: Iterable[str]) -> Path:
@@ -72,15 +131,6 @@ def _mode_for(path: Path) -> int:
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
-
-
-def _progress(run: Run, happened: list[dict[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """The seeds' events, and beside them those of the run."""
-    for event in happened:
-        named, status = PROGRESS_NAMES.get(event["name"], (event["name"], "done" if run.ended else "running"))
-        if event["name"] == "closed" and event["stage"] != "scan":
-            named = "task_status"
-        yield {"event": named, "status": status, "run": run.id, **event}
 
 
 def _ignore(directory: Path) -> None:

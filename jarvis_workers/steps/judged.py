@@ -4,7 +4,7 @@ A candidate without a verdict is undecided, and says why: its job failed, was ca
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -48,13 +48,24 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
     most = run.options.get("max_findings")
     waiting = iter(issues)
     while chunk := list(islice(waiting, CHUNK)):
-        found = {one.gid: one for one in verdicts.of_gids(session, run.id, [issue["gid"] for issue in chunk])}
+        found = said_of(session, run, [issue["gid"] for issue in chunk])
         for issue in chunk:
             gid = issue["gid"]
             number, verification = about.get(gid, (None, ""))
             nothing = NOT_CHOSEN.format(most) if most and chosen and gid not in chosen else NOT_REACHED
-            said = _said(found[gid]) if gid in found else _nothing(reasons.get(gid, nothing))
+            said = found.get(gid) or nothing_said(reasons.get(gid, nothing))
             yield issue | said | {"verification": verification, "cluster": number}
+
+
+def said_of(session: "Session", run: Run, gids: Collection[int]) -> dict[int, Issue]:
+    """Return what verdicts say of candidates, by gid, as far as there are any."""
+    return {one.gid: _said(one) for one in verdicts.of_gids(session, run.id, gids)}
+
+
+def nothing_said(reason: str) -> Issue:
+    """Return what a report says of a candidate without a verdict."""
+    texts = dict.fromkeys(TEXTS, "")
+    return {"status": "undecided", "has_risk": None, **texts, "quotes": [], "reason": reason, "commands": []}
 
 
 def _clusters(session: "Session", run: Run) -> dict[int, tuple[int, str]]:
@@ -79,8 +90,3 @@ def _said(verdict: NewVerdict) -> dict[str, Any]:
         "reason": verdict.reason,
         "commands": json.loads(verdict.commands),
     }
-
-
-def _nothing(reason: str) -> dict[str, Any]:
-    texts = dict.fromkeys(TEXTS, "")
-    return {"status": "undecided", "has_risk": None, **texts, "quotes": [], "reason": reason, "commands": []}

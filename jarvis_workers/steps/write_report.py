@@ -69,10 +69,10 @@ def decide(work: ReportWork, blobs: Blobs) -> Commit:
 
 
 def list_issues(session: "Session", run: Run) -> Iterator[dict[str, Any]]:
-    """Yield every issue of a run, also those beyond what a report lists."""
-    least, known, statuses = run.options["min_confidence"], known_of(session, run), statuses_of(session, run)
+    """Yield every issue of a run, also those beyond what a report lists, and what is dismissed."""
+    least, known = run.options["min_confidence"], known_of(session, run)
     issues = every_issue(
-        lambda: begin_aside(known, statuses).counted(candidates.read(session, run.id), least),
+        lambda: begin_aside(known).counted(candidates.read(session, run.id), least),
         least,
         severities=severities_of(run),
     )

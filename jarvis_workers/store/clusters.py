@@ -3,8 +3,8 @@
 import json
 from collections.abc import Sequence
 
+from sqlalchemy import ColumnElement, select
 from sqlalchemy import insert as insert_into
-from sqlalchemy import select
 from sqlmodel import Session
 
 from jarvis_workers.paths import shown
@@ -31,9 +31,18 @@ def insert(session: Session, run_id: str, job_id: int, clusters: Sequence[NewClu
         session.execute(insert_into(CLUSTER), rows)
 
 
+def of_job(session: Session, job_id: int) -> list[NewCluster]:
+    """Return the clusters that a job put together, in the order of their first gids."""
+    return _found(session, CLUSTER.c.job_id == job_id)
+
+
 def read(session: Session, run_id: str) -> list[NewCluster]:
     """Return the clusters of a run as of now, in the order of their first gids."""
+    return _found(session, CLUSTER.c.run_id == run_id)
+
+
+def _found(session: Session, which: ColumnElement[bool]) -> list[NewCluster]:
     columns = (CLUSTER.c.file_raw, CLUSTER.c.batch_index, CLUSTER.c.verification, CLUSTER.c.gids)
-    rows = session.execute(select(*columns).where(CLUSTER.c.run_id == run_id))
+    rows = session.execute(select(*columns).where(which))
     found = [NewCluster(file, index, says, tuple(json.loads(gids))) for file, index, says, gids in rows]
     return sorted(found, key=lambda cluster: cluster.gids)

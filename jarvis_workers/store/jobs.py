@@ -5,7 +5,7 @@ fence; whoever holds an older fence can change nothing any more.
 """
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Row, bindparam, case, select, update
 from sqlmodel import Session
@@ -240,6 +240,31 @@ def outcomes(session: Session, run_id: str, stage: str) -> list[dict[str, Any]]:
         JOB.c.run_id == run_id, JOB.c.stage == stage, JOB.c.step != "plan"
     )
     return [dict(row) for row in session.execute(chosen.order_by(JOB.c.id)).mappings()]
+
+
+class Over(NamedTuple):
+    """A job that is done or failed, and when it began and ended."""
+
+    id: int
+    stage: str
+    state: str
+    reason: str | None
+    label: str
+    payload: str
+    started_at: float | None
+    finished_at: float
+
+
+def over_since(session: Session, run_id: str, names: Sequence[str], moment: float) -> list[Over]:
+    """Return the jobs of some stages of a run that have ended since, in the order in which they did."""
+    chosen = select(*[JOB.c[name] for name in Over._fields]).where(
+        JOB.c.run_id == run_id,
+        JOB.c.stage.in_(names),
+        JOB.c.state.in_(("done", "failed")),
+        JOB.c.step != "plan",
+        JOB.c.finished_at >= moment,
+    )
+    return [Over(*row) for row in session.execute(chosen.order_by(JOB.c.finished_at, JOB.c.id))]
 
 
 def named(session: Session, run_id: str, queue: str) -> list[tuple[int, str, str]]:

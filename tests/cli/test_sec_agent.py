@@ -1,6 +1,7 @@
 """`jarvis sec agent`: what agents make of what a scan has found, in a report, and what goes wrong."""
 
 import json
+import threading
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.agents.server import FAULTS, Body, ModelServer, Step
+from tests.chaos.commands import until
 from tests.cli.commands import Jarvis
 from tests.judging import judge
 
@@ -46,6 +48,18 @@ def report(jarvis: Jarvis, *more: object) -> tuple[int, dict[str, Any], str]:
 
 def judged(found: dict[str, Any]) -> list[dict[str, Any]]:
     return [*found["issues"], *found.get("dismissed", [])]
+
+
+def by_gid(found: dict[str, Any]) -> list[dict[str, Any]]:
+    return sorted(judged(found), key=lambda issue: int(issue["gid"]))
+
+
+def gids(found: dict[str, Any]) -> list[int]:
+    return [issue["gid"] for issue in by_gid(found)]
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def test_every_candidate_ends_with_a_status_and_what_was_found_out(jarvis: Jarvis, tree: Path) -> None:
@@ -138,6 +152,43 @@ def test_other_votes_are_those_of_the_second_group(jarvis: Jarvis, tree: Path) -
     assert any("asked 2 times, it is confirmed, dismissed" in (issue["reason"] or "") for issue in high)
     assert 0 < len(other.requests) <= len(one.requests)
     assert all(body["model"] == "second" for body in other.requests)
+
+
+def test_its_files_grow_while_it_is_on_and_are_in_order_in_the_end(jarvis: Jarvis, tree: Path) -> None:
+    own = tree / ".jarvis" / "sec"
+    own.mkdir(parents=True)
+    elsewhere = jarvis.place / "elsewhere"
+    elsewhere.write_text("mine\n")
+    (own / "agent_issues.jsonl").symlink_to(elsewhere)
+    held, go_on = threading.Event(), threading.Event()
+
+    def holds_the_last(body: Body) -> Step:
+        if "f7.c" in str(body["messages"]) and not go_on.is_set():
+            held.set()
+            go_on.wait(60)
+        return judge(body)
+
+    with ModelServer(forever=holds_the_last) as server:
+        set_models(jarvis, m=server)
+        command = jarvis.start("sec", "agent", "-p", "src", "-q", "-c", 1, "-o", "out.json", cwd=jarvis.place)
+        assert held.wait(60)
+        growing = until(
+            lambda: rows(own / "agent_issues.jsonl") if not (own / "agent_issues.jsonl").is_symlink() else None
+        )
+        go_on.set()
+        assert command.wait(60) == 3
+
+    found = json.loads((jarvis.place / "out.json").read_text())
+    risks = [issue["gid"] for issue in found["issues"] if issue["status"] in ("confirmed", "review")]
+    assert elsewhere.read_text() == "mine\n"
+    assert {row["gid"] for row in growing} <= set(risks)
+    assert [row["gid"] for row in rows(own / "agent_issues.jsonl")] == sorted(risks)
+    assert [row["gid"] for row in rows(own / "heuristic_issues.jsonl")] == [row["gid"] for row in by_gid(found)]
+    assert sorted(gid for row in rows(own / "cluster_report.jsonl") for gid in row["gids"]) == gids(found)
+    events = Counter((row["event"], row["status"]) for row in rows(own / "progress.jsonl"))
+    assert events["pre_scan", "done"] == events["cluster_report_written", "done"] == 1
+    assert events["batch_status", "running"] == events["batch_status", "done"] > 0
+    assert events["task_status", "done"] >= len(gids(found))
 
 
 @pytest.mark.parametrize(

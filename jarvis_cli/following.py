@@ -1,0 +1,79 @@
+"""Tell what agents have confirmed while a run is on, and let its files grow."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from jarvis_cli.progress import Display
+from jarvis_workers.errors import StoreError, UsageError
+from jarvis_workers.sec.report.body import AT_RISK
+from jarvis_workers.service.export import Growing, export_directory
+from jarvis_workers.service.following import Follower, Heard
+from jarvis_workers.steps.judged import is_judged
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.stages import StageProgress
+
+__all__ = ["following"]
+
+TOLD_AT_ONCE = 20
+Show = Callable[[Run, list[StageProgress]], None]
+
+
+@contextmanager
+def following(screen: Display, store: Store, *, grows: bool = False) -> Iterator[Show]:
+    """Return what shows how far a run is; with `grows` the files in its tree are written meanwhile."""
+    followed = _Followed(screen, store, grows=grows)
+    try:
+        yield followed.show
+    finally:
+        followed.close()
+
+
+class _Followed:
+    def __init__(self, screen: Display, store: Store, *, grows: bool) -> None:
+        self._screen, self._follower, self._grows = screen, Follower(store), grows
+        self._files: Growing | None = None
+
+    def show(self, run: Run, stages: list[StageProgress]) -> None:
+        self._screen.show(run, stages)
+        if not is_judged(run) or not any(stage.name == "cluster" and stage.jobs for stage in stages):
+            return
+        try:
+            heard = self._follower.look(run)
+        except StoreError:
+            # Whoever carries the run out says so; what was missed is told later.
+            return
+        self._grow(run, heard)
+        risks = [issue for issue in heard.issues if issue["status"] in AT_RISK]
+        for issue in risks[:TOLD_AT_ONCE]:
+            self._screen.found(_line(issue))
+        if len(risks) > TOLD_AT_ONCE:
+            self._screen.found(f"and {len(risks) - TOLD_AT_ONCE:,} more are confirmed or to review")
+
+    def close(self) -> None:
+        if self._files:
+            self._files.close()
+
+    def _grow(self, run: Run, heard: Heard) -> None:
+        """Write what is new; that it cannot be written is told once, and does not hold the run up."""
+        if not self._grows:
+            return
+        try:
+            directory = export_directory(run)
+            if directory and not self._files:
+                self._files = Growing(directory)
+            if self._files:
+                self._files.add(heard)
+        except (UsageError, OSError) as problem:
+            self._grows = False
+            self._screen.tell(f"the run's files do not grow meanwhile: {problem}")
+
+
+def _line(issue: dict[str, Any]) -> str:
+    place = f"{issue['file']}:{issue['line']}"
+    return f"{issue['status']}: {place} {issue['pattern']} ({issue['severity']}): {_first(issue['consequences'])}"
+
+
+def _first(text: str) -> str:
+    return " ".join(text.split())[:120]

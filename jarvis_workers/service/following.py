@@ -1,0 +1,117 @@
+"""Follow what agents find out while a run is on: each conversation that has ended is told of once."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from jarvis_workers.paths import shown
+from jarvis_workers.sec.report import every_issue
+from jarvis_workers.steps.cluster_file import STEP as CLUSTER
+from jarvis_workers.steps.cluster_file import VERIFY
+from jarvis_workers.steps.counted import severities_of
+from jarvis_workers.steps.judged import nothing_said, said_of
+from jarvis_workers.store import candidates, clusters, events, jobs
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.jobs import Over
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import NewCluster
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+__all__ = ["Follower", "Heard", "Row", "cluster_row", "told"]
+
+Row = dict[str, Any]
+# A commit may be seen later than the time it bears.
+LATE_SECONDS = 60.0
+EVENTS = {"submitted": ("pre_scan", "running"), ("closed", "scan"): ("pre_scan", "done")} | {
+    ("closed", CLUSTER): ("cluster_report_written", "done"),
+}
+
+
+@dataclass
+class Heard:
+    """What is new: rows of progress.jsonl, of cluster_report.jsonl, and candidates with their verdicts."""
+
+    progress: list[Row] = field(default_factory=list)
+    clusters: list[Row] = field(default_factory=list)
+    issues: list[Row] = field(default_factory=list)
+
+
+class Follower:
+    """Remembers what it has told of a run."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._seen: set[int] = set()
+        self._events, self._since = 0, 0.0
+
+    def look(self, run: Run) -> Heard:
+        """Return what has come since the last look."""
+        heard = Heard()
+        with self._store.read() as session:
+            happened = events.read(session, run.id)[self._events :]
+            over = jobs.over_since(session, run.id, (CLUSTER, VERIFY), self._since - LATE_SECONDS)
+            new = [job for job in over if job.id not in self._seen]
+            found = {job.id: clusters.of_job(session, job.id) for job in new if job.stage == CLUSTER}
+            heard.issues = list(_issues(session, run, [job for job in new if job.stage == VERIFY]))
+        heard.clusters = [row for job in new for row in map(cluster_row, found.get(job.id, ()))]
+        verdicts = {issue["gid"]: issue["status"] for issue in heard.issues}
+        rows = [told(event, run) for event in happened]
+        rows += [row for job in new for row in _rows(job, run, verdicts, len(found.get(job.id, ())))]
+        heard.progress = sorted(rows, key=lambda row: float(row["at"]))
+        self._events += len(happened)
+        self._seen |= {job.id for job in new}
+        self._since = max([self._since, *(job.finished_at for job in new)])
+        return heard
+
+
+def _issues(session: "Session", run: Run, verified: Sequence[Over]) -> Iterator[Row]:
+    """Yield candidates with their verdicts; the numbers of their clusters are known in the end."""
+    about = {gid: job for job in verified for gid in json.loads(job.payload)["gids"]}
+    numbered = candidates.of_gids(session, run.id, about) if about else []
+    found = said_of(session, run, about) if about else {}
+    for issue in every_issue(lambda: numbered, 0.0, severities=severities_of(run)):
+        job = about[issue["gid"]]
+        said = found.get(issue["gid"]) or nothing_said(f"its job failed: {job.reason}")
+        yield issue | said | {"verification": json.loads(job.payload)["verification"], "cluster": None}
+
+
+def told(event: Row, run: Run) -> Row:
+    """Return a row of progress.jsonl: the seeds' names, and beside them those of the run's own events."""
+    name, stage = event["name"], event["stage"]
+    named = EVENTS.get((name, stage)) or EVENTS.get(name)
+    if named is None:
+        ending = "task_status" if name == "closed" else name
+        named = (ending, "done" if run.ended else "running")
+    return {"event": named[0], "status": named[1], "run": run.id, **event}
+
+
+def cluster_row(cluster: NewCluster) -> Row:
+    """Return a row of cluster_report.jsonl."""
+    return {
+        "file": shown(cluster.file),
+        "batch_index": cluster.batch_index,
+        "verification": cluster.verification,
+        "gids": list(cluster.gids),
+        "count": len(cluster.gids),
+    }
+
+
+def _rows(job: Over, run: Run, verdicts: dict[int, str], clustered: int) -> Iterator[Row]:
+    """Tell the beginning and the end of a conversation."""
+    payload = json.loads(job.payload)
+    about: Row = {"run": run.id, "stage": job.stage, "label": job.label, "gids": payload["gids"]}
+    ending = {"status": "done", **({"failed": job.reason} if job.state == "failed" else {}), "at": job.finished_at}
+    begins: Sequence[str] = ("batch_selection", "cluster_status") if job.stage == CLUSTER else ("batch_status",)
+    for name in begins:
+        yield {"event": name, "status": "running", **about, "at": job.started_at or job.finished_at}
+    if job.stage == CLUSTER:
+        about |= {"file": payload["file"], "batch_index": payload["batch_index"], "clusters": clustered}
+        yield {"event": "cluster_status", **ending, **about}
+        yield {"event": "cluster_report_snapshot", **ending, **about}
+        return
+    yield {"event": "batch_status", **ending, **about}
+    for gid in payload["gids"]:
+        yield {"event": "task_status", **ending, **about, "gids": [gid], "verdict": verdicts.get(gid)}
