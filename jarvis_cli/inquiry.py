@@ -30,6 +30,7 @@ class Asked:
     votes: int = 1
     second_look: bool = False
     language: Language | None = None
+    canary: bool = False
 
 
 def inquire(settings: Settings, wanted: Wanted, asked: Asked, report: Delivery, *, detach: bool, quiet: bool) -> int:
@@ -45,6 +46,7 @@ def inquire(settings: Settings, wanted: Wanted, asked: Asked, report: Delivery, 
         second_group=model_name(settings, asked.second_group) if asked.second_group else None,
         second_look=asked.second_look,
         max_findings=asked.max_findings,
+        canary=asked.canary,
     )
     return scan_tree(settings, replace(wanted, inquiry=inquiry), report, detach=detach, quiet=quiet)
 

@@ -63,6 +63,9 @@ SecondGroup = Annotated[
 SecondLook = Annotated[
     bool, typer.Option("--second-look", help="Ask again with comments in sight; who differs is to review.")
 ]
+Canary = Annotated[
+    bool, typer.Option("--canary", help="Put a known bug among the candidates, and say whether it was confirmed.")
+]
 Prose = Annotated[
     Literal["en", "zh"] | None,
     typer.Option("--lang", help="The language of what the model writes; by default that of the locale."),
@@ -100,12 +103,13 @@ def agent(
     second_group: SecondGroup = None,
     second_look: SecondLook = False,
     lang: Prose = None,
+    canary: Canary = False,
 ) -> int:
     """Scan, have agents judge what was found by the code around it, and report what they have confirmed."""
     settings, wanted, asked = _read(ctx, options)
     from jarvis_cli import inquiry  # noqa: PLC0415
 
-    agents = inquiry.Asked(group, second_group, cluster_limit, max_findings, votes, second_look, lang)
+    agents = inquiry.Asked(group, second_group, cluster_limit, max_findings, votes, second_look, lang, canary)
     return inquiry.inquire(settings, wanted, agents, asked, detach=options.detach, quiet=options.quiet)
 
 

@@ -46,7 +46,8 @@ class Inquiry:
     """How agents judge what a scan finds: by the model of which group, within which limits, in which language.
 
     At most `cluster_limit` candidates are put to one agent; what is of high severity gets `votes`, all but the first by
-    the `second_group` if there is one; `max_findings` are the candidates judged at most, the worst first.
+    the `second_group` if there is one; `max_findings` are the candidates judged at most, the worst first; a
+    `canary` is a known bug among them.
     """
 
     model_group: str
@@ -57,10 +58,11 @@ class Inquiry:
     second_group: str | None = None
     second_look: bool = False
     max_findings: int | None = None
+    canary: bool = False
 
     @property
     def options(self) -> dict[str, Any]:
-        names = ("model_group", "cluster_limit", "votes", "second_group", "second_look", "max_findings")
+        names = ("model_group", "cluster_limit", "votes", "second_group", "second_look", "max_findings", "canary")
         chosen = {name: getattr(self, name) for name in names}
         return {**chosen, "lang": self.language, "agent_limits": asdict(self.limits)}
 

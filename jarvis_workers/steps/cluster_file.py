@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from jarvis_workers.agent.limits import Limits
 from jarvis_workers.paths import from_shown
 from jarvis_workers.sec.batching import Batch, batches, place_of, worst
+from jarvis_workers.sec.canary import CANARY_GID, canary_for
 from jarvis_workers.sec.clustering import Cluster, Seen, cluster, clusterer, locate, question_of, without_model
 from jarvis_workers.sec.finding import Numbered, score_of
 from jarvis_workers.snapshots.blobs import Blobs
@@ -39,6 +40,8 @@ STEP, VERIFY = "cluster", "verify"
 CLUSTER_LIMIT = 50
 LABEL_LENGTH = 160
 WEIGHT = 100
+# Before all others: what they say is worth nothing if this is not found.
+CANARY_WEIGHT = 10 * WEIGHT
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,10 @@ class Work:
 
 
 def plan_on(run: Run, _: Blobs, earlier: Earlier) -> Iterator[NewJob]:
-    """Yield a job for each batch of candidates that count."""
+    """Yield a job for each batch of candidates that count, and one for a known bug if the user wants one among them."""
+    if run.options.get("canary"):
+        payload = json.dumps({"gids": [CANARY_GID], "verification": canary_for(run.snapshot_id).verification})
+        yield NewJob(VERIFY, AGENT_QUEUE, "a known bug", "canary", payload=payload, weight=CANARY_WEIGHT, stage=VERIFY)
     severities = severities_of(run)
     places = [place_of(gid, found, severities) for gid, found in earlier.counted()]
     if most := run.options.get("max_findings"):

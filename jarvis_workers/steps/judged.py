@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from jarvis_workers.sec.canary import CANARY_GID
 from jarvis_workers.steps.cluster_file import STEP as CLUSTERING
 from jarvis_workers.steps.cluster_file import VERIFY
 from jarvis_workers.steps.earlier import Outcome, payload_of
@@ -34,6 +35,14 @@ def is_judged(run: Run) -> bool:
 def statuses_of(session: "Session", run: Run) -> dict[int, str] | None:
     """Return what became of candidates by gid, as far as anything did; None where nobody is to judge them."""
     return verdicts.statuses(session, run.id) if is_judged(run) else None
+
+
+def canary_of(session: "Session", run: Run) -> dict[str, Any] | None:
+    """Return what became of the known bug, None where there is none in the run."""
+    if not run.options.get("canary"):
+        return None
+    said = said_of(session, run, [CANARY_GID]).get(CANARY_GID) or nothing_said(NOT_REACHED)
+    return {"status": said["status"], "reason": said["reason"]}
 
 
 def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iterator[Issue]:

@@ -15,6 +15,7 @@ from jarvis_workers.agent.limits import Limits
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.paths import from_shown
 from jarvis_workers.sec.asking import Cluster, prepare
+from jarvis_workers.sec.canary import CANARY_GID, Canary, canary_for
 from jarvis_workers.sec.opinions import Verdict
 from jarvis_workers.sec.slices import CodeIndex, PlacedTree
 from jarvis_workers.sec.verification import Verification
@@ -47,12 +48,14 @@ class Work:
     second_group: str | None
     limits: Limits
     lines: list[bytes]
+    canary: Canary | None = None
 
 
 def load(session: "Session", run: Run, job: Claimed) -> Work:
     """Return the candidates that the job names."""
     payload, options = json.loads(job.payload), run.options
-    found = candidates.of_gids(session, run.id, payload["gids"])
+    canary = canary_for(run.snapshot_id) if payload["gids"] == [CANARY_GID] else None
+    found = [(CANARY_GID, canary.found)] if canary else candidates.of_gids(session, run.id, payload["gids"])
     if len(found) != len(set(payload["gids"])):
         raise StepFailed(f"job {job.id}: of its {len(payload['gids'])} candidates {len(found)} are there")
     cluster = Cluster(
@@ -64,21 +67,22 @@ def load(session: "Session", run: Run, job: Claimed) -> Work:
     )
     limits = Limits(**options["agent_limits"])
     groups = (options["model_group"], options.get("second_group"))
-    return Work(job, cluster, run.snapshot_id, *groups, limits, talks.lines(session, job.id))
+    return Work(job, cluster, run.snapshot_id, *groups, limits, talks.lines(session, job.id), canary)
 
 
 async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
     """Lead the conversations of a cluster; commit a verdict for each of its candidates, and the transcript."""
     root = await talks.unpack(blobs, work.snapshot_id)
-    index = _index_of(root)
+    index = CodeIndex(work.canary) if work.canary else _index_of(root)
     prepared = await asyncio.to_thread(prepare, work.cluster, index)
     about = prepared.about
     with talks.open(work.job, work.model_group, about, work.lines, work.second_group) as talk:
-        tools = Toolbox([read_code(PlacedTree(index), "blanked"), *talk.scripts(root)])
+        scripts = [] if work.canary else talk.scripts(root)
+        tools = Toolbox([read_code(PlacedTree(index), "blanked"), *scripts])
         verification = Verification(prepared, tools, profiles=talk.profiles, marks=talk.marks, limits=work.limits)
         verdicts = await talk.lead(verification.run(), verification.agent, {"about": about})
         return Commit(
-            not_checked=tuple(_undecided(work.cluster, verdicts)),
+            not_checked=() if work.canary else tuple(_undecided(work.cluster, verdicts)),
             artifacts=((transcript_name(work.job.id), b"\n".join(talk.lines)),),
             verdicts=tuple(_stored(verdict, talks.tier) for verdict in verdicts),
         )

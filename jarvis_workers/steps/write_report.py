@@ -17,7 +17,7 @@ from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.steps.counted import known_of, severities_of
 from jarvis_workers.steps.flow_rules import flow_patterns, rules_blob
 from jarvis_workers.steps.gaps import Jobs, what_is_missing
-from jarvis_workers.steps.judged import statuses_of, with_verdicts
+from jarvis_workers.steps.judged import canary_of, statuses_of, with_verdicts
 from jarvis_workers.store import candidates, jobs, stages
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewJob
@@ -37,6 +37,7 @@ class ReportWork:
     run: Run
     findings: Findings
     jobs: Jobs
+    canary: dict[str, Any] | None = None
 
 
 def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
@@ -56,7 +57,7 @@ def load(session: "Session", run: Run, _: Claimed | None = None) -> ReportWork:
     findings.issues = list(with_verdicts(session, run, findings.issues))
     findings.dismissed = list(with_verdicts(session, run, findings.dismissed))
     theirs = {name: jobs.outcomes(session, run.id, name) for name in stages.names(session, run.id) if name in STAGES}
-    return ReportWork(run, findings, Jobs(**{"scan": []} | theirs))
+    return ReportWork(run, findings, Jobs(**{"scan": []} | theirs), canary_of(session, run))
 
 
 def decide(work: ReportWork, blobs: Blobs) -> Commit:
@@ -92,6 +93,7 @@ def report_body(work: ReportWork, blobs: Blobs) -> dict[str, Any]:
         excluded=[(shown(path), reason) for path, reason in reader.index.excluded],
         remarks=missing.remarks,
         baseline=work.run.options.get("baseline"),
+        canary=work.canary,
     )
 
 

@@ -18,6 +18,7 @@ Body = Mapping[str, Any]
 Expect = Callable[[Body], object]
 USAGE = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
 PIECE = 7
+HELD_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Step:
     seconds: float = 0.0
     misbehaves: str = ""
     expects: Expect | None = None
+    waits: threading.Event | None = None
     usage: Mapping[str, Any] = field(default_factory=lambda: USAGE)
     extra: Mapping[str, Any] = field(default_factory=dict)
 
@@ -225,6 +227,8 @@ class _Handler(BaseHTTPRequestHandler):
         step = self.script.take(request, {name.lower(): value for name, value in self.headers.items()})
         if step.seconds:
             self.script.over.wait(step.seconds)
+        if step.waits:
+            step.waits.wait(HELD_SECONDS)
         with suppress(ConnectionError):
             self._answer(step, number, streamed=bool(request.get("stream")))
 

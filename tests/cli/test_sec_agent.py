@@ -3,6 +3,7 @@
 import json
 import threading
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -154,24 +155,36 @@ def test_other_votes_are_those_of_the_second_group(jarvis: Jarvis, tree: Path) -
     assert all(body["model"] == "second" for body in other.requests)
 
 
+@pytest.mark.parametrize("always", ["confirmed", "dismissed"])
+def test_a_known_bug_among_the_candidates_tells_whether_verdicts_are_to_be_trusted(
+    jarvis: Jarvis, tree: Path, always: str
+) -> None:
+    with ModelServer(forever=lambda body: judge(body, always)) as server:
+        set_models(jarvis, m=server)
+        code, found, err = report(jarvis, "--canary", "--max-findings", 2)
+        _, plain, _ = report(jarvis, "--max-findings", 2)
+
+    assert code == 0
+    assert found["summary"].pop("canary")["status"] == always
+    assert ("do not trust" in err) == (always != "confirmed")
+    assert {**found, "run": None} == {**plain, "run": None}
+
+
 def test_its_files_grow_while_it_is_on_and_are_in_order_in_the_end(jarvis: Jarvis, tree: Path) -> None:
     own = tree / ".jarvis" / "sec"
     own.mkdir(parents=True)
     elsewhere = jarvis.place / "elsewhere"
     elsewhere.write_text("mine\n")
     (own / "agent_issues.jsonl").symlink_to(elsewhere)
-    held, go_on = threading.Event(), threading.Event()
+    go_on = threading.Event()
 
     def holds_the_last(body: Body) -> Step:
-        if "f7.c" in str(body["messages"]) and not go_on.is_set():
-            held.set()
-            go_on.wait(60)
-        return judge(body)
+        step = judge(body)
+        return replace(step, waits=go_on) if "f7.c" in str(body["messages"]) else step
 
     with ModelServer(forever=holds_the_last) as server:
         set_models(jarvis, m=server)
         command = jarvis.start("sec", "agent", "-p", "src", "-q", "-c", 1, "-o", "out.json", cwd=jarvis.place)
-        assert held.wait(60)
         growing = until(
             lambda: rows(own / "agent_issues.jsonl") if not (own / "agent_issues.jsonl").is_symlink() else None
         )

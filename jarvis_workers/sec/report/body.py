@@ -112,11 +112,13 @@ def build(
     excluded: Sequence[tuple[str, str]] = (),
     remarks: Iterable[Sequence[Any]] = (),
     baseline: Mapping[str, Any] | None = None,
+    canary: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return {"summary": ..., "issues": [...]}, and "dismissed" and "suppressed" ones where there are any.
 
     `not_checked` and `excluded` are (file, reason); `left_out` counts files by reason; `remarks` are (file, line, the
-    comment that suppresses, what is to be said of it); `baseline` says what the findings were compared with.
+    comment that suppresses, what is to be said of it); `baseline` says what the findings were compared with, `canary`
+    what became of a known bug that was put among them.
     """
     not_listed = findings.total - len(findings.issues)
     return {
@@ -129,6 +131,7 @@ def build(
             "suppressed": findings.aside.total_suppressed,
             **_remarked(remarks),
             **({"baseline": _compared(findings.aside, baseline)} if baseline is not None else {}),
+            **({"canary": canary} if canary is not None else {}),
             **({"not_listed": not_listed} if not_listed else {}),
             "left_out": dict(sorted((left_out or {}).items())),
             "excluded": [{"path": path, "reason": reason} for path, reason in sorted(set(excluded))],
