@@ -13,6 +13,8 @@ UNSEEN = re.compile(
 )
 MARKS = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")
 ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+WORD = re.compile(r"[A-Za-z0-9+#-]{1,20}")
+TAB = 4
 LINK_STARTS = re.compile(r"(?i)(?<=[a-z]):(?=//)|(?<=www)\.|@")
 
 
@@ -35,6 +37,19 @@ def code(text: str) -> str:
 def code_cell(text: str) -> str:
     """Return a code span for a table, where even code is cut at a bar."""
     return code(text).replace("|", "\\|")
+
+
+def fenced(text: str, language: str = "", indent: str = "") -> str:
+    """Return the text as a block of code; a language that is no plain word is left out."""
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=2))
+    lines = [visible(line.rstrip("\r").expandtabs(TAB)) for line in text.strip("\n").split("\n")]
+    named = language if WORD.fullmatch(language) else ""
+    return "\n".join(f"{indent}{line}" for line in (f"{fence}{named}", *lines, fence))
+
+
+def lines(text: str) -> str:
+    """Return the lines of a text, each as it stands, on one line of Markdown: none of them can begin a block."""
+    return "<br>".join(prose(line) for line in text.replace("\r\n", "\n").split("\n") if line.strip())
 
 
 def visible(text: str) -> str:

@@ -1,5 +1,8 @@
 """Write a report as JUnit XML, for build servers: a failure for each finding, an error for what was not checked.
 
+What a model has left undecided or for review is an error, too: a build must not pass because nobody was there to look.
+What it has dismissed is a test that passes, and says why; what a comment suppresses is skipped.
+
 Build servers compare test cases by class and name and drop the second of two alike: a name holds no line number and
 is told from its twins by an ordinal.  They also refuse a file with one character that XML forbids.
 """
@@ -13,6 +16,7 @@ from typing import Any
 from jarvis_workers.sec.report.escape import visible
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.told import told_by
+from jarvis_workers.sec.report.verdicts import MEANS, TEXTS, WORDS, said_against
 
 __all__ = ["render_junit"]
 
@@ -26,13 +30,12 @@ EVERYTHING = "every file was checked"
 
 def render_junit(body: Body, run: Mapping[str, Any]) -> Iterator[str]:
     """Yield a suite for the scan itself, with the properties of the run, and one for each rule that fired."""
-    summary, issues = body["summary"], [*body["issues"], *body.get("suppressed", ())]
+    summary, issues = body["summary"], [*body["issues"], *body.get("suppressed", ()), *body.get("dismissed", ())]
     gaps = _gaps(summary)
-    suppressed = sum("suppression" in issue for issue in issues)
     cases = len(gaps) or 1
+    ends = Counter(map(_end, issues)) + Counter(errors=len(gaps))
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
-    failures = len(issues) - suppressed
-    yield _open("testsuites", "jarvis", cases + len(issues), failures=failures, errors=len(gaps), skipped=suppressed)
+    yield _open("testsuites", "jarvis", cases + len(issues), ends)
     yield from _scan(summary, gaps, cases, run)
     fired: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for issue in issues:
@@ -48,7 +51,7 @@ def _gaps(summary: Body) -> Issues:
 
 
 def _scan(summary: Body, gaps: Issues, cases: int, run: Mapping[str, Any]) -> Iterator[str]:
-    yield _open("testsuite", "scan", cases, errors=len(gaps))
+    yield _open("testsuite", "scan", cases, Counter(errors=len(gaps)))
     if run:
         rows = [f"<property{_attributes(name=f'run.{name}', value=_written(value))}/>" for name, value in run.items()]
         yield "<properties>\n" + "\n".join(rows) + "\n</properties>\n"
@@ -65,8 +68,7 @@ def _scan(summary: Body, gaps: Issues, cases: int, run: Mapping[str, Any]) -> It
 
 
 def _rule(pattern: str, title: str, found: Issues) -> Iterator[str]:
-    suppressed = sum("suppression" in issue for issue in found)
-    yield _open("testsuite", pattern, len(found), failures=len(found) - suppressed, skipped=suppressed)
+    yield _open("testsuite", pattern, len(found), Counter(map(_end, found)))
     seen = Counter[str]()
     for issue in found:
         name = f"{_short(issue['file'])}: {issue['evidence']}"
@@ -77,25 +79,50 @@ def _rule(pattern: str, title: str, found: Issues) -> Iterator[str]:
     yield "</testsuite>\n"
 
 
+def _end(issue: Mapping[str, Any]) -> str:
+    """Return how the test of a finding ends, by the name of its count."""
+    if issue.get("suppression"):
+        return "skipped"
+    return {"dismissed": "passed", "review": "errors", "undecided": "errors"}.get(issue["status"], "failures")
+
+
 def _outcome(issue: Mapping[str, Any], title: str) -> str:
-    if suppression := issue.get("suppression"):
-        return f"<skipped{_attributes(message=suppression.get('justification') or 'suppressed')}/>"
+    end = _end(issue)
+    if end == "skipped":
+        return f"<skipped{_attributes(message=issue['suppression'].get('justification') or 'suppressed')}/>"
+    if end == "passed":
+        return f"<system-out>Dismissed: {_text(said_against(issue) or MEANS['dismissed'])}</system-out>"
+    said = chr(10).join(map(_text, _told(issue)))
+    if end == "errors":
+        reason = issue.get("reason") or MEANS[issue["status"]]
+        return f"<error{_attributes(type=issue['status'], message=f'{title}: {reason}')}>{said}</error>"
+    return f"<failure{_attributes(type=issue['severity'], message=title)}>{said}</failure>"
+
+
+def _told(issue: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines about a finding."""
     weakness = f", CWE-{issue['cwe']}" if issue["cwe"] else ""
-    steps = [f"{step['file']}:{step['line']}: {step['note']}" for step in issue.get("path", ())]
-    lines = (
-        f"{issue['file']}:{issue['line']}: {issue['evidence']}",
-        f"Severity {issue['severity']}, confidence {issue['confidence']:.2f}{weakness}, {issue['id']}.",
-        f"Why: {issue['description']}",
-        f"What to do: {issue['suggestion']}",
-        *(f"Step {number}: {step}" for number, step in enumerate(steps, 1)),
-    )
-    said = _attributes(type=issue["severity"], message=title)
-    return f"<failure{said}>{chr(10).join(map(_text, lines))}</failure>"
+    yield f"{issue['file']}:{issue['line']}: {issue['evidence']}"
+    yield f"Severity {issue['severity']}, confidence {issue['confidence']:.2f}{weakness}, {issue['id']}."
+    yield f"Why: {issue['description']}"
+    if not issue.get("suggestions"):
+        yield f"What to do: {issue['suggestion']}"
+    for number, step in enumerate(issue.get("path", ()), 1):
+        yield f"Step {number}: {step['file']}:{step['line']}: {step['note']}"
+    if issue.get("reason"):
+        yield f"{WORDS[issue['status']].capitalize()}: {issue['reason']}"
+    for name, words in TEXTS.items():
+        if issue.get(name):
+            yield from f"{words}: {issue[name]}".split("\n")
+    for quote in issue.get("quotes", ()):
+        yield from f"Evidence: {quote['file']}:{quote['line']}: {quote['quote']}".split("\n")
+    for command in issue.get("commands", ()):
+        yield from f"To repeat, with {command['interpreter']}:\n{command['script']}".split("\n")
 
 
-def _open(kind: str, name: str, tests: int, *, failures: int = 0, errors: int = 0, skipped: int = 0) -> str:
-    counts = _attributes(name=name, tests=tests, failures=failures, errors=errors, skipped=skipped)
-    return f"<{kind}{counts}>\n"
+def _open(kind: str, name: str, tests: int, ends: Mapping[str, int]) -> str:
+    counts = {count: ends.get(count, 0) for count in ("failures", "errors", "skipped")}
+    return f"<{kind}{_attributes(name=name, tests=tests, **counts)}>\n"
 
 
 def _attributes(**values: object) -> str:

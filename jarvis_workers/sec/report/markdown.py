@@ -14,6 +14,8 @@ from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
 from jarvis_workers.sec.report.aside import nothing_changed, nothing_found
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.escape import code, code_cell, prose
+from jarvis_workers.sec.report.markdown_verdicts import dismissed_findings, steps, verdict_findings
+from jarvis_workers.sec.report.verdicts import MEANS, WORDS, counted, counts, is_judged, lead, took, warnings
 
 Body = Mapping[str, Any]
 Issues = Sequence[Mapping[str, Any]]
@@ -25,78 +27,89 @@ REMARKS = ("unused_suppressions", "suppressions_without_reason")
 def render_markdown(body: Body, run: Mapping[str, Any]) -> Iterator[str]:
     """Yield the report as GitHub-flavoured Markdown; whatever came from the scanned tree is escaped."""
     yield "# Security report"
-    for block in _blocks(body["summary"], body["issues"], run):
+    for block in _blocks(body, run):
         yield f"\n\n{block}"
     yield "\n"
 
 
-def _blocks(summary: Body, issues: Issues, run: Mapping[str, Any]) -> Iterator[str]:
+def _blocks(body: Body, run: Body) -> Iterator[str]:
+    summary, issues = body["summary"], body["issues"]
     texts = _texts(issues)
+    judged = is_judged(summary)
     yield from _verdict(summary)
     yield from _numbers(summary, issues)
     yield from _riskiest(summary, issues)
+    if judged:
+        yield from verdict_findings(issues)
     yield from _not_checked(summary["not_checked"])
     yield from _rules(issues, texts)
-    yield from _findings(issues, texts)
+    yield from dismissed_findings(body.get("dismissed", ()), summary) if judged else _findings(issues, texts)
     yield from _suppressions(summary)
     yield from _left_out(summary)
     yield from _advice(summary)
     yield from _run(run)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def _verdict(summary: Body) -> Iterator[str]:
-    files = _count(summary["scanned_files"], "file")
-    gaps = summary["not_checked"]
+    if is_judged(summary):
+        first, rest = lead(summary)
+        yield f"**{first}** {rest}"
+        yield from (f"> **{what}** {means}" for what, means in warnings(summary))
+    else:
+        yield _fired(summary)
+    yield from _not_listed(summary)
+    yield from _set_aside(summary)
+
+
+def _fired(summary: Body) -> str:
+    files = counted(summary["scanned_files"], "file")
     if summary["total"]:
         severe = ", ".join(f"{number:,} {severity}" for severity, number in summary["by_severity"].items())
-        yield (
-            f"**{_count(summary['total'], 'finding')} in {files}: {severe}.** Each is a place where a rule fired; "
+        return (
+            f"**{counted(summary['total'], 'finding')} in {files}: {severe}.** Each is a place where a rule fired; "
             "no model has looked at it, and it may be a false alarm."
         )
-    elif gaps:
-        yield f"**Incomplete.** No rule fired in the {files} that were checked, but not everything was."
-    elif summary["scanned_files"]:
+    if summary["not_checked"]:
+        return f"**Incomplete.** No rule fired in the {files} that were checked, but not everything was."
+    if summary["scanned_files"]:
         word, extent = nothing_found(summary)
-        yield f"**{word}** {extent} in {files}. That is not a proof that there is no fault."
-    elif revision := nothing_changed(summary):
-        yield f"**Nothing to check.** No source file has changed since {prose(revision)}."
-    else:
-        yield "**Nothing was checked.** No source file was found, so this report says nothing about the code."
+        return f"**{word}** {extent} in {files}. That is not a proof that there is no fault."
+    if revision := nothing_changed(summary):
+        return f"**Nothing to check.** No source file has changed since {prose(revision)}."
+    return "**Nothing was checked.** No source file was found, so this report says nothing about the code."
+
+
+def _not_listed(summary: Body) -> Iterator[str]:
     if summary.get("not_listed"):
         yield (
-            f"> **Not listed: {_count(summary['not_listed'], 'finding')}.** Those with the highest score are listed "
+            f"> **Not listed: {counted(summary['not_listed'], 'finding')}.** Those with the highest score are listed "
             "below, and only they are explained and counted there. For the others narrow the scan with "
             "`--min-confidence` or `--include`, or write them all to a file: `jarvis runs export`."
         )
-    if gaps:
+    if gaps := summary["not_checked"]:
         reasons = Counter(gap["reason"] for gap in gaps)
         said = "; ".join(f"{prose(reason)} ({number:,})" for reason, number in sorted(reasons.items())[:10])
         more = "; and others" if len(reasons) > 10 else ""
         known = "Nothing, or not all, is known about them"
-        yield f"> **Not checked: {_count(len(gaps), 'file')}.** {known}: {said}{more}. See below."
+        yield f"> **Not checked: {counted(len(gaps), 'file')}.** {known}: {said}{more}. See below."
     if summary["below_min_confidence"]:
-        weaker = _count(summary["below_min_confidence"], "weaker finding")
+        weaker = counted(summary["below_min_confidence"], "weaker finding")
         yield f"Not listed: {weaker}, below the least confidence asked for."
-    yield from _set_aside(summary)
 
 
 def _set_aside(summary: Body) -> Iterator[str]:
     if baseline := summary.get("baseline"):
         gone = f", {baseline['gone']:,} are gone" if "gone" in baseline else ""
         yield (
-            f"Only what is new is listed: {_count(baseline['known'], 'finding')} of the baseline "
+            f"Only what is new is listed: {counted(baseline['known'], 'finding')} of the baseline "
             f"{code(baseline['what'])} are still there{gone}."
         )
         if less := baseline.get("not_listed"):
-            yield f"> The baseline itself did not list {_count(less, 'finding')}: they count as new."
+            yield f"> The baseline itself did not list {counted(less, 'finding')}: they count as new."
         if state := baseline.get("state"):
             yield f"> The run over the baseline is {prose(state)}: what it has not checked counts as new."
     if summary.get("suppressed"):
-        yield f"Not listed: {_count(summary['suppressed'], 'finding')} that comments in the code suppress."
+        yield f"Not listed: {counted(summary['suppressed'], 'finding')} that comments in the code suppress."
 
 
 def _suppressions(summary: Body) -> Iterator[str]:
@@ -119,6 +132,9 @@ def _numbers(summary: Body, issues: Issues) -> Iterator[str]:
     if not issues:
         return
     yield "## Summary"
+    if is_judged(summary):
+        verdicts = [[f"{number:,}", WORDS[status], MEANS[status]] for status, number in counts(summary).items()]
+        yield _table(["findings", "verdict", "means"], verdicts, numbers=False)
     yield _by_category(summary) if summary.get("not_listed") else _by_category_and_severity(summary, issues)
     languages = ", ".join(f"{prose(name)} {number:,}" for name, number in summary["by_language"].items())
     yield f"By language: {languages}. Summed score: {summary['score_sum']:.2f}."
@@ -140,8 +156,8 @@ def _by_category_and_severity(summary: Body, issues: Issues) -> str:
     return _table(["category", *WORST_FIRST, "total"], rows)
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    rule = ["---", *("---:" for _ in heads[1:])]
+def _table(heads: Sequence[str], rows: Sequence[Sequence[object]], *, numbers: bool = True) -> str:
+    rule = ["---", *("---:" if numbers else "---" for _ in heads[1:])]
     return "\n".join(f"| {' | '.join(map(str, row))} |" for row in [heads, rule, *rows])
 
 
@@ -167,7 +183,7 @@ def _not_checked(gaps: Issues) -> Iterator[str]:
         files[gap["reason"]].append(gap["file"])
     yield "## Not checked"
     for reason, names in sorted(files.items()):
-        yield f"**{prose(reason) or 'no reason given'}** ({_count(len(names), 'file')})"
+        yield f"**{prose(reason) or 'no reason given'}** ({counted(len(names), 'file')})"
         yield "\n".join(f"- {code(name)}" for name in names)
 
 
@@ -193,7 +209,7 @@ def _rules(issues: Issues, texts: Mapping[str, Text]) -> Iterator[str]:
     for pattern, found in sorted(fired.items(), key=lambda rule: (-sum(issue["score"] for issue in rule[1]), rule[0])):
         weakness = f", CWE-{found[0]['cwe']}" if found[0]["cwe"] else ""
         yield f"### {code(pattern)}"
-        yield f"{_count(len(found), 'finding')}, {prose(found[0]['category'])}{weakness}."
+        yield f"{counted(len(found), 'finding')}, {prose(found[0]['category'])}{weakness}."
         yield _explained(texts[pattern])
 
 
@@ -222,13 +238,8 @@ def _finding(issue: Body, usual: Text) -> str:
         f"- **{issue['id']}** line {issue['line']}, {code(issue['pattern'])}: {code(issue['evidence'])} "
         f"(confidence {issue['confidence']:.2f}, score {issue['score']:.2f})"
     )
-    steps = [f"  {number}. {_step(step)}" for number, step in enumerate(issue.get("path", ()), 1)]
     other = [] if _text(issue) == usual else [_explained(_text(issue), "  ")]
-    return "\n".join([line, *other, *steps])
-
-
-def _step(step: Body) -> str:
-    return f"{code(step['file'])} line {step['line']}: {prose(step['note'])}"
+    return "\n".join([line, *other, *steps(issue, "  ")])
 
 
 def _left_out(summary: Body) -> Iterator[str]:
@@ -236,7 +247,7 @@ def _left_out(summary: Body) -> Iterator[str]:
         return
     yield "## Left out"
     if summary["left_out"]:
-        yield "\n".join(f"- {_count(number, 'file')}: {prose(why)}" for why, number in summary["left_out"].items())
+        yield "\n".join(f"- {counted(number, 'file')}: {prose(why)}" for why, number in summary["left_out"].items())
     if summary["excluded"]:
         yield "Directories that were not entered:"
         yield "\n".join(f"- {code(tree['path'])}: {prose(tree['reason'])}" for tree in summary["excluded"])
@@ -252,6 +263,8 @@ def _run(run: Mapping[str, Any]) -> Iterator[str]:
     if not run:
         return
     yield "## Run"
+    if asked := [[prose(name), prose(said)] for name, said in took(run)]:
+        yield _table(["asking", "took"], asked, numbers=False)
     rows = [[prose(str(name)), code_cell(_written(value))] for name, value in run.items()]
     yield "\n".join(["| | |", "| --- | --- |", *(f"| {name} | {value} |" for name, value in rows)])
 

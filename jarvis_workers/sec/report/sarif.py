@@ -78,11 +78,15 @@ def _driver(run: Mapping[str, Any], rules: Sequence[Part], weaknesses: Sequence[
 
 
 def _cut(body: Mapping[str, Any], listed: Sequence[Numbered]) -> Part:
-    """Count what is not listed: findings, and those that are suppressed."""
+    """Count what is not listed: findings, and those that are suppressed or dismissed."""
     quiet = sum("suppression" in issue for issue, _ in listed)
+    gone = sum("suppression" not in issue and issue["status"] == "dismissed" for issue, _ in listed)
     summary = body["summary"]
-    total = summary.get("suppressed", 0)
-    return {"findings": summary["total"] - (len(listed) - quiet), "suppressed findings": total - quiet}
+    return {
+        "findings": summary["total"] - (len(listed) - quiet - gone),
+        "suppressed findings": summary.get("suppressed", 0) - quiet,
+        "dismissed findings": summary.get("dismissed", 0) - gone,
+    }
 
 
 def _invocation(summary: Mapping[str, Any], cut: Mapping[str, int], run: Mapping[str, Any]) -> Part:
@@ -144,8 +148,8 @@ def _origin(body: Mapping[str, Any], run: Mapping[str, Any]) -> Part:
 def _directory(body: Mapping[str, Any], root: bytes) -> bytes:
     """Return where the paths begin: beside a file that was scanned alone."""
     above, _, name = root.rstrip(b"/").rpartition(b"/")
-    entries = (*body["issues"], *body.get("suppressed", ()), *body["summary"]["not_checked"])
-    named = {entry["file"] for entry in entries}
+    found = (*body["issues"], *body.get("suppressed", ()), *body.get("dismissed", ()))
+    named = {entry["file"] for entry in (*found, *body["summary"]["not_checked"])}
     return above if {from_shown(file) for file in named} == {name} else root.rstrip(b"/")
 
 

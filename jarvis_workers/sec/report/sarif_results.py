@@ -1,6 +1,8 @@
 """Write findings as SARIF results: where each is, how sure, and by what it is known again.
 
 A finding is known by its fingerprint, which holds no line number, and by its place among those of one fingerprint.
+What a model has confirmed is a warning at least; what is undecided or to review is of kind `review`, and what is
+dismissed is suppressed from outside: by a verdict, not by a comment.
 """
 
 import heapq
@@ -16,6 +18,7 @@ from jarvis_workers.sec.finding import WEIGHTS
 from jarvis_workers.sec.report.escape import visible
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.sarif_rules import LEVELS
+from jarvis_workers.sec.report.verdicts import MEANS, TEXTS, WORDS, said_against
 
 __all__ = ["GZIPPED_MAX", "RESULTS_MAX", "SOURCE_ROOT", "Numbered", "artifact", "fit", "message", "number", "result"]
 
@@ -26,6 +29,10 @@ SOURCE_ROOT = "%SRCROOT%"
 # What GitHub takes: 25,000 results, and 10 MB gzipped, of which this much is left to the results.
 RESULTS_MAX = 25_000
 GZIPPED_MAX = 8_000_000
+# Of kind `review`, since nobody knows whether it fails.
+UNKNOWN = ("review", "undecided")
+TOLD = ("has_risk", *TEXTS, "reason", "commands", "verification", "cluster")
+SAID_MAX = 2_000
 BEST_SCORE = max(WEIGHTS.values())
 
 
@@ -37,10 +44,10 @@ class Numbered(NamedTuple):
 
 
 def number(body: Mapping[str, Any]) -> list[Numbered]:
-    """Return all findings of a body, the suppressed ones in their places: their twins stay who they are."""
+    """Return all findings of a body, those set aside in their places: their twins stay who they are."""
     issues: Sequence[Issue] = body["issues"]
-    if suppressed := body.get("suppressed"):
-        issues = sorted([*issues, *suppressed], key=_place)
+    if aside := [*body.get("suppressed", ()), *body.get("dismissed", ())]:
+        issues = sorted([*issues, *aside], key=_place)
     seen = Counter[str]()
     numbered = []
     for issue in issues:
@@ -65,21 +72,62 @@ def result(found: Numbered, rules: Mapping[str, int]) -> Part:
     written: Part = {
         "ruleId": issue["pattern"],
         "ruleIndex": rules[issue["pattern"]],
-        "level": LEVELS[issue["severity"]],
-        "message": message(f"{issue['description']} {issue['suggestion']}"),
+        **_weight(issue),
+        "message": message(_said(issue)),
         "locations": [{"physicalLocation": {"artifactLocation": artifact(issue["file"]), "region": region}}],
         # GitHub heeds the first name alone; the second is for those who look for ours.
         "partialFingerprints": {"primaryLocationLineHash": known_by, "jarvis/v1": known_by},
         "rank": round(issue["score"] / BEST_SCORE * 100, 1),
-        "properties": {name: issue[name] for name in ("id", "gid", "category", "confidence", "score", "status")},
+        "properties": {name: issue[name] for name in ("id", "gid", "category", "confidence", "score", "status")}
+        | {name: issue[name] for name in TOLD if issue.get(name) not in (None, "", [])},
     }
+    if quotes := issue.get("quotes"):
+        written["relatedLocations"] = [_quoted(place, quote) for place, quote in enumerate(quotes, 1)]
     if steps := issue.get("path"):
         written["codeFlows"] = [{"threadFlows": [{"locations": [{"location": _step(step)} for step in steps]}]}]
+    if suppressions := list(_suppressions(issue)):
+        written["suppressions"] = suppressions
+    return written
+
+
+def _weight(issue: Issue) -> Part:
+    """Return level and kind: of another kind than `fail`, SARIF allows no level but `none`."""
+    if issue["status"] in UNKNOWN:
+        return {"kind": "review", "level": "none"}
+    level = LEVELS[issue["severity"]]
+    return {"level": "warning" if issue["status"] == "confirmed" and level == "note" else level}
+
+
+def _said(issue: Issue) -> str:
+    """Return what a service shows first: the words of a verdict, where there are any, before those of the rule."""
+    rule = f"{issue['description']} {issue['suggestion']}"
+    if issue["status"] in UNKNOWN:
+        reason = _short(issue.get("reason") or MEANS[issue["status"]]).removesuffix(".")
+        return f"{WORDS[issue['status']].capitalize()}: {reason}. {rule}"
+    told = [_short(issue.get(name, "")) for name in ("consequences", "trigger_path", "suggestions")]
+    return " ".join(["Confirmed:", *filter(None, told)]) if issue["status"] == "confirmed" and any(told) else rule
+
+
+def _short(text: str) -> str:
+    said = " ".join(text.split())
+    return said if len(said) <= SAID_MAX else f"{said[:SAID_MAX]}…"
+
+
+def _quoted(number: int, quote: Issue) -> Part:
+    first = max(1, quote["line"])
+    text = quote["quote"].strip("\n")
+    region = {"startLine": first, "endLine": first + text.count("\n"), "snippet": {"text": text}}
+    place = {"artifactLocation": artifact(quote["file"]), "region": region}
+    return {"id": number, "physicalLocation": place, "message": {"text": "Evidence of the verdict."}}
+
+
+def _suppressions(issue: Issue) -> Iterator[Part]:
     if suppression := issue.get("suppression"):
         why = suppression.get("justification")
-        said = {"justification": visible(why)} if why else {}
-        written["suppressions"] = [{"kind": suppression["kind"], **said}]
-    return written
+        yield {"kind": suppression["kind"], **({"justification": visible(why)} if why else {})}
+    if issue["status"] == "dismissed":
+        against = said_against(issue) or MEANS["dismissed"]
+        yield {"kind": "external", "status": "accepted", "justification": visible(_short(against))}
 
 
 def _step(step: Mapping[str, Any]) -> Part:
@@ -103,10 +151,10 @@ def _place(issue: Issue) -> tuple[bytes, int, str]:
 
 
 def _best(found: Sequence[Numbered], most: int) -> Sequence[Numbered]:
-    """Suppressed findings go first, then those of lowest score."""
+    """Suppressed findings go first, then dismissed ones, then those of lowest score."""
     if len(found) <= most:
         return found
-    worth = [("suppression" not in issue, issue["score"]) for issue, _ in found]
+    worth = [("suppression" not in issue, issue["status"] != "dismissed", issue["score"]) for issue, _ in found]
     chosen = heapq.nlargest(most, range(len(found)), key=lambda place: (worth[place], -place))
     return [found[place] for place in sorted(chosen)]
 

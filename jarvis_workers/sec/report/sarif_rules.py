@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from jarvis_workers.sec.finding import severity_of
-from jarvis_workers.sec.report.escape import prose
+from jarvis_workers.sec.report.escape import fenced, prose
 from jarvis_workers.sec.report.told import Told
 
 __all__ = ["LEVELS", "describe", "taxonomy"]
@@ -64,15 +64,10 @@ def _help_text(told: Told) -> str:
 def _help_markdown(told: Told) -> str:
     parts = [f"**Why:** {prose(told.description)}", f"**What to do:** {prose(told.suggestion)}"]
     parts += [
-        f"**{label}:**\n\n{_fenced(example, told.language)}"
+        f"**{label}:**\n\n{fenced(example, 'rust' if told.language == 'rust' else 'c')}"
         for label, example in (("Bad", told.bad), ("Good", told.good))
         if example
     ]
     if told.cwe:
         parts.append(f"See [CWE-{told.cwe}]({DEFINITION.format(told.cwe)}).")
     return "\n\n".join(parts)
-
-
-def _fenced(example: str, language: str) -> str:
-    fence = "`" * (1 + max((len(run) for run in re.findall("`+", example)), default=2))
-    return f"{fence}{'rust' if language == 'rust' else 'c'}\n{example.strip(chr(10))}\n{fence}"

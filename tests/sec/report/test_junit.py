@@ -9,6 +9,7 @@ import pytest
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import build, gather, render_junit
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
+from tests.sec.verdicts import DOUBT, NO_RISK, OPEN_END, RISK, hostile, judged_body
 
 COPY = Candidate(
     language="c/cpp",
@@ -149,3 +150,54 @@ def test_a_large_report_is_written_soon_and_within_what_gitlab_takes():
 
     assert time.process_time() - started < 3
     assert len(text) < 30_000_000
+
+
+def endings(root):
+    """Say of each test how it ended, and with which words."""
+    return [
+        [(child.tag, child.get("type"), child.get("message")) for child in case]
+        for case in root.iter("testcase")
+        if case.get("classname") != "jarvis.scan"
+    ]
+
+
+def test_what_is_undecided_or_to_review_is_an_error_and_what_is_dismissed_has_passed():
+    decided = [(COPY, RISK), (COPY, DOUBT), (COPY, OPEN_END), (COPY, NO_RISK), (COPY, {"status": "dismissed"})]
+    root = junit(judged_body(*decided))
+    title = RULES_BY_PATTERN["unsafe_api"].title
+
+    assert endings(root) == [
+        [("failure", "high", title)],
+        [("error", "review", f"{title}: {DOUBT['reason']}")],
+        [("error", "undecided", f"{title}: {OPEN_END['reason']}")],
+        [("system-out", None, None)],
+        [("system-out", None, None)],
+    ]
+    assert [(root.get(kind)) for kind in ("failures", "errors", "skipped")] == ["1", "2", "0"]
+    assert next(root.iter("system-out")).text == "Dismissed: None: the length is checked."
+
+
+def test_a_confirmed_finding_says_how_it_is_a_risk_what_shows_it_and_how_to_repeat_it():
+    lines = junit(judged_body((COPY, RISK))).find(".//failure").text.splitlines()
+
+    assert lines[3:] == [
+        "Preconditions: s comes from the network.",
+        "Trigger path: main reads it.",
+        "list_add copies it.",
+        "Consequences: The stack is overwritten.",
+        "What to do: Use strlcpy with sizeof d.",
+        "Evidence: src/list.c:38: char d[8];",
+        "Evidence: src/main.c:9: read(fd, s, 4096);",
+        "list_add(s);",
+        "To repeat, with bash:",
+        "grep -n strcpy src/list.c",
+        "cat src/main.c",
+    ]
+
+
+@pytest.mark.parametrize("letter", ["\x00", "\x1b", "\u202e", "\ud800", "\uffff", "]]></failure>"])
+def test_hostile_words_of_a_model_are_written_out(letter):
+    text = "".join(render_junit(judged_body(*hostile(f"a{letter}b")), RUN))
+
+    assert len(endings(ElementTree.fromstring(text.encode()))) == 4
+    assert f"a{letter}b" not in text

@@ -1,0 +1,137 @@
+"""The Markdown of a report with verdicts: what a person must act on first, and nothing open that reads as safe."""
+
+import re
+
+import pytest
+from markdown_it import MarkdownIt
+
+from jarvis_workers.sec.report import render_markdown
+from tests.sec.verdicts import COPY, EVERY, NO_RISK, OPEN_END, RISK, RUN, hostile, judged_body, like
+
+
+def report(*decided, run=RUN, **rest):
+    return "".join(render_markdown(judged_body(*decided, **rest), run))
+
+
+def section(text, title):
+    return text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def test_the_head_counts_the_verdicts_and_says_what_is_open():
+    head = report(*EVERY, not_checked=[("x.c", "too large")]).partition("## Summary")[0]
+
+    assert "**2 confirmed findings, 1 to review, 2 undecided in 3 files.**" in head
+    assert "It has dismissed 2 of them." in head
+    assert "> **To review: 1 finding.** A person has to decide" in head
+    assert "> **Undecided: 2 findings.** There is no verdict, which is not the same as safe." in head
+    assert "> **Not checked: 1 file.**" in head
+
+
+@pytest.mark.parametrize(
+    ("decided", "facts", "says"),
+    [
+        ([(COPY, OPEN_END)], {}, "**No confirmed finding, 1 undecided in 3 files.**"),
+        ([(COPY, NO_RISK)], {}, "**No confirmed finding in 3 files.**"),
+        ([(COPY, NO_RISK)], {"not_checked": [("x.c", "gone")]}, "**Incomplete: not everything was checked. No confirm"),
+    ],
+)
+def test_a_report_without_a_confirmed_finding_does_not_read_as_clean(decided, facts, says):
+    text = report(*decided, **facts)
+
+    assert says in text
+    assert "No findings" not in text
+    assert ("not the same as safe" in text) or ("not a proof that there is no fault" in text)
+
+
+def test_a_confirmed_finding_has_all_that_a_person_must_know_to_mend_it():
+    told = section(report(*EVERY), "Confirmed")
+
+    assert re.findall(r"^### (\w+): `(\w+)`", told, re.MULTILINE) == [
+        ("C3795a7", "unsafe_api"),
+        ("C05f435", "flow_double_free"),
+    ]
+    for line in (
+        "- **Preconditions:** s comes from the network.",
+        "- **Trigger path:** main reads it.<br>list_add copies it.",
+        "- **Consequences:** The stack is overwritten.",
+        "- **What to do:** Use strlcpy with sizeof d.",
+        "- `src/list.c` line 38: `char d[8];`",
+        "  read(fd, s, 4096);",
+        "1. `lib/free.c` line 5: release frees it",
+        "```bash\ngrep -n strcpy src/list.c\ncat src/main.c\n```",
+    ):
+        assert f"\n{line}\n" in told
+
+
+def test_what_is_open_stands_with_its_reason_and_what_is_dismissed_with_what_speaks_against_it():
+    text = report(*EVERY)
+
+    assert "- **Why it is for review:** its evidence does not stand where it was said to" in section(text, "To review")
+    assert "**unavailable: no answer from the model for 600 s** (2 findings)" in section(text, "Undecided")
+    first, second = re.findall(r"^- .*$", section(text, "Dismissed"), re.MULTILINE)
+    assert "line 51, `unsafe_api`: None: the length is checked. Shown by `src/list.c` line 50: `if (" in first
+    assert second.endswith("line 52, `unsafe_api`: `strcpy(e, t);`")
+
+
+def test_one_reason_stands_once_for_a_thousand_undecided_findings():
+    text = report(*((like(COPY, line=line), OPEN_END) for line in range(1, 1_001)))
+
+    assert text.count("no answer from the model") == 1
+    assert len(re.findall(r"^- \*\*C", section(text, "Undecided"), re.MULTILINE)) == 1_000
+
+
+def test_dismissed_findings_that_are_not_listed_are_counted():
+    body = judged_body((COPY, RISK), (like(COPY, line=50), NO_RISK))
+    body["summary"]["dismissed"] = 31
+
+    assert "Not listed: 30 dismissed findings." in "".join(render_markdown(body, RUN))
+
+
+def test_what_no_model_has_looked_at_is_told_apart():
+    text = report((COPY, RISK), (like(COPY, line=50), {"status": "heuristic"}))
+
+    assert "> **Not looked at: 1 finding.** A rule fired, and no model has looked at it." in text
+    assert "line 50" in section(text, "Not looked at")
+
+
+def test_model_money_time_and_sandbox_stand_in_the_last_section_alone():
+    text = report(*EVERY)
+
+    assert "| cost | 0.0421 dollars |" in section(text, "Run")
+    assert "| answers | 12, 3 of them remembered |" in section(text, "Run")
+    assert "| tokens | 81,000 in (20,000 of them cached), 4,200 out |" in section(text, "Run")
+    assert "| sandbox | tier A |" in section(text, "Run")
+    other = report(*EVERY, run=RUN | {"cost": 1.5, "sandbox": [], "model": {"group": "other"}})
+    assert other.partition("## Run")[0] == text.partition("## Run")[0]
+    assert "| sandbox | no script was run |" in other
+
+
+def shapes(text):
+    """What a reader of Markdown makes of it: headings, cells, code, but none of the words."""
+    blocks = MarkdownIt("commonmark").enable("table").parse(text)
+    parts = [part for block in blocks for part in (block, *(block.children or []))]
+    return [part.type for part in parts if part.type not in ("text", "text_special")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "# a",
+        "- a",
+        "1. a",
+        "===",
+        "```",
+        "> a",
+        "| a |",
+        "    a",
+        "</details>",
+        "[a](http://evil)",
+        "<!-- a",
+        "\x1b[2J\u202e",
+    ],
+)
+def test_hostile_words_of_a_model_change_nothing_around_them(line):
+    mild, text = ("".join(render_markdown(judged_body(*hostile(f"{one}\n{one}")), RUN)) for one in ("mild", line))
+
+    assert shapes(text) == shapes(mild)
+    assert not re.search("[\x00-\x09\x0b-\x1f\u202e]", text)
