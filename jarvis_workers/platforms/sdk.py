@@ -149,6 +149,7 @@ def _until(deadline: float, pieces: Iterable[T]) -> Iterator[T]:
 def _ours(error: Any) -> Refused | Unreachable:
     status = getattr(error, "status_code", None)
     if status is None:
-        return Unreachable(f"{type(error).__name__}: {error}")
+        # the library calls every lost connection "timed out": its cause knows better
+        return Unreachable(str(error.__cause__ or "") or f"{type(error).__name__}: {error}")
     headers = error.response.headers
     return Refused(status, str(error)[:SAID], seconds_to_wait(headers))

@@ -93,11 +93,13 @@ def test_a_server_that_hangs_is_left_in_time(clients: Clients) -> None:
     assert time.monotonic() - began < 5
 
 
-def test_nobody_listens(clients: Clients) -> None:
+def test_where_nobody_listens_that_is_what_is_told(clients: Clients) -> None:
     wire = Sdk(clients, "http://127.0.0.1:9/v1", key="key", max_connections=10)
 
-    with pytest.raises(Unreachable):
+    with pytest.raises(Unreachable, match="Connection refused"):
         wire.send(BODY, 5)
+    with pytest.raises(Unreachable, match="Connect call failed"):
+        asyncio.run(wire.send_async(BODY, 5))
 
 
 def test_what_the_library_does_not_know_arrives_all_the_same(clients: Clients) -> None:
