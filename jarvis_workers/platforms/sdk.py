@@ -13,10 +13,11 @@ import os
 import threading
 import time
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from contextlib import closing
 from functools import cache, cached_property
 from typing import Any, TypeVar
 
-from jarvis_workers.platforms.wire import Body, Refused, Unreachable, seconds_to_wait
+from jarvis_workers.platforms.wire import Refused, Unreachable, seconds_to_wait
 
 PATH = "/chat/completions"
 CONNECT_SECONDS = 10.0
@@ -70,40 +71,33 @@ class Sdk:
     def __init__(self, clients: Clients, base_url: str, *, key: str, max_connections: int) -> None:
         self.base_url, self._key, self._most, self._clients = base_url, key, max_connections, clients
 
-    def send(self, body: Body, seconds: float) -> bytes:
+    def send(self, body: bytes, seconds: float) -> bytes:
         deadline = time.monotonic() + seconds
-        create = self._blocking().chat.completions.with_streaming_response.create
+        how = self._how(body, seconds)
         try:
-            with create(**body, timeout=self._within(seconds)) as answer:
+            # read as it comes, so that it can be left in the middle
+            with closing(self._blocking().post(PATH, cast_to=self._http.Response, stream=True, **how)) as answer:
                 return b"".join(_until(deadline, answer.iter_bytes()))
         except self._openai.OpenAIError as error:
             raise _ours(error) from error
         except self._http.HTTPError as error:
             raise Unreachable(f"the answer was cut: {error}") from error
 
-    async def send_async(self, body: Body, seconds: float) -> bytes:
-        options = {
-            "headers": {"Authorization": f"Bearer {self._key}"},
-            "security": {"bearer_auth": True},
-            "timeout": self._within(seconds),
-        }
-        content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    async def send_async(self, body: bytes, seconds: float) -> bytes:
         try:
             async with asyncio.timeout(seconds):
                 client = await self._clients.of_loop(self.base_url, self._most)
-                answer = await client.post(PATH, content=content, cast_to=self._http.Response, options=options)
+                answer = await client.post(PATH, cast_to=self._http.Response, **self._how(body, seconds))
             return bytes(answer.content)
         except self._openai.OpenAIError as error:
             raise _ours(error) from error
         except TimeoutError as error:
             raise Unreachable(f"no answer within {seconds:.3g} s") from error
 
-    def stream(self, body: Body, seconds: float) -> Iterator[Mapping[str, Any]]:
-        client = self._blocking()
+    def stream(self, body: bytes, seconds: float) -> Iterator[Mapping[str, Any]]:
         try:
-            with client.chat.completions.create(**body, stream=True, timeout=self._within(seconds)) as pieces:
-                for piece in _until(time.monotonic() + seconds, pieces):
-                    yield piece.to_dict()
+            with self._blocking().post(PATH, cast_to=object, stream=True, **self._how(body, seconds)) as pieces:
+                yield from _until(time.monotonic() + seconds, pieces)
         except self._openai.OpenAIError as error:
             raise _ours(error) from error
         except (self._http.HTTPError, json.JSONDecodeError) as error:
@@ -117,11 +111,14 @@ class Sdk:
     def _http(self) -> Any:
         return importlib.import_module("httpx2")
 
-    def _within(self, seconds: float) -> Any:
-        return self._http.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
+    def _how(self, body: bytes, seconds: float) -> dict[str, Any]:
+        """Return what is sent, by whom, and in what time."""
+        timeout = self._http.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
+        headers = {"Authorization": f"Bearer {self._key}"}
+        return {"content": body, "options": {"headers": headers, "security": {"bearer_auth": True}, "timeout": timeout}}
 
     def _blocking(self) -> Any:
-        return self._clients.blocking(self.base_url, self._most).with_options(api_key=self._key)
+        return self._clients.blocking(self.base_url, self._most)
 
 
 def _make(base_url: str, most: int, kinds: tuple[str, str]) -> Any:

@@ -19,7 +19,9 @@ from tests.agents.server import ModelServer, fails, hangs, late, says
 from tests.servers import missing
 
 HERE = "http://there/v1"
-BODY = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
+BODY = b'{"model":"m","messages":[{"role":"user","content":"hello"}]}'
+
+STREAMED = BODY[:-1] + b',"stream":true}'
 
 
 @pytest.fixture(autouse=True)
@@ -88,7 +90,7 @@ def test_a_server_that_hangs_is_left_in_time(clients: Clients) -> None:
         with pytest.raises(Unreachable):
             asyncio.run(sdk(clients, server).send_async(BODY, 0.3))
         with pytest.raises(Unreachable):
-            list(sdk(clients, server).stream(BODY, 0.3))
+            list(sdk(clients, server).stream(STREAMED, 0.3))
 
     assert time.monotonic() - began < 5
 
