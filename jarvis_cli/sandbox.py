@@ -16,7 +16,7 @@ from jarvis_workers.tools.sandbox.box import open_sandbox, refusal
 from jarvis_workers.tools.sandbox.values import Limits, Outcome, Tier
 
 if TYPE_CHECKING:
-    from jarvis_workers.tools.sandbox.probe import Verdict
+    from jarvis_workers.probe.selftest import Verdict
 
 TIMED_OUT, NOT_CONFINED, BY_SIGNAL = 124, 125, 128
 LAYERS = {
@@ -63,17 +63,17 @@ def run(
 @app.command()
 def selftest() -> int:
     """Attack the sandbox in each tier that works here; exit 0 only if nothing escapes. Takes a minute."""
-    from jarvis_workers.tools.sandbox import probe  # noqa: PLC0415  (only here are attacks of use)
+    from jarvis_workers.probe import selftest as attacks  # noqa: PLC0415  (only here are attacks of use)
 
-    names = probe.groups()
-    counting = probe.unconfined([name for some in names.values() for name in some])
+    names = attacks.groups()
+    counting = attacks.unconfined([name for some in names.values() for name in some])
     _write_row("tier", "layers", "attacks", "outcome")
     escaped, tried = 0, 0
     for tier, layers in LAYERS.items():
         if why := refusal(tier):
             _write_row(tier, layers, "all", f"not run: {why}")
             continue
-        verdicts = probe.judge(tier, names, counting)
+        verdicts = attacks.judge(tier, names, counting)
         for group, outcome in _summary(verdicts):
             _write_row(tier, layers, group, outcome)
         escaped += sum(verdict.counts and verdict.escaped for verdict in verdicts)

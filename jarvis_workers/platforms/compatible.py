@@ -5,17 +5,16 @@ knows its cost.  People are served with a stream, workers without.
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
 
 from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.platforms.costs import cost_of
 from jarvis_workers.platforms.limiter import Gate
 from jarvis_workers.platforms.profiles import Prices, Profile
 from jarvis_workers.platforms.replies import decode, gather
-from jarvis_workers.platforms.request import encode
+from jarvis_workers.platforms.request import Writer, streamed
 from jarvis_workers.platforms.retrying import LEAST_SECONDS, Patience, insist, insist_async
 from jarvis_workers.platforms.wire import Refused, Wire
 from jarvis_workers.platforms.words import Hear, Reply, Request
@@ -41,13 +40,13 @@ class Compatible:
 
     def ask(self, request: Request, hear: Hear | None = None) -> Reply:
         patience = self._patience(request)
-        body = encode(request, self.model, self.profile)
+        body = self._written(request)
 
         def once(seconds: float) -> Reply:
             with self._gate.slot(seconds), _noting(self._gate):
                 if hear is None:
                     return decode(self._wire.send(body, _left(patience, seconds)))
-                return gather(self._wire.stream(self._streamed(body), _left(patience, seconds)), hear)
+                return gather(self._wire.stream(streamed(body, self.profile), _left(patience, seconds)), hear)
 
         try:
             reply = insist(once, patience)
@@ -57,7 +56,7 @@ class Compatible:
 
     async def ask_async(self, request: Request) -> Reply:
         patience = self._patience(request)
-        body = encode(request, self.model, self.profile)
+        body = self._written(request)
 
         async def once(seconds: float) -> Reply:
             async with self._gate.slot_async(seconds):
@@ -73,8 +72,8 @@ class Compatible:
     def _patience(self, request: Request) -> Patience:
         return Patience(request.seconds, request.retries, self._terms.answer_seconds)
 
-    def _streamed(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {**body, "stream_options": {"include_usage": True}} if self.profile.stream_usage else body
+    def _written(self, request: Request) -> bytes:
+        return request.body or Writer(self.model, self.profile).write(request).body
 
     def _finish(self, reply: Reply, patience: Patience) -> Reply:
         return replace(

@@ -7,12 +7,12 @@ is also how a conversation with a real model is recorded and played again.
 
 import asyncio
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Protocol
 
 from jarvis_workers.errors import ModelUnavailable, UsageError
-from jarvis_workers.platforms.request import encode, request_hash
+from jarvis_workers.platforms.request import Writer
 from jarvis_workers.platforms.words import Hear, Platform, Reply, Request, ToolCall, reply_from
 
 
@@ -39,23 +39,21 @@ class Remembering:
         self._platform = platform
         self._answers, self._offline = answers, offline
         self._known_so_far = True
+        self._writer = Writer(platform.model, platform.profile)
 
     def ask(self, request: Request, hear: Hear | None = None) -> Reply:
-        key = self._key(request)
+        body, key = self._writer.write(request)
         known = self._recall(key) if self._known_so_far else None
         if known is not None:
             if hear:
                 hear(known.content)
             return known
-        return self._keep(key, self._platform.ask(request, hear))
+        return self._keep(key, self._platform.ask(replace(request, body=body), hear))
 
     async def ask_async(self, request: Request) -> Reply:
-        key = self._key(request)
+        body, key = self._writer.write(request)
         known = await asyncio.to_thread(self._recall, key) if self._known_so_far else None
-        return known or self._keep(key, await self._platform.ask_async(request))
-
-    def _key(self, request: Request) -> str:
-        return request_hash(encode(request, self.model, self.profile), request.vote)
+        return known or self._keep(key, await self._platform.ask_async(replace(request, body=body)))
 
     def _recall(self, key: str) -> Reply | None:
         text = self._answers.find(key)

@@ -1,13 +1,15 @@
 """Write what a chat.completions server reads.
 
 The same conversation gives the same bytes: a request begins with the one before it, but where the profile drops
-the model's thoughts of an earlier turn.  That is what makes providers' prompt caches work.
+the model's thoughts of an earlier turn.  That is what makes providers' prompt caches work, and what spares this process
+to write and to hash again what it has written before.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
-from typing import Any
+from operator import is_
+from typing import Any, NamedTuple
 
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.platforms.words import Message, Request, ToolCall, ToolSpec
@@ -15,54 +17,89 @@ from jarvis_workers.platforms.words import Message, Request, ToolCall, ToolSpec
 SEED = 7
 
 
-def encode(request: Request, model: str, profile: Profile) -> dict[str, Any]:
-    """Return the body of the request; `tools` and messages first, what may change last."""
-    body: dict[str, Any] = {"model": model}
-    if request.tools:
-        body["tools"] = [_tool(spec) for spec in request.tools]
-        if profile.parallel_switch:
-            body["parallel_tool_calls"] = False
-    body["messages"] = [
-        _message(message, profile, keeps_thoughts=_keeps(profile, place >= request.turn))
-        for place, message in enumerate(request.messages)
-    ]
-    if request.schema is not None:
-        body["response_format"] = _form(request.schema)
-    return body | _sampling(request, profile)
+class Written(NamedTuple):
+    """The body of a request, and what it is known by again: all that the answer depends on, and the vote."""
+
+    body: bytes
+    key: str
 
 
-def request_hash(body: Mapping[str, Any], vote: int = 0) -> str:
-    """Return what a request is known by again: all that the answer depends on, and the number of the vote."""
-    text = json.dumps([body, vote], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+class Writer:
+    """Writes the requests of a conversation with one model; `tools` and messages first, what may change last."""
+
+    def __init__(self, model: str, profile: Profile) -> None:
+        self._model, self._profile = model, profile
+        self._messages: tuple[Message, ...] = ()
+        self._start: tuple[object, ...] | None = None
+        self._last, self._end, self._hash = b"", 0, sha256()
+
+    def write(self, request: Request) -> Written:
+        """Return the request as it is sent; what it has in common with the one before is taken from there."""
+        if not self._continues(request):
+            self._begin(request)
+        new, tail = b"".join(self._new(request)), self._tail(request)
+        self._last = self._last[: self._end] + new + tail
+        self._end += len(new)
+        self._hash.update(new)
+        self._messages = request.messages
+        whole = self._hash.copy()
+        whole.update(tail + b"\0%d" % request.vote)
+        return Written(self._last, whole.hexdigest())
+
+    def _continues(self, request: Request) -> bool:
+        if self._start != (request.tools, request.turn) or len(self._messages) > len(request.messages):
+            return False
+        return all(map(is_, self._messages, request.messages))
+
+    def _begin(self, request: Request) -> None:
+        head: dict[str, Any] = {"model": self._model}
+        if request.tools:
+            head["tools"] = [_tool(spec) for spec in request.tools]
+            if self._profile.parallel_switch:
+                head["parallel_tool_calls"] = False
+        self._start, self._messages = (request.tools, request.turn), ()
+        self._last = _json(head)[:-1] + b',"messages":['
+        self._end, self._hash = len(self._last), sha256(self._last)
+
+    def _new(self, request: Request) -> Iterator[bytes]:
+        profile = self._profile
+        for place in range(len(self._messages), len(request.messages)):
+            keeps = profile.reasoning == "all" or (profile.reasoning == "turn" and place >= request.turn)
+            yield b"," if place else b""
+            yield _json(_message(request.messages[place], profile.reasoning_field if keeps else None))
+
+    def _tail(self, request: Request) -> bytes:
+        profile, tail = self._profile, dict[str, Any]()
+        if request.schema is not None:
+            tail["response_format"] = _form(request.schema)
+        tail[profile.max_tokens_field] = profile.answer_tokens
+        if profile.temperature is not None:
+            tail["temperature"] = profile.temperature
+        if profile.seed:
+            tail["seed"] = SEED + request.vote
+        return b"]," + _json(tail)[1:]
 
 
-def _sampling(request: Request, profile: Profile) -> dict[str, Any]:
-    chosen: dict[str, Any] = {profile.max_tokens_field: profile.answer_tokens}
-    if profile.temperature is not None:
-        chosen["temperature"] = profile.temperature
-    if profile.seed:
-        chosen["seed"] = SEED + request.vote
-    return chosen
+def streamed(body: bytes, profile: Profile) -> bytes:
+    """Return the same request for an answer in pieces."""
+    options = {"stream": True} | ({"stream_options": {"include_usage": True}} if profile.stream_usage else {})
+    return body[:-1] + b"," + _json(options)[1:]
 
 
-def _keeps(profile: Profile, in_this_turn: bool) -> bool:
-    return profile.reasoning == "all" or (profile.reasoning == "turn" and in_this_turn)
-
-
-def _message(message: Message, profile: Profile, *, keeps_thoughts: bool) -> dict[str, Any]:
-    body: dict[str, Any] = {"role": message.role, "content": _clean(message.content)}
+def _message(message: Message, thoughts: str | None) -> dict[str, Any]:
+    """Return a message; its thoughts stand in the field that is named, if any is."""
+    body: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.call_id is not None:
         body["tool_call_id"] = message.call_id
     if message.calls:
         body["tool_calls"] = [_call(call) for call in message.calls]
-    if message.reasoning is not None and keeps_thoughts:
-        body[profile.reasoning_field] = _clean(message.reasoning)
+    if message.reasoning is not None and thoughts:
+        body[thoughts] = message.reasoning
     return body
 
 
 def _call(call: ToolCall) -> dict[str, Any]:
-    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": _clean(call.arguments)}}
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
 
 
 def _tool(spec: ToolSpec) -> dict[str, Any]:
@@ -74,6 +111,6 @@ def _form(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": "report", "schema": dict(schema), "strict": True}}
 
 
-def _clean(text: str) -> str:
+def _json(part: Mapping[str, Any]) -> bytes:
     """Half of a surrogate pair is no text that a server can read."""
-    return text.encode("utf-8", "replace").decode() if not text.isascii() else text
+    return json.dumps(part, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

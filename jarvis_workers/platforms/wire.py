@@ -7,8 +7,6 @@ Unreachable.  `retrying.py` decides which of them deserve another try.
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
-Body = Mapping[str, Any]
-
 
 class Refused(Exception):
     """The server answered with an error; `again` is its Retry-After in seconds."""
@@ -25,16 +23,16 @@ class Unreachable(Exception):
 class Wire(Protocol):
     """A client of one server. Each form raises Refused or Unreachable."""
 
-    def send(self, body: Body, seconds: float) -> bytes:
+    def send(self, body: bytes, seconds: float) -> bytes:
         """Return the answer's body."""
         ...
 
-    async def send_async(self, body: Body, seconds: float) -> bytes:
+    async def send_async(self, body: bytes, seconds: float) -> bytes:
         """Return the answer's body."""
         ...
 
-    def stream(self, body: Body, seconds: float) -> Iterator[Mapping[str, Any]]:
-        """Yield the pieces of the answer."""
+    def stream(self, body: bytes, seconds: float) -> Iterator[Mapping[str, Any]]:
+        """Yield the pieces of the answer; the body asks for them."""
         ...
 
 

@@ -70,7 +70,8 @@ class Usage:
 class Request:
     """What is asked; messages before `turn` belong to earlier turns, `schema` is the form of a whole answer.
 
-    `seconds` is the time left for it, tries and waits included; `retries` how often it may be sent again.
+    `seconds` is the time left for it, tries and waits included; `retries` how often it may be sent again; `body` is
+    how it is sent, if somebody has written it already.
     """
 
     messages: tuple[Message, ...]
@@ -80,6 +81,7 @@ class Request:
     vote: int = 0
     seconds: float = 600
     retries: int = 3
+    body: bytes | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ Who starts one is handed a future; what the step raises is raised there, Cancell
 import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
+from contextlib import suppress
 
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.store.values import Claimed, Commit
@@ -49,6 +50,8 @@ class Loop:
     async def _finish(self) -> None:
         if self._talks:
             await asyncio.wait(self._talks.values(), timeout=LAST_SECONDS)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._loop.shutdown_asyncgens(), LAST_SECONDS)
         self._loop.stop()
 
     async def _converse(self, job: Claimed, converse: Converse) -> Commit:

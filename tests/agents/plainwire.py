@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from jarvis_workers.platforms.wire import Body, Refused, Unreachable, seconds_to_wait
+from jarvis_workers.platforms.wire import Refused, Unreachable, seconds_to_wait
 
 
 class PlainWire:
@@ -16,26 +16,26 @@ class PlainWire:
     def __init__(self, base_url: str) -> None:
         self._parts = urlsplit(base_url)
 
-    def send(self, body: Body, seconds: float) -> bytes:
+    def send(self, body: bytes, seconds: float) -> bytes:
         try:
             return self._post(body, seconds).read()
         except (OSError, http.client.HTTPException) as error:
             raise Unreachable(f"{type(error).__name__}: {error}") from error
 
-    async def send_async(self, body: Body, seconds: float) -> bytes:
+    async def send_async(self, body: bytes, seconds: float) -> bytes:
         return await asyncio.to_thread(self.send, body, seconds)
 
-    def stream(self, body: Body, seconds: float) -> Iterator[Mapping[str, Any]]:
+    def stream(self, body: bytes, seconds: float) -> Iterator[Mapping[str, Any]]:
         try:
-            for line in self._post({**body, "stream": True}, seconds):
+            for line in self._post(body, seconds):
                 if line.startswith(b"data: ") and not line.startswith(b"data: [DONE]"):
                     yield json.loads(line[6:])
         except (OSError, http.client.HTTPException, json.JSONDecodeError) as error:
             raise Unreachable(f"{type(error).__name__}: {error}") from error
 
-    def _post(self, body: Body, seconds: float) -> http.client.HTTPResponse:
+    def _post(self, body: bytes, seconds: float) -> http.client.HTTPResponse:
         client = http.client.HTTPConnection(self._parts.hostname or "", self._parts.port, timeout=seconds)
-        client.request("POST", f"{self._parts.path}/chat/completions", json.dumps(body), {"content-type": "text/json"})
+        client.request("POST", f"{self._parts.path}/chat/completions", body, {"content-type": "text/json"})
         answer = client.getresponse()
         if answer.status != 200:
             raise Refused(answer.status, answer.read().decode()[:200], seconds_to_wait(answer.headers))

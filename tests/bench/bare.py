@@ -4,9 +4,8 @@ import asyncio
 import importlib
 import importlib.util
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
 from urllib.parse import urlsplit
 
 CLIENT = "aiohttp" if importlib.util.find_spec("aiohttp") else "asyncio"
@@ -14,13 +13,13 @@ CLIENT = "aiohttp" if importlib.util.find_spec("aiohttp") else "asyncio"
 Send = Callable[[bytes], Awaitable[bytes]]
 
 
-async def ask_all(url: str, bodies: Sequence[Mapping[str, Any]], count: int) -> None:
+async def ask_all(url: str, bodies: Sequence[bytes], count: int) -> None:
     """Send the bodies one after the other, `count` times at once; the answers are read and forgotten."""
     async with {"aiohttp": _aiohttp, "asyncio": _streams}[CLIENT](f"{url}/chat/completions", count) as send:
 
         async def one() -> None:
             for body in bodies:
-                json.loads(await send(json.dumps(body).encode()))
+                json.loads(await send(body))
 
         await asyncio.gather(*(one() for _ in range(count)))
 

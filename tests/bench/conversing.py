@@ -20,7 +20,7 @@ from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.limiter import Gate
 from jarvis_workers.platforms.registry import Providers
 from jarvis_workers.platforms.sdk import Clients, Sdk
-from jarvis_workers.platforms.wire import Body, Wire
+from jarvis_workers.platforms.wire import Wire
 from jarvis_workers.service.talkers import Talkers
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
 from jarvis_workers.steps.converse_task import ANSWER
@@ -43,16 +43,16 @@ class Keeping:
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
-        self.bodies: list[Body] = []
+        self.bodies: list[bytes] = []
 
-    def send(self, body: Body, seconds: float) -> bytes:
+    def send(self, body: bytes, seconds: float) -> bytes:
         return self._wire.send(body, seconds)
 
-    async def send_async(self, body: Body, seconds: float) -> bytes:
+    async def send_async(self, body: bytes, seconds: float) -> bytes:
         self.bodies.append(body)
         return await self._wire.send_async(body, seconds)
 
-    def stream(self, body: Body, seconds: float) -> Iterator[Mapping[str, Any]]:
+    def stream(self, body: bytes, seconds: float) -> Iterator[Mapping[str, Any]]:
         return self._wire.stream(body, seconds)
 
 

@@ -4,7 +4,7 @@ import asyncio
 import importlib.util
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from typing import Any
 
 import pytest
 
@@ -12,13 +12,16 @@ from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.platforms.compatible import Compatible, Terms
 from jarvis_workers.platforms.limiter import Gate
 from jarvis_workers.platforms.profiles import PROFILES, Prices
-from jarvis_workers.platforms.sdk import SHARE, Clients, Sdk
+from jarvis_workers.platforms.sdk import Clients, Sdk
 from jarvis_workers.platforms.wire import Refused, Unreachable
 from jarvis_workers.platforms.words import Message, Request, ToolCall, ToolSpec
 from tests.agents.server import ModelServer, fails, hangs, late, says
 from tests.servers import missing
 
-BODY = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
+HERE = "http://there/v1"
+BODY = b'{"model":"m","messages":[{"role":"user","content":"hello"}]}'
+
+STREAMED = BODY[:-1] + b',"stream":true}'
 
 
 @pytest.fixture(autouse=True)
@@ -52,27 +55,20 @@ def test_keys_go_with_the_request_and_the_client_is_shared(clients: Clients) -> 
 
 def test_each_loop_has_its_own_client(clients: Clients) -> None:
     async def client() -> object:
-        [one], [again] = lent(clients, 1), lent(clients, 1)
+        one, again = await clients.of_loop(HERE, 10), await clients.of_loop(HERE, 10)
         assert one is again
         return one
 
     assert asyncio.run(client()) is not asyncio.run(client())
 
 
-@pytest.mark.parametrize(("requests", "most", "wanted"), [(SHARE, 100, 1), (SHARE + 1, 100, 2), (100, SHARE + 1, 2)])
-def test_a_client_has_its_share_of_the_requests_that_are_on(
-    clients: Clients, requests: int, most: int, wanted: int
-) -> None:
-    async def count() -> int:
-        return len(set(map(id, lent(clients, requests, most))))
+def test_the_client_of_a_loop_is_closed_when_the_loop_ends(clients: Clients) -> None:
+    async def client() -> Any:
+        found = await clients.of_loop(HERE, 10)
+        assert not found.is_closed()
+        return found
 
-    assert asyncio.run(count()) == wanted
-
-
-def lent(clients: Clients, requests: int, most: int = 10) -> list[object]:
-    """Return the clients of so many requests that are on at once."""
-    with ExitStack() as stack:
-        return [stack.enter_context(clients.of_loop("http://there/v1", most)) for _ in range(requests)]
+    assert asyncio.run(client()).is_closed()
 
 
 def test_the_library_does_not_try_again_by_itself(clients: Clients) -> None:
@@ -94,16 +90,18 @@ def test_a_server_that_hangs_is_left_in_time(clients: Clients) -> None:
         with pytest.raises(Unreachable):
             asyncio.run(sdk(clients, server).send_async(BODY, 0.3))
         with pytest.raises(Unreachable):
-            list(sdk(clients, server).stream(BODY, 0.3))
+            list(sdk(clients, server).stream(STREAMED, 0.3))
 
     assert time.monotonic() - began < 5
 
 
-def test_nobody_listens(clients: Clients) -> None:
+def test_where_nobody_listens_that_is_what_is_told(clients: Clients) -> None:
     wire = Sdk(clients, "http://127.0.0.1:9/v1", key="key", max_connections=10)
 
-    with pytest.raises(Unreachable):
+    with pytest.raises(Unreachable, match="Connection refused"):
         wire.send(BODY, 5)
+    with pytest.raises(Unreachable, match="Connect call failed"):
+        asyncio.run(wire.send_async(BODY, 5))
 
 
 def test_what_the_library_does_not_know_arrives_all_the_same(clients: Clients) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from concurrent.futures import CancelledError
 
 import pytest
@@ -174,3 +174,25 @@ def test_a_loop_ends_although_a_conversation_does_not() -> None:
     thread.join(LAST_SECONDS + SECONDS)
 
     assert not thread.is_alive()
+
+
+def test_what_conversations_have_opened_is_closed_when_the_loop_ends() -> None:
+    opened: list[AsyncGenerator[None, None]] = []
+    closed = threading.Event()
+
+    async def open_it() -> AsyncGenerator[None, None]:
+        try:
+            yield
+        finally:
+            closed.set()
+
+    async def converse() -> Commit:
+        opened.append(open_it())
+        await anext(opened[0])
+        return DONE
+
+    for loop in running(Loop(SECONDS)):
+        assert loop.start(job(1), converse).result(SECONDS) == DONE
+        assert not closed.is_set()
+
+    assert closed.is_set()

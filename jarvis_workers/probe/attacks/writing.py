@@ -4,7 +4,7 @@ import ctypes
 import os
 import struct
 
-from jarvis_workers.tools.sandbox.attacks.target import Target, call, write
+from jarvis_workers.probe.attacks.target import Target, call, write
 
 OUT_OF_THE_WAY = "taken"
 

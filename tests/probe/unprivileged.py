@@ -16,15 +16,16 @@ SECONDS = 100
 PROGRAM = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
-from jarvis_workers.tools.sandbox import box, probe
+from jarvis_workers.probe import selftest
+from jarvis_workers.tools.sandbox import box
 from jarvis_workers.tools.sandbox.values import Tier
 asked = json.loads(sys.argv[2])
 if asked["do"] == "tiers":
     said = box.tiers()
 elif asked["do"] == "unconfined":
-    said = sorted(probe.unconfined(asked["names"]))
+    said = sorted(selftest.unconfined(asked["names"]))
 else:
-    found = probe.confined(Tier(asked["tier"]), asked["names"], without=asked["without"], known=asked["known"])
+    found = selftest.confined(Tier(asked["tier"]), asked["names"], without=asked["without"], known=asked["known"])
     said = sorted(found)
 print(json.dumps(said))
 """

@@ -5,7 +5,7 @@ import os
 import struct
 from collections.abc import Iterator
 
-from jarvis_workers.tools.sandbox.attacks.target import SECRET_ARGUMENT, Target, call, read
+from jarvis_workers.probe.attacks.target import SECRET_ARGUMENT, Target, call, read
 
 MOST_DESCRIPTORS = 1024
 

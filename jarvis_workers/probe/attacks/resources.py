@@ -6,7 +6,7 @@ import signal
 import time
 from collections.abc import Callable
 
-from jarvis_workers.tools.sandbox.attacks.target import Target
+from jarvis_workers.probe.attacks.target import Target
 from jarvis_workers.tools.sandbox.values import MEGABYTE, Limits
 
 # What the probe gives; each attack takes more of one of them.

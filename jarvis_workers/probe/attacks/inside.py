@@ -6,8 +6,8 @@ import signal
 import sys
 import time
 
-from jarvis_workers.tools.sandbox.attacks import attributes, network, resources, secrets, system, writing
-from jarvis_workers.tools.sandbox.attacks.target import Attack, Target
+from jarvis_workers.probe.attacks import attributes, network, resources, secrets, system, writing
+from jarvis_workers.probe.attacks.target import Attack, Target
 
 TOGETHER: dict[str, tuple[Attack, ...]] = {
     "files": writing.ATTACKS,

@@ -2,13 +2,14 @@
 
 import pytest
 
-from jarvis_workers.tools.sandbox import probe
+from jarvis_workers.probe import selftest
 from jarvis_workers.tools.sandbox.confine import LAYERS, RESOURCES
-from tests.tools.sandbox.unprivileged import Prober
+from jarvis_workers.tools.sandbox.values import Tier
+from tests.probe.unprivileged import Prober
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
 
-GROUPS = probe.groups()
+GROUPS = selftest.groups()
 NAMES = [name for some in GROUPS.values() for name in some]
 ALONE = {"resources", "left behind"}
 TOGETHER = [name for group, some in GROUPS.items() if group not in ALONE for name in some]
@@ -47,18 +48,18 @@ def test_no_attack_escapes(tier: str, prober: Prober, counting: set[str]) -> Non
         assert tier == "A"
         pytest.skip(why)
 
-    assert not prober.confined(tier, NAMES) & {*counting, probe.TREE_CHANGED}
+    assert not prober.confined(tier, NAMES) & {*counting, selftest.TREE_CHANGED}
 
 
 @pytest.mark.parametrize("tier", ["A", "B"])
-@pytest.mark.parametrize("name", [*NAMES, probe.TREE_CHANGED])
+@pytest.mark.parametrize("name", [*NAMES, selftest.TREE_CHANGED])
 def test_an_attack_is_held(
     tier: str, name: str, prober: Prober, counting: set[str], escaped: dict[str, set[str]]
 ) -> None:
     if tier not in escaped:
         assert tier == "A"
         pytest.skip(str(prober.tiers()[tier]))
-    if name not in counting | {probe.TREE_CHANGED}:
+    if name not in counting | {selftest.TREE_CHANGED}:
         pytest.skip("fails outside too")
 
     assert name not in escaped[tier]
@@ -79,11 +80,11 @@ def test_an_older_landlock_holds_as_much(version: int, prober: Prober) -> None:
 def test_what_is_judged_names_what_does_not_count() -> None:
     some = {"files": ["write_outside", "create_outside"], "network": ["ping"]}
 
-    verdicts = probe.judge(probe.Tier.B, some, {"write_outside"})
+    verdicts = selftest.judge(Tier.B, some, {"write_outside"})
 
     assert [(verdict.attack, verdict.escaped, verdict.counts) for verdict in verdicts] == [
         ("write_outside", False, True),
         ("create_outside", False, False),
         ("ping", False, False),
-        (probe.TREE_CHANGED, False, True),
+        (selftest.TREE_CHANGED, False, True),
     ]

@@ -3,7 +3,7 @@
 import os
 import socket
 
-from jarvis_workers.tools.sandbox.attacks.target import Target
+from jarvis_workers.probe.attacks.target import Target
 
 SECONDS = 2
 LOCAL = "127.0.0.1"

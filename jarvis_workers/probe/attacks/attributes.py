@@ -8,7 +8,7 @@ import stat
 import struct
 import time
 
-from jarvis_workers.tools.sandbox.attacks.target import Target, call, write
+from jarvis_workers.probe.attacks.target import Target, call, write
 
 MODE = 0o640
 GET_FLAGS, SET_FLAGS, NO_DUMP = 0x80086601, 0x40086602, 0x40

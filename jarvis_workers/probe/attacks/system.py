@@ -9,7 +9,7 @@ import signal
 import struct
 from collections.abc import Callable
 
-from jarvis_workers.tools.sandbox.attacks.target import Target, call
+from jarvis_workers.probe.attacks.target import Target, call
 
 NEW_USER = 0x10000000
 TRACE_ME, SEIZE = 0, 0x4206

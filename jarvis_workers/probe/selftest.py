@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.errors import SandboxError
+from jarvis_workers.probe.attacks import inside
+from jarvis_workers.probe.attacks.resources import GIVEN
+from jarvis_workers.probe.attacks.target import NOT_CHANGED, SECRET_ARGUMENT, Target
 from jarvis_workers.tools.sandbox import tree
-from jarvis_workers.tools.sandbox.attacks import inside
-from jarvis_workers.tools.sandbox.attacks.resources import GIVEN
-from jarvis_workers.tools.sandbox.attacks.target import NOT_CHANGED, SECRET_ARGUMENT, Target
 from jarvis_workers.tools.sandbox.box import Sandbox
 from jarvis_workers.tools.sandbox.confine import ENVIRONMENT
 from jarvis_workers.tools.sandbox.starter import PACKAGES, Starter
@@ -31,12 +31,14 @@ from jarvis_workers.tools.sandbox.values import Limits, Tier
 
 LOCAL = "127.0.0.1"
 SECRET_NAME = "PROBE_SECRET"
-SANDBOX = Path("jarvis_workers/tools/sandbox")
 CODE = ".probe"
+# What is run inside: the attacks, and what they know of the sandbox.
+ATTACKS = "jarvis_workers/probe/attacks"
+OF_SANDBOX = ("jarvis_workers/tools/sandbox/calls.py", "jarvis_workers/tools/sandbox/values.py")
 BOOT = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
-from jarvis_workers.tools.sandbox.attacks.inside import main
+from jarvis_workers.probe.attacks.inside import main
 main()
 """
 SECONDS = 60
@@ -214,12 +216,14 @@ def _write_files(place: Path, secret: str) -> None:
     (place / "outside/program").write_text("#!/bin/sh\nexit 0\n")
     (place / "outside/program").chmod(0o755)
     (place / "tree/link_to_secret").symlink_to(place / "outside/secret")
-    code = place / "tree" / CODE / SANDBOX
-    shutil.copytree(PACKAGES / SANDBOX / "attacks", code / "attacks", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("calls.py", "values.py"):
-        shutil.copy(PACKAGES / SANDBOX / name, code)
-    for package in (code, *list(code.parents)[:2]):
-        (package / "__init__.py").touch()
+    _copy_code(place / "tree" / CODE)
+
+
+def _copy_code(code: Path) -> None:
+    shutil.copytree(PACKAGES / ATTACKS, code / ATTACKS, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in OF_SANDBOX:
+        (code / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(PACKAGES / name, code / name)
 
 
 @contextlib.contextmanager
