@@ -5,10 +5,14 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-__all__ = ["NOTHING_JUDGED", "PRIOR_WEIGHT", "Judged", "Judgement", "learned_confidence"]
+from jarvis_workers.sec.scanner import LEAST, MOST
+
+__all__ = ["NOTHING_JUDGED", "PRIOR_WEIGHT", "Judged", "Judgement", "learned_confidence", "moved_by", "stated_at_least"]
 
 # The stated confidence of a rule weighs as much as so many judgements.
 PRIOR_WEIGHT = 10
+# Sums of hundredths are not exact.
+ROUNDING = 1e-9
 
 
 class Judgement(BaseModel):
@@ -41,3 +45,13 @@ NOTHING_JUDGED: Mapping[str, Judged] = {}
 def learned_confidence(stated: float, true: int, false: int) -> float:
     """Return the mean of Beta(stated x PRIOR_WEIGHT + true, (1 - stated) x PRIOR_WEIGHT + false)."""
     return (stated * PRIOR_WEIGHT + true) / (PRIOR_WEIGHT + true + false)
+
+
+def moved_by(confidence: float, learned: float) -> float:
+    """Move the confidence of a finding as far as that of its rule has moved, within what any finding has."""
+    return round(min(MOST, max(LEAST, confidence + learned)), 2)
+
+
+def stated_at_least(least: float, learned: float) -> float:
+    """Return the confidence from which on `moved_by` gives at least `least`."""
+    return least if least <= LEAST else least - learned - ROUNDING

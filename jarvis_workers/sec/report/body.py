@@ -22,6 +22,7 @@ from jarvis_workers.sec.finding import (
     score_of,
     severity_of,
 )
+from jarvis_workers.sec.judgement import NOTHING_JUDGED, Judged
 from jarvis_workers.sec.report.aside import Aside, begin_aside
 from jarvis_workers.sec.suppressions import WITHOUT_REASON
 from jarvis_workers.sec.trail import read_trail
@@ -62,18 +63,20 @@ def gather(
     *,
     severities: Severities = AS_IT_IS,
     known: Mapping[str, int] | None = None,
+    judged: Mapping[str, Judged] = NOTHING_JUDGED,
 ) -> Findings:
     """Go once through the candidates, each with its gid; keep the `most` of highest score, in the order they came.
 
     `severities` are those given to rules, whatever the confidence of their findings; `known` says how many findings
-    with a fingerprint a baseline has: they are set aside, as are those that a comment suppresses.
+    with a fingerprint a baseline has: they are set aside, as are those that a comment suppresses and those that are
+    `judged` false.
     """
-    findings, names = Findings(aside=begin_aside(known)), list[str]()
+    findings, names = Findings(aside=begin_aside(known, judged)), list[str]()
     counted = _counted(findings.aside.counted(numbered, min_confidence), min_confidence, (findings, names), severities)
     best = heapq.nlargest(most, counted, key=lambda entry: _weigh(entry[2], severities)[1])
     lengths = _lengths(names)
     findings.issues = [
-        _issue(names[place], lengths, (gid, found), severities)
+        _issue(names[place], lengths, (gid, found), severities) | findings.aside.mark(found)
         for place, gid, found in sorted(best, key=lambda entry: entry[0])
     ]
     findings.suppressed = list(_suppressed(findings.aside, names, severities))
@@ -81,13 +84,18 @@ def gather(
 
 
 def every_issue(
-    read: Callable[[], Iterable[Numbered]], min_confidence: float, *, severities: Severities = AS_IT_IS
+    read: Callable[[], Iterable[Numbered]],
+    min_confidence: float,
+    *,
+    severities: Severities = AS_IT_IS,
+    judged: Mapping[str, Judged] = NOTHING_JUDGED,
 ) -> Iterator[dict[str, Any]]:
     """Yield all that `gather` counts, under the same names; goes through the candidates twice and keeps none."""
     lengths = _lengths([_full_id(found) for _, found in read() if found.confidence >= min_confidence])
+    aside = begin_aside(None, judged)
     for gid, found in read():
         if found.confidence >= min_confidence:
-            yield _issue(_full_id(found), lengths, (gid, found), severities)
+            yield _issue(_full_id(found), lengths, (gid, found), severities) | aside.mark(found)
 
 
 def build(
@@ -113,6 +121,7 @@ def build(
             "not_checked": [{"file": file, "reason": reason} for file, reason in sorted(set(not_checked))],
             "below_min_confidence": findings.weaker,
             "suppressed": findings.aside.total_suppressed,
+            **({"judged_false": judged_false} if (judged_false := findings.aside.total_judged_false) else {}),
             **_remarked(remarks),
             **({"baseline": _compared(findings.aside, baseline)} if baseline is not None else {}),
             **({"not_listed": not_listed} if not_listed else {}),
@@ -163,8 +172,7 @@ def _suppressed(aside: Aside, names: Sequence[str], severities: Severities) -> I
     full = [_full_id(found) for _, found in aside.suppressed]
     lengths = _lengths([*names, *full]) if full else {}
     for name, numbered in zip(full, aside.suppressed, strict=True):
-        suppression = {"kind": "inSource", "justification": numbered[1].suppressed}
-        yield _issue(name, lengths, numbered, severities) | {"suppression": suppression}
+        yield _issue(name, lengths, numbered, severities) | {"suppression": aside.suppression(numbered[1])}
 
 
 def _remarked(remarks: Iterable[Sequence[Any]]) -> dict[str, Any]:

@@ -97,6 +97,8 @@ def _set_aside(summary: Body) -> Iterator[str]:
             yield f"> The run over the baseline is {prose(state)}: what it has not checked counts as new."
     if summary.get("suppressed"):
         yield f"Not listed: {_count(summary['suppressed'], 'finding')} that comments in the code suppress."
+    if summary.get("judged_false"):
+        yield f"Not listed: {_count(summary['judged_false'], 'finding')} that people have judged false."
 
 
 def _suppressions(summary: Body) -> Iterator[str]:

@@ -81,7 +81,7 @@ def _cut(body: Mapping[str, Any], listed: Sequence[Numbered]) -> Part:
     """Count what is not listed: findings, and those that are suppressed."""
     quiet = sum("suppression" in issue for issue, _ in listed)
     summary = body["summary"]
-    total = summary.get("suppressed", 0)
+    total = summary.get("suppressed", 0) + summary.get("judged_false", 0)
     return {"findings": summary["total"] - (len(listed) - quiet), "suppressed findings": total - quiet}
 
 
