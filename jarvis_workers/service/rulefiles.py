@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
-from jarvis_workers.service.yamlfiles import read_yaml, shown_path, tell_problem
+from jarvis_workers.service.yamlfiles import Checked, one_line, read_yaml, shown_path, tell_problem
 from jarvis_workers.settings import short
 from jarvis_workers.source.linear import PATTERN_MAX, compile_linear, is_linear_here
 
@@ -27,12 +27,6 @@ FILES_MAX = 500
 RULES_MAX = 500
 # Each child compiles them: half a second for a thousand.
 NAMES_MAX = 1_000
-
-
-def _one_line(text: str) -> str:
-    if not text.isprintable():
-        raise ValueError("should be one line without control characters")
-    return text
 
 
 def _lines(text: str) -> str:
@@ -51,14 +45,10 @@ def _regex(text: str) -> str:
 Id = Annotated[str, Field(pattern=r"\A[a-z][a-z0-9_]{1,63}\z")]
 Name = Annotated[str, Field(pattern=r"\A[A-Za-z_][A-Za-z0-9_]{0,127}\z")]
 Names = Annotated[list[Name], Field(min_length=1, max_length=200)]
-Sentence = Annotated[str, Field(min_length=1, max_length=1_000), AfterValidator(_one_line)]
+Sentence = Annotated[str, Field(min_length=1, max_length=1_000), AfterValidator(one_line)]
 Example = Annotated[str, Field(max_length=4_000), AfterValidator(_lines)]
 Pattern = Annotated[str, Field(min_length=1, max_length=PATTERN_MAX), AfterValidator(_regex)]
 Count = Annotated[int, Field(ge=0, le=64)]
-
-
-class Checked(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class Argument(Checked):

@@ -11,13 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.settings import UniqueKeys, short
 
-__all__ = ["WithoutAliases", "read_text", "read_yaml", "shown_path", "tell_problem"]
+__all__ = ["Checked", "WithoutAliases", "one_line", "read_text", "read_yaml", "shown_path", "tell_problem"]
+
+
+class Checked(BaseModel):
+    """A row of such a file: what is not known is refused, and nothing is taken for something else."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class WithoutAliases(UniqueKeys):
@@ -56,6 +62,13 @@ def read_text(file: Path, most_bytes: int) -> str:
         raise UsageError(f"{shown_path(file)} is not UTF-8 (byte {error.start})") from error
     if len(content) > most_bytes:
         raise UsageError(f"{shown_path(file)}: is larger than {most_bytes // 1024:,} KB; split it")
+    return text
+
+
+def one_line(text: str) -> str:
+    """Refuse what a terminal might obey. Raises ValueError."""
+    if not text.isprintable():
+        raise ValueError("should be one line without control characters")
     return text
 
 
