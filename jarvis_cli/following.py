@@ -9,7 +9,7 @@ from jarvis_workers.errors import StoreError, UsageError
 from jarvis_workers.sec.report.body import AT_RISK
 from jarvis_workers.service.export import Growing, export_directory
 from jarvis_workers.service.following import Follower, Heard
-from jarvis_workers.steps.judged import is_judged
+from jarvis_workers.steps.verdicts import has_verdicts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
@@ -37,7 +37,7 @@ class _Followed:
 
     def show(self, run: Run, stages: list[StageProgress]) -> None:
         self._screen.show(run, stages)
-        if not is_judged(run) or not any(stage.name == "cluster" and stage.jobs for stage in stages):
+        if not has_verdicts(run) or not any(stage.name == "cluster" and stage.jobs for stage in stages):
             return
         try:
             heard = self._follower.look(run)

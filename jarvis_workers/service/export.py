@@ -13,7 +13,7 @@ from jarvis_workers.sec.report.body import AT_RISK
 from jarvis_workers.service.following import Follower, Heard, cluster_row, told
 from jarvis_workers.service.reports import read_body
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.judged import is_judged
+from jarvis_workers.steps.verdicts import has_verdicts
 from jarvis_workers.steps.write_report import list_issues
 from jarvis_workers.store import clusters, events
 from jarvis_workers.store.engine import Store
@@ -43,7 +43,7 @@ def export(
     try:
         _make(directory, own=directory == export_directory(run))
         files: dict[str, Iterable[Mapping[str, Any]]] = {HEURISTIC: _issues(store, run, body)}
-        if is_judged(run):
+        if has_verdicts(run):
             heard = Follower(store).look(run)
             files |= {CLUSTERS: _clusters(store, run), AGENT: filter(_is_risk, _issues(store, run, body))}
             progress: Iterable[Mapping[str, Any]] = heard.progress

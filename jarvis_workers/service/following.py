@@ -9,9 +9,9 @@ from jarvis_workers.paths import shown
 from jarvis_workers.sec.report import every_issue
 from jarvis_workers.steps.cluster_file import STEP as CLUSTER
 from jarvis_workers.steps.cluster_file import VERIFY
-from jarvis_workers.steps.counted import severities_of
-from jarvis_workers.steps.judged import nothing_said, said_of
-from jarvis_workers.store import candidates, clusters, events, jobs
+from jarvis_workers.steps.counted import severities_of, some_of
+from jarvis_workers.steps.verdicts import nothing_said, said_of
+from jarvis_workers.store import clusters, events, jobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.jobs import Over
 from jarvis_workers.store.runs import Run
@@ -70,7 +70,7 @@ class Follower:
 def _issues(session: "Session", run: Run, verified: Sequence[Over]) -> Iterator[Row]:
     """Yield candidates with their verdicts; the numbers of their clusters are known in the end."""
     about = {gid: job for job in verified for gid in json.loads(job.payload)["gids"]}
-    numbered = candidates.of_gids(session, run.id, about) if about else []
+    numbered = some_of(session, run, about) if about else []
     found = said_of(session, run, about) if about else {}
     for issue in every_issue(lambda: numbered, 0.0, severities=severities_of(run)):
         job = about[issue["gid"]]

@@ -17,7 +17,7 @@ from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
 
 # What of the choice of rules a report repeats.
-RULES_SAID: Mapping[str, Any] = {"off": [], "severity": {}, "project": [], "packages": {}}
+RULES_SAID: Mapping[str, Any] = {"off": [], "severity": {}, "project": [], "packages": {}, "learned": {}}
 
 
 def read_body(store: Store, blobs: Blobs, run: Run) -> dict[str, Any]:
@@ -46,6 +46,7 @@ def run_part(store: Store, run: Run) -> dict[str, Any]:
         "version": run.version,
         "rules": {name: run.options.get("rules", {}).get(name, empty) for name, empty in RULES_SAID.items()},
         **({"baseline": run.options["baseline"]["what"]} if "baseline" in run.options else {}),
+        **({"triage": run.options["triage"]} if "triage" in run.options else {}),
         "executor": run.executor,
         "created_at": _iso(run.created_at),
         "started_at": _iso(run.started_at),

@@ -5,19 +5,17 @@ model before anything is made of it.
 """
 
 import os
-import stat
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
-from jarvis_workers.settings import UniqueKeys, short
+from jarvis_workers.service.yamlfiles import Checked, one_line, read_yaml, shown_path, tell_problem
+from jarvis_workers.settings import short
 from jarvis_workers.source.linear import PATTERN_MAX, compile_linear, is_linear_here
 
 __all__ = ["RULES_DIRECTORY", "read_rules", "rule_files"]
@@ -29,12 +27,6 @@ FILES_MAX = 500
 RULES_MAX = 500
 # Each child compiles them: half a second for a thousand.
 NAMES_MAX = 1_000
-
-
-def _one_line(text: str) -> str:
-    if not text.isprintable():
-        raise ValueError("should be one line without control characters")
-    return text
 
 
 def _lines(text: str) -> str:
@@ -53,14 +45,10 @@ def _regex(text: str) -> str:
 Id = Annotated[str, Field(pattern=r"\A[a-z][a-z0-9_]{1,63}\z")]
 Name = Annotated[str, Field(pattern=r"\A[A-Za-z_][A-Za-z0-9_]{0,127}\z")]
 Names = Annotated[list[Name], Field(min_length=1, max_length=200)]
-Sentence = Annotated[str, Field(min_length=1, max_length=1_000), AfterValidator(_one_line)]
+Sentence = Annotated[str, Field(min_length=1, max_length=1_000), AfterValidator(one_line)]
 Example = Annotated[str, Field(max_length=4_000), AfterValidator(_lines)]
 Pattern = Annotated[str, Field(min_length=1, max_length=PATTERN_MAX), AfterValidator(_regex)]
 Count = Annotated[int, Field(ge=0, le=64)]
-
-
-class Checked(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class Argument(Checked):
@@ -140,13 +128,15 @@ def read_rules(files: Sequence[Path]) -> list[dict[str, Any]]:
     for file in files:
         for rule in _rules(file):
             if rule["id"] in found:
-                raise UsageError(f'{_shown(file)}: rule "{rule["id"]}" is also in {_shown(found[rule["id"]][1])}')
+                raise UsageError(
+                    f'{shown_path(file)}: rule "{rule["id"]}" is also in {shown_path(found[rule["id"]][1])}'
+                )
             found[rule["id"]] = rule, file
             if len(found) > RULES_MAX:
-                raise UsageError(f"{_shown(file)}: more than {RULES_MAX} rules in all; leave some out")
+                raise UsageError(f"{shown_path(file)}: more than {RULES_MAX} rules in all; leave some out")
             names += len(rule.get("calls", ())) + len(rule.get("words", ()))
             if names > NAMES_MAX:
-                raise UsageError(f"{_shown(file)}: more than {NAMES_MAX:,} names in all; leave some out")
+                raise UsageError(f"{shown_path(file)}: more than {NAMES_MAX:,} names in all; leave some out")
     return [rule for rule, _ in found.values()]
 
 
@@ -158,16 +148,16 @@ def _files(path: Path) -> Iterator[Path]:
             return
         yield from sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
     except OSError as error:
-        raise UsageError(f"rules: {_shown(path)}: {error.strerror}") from error
+        raise UsageError(f"rules: {shown_path(path)}: {error.strerror}") from error
 
 
 def _rules(file: Path) -> Iterator[dict[str, Any]]:
-    said = _loaded(file)
+    said = read_yaml(file, FILE_BYTES)
     rows = said.get("rules") if isinstance(said, dict) and list(said) == ["rules"] else said
     if not isinstance(rows, list):
-        raise UsageError(f"{_shown(file)}: is {short.repr(said)}; expected a list of rules under the name rules")
+        raise UsageError(f"{shown_path(file)}: is {short.repr(said)}; expected a list of rules under the name rules")
     if len(rows) > RULES_MAX:
-        raise UsageError(f"{_shown(file)}: {len(rows):,} rules, at most {RULES_MAX} are taken; leave some out")
+        raise UsageError(f"{shown_path(file)}: {len(rows):,} rules, at most {RULES_MAX} are taken; leave some out")
     for number, row in enumerate(rows, 1):
         yield _checked(row, number, file)
 
@@ -175,69 +165,14 @@ def _rules(file: Path) -> Iterator[dict[str, Any]]:
 def _checked(row: object, number: int, file: Path) -> dict[str, Any]:
     named = row.get("id") if isinstance(row, dict) else None
     place = (
-        f'{_shown(file)}: rule "{plain(named)[:64]}"' if isinstance(named, str) else f"{_shown(file)}: rule {number}"
+        f'{shown_path(file)}: rule "{plain(named)[:64]}"'
+        if isinstance(named, str)
+        else f"{shown_path(file)}: rule {number}"
     )
     try:
         rule = ProjectRule.model_validate(row)
     except ValidationError as error:
-        raise UsageError(f"{place}: {_wrong(error)}") from error
+        raise UsageError(f"{place}: {tell_problem(error.errors(include_url=False)[0], ProjectRule)}") from error
     if rule.id in RULES_BY_PATTERN:
         raise UsageError(f"{place}: is the id of a built-in rule; choose another")
     return rule.model_dump(exclude_none=True, exclude_defaults=True)
-
-
-def _wrong(error: ValidationError) -> str:
-    """Say the first thing that is wrong; the wrong value is quoted, in short."""
-    first = error.errors(include_url=False)[0]
-    where = ".".join(plain(str(part))[:40] for part in first["loc"])
-    should = plain(first["msg"].removeprefix("Input ").removeprefix("Value error, "))
-    if first["type"] == "extra_forbidden":
-        close = get_close_matches(str(first["loc"][-1]), ProjectRule.model_fields, n=1)
-        return f'unknown key "{where}"' + (f' (did you mean "{close[0]}"?)' if close else "")
-    if first["type"] == "missing":
-        return f'"{where}" is missing'
-    if first["type"] == "string_pattern_mismatch":
-        should = "is no name that can stand there"
-    return f'"{where}" is {plain(short.repr(first["input"]))}: {should}' if where else should
-
-
-class WithoutAliases(UniqueKeys):
-    """Refuses aliases, of which a few can stand for more than any memory holds."""
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.MarkedYAMLError(problem="aliases are not taken", problem_mark=self.current_event.start_mark)
-        return super().compose_node(parent, index)
-
-
-def _loaded(file: Path) -> object:
-    try:
-        return yaml.load(_read(file), WithoutAliases)  # noqa: S506  (a SafeLoader)
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else "?"
-        raise UsageError(f"{_shown(file)}:{line}: {plain(str(error.problem))}") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        says = plain(" ".join(str(error).split()))[:200]
-        raise UsageError(f"{_shown(file)}: cannot be read as YAML: {says}") from error
-
-
-def _read(file: Path) -> str:
-    """Read a regular file: nothing that could keep us waiting."""
-    try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as stream:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise UsageError(f"{_shown(file)}: is no regular file")
-            content = stream.read(FILE_BYTES + 1)
-        text = content.decode("utf-8")
-    except OSError as error:
-        raise UsageError(f"{_shown(file)}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{_shown(file)} is not UTF-8 (byte {error.start})") from error
-    if len(content) > FILE_BYTES:
-        raise UsageError(f"{_shown(file)}: is larger than {FILE_BYTES // 1024} KB; split it")
-    return text
-
-
-def _shown(path: Path) -> str:
-    return plain(os.fsdecode(path))

@@ -1,7 +1,7 @@
 """Take a source tree in: pack it, and insert a run over it."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from jarvis_workers.agent.limits import Limits as AgentLimits
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import shown
 from jarvis_workers.service.baselines import Baseline
+from jarvis_workers.service.judging import Triage, learned_shifts
 from jarvis_workers.service.rulebook import Chosen
 from jarvis_workers.service.runs import LOCAL
 from jarvis_workers.snapshots.blobs import Blobs
@@ -19,7 +20,7 @@ from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.controller import plan_job
 from jarvis_workers.steps.each_file import Limits
 from jarvis_workers.steps.flow import FLOWS
-from jarvis_workers.store import artifacts, baselines, jobs, runs, workers
+from jarvis_workers.store import artifacts, baselines, jobs, judgements, runs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run, SnapshotFacts
 from jarvis_workers.tools.tool import Language
@@ -72,8 +73,8 @@ class Request:
     """What a user asks for. `run_id` is new, `executor` carries it out; `root` names the tree if `path` does not.
 
     With `profile` times are taken; then nothing is taken from the `cache`, as what is not done takes no time.
-    What the `baseline` knew is kept with the run, so that its report says the same later. The `remark` is repeated in
-    its report.
+    What the `baseline` knew, and what people had said of findings, is kept with the run, so that its report says the
+    same later. The `remark` is repeated in its report.
     """
 
     run_id: str
@@ -94,6 +95,7 @@ class Request:
     may_be_empty: bool = False
     agent: AgentTask | Inquiry | None = None
     remark: str | None = None
+    triage: Triage = field(default_factory=Triage)
 
 
 def submit(store: Store, blobs: Blobs, request: Request, on_progress: Callable[[int, int], None] | None = None) -> str:
@@ -112,19 +114,23 @@ def submit(store: Store, blobs: Blobs, request: Request, on_progress: Callable[[
     if request.rules.content is not None:
         intend(request.rules.facts["blob"])
         blobs.put(request.rules.content)
+    learned = learned_shifts(store, request.rules.rules) if request.triage.learns else {}
     with store.write() as session:
         artifacts.want(session, owner, [snapshot.id, snapshot.manifest])
         artifacts.hand_over(session, owner, request.run_id)
         workers.touch_known(session, request.executor.removeprefix(LOCAL))
-        runs.add(session, _run(request, snapshot), _facts(snapshot), [stage.name for stage in FLOWS[request.kind]])
+        runs.add(
+            session, _run(request, snapshot, learned), _facts(snapshot), [stage.name for stage in FLOWS[request.kind]]
+        )
         first = FLOWS[request.kind][0].name
         jobs.insert_jobs(session, request.run_id, first, [plan_job(first)])
         if request.baseline:
             baselines.add(session, request.run_id, request.baseline.known)
+        judgements.give(session, request.run_id, request.triage.more, kept=request.triage.kept)
     return request.run_id
 
 
-def _run(request: Request, snapshot: Snapshot) -> Run:
+def _run(request: Request, snapshot: Snapshot, learned: Mapping[str, float]) -> Run:
     raw = request.root or os.fsencode(request.path.absolute())
     return Run(
         id=request.run_id,
@@ -134,13 +140,14 @@ def _run(request: Request, snapshot: Snapshot) -> Run:
         snapshot_id=snapshot.id,
         executor=request.executor,
         version=__version__,
-        options=_options(request, snapshot),
+        options=_options(request, snapshot, learned),
     )
 
 
-def _options(request: Request, snapshot: Snapshot) -> dict[str, Any]:
+def _options(request: Request, snapshot: Snapshot, learned: Mapping[str, float]) -> dict[str, Any]:
     """Small trees get smaller batches, so that every process has something to do."""
     shares = max(1, request.processes) * BATCHES_PER_PROCESS
+    rules = {**request.rules.facts, **({"learned": dict(learned)} if learned else {})}
     share = max(SMALLEST_BATCH_BYTES, snapshot.bytes // shares)
     return {
         "batch_bytes": min(request.batch_bytes, share),
@@ -153,7 +160,8 @@ def _options(request: Request, snapshot: Snapshot) -> dict[str, Any]:
         **(request.agent.options if request.agent else {}),
         **({"remark": request.remark} if request.remark else {}),
         **({"baseline": _compared(request, request.baseline)} if request.baseline else {}),
-        **({"rules": dict(request.rules.facts)} if request.rules.facts else {}),
+        **({"rules": rules} if rules else {}),
+        **({"triage": request.triage.named} if request.triage.named else {}),
     }
 
 

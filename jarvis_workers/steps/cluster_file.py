@@ -21,12 +21,11 @@ from jarvis_workers.sec.clustering import Cluster, Seen, cluster, clusterer, loc
 from jarvis_workers.sec.finding import Numbered, score_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.converse_task import transcript_name
-from jarvis_workers.steps.counted import severities_of
+from jarvis_workers.steps.counted import severities_of, some_of
 from jarvis_workers.steps.earlier import Earlier
 from jarvis_workers.steps.flow_rules import rules_blob
 from jarvis_workers.steps.ruleset import conditions_of
 from jarvis_workers.steps.talks import Talks
-from jarvis_workers.store import candidates
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.talks import lines
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewCluster, NewJob
@@ -84,7 +83,7 @@ def load(session: "Session", run: Run, job: Claimed) -> Work:
         file=told["file"],
         batch_index=told["batch_index"],
         shared=told["shared"],
-        numbered=candidates.of_gids(session, run.id, told["gids"]),
+        numbered=some_of(session, run, told["gids"]),
         snapshot_id=run.snapshot_id,
         rules=rules_blob(run),
         severities=severities_of(run),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from jarvis_workers import telemetry
+from jarvis_workers.steps.counted import learned_of
 from jarvis_workers.steps.flow import CONTROL_QUEUE, PLAN, opened_with, stage_of
 from jarvis_workers.store import candidates, crashes, events, jobs, leases, runs, stages, workers
 from jarvis_workers.store.values import AGENT_QUEUE, NewJob
@@ -65,7 +66,7 @@ def _go_on(session: Session, run: runs.Run, stage: str) -> None:
 
 def _open(session: Session, run: runs.Run, stage: str) -> None:
     if stage_of(run.kind, stage).numbered:
-        candidates.number(session, run.id, run.options.get("min_confidence", 0.0))
+        candidates.number(session, run.id, run.options.get("min_confidence", 0.0), learned_of(run))
     for name in opened_with(run.kind, stage):
         stages.opened(session, run.id, name)
     jobs.insert_jobs(session, run.id, stage, [plan_job(stage)])

@@ -1,11 +1,16 @@
-"""Which candidates of a run count: sure enough, not suppressed, and not known to its baseline."""
+"""Which candidates of a run count: sure enough, not suppressed or judged false, and not known to its baseline.
 
-from collections.abc import Iterator
+A run that was told to learn weighs the findings of a rule by what people have said of others: that is done here, where
+candidates are read, and the store keeps what the rules have said.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from jarvis_workers.sec.finding import Numbered
+from jarvis_workers.sec.finding import Found, Numbered
+from jarvis_workers.sec.judgement import Judged, moved_by
 from jarvis_workers.sec.report.aside import begin_aside
-from jarvis_workers.store import baselines, candidates
+from jarvis_workers.store import baselines, candidates, judgements
 from jarvis_workers.store.runs import Run
 
 if TYPE_CHECKING:
@@ -15,9 +20,18 @@ if TYPE_CHECKING:
 def counted_of(session: "Session", run: Run) -> Iterator[Numbered]:
     """Yield what counts, with its gid, in order."""
     least: float = run.options["min_confidence"]
-    aside = begin_aside(known_of(session, run))
-    counted = aside.counted(candidates.read(session, run.id), least)
-    return ((gid, found) for gid, found in counted if found.confidence >= least)
+    aside = begin_aside(known_of(session, run), judged_of(session, run))
+    return ((gid, found) for gid, found in aside.counted(all_of(session, run), least) if found.confidence >= least)
+
+
+def all_of(session: "Session", run: Run) -> Iterator[Numbered]:
+    """Yield every candidate of a run with its gid, in order."""
+    return _weighed(run, candidates.read(session, run.id))
+
+
+def some_of(session: "Session", run: Run, gids: Collection[int]) -> list[tuple[int, Found]]:
+    """Return some candidates of a run that is numbered, in order."""
+    return list(_weighed(run, candidates.of_gids(session, run.id, gids)))
 
 
 def known_of(session: "Session", run: Run) -> dict[str, int] | None:
@@ -25,7 +39,25 @@ def known_of(session: "Session", run: Run) -> dict[str, int] | None:
     return baselines.read(session, run.id) if "baseline" in run.options else None
 
 
+def judged_of(session: "Session", run: Run) -> Mapping[str, Judged]:
+    """Return what people had said of findings when the run was submitted, by fingerprint."""
+    return judgements.given(session, run.id)
+
+
 def severities_of(run: Run) -> dict[str, str]:
     """Return the severities that the user has given to rules."""
     given: dict[str, str] = run.options.get("rules", {}).get("severity", {})
     return given
+
+
+def learned_of(run: Run) -> dict[str, float]:
+    """Return by rule how far judgements have moved its confidence, in a run that was told to learn."""
+    learned: dict[str, float] = run.options.get("rules", {}).get("learned", {})
+    return learned
+
+
+def _weighed(run: Run, numbered: Iterable[tuple[int, Found]]) -> Iterator[tuple[int, Found]]:
+    learned = learned_of(run)
+    for gid, found in numbered:
+        moved = learned.get(found.pattern)
+        yield gid, found if moved is None else found._replace(confidence=moved_by(found.confidence, moved))

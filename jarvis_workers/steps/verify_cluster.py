@@ -21,8 +21,9 @@ from jarvis_workers.sec.slices import CodeIndex, PlacedTree
 from jarvis_workers.sec.verification import Verification
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.converse_task import transcript_name
+from jarvis_workers.steps.counted import some_of
 from jarvis_workers.steps.talks import Talks
-from jarvis_workers.store import candidates, talks
+from jarvis_workers.store import talks
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewVerdict
 from jarvis_workers.tools.reading import read_code
@@ -55,7 +56,7 @@ def load(session: "Session", run: Run, job: Claimed) -> Work:
     """Return the candidates that the job names."""
     payload, options = json.loads(job.payload), run.options
     canary = canary_for(run.snapshot_id) if payload["gids"] == [CANARY_GID] else None
-    found = [(CANARY_GID, canary.found)] if canary else candidates.of_gids(session, run.id, payload["gids"])
+    found = [(CANARY_GID, canary.found)] if canary else some_of(session, run, payload["gids"])
     if len(found) != len(set(payload["gids"])):
         raise StepFailed(f"job {job.id}: of its {len(payload['gids'])} candidates {len(found)} are there")
     cluster = Cluster(

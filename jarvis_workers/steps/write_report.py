@@ -14,11 +14,11 @@ from jarvis_workers.sec.report.aside import begin_aside
 from jarvis_workers.sec.report.body import Findings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
-from jarvis_workers.steps.counted import known_of, severities_of
+from jarvis_workers.steps.counted import all_of, judged_of, known_of, severities_of
 from jarvis_workers.steps.flow_rules import flow_patterns, rules_blob
 from jarvis_workers.steps.gaps import Jobs, what_is_missing
-from jarvis_workers.steps.judged import canary_of, statuses_of, with_verdicts
-from jarvis_workers.store import candidates, jobs, stages
+from jarvis_workers.steps.verdicts import canary_of, statuses_of, with_verdicts
+from jarvis_workers.store import jobs, stages
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewJob
 
@@ -48,10 +48,11 @@ def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
 def load(session: "Session", run: Run, _: Claimed | None = None) -> ReportWork:
     """Gather what the report is made of."""
     findings = gather(
-        candidates.read(session, run.id),
+        all_of(session, run),
         run.options["min_confidence"],
         severities=severities_of(run),
         known=known_of(session, run),
+        judged=judged_of(session, run),
         statuses=statuses_of(session, run),
     )
     findings.issues = list(with_verdicts(session, run, findings.issues))
@@ -71,11 +72,12 @@ def decide(work: ReportWork, blobs: Blobs) -> Commit:
 
 def list_issues(session: "Session", run: Run) -> Iterator[dict[str, Any]]:
     """Yield every issue of a run, also those beyond what a report lists, and what is dismissed."""
-    least, known = run.options["min_confidence"], known_of(session, run)
+    least, known, judged = run.options["min_confidence"], known_of(session, run), judged_of(session, run)
     issues = every_issue(
-        lambda: begin_aside(known).counted(candidates.read(session, run.id), least),
+        lambda: begin_aside(known, judged).counted(all_of(session, run), least),
         least,
         severities=severities_of(run),
+        judged=judged,
     )
     return with_verdicts(session, run, issues)
 

@@ -3,7 +3,7 @@
 A hostile tree makes hundreds of thousands of them: they come and go as plain rows, some at a time.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -12,6 +12,7 @@ from sqlmodel import Session
 
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.finding import Found, candidate
+from jarvis_workers.sec.judgement import stated_at_least
 from jarvis_workers.sec.rules import RULES
 from jarvis_workers.sec.rules.flow import HARMLESS
 from jarvis_workers.sec.scanner import Hit
@@ -20,6 +21,7 @@ from jarvis_workers.store.values import Meaning, Spot
 
 INSERT_ROWS = 5_000
 READ_ROWS = 2_000
+NOTHING_LEARNED: Mapping[str, float] = {}
 SUPERSEDES = {rule.pattern: rule.supersedes for rule in RULES if rule.supersedes} | HARMLESS
 
 
@@ -37,15 +39,16 @@ def insert(
         session.execute(sa.insert(CANDIDATE), rows)
 
 
-def number(session: Session, run_id: str, least: float = 0.0) -> None:
+def number(session: Session, run_id: str, least: float = 0.0, learned: Mapping[str, float] = NOTHING_LEARNED) -> None:
     """Give gids 1..N in file, line, rule order, whatever order the jobs came in.
 
-    What is superseded by a finding of at least the confidence `least` gets none.
+    What is superseded by a finding of at least the confidence `least` gets none; `learned` says how far the confidence
+    of rules has moved.
     """
     again = sa.update(CANDIDATE).where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.superseded.is_not(None))
     again = again.where(CANDIDATE.c.pattern.not_in(HARMLESS))
     session.execute(again.values(superseded=None, gid=None))
-    _supersede(session, run_id, least)
+    _supersede(session, run_id, least, learned)
     order = _order(session)
     place = sa.func.row_number().over(order_by=order).label("place")
     kept = sa.and_(CANDIDATE.c.run_id == run_id, CANDIDATE.c.superseded.is_(None))
@@ -69,12 +72,13 @@ def of_gids(session: Session, run_id: str, gids: Collection[int]) -> list[tuple[
     return [(row[0], Found(*row[1:])) for row in session.execute(chosen)]
 
 
-def _supersede(session: Session, run_id: str, least: float) -> None:
+def _supersede(session: Session, run_id: str, least: float, learned: Mapping[str, float]) -> None:
     """Where a rule has fired that supersedes others, let what those say of the line be silent."""
     ours, place = CANDIDATE.c.run_id == run_id, sa.tuple_(CANDIDATE.c.file_raw, CANDIDATE.c.line)
-    loud = sa.and_(ours, CANDIDATE.c.pattern.in_(SUPERSEDES), CANDIDATE.c.confidence >= least)
-    for pattern in sorted(session.execute(sa.select(CANDIDATE.c.pattern).where(loud).distinct()).scalars()):
-        places = sa.select(CANDIDATE.c.file_raw, CANDIDATE.c.line).where(loud, CANDIDATE.c.pattern == pattern)
+    fired = sa.select(CANDIDATE.c.pattern).where(ours, CANDIDATE.c.pattern.in_(SUPERSEDES)).distinct()
+    for pattern in sorted(session.execute(fired).scalars()):
+        sure = CANDIDATE.c.confidence >= stated_at_least(least, learned.get(pattern, 0.0))
+        places = sa.select(CANDIDATE.c.file_raw, CANDIDATE.c.line).where(ours, CANDIDATE.c.pattern == pattern, sure)
         silent = sa.and_(ours, CANDIDATE.c.pattern.in_(SUPERSEDES[pattern]), place.in_(places))
         session.execute(sa.update(CANDIDATE).where(silent).values(superseded=pattern, gid=None))
 

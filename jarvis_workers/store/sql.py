@@ -27,6 +27,16 @@ def insert_or_lock(session: Session, into: Table, row: dict[str, Any], **compute
     session.execute(new.on_conflict_do_update(index_elements=list(into.primary_key), set_=row))
 
 
+def insert_or_replace(
+    session: Session, into: Table, rows: Sequence[dict[str, Any]], **computed: ColumnElement[Any]
+) -> None:
+    """Insert rows; where a key is there, what stands beside it is replaced. `computed` is as for `insert_missing`."""
+    if rows:
+        new = _insert(session, into).values(computed)
+        fresh = {column.name: new.excluded[column.name] for column in into.columns if not column.primary_key}
+        session.execute(new.on_conflict_do_update(index_elements=list(into.primary_key), set_=fresh), list(rows))
+
+
 def changed(session: Session, statement: Executable) -> int:
     """Run an UPDATE or DELETE; return how many rows it changed."""
     return cast(CursorResult[Any], session.execute(statement)).rowcount

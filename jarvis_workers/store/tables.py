@@ -10,6 +10,7 @@ from sqlalchemy import BigInteger, Index, LargeBinary, Table, Text, UniqueConstr
 from sqlmodel import Field, SQLModel
 
 from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.judgement import Judgement
 
 ACTIVE_RUNS = ("planning", "running")
 ENDED_RUNS = ("done", "incomplete", "failed", "cancelled")
@@ -177,6 +178,29 @@ class BaselineRow(SQLModel, table=True):
     findings: int
 
 
+class JudgementRow(Judgement, SQLModel, table=True):
+    """What a person has said of a finding: the last word on a fingerprint, whatever run it was found in."""
+
+    __tablename__ = "judgement"
+    model_config = {"frozen": False}
+    fingerprint: str = Field(primary_key=True, max_length=16)
+    rule: str = Field(max_length=64)
+    reason: str = Field(default="", sa_type=Text)
+    by: str = Field(default="", sa_type=Text)
+    file: str = Field(default="", sa_type=Text)
+    at: float
+
+
+class JudgedRow(SQLModel, table=True):
+    """A judgement as it was when a run was submitted."""
+
+    __tablename__ = "judged"
+    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)
+    fingerprint: str = Field(primary_key=True, max_length=16)
+    verdict: bool
+    reason: str = Field(sa_type=Text)
+
+
 class EventRow(SQLModel, table=True):
     """What happened to a run or a stage, for people and for measuring recovery."""
 
@@ -270,6 +294,7 @@ RUN, STAGE, JOB, WORKER = table(RunRow), table(StageRow), table(JobRow), table(W
 SNAPSHOT, CANDIDATE, EVENT = table(SnapshotRow), table(CandidateRow), table(EventRow)
 ARTIFACT, BLOB_USE, LEASE = table(ArtifactRow), table(BlobUseRow), table(LeaseRow)
 BASELINE, CLUSTER, VERDICT = table(BaselineRow), table(ClusterRow), table(VerdictRow)
+JUDGEMENT, JUDGED = table(JudgementRow), table(JudgedRow)
 RECORD, ANSWER, MODEL_CALL, SECRET = table(RecordRow), table(AnswerRow), table(ModelCallRow), table(SecretRow)
 HEAVIEST_FIRST = (JOB.c.weight.desc(), JOB.c.id)
 Index("ix_job_waiting", JOB.c.run_id, JOB.c.queue, JOB.c.state, *HEAVIEST_FIRST)

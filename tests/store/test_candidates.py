@@ -91,10 +91,10 @@ def test_what_is_suppressed_is_numbered_behind_all_others(store: Store) -> None:
 LEXICAL, FLOW = "double_free_and_free_non_heap", "flow_double_free"
 
 
-def numbered(store: Store, run: str, least: float = 0.0) -> list[tuple[int, str, int]]:
+def numbered(store: Store, run: str, least: float = 0.0, **learned: float) -> list[tuple[int, str, int]]:
     """Number the candidates; what is read must have the numbers that are stored."""
     with store.write() as session:
-        candidates.number(session, run, least)
+        candidates.number(session, run, least, learned)
         found = [(gid, one.pattern, one.line) for gid, one in candidates.read(session, run)]
         rows = session.execute(CANDIDATE.select().where(CANDIDATE.c.gid.is_not(None)).order_by(CANDIDATE.c.gid)).all()
     assert found == [(row.gid, row.pattern, row.line) for row in rows]
@@ -117,6 +117,15 @@ def test_what_is_too_unsure_to_be_told_supersedes_nothing(store: Store) -> None:
 
     assert numbered(store, run, 0.5) == [(1, FLOW, 2)]
     assert numbered(store, run, 0.7) == [(1, LEXICAL, 2), (2, FLOW, 2)]
+
+
+def test_what_judgements_make_too_unsure_to_be_told_supersedes_nothing(store: Store) -> None:
+    run = add_planned_run(store, 1)
+    commit(store, claim(store, run)[0], Spot(b"a.c", LEXICAL, 2, 0.8, "x"), Spot(b"a.c", FLOW, 2, 0.8, "x"))
+
+    assert numbered(store, run, 0.7, flow_double_free=-0.1) == [(1, FLOW, 2)]
+    assert numbered(store, run, 0.7, flow_double_free=-0.11) == [(1, LEXICAL, 2), (2, FLOW, 2)]
+    assert numbered(store, run, 0.4, flow_double_free=-0.7) == [(1, FLOW, 2)]
 
 
 def test_the_steps_to_a_candidate_come_back_as_they_went(store: Store) -> None:

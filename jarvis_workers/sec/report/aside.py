@@ -1,5 +1,6 @@
-"""Set aside what a report does not count as an issue: what is suppressed or dismissed, and what a baseline knew.
+"""Set aside what a report does not count as an issue.
 
+That is what comments suppress, what people have judged false, what a verdict dismisses, and what a baseline knew.
 A baseline knows how many findings have a fingerprint: of three equal lines where there were two, one is new.
 """
 
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jarvis_workers.sec.finding import Described, Numbered, fingerprint_of
+from jarvis_workers.sec.judgement import NOTHING_JUDGED, Judged
 
 # Of the suppressed ones no more are kept; all are counted.
 KEPT_MAX = 25_000
@@ -19,13 +21,16 @@ UNCHANGED = "not changed since "
 class Aside:
     """What was set aside; `left` is what the baseline knew and nobody has found again, None without a baseline.
 
-    `statuses` are those of the verdicts by gid, None where there were to be none.
+    `statuses` are those of the verdicts by gid, None where there were to be none; `judged` says by fingerprint what
+    people have said of findings; `suppressed` holds those judged false, too.
     """
 
     left: Counter[str] | None = None
+    judged: Mapping[str, Judged] = field(default_factory=dict)
     statuses: Mapping[int, str] | None = None
     known: int = 0
     total_suppressed: int = 0
+    total_judged_false: int = 0
     suppressed: list[Numbered] = field(default_factory=list)
     total_dismissed: int = 0
     dismissed: list[Numbered] = field(default_factory=list)
@@ -40,11 +45,12 @@ class Aside:
     def counted(self, numbered: Iterable[Numbered], min_confidence: float) -> Iterator[Numbered]:
         """Yield what counts, and what is too unsure to; the caller tells them apart by the same confidence."""
         for gid, found in numbered:
-            if self.left is not None and (found.suppressed is not None or found.confidence < min_confidence):
+            quiet = found.suppressed is not None or self._is_judged(found, False)
+            if self.left is not None and (quiet or found.confidence < min_confidence):
                 self._hidden[_fingerprint(found)] += 1
             if found.confidence < min_confidence:
                 yield gid, found
-            elif found.suppressed is not None:
+            elif quiet:
                 self._suppress(gid, found)
             elif self._is_known(found):
                 continue
@@ -53,8 +59,25 @@ class Aside:
             else:
                 yield gid, found
 
+    def suppression(self, found: Described) -> dict[str, Any]:
+        """Say why a finding is suppressed, in the words of SARIF."""
+        if found.suppressed is not None:
+            return {"kind": "inSource", "justification": found.suppressed}
+        return {"kind": "external", "justification": self.judged[_fingerprint(found)].reason}
+
+    def mark(self, found: Described) -> dict[str, Any]:
+        """Return what an entry says of a finding that was judged true."""
+        return {"judged": True} if self._is_judged(found, True) else {}
+
+    def _is_judged(self, found: Described, verdict: bool) -> bool:
+        said = self.judged.get(_fingerprint(found)) if self.judged else None
+        return said is not None and said.verdict is verdict
+
     def _suppress(self, gid: int, found: Described) -> None:
-        self.total_suppressed += 1
+        if found.suppressed is None:
+            self.total_judged_false += 1
+        else:
+            self.total_suppressed += 1
         if len(self.suppressed) < KEPT_MAX:
             self.suppressed.append((gid, found))
 
@@ -78,7 +101,7 @@ def nothing_found(summary: Mapping[str, Any]) -> tuple[str, str]:
     """Say that there is no finding, in a word and in how far: where some were set aside, rules have fired."""
     if summary.get("baseline"):
         return "Nothing new.", "No rule fired at a new place"
-    if summary.get("suppressed"):
+    if summary.get("suppressed") or summary.get("judged_false"):
         return "No findings", "but the suppressed ones"
     return "No findings.", "No rule fired"
 
@@ -89,9 +112,13 @@ def nothing_changed(summary: Mapping[str, Any]) -> str | None:
     return reasons[0] if reasons and not summary["scanned_files"] else None
 
 
-def begin_aside(known: Mapping[str, int] | None, statuses: Mapping[int, str] | None = None) -> Aside:
-    """Begin with what a baseline knew, or with None where there is no baseline; with verdicts, or None likewise."""
-    return Aside(None if known is None else Counter(known), statuses)
+def begin_aside(
+    known: Mapping[str, int] | None,
+    judged: Mapping[str, Judged] = NOTHING_JUDGED,
+    statuses: Mapping[int, str] | None = None,
+) -> Aside:
+    """Begin with what a baseline knew, with what people have said, and with verdicts; None is that there are none."""
+    return Aside(None if known is None else Counter(known), judged, statuses)
 
 
 def _fingerprint(found: Described) -> str:

@@ -22,6 +22,7 @@ from jarvis_workers.sec.finding import (
     score_of,
     severity_of,
 )
+from jarvis_workers.sec.judgement import NOTHING_JUDGED, Judged
 from jarvis_workers.sec.report.aside import Aside, begin_aside
 from jarvis_workers.sec.suppressions import WITHOUT_REASON
 from jarvis_workers.sec.trail import read_trail
@@ -68,39 +69,46 @@ def gather(
     *,
     severities: Severities = AS_IT_IS,
     known: Mapping[str, int] | None = None,
+    judged: Mapping[str, Judged] = NOTHING_JUDGED,
     statuses: Mapping[int, str] | None = None,
 ) -> Findings:
     """Go once through the candidates, each with its gid; keep the `most` of highest score, in the order they came.
 
     `severities` are those given to rules, whatever the confidence of their findings; `known` says how many findings
-    with a fingerprint a baseline has: they are set aside, as are those that a comment suppresses. `statuses` are those
-    of verdicts, by gid, None where nobody was to judge: what has none is undecided, and what is dismissed set aside.
+    with a fingerprint a baseline has: they are set aside, as are those that a comment suppresses and those that are
+    `judged` false. `statuses` are those of verdicts, by gid, None where there were to be none: what has none is
+    undecided, and what is dismissed set aside.
     """
-    findings, names = Findings(aside=begin_aside(known, statuses)), list[str]()
+    findings, names = Findings(aside=begin_aside(known, judged, statuses)), list[str]()
     counted = _counted(findings.aside.counted(numbered, min_confidence), min_confidence, (findings, names), severities)
     best = heapq.nlargest(most, counted, key=lambda entry: _weigh(entry[2], severities)[1])
     lengths = _lengths(names)
     findings.issues = [
-        _issue(names[place], lengths, (gid, found), severities)
+        _issue(names[place], lengths, (gid, found), severities) | findings.aside.mark(found)
         for place, gid, found in sorted(best, key=lambda entry: entry[0])
     ]
     aside = findings.aside
     findings.dismissed = [issue | {"status": DISMISSED} for issue in _beside(aside.dismissed, names, severities)]
     findings.suppressed = [
-        issue | {"suppression": {"kind": "inSource", "justification": found.suppressed}}
+        issue | {"suppression": aside.suppression(found)}
         for issue, (_, found) in zip(_beside(aside.suppressed, names, severities), aside.suppressed, strict=True)
     ]
     return findings
 
 
 def every_issue(
-    read: Callable[[], Iterable[Numbered]], min_confidence: float, *, severities: Severities = AS_IT_IS
+    read: Callable[[], Iterable[Numbered]],
+    min_confidence: float,
+    *,
+    severities: Severities = AS_IT_IS,
+    judged: Mapping[str, Judged] = NOTHING_JUDGED,
 ) -> Iterator[dict[str, Any]]:
     """Yield all that `gather` counts, under the same names; goes through the candidates twice and keeps none."""
     lengths = _lengths([_full_id(found) for _, found in read() if found.confidence >= min_confidence])
+    aside = begin_aside(None, judged)
     for gid, found in read():
         if found.confidence >= min_confidence:
-            yield _issue(_full_id(found), lengths, (gid, found), severities)
+            yield _issue(_full_id(found), lengths, (gid, found), severities) | aside.mark(found)
 
 
 def build(
@@ -124,11 +132,12 @@ def build(
     return {
         "summary": {
             **_totals(findings),
-            **(_judged(findings) if findings.aside.statuses is not None else {}),
+            **(_by_verdict(findings) if findings.aside.statuses is not None else {}),
             "scanned_files": scanned_files,
             "not_checked": [{"file": file, "reason": reason} for file, reason in sorted(set(not_checked))],
             "below_min_confidence": findings.weaker,
             "suppressed": findings.aside.total_suppressed,
+            **({"judged_false": judged_false} if (judged_false := findings.aside.total_judged_false) else {}),
             **_remarked(remarks),
             **({"baseline": _compared(findings.aside, baseline)} if baseline is not None else {}),
             **({"canary": canary} if canary is not None else {}),
@@ -180,7 +189,7 @@ def _totals(findings: Findings) -> dict[str, Any]:
     }
 
 
-def _judged(findings: Findings) -> dict[str, Any]:
+def _by_verdict(findings: Findings) -> dict[str, Any]:
     """Count by status, and by severity what is a risk as far as anybody knows: `at_risk` is what may fail a build."""
     aside = findings.aside
     listed = len(findings.dismissed)

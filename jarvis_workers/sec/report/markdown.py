@@ -15,7 +15,7 @@ from jarvis_workers.sec.report.aside import nothing_changed, nothing_found
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.escape import code, code_cell, prose
 from jarvis_workers.sec.report.markdown_verdicts import dismissed_findings, steps, verdict_findings
-from jarvis_workers.sec.report.verdicts import MEANS, WORDS, counted, counts, is_judged, lead, took, warnings
+from jarvis_workers.sec.report.verdicts import MEANS, WORDS, counted, counts, has_verdicts, lead, took, warnings
 
 Body = Mapping[str, Any]
 Issues = Sequence[Mapping[str, Any]]
@@ -35,7 +35,7 @@ def render_markdown(body: Body, run: Mapping[str, Any]) -> Iterator[str]:
 def _blocks(body: Body, run: Body) -> Iterator[str]:
     summary, issues = body["summary"], body["issues"]
     texts = _texts(issues)
-    judged = is_judged(summary)
+    judged = has_verdicts(summary)
     yield from _verdict(summary)
     yield from _numbers(summary, issues)
     yield from _riskiest(summary, issues)
@@ -51,7 +51,7 @@ def _blocks(body: Body, run: Body) -> Iterator[str]:
 
 
 def _verdict(summary: Body) -> Iterator[str]:
-    if is_judged(summary):
+    if has_verdicts(summary):
         first, rest = lead(summary)
         yield f"**{first}** {rest}"
         yield from (f"> **{what}** {means}" for what, means in warnings(summary))
@@ -110,6 +110,8 @@ def _set_aside(summary: Body) -> Iterator[str]:
             yield f"> The run over the baseline is {prose(state)}: what it has not checked counts as new."
     if summary.get("suppressed"):
         yield f"Not listed: {counted(summary['suppressed'], 'finding')} that comments in the code suppress."
+    if summary.get("judged_false"):
+        yield f"Not listed: {counted(summary['judged_false'], 'finding')} that people have judged false."
 
 
 def _suppressions(summary: Body) -> Iterator[str]:
@@ -132,7 +134,7 @@ def _numbers(summary: Body, issues: Issues) -> Iterator[str]:
     if not issues:
         return
     yield "## Summary"
-    if is_judged(summary):
+    if has_verdicts(summary):
         verdicts = [[f"{number:,}", WORDS[status], MEANS[status]] for status, number in counts(summary).items()]
         yield _table(["findings", "verdict", "means"], verdicts, numbers=False)
     yield _by_category(summary) if summary.get("not_listed") else _by_category_and_severity(summary, issues)

@@ -84,7 +84,7 @@ def _cut(body: Mapping[str, Any], listed: Sequence[Numbered]) -> Part:
     summary = body["summary"]
     return {
         "findings": summary["total"] - (len(listed) - quiet - gone),
-        "suppressed findings": summary.get("suppressed", 0) - quiet,
+        "suppressed findings": summary.get("suppressed", 0) + summary.get("judged_false", 0) - quiet,
         "dismissed findings": summary.get("dismissed", 0) - gone,
     }
 

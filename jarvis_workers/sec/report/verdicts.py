@@ -14,7 +14,7 @@ __all__ = [
     "WORDS",
     "counted",
     "counts",
-    "is_judged",
+    "has_verdicts",
     "lead",
     "rank",
     "said_against",
@@ -48,7 +48,7 @@ TEXTS = {
 }
 
 
-def is_judged(summary: Body) -> bool:
+def has_verdicts(summary: Body) -> bool:
     """Tell whether a model was asked about any of the findings."""
     return bool(summary.get("dismissed") or set(summary.get("by_status", ())) - {"heuristic"})
 

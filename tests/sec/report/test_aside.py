@@ -1,9 +1,20 @@
-"""What a report sets aside: findings that comments suppress, and those that a baseline knew."""
+"""What a report sets aside: findings that comments suppress, that people judged false, and that a baseline knew."""
 
+import json
 from collections import Counter
 
 from jarvis_workers.sec.finding import Candidate
-from jarvis_workers.sec.report import build, gather, render_json, render_markdown
+from jarvis_workers.sec.judgement import Judged
+from jarvis_workers.sec.report import (
+    build,
+    every_issue,
+    gather,
+    render_html,
+    render_json,
+    render_junit,
+    render_markdown,
+    render_sarif,
+)
 from jarvis_workers.sec.report.body import REMARKS_MAX
 from jarvis_workers.sec.suppressions import WITHOUT_REASON
 
@@ -20,21 +31,23 @@ COPY = Candidate(
     cwe=120,
 )
 BASELINE = {"what": "v1"}
+NOISE = {COPY.fingerprint: Judged(False, "both are <NAME_MAX> bytes")}
 
 
 def like(**changes: object) -> Candidate:
     return COPY.model_copy(update=changes)
 
 
-def report(*found: Candidate, known=None, **rest):
-    findings = gather(enumerate(found, start=1), 0.4, known=None if known is None else dict(Counter(known)))
+def report(*found: Candidate, known=None, judged=None, **rest):
+    known_before = None if known is None else dict(Counter(known))
+    findings = gather(enumerate(found, start=1), 0.4, known=known_before, judged=judged or {})
     return build(
         findings, scanned_files=3, baseline=None if known is None else BASELINE | rest.pop("facts", {}), **rest
     )
 
 
-def compared(*found: Candidate, known):
-    body = report(*found, known=known)
+def compared(*found: Candidate, known, **rest):
+    body = report(*found, known=known, **rest)
     return [issue["line"] for issue in body["issues"]], body["summary"]["baseline"]
 
 
@@ -141,3 +154,56 @@ def test_json_counts_what_is_suppressed_and_lists_it_not():
 
     assert '"suppressed": 1' in text
     assert '"issues": []' in text
+
+
+def test_what_was_judged_false_is_no_issue_and_is_kept_with_the_reason():
+    other = like(line=9, evidence="gets(d);")
+    body = report(COPY, other, like(line=5), like(line=7, suppressed="in the code"), judged=NOISE)
+
+    assert [issue["line"] for issue in body["issues"]] == [9]
+    external = {"kind": "external", "justification": "both are <NAME_MAX> bytes"}
+    assert [(one["line"], one["suppression"]) for one in body["suppressed"]] == [
+        (4, external),
+        (5, external),
+        (7, {"kind": "inSource", "justification": "in the code"}),
+    ]
+    summary = body["summary"]
+    assert (summary["total"], summary["judged_false"], summary["suppressed"]) == (1, 2, 1)
+    assert summary["by_severity"] == {"high": 1}
+
+
+def test_what_was_judged_true_stays_and_says_so():
+    real = {COPY.fingerprint: Judged(True, "")}
+    found = [COPY, like(line=9, evidence="gets(d);")]
+    body = report(*found, judged=real)
+
+    assert [issue.get("judged") for issue in body["issues"]] == [True, None]
+    assert "judged_false" not in body["summary"]
+    assert list(every_issue(lambda: enumerate(found, start=1), 0.4, judged=real)) == body["issues"]
+
+
+def test_what_was_judged_false_is_not_gone_from_a_baseline_and_not_known_to_it():
+    lines, said = compared(COPY, like(line=5), known=[COPY.fingerprint] * 2, judged=NOISE)
+
+    assert (lines, said["known"], said["gone"]) == ([], 0, 0)
+
+
+def test_what_is_too_unsure_is_that_even_when_judged():
+    summary = report(like(confidence=0.3), judged=NOISE)["summary"]
+
+    assert (summary["below_min_confidence"], summary.get("judged_false")) == (1, None)
+
+
+def test_every_format_counts_what_was_judged_false():
+    body = report(COPY, judged=NOISE)
+
+    text = "".join(render_markdown(body, {}))
+    assert "**No findings** but the suppressed ones in 3 files." in text
+    assert "Not listed: 1 finding that people have judged false." in text
+    assert '"judged_false": 1' in "".join(render_json(body, {}))
+    (result,) = json.loads("".join(render_sarif(body, {})))["runs"][0]["results"]
+    assert result["suppressions"] == [{"kind": "external", "justification": "both are <NAME_MAX> bytes"}]
+    page = "".join(render_html(body, {}))
+    assert "Judged false by people: 1." in page
+    assert "both are &lt;NAME_MAX&gt; bytes" in page
+    assert 'skipped="1"' in "".join(render_junit(body, {}))

@@ -1,4 +1,4 @@
-"""Say what a report counts beside its findings: what comments suppress, and what a baseline knew already."""
+"""Say what a report counts beside its findings: what comments or people silence, and what a baseline knew already."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -21,6 +21,11 @@ def notes(summary: Body) -> Iterator[Html]:
         yield markup(
             '<p class="aside">Suppressed by comments: {count}. <a href="#aside">See which</a></p>',
             count=f"{summary['suppressed']:,}",
+        )
+    if summary.get("judged_false"):
+        yield markup(
+            '<p class="aside">Judged false by people: {count}. <a href="#aside">See which</a></p>',
+            count=f"{summary['judged_false']:,}",
         )
     if baseline := summary.get("baseline"):
         yield from _compared(baseline)
@@ -50,7 +55,7 @@ def aside(body: Body) -> Iterator[Html]:
     """Yield the section of suppressed findings and of comments that suppress nothing."""
     summary = body["summary"]
     tables = [
-        *_suppressed(body.get("suppressed", ()), summary.get("suppressed", 0)),
+        *_suppressed(body.get("suppressed", ()), summary.get("suppressed", 0) + summary.get("judged_false", 0)),
         *_remarks("Comments that suppress nothing", summary, "unused_suppressions"),
         *_remarks("Comments without a reason", summary, "suppressions_without_reason"),
     ]

@@ -27,14 +27,14 @@ NOT_CHOSEN = "it is not among the {:,} of highest score (--max-findings)"
 TEXTS = ("preconditions", "trigger_path", "consequences", "suggestions")
 
 
-def is_judged(run: Run) -> bool:
+def has_verdicts(run: Run) -> bool:
     """Whether agents are to judge what a run finds."""
     return any(stage.name == VERIFY for stage in FLOWS[run.kind])
 
 
 def statuses_of(session: "Session", run: Run) -> dict[int, str] | None:
     """Return what became of candidates by gid, as far as anything did; None where nobody is to judge them."""
-    return verdicts.statuses(session, run.id) if is_judged(run) else None
+    return verdicts.statuses(session, run.id) if has_verdicts(run) else None
 
 
 def canary_of(session: "Session", run: Run) -> dict[str, Any] | None:
@@ -47,7 +47,7 @@ def canary_of(session: "Session", run: Run) -> dict[str, Any] | None:
 
 def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iterator[Issue]:
     """Yield issues with what is known of each."""
-    if not is_judged(run):
+    if not has_verdicts(run):
         yield from issues
         return
     about = _clusters(session, run)

@@ -1,0 +1,90 @@
+"""Read a YAML file that somebody else wrote, and say in one line what is wrong with it.
+
+Such a file is data: it is bounded, and read by a safe loader without aliases.
+"""
+
+import os
+import stat
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.settings import UniqueKeys, short
+
+__all__ = ["Checked", "WithoutAliases", "one_line", "read_text", "read_yaml", "shown_path", "tell_problem"]
+
+
+class Checked(BaseModel):
+    """A row of such a file: what is not known is refused, and nothing is taken for something else."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class WithoutAliases(UniqueKeys):
+    """Refuses aliases, of which a few can stand for more than any memory holds."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.MarkedYAMLError(problem="aliases are not taken", problem_mark=self.current_event.start_mark)
+        return super().compose_node(parent, index)
+
+
+def read_yaml(file: Path, most_bytes: int) -> object:
+    """Return what a file says. Raises UsageError."""
+    try:
+        return yaml.load(read_text(file, most_bytes), WithoutAliases)  # noqa: S506  (a SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else "?"
+        raise UsageError(f"{shown_path(file)}:{line}: {plain(str(error.problem))}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        says = plain(" ".join(str(error).split()))[:200]
+        raise UsageError(f"{shown_path(file)}: cannot be read as YAML: {says}") from error
+
+
+def read_text(file: Path, most_bytes: int) -> str:
+    """Read a regular file: nothing that could keep us waiting. Raises UsageError."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as stream:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise UsageError(f"{shown_path(file)}: is no regular file")
+            content = stream.read(most_bytes + 1)
+        text = content.decode("utf-8")
+    except OSError as error:
+        raise UsageError(f"{shown_path(file)}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{shown_path(file)} is not UTF-8 (byte {error.start})") from error
+    if len(content) > most_bytes:
+        raise UsageError(f"{shown_path(file)}: is larger than {most_bytes // 1024:,} KB; split it")
+    return text
+
+
+def one_line(text: str) -> str:
+    """Refuse what a terminal might obey. Raises ValueError."""
+    if not text.isprintable():
+        raise ValueError("should be one line without control characters")
+    return text
+
+
+def tell_problem(first: Mapping[str, Any], model: type[BaseModel]) -> str:
+    """Say what pydantic found wrong with a row; the wrong value is quoted, in short."""
+    where = ".".join(plain(str(part))[:40] for part in first["loc"])
+    should = plain(first["msg"].removeprefix("Input ").removeprefix("Value error, "))
+    if first["type"] == "extra_forbidden":
+        close = get_close_matches(str(first["loc"][-1]), model.model_fields, n=1)
+        return f'unknown key "{where}"' + (f' (did you mean "{close[0]}"?)' if close else "")
+    if first["type"] == "missing":
+        return f'"{where}" is missing'
+    if first["type"] == "string_pattern_mismatch":
+        should = "is no name that can stand there"
+    return f'"{where}" is {plain(short.repr(first["input"]))}: {should}' if where else should
+
+
+def shown_path(path: Path) -> str:
+    return plain(os.fsdecode(path))

@@ -1,0 +1,100 @@
+"""Judgements: the last word of people on findings by fingerprint, and what of them each run was given.
+
+A run is given those of its submit, so that its report says the same later.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
+
+from sqlalchemy import Integer, delete, func, insert, literal, select
+from sqlalchemy import cast as as_type
+from sqlmodel import Session
+
+from jarvis_workers.sec.judgement import Judged, Judgement
+from jarvis_workers.store.sql import insert_or_replace, now, storable
+from jarvis_workers.store.tables import JUDGED, JUDGEMENT
+
+DELETE_ROWS = 500
+
+
+class Count(NamedTuple):
+    """How many findings of a rule were judged true, and how many false."""
+
+    true: int
+    false: int
+
+    @property
+    def all(self) -> int:
+        return self.true + self.false
+
+
+def judge(session: Session, judgements: Iterable[Judgement]) -> None:
+    """Keep what was said just now: it is the last word."""
+    rows = [_told(one) for one in judgements]
+    for row in rows:
+        del row["at"]
+    insert_or_replace(session, JUDGEMENT, rows, at=now(session))
+
+
+def take_in(session: Session, judgements: Iterable[Judgement]) -> int:
+    """Keep what was said elsewhere, unless a later word is here; return how many are new or different.
+
+    What has no time, or one that is yet to come, was said now.
+    """
+    present: float = session.execute(select(now(session))).scalar_one()
+    here = read(session)
+    later = [one.model_copy(update={"at": min(one.at or present, present)}) for one in judgements]
+    news = [one for one in later if _is_news(one, here.get(one.fingerprint))]
+    insert_or_replace(session, JUDGEMENT, [_told(one) for one in news])
+    return len(news)
+
+
+def read(session: Session) -> dict[str, Judgement]:
+    """Return all judgements by fingerprint, in the order of files and rules."""
+    chosen = select(*[JUDGEMENT.c[name] for name in Judgement.model_fields])
+    found = [Judgement(**row) for row in session.execute(chosen).mappings()]
+    return {one.fingerprint: one for one in sorted(found, key=lambda one: (one.file, one.rule, one.fingerprint))}
+
+
+def forget(session: Session, fingerprints: Collection[str]) -> None:
+    """Take judgements back."""
+    known = sorted(fingerprints)
+    for start in range(0, len(known), DELETE_ROWS):
+        some = known[start : start + DELETE_ROWS]
+        session.execute(delete(JUDGEMENT).where(JUDGEMENT.c.fingerprint.in_(some)))
+
+
+def count(session: Session) -> dict[str, Count]:
+    """Return by rule how findings were judged."""
+    true = func.sum(as_type(JUDGEMENT.c.verdict, Integer))
+    rows = session.execute(select(JUDGEMENT.c.rule, true, func.count()).group_by(JUDGEMENT.c.rule))
+    return {rule: Count(int(trues), every - int(trues)) for rule, trues, every in rows}
+
+
+def give(session: Session, run_id: str, more: Iterable[Judgement] = (), *, kept: bool = True) -> None:
+    """Give a run the judgements that are kept here, and `more`, which win."""
+    if kept:
+        columns = [JUDGEMENT.c[name] for name in ("fingerprint", *Judged._fields)]
+        chosen = select(literal(run_id), *columns)
+        session.execute(insert(JUDGED).from_select(["run_id", *(column.name for column in columns)], chosen))
+    rows = [_told(one) for one in more]
+    named = ("fingerprint", *Judged._fields)
+    insert_or_replace(session, JUDGED, [{"run_id": run_id} | {name: row[name] for name in named} for row in rows])
+
+
+def given(session: Session, run_id: str) -> Mapping[str, Judged]:
+    """Return what a run was given, by fingerprint."""
+    chosen = select(JUDGED.c.fingerprint, *[JUDGED.c[name] for name in Judged._fields])
+    rows = session.execute(chosen.where(JUDGED.c.run_id == run_id))
+    return {fingerprint: Judged(*said) for fingerprint, *said in rows}
+
+
+def _is_news(one: Judgement, here: Judgement | None) -> bool:
+    if here is None:
+        return True
+    said = {"at"}
+    return (one.at or 0.0) > (here.at or 0.0) and one.model_dump(exclude=said) != here.model_dump(exclude=said)
+
+
+def _told(one: Judgement) -> dict[str, object]:
+    return {name: storable(said) if isinstance(said, str) else said for name, said in one.model_dump().items()}
