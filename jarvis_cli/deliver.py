@@ -156,6 +156,7 @@ def summary(run: Run, body: dict[str, Any], output: Path | None) -> str:
     said = f"run {run.id} {run.state}{why}: {findings} in {counted(found['scanned_files'], 'file')}"
     said += f"; known: {baseline['known']:,}" if baseline else ""
     said += f"; suppressed: {found['suppressed']:,}" if found.get("suppressed") else ""
+    said += f"; judged false: {found['judged_false']:,}" if found.get("judged_false") else ""
     if missing:
         said += f"; NOT CHECKED: {missing:,} (named in the report)"
     if run.state == "paused":

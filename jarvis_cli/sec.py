@@ -9,6 +9,8 @@ from jarvis_cli.main import Frame
 from jarvis_cli.options import Detach, Form, Output, Quiet, Where
 from jarvis_cli.rules import app as rules_app
 from jarvis_cli.rules import explain
+from jarvis_cli.triage import EXAMPLES as TRIAGE_EXAMPLES
+from jarvis_cli.triage import triage
 from jarvis_workers.errors import UsageError
 
 if TYPE_CHECKING:
@@ -46,6 +48,13 @@ Only = Annotated[str | None, typer.Option("--only", metavar="CATEGORIES", help="
 ProjectRules = Annotated[
     bool, typer.Option("--project-rules", help="Use the rules in PATH/.jarvis/rules, too; of a directory you trust.")
 ]
+Heed = Annotated[
+    str | None, typer.Option("--triage", metavar="FILE", help="Heed the judgements of this file, too; they win.")
+]
+NoTriage = Annotated[bool, typer.Option("--no-triage", help="Do not heed what was judged in jarvis sec triage.")]
+Learned = Annotated[
+    bool | None, typer.Option("--learned/--no-learned", help="Weigh rules as judgements suggest; see rules --stats.")
+]
 Processes = Annotated[
     int | None, typer.Option("--processes", "-j", min=1, metavar="NUMBER", help="How many children scan at a time.")
 ]
@@ -75,6 +84,7 @@ def sec() -> None:
 
 app.add_typer(rules_app, name="rules")
 app.command(short_help="Say what a rule means, and how to silence it.")(explain)
+app.command(short_help="Judge findings true or false; later runs heed it.", epilog=TRIAGE_EXAMPLES)(triage)
 
 
 @app.command(epilog=EXAMPLES, short_help="Scan with the rules alone: no model.")
@@ -95,6 +105,9 @@ def fast(
     exclude_rules: ExcludeRules = None,
     only: Only = None,
     project_rules: ProjectRules = False,
+    triage: Heed = None,
+    no_triage: NoTriage = False,
+    learned: Learned = None,
     processes: Processes = None,
     cache: Cache = True,
     profile: Profile = False,
@@ -107,19 +120,22 @@ def fast(
         "scan.languages": languages,
         "scan.exclude_dirs": None if default_excludes else (".jarvis",),
         "report.min_confidence": min_confidence,
+        "rules.learned": learned,
         "processes": processes,
         "cache.max_mb": None if cache else 0.0,
         "where": where,
     }
     from jarvis_cli.choice import rules_for, tree_of  # noqa: PLC0415
     from jarvis_cli.deliver import delivery  # noqa: PLC0415  (the store takes a third of a second to import)
+    from jarvis_cli.judge import heeded  # noqa: PLC0415
     from jarvis_cli.scan import Wanted, scan_tree  # noqa: PLC0415
 
     settings = _settings(flags, path, detach=detach)
     asked = delivery(output, form, fail_on, (ctx.find_object(Frame) or Frame()).default_output)
     chosen = rules_for(settings, flags, exclude_rules, tree_of(path) if project_rules else None)
     globs = (tuple(include or ()), tuple(exclude or ()))
-    wanted = Wanted(path, globs, chosen, profile, baseline, since)
+    heed = heeded(triage, nobody=no_triage, learned=settings.rules.learned)
+    wanted = Wanted(path, globs, chosen, profile, baseline, since, heed)
     return scan_tree(settings, wanted, asked, detach=detach, quiet=quiet)
 
 
