@@ -283,3 +283,50 @@ def test_two_ways_to_heed_are_one_too_many(jarvis):
     ended = jarvis("sec", "fast", "-p", "src", "--triage", "x.yaml", "--no-triage")
 
     assert "--triage and --no-triage: give one of the two" in ended.line
+
+
+def imported(jarvis, true, false, rule="unsafe_api"):
+    """Take in so many judgements of other findings of a rule."""
+    rows = [{"fingerprint": f"{n:016x}", "rule": rule, "verdict": n < true, "reason": "x"} for n in range(true + false)]
+    Path("said.yaml").write_text(yaml.safe_dump({"version": 1, "judgements": rows}))
+    assert jarvis("sec", "triage", "--import", "said.yaml").code == 0
+
+
+def confidence(report):
+    return report["issues"][0]["confidence"]
+
+
+def test_the_rules_can_be_listed_by_how_their_findings_were_judged(jarvis):
+    assert "no finding of these rules has been judged" in jarvis("sec", "rules", "--stats").out
+    imported(jarvis, 2, 8)
+
+    lines = jarvis("sec", "rules", "--stats").out.splitlines()
+    (row,) = json.loads(jarvis("sec", "rules", "--stats", "--format", "json").out)
+
+    assert lines[0].split() == ["ID", "TRUE", "FALSE", "SHARE", "STATED", "LEARNED"]
+    assert lines[1].split() == ["unsafe_api", "2", "8", "20%", "0.80", "0.50"]
+    assert "LEARNED: the mean of Beta(10 x stated + true, 10 x (1 - stated) + false)." in lines
+    learned = {"share": 0.2, "learned": 0.5, "enough": True}
+    assert row == {"rule": "unsafe_api", "true": 2, "false": 8, "stated": 0.8} | learned
+    assert "no finding of these rules" in jarvis("sec", "rules", "--stats", "--language", "rust").out
+    assert "not one of table, json" in jarvis("sec", "rules", "--stats", "--format", "markdown").line
+
+
+def test_with_too_few_judgements_a_rule_is_said_not_to_be_weighed(jarvis):
+    imported(jarvis, 1, 8)
+
+    assert "too few to be used" in jarvis("sec", "rules", "--stats").out
+
+
+def test_rules_are_weighed_anew_only_where_that_is_asked(jarvis):
+    jarvis.tree("src", {"a.c": COPY})
+    imported(jarvis, 2, 8)
+    stated = confidence(scan(jarvis))
+
+    learned = scan(jarvis, "--learned")
+
+    assert learned["run"]["rules"]["learned"] == {"unsafe_api": -0.3}
+    assert confidence(learned) == round(stated - 0.3, 2)
+    (jarvis.place / "jarvis.yaml").write_text("rules: {learned: true}")
+    assert confidence(scan(jarvis)) == confidence(learned)
+    assert confidence(scan(jarvis, "--no-learned")) == stated
