@@ -158,6 +158,7 @@ def summary(run: Run, body: dict[str, Any], output: Path | None) -> str:
     said = f"run {run.id} {run.state}{why}: {findings} in {counted(found['scanned_files'], 'file')}"
     said += f"; known: {baseline['known']:,}" if baseline else ""
     said += f"; suppressed: {found['suppressed']:,}" if found.get("suppressed") else ""
+    said += f"; judged false: {found['judged_false']:,}" if found.get("judged_false") else ""
     if (canary := found.get("canary")) and canary["status"] != "confirmed":
         said += f"; THE KNOWN BUG WAS MISSED ({canary['status']}): do not trust these verdicts"
     if missing:

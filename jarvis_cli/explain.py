@@ -23,7 +23,7 @@ NAMES_MAX = 12
 def table(rules: Sequence[Rule], on: Collection[str], severities: Mapping[str, str]) -> str:
     """Return the list of rules: for a terminal by language and category, else a line a rule."""
     if sys.stdout.isatty():
-        return _render(_grouped(rules, on, severities))
+        return render(_grouped(rules, on, severities))
     rows = [("ID", "LANGUAGE", "CATEGORY", "CWE", "CONFIDENCE", "TITLE")]
     rows += [
         (
@@ -43,7 +43,7 @@ def table(rules: Sequence[Rule], on: Collection[str], severities: Mapping[str, s
 
 def page(rule: Rule, severity: str | None = None) -> str:
     """Return all there is to say of a rule; `severity` is the one that the settings give it."""
-    return _render(_page(rule, severity))
+    return render(_page(rule, severity))
 
 
 def _title(rule: Rule, on: Collection[str], severities: Mapping[str, str]) -> str:
@@ -126,7 +126,7 @@ def _code(code: str, style: str) -> RenderableType:
     return Padding(Text("\n".join(lines), style=style, overflow="fold"), (0, 0, 0, 4))
 
 
-def _render(parts: Iterator[RenderableType]) -> str:
+def render(parts: Iterator[RenderableType]) -> str:
     """Write to memory: what a broken pipe means is for `main` to say, not for rich."""
     terminal = sys.stdout.isatty()
     width = min(WIDTH_MAX, shutil.get_terminal_size().columns)

@@ -1,14 +1,20 @@
 """`jarvis sec rules` and `jarvis sec explain`: what rules there are, what each means, and whether they hold."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from jarvis_cli import exits
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
+
+if TYPE_CHECKING:
+    from jarvis_workers.sec.rules import Rule
+    from jarvis_workers.service.rulebook import Rulebook
+    from jarvis_workers.settings import Settings
 
 app = typer.Typer(rich_markup_mode=None, invoke_without_command=True, help="List the rules, or test some of your own.")
 
@@ -19,6 +25,7 @@ Examples:
   jarvis sec rules --language rust
   jarvis sec rules --format json | jq '.[].id'
   jarvis sec rules test .jarvis/rules             try your own on their examples
+  jarvis sec rules --stats                        how findings were judged, and what that says of the rules
   jarvis sec explain unsafe_api                   what a rule means
 """
 FORMS = ("table", "json", "markdown")
@@ -30,19 +37,32 @@ def rules(
     form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="table, json or markdown.")] = "table",
     language: Annotated[str | None, typer.Option(metavar="NAME", help="Only of c/cpp, or of rust.")] = None,
     category: Annotated[str | None, typer.Option(metavar="NAME", help="Only of this category.")] = None,
+    as_stats: Annotated[bool, typer.Option("--stats", help="How findings were judged (jarvis sec triage).")] = False,
 ) -> int | None:
     """List the rules: those built in, of installed packages, and of the files in rules.paths."""
     if ctx.invoked_subcommand:
         return None
-    from jarvis_cli.choice import book_for, rules_on  # noqa: PLC0415  (settings are slow to import)
-    from jarvis_cli.explain import table  # noqa: PLC0415
-    from jarvis_workers.sec.handbook import about, as_markdown, in_order  # noqa: PLC0415
+    from jarvis_cli.choice import book_for  # noqa: PLC0415  (settings are slow to import)
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
-    if form not in FORMS:
-        raise UsageError(f'--format: "{plain(form)}" is not one of {", ".join(FORMS)}')
+    if form not in FORMS or (as_stats and form == "markdown"):
+        forms = FORMS[:2] if as_stats else FORMS
+        raise UsageError(f'--format: "{plain(form)}" is not one of {", ".join(forms)}')
     settings = load_settings(directory=Path.cwd())
     book = book_for(settings)
+    chosen = _narrowed(book, language, category)
+    if as_stats:
+        from jarvis_cli.stats import stats  # noqa: PLC0415  (the store takes a third of a second to import)
+
+        typer.echo(stats(settings, chosen, form))
+    else:
+        typer.echo(_listed(settings, book, chosen, form), nl=form != "markdown")
+    return exits.DONE
+
+
+def _narrowed(book: "Rulebook", language: str | None, category: str | None) -> list["Rule"]:
+    from jarvis_workers.sec.handbook import in_order  # noqa: PLC0415
+
     listed = in_order(book.rules)
     for asked, known, flag in (
         (language, {rule.language for rule in listed}, "--language"),
@@ -50,17 +70,22 @@ def rules(
     ):
         if asked is not None and asked not in known:
             raise UsageError(f'{flag}: "{plain(asked)}" is not one of {", ".join(sorted(known))}')
-    chosen = [rule for rule in listed if language in (None, rule.language) and category in (None, rule.category)]
+    return [rule for rule in listed if language in (None, rule.language) and category in (None, rule.category)]
+
+
+def _listed(settings: "Settings", book: "Rulebook", chosen: Sequence["Rule"], form: str) -> str:
+    from jarvis_cli.choice import rules_on  # noqa: PLC0415
+    from jarvis_cli.explain import table  # noqa: PLC0415
+    from jarvis_workers.sec.handbook import about, as_markdown  # noqa: PLC0415
+
     on = {rule.pattern for rule in rules_on(settings, book)}
     severities = settings.rules.severity
     if form == "markdown":
-        typer.echo(as_markdown(chosen), nl=False)
-    elif form == "json":
+        return as_markdown(chosen)
+    if form == "json":
         rows = [about(rule) | _state(rule.pattern, rule.pattern in on, severities.get(rule.pattern)) for rule in chosen]
-        typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
-    else:
-        typer.echo(table(chosen, on, severities))
-    return exits.DONE
+        return json.dumps(rows, indent=2, ensure_ascii=False)
+    return table(chosen, on, severities)
 
 
 def _state(pattern: str, on: bool, severity: str | None) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from jarvis_cli.following import following
 from jarvis_cli.progress import Display, display
 from jarvis_workers.errors import BrokerUnavailable
 from jarvis_workers.service import absence, desk
+from jarvis_workers.service.judging import Triage
 from jarvis_workers.service.rulebook import Chosen
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.sources import Source, open_source
@@ -42,6 +43,7 @@ class Wanted:
     profile: bool = False
     baseline: str | None = None
     since: str | None = None
+    triage: Triage = field(default_factory=Triage)
     inquiry: Inquiry | None = None
     remark: str | None = None
 
@@ -163,4 +165,5 @@ def _request(settings: Settings, source: Source, wanted: Wanted, executor: str) 
         limits=desk.file_limits_of(settings),
         cache=settings.cache.max_mb > 0,
         profile=wanted.profile,
+        triage=wanted.triage,
     )

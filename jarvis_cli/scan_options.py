@@ -64,6 +64,16 @@ class ScanOptions:
         bool,
         typer.Option("--project-rules", help="Use the rules in PATH/.jarvis/rules, too; of a directory you trust."),
     ] = False
+    triage: Annotated[
+        str | None, typer.Option("--triage", metavar="FILE", help="Heed the judgements of this file, too; they win.")
+    ] = None
+    no_triage: Annotated[
+        bool, typer.Option("--no-triage", help="Do not heed what was judged in jarvis sec triage.")
+    ] = False
+    learned: Annotated[
+        bool | None,
+        typer.Option("--learned/--no-learned", help="Weigh rules as judgements suggest; see rules --stats."),
+    ] = None
     processes: Annotated[
         int | None,
         typer.Option("--processes", "-j", min=1, metavar="NUMBER", help="How many children scan at a time."),
@@ -107,6 +117,7 @@ def flags_of(options: ScanOptions) -> dict[str, object]:
         "scan.languages": options.languages,
         "scan.exclude_dirs": None if options.default_excludes else (".jarvis",),
         "report.min_confidence": options.min_confidence,
+        "rules.learned": options.learned,
         "processes": options.processes,
         "cache.max_mb": None if options.cache else 0.0,
         "where": options.where,

@@ -8,6 +8,8 @@ from jarvis_cli.main import Frame
 from jarvis_cli.rules import app as rules_app
 from jarvis_cli.rules import explain
 from jarvis_cli.scan_options import ScanOptions, flags_of, settings_of, taking_scan_options
+from jarvis_cli.triage import EXAMPLES as TRIAGE_EXAMPLES
+from jarvis_cli.triage import triage
 
 if TYPE_CHECKING:
     from jarvis_cli.deliver import Delivery
@@ -79,6 +81,7 @@ def sec() -> None:
 
 app.add_typer(rules_app, name="rules")
 app.command(short_help="Say what a rule means, and how to silence it.")(explain)
+app.command(short_help="Judge findings true or false; later runs heed it.", epilog=TRIAGE_EXAMPLES)(triage)
 
 
 @app.command(epilog=EXAMPLES, short_help="Scan with the rules alone: no model.")
@@ -119,10 +122,13 @@ def _read(ctx: typer.Context, options: ScanOptions) -> "tuple[Settings, Wanted, 
     settings = settings_of(options, flags)
     from jarvis_cli.choice import rules_for, tree_of  # noqa: PLC0415
     from jarvis_cli.deliver import delivery  # noqa: PLC0415  (the store takes a third of a second to import)
+    from jarvis_cli.judge import heeded  # noqa: PLC0415
     from jarvis_cli.scan import Wanted  # noqa: PLC0415
 
     asked = delivery(options.output, options.form, options.fail_on, (ctx.find_object(Frame) or Frame()).default_output)
     tree = tree_of(options.path) if options.project_rules else None
     chosen = rules_for(settings, flags, options.exclude_rules, tree)
     globs = (tuple(options.include or ()), tuple(options.exclude or ()))
-    return settings, Wanted(options.path, globs, chosen, options.profile, options.baseline, options.since), asked
+    heed = heeded(options.triage, nobody=options.no_triage, learned=settings.rules.learned)
+    wanted = Wanted(options.path, globs, chosen, options.profile, options.baseline, options.since, heed)
+    return settings, wanted, asked

@@ -97,13 +97,17 @@ class Scan(Frozen):
 
 
 class Rules(Frozen):
-    """Which rules there are, by id; `paths` are files or directories with rules of the project's own."""
+    """Which rules there are, by id; `paths` are files or directories with rules of the project's own.
+
+    With `learned` they are weighed as judgements of their findings suggest.
+    """
 
     disable: Names = ()
     enable_only: Names = ()
     categories: Names = ()
     severity: Severities = Field(default_factory=dict)
     paths: Names = ()
+    learned: bool = False
 
 
 class Cache(Frozen):

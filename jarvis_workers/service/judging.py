@@ -9,7 +9,17 @@ from jarvis_workers.sec.rules import Rule
 from jarvis_workers.store import judgements
 from jarvis_workers.store.engine import Store
 
-__all__ = ["JUDGED_MIN", "RuleRecord", "Triage", "kept_judgements", "learned_shifts", "records_of"]
+__all__ = [
+    "JUDGED_MIN",
+    "RuleRecord",
+    "Triage",
+    "forget",
+    "judge",
+    "kept_judgements",
+    "learned_shifts",
+    "records_of",
+    "take_in",
+]
 
 # Fewer judgements say too little of a rule.
 JUDGED_MIN = 10
@@ -58,6 +68,24 @@ def kept_judgements(store: Store) -> dict[str, Judgement]:
     """Return all that is kept, by fingerprint."""
     with store.read() as session:
         return judgements.read(session)
+
+
+def judge(store: Store, said: Iterable[Judgement]) -> None:
+    """Keep what was said as the last word."""
+    with store.write() as session:
+        judgements.judge(session, said)
+
+
+def take_in(store: Store, said: Iterable[Judgement]) -> int:
+    """Keep what was said elsewhere, unless there is a later word; return how many are new here."""
+    with store.write() as session:
+        return judgements.take_in(session, said)
+
+
+def forget(store: Store, fingerprints: Iterable[str]) -> None:
+    """Take judgements back."""
+    with store.write() as session:
+        judgements.forget(session, set(fingerprints))
 
 
 def records_of(store: Store, rules: Iterable[Rule]) -> list[RuleRecord]:

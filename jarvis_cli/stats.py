@@ -1,0 +1,47 @@
+"""How the findings of rules were judged, and what follows from it for their confidence: a table, or JSON."""
+
+import json
+from collections.abc import Sequence
+
+from jarvis_workers.sec.judgement import PRIOR_WEIGHT
+from jarvis_workers.sec.rules import Rule
+from jarvis_workers.service import desk
+from jarvis_workers.service.judging import JUDGED_MIN, RuleRecord, records_of
+from jarvis_workers.settings import Settings
+
+__all__ = ["stats"]
+
+HEADS = ("ID", "TRUE", "FALSE", "SHARE", "STATED", "LEARNED", "")
+BETA = f"Beta({PRIOR_WEIGHT} x stated + true, {PRIOR_WEIGHT} x (1 - stated) + false)"
+SAYS = f"""\
+SHARE: true ones of those judged. LEARNED: the mean of {BETA}.
+A scan uses it for rules with {JUDGED_MIN} judgements or more, if told to: rules.learned, or --learned."""
+
+
+def stats(settings: Settings, rules: Sequence[Rule], form: str) -> str:
+    """Return what is known of these rules, those with most judgements first."""
+    with desk.store_of(settings) as store:
+        records = records_of(store, rules)
+    if form == "json":
+        return json.dumps([record.as_json() for record in records], indent=2)
+    if not records:
+        return "no finding of these rules has been judged; see: jarvis sec triage --help"
+    rows = [HEADS, *map(_row, records)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (_line(row, widths) for row in rows)
+    return "\n".join([*lines, "", SAYS])
+
+
+def _row(record: RuleRecord) -> tuple[str, ...]:
+    numbers = (f"{record.true:,}", f"{record.false:,}", f"{record.share:.0%}")
+    few = "" if record.is_enough else "too few to be used"
+    return record.rule, *numbers, f"{record.stated:.2f}", f"{record.learned:.2f}", few
+
+
+def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+    """Names and remarks begin where they are above each other, numbers end there."""
+    name, *numbers, remark = (
+        cell.ljust(width) if place in (0, len(row) - 1) else cell.rjust(width)
+        for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+    )
+    return "  ".join([name, *numbers, remark]).rstrip()
