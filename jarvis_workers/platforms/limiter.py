@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Protocol
 
-from jarvis_workers.platforms.limits import ModelLimits
+from jarvis_workers.platforms.limits import Limited, Limiter, ModelLimits
 from jarvis_workers.platforms.pace import Pace
 from jarvis_workers.platforms.tokens import Calibration
 
@@ -149,6 +149,11 @@ class Gate(Turns):
     def __init__(self, limits: int | ModelLimits, now: Callable[[], float] = time.monotonic) -> None:
         self.pace = Pace(ModelLimits(limits) if isinstance(limits, int) else limits)
         super().__init__(self.pace, now)
+
+
+def in_process(_: Limited, limits: ModelLimits) -> Limiter:
+    """Return a gate for one process alone."""
+    return Gate(limits)
 
 
 class Held:

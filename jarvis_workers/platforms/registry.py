@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from jarvis_workers.errors import SettingsError
 from jarvis_workers.platforms.compatible import Compatible, Terms
 from jarvis_workers.platforms.groups import ModelGroup
-from jarvis_workers.platforms.limiter import Gate
+from jarvis_workers.platforms.limiter import in_process
 from jarvis_workers.platforms.limits import Limited, Limiter, MakeLimiter, ModelLimits
 from jarvis_workers.platforms.sdk import Clients, Sdk
 from jarvis_workers.platforms.words import Platform
@@ -25,7 +25,7 @@ class Providers:
         self,
         environ: Mapping[str, str],
         own: Mapping[str, Maker] | None = None,
-        limiter: MakeLimiter = lambda _, limits: Gate(limits),
+        limiter: MakeLimiter = in_process,
     ) -> None:
         self._environ, self._limiter = environ, limiter
         self._clients = Clients()
