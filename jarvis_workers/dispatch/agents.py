@@ -61,7 +61,7 @@ class Agents:
         self._loop = Loop(deadline_seconds)
         self._writer = Writer(self.store, holder, self._loop.cancel, self._told)
         self._at_the_store = threading.BoundedSemaphore(AT_THE_STORE)
-        self._threads = [_vital(self._loop.run), _vital(self._writer.run), _vital(self._end_in_time)]
+        self._threads = [vital(self._loop.run), vital(self._writer.run), vital(self._end_in_time)]
 
     def do(self, job_id: int) -> None:
         """Claim, converse, save; a task boundary: what the job raises is recorded on its row."""
@@ -139,7 +139,7 @@ def make_room() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, most))
 
 
-def _vital(do: Callable[[], Any]) -> threading.Thread:
+def vital(do: Callable[[], Any]) -> threading.Thread:
     """Start a thread without which the process is of no use: if it breaks, the process ends."""
 
     def run() -> None:

@@ -89,7 +89,7 @@ class Doorbell:
     """Rings for jobs. What it cannot ring for now is rung for again by the sender."""
 
     def __init__(self, broker_url: str) -> None:
-        self._redis = _client(broker_url)
+        self._redis = connect(broker_url)
         self.app = make_app(broker_url)
         self.app.conf.broker_transport_options["max_retries"] = 0
         self._where = _address(self.app)
@@ -186,7 +186,7 @@ def _sent_at(message: bytes | str) -> float:
         return 0.0
 
 
-def _client(url: str) -> redis.Redis:
+def connect(url: str) -> redis.Redis:
     """Return a client that asks once: whoever asks has a tick to come back to."""
     try:
         return redis.Redis.from_url(

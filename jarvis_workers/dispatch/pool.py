@@ -21,9 +21,10 @@ from celery.signals import setup_logging, worker_process_init, worker_ready, wor
 from celery.utils.log import get_multiprocessing_logger
 
 from jarvis_workers import telemetry
-from jarvis_workers.dispatch.agents import Agents, make_room
+from jarvis_workers.dispatch.agents import Agents, make_room, vital
 from jarvis_workers.dispatch.broker import Doorbell, make_app
 from jarvis_workers.dispatch.hands import Hands
+from jarvis_workers.dispatch.limits import SharedLimits
 from jarvis_workers.dispatch.routes import POOLS, TALKS_CONNECTIONS, queue_key, task_names
 from jarvis_workers.dispatch.sender import Sender
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
@@ -156,9 +157,14 @@ def _decide(app: Celery, orders: Orders) -> None:
 
 
 def _converse(app: Celery, orders: Orders) -> None:
-    means = means_of(orders.models, Path(orders.cache), orders.callbacks)
+    limits = SharedLimits(orders.broker_url, f"{orders.worker_id}/{os.getpid()}")
+    means = means_of(orders.models, Path(orders.cache), orders.callbacks, limits.limiter)
+    # Redis should know of them by the time that the first conversation asks.
+    for group in means.groups.values():
+        limits.limiter(group.limited, group.limits)
     talks = Talks(open_store(orders.store_url, connections=TALKS_CONNECTIONS, durable=True), means)
     make_room()
+    vital(limits.run)
     agents = Agents(
         orders.worker_id,
         open_world(orders),
@@ -173,6 +179,7 @@ def _converse(app: Celery, orders: Orders) -> None:
     finally:
         agents.close()
         talks.close()
+        limits.close()
 
 
 def _work(app: Celery, orders: Orders) -> None:

@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 
 from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.platforms.costs import cost_of
-from jarvis_workers.platforms.limiter import Gate
+from jarvis_workers.platforms.limits import Limiter, Turn
 from jarvis_workers.platforms.profiles import Prices, Profile
 from jarvis_workers.platforms.replies import decode, gather
 from jarvis_workers.platforms.request import Writer, streamed
 from jarvis_workers.platforms.retrying import LEAST_SECONDS, Patience, insist, insist_async
+from jarvis_workers.platforms.tokens import rough_size
 from jarvis_workers.platforms.wire import Refused, Wire
 from jarvis_workers.platforms.words import Hear, Reply, Request
 
@@ -34,7 +35,7 @@ class Terms:
 class Compatible:
     """One model of one server."""
 
-    def __init__(self, name: str, model: str, *, wire: Wire, gate: Gate, terms: Terms) -> None:
+    def __init__(self, name: str, model: str, *, wire: Wire, gate: Limiter, terms: Terms) -> None:
         self.name, self.model, self.profile = name, model, terms.profile
         self._wire, self._gate, self._terms = wire, gate, terms
 
@@ -43,10 +44,13 @@ class Compatible:
         body = self._written(request)
 
         def once(seconds: float) -> Reply:
-            with self._gate.slot(seconds), _noting(self._gate):
+            with self._gate.slot(patience.left, rough_size(request)) as turn, _noting(turn):
                 if hear is None:
-                    return decode(self._wire.send(body, _left(patience, seconds)))
-                return gather(self._wire.stream(streamed(body, self.profile), _left(patience, seconds)), hear)
+                    reply = decode(self._wire.send(body, _left(patience, seconds)))
+                else:
+                    reply = gather(self._wire.stream(streamed(body, self.profile), _left(patience, seconds)), hear)
+                turn.note_answer(reply.usage.total)
+                return reply
 
         try:
             reply = insist(once, patience)
@@ -59,9 +63,11 @@ class Compatible:
         body = self._written(request)
 
         async def once(seconds: float) -> Reply:
-            async with self._gate.slot_async(seconds):
-                with _noting(self._gate):
-                    return decode(await self._wire.send_async(body, _left(patience, seconds)))
+            async with self._gate.slot_async(patience.left, rough_size(request)) as turn:
+                with _noting(turn):
+                    reply = decode(await self._wire.send_async(body, _left(patience, seconds)))
+                    turn.note_answer(reply.usage.total)
+                    return reply
 
         try:
             reply = await insist_async(once, patience)
@@ -86,19 +92,18 @@ class Compatible:
 
 
 @contextmanager
-def _noting(gate: Gate) -> Iterator[None]:
-    """Tell the gate how the provider fares."""
+def _noting(turn: Turn) -> Iterator[None]:
+    """Tell the gate when the provider has had enough."""
     try:
         yield
     except Refused as error:
         if error.status in RATE_LIMITED:
-            gate.slow_down(error.again)
+            turn.slow_down(error.again)
         raise
-    gate.note_answer()
 
 
 def _left(patience: Patience, seconds: float) -> float:
-    """What is left of a try once it has its slot; a little, where the slot took it all, so that the wire says so."""
+    """What is left of a try once it has its turn; a little, where that took it all, so that the wire says so."""
     return max(min(seconds, patience.left), LEAST_SECONDS)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import AfterValidator, Field, SecretStr
 
 from jarvis_workers.errors import SettingsError
+from jarvis_workers.platforms.limits import MANY, Limited, ModelLimits
 from jarvis_workers.platforms.profiles import PROFILES, Frozen, Prices, Profile, profile_for
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 OPENAI_URL = "https://api.openai.com/v1"
 ENVIRONMENT = "environment"
 NO_KEY = "none"
+FASTEST = 1e12
 SHOWN = frozenset({"model", "profile", "platform", "api_key_env", "api_key_file"})
 
 
@@ -48,8 +50,21 @@ class ModelGroup(Frozen):
     overrides: Mapping[str, Any] = Field(default_factory=dict)
     prices: Prices = Prices()
     max_connections: Annotated[int, Field(ge=1, le=100_000)] = 1000
-    concurrent: Annotated[int, Field(ge=1, le=100_000)] = 200
+    concurrent: Annotated[int, Field(ge=1, le=MANY)] | None = None
+    requests_per_second: Annotated[float, Field(gt=0, le=FASTEST, allow_inf_nan=False)] | None = None
+    requests_per_minute: Annotated[float, Field(gt=0, le=FASTEST, allow_inf_nan=False)] | None = None
+    tokens_per_minute: Annotated[float, Field(gt=0, le=FASTEST, allow_inf_nan=False)] | None = None
     answer_seconds: Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)] = 300
+
+    @property
+    def limited(self) -> Limited:
+        """What all who ask this model share its limits by."""
+        return Limited(self.base_url, self.model)
+
+    @property
+    def limits(self) -> ModelLimits:
+        """What the provider allows."""
+        return ModelLimits(self.concurrent, self.requests_per_second, self.requests_per_minute, self.tokens_per_minute)
 
     @property
     def quirks(self) -> Profile:

@@ -1,7 +1,7 @@
-"""How many requests of this process are at a provider at once.
+"""Who may send a request now: those who wait are served in the order of coming.
 
-A 429 halves the number and holds everybody back for as long as the server says; every hundred answers without one
-raise it again by a tenth, up to what the group allows.  Who waits is served in the order of coming.
+How many may be on and how fast they may follow each other is asked of an allowance: that of this process (`pace`), or
+one that is shared with others.  Only the first of those who wait looks at the clock.
 """
 
 import asyncio
@@ -10,101 +10,176 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Protocol
 
-CALM = 100
-RAISE = 1.1
-AT_ONCE_SECONDS = 1.0
+from jarvis_workers.platforms.limits import Limited, Limiter, ModelLimits
+from jarvis_workers.platforms.pace import Pace
+from jarvis_workers.platforms.tokens import Calibration
 
 
-class Gate:
-    """Slots of one provider and model; `wait` and `wait_async` raise TimeoutError."""
+class Allowance(Protocol):
+    """How many may be on, and when the next; called by one at a time. A wave ends with a 429."""
 
-    def __init__(self, most: int, now: Callable[[], float] = time.monotonic) -> None:
-        self.most, self.allowed, self.inside = most, most, 0
-        self._now, self._closed_until, self._lowered_at = now, 0.0, -AT_ONCE_SECONDS
-        self._answers = 0
+    wave: int
+
+    def enter(self, now: float, tokens: int) -> float:
+        """Let one in and return 0, or return how long to wait at most before asking again."""
+        ...
+
+    def leave(self) -> None:
+        """Let one out."""
+        ...
+
+    def correct(self, tokens: int) -> None:
+        """Take in that so many more tokens were used than was said."""
+        ...
+
+    def slow_down(self, now: float, wave: int, seconds: float | None) -> None:
+        """Take in a 429 to a request that was let in during `wave`."""
+        ...
+
+    def note_answer(self, wave: int) -> None:
+        """Take in an answer to a request that was let in during `wave`."""
+        ...
+
+
+class Turns:
+    """The line before an allowance, for threads and loops alike; `slot` and `slot_async` raise TimeoutError."""
+
+    def __init__(self, allowance: Allowance, now: Callable[[], float] = time.monotonic) -> None:
+        self._allowance, self._now = allowance, now
         self._lock = threading.Lock()
-        self._waiting: deque[Callable[[], None]] = deque()
+        self._line: deque[_Waiter] = deque()
+        self._calibration = Calibration()
 
     @contextmanager
-    def slot(self, seconds: float) -> Iterator[None]:
-        """Hold a slot while the block lasts."""
-        deadline = self._now() + seconds
-        while (pause := self._enter_or_queue((wake := threading.Event()).set)) is not None:
-            left = deadline - self._now()
-            wake.wait(min(pause, max(left, 0.0)))
-            self._unqueue(wake.set, gives_up=left <= 0)
-            if left <= 0:
-                raise TimeoutError
+    def slot(self, seconds: float, tokens: int = 0) -> Iterator["Held"]:
+        """Hold a turn while the block lasts."""
+        waiter = self._queue((wake := threading.Event()).set, seconds, tokens)
         try:
-            yield
+            while not waiter.turn:
+                wake.wait(self._nap(waiter))
+                wake.clear()
+                self._look(waiter)
+            yield waiter.turn
         finally:
-            self._leave()
+            self._go(waiter)
 
     @asynccontextmanager
-    async def slot_async(self, seconds: float) -> AsyncIterator[None]:
-        """Hold a slot while the block lasts, and let others run meanwhile."""
-        deadline = self._now() + seconds
-        while (pause := self._enter_or_queue(ring := _bell(wake := asyncio.Event()))) is not None:
-            left = deadline - self._now()
-            gives_up = True
-            try:
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(wake.wait(), min(pause, max(left, 0.0)))
-                gives_up = left <= 0
-            finally:
-                self._unqueue(ring, gives_up=gives_up)
-            if gives_up:
-                raise TimeoutError
+    async def slot_async(self, seconds: float, tokens: int = 0) -> AsyncIterator["Held"]:
+        """Hold a turn while the block lasts, and let others run meanwhile."""
+        waiter = self._queue(_bell(wake := asyncio.Event()), seconds, tokens)
         try:
-            yield
+            while not waiter.turn:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._nap(waiter)):
+                        await wake.wait()
+                wake.clear()
+                self._look(waiter)
+            yield waiter.turn
         finally:
-            self._leave()
+            self._go(waiter)
+
+    @contextmanager
+    def changing(self) -> Iterator[list[int]]:
+        """Hold all still while the allowance changes, given the tokens of those who wait; then serve them."""
+        with self._lock:
+            yield [waiter.tokens for waiter in self._line]
+            self._serve()
+
+    def slow_down(self, wave: int, seconds: float | None) -> None:
+        with self._lock:
+            self._allowance.slow_down(self._now(), wave, seconds)
+
+    def note_answer(self, waiter: "_Waiter", wave: int, tokens: int) -> None:
+        with self._lock:
+            self._allowance.note_answer(wave)
+            if tokens:
+                self._allowance.correct(tokens - waiter.tokens)
+                self._calibration = self._calibration.learn(waiter.said, tokens)
+            self._serve()
+
+    def _queue(self, ring: Callable[[], None], seconds: float, tokens: int) -> "_Waiter":
+        with self._lock:
+            waiter = _Waiter(ring, self._now() + seconds, tokens, self._calibration.tokens(tokens))
+            self._line.append(waiter)
+            self._serve(waiter)
+            return waiter
+
+    def _serve(self, caller: "_Waiter | None" = None) -> None:
+        """Let in all who may; the first of the others is told when to look again. Nobody is told who calls."""
+        while self._line:
+            first, now = self._line[0], self._now()
+            wait = self._allowance.enter(now, first.tokens)
+            sooner = now + wait < first.look_at
+            if wait <= 0:
+                self._line.popleft()
+                first.turn = Held(self, first, self._allowance.wave)
+            elif sooner or first is caller:
+                first.look_at = now + wait
+            if first is not caller and (wait <= 0 or sooner):
+                first.ring()
+            if wait > 0:
+                return
+
+    def _nap(self, waiter: "_Waiter") -> float:
+        return max(min(waiter.look_at, waiter.deadline) - self._now(), 0.0)
+
+    def _look(self, waiter: "_Waiter") -> None:
+        """Serve, if it is this one's to see to it; raises TimeoutError when it is too late for it."""
+        with self._lock:
+            if self._line and self._line[0] is waiter:
+                self._serve(waiter)
+            if not waiter.turn and self._now() >= waiter.deadline:
+                raise TimeoutError
+
+    def _go(self, waiter: "_Waiter") -> None:
+        """Leave, or give up."""
+        with self._lock:
+            if waiter.turn:
+                self._allowance.leave()
+            else:
+                self._line.remove(waiter)
+            self._serve()
+
+
+class Gate(Turns):
+    """The turns of one process: so many at once, or within all limits."""
+
+    def __init__(self, limits: int | ModelLimits, now: Callable[[], float] = time.monotonic) -> None:
+        self.pace = Pace(ModelLimits(limits) if isinstance(limits, int) else limits)
+        super().__init__(self.pace, now)
+
+
+def in_process(_: Limited, limits: ModelLimits) -> Limiter:
+    """Return a gate for one process alone."""
+    return Gate(limits)
+
+
+class Held:
+    """The turn of one request, which was let in during a wave."""
+
+    __slots__ = ("_turns", "_waiter", "_wave")
+
+    def __init__(self, turns: Turns, waiter: "_Waiter", wave: int) -> None:
+        self._turns, self._waiter, self._wave = turns, waiter, wave
+
+    def note_answer(self, tokens: int) -> None:
+        self._turns.note_answer(self._waiter, self._wave, tokens)
 
     def slow_down(self, seconds: float | None) -> None:
-        """Take in that the provider has had enough; the many who are told so at once count as one."""
-        with self._lock:
-            now = self._now()
-            if now >= self._lowered_at + AT_ONCE_SECONDS:
-                self.allowed, self._lowered_at = max(self.allowed // 2, 1), now
-            self._answers = 0
-            self._closed_until = max(self._closed_until, now + (seconds or 0.0))
+        self._turns.slow_down(self._wave, seconds)
 
-    def note_answer(self) -> None:
-        """Take in that the provider answered."""
-        with self._lock:
-            self._answers += 1
-            if self._answers >= CALM and self.allowed < self.most:
-                self._answers = 0
-                self.allowed = min(int(self.allowed * RAISE) + 1, self.most)
-                self._wake_one()
 
-    def _enter_or_queue(self, ring: Callable[[], None]) -> float | None:
-        """Enter and return None, or queue up and return how long to wait at most before looking again."""
-        with self._lock:
-            closed = self._closed_until - self._now()
-            if closed <= 0 and self.inside < self.allowed:
-                self.inside += 1
-                return None
-            self._waiting.append(ring)
-            return closed if closed > 0 else float("inf")
+class _Waiter:
+    """One in the line: `said` is what it said of its tokens, `tokens` what that is likely to mean."""
 
-    def _unqueue(self, ring: Callable[[], None], *, gives_up: bool) -> None:
-        """Leave the queue; who was woken and gives up wakes the next."""
-        with self._lock:
-            if ring in self._waiting:
-                self._waiting.remove(ring)
-            elif gives_up:
-                self._wake_one()
+    __slots__ = ("deadline", "look_at", "ring", "said", "tokens", "turn")
 
-    def _leave(self) -> None:
-        with self._lock:
-            self.inside -= 1
-            self._wake_one()
-
-    def _wake_one(self) -> None:
-        if self._waiting:
-            self._waiting.popleft()()
+    def __init__(self, ring: Callable[[], None], deadline: float, said: int, tokens: int) -> None:
+        self.ring, self.deadline, self.said, self.tokens = ring, deadline, said, tokens
+        self.look_at = float("inf")
+        self.turn: Held | None = None
 
 
 def _bell(wake: asyncio.Event) -> Callable[[], None]:

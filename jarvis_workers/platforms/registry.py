@@ -6,7 +6,8 @@ from difflib import get_close_matches
 from jarvis_workers.errors import SettingsError
 from jarvis_workers.platforms.compatible import Compatible, Terms
 from jarvis_workers.platforms.groups import ModelGroup
-from jarvis_workers.platforms.limiter import Gate
+from jarvis_workers.platforms.limiter import in_process
+from jarvis_workers.platforms.limits import Limited, Limiter, MakeLimiter, ModelLimits
 from jarvis_workers.platforms.sdk import Clients, Sdk
 from jarvis_workers.platforms.words import Platform
 
@@ -16,13 +17,19 @@ Maker = Callable[[ModelGroup], Platform]
 class Providers:
     """The platforms of a process: it has one of these, and so one client for an address and one gate for a model.
 
-    `environ` is where keys are looked up, `own` are the user's platforms by name.
+    `environ` is where keys are looked up, `own` are the user's platforms by name; `limiter` makes the gates, which are
+    those of this process if it is not told.
     """
 
-    def __init__(self, environ: Mapping[str, str], own: Mapping[str, Maker] | None = None) -> None:
-        self._environ = environ
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        own: Mapping[str, Maker] | None = None,
+        limiter: MakeLimiter = in_process,
+    ) -> None:
+        self._environ, self._limiter = environ, limiter
         self._clients = Clients()
-        self._gates: dict[tuple[str, str], Gate] = {}
+        self._gates: dict[Limited, Limiter] = {}
         self._makers: dict[str, Maker] = {**(own or {}), "openai": self._compatible}
 
     def open(self, group: ModelGroup) -> Platform:
@@ -39,6 +46,10 @@ class Providers:
         if not key:
             raise SettingsError(f"models: {group.model!r} needs a key: set OPENAI_API_KEY, or api_key_env in its group")
         wire = Sdk(self._clients, group.base_url, key=key, max_connections=group.max_connections)
-        gate = self._gates.setdefault((group.base_url, group.model), Gate(group.concurrent))
         terms = Terms(group.quirks, group.prices, group.answer_seconds)
-        return Compatible("openai", group.model, wire=wire, gate=gate, terms=terms)
+        return Compatible("openai", group.model, wire=wire, gate=self._gate(group.limited, group.limits), terms=terms)
+
+    def _gate(self, model: Limited, limits: ModelLimits) -> Limiter:
+        if model not in self._gates:
+            self._gates[model] = self._limiter(model, limits)
+        return self._gates[model]

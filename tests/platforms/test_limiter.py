@@ -1,12 +1,17 @@
-"""The gate: so many at once, fewer after a 429, and nobody is forgotten."""
+"""The gate: so many at once and so fast, fewer after a 429, and nobody is forgotten."""
 
 import asyncio
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from itertools import cycle
 
 import pytest
 
-from jarvis_workers.platforms.limiter import CALM, Gate
+from jarvis_workers.platforms.limiter import Gate
+from jarvis_workers.platforms.limits import PACE, SOONER_MINUTE, ModelLimits
+from jarvis_workers.platforms.pace import Pace
 
 PATIENCE = 20.0
 
@@ -39,7 +44,7 @@ def test_no_more_are_inside_than_allowed() -> None:
         list(pool.map(work, range(60)))
 
     assert most[0] == 3
-    assert gate.inside == 0
+    assert gate.pace.inside == 0
 
 
 def test_the_same_holds_in_a_loop() -> None:
@@ -48,7 +53,7 @@ def test_the_same_holds_in_a_loop() -> None:
     async def work() -> None:
         nonlocal most
         async with gate.slot_async(PATIENCE):
-            most = max(most, gate.inside)
+            most = max(most, gate.pace.inside)
             await asyncio.sleep(0)
 
     async def all_of_them() -> None:
@@ -56,7 +61,7 @@ def test_the_same_holds_in_a_loop() -> None:
 
     asyncio.run(all_of_them())
 
-    assert (most, gate.inside) == (4, 0)
+    assert (most, gate.pace.inside) == (4, 0)
 
 
 def test_who_waits_too_long_goes_away_and_the_next_gets_in() -> None:
@@ -72,7 +77,7 @@ def test_who_waits_too_long_goes_away_and_the_next_gets_in() -> None:
             pass
         asyncio.run(waits())
     with gate.slot(1):
-        assert gate.inside == 1
+        assert gate.pace.inside == 1
 
 
 def test_who_is_cancelled_while_waiting_leaves_its_turn_to_the_next() -> None:
@@ -93,35 +98,192 @@ def test_who_is_cancelled_while_waiting_leaves_its_turn_to_the_next() -> None:
     assert asyncio.run(story()) == "in"
 
 
-def test_a_429_halves_the_number_and_calm_raises_it_again() -> None:
+def test_who_comes_first_is_served_first() -> None:
+    gate, order = Gate(1), []
+
+    async def enter(number: int) -> None:
+        async with gate.slot_async(PATIENCE):
+            order.append(number)
+
+    async def story() -> None:
+        async with gate.slot_async(PATIENCE):
+            waiting = [asyncio.create_task(enter(number)) for number in range(20)]
+            await asyncio.sleep(0)
+        newcomer = asyncio.create_task(enter(20))
+        await asyncio.gather(*waiting, newcomer)
+
+    asyncio.run(story())
+
+    assert order == list(range(21))
+
+
+def test_who_gives_up_takes_no_turn_from_those_behind() -> None:
+    gate = Gate(ModelLimits(concurrent=1, requests_per_second=1000))
+
+    async def enter(seconds: float) -> str:
+        try:
+            async with gate.slot_async(seconds):
+                return "in"
+        except TimeoutError:
+            return "out"
+
+    async def story() -> list[str]:
+        async with gate.slot_async(PATIENCE):
+            waiting = [asyncio.create_task(enter(seconds)) for seconds in (0.01, PATIENCE, 0.01, PATIENCE)]
+            await asyncio.wait(waiting, timeout=0.05)
+        return await asyncio.gather(*waiting)
+
+    assert asyncio.run(story()) == ["out", "in", "out", "in"]
+
+
+def test_turns_come_at_their_pace_without_anybody_who_leaves() -> None:
+    gate = Gate(ModelLimits(requests_per_second=200))
+
+    async def story() -> list[float]:
+        async def begun() -> float:
+            async with gate.slot_async(PATIENCE):
+                return time.monotonic()
+
+        return await asyncio.gather(*(begun() for _ in range(60)))
+
+    began = sorted(asyncio.run(story()))
+    with gate.slot(PATIENCE):
+        assert time.monotonic() > began[-1]
+
+    assert began[-1] - began[0] >= 53 / (200 * PACE)
+
+
+def test_a_429_halves_the_number_once_for_all_who_were_sent_before_it() -> None:
     clock = Clock()
     gate = Gate(100, clock)
-
-    for seconds in (None, 1, None):
-        gate.slow_down(seconds)
-    assert gate.allowed == 50
-    clock.now = 1.1
-    gate.slow_down(5)
-    assert gate.allowed == 25
+    with ExitStack() as inside:
+        turns = [inside.enter_context(gate.slot(0)) for _ in range(100)]
+        for turn in turns:
+            turn.slow_down(5)
+        assert gate.pace.allowed == 50
     with pytest.raises(TimeoutError), gate.slot(0):
         pass
-    clock.now = 6.2
-    with gate.slot(0):
-        pass
-
-    for _ in range(CALM):
-        gate.note_answer()
-    assert gate.allowed == 28
-    for _ in range(CALM * 20):
-        gate.note_answer()
-    assert gate.allowed == 100
+    clock.now = 5.1
+    with ExitStack() as inside:
+        turns = [inside.enter_context(gate.slot(0)) for _ in range(50)]
+        with pytest.raises(TimeoutError), gate.slot(0):
+            pass
+        turns[0].note_answer(0)
+        turns[1].slow_down(None)
+        assert gate.pace.allowed == 25
 
 
-def test_at_least_one_may_always_ask() -> None:
+def test_answers_raise_it_again_by_a_tenth_as_soon_as_all_who_may_be_on_had_one() -> None:
+    gate = Gate(100)
+    with ExitStack() as inside:
+        turns = [inside.enter_context(gate.slot(0)) for _ in range(40)]
+        turns[0].slow_down(0)
+        for turn in turns:
+            turn.note_answer(0)
+        assert gate.pace.allowed == 20
+
+    def answers(count: int) -> int:
+        for _ in range(count):
+            with gate.slot(0) as turn:
+                turn.note_answer(0)
+        return gate.pace.allowed
+
+    assert answers(19) == 20
+    assert answers(1) == 23
+    assert answers(10_000) == 100
+
+
+def test_where_nothing_but_429s_comes_few_are_sent_to_see_whether_it_is_over() -> None:
+    clock, sent = Clock(), 0
+    gate = Gate(64, clock)
+    while clock.now < 60:
+        with ExitStack() as inside:
+            turns = []
+            with suppress(TimeoutError):
+                while True:
+                    turns.append(inside.enter_context(gate.slot(0)))
+            for turn in turns:
+                turn.slow_down(1.0)
+        sent += len(turns)
+        clock.now += 0.25
+
+    assert gate.pace.allowed == 4
+    assert sent == 64 + 32 + 16 + 8
+    clock.now += 30
+    with gate.slot(0) as turn:
+        turn.note_answer(0)
+
+
+def test_a_provider_that_wants_to_be_left_alone_for_years_is_asked_again_today() -> None:
     clock = Clock()
     gate = Gate(2, clock)
-    for clock.now in range(5):
-        gate.slow_down(0)
+    with gate.slot(0) as turn:
+        turn.slow_down(1e9)
+    clock.now = 601
 
     with gate.slot(0):
-        assert gate.allowed == 1
+        assert gate.pace.allowed == 1
+
+
+@pytest.mark.parametrize(
+    ("limits", "span", "most"),
+    [
+        (ModelLimits(requests_per_second=100), 1.0, 100),
+        (ModelLimits(requests_per_second=1), 1.0, 1),
+        (ModelLimits(requests_per_minute=600), 60.0, 600),
+        (ModelLimits(requests_per_second=20, requests_per_minute=600), 60.0, 600),
+    ],
+)
+def test_no_span_of_time_sees_more_requests_than_its_limit(limits: ModelLimits, span: float, most: int) -> None:
+    begun = begin(limits, seconds=150.0 if span > 1 else 20.0, tokens=1)
+
+    assert max(len([one for one in begun if start <= one < start + span]) for start in begun) <= most
+    assert len(begun) >= 0.9 * most * (begun[-1] / span)
+
+
+def test_tokens_of_a_minute_are_spread_over_it() -> None:
+    begun = begin(ModelLimits(tokens_per_minute=60_000), seconds=300.0, tokens=3000)
+
+    assert max(len([one for one in begun if start <= one < start + 60]) for start in begun) <= 20
+    assert len(begun) >= 0.9 * 20 * 5
+
+
+def test_what_was_used_beyond_what_was_said_is_taken_from_those_who_come_later() -> None:
+    clock = Clock()
+    gate = Gate(ModelLimits(tokens_per_minute=60 / PACE), clock)
+    clock.now = 100
+    with gate.slot(0, tokens=10) as turn:
+        turn.note_answer(40)
+    clock.now = 100 + 40 - SOONER_MINUTE - 0.1
+    with pytest.raises(TimeoutError), gate.slot(0, tokens=10):
+        pass
+    clock.now += 0.2
+    with gate.slot(0, tokens=10) as turn:
+        turn.note_answer(0)
+
+
+def test_what_is_used_again_and_again_is_what_is_expected() -> None:
+    clock = Clock()
+    gate = Gate(ModelLimits(tokens_per_minute=60 / PACE), clock)
+    for _ in range(50):
+        clock.now += 1_000
+        with gate.slot(0, tokens=100) as turn:
+            turn.note_answer(300)
+    clock.now += 1_000
+    with gate.slot(0, tokens=100):
+        clock.now += 290
+        with pytest.raises(TimeoutError), gate.slot(0):
+            pass
+
+
+def begin(limits: ModelLimits, *, seconds: float, tokens: int) -> list[float]:
+    """Return when requests begin where somebody always waits, who looks too late by up to 5 ms."""
+    pace, now, begun = Pace(limits), 0.0, []
+    late = cycle((0.0, 0.005, 0.001, 0.003))
+    while now < seconds:
+        wait = pace.enter(now, tokens)
+        if wait:
+            now += wait + next(late)
+        else:
+            begun.append(now)
+    return begun

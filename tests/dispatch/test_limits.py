@@ -1,0 +1,353 @@
+"""Limits that workers share: never more than there are, whoever dies or forgets, and nobody waits hot."""
+
+import asyncio
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import count
+
+import pytest
+import redis
+
+from jarvis_workers.dispatch.limits import KEY, SharedLimits
+from jarvis_workers.platforms.limiter import Gate
+from jarvis_workers.platforms.limits import Limited, Limiter, ModelLimits
+from tests.chaos.commands import until
+from tests.dispatch.holding import MODEL, PATIENCE
+from tests.dispatch.talking import ROOT
+from tests.servers import Redis, redis_server
+
+LEASE = 1.0
+_numbers = count(1)
+
+Join = Callable[..., "Member"]
+
+
+class Member:
+    """A process that shares limits, as a thread of this one; it may go without a word."""
+
+    def __init__(self, url: str, lease: float) -> None:
+        self.limits = SharedLimits(url, f"member {next(_numbers)}", lease_seconds=lease)
+        self._thread = threading.Thread(target=self.limits.run, daemon=True)
+        self._thread.start()
+
+    def gate(self, most: int | None = None, **limits: float) -> Limiter:
+        return self.limits.limiter(MODEL, ModelLimits(most, **limits))
+
+    def close(self) -> None:
+        self.limits.close()
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive()
+
+
+class Requests:
+    """Requests that are on: how many, how many at most, and when they began."""
+
+    def __init__(self) -> None:
+        self.now = self.most = 0
+        self.began: list[float] = []
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        with self._lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+            self.began.append(time.monotonic())
+        try:
+            yield
+        finally:
+            with self._lock:
+                self.now -= 1
+
+
+@pytest.fixture
+def server() -> Iterator[Redis]:
+    with redis_server() as here:
+        yield here
+
+
+@pytest.fixture
+def join(server: Redis) -> Iterator[Join]:
+    members: list[Member] = []
+
+    def one(lease: float = LEASE) -> Member:
+        members.append(Member(server.url, lease))
+        return members[-1]
+
+    yield one
+    for member in members:
+        member.close()
+
+
+@contextmanager
+def holder(server: Redis, most: int, wanted: int) -> Iterator[subprocess.Popen[str]]:
+    """Run a process that holds slots; it has them when the block begins."""
+    arguments = [server.url, f"holder {next(_numbers)}", str(most), str(wanted), str(LEASE)]
+    command = [sys.executable, "-m", "tests.dispatch.holding", *arguments]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        try:
+            assert [process.stdout.readline() for _ in range(wanted)] == ["in\n"] * wanted
+            yield process
+        finally:
+            process.kill()
+
+
+def ask_many(gate: Limiter, requests: Requests, many: int, seconds: float) -> threading.Thread:
+    """Ask in a loop of its own, all at once."""
+
+    async def one() -> None:
+        async with gate.slot_async(PATIENCE) as turn:
+            with requests.one():
+                await asyncio.sleep(seconds)
+            turn.note_answer(0)
+
+    async def all_of_them() -> None:
+        await asyncio.gather(*(one() for _ in range(many)))
+
+    thread = threading.Thread(target=asyncio.run, args=(all_of_them(),), daemon=True)
+    thread.start()
+    return thread
+
+
+def taken(gate: Limiter, stack: ExitStack, wanted: int) -> int:
+    """Take as many slots as there are at once, at most `wanted`; return how many."""
+    for number in range(wanted):
+        try:
+            stack.enter_context(gate.slot(0.5 if number else 2.5 * LEASE))
+        except TimeoutError:
+            return number
+    return wanted
+
+
+def test_processes_have_no_more_requests_on_together_than_allowed_and_each_its_part(join: Join) -> None:
+    both = [Requests(), Requests()]
+    members = [join() for _ in both]
+    together = Requests()
+
+    def ask(member: Member, own: Requests) -> threading.Thread:
+        gate = member.gate(10)
+
+        async def one() -> None:
+            async with gate.slot_async(PATIENCE):
+                with together.one(), own.one():
+                    await asyncio.sleep(0.1)
+
+        async def all_of_them() -> None:
+            await asyncio.gather(*(one() for _ in range(100)))
+
+        thread = threading.Thread(target=asyncio.run, args=(all_of_them(),))
+        thread.start()
+        return thread
+
+    for thread in [ask(member, own) for member, own in zip(members, both, strict=True)]:
+        thread.join(PATIENCE)
+
+    assert together.most == 10
+    assert len(together.began) == 200
+    halfway = sorted(together.began)[100]
+    assert all(30 <= len([at for at in own.began if at <= halfway]) <= 70 for own in both)
+    spent = max(together.began) - min(together.began)
+    assert sum(member.limits.calls for member in members) <= 25 * (spent + LEASE + 1)
+
+
+def test_what_one_has_to_spare_the_other_gets(join: Join) -> None:
+    busy, idle = join().gate(8), join().gate(8)
+    with ExitStack() as held:
+        with idle.slot(PATIENCE):
+            assert taken(busy, held, 7) == 7
+        assert taken(busy, held, 1) == 1
+        with pytest.raises(TimeoutError), idle.slot(0.2):
+            pass
+    with idle.slot(PATIENCE):
+        pass
+
+
+def test_slots_of_a_process_that_was_killed_are_free_after_a_lease(server: Redis, join: Join) -> None:
+    mine = join().gate(6)
+    with ExitStack() as held, holder(server, most=6, wanted=4) as process:
+        assert taken(mine, held, 6) == 2
+        process.kill()
+        killed = time.monotonic()
+        with mine.slot(PATIENCE):
+            assert time.monotonic() - killed >= 0.5 * LEASE
+        assert taken(mine, held, 6) == 4
+
+
+def test_a_process_that_ends_gives_back_what_it_has_at_once(join: Join) -> None:
+    leaving, mine = join(lease=2.5), join(lease=2.5).gate(3)
+    ready(gate := leaving.gate(3))
+    with ExitStack() as held:
+        assert taken(gate, held, 3) == 3
+    leaving.close()
+    closed = time.monotonic()
+    with ExitStack() as held:
+        assert taken(mine, held, 3) == 3
+    assert time.monotonic() - closed < 2.0
+
+
+def test_a_redis_that_forgot_all_gives_nobody_more_than_he_had_for_a_lease(server: Redis, join: Join) -> None:
+    mine = join().gate(6)
+    with ExitStack() as held, holder(server, most=6, wanted=4):
+        assert taken(mine, held, 6) == 2
+        server.flush()
+        newcomer = join().gate(6)
+        with pytest.raises(TimeoutError), newcomer.slot(1.5 * LEASE):
+            pass
+        assert taken_now(mine) == 0
+        held.close()
+        with newcomer.slot(PATIENCE):
+            pass
+
+
+def test_slots_that_were_dead_when_redis_forgot_all_are_free_a_lease_later(server: Redis, join: Join) -> None:
+    mine = join().gate(6)
+    with ExitStack() as held, holder(server, most=6, wanted=4) as process:
+        assert taken(mine, held, 6) == 2
+        process.kill()
+        server.flush()
+        forgot = time.monotonic()
+        with mine.slot(PATIENCE):
+            assert time.monotonic() - forgot >= 0.9 * LEASE
+
+
+def test_while_redis_is_away_all_wait_without_haste_and_go_on_when_it_is_back(server: Redis, join: Join) -> None:
+    member, requests = join(), Requests()
+    ready(gate := member.gate(4))
+    server.kill()
+    thread = ask_many(gate, requests, many=80, seconds=0.1)
+    before = member.limits.calls
+    assert not ends(thread, 3 * LEASE)
+    assert member.limits.calls - before <= 15
+    went_on = len(requests.began)
+    server.start()
+    thread.join(PATIENCE)
+
+    assert (went_on < 80, len(requests.began), requests.most <= 4) == (True, 80, True)
+
+
+def test_who_waits_for_a_redis_that_is_away_gives_up_when_its_time_is_over(server: Redis, join: Join) -> None:
+    gate = join().gate(4)
+    server.kill()
+    with pytest.raises(TimeoutError), gate.slot(0.3):
+        pass
+
+
+def test_processes_together_begin_no_more_requests_a_second_than_allowed(join: Join) -> None:
+    requests = Requests()
+    threads = [ask_many(join().gate(requests_per_second=100), requests, many=120, seconds=0.01) for _ in range(2)]
+    for thread in threads:
+        thread.join(PATIENCE)
+
+    began = sorted(requests.began)
+    assert len(began) == 240
+    assert fullest(began, 1.0) <= 100
+    assert 240 / (began[-1] - began[0]) >= 70
+
+
+def test_both_limits_hold_together(join: Join) -> None:
+    requests = Requests()
+    ready(*(gates := [join().gate(4, requests_per_second=200) for _ in range(2)]))
+    began = time.monotonic()
+    for thread in [ask_many(gate, requests, many=60, seconds=0.05) for gate in gates]:
+        thread.join(PATIENCE)
+
+    assert requests.most == 4
+    assert time.monotonic() - began <= 2.5 * 120 * 0.05 / 4
+
+
+def test_tokens_are_counted_together_and_corrected_by_what_is_reported(join: Join) -> None:
+    gates = [join().gate(tokens_per_minute=60_000) for _ in range(2)]
+    with gates[0].slot(PATIENCE, tokens=100) as turn:
+        turn.note_answer(2_500)
+    with gates[0].slot(PATIENCE, tokens=100):
+        told = time.monotonic()
+    with gates[1].slot(PATIENCE, tokens=100):
+        assert time.monotonic() >= told
+    with pytest.raises(TimeoutError), gates[1].slot(0.05, tokens=100):
+        pass
+
+
+def test_retry_after_holds_for_all(join: Join) -> None:
+    gates = [join().gate(8) for _ in range(2)]
+    ready(*gates)
+    with gates[0].slot(PATIENCE) as turn:
+        turn.slow_down(1.5)
+        told = time.monotonic()
+        with pytest.raises(TimeoutError), gates[0].slot(0):
+            pass
+    until(lambda: taken_now(gates[1]) == 0)
+    with gates[1].slot(PATIENCE):
+        assert time.monotonic() - told >= 1.4
+
+
+def test_what_a_429_lowers_is_lower_for_all_and_answers_raise_it_again(join: Join) -> None:
+    mine, other = join().gate(16), join().gate(16)
+    with ExitStack() as held:
+        assert taken(mine, held, 15) == 15
+        with mine.slot(PATIENCE) as turn:
+            turn.slow_down(0.0)
+    with ExitStack() as held:
+        assert taken(other, held, 16) == 8
+    for _ in range(300):
+        with mine.slot(PATIENCE) as turn:
+            turn.note_answer(0)
+    with ExitStack() as held:
+        assert taken(other, held, 16) == 16
+
+
+def test_where_nothing_is_limited_nobody_asks_redis(server: Redis, join: Join) -> None:
+    member = join()
+    server.kill()
+    with member.gate().slot(0):
+        assert isinstance(member.gate(), Gate)
+    assert member.limits.calls == 0
+
+
+def test_what_redis_keeps_tells_neither_address_nor_model(server: Redis, join: Join) -> None:
+    limits = join().limits
+    gate = limits.limiter(Limited("http://me:sk-secret@there/v1", "secret-model"), ModelLimits(2))
+    with gate.slot(PATIENCE), redis.Redis.from_url(server.url) as client:
+        kept = [key + client.get(key) for key in client.scan_iter()]
+    assert len(kept) == 1
+    assert kept[0].startswith(KEY.encode())
+    assert b"secret" not in kept[0]
+
+
+def test_a_limit_that_was_changed_holds_from_then_on(join: Join) -> None:
+    before, after = join().gate(8), join().gate(3)
+    with ExitStack() as held:
+        assert taken(before, held, 8) == 8
+    with ExitStack() as held:
+        assert taken(after, held, 8) == 3
+
+
+def taken_now(gate: Limiter) -> int:
+    """Take a slot if there is one right now; return how many."""
+    try:
+        with gate.slot(0):
+            return 1
+    except TimeoutError:
+        return 0
+
+
+def ready(*gates: Limiter) -> None:
+    """Wait until Redis gives slots to all, and give them back."""
+    for gate in gates:
+        with gate.slot(PATIENCE):
+            pass
+
+
+def ends(thread: threading.Thread, seconds: float) -> bool:
+    """Wait so long for a thread; return whether it has ended."""
+    thread.join(seconds)
+    return not thread.is_alive()
+
+
+def fullest(began: list[float], span: float) -> int:
+    """Return how many of these times lie within one span at most."""
+    return max(len([at for at in began if start <= at < start + span]) for start in began)
