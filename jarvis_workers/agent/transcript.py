@@ -10,13 +10,12 @@ Each line carries the hash of its text; a last line that was not written whole i
 import json
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import asdict
 from hashlib import sha256
 from typing import Any, Protocol
 
 from jarvis_workers.agent.words import Answer, Ask, Call, Upload, Want
 from jarvis_workers.errors import UsageError
-from jarvis_workers.platforms.words import Reply, Request, reply_from
+from jarvis_workers.platforms.words import Reply, Request, fields_of, record_of, reply_from
 from jarvis_workers.tools.tool import Outcome
 
 HASH_LETTERS = 12
@@ -96,7 +95,7 @@ class Transcript:
         """Record what the conversation is about to be told."""
         if isinstance(answer, Reply):
             assert isinstance(want, Ask)
-            self._write({"kind": "answer", "of": question(want.request), "reply": asdict(answer)})
+            self._write({"kind": "answer", "of": question(want.request), "reply": record_of(answer)})
         elif isinstance(answer, Outcome):
             assert isinstance(want, Call)
             self.add_result(want, answer)
@@ -108,7 +107,7 @@ class Transcript:
         self._write({"kind": "call", "of": want.name, "arguments": want.arguments})
 
     def add_result(self, want: Call, outcome: Outcome) -> None:
-        self._write({"kind": "result", "of": want.name, "arguments": want.arguments, "outcome": asdict(outcome)})
+        self._write({"kind": "result", "of": want.name, "arguments": want.arguments, "outcome": fields_of(outcome)})
 
     def _expect(self, record: Mapping[str, Any], kind: str, of: str | None) -> None:
         if (record["kind"], record["of"]) != (kind, of):

@@ -7,13 +7,13 @@ is also how a conversation with a real model is recorded and played again.
 
 import asyncio
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from jarvis_workers.errors import ModelUnavailable, UsageError
 from jarvis_workers.platforms.request import Writer
-from jarvis_workers.platforms.words import Hear, Platform, Reply, Request, ToolCall, reply_from
+from jarvis_workers.platforms.words import Hear, Platform, Reply, Request, ToolCall, record_of, reply_from
 
 
 class Answers(Protocol):
@@ -67,7 +67,7 @@ class Remembering:
     def _keep(self, key: str, reply: Reply) -> Reply:
         if can_be_read(reply):
             # Half of a surrogate pair is no text that can be kept.
-            text = json.dumps(asdict(reply), ensure_ascii=False).encode("utf-8", "backslashreplace")
+            text = json.dumps(record_of(reply), ensure_ascii=False).encode("utf-8", "backslashreplace")
             self._answers.keep(key, text.decode())
         return reply
 

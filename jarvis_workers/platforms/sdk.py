@@ -70,13 +70,14 @@ class Sdk:
 
     def __init__(self, clients: Clients, base_url: str, *, key: str, max_connections: int) -> None:
         self.base_url, self._key, self._most, self._clients = base_url, key, max_connections, clients
+        self._url = base_url + PATH  # whole, since the library would parse it twice
 
     def send(self, body: bytes, seconds: float) -> bytes:
         deadline = time.monotonic() + seconds
         how = self._how(body, seconds)
         try:
             # read as it comes, so that it can be left in the middle
-            with closing(self._blocking().post(PATH, cast_to=self._http.Response, stream=True, **how)) as answer:
+            with closing(self._blocking().post(self._url, cast_to=self._http.Response, stream=True, **how)) as answer:
                 return b"".join(_until(deadline, answer.iter_bytes()))
         except self._openai.OpenAIError as error:
             raise _ours(error) from error
@@ -87,7 +88,7 @@ class Sdk:
         try:
             async with asyncio.timeout(seconds):
                 client = await self._clients.of_loop(self.base_url, self._most)
-                answer = await client.post(PATH, cast_to=self._http.Response, **self._how(body, seconds))
+                answer = await client.post(self._url, cast_to=self._http.Response, **self._how(body, seconds))
             return bytes(answer.content)
         except self._openai.OpenAIError as error:
             raise _ours(error) from error
@@ -96,7 +97,7 @@ class Sdk:
 
     def stream(self, body: bytes, seconds: float) -> Iterator[Mapping[str, Any]]:
         try:
-            with self._blocking().post(PATH, cast_to=object, stream=True, **self._how(body, seconds)) as pieces:
+            with self._blocking().post(self._url, cast_to=object, stream=True, **self._how(body, seconds)) as pieces:
                 yield from _until(time.monotonic() + seconds, pieces)
         except self._openai.OpenAIError as error:
             raise _ours(error) from error

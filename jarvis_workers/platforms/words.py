@@ -124,7 +124,17 @@ class Platform(Protocol):
         ...
 
 
+def fields_of(value: Any) -> dict[str, Any]:
+    """Return the fields of a value that has slots, as they are: `asdict` copies what they hold, and takes long."""
+    return {name: getattr(value, name) for name in value.__slots__}
+
+
+def record_of(reply: Reply) -> dict[str, Any]:
+    """Return what is kept of a reply; `reply_from` turns it back."""
+    return fields_of(reply) | {"calls": [*map(fields_of, reply.calls)], "usage": fields_of(reply.usage)}
+
+
 def reply_from(found: Mapping[str, Any]) -> Reply:
-    """Turn what `asdict` made of a reply back into it."""
+    """Turn what `record_of` made of a reply back into it."""
     calls = tuple(ToolCall(**call) for call in found["calls"])
     return Reply(**{**found, "calls": calls, "usage": Usage(**found["usage"])})
