@@ -8,7 +8,7 @@ from typing import Any
 
 from jarvis_workers.errors import SnapshotError
 from jarvis_workers.paths import shown
-from jarvis_workers.sec.report.excerpts import Excerpt, best_by_file, bounded, cut
+from jarvis_workers.sec.report.excerpts import Excerpt, bounded, cut, spots_by_file
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.manifest import Entry
 from jarvis_workers.snapshots.reader import Reader, open_snapshot
@@ -16,14 +16,14 @@ from jarvis_workers.snapshots.reader import Reader, open_snapshot
 
 def read_excerpts(blobs: Blobs, snapshot_id: str, issues: Sequence[dict[str, Any]]) -> dict[str, Excerpt]:
     """Return excerpts by the ids of the issues, for the best of them, as far as the snapshot can be read."""
-    wanted = best_by_file(issues)
-    found: dict[str, Excerpt] = {}
+    wanted = spots_by_file(issues)
+    found: dict[str, dict[str, list[Excerpt]]] = {}
     try:
         with open_snapshot(blobs, snapshot_id) as reader:
             for file, entry in _entries(reader, wanted):
                 content = _content(reader, entry)
                 if content is not None:
-                    found |= cut(content, wanted[file])
+                    found[file] = cut(content, wanted[file])
     except SnapshotError:
         return {}
     return bounded(found, issues)

@@ -67,7 +67,8 @@ def render(store: Store, blobs: Blobs, run: Run, form: str) -> str:
 def compose(store: Store, blobs: Blobs, run: Run, body: dict[str, Any], form: str) -> Iterator[str]:
     """Return the pieces of a report whose body has been read, with code around its findings if the format shows any."""
     if form in QUOTING:
-        body = body | {"excerpts": read_excerpts(blobs, run.snapshot_id, body["issues"])}
+        shown = [*body["issues"], *body.get("dismissed", ())]
+        body = body | {"excerpts": read_excerpts(blobs, run.snapshot_id, shown)}
     profile = {"profile": read_profile(store, blobs, run)} if has_profile(run) else {}
     return FORMATS[form](body, run_part(store, run) | profile)
 

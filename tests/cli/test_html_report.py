@@ -16,7 +16,7 @@ def test_an_html_report_quotes_the_code_that_was_scanned(jarvis):
     assert (first.code, again.code) == (0, 0)
     assert again.out == (jarvis.place / "r.html").read_text()
     assert '<span class="line"><span class="number">1</span>/* before */' in again.out
-    assert '<span class="line hit"><span class="number">2</span>' in again.out
+    assert '<span class="line hit" title="the finding"><span class="number">2</span>' in again.out
 
 
 def test_without_the_packed_source_there_is_a_report_without_code(jarvis):

@@ -49,7 +49,12 @@ def fenced(text: str, language: str = "", indent: str = "") -> str:
 
 def lines(text: str) -> str:
     """Return the lines of a text, each as it stands, on one line of Markdown: none of them can begin a block."""
-    return "<br>".join(prose(line) for line in text.replace("\r\n", "\n").split("\n") if line.strip())
+    return "<br>".join(prose(line) for line in visible_lines(text).split("\n") if line.strip())
+
+
+def visible_lines(text: str) -> str:
+    """Return the text with nothing unseen in it but its line ends."""
+    return "\n".join(map(visible, text.replace("\r\n", "\n").split("\n")))
 
 
 def visible(text: str) -> str:

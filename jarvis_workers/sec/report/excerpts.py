@@ -6,7 +6,8 @@ hostile code is still one that a browser opens.
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from textwrap import dedent
 from typing import Any, NamedTuple
 
@@ -20,48 +21,132 @@ WIDTH = 200
 TAB = 4
 LONGEST = 1_000
 
+# Of one finding: so many other places than its own, and so many lines in one piece.
+PLACES_MAX = 24
+MORE_MAX = 6
+LINES_MAX = 60
+QUOTED_MAX = 12
+OWN, QUOTE, STEP = "hit", "quote", "step"
+
 Issue = Mapping[str, Any]
 
 
 class Excerpt(NamedTuple):
-    """Some lines of a file, the first of them with its number; nothing in them is left unseen."""
+    """Some lines of a file, the first of them with its number; nothing in them is left unseen.
+
+    `marks` are lines beside the finding's own that speak of it, with what they are: a quote, or a step on the way to
+    it.  `more` are such lines elsewhere, each piece with its `file`.
+    """
 
     first: int
     lines: tuple[str, ...]
+    marks: tuple[tuple[int, str], ...] = ()
+    file: str = ""
+    more: tuple["Excerpt", ...] = ()
 
 
-def best_by_file(issues: Iterable[Issue], most: int = EXCERPTS_MAX) -> dict[str, list[Issue]]:
-    """Return the `most` findings of highest score, by file."""
-    best: defaultdict[str, list[Issue]] = defaultdict(list)
-    for issue in heapq.nlargest(most, issues, key=lambda issue: issue["score"]):
-        best[issue["file"]].append(issue)
-    return dict(best)
+class Spot(NamedTuple):
+    """Lines of a file that speak of a finding: its own, some that are quoted, a step."""
+
+    id: str
+    first: int
+    last: int
+    kind: str
 
 
-def cut(content: bytes, issues: Iterable[Issue]) -> dict[str, Excerpt]:
-    """Return the code around each finding of one file, by the finding's id; none where the file ends before it."""
+# By file, then by the finding that they speak of.
+Pieces = Mapping[str, Mapping[str, Sequence[Excerpt]]]
+
+
+def spots_by_file(issues: Iterable[Issue], most: int = EXCERPTS_MAX) -> dict[str, list[Spot]]:
+    """Return the places of the `most` findings of highest score, by file."""
+    spots: defaultdict[str, list[Spot]] = defaultdict(list)
+    for issue in heapq.nlargest(most, issues, key=_worth):
+        for file, spot in islice(_spots(issue), 1 + PLACES_MAX):
+            spots[file].append(spot)
+    return dict(spots)
+
+
+def cut(content: bytes, spots: Iterable[Spot]) -> dict[str, list[Excerpt]]:
+    """Return pieces of one file by the findings that they speak of, a finding's own line in the first."""
     lines = as_utf8(content).split(b"\n")
-    return {issue["id"]: _around(lines, issue["line"]) for issue in issues if issue["line"] <= len(lines)}
+    theirs: defaultdict[str, list[Spot]] = defaultdict(list)
+    for spot in spots:
+        if 0 < spot.first <= len(lines):
+            theirs[spot.id].append(spot)
+    return {name: [_piece(lines, group) for group in _grouped(found)] for name, found in theirs.items()}
 
 
-def bounded(excerpts: Mapping[str, Excerpt], issues: Iterable[Issue], most: int = CHARACTERS_MAX) -> dict[str, Excerpt]:
-    """Keep as many as hold `most` characters together, those of the highest scores first."""
+def bounded(pieces: Pieces, issues: Iterable[Issue], most: int = CHARACTERS_MAX) -> dict[str, Excerpt]:
+    """Put together what was cut out of each file; keep as much as holds `most` characters, highest scores first."""
     kept: dict[str, Excerpt] = {}
-    for issue in sorted(issues, key=lambda issue: -issue["score"]):
-        found = excerpts.get(issue["id"])
+    for issue in sorted(issues, key=_worth, reverse=True):
+        found = _joined(issue, pieces)
         if found is None:
             continue
-        most -= sum(map(len, found.lines))
+        most -= sum(len(line) for piece in (found, *found.more) for line in piece.lines)
         if most < 0:
             break
         kept[issue["id"]] = found
     return kept
 
 
-def _around(lines: Sequence[bytes], number: int) -> Excerpt:
-    first = max(1, number - AROUND)
-    shown = dedent("\n".join(_line(line) for line in lines[first - 1 : number + AROUND]))
-    return Excerpt(first, tuple(_cut(line) for line in shown.split("\n")))
+def _worth(issue: Issue) -> tuple[bool, float]:
+    return issue.get("status") != "dismissed", issue["score"]
+
+
+def _spots(issue: Issue) -> Iterator[tuple[str, Spot]]:
+    name = issue["id"]
+    yield issue["file"], Spot(name, issue["line"], issue["line"], OWN)
+    for quote in issue.get("quotes", ()):
+        height = min(quote["quote"].strip("\n").count("\n"), QUOTED_MAX)
+        yield quote["file"], Spot(name, quote["line"], quote["line"] + height, QUOTE)
+    for step in issue.get("path", ()):
+        yield step["file"], Spot(name, step["line"], step["line"], STEP)
+
+
+def _joined(issue: Issue, pieces: Pieces) -> Excerpt | None:
+    """Return the piece with the finding's own line, and with it the others; None where that line is not known."""
+    files = dict.fromkeys(file for file, _ in _spots(issue))
+    found = [piece._replace(file=file) for file in files for piece in pieces.get(file, {}).get(issue["id"], ())]
+    if not found or found[0].file != issue["file"] or OWN not in dict(found[0].marks).values():
+        return None
+    own, *others = found
+    marks = tuple(mark for mark in own.marks if mark[1] != OWN)
+    return own._replace(file="", marks=marks, more=tuple(others[:MORE_MAX]))
+
+
+def _grouped(spots: Iterable[Spot]) -> list[list[Spot]]:
+    """Put those together whose lines stand side by side; the group of the finding's own line comes first."""
+    groups: list[list[Spot]] = []
+    for spot in sorted(spots, key=lambda one: one.first):
+        start, _ = _reach(spot)
+        near = bool(groups) and start <= max(_reach(one)[1] for one in groups[-1]) + 1
+        if near and spot.last - groups[-1][0].first < LINES_MAX - 2 * AROUND:
+            groups[-1].append(spot)
+        else:
+            groups.append([spot])
+    return sorted(groups, key=lambda group: all(spot.kind != OWN for spot in group))
+
+
+def _reach(spot: Spot) -> tuple[int, int]:
+    around = AROUND if spot.kind == OWN else AROUND // 2
+    return max(1, spot.first - around), spot.last + around
+
+
+def _piece(lines: Sequence[bytes], spots: Sequence[Spot]) -> Excerpt:
+    reaches = [_reach(spot) for spot in spots]
+    first, last = min(start for start, _ in reaches), max(end for _, end in reaches)
+    shown = dedent("\n".join(_line(line) for line in lines[first - 1 : last]))
+    marked = {
+        line: spot.kind for spot in sorted(spots, key=_rank) for line in range(spot.first, min(spot.last, last) + 1)
+    }
+    return Excerpt(first, tuple(_cut(line) for line in shown.split("\n")), tuple(sorted(marked.items())))
+
+
+def _rank(spot: Spot) -> int:
+    """Of what is said of one line the last counts: its own kind above all."""
+    return (STEP, QUOTE, OWN).index(spot.kind)
 
 
 def _line(line: bytes) -> str:

@@ -31,7 +31,7 @@ RESULTS_MAX = 25_000
 GZIPPED_MAX = 8_000_000
 # Of kind `review`, since nobody knows whether it fails.
 UNKNOWN = ("review", "undecided")
-TOLD = ("has_risk", *TEXTS, "reason", "commands", "verification", "cluster")
+TOLD = ("has_risk", *TEXTS, "reason", "commands", "verification", "cluster", "judged")
 SAID_MAX = 2_000
 BEST_SCORE = max(WEIGHTS.values())
 

@@ -104,7 +104,7 @@ def took(run: Body) -> Iterator[tuple[str, str]]:
     yield "tokens", f"{model.get('prompt', 0):,} in{cached}, {model.get('completion', 0):,} out"
     yield "cost", f"{run.get('cost') or 0:.4f} dollars"
     whole = f"{run['seconds']:,.1f} s; " if run.get("seconds") is not None else ""
-    yield "time", f"{whole}answers took {model.get('seconds', 0):,.1f} s, one after the other"
+    yield "time", f"{whole}answers together {model.get('seconds', 0):,.1f} s"
     if "sandbox" in run:
         tiers = ", ".join(map(str, run["sandbox"]))
         yield "sandbox", f"tier {tiers}" if tiers else "no script was run"

@@ -6,35 +6,44 @@ The page's script builds the same for the findings that are not in the page: wha
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from jarvis_workers.sec.report.excerpts import Excerpt
-from jarvis_workers.sec.report.html.markup import Html, markup
+from jarvis_workers.sec.report.excerpts import OWN, QUOTE, STEP, Excerpt
+from jarvis_workers.sec.report.html import verdict
+from jarvis_workers.sec.report.html.markup import Html, in_lines, markup
+from jarvis_workers.sec.report.verdicts import WORDS
 
 CARD = """
-<details class="finding {severity}"><summary><span class="badge {severity}">{severity}</span>
+<details class="finding {severity}{judged}"><summary><span class="badge {severity}">{severity}</span>{status}
 <span class="rule">{rule}</span> <span class="place">{file}:{line}</span>
 <code class="evidence">{evidence}</code></summary>
-<div class="inside"><p>{description}</p><p class="remedy"><b>What to do:</b> {suggestion}</p>{path}{code}
-<dl>{facts}</dl></div></details>
+<div class="inside"><p>{description}</p>{reason}{words}<p class="remedy"><b>What to do:</b> {remedy}</p>{path}{code}
+{quotes}{scripts}<dl>{facts}</dl></div></details>
 """
-STEP = ("file", "line", "note")
+MARKED = {OWN: "the finding", QUOTE: "evidence", STEP: "a step on the way"}
+PLACE = ("file", "line", "note")
 CWE = """
 <a href="https://cwe.mitre.org/data/definitions/{cwe}.html" rel="noopener noreferrer" target="_blank">CWE-{cwe}</a>
 """
 
 
-def card(issue: Mapping[str, Any], excerpt: Excerpt | None) -> Html:
-    """Return a finding, closed."""
+def card(issue: Mapping[str, Any], excerpt: Excerpt | None, *, judged: bool = False) -> Html:
+    """Return a finding, closed; `judged` says that findings of the report have verdicts."""
     return markup(
         CARD,
+        judged=" judged" if judged else "",
+        status=_status(issue["status"]) if judged else "",
         severity=issue["severity"],
         rule=issue["pattern"],
         file=issue["file"],
         line=issue["line"],
         evidence=issue["evidence"],
         description=issue["description"],
-        suggestion=issue["suggestion"],
+        reason=verdict.reason(issue),
+        words=verdict.words(issue),
+        remedy=in_lines(issue.get("suggestions") or issue["suggestion"]),
         path=_path(issue["path"]) if "path" in issue else "",
-        code=_code(excerpt, issue["line"]) if excerpt else "",
+        code=_codes(excerpt, issue["line"]) if excerpt else "",
+        quotes=verdict.evidence(issue.get("quotes", ())),
+        scripts=verdict.scripts(issue.get("commands", ())),
         facts=[
             markup("<div><dt>{term}</dt><dd>{said}</dd></div>", term=term, said=said) for term, said in _facts(issue)
         ],
@@ -50,24 +59,36 @@ def _path(steps: Iterable[Mapping[str, Any]]) -> Html:
     return markup(
         '<ol class="path">{steps}</ol>',
         steps=[
-            markup('<li><span class="place">{file}:{line}</span> {note}</li>', **{name: step[name] for name in STEP})
+            markup('<li><span class="place">{file}:{line}</span> {note}</li>', **{name: step[name] for name in PLACE})
             for step in steps
         ],
     )
 
 
+def _status(status: str) -> Html:
+    return markup(' <span class="status {name}">{word}</span>', name=status, word=WORDS.get(status, status))
+
+
+def _codes(excerpt: Excerpt, line: int) -> Iterator[Html]:
+    """Yield the code around a finding, and what speaks of it elsewhere."""
+    yield _code(excerpt, line)
+    for piece in excerpt.more:
+        yield markup('<p class="where">{file}</p>{code}', file=piece.file, code=_code(piece, 0))
+
+
 def _code(excerpt: Excerpt, line: int) -> Html:
-    first, lines = excerpt
+    kinds = dict(excerpt.marks) | {line: OWN}
     return markup(
         '<pre class="code" tabindex="0">{lines}</pre>',
         lines=[
             markup(
-                '<span class="line{hit}"><span class="number">{number}</span>{text}\n</span>',
-                hit=" hit" if number == line else "",
+                '<span class="line{kind}"{title}><span class="number">{number}</span>{text}\n</span>',
+                kind=f" {kinds[number]}" if number in kinds else "",
+                title=markup(' title="{means}"', means=MARKED[kinds[number]]) if number in kinds else "",
                 number=number,
                 text=text,
             )
-            for number, text in enumerate(lines, start=first)
+            for number, text in enumerate(excerpt.lines, start=excerpt.first)
         ],
     )
 
@@ -78,5 +99,7 @@ def _facts(issue: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     yield "Category", issue["category"]
     yield "Weakness", cwe_link(issue["cwe"])
     yield "Status", issue["status"]
+    if issue.get("cluster"):
+        yield "Cluster", issue["cluster"]
     yield "Finding", issue["id"]
     yield "Fingerprint", issue["fingerprint"]

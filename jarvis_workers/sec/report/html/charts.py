@@ -16,12 +16,14 @@ WIDTH = 400
 ROW = 36
 BAR = 8
 LABEL_CHARACTERS = 46
+COLUMN = 110
+LETTERS = 18
 RADIUS = 42
 GAP = 1.5
 
 
 class Bar(NamedTuple):
-    """A bar, its parts in the order of their classes; `chosen` is the filter that it sets."""
+    """A bar, its parts in the order of their classes; `chosen` is the filter that it sets, if it sets any."""
 
     label: str
     number: str
@@ -75,13 +77,50 @@ def bars(rows: Sequence[Bar], label: str) -> Html:
     )
 
 
-def _bar(row: Bar, top: int, longest: float) -> Html:
+def columns(rows: Sequence[tuple[str, int]], label: str) -> Html:
+    """Draw one column beside the other, each with its number above and its name below."""
+    highest = max((number for _, number in rows), default=0) or 1
+    wide = WIDTH / max(1, len(rows))
     return markup(
-        '<a href="{href}"><title>{whole}: {number}</title>'
+        '<svg class="bars columns" viewBox="0 0 {width} {height}" role="img" aria-label="{label}">{columns}</svg>',
+        width=WIDTH,
+        height=COLUMN + 2 * LETTERS,
+        label=f"{label}: " + ", ".join(f"{name}: {number:,}" for name, number in rows),
+        columns=[
+            _column(name, number, (place * wide, wide), COLUMN * number / highest)
+            for place, (name, number) in enumerate(rows)
+        ],
+    )
+
+
+def _column(name: str, number: int, across: tuple[float, float], high: float) -> Html:
+    left, wide = across
+    top = LETTERS + COLUMN - high
+    return markup(
+        "<g><title>{name}: {number}</title>"
+        '<rect class="fill-plain" x="{x}" y="{y}" width="{width}" height="{height}" rx="2"/>'
+        '<text x="{middle}" y="{above}">{number}</text><text class="unit" x="{middle}" y="{below}">{name}</text></g>',
+        name=name,
+        number=f"{number:,}",
+        x=f"{left + wide * 0.1:.1f}",
+        y=f"{top:.1f}",
+        width=f"{wide * 0.8:.1f}",
+        height=f"{high:.1f}",
+        middle=f"{left + wide / 2:.1f}",
+        above=f"{top - 4:.1f}",
+        below=COLUMN + 2 * LETTERS - 4,
+    )
+
+
+def _bar(row: Bar, top: int, longest: float) -> Html:
+    opened, closed = (markup('<a href="{to}">', to=link_to(**row.chosen)), "a") if row.chosen else (Html("<g>"), "g")
+    return markup(
+        "{opened}<title>{whole}: {number}</title>"
         '<rect class="hit" x="0" y="{top}" width="{width}" height="{row}"/>'
         '<text x="0" y="{text}">{label}</text><text class="number" x="{width}" y="{text}">{number}</text>'
-        '<rect class="track" x="0" y="{bar}" width="{width}" height="{thick}" rx="3"/>{parts}</a>',
-        href=link_to(**row.chosen),
+        '<rect class="track" x="0" y="{bar}" width="{width}" height="{thick}" rx="3"/>{parts}</{closed}>',
+        opened=opened,
+        closed=closed,
         whole=row.label,
         label=_shortened(visible(row.label)),
         number=row.number,

@@ -4,15 +4,19 @@ Rules, explanations and file names stand once each, and a finding names them by 
 few megabytes.  All text is written out first (see escape.py): what the script shows is what stands here.
 """
 
-import json
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.sec.report.body import WORST_FIRST
-from jarvis_workers.sec.report.escape import visible
+from jarvis_workers.sec.report.escape import visible, visible_lines
+from jarvis_workers.sec.report.excerpts import Excerpt
 from jarvis_workers.sec.report.html.markup import Html
+from jarvis_workers.sec.report.json import DENSE
+from jarvis_workers.sec.report.verdicts import TEXTS, WORDS
 
 Issues = Sequence[Mapping[str, Any]]
+# Characters of all verdicts together: as much again as of code.
+VERDICTS_MAX = 4_000_000
 # Without these no tag, comment or entity begins, and a script element does not end.
 TAGS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
@@ -25,7 +29,7 @@ class _Numbers(dict[Hashable, int]):
         return self[value]
 
 
-def listing(issues: Issues, excerpts: Mapping[str, Any]) -> Html:
+def listing(issues: Issues, excerpts: Mapping[str, Excerpt], *, judged: bool = False) -> Html:
     """Return what the script reads; `issues` in the order in which they are to be shown."""
     files, rules, texts, statuses = _Numbers(), _Numbers(), _Numbers(), _Numbers()
     rows = [
@@ -41,6 +45,7 @@ def listing(issues: Issues, excerpts: Mapping[str, Any]) -> Html:
             issue["score"],
             visible(issue["evidence"]),
             visible(issue["fingerprint"]),
+            issue.get("cluster") or 0,
         )
         for issue in issues
     ]
@@ -48,13 +53,18 @@ def listing(issues: Issues, excerpts: Mapping[str, Any]) -> Html:
     return _json(
         {
             "severities": WORST_FIRST,
-            "files": list(files),
             "rules": list(rules),
             "texts": list(texts),
             "statuses": list(statuses),
             "findings": rows,
             "paths": paths,
-            "excerpts": dict(_in_order(issues, excerpts)),
+            "excerpts": {
+                visible(issue["id"]): _excerpt(excerpts[issue["id"]], files)
+                for issue in issues
+                if issue["id"] in excerpts
+            },
+            **(_judged(issues, files) if judged else {}),
+            "files": list(files),
         }
     )
 
@@ -63,15 +73,40 @@ def _steps(path: Issues, files: _Numbers) -> list[tuple[int, int, str]]:
     return [(files[visible(step["file"])], step["line"], visible(step["note"])) for step in path]
 
 
-def _in_order(issues: Issues, excerpts: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+def _excerpt(excerpt: Excerpt, files: _Numbers) -> Sequence[Any]:
+    """Leave out at the end what is not there: most findings have but one piece, with no other line marked."""
+    first, lines, marks, _, more = excerpt
+    others = [(files[visible(one.file)], one.first, [visible(line) for line in one.lines], one.marks) for one in more]
+    said = (first, [visible(line) for line in lines], marks, others)
+    return said if others else said[:3] if marks else said[:2]
+
+
+def _judged(issues: Issues, files: _Numbers) -> dict[str, Any]:
+    """Return what verdicts say, worst findings first, as far as a page may hold it."""
+    verdicts, left = {}, VERDICTS_MAX
     for issue in issues:
-        if issue["id"] in excerpts:
-            first, lines = excerpts[issue["id"]]
-            yield visible(issue["id"]), (first, [visible(line) for line in lines])
+        said = _verdict(issue, files)
+        left -= len(DENSE.encode(said)) if any(said) else 0
+        if left < 0:
+            break
+        if any(said):
+            verdicts[visible(issue["id"])] = said
+    asked = {issue.get("cluster") or 0: visible_lines(issue.get("verification") or "") for issue in issues}
+    return {"words": WORDS, "clusters": asked, "verdicts": verdicts}
+
+
+def _verdict(issue: Mapping[str, Any], files: _Numbers) -> Sequence[Any]:
+    texts = [visible_lines(issue.get(name) or "") for name in TEXTS]
+    return (
+        visible_lines(issue.get("reason") or ""),
+        texts if any(texts) else [],
+        [(files[visible(one["file"])], one["line"], visible_lines(one["quote"])) for one in issue.get("quotes", ())],
+        [(visible(one["interpreter"]), visible_lines(one["script"])) for one in issue.get("commands", ())],
+    )
 
 
 def _json(value: object) -> Html:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = DENSE.encode(value)
     for tag, number in TAGS.items():
         text = text.replace(tag, number)
     return Html(text)

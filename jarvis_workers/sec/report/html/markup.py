@@ -7,7 +7,7 @@ shape of its own in them (controls, direction marks) is written out before it re
 from collections.abc import Iterable
 from html import escape
 
-from jarvis_workers.sec.report.escape import visible
+from jarvis_workers.sec.report.escape import visible, visible_lines
 
 
 class Html(str):
@@ -28,3 +28,8 @@ def written(part: object) -> Html:
     if isinstance(part, Iterable) and not isinstance(part, str):
         return Html("".join(map(written, part)))
     return Html(escape(visible(str(part))))
+
+
+def in_lines(text: str) -> Html:
+    """Return a text of several lines as markup; they are shown as such where the style says so."""
+    return Html(escape(visible_lines(text)))

@@ -10,13 +10,16 @@ from typing import Any
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
 from jarvis_workers.sec.report.aside import nothing_changed, nothing_found
 from jarvis_workers.sec.report.body import WORST_FIRST
+from jarvis_workers.sec.report.html import judged
 from jarvis_workers.sec.report.html.card import cwe_link
 from jarvis_workers.sec.report.html.charts import Bar, bars, link_to, ring
 from jarvis_workers.sec.report.html.markup import Html, markup
+from jarvis_workers.sec.report.verdicts import WORDS, counted, counts, is_judged
 
 Body = Mapping[str, Any]
 Issues = Sequence[Mapping[str, Any]]
 
+AS_THEY_ARE: Mapping[str, str] = {}
 REASONS = 3
 # A page that names a million files opens in no browser; the JSON report names them all.
 NAMES_MAX = 5_000
@@ -26,23 +29,22 @@ def verdict(summary: Body) -> Iterator[Html]:
     """Yield what a reader must know before any number."""
     if summary["not_checked"]:
         yield _not_checked(summary["not_checked"])
-    yield markup('<p class="lead">{said}</p>', said=_found(summary))
+    if is_judged(summary):
+        yield from judged.found(summary)
+    else:
+        yield markup('<p class="lead">{said}</p>', said=_found(summary))
     if summary.get("not_listed"):
         yield markup(
             '<p class="notice"><b>Not listed: {found}.</b> Those with the highest score are listed, and the charts of '
             "files and rules count only them. For the others narrow the scan, or write them all to a file: "
             "<code>jarvis runs export</code></p>",
-            found=_count(summary["not_listed"], "finding"),
+            found=counted(summary["not_listed"], "finding"),
         )
     if summary["below_min_confidence"]:
         yield markup(
             '<p class="aside">Not listed: {found}, below the least confidence asked for.</p>',
-            found=_count(summary["below_min_confidence"], "weaker finding"),
+            found=counted(summary["below_min_confidence"], "weaker finding"),
         )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _not_checked(missing: Issues) -> Html:
@@ -51,18 +53,18 @@ def _not_checked(missing: Issues) -> Html:
     return markup(
         '<p class="notice bad" role="alert"><b>Not checked: {files}.</b> What is in them is not known, or not in full: '
         '{why}. <a href="#not-checked">See which</a></p>',
-        files=_count(len(missing), "file"),
+        files=counted(len(missing), "file"),
         why="; ".join([*said, *(["and others"] if len(reasons) > REASONS else [])]),
     )
 
 
 def _found(summary: Body) -> Html:
-    files = _count(summary["scanned_files"], "file")
+    files = counted(summary["scanned_files"], "file")
     if summary["total"]:
         return markup(
             "<b>{found} in {files}.</b> Each is a place where a rule fired, and may be a false alarm. Begin with those "
             "of high severity.",
-            found=_count(summary["total"], "finding"),
+            found=counted(summary["total"], "finding"),
             files=files,
         )
     if summary["not_checked"]:
@@ -77,11 +79,16 @@ def _found(summary: Body) -> Html:
 
 
 def numbers(summary: Body, issues: Issues) -> Iterator[Html]:
-    """Yield the key numbers; those of a severity are links."""
-    yield _number("Findings", summary["total"], href="#findings")
-    for severity in WORST_FIRST:
-        count = summary["by_severity"].get(severity, 0)
-        yield _number(severity.capitalize(), count, kind=severity, href=link_to(severity=severity))
+    """Yield the key numbers; those of a verdict or a severity are links."""
+    if is_judged(summary):
+        there = {"confirmed": 0, "review": 0, "undecided": 0} | counts(summary)
+        for status, count in there.items():
+            yield _number(WORDS[status].capitalize(), count, kind=status, href=link_to(status=status))
+    else:
+        yield _number("Findings", summary["total"], href="#findings")
+        for severity in WORST_FIRST:
+            count = summary["by_severity"].get(severity, 0)
+            yield _number(severity.capitalize(), count, kind=severity, href=link_to(severity=severity))
     yield _number("Rules that fired", len({issue["pattern"] for issue in issues}), href="#rules")
     yield _number("Files checked", summary["scanned_files"])
     missing = len(summary["not_checked"])
@@ -100,7 +107,12 @@ def charts(summary: Body, issues: Issues) -> Iterator[Html]:
     if not issues:
         return
     part = " (listed)" if summary.get("not_listed") else ""
-    yield _panel("By severity", [ring(summary["by_severity"]), _legend(summary["by_severity"])], "narrow")
+    if is_judged(summary):
+        verdicts = counts(summary)
+        yield _panel("By verdict", [ring(verdicts), _legend("status", verdicts, WORDS)], "narrow")
+    else:
+        severities = summary["by_severity"]
+        yield _panel("By severity", [ring(severities), _legend("severity", severities)], "narrow")
     yield _panel("By category", [bars(_categories(summary, issues), "findings by category")])
     yield _panel(
         f"Files most at risk{part}", [bars(_riskiest(summary, issues), "summed score by file")], "", "summed score"
@@ -117,19 +129,20 @@ def _panel(title: str, inside: Sequence[Html], kind: str = "", unit: str = "find
     )
 
 
-def _legend(counts: Mapping[str, int]) -> Html:
-    whole = sum(counts.values())
+def _legend(chosen: str, numbers: Mapping[str, int], words: Mapping[str, str] = AS_THEY_ARE) -> Html:
+    whole = sum(numbers.values())
     return markup(
         '<ul class="legend">{lines}</ul>',
         lines=[
             markup(
-                '<li><a href="{href}"><i class="{name}"></i>{name}<b>{count}</b><span>{share}</span></a></li>',
-                href=link_to(severity=name),
+                '<li><a href="{href}"><i class="{name}"></i>{word}<b>{count}</b><span>{share}</span></a></li>',
+                href=link_to(**{chosen: name}),
                 name=name,
+                word=words.get(name, name),
                 count=f"{count:,}",
                 share=f"{count / whole:.0%}",
             )
-            for name, count in counts.items()
+            for name, count in numbers.items()
         ],
     )
 
@@ -199,7 +212,7 @@ def gaps(summary: Body) -> Iterator[Html]:
         yield markup(
             '<section id="left-out"><h2>Left out</h2>{counts}{trees}</section>',
             counts=[
-                markup("<p>{files}: {why}</p>", files=_count(number, "file"), why=why)
+                markup("<p>{files}: {why}</p>", files=counted(number, "file"), why=why)
                 for why, number in summary["left_out"].items()
             ],
             trees=[_names(f"not entered: {reason}", names, "tree") for reason, names in sorted(trees.items())],
@@ -211,9 +224,9 @@ def _names(title: str, names: Sequence[str], noun: str = "file") -> Html:
     return markup(
         "<details><summary>{title} <small>{count}</small></summary><ul class=names>{names}</ul>{more}</details>",
         title=title,
-        count=_count(len(names), noun),
+        count=counted(len(names), noun),
         names=[markup("<li>{name}</li>", name=name) for name in names[:NAMES_MAX]],
-        more=markup("<p>and {more}: the JSON report names them all</p>", more=_count(more, noun)) if more > 0 else "",
+        more=markup("<p>and {more}: the JSON report names them all</p>", more=counted(more, noun)) if more > 0 else "",
     )
 
 

@@ -5,6 +5,7 @@ in pages.  Its own style and script are named by their hashes, so that a browser
 scanned code holds.
 """
 
+import heapq
 import json
 import re
 from base64 import b64encode
@@ -20,20 +21,25 @@ from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.html import overview
 from jarvis_workers.sec.report.html.aside import aside, notes
 from jarvis_workers.sec.report.html.card import card
+from jarvis_workers.sec.report.html.judged import asking, worst
 from jarvis_workers.sec.report.html.listing import listing
 from jarvis_workers.sec.report.html.markup import Html, markup, written
+from jarvis_workers.sec.report.verdicts import is_judged, rank
 
 Body = Mapping[str, Any]
 Issues = Sequence[Mapping[str, Any]]
 
 FIRST_SHOWN = 100
+DISMISSED_MAX = 5_000
 REVISION = re.compile(r"(?:\.git)?(?:@[0-9a-f]{40,64})?\Z")
 
 
 def render_html(body: Body, run: Mapping[str, Any]) -> Iterator[str]:
     """Yield the report; `body["excerpts"]`, if it is there, holds the code around findings by their ids."""
     summary, excerpts = body["summary"], body.get("excerpts", {})
-    issues = sorted(body["issues"], key=lambda issue: (WORST_FIRST.index(issue["severity"]), -issue["score"]))
+    judged = is_judged(summary)
+    issues = sorted(body["issues"], key=_worst_first if judged else _severest_first)
+    gone = heapq.nlargest(DISMISSED_MAX, body.get("dismissed", ()), key=lambda issue: issue["score"])
     style, script = _asset("report.css"), _asset("report.js")
     yield Template(_asset("report.html")).substitute(
         policy=_policy(style, script),
@@ -43,17 +49,27 @@ def render_html(body: Body, run: Mapping[str, Any]) -> Iterator[str]:
         verdict=written([*overview.verdict(summary), *notes(summary)]),
         numbers=written(overview.numbers(summary, issues)),
         charts=written(overview.charts(summary, issues)),
+        worst=written(worst(issues)) if judged else "",
+        asking=written(asking(run)),
         shown=_shown(issues),
-        findings=written(card(issue, excerpts.get(issue["id"])) for issue in issues[:FIRST_SHOWN]),
+        findings=written(card(issue, excerpts.get(issue["id"]), judged=judged) for issue in issues[:FIRST_SHOWN]),
         code=written(_about_code(issues, excerpts)),
         rules=written(overview.rules(issues)),
         aside=written(aside(body)),
         gaps=written(overview.gaps(summary)),
         advice=written(overview.advice(summary)),
         run=written(_run(run)),
-        listing=listing(issues, excerpts),
+        listing=listing([*issues, *gone], excerpts, judged=judged),
         script=script,
     )
+
+
+def _severest_first(issue: Body) -> tuple[float, ...]:
+    return WORST_FIRST.index(issue["severity"]), -issue["score"]
+
+
+def _worst_first(issue: Body) -> tuple[float, ...]:
+    return rank(issue), *_severest_first(issue)
 
 
 @cache
@@ -99,14 +115,15 @@ def _shown(issues: Issues) -> Html:
 
 
 def _about_code(issues: Issues, excerpts: Mapping[str, Any]) -> Iterator[Html]:
-    if not issues or len(excerpts) == len(issues):
+    shown = sum(issue["id"] in excerpts for issue in issues)
+    if shown == len(issues):
         return
     if not excerpts:
         yield markup('<p class="aside">Without excerpts: the scanned source was not at hand for this report.</p>')
         return
     yield markup(
         '<p class="aside">Code is shown around {some} of {all} findings, those of the highest scores.</p>',
-        some=f"{len(excerpts):,}",
+        some=f"{shown:,}",
         all=f"{len(issues):,}",
     )
 

@@ -4,18 +4,26 @@
 (() => {
   const PAGE = 100;
   const PRINTED = 300;
-  const CHOICES = ["category", "rule", "status"];
+  const GROUPED = 200;
+  const CHOICES = ["category", "rule"];
+  const TEXTS = ["Preconditions", "Trigger path", "Consequences"];
+  const MARKED = { hit: "the finding", quote: "evidence", step: "a step on the way" };
+  const SETS = ["severity", "status"];
 
   const data = JSON.parse(document.getElementById("data").textContent);
   const findings = data.findings.map((row, place) => {
-    const [id, file, line, rule, text, confidence, severity, status, score, evidence, fingerprint] = row;
+    const [id, file, line, rule, text, confidence, severity, status, score, evidence, fingerprint, cluster] = row;
     const [name, category, cwe] = data.rules[rule];
     const [description, suggestion] = data.texts[text];
     return {
       place, id, line, confidence, score, evidence, fingerprint, cwe, category, description, suggestion, rank: severity,
-      rule: name, file: data.files[file], severity: data.severities[severity], status: data.statuses[status],
+      rule: name, file: data.files[file], severity: data.severities[severity], status: data.statuses[status], cluster,
     };
   });
+
+  const judged = Boolean(data.words);
+  const standing = findings.filter((one) => one.status !== "dismissed");
+  const VIEWS = { "": "List", file: "By file", ...(judged ? { cluster: "By cluster", verdict: "By verdict" } : {}) };
 
   const form = document.getElementById("filters");
   const list = document.getElementById("list");
@@ -59,14 +67,18 @@
 
   function matching(state) {
     const id = state.get("id");
-    const severities = new Set((state.get("severity") || "").split(",").filter(Boolean));
+    const sets = SETS.map((name) => [name, new Set((state.get(name) || "").split(",").filter(Boolean))]);
+    const all = state.get("status") || state.get("view") === "verdict" || state.get("cluster");
+    const cluster = Number(state.get("cluster"));
     const path = words(state.get("file") || "");
     const text = (state.get("text") || "").toLowerCase();
     const least = Number(state.get("confidence")) || 0;
     const chosen = CHOICES.filter((name) => state.get(name)).map((name) => [name, state.get(name)]);
     return (one) => {
       if (id) return one.id === id;
-      if (severities.size && !severities.has(one.severity)) return false;
+      if (!all && one.status === "dismissed") return false;
+      if (cluster && one.cluster !== cluster) return false;
+      if (sets.some(([name, wanted]) => wanted.size && !wanted.has(one[name]))) return false;
       if (one.confidence < least || chosen.some(([name, value]) => one[name] !== value)) return false;
       const file = one.file.toLowerCase();
       if (!path.wanted.every((word) => file.includes(word)) || path.unwanted.some((word) => file.includes(word))) return false;
@@ -86,23 +98,51 @@
   function card(one) {
     const summary = make("summary", {},
       make("span", { className: `badge ${one.severity}`, textContent: one.severity }), " ",
+      ...(judged ? [make("span", { className: `status ${one.status}`, textContent: word(one.status) }), " "] : []),
       make("span", { className: "rule", textContent: one.rule }), " ",
       make("span", { className: "place", textContent: `${one.file}:${one.line}` }), " ",
       make("code", { className: "evidence", textContent: one.evidence }));
-    const details = make("details", { className: `finding ${one.severity}` }, summary);
+    const details = make("details", { className: `finding ${one.severity}${judged ? " judged" : ""}` }, summary);
     details.addEventListener("toggle", () => fill(details, one));
     return details;
   }
 
+  function word(status) {
+    return (judged && data.words[status]) || status;
+  }
+
   function fill(details, one) {
     if (details.childElementCount > 1) return;
-    const inside = make("div", { className: "inside" },
-      make("p", { textContent: one.description }),
-      make("p", { className: "remedy" }, make("b", { textContent: "What to do:" }), ` ${one.suggestion}`));
+    const [reason, texts, quotes, scripts] = (judged && data.verdicts[one.id]) || ["", [], [], []];
+    const inside = make("div", { className: "inside" }, make("p", { textContent: one.description }));
+    if (reason) inside.append(told("reason", word(one.status)[0].toUpperCase() + word(one.status).slice(1), reason));
+    const titled = TEXTS.map((title, place) => [title, texts[place]]).filter(([, text]) => text);
+    if (titled.length) inside.append(make("dl", { className: "words" }, ...titled.map(defined)));
+    inside.append(told("remedy", "What to do", texts[TEXTS.length] || one.suggestion));
     if (data.paths[one.id]) inside.append(path(data.paths[one.id]));
-    if (data.excerpts[one.id]) inside.append(code(...data.excerpts[one.id], one.line));
+    if (data.excerpts[one.id]) inside.append(...codes(data.excerpts[one.id], one.line));
+    if (quotes.length) inside.append(make("div", { className: "quotes" }, make("b", { textContent: "Evidence" }), cited(quotes)));
+    if (scripts.length) {
+      inside.append(make("div", { className: "scripts" }, make("b", { textContent: "To repeat, in a copy of the source" }),
+        ...scripts.map(([interpreter, script]) => make("pre", { className: "code", tabIndex: 0 },
+          make("span", { className: "number", textContent: interpreter }), `\n${script}`))));
+    }
     inside.append(facts(one));
     details.append(inside);
+  }
+
+  function told(name, title, text) {
+    return make("p", { className: name }, make("b", { textContent: `${title}:` }), ` ${text}`);
+  }
+
+  function defined([term, ...said]) {
+    return make("div", {}, make("dt", { textContent: term }), make("dd", {}, ...said));
+  }
+
+  function cited(quotes) {
+    return make("ul", { className: "path" }, ...quotes.map(([file, line, text]) =>
+      make("li", {}, make("span", { className: "place", textContent: `${data.files[file]}:${line}` }), " ",
+        make("code", { textContent: text }))));
   }
 
   function path(steps) {
@@ -110,10 +150,21 @@
       make("li", {}, make("span", { className: "place", textContent: `${data.files[file]}:${line}` }), ` ${note}`)));
   }
 
-  function code(first, lines, line) {
+  function codes([first, lines, marks, more], line) {
+    const elsewhere = (more || []).flatMap(([file, start, rows, kinds]) =>
+      [make("p", { className: "where", textContent: data.files[file] }), code(start, rows, kinds)]);
+    return [code(first, lines, [...(marks || []), [line, "hit"]]), ...elsewhere];
+  }
+
+  function code(first, lines, marks) {
+    const kinds = new Map(marks);
     return make("pre", { className: "code", tabIndex: 0 }, ...lines.map((text, place) =>
-      make("span", { className: first + place === line ? "line hit" : "line" },
+      make("span", marked(kinds.get(first + place)),
         make("span", { className: "number", textContent: first + place }), `${text}\n`)));
+  }
+
+  function marked(kind) {
+    return kind ? { className: `line ${kind}`, title: MARKED[kind] } : { className: "line" };
   }
 
   function facts(one) {
@@ -121,14 +172,14 @@
       href: `https://cwe.mitre.org/data/definitions/${Number(one.cwe)}.html`,
       rel: "noopener noreferrer", target: "_blank", textContent: `CWE-${one.cwe}`,
     }) : "none";
+    const cluster = make("a", { href: `#view=cluster&cluster=${one.cluster}`, textContent: one.cluster });
     const rows = [
       ["Confidence", one.confidence.toFixed(2)], ["Score", one.score.toFixed(2)], ["Category", one.category],
-      ["Weakness", cwe], ["Status", one.status],
+      ["Weakness", cwe], ["Status", one.status], ...(one.cluster ? [["Cluster", cluster]] : []),
       ["Finding", make("a", { href: `#id=${encodeURIComponent(one.id)}`, textContent: one.id })],
       ["Fingerprint", one.fingerprint, copier(one.fingerprint)],
     ];
-    return make("dl", {}, ...rows.map(([term, ...said]) =>
-      make("div", {}, make("dt", { textContent: term }), make("dd", {}, ...said))));
+    return make("dl", {}, ...rows.map(defined));
   }
 
   function copier(text) {
@@ -149,15 +200,67 @@
   function show() {
     const state = asked();
     const found = chosenNow();
-    const last = Math.max(1, Math.ceil(found.length / PAGE));
+    const view = state.get("id") ? "" : viewOf(state);
+    const shown = view ? [...grouped(found, view)] : found;
+    const last = Math.max(1, Math.ceil(shown.length / PAGE));
     const page = Math.min(last, Math.max(1, Number(state.get("page")) || 1));
-    list.replaceChildren(...found.slice((page - 1) * PAGE, page * PAGE).map(card));
+    const part = shown.slice((page - 1) * PAGE, page * PAGE);
+    list.replaceChildren(...part.map(view ? ([key, members]) => group(view, key, members) : card));
     if (!found.length) list.append(make("p", { className: "none", textContent: "No finding fits these filters." }));
-    if (state.get("id") && found.length) list.firstElementChild.open = true;
-    const all = findings.length.toLocaleString("en");
-    count.textContent = found.length === findings.length ? `${all} listed` : `${found.length.toLocaleString("en")} of ${all}`;
+    if ((state.get("id") || view) && found.length) list.firstElementChild.open = true;
+    const total = found.some((one) => one.status === "dismissed") ? findings.length : standing.length;
+    const all = total.toLocaleString("en");
+    count.textContent = found.length === total ? `${all} listed` : `${found.length.toLocaleString("en")} of ${all}`;
     showControls(state);
     showPages(page, last);
+  }
+
+  /* the same findings by what they share: a group is filled when it is opened */
+
+  const viewOf = (state) => (Object.hasOwn(VIEWS, state.get("view")) ? state.get("view") : "");
+
+  function grouped(found, view) {
+    const groups = new Map();
+    for (const one of found) {
+      const key = view === "verdict" ? one.status : one[view];
+      if (groups.has(key)) groups.get(key).push(one);
+      else groups.set(key, [one]);
+    }
+    return groups;
+  }
+
+  function group(view, key, members) {
+    const title = view === "cluster" ? (key ? `Cluster ${key}` : "In no cluster") : view === "verdict" ? word(key) : key;
+    const tallies = (view !== "verdict" && judged ? Object.keys(data.words) : data.severities)
+      .map((name) => [name, members.filter((one) => one.severity === name || one.status === name).length])
+      .filter(([, number]) => number)
+      .map(([name, number]) => make("span", { className: `tally ${name}`, textContent: `${number.toLocaleString("en")} ${word(name)}` }));
+    const asked = view === "cluster" && data.clusters[key];
+    const details = make("details", { className: "group" }, make("summary", {},
+      make("b", { className: view === "file" ? "place" : "", textContent: title }), " ", ...tallies,
+      ...(asked ? [make("small", { textContent: asked })] : [])));
+    details.addEventListener("toggle", () => {
+      if (details.childElementCount > 1) return;
+      const more = members.length > GROUPED ? `and ${(members.length - GROUPED).toLocaleString("en")} more: see the list` : "";
+      details.append(make("div", {}, ...members.slice(0, GROUPED).map(card), make("p", { className: "none", textContent: more, hidden: !more })));
+    });
+    return details;
+  }
+
+  function showViews(state) {
+    const chosen = viewOf(state);
+    document.getElementById("views").replaceChildren(...Object.entries(VIEWS).map(([view, label]) => {
+      const button = make("button", { type: "button", textContent: label });
+      button.setAttribute("aria-pressed", view === chosen);
+      button.addEventListener("click", () => {
+        const next = asked();
+        for (const name of ["page", "id", "cluster"]) next.delete(name);
+        if (view) next.set("view", view);
+        else next.delete("view");
+        ask(next, true);
+      });
+      return button;
+    }));
   }
 
   function showPages(page, last) {
@@ -180,21 +283,27 @@
   /* the controls */
 
   function showControls(state) {
-    const severities = (state.get("severity") || "").split(",");
-    for (const box of form.querySelectorAll("[type=checkbox]")) box.checked = severities.includes(box.value);
+    showViews(state);
+    for (const name of SETS) {
+      const chosen = (state.get(name) || "").split(",");
+      for (const box of document.getElementById(name).querySelectorAll("input")) box.checked = chosen.includes(box.value);
+    }
     for (const name of [...CHOICES, "order", "file", "text"]) {
       const control = form.elements[name];
       if (control !== document.activeElement || control.tagName === "SELECT") control.value = state.get(name) || "";
     }
     form.elements.confidence.value = state.get("confidence") || 0;
     form.elements.least.value = Number(form.elements.confidence.value).toFixed(2);
-    document.getElementById("reset").hidden = ![...state.keys()].some((name) => !["page", "order"].includes(name));
+    document.getElementById("reset").hidden = ![...state.keys()].some((name) => !["page", "order", "view"].includes(name));
   }
 
   function read() {
     const state = new URLSearchParams();
-    const severities = [...form.querySelectorAll(":checked[type=checkbox]")].map((box) => box.value);
-    if (severities.length) state.set("severity", severities.join(","));
+    if (viewOf(asked())) state.set("view", viewOf(asked()));
+    for (const name of SETS) {
+      const chosen = [...document.getElementById(name).querySelectorAll(":checked")].map((box) => box.value);
+      if (chosen.length) state.set(name, chosen.join(","));
+    }
     for (const name of [...CHOICES, "order", "file", "text"]) {
       if (form.elements[name].value.trim()) state.set(name, form.elements[name].value.trim());
     }
@@ -202,21 +311,28 @@
     ask(state);
   }
 
-  function tally(name) {
+  function tally(name, among = standing) {
     const numbers = new Map();
-    for (const one of findings) numbers.set(one[name], (numbers.get(one[name]) || 0) + 1);
+    for (const one of among) numbers.set(one[name], (numbers.get(one[name]) || 0) + 1);
     return numbers;
   }
 
-  function fillControls() {
-    const severities = tally("severity");
-    for (const name of data.severities.filter((severity) => severities.has(severity))) {
-      document.getElementById("severity").append(make("label", { className: `chip ${name}` },
-        make("input", { type: "checkbox", value: name }), `${name} `,
-        make("small", { textContent: severities.get(name).toLocaleString("en") })));
+  function fillChips(set, names, among) {
+    const numbers = tally(set, among);
+    for (const name of names.filter((one) => numbers.has(one))) {
+      document.getElementById(set).append(make("label", { className: `chip ${name}` },
+        make("input", { type: "checkbox", value: name }), `${word(name)} `,
+        make("small", { textContent: numbers.get(name).toLocaleString("en") })));
     }
+  }
+
+  function fillControls() {
+    fillChips("severity", data.severities, standing);
+    if (judged) fillChips("status", Object.keys(data.words), findings);
+    document.getElementById("status").hidden = !judged;
+    document.getElementById("views").hidden = false;
     for (const name of CHOICES) {
-      const options = [...tally(name)].sort(([a], [b]) => compare(a, b)).map(([value, number]) =>
+      const options = [...tally(name, findings)].sort(([a], [b]) => compare(a, b)).map(([value, number]) =>
         make("option", { value, textContent: `${value} (${number.toLocaleString("en")})` }));
       form.elements[name].append(make("option", { value: "", textContent: "all" }), ...options);
     }
