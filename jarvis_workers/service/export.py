@@ -16,6 +16,8 @@ from jarvis_workers.store import events
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
+# What a team writes there is for its repository; all else is a run's.
+IGNORED = "*\n!triage.yaml\n!rules\n!rules/**\n"
 PROGRESS_NAMES = {"submitted": ("pre_scan", "running"), "closed": ("pre_scan", "done")}
 
 
@@ -84,6 +86,6 @@ def _progress(run: Run, happened: list[dict[str, Any]]) -> Iterator[Mapping[str,
 
 
 def _ignore(directory: Path) -> None:
-    """Keep our own directory out of the user's repository."""
+    """Keep the files of runs out of the user's repository."""
     with suppress(FileExistsError), (directory / ".gitignore").open("x") as ignore:
-        ignore.write("*\n")
+        ignore.write(IGNORED)
