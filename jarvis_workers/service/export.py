@@ -21,6 +21,8 @@ from jarvis_workers.store.runs import Run
 
 HEURISTIC, PROGRESS = "heuristic_issues.jsonl", "progress.jsonl"
 CLUSTERS, AGENT = "cluster_report.jsonl", "agent_issues.jsonl"
+# What a team writes there is for its repository; all else is a run's.
+IGNORED = "*\n!triage.yaml\n!rules\n!rules/**\n"
 
 
 def export_directory(run: Run) -> Path | None:
@@ -134,6 +136,6 @@ def _mode_for(path: Path) -> int:
 
 
 def _ignore(directory: Path) -> None:
-    """Keep our own directory out of the user's repository."""
+    """Keep the files of runs out of the user's repository."""
     with suppress(FileExistsError), (directory / ".gitignore").open("x") as ignore:
-        ignore.write("*\n")
+        ignore.write(IGNORED)

@@ -105,7 +105,7 @@ def test_the_files_of_a_run_are_in_the_scanned_tree_and_no_scan_sees_them(jarvis
     assert kept == found
     assert {"event": "pre_scan", "status": "done"}.items() <= {k: v for e in events[:2] for k, v in e.items()}.items()
     assert events[-1]["status"] == "done"
-    assert (mixed / ".jarvis" / ".gitignore").read_text() == "*\n"
+    assert (mixed / ".jarvis" / ".gitignore").read_text().startswith("*\n")
     assert sorted(path.name for path in folder.iterdir()) == ["heuristic_issues.jsonl", "progress.jsonl"]
     again = jarvis("sec", "fast", "-p", mixed, "--no-default-excludes", "--format", "json")
     assert json.loads(again.out)["summary"]["left_out"] == {}

@@ -1,6 +1,7 @@
 """The files of a run are whole or not there, and lie where nobody else leads them."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -73,7 +74,7 @@ def test_what_a_report_does_not_list_is_exported_from_the_store(store, blobs, tm
     assert "\x9b" not in issues.read_text("utf-8")
 
 
-def test_our_own_directory_keeps_itself_out_of_git_and_no_other_does(store, blobs, run, tmp_path):
+def test_our_own_directory_keeps_out_of_git_what_no_team_wrote(store, blobs, run, tmp_path):
     own = export_directory(run)
     assert own == tmp_path / "tree" / ".jarvis" / "sec"
 
@@ -81,7 +82,14 @@ def test_our_own_directory_keeps_itself_out_of_git_and_no_other_does(store, blob
     export(store, blobs, run, own)
     export(store, blobs, run, tmp_path / "else")
 
-    assert (own.parent / ".gitignore").read_text() == "*\n"
+    kept = ("sec/other.txt", "triage.yaml", "rules/own.yaml", "rules/more/own.yaml", "more.txt")
+    for name in kept:
+        (own.parent / name).parent.mkdir(parents=True, exist_ok=True)
+        (own.parent / name).touch()
+    git = ["git", "-C", own.parents[1]]
+    subprocess.run([*git, "init", "-q"], check=True)
+    seen = subprocess.run([*git, "ls-files", "-o", "--exclude-standard", ".jarvis"], check=True, capture_output=True)
+    assert seen.stdout.split() == [b".jarvis/rules/more/own.yaml", b".jarvis/rules/own.yaml", b".jarvis/triage.yaml"]
     assert not list((tmp_path / "else").glob(".git*"))
 
 
