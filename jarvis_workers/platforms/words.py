@@ -71,6 +71,7 @@ class Request:
     """What is asked; messages before `turn` belong to earlier turns, `schema` is the form of a whole answer.
 
     `seconds` is the time left for it, tries and waits included; `retries` how often it may be sent again.
+    `estimated` is for how many tokens it is taken, whatever servers have reported; 0 where nobody has counted.
     """
 
     messages: tuple[Message, ...]
@@ -80,6 +81,7 @@ class Request:
     vote: int = 0
     seconds: float = 600
     retries: int = 3
+    estimated: int = 0
 
 
 @dataclass(frozen=True, slots=True)
