@@ -35,7 +35,10 @@ class Answer(NamedTuple):
 
 
 class ModelCall(NamedTuple):
-    """What an answer took: tokens, dollars, seconds; `tries` is 0 where it was remembered."""
+    """What an answer took: tokens, dollars, seconds; `tries` is 0 where it was remembered.
+
+    `estimated` is how many tokens the prompt was taken for before, 0 where nobody knows.
+    """
 
     run_id: str
     job_id: int
@@ -46,6 +49,7 @@ class ModelCall(NamedTuple):
     cost: float
     seconds: float
     tries: int
+    estimated: int = 0
 
 
 Item = Line | Answer | ModelCall
