@@ -10,6 +10,7 @@ from jarvis_workers import __version__
 from jarvis_workers.agent.limits import Limits as AgentLimits
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import shown
+from jarvis_workers.platforms.budgets import Budget
 from jarvis_workers.service.baselines import Baseline
 from jarvis_workers.service.rulebook import Chosen
 from jarvis_workers.service.runs import LOCAL
@@ -19,7 +20,7 @@ from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.controller import plan_job
 from jarvis_workers.steps.each_file import Limits
 from jarvis_workers.steps.flow import FLOWS
-from jarvis_workers.store import artifacts, baselines, jobs, runs, workers
+from jarvis_workers.store import artifacts, baselines, budgets, jobs, runs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run, SnapshotFacts
 
@@ -61,6 +62,7 @@ class Request:
     baseline: Baseline | None = None
     may_be_empty: bool = False
     agent: AgentTask | None = None
+    budget: Budget | None = None
 
 
 def submit(store: Store, blobs: Blobs, request: Request, on_progress: Callable[[int, int], None] | None = None) -> str:
@@ -88,6 +90,8 @@ def submit(store: Store, blobs: Blobs, request: Request, on_progress: Callable[[
         jobs.insert_jobs(session, request.run_id, first, [plan_job(first)])
         if request.baseline:
             baselines.add(session, request.run_id, request.baseline.known)
+        if request.budget:
+            budgets.put(session, request.run_id, request.budget)
     return request.run_id
 
 
