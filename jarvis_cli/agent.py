@@ -11,13 +11,14 @@ import typer
 from jarvis_cli.answer import KIND, check_format, deliver_answer
 from jarvis_cli.carry import carry_out
 from jarvis_cli.deliver import Delivery, delivery
-from jarvis_cli.options import Detach, Quiet, Where
+from jarvis_cli.options import Budget, Detach, Quiet, Where
 from jarvis_cli.progress import display
 from jarvis_cli.scan import leave, request_for, wait_for_workers
 from jarvis_workers.agent.limits import Limits
 from jarvis_workers.errors import UsageError
 from jarvis_workers.platforms.remembering import Folder
 from jarvis_workers.service import desk
+from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.models import model_name
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.sources import Source, open_source
@@ -32,6 +33,7 @@ Examples:
   jarvis agent -T 'Where is the length of a request checked?'
   jarvis agent -p src -T - < task.txt -o answer.md
   jarvis agent -T 'Explain lib/url.c' -g local       the model group "local" of jarvis.yaml
+  jarvis agent -T '…' --budget 0.50usd               pause before it takes more
   jarvis agent -T '…' --record talks                 keep the answers; --replay talks asks no model
   jarvis runs transcript last                        what was said
 
@@ -53,6 +55,7 @@ def agent(
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Where the answer goes; - is stdout.")
     ] = None,
     form: Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="markdown or json.")] = None,
+    budget: Budget = None,
     where: Where = None,
     detach: Detach = False,
     record: Annotated[
@@ -64,7 +67,7 @@ def agent(
     quiet: Quiet = False,
 ) -> int:
     """Give an agent a task over a source tree, and print its answer. Nobody is asked anything meanwhile."""
-    settings = load_settings({"where": where}, directory=Path.cwd())
+    settings = load_settings({"where": where, "agent.budget": budget}, directory=Path.cwd())
     if record and replay:
         raise UsageError("--record and --replay: one of them, not both")
     if settings.place == "cluster" and (record or replay):
@@ -165,4 +168,6 @@ def _on_cluster(settings: Settings, path: str, wanted: AgentTask, asked: Deliver
 
 def _request(settings: Settings, source: Source, wanted: AgentTask, executor: str) -> Request:
     asked = request_for(settings, source, KIND, executor)
-    return replace(asked, selection=replace(asked.selection, suffixes=None), agent=wanted, may_be_empty=True)
+    budget = budget_of(settings, wanted.model_group)
+    selection = replace(asked.selection, suffixes=None)
+    return replace(asked, selection=selection, agent=wanted, may_be_empty=True, budget=budget)

@@ -9,6 +9,7 @@ from jarvis_cli.deliver import Delivery, counted, write_report
 from jarvis_cli.progress import Display
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import conversations, reports
+from jarvis_workers.service.budgets import more_for
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
@@ -56,7 +57,7 @@ def summary(store: Store, run: Run, found: dict[str, Any] | None, output: Path |
     if found and found["suspicions"]:
         said += f"; {counted(len(found['suspicions']), 'line')} of the sources read like orders to the model"
     if run.state == "paused":
-        said += f"; go on with: jarvis runs resume {run.id}"
+        said += f"; go on with: jarvis runs resume {run.id}{more_for(run)}"
     elif run.state == "incomplete" and not found:
         said += f"; try again with: jarvis runs retry {run.id}"
     elif run.state == "incomplete":

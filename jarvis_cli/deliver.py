@@ -17,6 +17,7 @@ from jarvis_workers.paths import plain
 from jarvis_workers.sec.finding import SEVERITIES, is_at_least
 from jarvis_workers.sec.report import FORMATS, SUFFIXES, format_of
 from jarvis_workers.service import reports
+from jarvis_workers.service.budgets import more_for
 from jarvis_workers.service.export import export, export_directory, write_whole
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.engine import Store
@@ -164,7 +165,7 @@ def summary(run: Run, body: dict[str, Any], output: Path | None) -> str:
     if missing:
         said += f"; NOT CHECKED: {missing:,} (named in the report)"
     if run.state == "paused":
-        said += f"; go on with: jarvis runs resume {run.id}"
+        said += f"; go on with: jarvis runs resume {run.id}{more_for(run)}"
     return said + (f"; report: {output}" if output else "")
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Detach", "Form", "Output", "Quiet", "Where"]
+__all__ = ["Budget", "Detach", "Form", "Output", "Quiet", "Where"]
 
 Output = Annotated[
     str | None, typer.Option("--output", "-o", metavar="FILE", help="Where the report goes; - is stdout.")
@@ -14,6 +14,10 @@ Form = Annotated[
     typer.Option(
         "--format", metavar="FORMAT", help="json, markdown, sarif, html or junit; by default from -o's suffix."
     ),
+]
+Budget = Annotated[
+    str | None,
+    typer.Option(metavar="AMOUNT", help="Pause the run when it has taken this much: 5usd, 200ktok or 30min."),
 ]
 Where = Annotated[str | None, typer.Option(metavar="PLACE", help="local or cluster.")]
 Detach = Annotated[bool, typer.Option("--detach", help="Submit and return; on a cluster only.")]

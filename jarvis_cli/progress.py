@@ -104,11 +104,9 @@ class Lines(Talking):
             self.tell(f"reading the tree: {files:,} files, {size / MEGABYTE:,.1f} MB")
 
     def show(self, run: Run, stages: list[StageProgress]) -> None:
-        stage = current(stages)
-        if stage:
-            rate = self._pace.rate(stage)
-            if self._due():
-                self.tell(f"run {run.id}: {stage.name}: {describe(stage, rate)}")
+        told = [f"{stage.name}: {describe(stage, self._pace.rate(stage))}" for stage in current(stages)]
+        if told and self._due():
+            self.tell(f"run {run.id}: {'; '.join(told)}")
 
     def _due(self) -> bool:
         if self._clock() - self._last < PLAIN_SECONDS:
@@ -164,9 +162,10 @@ class Bars(Talking):
         return self._tasks[name]
 
 
-def current(stages: list[StageProgress]) -> StageProgress | None:
-    """Return the stage that is being worked on."""
-    return next((stage for stage in stages if stage.state == "open"), None)
+def current(stages: list[StageProgress]) -> list[StageProgress]:
+    """Return the stages that are being worked on: the first that is open, and those that have their jobs from it."""
+    still_open = [stage for stage in stages if stage.state == "open"]
+    return still_open[:1] + [stage for stage in still_open[1:] if stage.jobs]
 
 
 def describe(stage: StageProgress, rate: float) -> str:
@@ -181,4 +180,6 @@ def describe(stage: StageProgress, rate: float) -> str:
             if stage.weight > stage.weight_done:
                 said += f", {(stage.weight - stage.weight_done) / rate:,.0f} s left"
     said += f", {stage.cached:,} of {stage.files:,} files known" if stage.cached else ""
+    said += f", {stage.tokens:,} tokens" if stage.tokens else ""
+    said += f", {stage.cost:.4f} dollars" if stage.cost else ""
     return said + (f", {stage.failed:,} failed" if stage.failed else "")

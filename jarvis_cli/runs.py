@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,12 +12,13 @@ from jarvis_cli import answer, exits
 from jarvis_cli.carry import carry_out
 from jarvis_cli.deliver import Delivery, counted, deliver, delivery, exit_code, summary, write_report
 from jarvis_cli.following import following
-from jarvis_cli.options import Form, Output, Quiet
+from jarvis_cli.options import Budget, Form, Output, Quiet
 from jarvis_cli.progress import describe, display
 from jarvis_cli.scan import wait_for_workers
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service import absence, conversations, desk, reports, runs
+from jarvis_workers.service.budgets import more_for, read_asked
 from jarvis_workers.service.export import export as export_files
 from jarvis_workers.service.export import export_directory
 from jarvis_workers.settings import Settings, load_settings
@@ -90,7 +91,7 @@ def show(run: RunId, as_json: AsJson = False) -> int:
     _show_talks(talks, part)
     if part["abandoned"] or chosen.state == "paused":
         gone = "its command is gone; " if part["abandoned"] else ""
-        typer.echo(f"{gone}go on with: jarvis runs resume {chosen.id}")
+        typer.echo(f"{gone}go on with: jarvis runs resume {chosen.id}{more_for(chosen)}")
     if unserved:
         typer.echo(absence.says(unserved))
     return exits.DONE
@@ -105,6 +106,8 @@ def _show_talks(talks: Sequence[tuple[int, str, str]], part: Mapping[str, Any]) 
     if said := part["model"]:
         tokens = f"{said['calls']:,} answers, {said['prompt'] + said['completion']:,} tokens"
         typer.echo(f"{'model':<14}{plain(said['group'])}: {tokens}, {part['cost']:.4f} dollars")
+    if budget := part.get("budget"):
+        typer.echo(f"{'budget':<14}{budget['says']}")
 
 
 @app.command()
@@ -176,10 +179,16 @@ def resume(
     output: Output = None,
     form: Form = None,
     fail_on: FailOn = None,
+    budget: Budget = None,
     quiet: Quiet = False,
 ) -> int:
-    """Go on with a run that was interrupted, or whose command has died; then report."""
-    return _go_on(run, delivery(output, form, fail_on, None), quiet, again=False)
+    """Go on with a run that was interrupted, has spent its budget, or whose command has died; then report."""
+    asked, more = delivery(output, form, fail_on, None), read_asked(budget)
+
+    def take_up(settings: Settings, store: Store, chosen: Run, executor: str) -> None:
+        runs.resume(store, chosen, executor, settings.lease_seconds, budget=more)
+
+    return _go_on(run, asked, quiet, take_up)
 
 
 @app.command()
@@ -191,10 +200,14 @@ def retry(
     quiet: Quiet = False,
 ) -> int:
     """Do the failed jobs of an ended run again, and only those; then report."""
-    return _go_on(run, delivery(output, form, fail_on, None), quiet, again=True)
+
+    def take_up(_: Settings, store: Store, chosen: Run, executor: str) -> None:
+        runs.retry(store, chosen, executor)
+
+    return _go_on(run, delivery(output, form, fail_on, None), quiet, take_up)
 
 
-def _go_on(run: str, asked: Delivery, quiet: bool, *, again: bool) -> int:
+def _go_on(run: str, asked: Delivery, quiet: bool, take_up: Callable[[Settings, Store, Run, str], None]) -> int:
     settings = _settings()
     with desk.store_of(settings) as store:
         chosen = runs.find_run(store, run)
@@ -204,20 +217,13 @@ def _go_on(run: str, asked: Delivery, quiet: bool, *, again: bool) -> int:
                     following(screen, store, grows=True) as show_all,
                     desk.executor_of(settings, store, tell=screen.tell, show=show_all) as local,
                 ):
-                    _take_up(store, chosen, local.executor, settings, again=again)
+                    take_up(settings, store, chosen, local.executor)
                     ended = carry_out(local, chosen.id, screen)
             else:
-                _take_up(store, chosen, chosen.executor, settings, again=again)
+                take_up(settings, store, chosen, chosen.executor)
                 ended = wait_for_workers(settings, store, chosen.id, screen)
         conclude = answer.deliver_answer if ended.kind == answer.KIND else deliver
         return conclude(store, desk.blobs_of(settings), ended, asked, screen)
-
-
-def _take_up(store: Store, run: Run, executor: str, settings: Settings, *, again: bool) -> None:
-    if again:
-        runs.retry(store, run, executor)
-    else:
-        runs.resume(store, run, executor, settings.lease_seconds)
 
 
 @app.command()

@@ -14,6 +14,7 @@ JarvisError                one line for the user, exit 2
 │   ├── ModelRefused       its server says no, and will say so again: a wrong key, model or request
 │   ├── ModelUnavailable   it did not answer in its time, however often it was asked: tried again later
 │   └── BrokenAnswer       what came is no answer: tried again, then as if it had not answered
+├── BudgetSpent            a run has taken what it may: it is paused, its jobs go back without blame
 ├── AgentStopped           a conversation reached a limit: its reason is recorded, what it was about is undecided
 ├── SandboxError           a command could not be confined, and was not run
 ├── StepFailed             a job's own work failed: recorded on its row, tried again, then not checked
@@ -24,6 +25,7 @@ __all__ = [
     "AgentStopped",
     "BrokenAnswer",
     "BrokerUnavailable",
+    "BudgetSpent",
     "GivenUp",
     "JarvisError",
     "ModelError",
@@ -108,6 +110,10 @@ class ModelUnavailable(ModelError):
 
 class BrokenAnswer(ModelError):
     """What the server sent is no answer."""
+
+
+class BudgetSpent(JarvisError):
+    """A run has taken what it may, or is no longer on."""
 
 
 class AgentStopped(JarvisError):

@@ -23,6 +23,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from jarvis_workers.errors import SettingsError
+from jarvis_workers.platforms.budgets import read_budget
 from jarvis_workers.platforms.groups import ModelGroup, tell_problem
 from jarvis_workers.redact import redact
 from jarvis_workers.telemetry import LogLevel
@@ -64,6 +65,11 @@ def _path(value: object) -> object:
     if not isinstance(value, str | Path) or not str(value):
         raise ValueError("should be a path")
     return Path(value).expanduser()
+
+
+def _budget(text: str) -> str:
+    read_budget(text)
+    return text
 
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
@@ -124,13 +130,14 @@ class Agent(Frozen):
     """How far a conversation may go (None: no limit), and directories with what is called after each tool.
 
     With more tools than `filter_above` the model is asked which of them it needs; what a tool says is cut to
-    `output_tokens`.
+    `output_tokens`. The `budget` is for all conversations of a run together.
     """
 
     rounds: Count = 60
     tokens: Tokens | None = 2_000_000
     cost: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     seconds: Seconds = 3600
+    budget: Annotated[str, AfterValidator(_budget)] | None = None
     filter_above: Count = 30
     output_tokens: Annotated[int, Field(ge=100, le=1_000_000)] = 4000
     after_tool_call_cb_dirs: Names = ()

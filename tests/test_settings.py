@@ -83,6 +83,8 @@ def test_a_broker_means_the_cluster_unless_said_otherwise(tmp_path):
         ("processes: 1.5", 'jarvis.yaml: "processes" is 1.5, should be a valid integer'),
         ("where: moon", "jarvis.yaml: \"where\" is 'moon', should be 'local' or 'cluster'"),
         ("scan: {languages: [go]}", "jarvis.yaml: \"scan.languages\" is ['go'], should be 'c/cpp' or 'rust'"),
+        ("agent: {budget: 5}", 'jarvis.yaml: "agent.budget" is 5, should be a valid string'),
+        ("agent: {budget: 5eur}", "jarvis.yaml: \"agent.budget\" is '5eur', should be an amount and a unit"),
         ("data_dir: 3", 'jarvis.yaml: "data_dir" is 3, should be a path'),
         ("scan: 3", 'jarvis.yaml: "scan" is 3; expected settings by name'),
         ("report: {min_confidence: 2}", 'jarvis.yaml: "report.min_confidence" is 2, should be less than or equal to 1'),

@@ -47,7 +47,7 @@ def _ask(agent: "Agent", prompt: str) -> Conversation[str]:
     for _ in range(TRIES):
         request = agent.request()
         asks = (*request.messages, Message("user", prompt))
-        reply = yield from agent.ask(prompt, replace(request, messages=asks, schema=None))
+        reply = yield from agent.ask(prompt, replace(request, messages=asks, schema=None, estimated=0))
         if reply.is_whole and reply.content.strip():
             return reply.content.strip()
     return ""

@@ -27,7 +27,8 @@ def filter_tools(agent: "Agent", task: str) -> Conversation[None]:
         return
     yield agent.tell(events.BEFORE_TOOL_FILTER, task=task, total_tools=total, threshold=threshold)
     prompt = fill("filter", tools=offered, task=task)
-    aside = replace(agent.request(), messages=(Message("user", prompt),), tools=(), schema=None, turn=0)
+    asks = (Message("user", prompt),)
+    aside = replace(agent.request(), messages=asks, tools=(), schema=None, turn=0, estimated=0)
     reply = yield from agent.ask(prompt, aside)
     chosen = _chosen(reply.content, [tool.name for tool in offered])
     if chosen:

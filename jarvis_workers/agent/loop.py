@@ -134,6 +134,7 @@ class Agent:
             vote=self.about.vote,
             seconds=max(limits.seconds - spent.seconds, 0.0),
             retries=max(limits.retries - spent.retries, 0),
+            estimated=self.session.estimated,
         )
 
     @property

@@ -6,7 +6,7 @@ The one exception is `clear`: after a compaction there are the system prompt, th
 
 from jarvis_workers.agent.limits import Limits
 from jarvis_workers.agent.output import shorten
-from jarvis_workers.platforms.tokens import PER_MESSAGE, Calibration, estimate
+from jarvis_workers.platforms.tokens import Calibration, estimate_message, estimate_tools
 from jarvis_workers.platforms.words import Message, Reply, ToolCall, ToolSpec
 
 # the system prompt, the task, an answer and what came of it
@@ -25,7 +25,7 @@ class Session:
         self.user_data: dict[str, object] = {}
         self.task = ""
         self._calibration = Calibration()
-        self._counted = _tokens(self.messages[0])
+        self._counted = estimate_message(self.messages[0])
         self._tools = 0
 
     def begin(self, task: str) -> None:
@@ -36,11 +36,11 @@ class Session:
 
     def say(self, message: Message) -> None:
         self.messages.append(message)
-        self._counted += _tokens(message)
+        self._counted += estimate_message(message)
 
     def answer(self, reply: Reply, call: ToolCall | None = None) -> None:
         """Take in an answer of the model, and learn from what it reports."""
-        self._calibration = self._calibration.learn(self._counted + self._tools, reply.usage.prompt)
+        self._calibration = self._calibration.learn(self.estimated, reply.usage.prompt)
         self.rounds += 1
         calls = (call,) if call else ()
         self.say(Message("assistant", reply.content, calls, reasoning=reply.reasoning))
@@ -53,12 +53,17 @@ class Session:
 
     def set_tools(self, specs: tuple[ToolSpec, ...]) -> None:
         """Count what is told of tools with every request."""
-        self._tools = sum(estimate(f"{spec.name} {spec.description} {spec.parameters}") for spec in specs)
+        self._tools = estimate_tools(specs)
+
+    @property
+    def estimated(self) -> int:
+        """How many tokens the next request is taken for, whatever servers have reported."""
+        return self._counted + self._tools
 
     @property
     def tokens(self) -> int:
         """About how many tokens the next request has."""
-        return self._calibration.tokens(self._counted + self._tools)
+        return self._calibration.tokens(self.estimated)
 
     def is_full(self, limits: Limits, context: int) -> bool:
         """Whether it is time to sum up; never before anything was said that a summary could replace."""
@@ -77,11 +82,6 @@ class Session:
     def clear(self, continuation: str) -> None:
         """Forget what was said but for the system prompt and the task; `continuation` takes its place."""
         self.messages = self.messages[:1]
-        self.rounds, self._counted = 0, _tokens(self.messages[0])
+        self.rounds, self._counted = 0, estimate_message(self.messages[0])
         self.turn = 1
         self.say(Message("user", f"{self.task}\n\n{continuation}"))
-
-
-def _tokens(message: Message) -> int:
-    calls = sum(estimate(call.arguments) + estimate(call.name) for call in message.calls)
-    return PER_MESSAGE + estimate(message.content) + calls

@@ -20,7 +20,7 @@ from jarvis_workers.dispatch import story
 from jarvis_workers.dispatch.hands import go_on, pause
 from jarvis_workers.dispatch.routes import POOLS, TALKS_CONNECTIONS
 from jarvis_workers.dispatch.writer import Holder, Writer
-from jarvis_workers.errors import StoreError, StoreFull
+from jarvis_workers.errors import BudgetSpent, StoreError, StoreFull
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.flow import step_of
 from jarvis_workers.steps.loop import Loop
@@ -74,7 +74,7 @@ class Agents:
             commit = self._decide(job)
             accepted = self._writer.commit(self._briefly(lambda: keep(self.store, self.blobs, job, commit)))
             story.saved(job, commit, time.monotonic() - began, accepted=accepted)
-        except CancelledError:
+        except (CancelledError, BudgetSpent):
             return story.released(job, accepted=self._writer.release(job))
         except StoreFull as full:
             try:

@@ -16,7 +16,7 @@ from jarvis_workers.platforms.profiles import Prices, Profile
 from jarvis_workers.platforms.replies import decode, gather
 from jarvis_workers.platforms.request import Writer, streamed
 from jarvis_workers.platforms.retrying import LEAST_SECONDS, Patience, insist, insist_async
-from jarvis_workers.platforms.tokens import rough_size
+from jarvis_workers.platforms.tokens import estimate_request
 from jarvis_workers.platforms.wire import Refused, Wire
 from jarvis_workers.platforms.words import Hear, Reply, Request
 
@@ -44,7 +44,7 @@ class Compatible:
         body = self._written(request)
 
         def once(seconds: float) -> Reply:
-            with self._gate.slot(patience.left, rough_size(request)) as turn, _noting(turn):
+            with self._gate.slot(patience.left, estimate_request(request)) as turn, _noting(turn):
                 if hear is None:
                     reply = decode(self._wire.send(body, _left(patience, seconds)))
                 else:
@@ -63,7 +63,7 @@ class Compatible:
         body = self._written(request)
 
         async def once(seconds: float) -> Reply:
-            async with self._gate.slot_async(patience.left, rough_size(request)) as turn:
+            async with self._gate.slot_async(patience.left, estimate_request(request)) as turn:
                 with _noting(turn):
                     reply = decode(await self._wire.send_async(body, _left(patience, seconds)))
                     turn.note_answer(reply.usage.total)

@@ -6,9 +6,10 @@ keeps the ratio.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from jarvis_workers.platforms.words import Request
+from jarvis_workers.platforms.words import Message, Request, ToolSpec
 
 LETTERS = 7
 PIECE = re.compile(rf" ?[A-Za-z]{{1,{LETTERS}}}|\d{{1,3}}| ?[!-/:-@\[-`{{-~]{{1,2}}|\s{{1,16}}|[^\x00-\x7f]")
@@ -22,10 +23,20 @@ def estimate(text: str) -> int:
     return len(PIECE.findall(text))
 
 
-def rough_size(request: Request) -> int:
-    """Return about how many tokens a request is, without a look at its text: what is reported corrects it."""
-    texts = [text for one in request.messages for text in (one.content, *(call.arguments for call in one.calls))]
-    return sum(map(len, texts)) // CHARACTERS + PER_MESSAGE * len(request.messages)
+def estimate_message(message: Message) -> int:
+    """Return about how many tokens a message is."""
+    calls = sum(estimate(call.arguments) + estimate(call.name) for call in message.calls)
+    return PER_MESSAGE + estimate(message.content) + calls
+
+
+def estimate_tools(specs: Iterable[ToolSpec]) -> int:
+    """Return about how many tokens it takes to tell of tools."""
+    return sum(estimate(f"{spec.name} {spec.description} {spec.parameters}") for spec in specs)
+
+
+def estimate_request(request: Request) -> int:
+    """Return about how many tokens a request is: what its conversation has counted, or what is counted now."""
+    return request.estimated or sum(map(estimate_message, request.messages)) + estimate_tools(request.tools)
 
 
 @dataclass(frozen=True, slots=True)

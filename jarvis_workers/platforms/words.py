@@ -71,7 +71,8 @@ class Request:
     """What is asked; messages before `turn` belong to earlier turns, `schema` is the form of a whole answer.
 
     `seconds` is the time left for it, tries and waits included; `retries` how often it may be sent again; `body` is
-    how it is sent, if somebody has written it already.
+    how it is sent, if somebody has written it already. `estimated` is for how many tokens it is taken, whatever servers
+    have reported; 0 where nobody has counted.
     """
 
     messages: tuple[Message, ...]
@@ -82,6 +83,7 @@ class Request:
     seconds: float = 600
     retries: int = 3
     body: bytes | None = field(default=None, repr=False, compare=False)
+    estimated: int = 0
 
 
 @dataclass(frozen=True, slots=True)

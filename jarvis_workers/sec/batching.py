@@ -16,7 +16,7 @@ from jarvis_workers.sec.finding import Described, score_of
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.trail import read_trail
 
-__all__ = ["Batch", "Place", "Shared", "batches", "is_plain", "merge_across", "place_of", "worst"]
+__all__ = ["Batch", "Place", "Shared", "batches", "is_plain", "kind_of", "merge_across", "place_of", "worst"]
 
 MACRO = re.compile(r"#\s*define\s+(\w+)")
 CALL = re.compile(r"\b([A-Za-z_]\w*)\s*!?\(")
@@ -90,8 +90,13 @@ def is_plain(found: Sequence[Described]) -> bool:
     """Tell whether candidates share a condition as anybody can see: one alone, or one rule at one sink."""
     if len(found) == 1:
         return True
-    kinds = {(one.pattern, _sink(one)) for one in found}
+    kinds = {kind_of(one) for one in found}
     return len(kinds) == 1 and next(iter(kinds))[1] is not None
+
+
+def kind_of(found: Described) -> tuple[str, str | None]:
+    """Return the rule and the sink of a candidate; None is a sink that is not plain."""
+    return found.pattern, _sink(found)
 
 
 def _numbered(groups: Iterable[Sequence[Place]], merged: Collection[int]) -> Iterator[Batch]:

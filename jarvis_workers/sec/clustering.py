@@ -39,6 +39,7 @@ __all__ = [
     "Seen",
     "cluster",
     "clusterer",
+    "condition_of",
     "form_of",
     "locate",
     "question_of",
@@ -97,7 +98,7 @@ def without_model(numbered: Sequence[Numbered], conditions: Conditions, shared: 
     """Return the clusters of a batch that needs no model, else None; `shared` is what several files have in common."""
     if not (shared or is_plain([found for _, found in numbered])):
         return None
-    condition = _condition(numbered[0][1], conditions)
+    condition = condition_of(numbered[0][1], conditions)
     if shared:
         condition = f"{condition} {_together(shared, numbered)}"
     return [Cluster(condition, tuple(gid for gid, _ in numbered))]
@@ -166,8 +167,8 @@ def settle(question: Question, groups: Iterable[Group]) -> list[Cluster]:
         members = [left.pop(number) for number in sorted(group.gids) if number in left]
         if members:
             says = " ".join(escape(group.verification).split())[:VERIFICATION_MAX]
-            clusters.append(_cluster(members, says or _condition(members[0].found, question.conditions)))
-    clusters += [_cluster([seen], _condition(seen.found, question.conditions)) for seen in left.values()]
+            clusters.append(_cluster(members, says or condition_of(members[0].found, question.conditions)))
+    clusters += [_cluster([seen], condition_of(seen.found, question.conditions)) for seen in left.values()]
     return sorted(clusters, key=lambda cluster: cluster.gids)
 
 
@@ -175,7 +176,8 @@ def _cluster(members: Sequence[Seen], verification: str) -> Cluster:
     return Cluster(verification, tuple(seen.gid for seen in members))
 
 
-def _condition(found: Described, conditions: Conditions) -> str:
+def condition_of(found: Described, conditions: Conditions) -> str:
+    """Return what has to be verified where a rule fired."""
     return conditions.get(found.pattern) or found.description
 
 

@@ -25,7 +25,7 @@ from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.sec.slices import View, split_name
 from jarvis_workers.tools.registry import Toolbox
 
-__all__ = ["Verification"]
+__all__ = ["Verification", "votes_of"]
 
 PROMPTS = Path(__file__).parent / "prompts"
 READ, RUN = "read_code", "execute_script"
@@ -92,7 +92,7 @@ class Verification:
         cluster = self._prepared.cluster
         numbers = tuple(self._prepared.texts)
         looks = [(yield from self._look(numbers, self.agent))]
-        for vote in range(1, _votes(cluster)):
+        for vote in range(1, votes_of(cluster)):
             looks.append((yield from self._look(numbers, self._agent(self._tools, vote))))
         verdicts = {number: _agreed([look.verdicts[number] for look in looks]) for number in numbers}
         if any(look.saw_raw for look in looks):
@@ -197,7 +197,8 @@ def _overheard(talk: Conversation[T], heard: _Heard) -> Conversation[T]:
         return value
 
 
-def _votes(cluster: Cluster) -> int:
+def votes_of(cluster: Cluster) -> int:
+    """Return how often a cluster is asked about: once, unless one of its candidates is of high severity."""
     is_high = any(severity_of(found.confidence) == "high" for _, found in cluster.candidates)
     return max(1, cluster.votes) if is_high else 1
 

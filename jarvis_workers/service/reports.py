@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from jarvis_workers.sec.report import FORMATS, QUOTING
+from jarvis_workers.service.budgets import told as budget_told
 from jarvis_workers.service.excerpts import read_excerpts
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.earlier import read_result
@@ -35,12 +36,14 @@ def run_part(store: Store, run: Run) -> dict[str, Any]:
         progress = stages.progress(session, run.id)
         taken = talks.total(session, run.id)
         tiers = verdicts.sandboxes(session, run.id)
+    budget = budget_told(store, run)
     return {
         "id": run.id,
         "kind": run.kind,
         "state": run.state,
         "reason": run.reason,
         "model": _model(run, taken) if "model_group" in run.options else None,
+        **({"budget": budget} if budget else {}),
         "scanned_root": run.root,
         "snapshot": run.snapshot_id,
         "version": run.version,

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers.errors import StoreUnavailable, UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.platforms.budgets import Budget
+from jarvis_workers.service.budgets import check_raised
 from jarvis_workers.service.presence import is_gone
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.prune import Pruned
 from jarvis_workers.snapshots.prune import prune as prune_blobs
 from jarvis_workers.steps.controller import advance
-from jarvis_workers.store import artifacts, jobs, runs, stages, workers
+from jarvis_workers.store import artifacts, budgets, jobs, runs, stages, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
@@ -65,8 +67,11 @@ def is_abandoned(store: Store, run: Run, lease_seconds: float) -> bool:
     return found is None or not found[1] or is_gone(found[0])
 
 
-def resume(store: Store, run: Run, executor: str, lease_seconds: float) -> Run:
-    """Take up a paused run, or one whose command is gone; its jobs go back without blame."""
+def resume(store: Store, run: Run, executor: str, lease_seconds: float, *, budget: Budget | None = None) -> Run:
+    """Take up a paused run, or one whose command is gone; its jobs go back without blame.
+
+    A `budget` takes the place of the one it has; one that is spent has to be raised.
+    """
     if run.state == "cancelled":
         raise UsageError(f"run {run.id} is cancelled; submit again instead")
     if run.ended:
@@ -77,8 +82,11 @@ def resume(store: Store, run: Run, executor: str, lease_seconds: float) -> Run:
         raise UsageError(
             f"run {run.id} is being worked on by {run.executor.removeprefix(LOCAL)}; see: jarvis runs watch {run.id}"
         )
+    check_raised(store, run, budget)
     with store.write() as session:
         _keep_still(session, run)
+        if budget:
+            budgets.put(session, run.id, budget)
         runs.take_up(session, run.id, executor)
         jobs.release_worker(session, run.executor.removeprefix(LOCAL))
     return find_run(store, run.id)

@@ -10,6 +10,7 @@ from jarvis_workers import __version__
 from jarvis_workers.agent.limits import Limits as AgentLimits
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import shown
+from jarvis_workers.platforms.budgets import Budget
 from jarvis_workers.service.baselines import Baseline
 from jarvis_workers.service.judging import Triage, learned_shifts
 from jarvis_workers.service.rulebook import Chosen
@@ -20,7 +21,7 @@ from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.controller import plan_job
 from jarvis_workers.steps.each_file import Limits
 from jarvis_workers.steps.flow import FLOWS
-from jarvis_workers.store import artifacts, baselines, jobs, judgements, runs, workers
+from jarvis_workers.store import artifacts, baselines, budgets, jobs, judgements, runs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run, SnapshotFacts
 from jarvis_workers.tools.tool import Language
@@ -96,6 +97,7 @@ class Request:
     agent: AgentTask | Inquiry | None = None
     remark: str | None = None
     triage: Triage = field(default_factory=Triage)
+    budget: Budget | None = None
 
 
 def submit(store: Store, blobs: Blobs, request: Request, on_progress: Callable[[int, int], None] | None = None) -> str:
@@ -127,6 +129,8 @@ def submit(store: Store, blobs: Blobs, request: Request, on_progress: Callable[[
         if request.baseline:
             baselines.add(session, request.run_id, request.baseline.known)
         judgements.give(session, request.run_id, request.triage.more, kept=request.triage.kept)
+        if request.budget:
+            budgets.put(session, request.run_id, request.budget)
     return request.run_id
 
 

@@ -6,7 +6,7 @@ from concurrent.futures import CancelledError, Future
 from functools import partial
 from typing import Any
 
-from jarvis_workers.errors import StoreError, StoreFull
+from jarvis_workers.errors import BudgetSpent, StoreError, StoreFull
 from jarvis_workers.service.crew import Answer
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.flow import step_of
@@ -74,7 +74,7 @@ def _answer(job: Claimed, future: Future[Commit]) -> Answer:
         return Answer(job, commit=future.result())
     except StoreFull as full:
         return Answer(job, full=str(full), given_back=True)
-    except (StoreError, CancelledError):
+    except (StoreError, BudgetSpent, CancelledError):
         return Answer(job, given_back=True)
     except Exception as error:  # noqa: BLE001  (the task boundary)
         return Answer(job, error=f"{type(error).__name__}: {error}")

@@ -101,7 +101,7 @@ async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
     if clusters is not None:
         return _commit(work, clusters)
     root = await talks.unpack(blobs, work.snapshot_id)
-    question = question_of(await asyncio.to_thread(_look, root, work), conditions, work.language)
+    question = question_of(await asyncio.to_thread(look, root, work.file, work.numbered), conditions, work.language)
     with talks.open(work.job, work.model_group, question.about, work.lines) as talk:
         agent = clusterer(question, talk.platform.profile, talk.marks, work.limits)
         clusters = await talk.lead(cluster(agent, question), agent, {"about": question.about})
@@ -109,12 +109,12 @@ async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
     return _commit(work, clusters)._replace(artifacts=(transcript,))
 
 
-def _look(root: Path, work: Work) -> list[Seen]:
-    """Find the functions around the candidates; of a file that cannot be read there are none."""
+def look(root: Path, file: str, numbered: Sequence[Numbered]) -> list[Seen]:
+    """Find the functions around candidates of a file; of one that cannot be read there are none."""
     try:
-        return locate(work.numbered, DirectoryTree(root).read(work.file))
+        return locate(numbered, DirectoryTree(root).read(file))
     except ToolFailed:
-        return [Seen(gid, found) for gid, found in work.numbered]
+        return [Seen(gid, found) for gid, found in numbered]
 
 
 def _commit(work: Work, clusters: list[Cluster]) -> Commit:

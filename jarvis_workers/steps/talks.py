@@ -37,6 +37,7 @@ from jarvis_workers.platforms.words import Hear, Platform, Reply, Request
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.unpacked import unpack
 from jarvis_workers.steps.patience import patiently
+from jarvis_workers.steps.purses import Paying, Purses
 from jarvis_workers.store import talks
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.talks import Answer, Item, Line, ModelCall
@@ -86,6 +87,7 @@ class Talks:
         self.closing = threading.Event()
         with store.write() as session:
             self._secret = talks.secret(session)
+        self.purses = Purses(store, self.closing)
         self.journal: Journal[Item] = Journal(self._save)
 
     def close(self) -> None:
@@ -104,16 +106,19 @@ class Talks:
 
         The `second` group is asked for all votes but the first.
         """
-        platforms = (self._platform(group), self._platform(second or group))
+        groups = (self._group(group), self._group(second or group))
         with ExitStack() as stack:
+            purse = stack.enter_context(self.purses.open(job.run_id))
+            first, other = (Paying(self.means.providers.open(one), job, purse, one.prices) for one in groups)
+            platforms = (first, other)
             yield Talk(self, job, platforms, make_marks(self._secret, about), list(lines), stack)
 
-    def _platform(self, group: str) -> Platform:
+    def _group(self, group: str) -> ModelGroup:
         chosen = self.means.groups.get(group)
         if chosen is None:
             known = ", ".join(self.means.groups) or "none"
             raise StepFailed(f'there is no model group "{group}" here; there are: {known}; see models in jarvis.yaml')
-        return self.means.providers.open(chosen)
+        return chosen
 
     async def unpack(self, blobs: Blobs, snapshot_id: str) -> Path:
         """Return the directory of a snapshot's files."""
@@ -135,7 +140,9 @@ class Talks:
         except StoreError:
             # A run that was removed takes nobody else's lines with it.
             with self.store.write() as session:
-                talks.keep(session, talks.of_jobs_that_are_there(session, items))
+                items = talks.of_jobs_that_are_there(session, items)
+                talks.keep(session, items)
+        self.purses.saved(items)
 
     def _keep(self, items: list[Item]) -> None:
         with self.store.write() as session:
@@ -195,7 +202,7 @@ class Talk:
             self._log.keep(0)
             return Transcript(self._log, start)
 
-    def _note(self, reply: Reply) -> None:
+    def _note(self, reply: Reply, estimated: int) -> None:
         used = reply.usage
         self._shared.journal.append(
             ModelCall(
@@ -208,6 +215,7 @@ class Talk:
                 cost=reply.cost,
                 seconds=reply.seconds,
                 tries=reply.tries,
+                estimated=estimated,
             )
         )
 
@@ -215,7 +223,7 @@ class Talk:
 class _Counted:
     """A platform whose answers are counted."""
 
-    def __init__(self, platform: Platform, note: Callable[[Reply], None]) -> None:
+    def __init__(self, platform: Platform, note: Callable[[Reply, int], None]) -> None:
         self.name, self.model, self.profile = platform.name, platform.model, platform.profile
         self._platform, self._note = platform, note
 
@@ -224,7 +232,7 @@ class _Counted:
 
     async def ask_async(self, request: Request) -> Reply:
         reply = await self._platform.ask_async(request)
-        self._note(reply)
+        self._note(reply, request.estimated)
         return reply
 
 

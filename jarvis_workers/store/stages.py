@@ -8,12 +8,16 @@ from sqlalchemy import ColumnElement, case, delete, func, insert, select, update
 from sqlmodel import Session
 
 from jarvis_workers.store.sql import changed, now
-from jarvis_workers.store.tables import JOB, OPEN_JOBS, STAGE
+from jarvis_workers.store.tables import JOB, MODEL_CALL, OPEN_JOBS, STAGE
+from jarvis_workers.store.values import AGENT_QUEUE
 
 
 @dataclass(frozen=True, slots=True)
 class StageProgress:
-    """How far a stage is, plan jobs left out. `weight` and `weight_done` are bytes of source."""
+    """How far a stage is, plan jobs left out. `weight` and `weight_done` are bytes of source.
+
+    `tokens` and `cost` (dollars) are what the answers of its conversations took, but for those that were remembered.
+    """
 
     name: str
     state: str
@@ -29,6 +33,8 @@ class StageProgress:
     weight_done: int = 0
     crashes: int = 0
     cpu_seconds: float = 0.0
+    tokens: int = 0
+    cost: float = 0.0
     opened_at: float | None = None
     closed_at: float | None = None
 
@@ -114,20 +120,24 @@ def failure(session: Session, run_id: str, name: str) -> str | None:
 
 def progress(session: Session, run_id: str) -> list[StageProgress]:
     """Return how far each stage of a run is, in order."""
+    # Of a conversation the weight says how much it matters.
+    sized = JOB.c.queue != AGENT_QUEUE
     counted = {
         "jobs": func.count(),
         "done": _sum(JOB.c.state == "done"),
         "failed": _sum(JOB.c.state == "failed"),
         "running": _sum(JOB.c.state == "running"),
-        "weight_done": func.sum(case((JOB.c.state.in_(("done", "failed")), JOB.c.weight), else_=0)),
+        "weight": func.sum(case((sized, JOB.c.weight), else_=0)),
+        "weight_done": func.sum(case((sized & JOB.c.state.in_(("done", "failed")), JOB.c.weight), else_=0)),
         **{
             name: func.sum(JOB.c[name])
-            for name in ("files", "bytes", "not_checked", "cached", "weight", "crashes", "cpu_seconds")
+            for name in ("files", "bytes", "not_checked", "cached", "crashes", "cpu_seconds")
         },
     }
     grouped = select(JOB.c.stage, *[value.label(name) for name, value in counted.items()])
     grouped = grouped.where(JOB.c.run_id == run_id, JOB.c.step != "plan").group_by(JOB.c.stage)
     found = {row["stage"]: row for row in session.execute(grouped).mappings()}
+    paid = _paid(session, run_id)
     own = select(STAGE).where(STAGE.c.run_id == run_id).order_by(STAGE.c.ordinal)
     return [
         StageProgress(
@@ -136,9 +146,18 @@ def progress(session: Session, run_id: str) -> list[StageProgress]:
             opened_at=row["opened_at"],
             closed_at=row["closed_at"],
             **{name: _number(name, found[row["name"]][name]) for name in counted if row["name"] in found},
+            **paid.get(row["name"], {}),
         )
         for row in session.execute(own).mappings()
     ]
+
+
+def _paid(session: Session, run_id: str) -> dict[str, dict[str, Any]]:
+    """Return tokens and dollars by stage."""
+    sums = func.sum(MODEL_CALL.c.prompt + MODEL_CALL.c.completion), func.sum(MODEL_CALL.c.cost)
+    taken = select(JOB.c.stage, *sums).join(JOB, JOB.c.id == MODEL_CALL.c.job_id)
+    taken = taken.where(MODEL_CALL.c.run_id == run_id, MODEL_CALL.c.tries > 0).group_by(JOB.c.stage)
+    return {stage: {"tokens": int(tokens), "cost": float(cost)} for stage, tokens, cost in session.execute(taken)}
 
 
 def _sum(condition: ColumnElement[bool]) -> ColumnElement[int]:

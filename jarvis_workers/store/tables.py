@@ -253,7 +253,10 @@ class AnswerRow(SQLModel, table=True):
 
 
 class ModelCallRow(SQLModel, table=True):
-    """An answer that a run took: tokens, dollars, seconds. `tries` is 0 where it was remembered."""
+    """An answer that a run took: tokens, dollars, seconds. `tries` is 0 where it was remembered.
+
+    `estimated` is how many tokens the prompt was taken for, before the server had counted them; 0 is not known.
+    """
 
     __tablename__ = "model_call"
     id: int | None = Field(default=None, primary_key=True)
@@ -266,6 +269,25 @@ class ModelCallRow(SQLModel, table=True):
     cost: float
     seconds: float
     tries: int
+    estimated: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+
+
+class BudgetRow(SQLModel, table=True):
+    """What a run may take, in parts of a unit; see `platforms/budgets`."""
+
+    __tablename__ = "budget"
+    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)
+    unit: str = Field(max_length=8)
+    cap: int = Field(sa_type=BigInteger)
+
+
+class AllowanceRow(SQLModel, table=True):
+    """What a process may still spend of a run's budget; void where it has none of the run's jobs."""
+
+    __tablename__ = "allowance"
+    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)
+    process: str = Field(primary_key=True, max_length=64)
+    held: int = Field(sa_type=BigInteger)
 
 
 class SecretRow(SQLModel, table=True):
@@ -296,6 +318,7 @@ ARTIFACT, BLOB_USE, LEASE = table(ArtifactRow), table(BlobUseRow), table(LeaseRo
 BASELINE, CLUSTER, VERDICT = table(BaselineRow), table(ClusterRow), table(VerdictRow)
 JUDGEMENT, JUDGED = table(JudgementRow), table(JudgedRow)
 RECORD, ANSWER, MODEL_CALL, SECRET = table(RecordRow), table(AnswerRow), table(ModelCallRow), table(SecretRow)
+BUDGET, ALLOWANCE = table(BudgetRow), table(AllowanceRow)
 HEAVIEST_FIRST = (JOB.c.weight.desc(), JOB.c.id)
 Index("ix_job_waiting", JOB.c.run_id, JOB.c.queue, JOB.c.state, *HEAVIEST_FIRST)
 TABLES = tuple(sorted(SQLModel.metadata.tables))

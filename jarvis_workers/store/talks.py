@@ -16,6 +16,7 @@ from jarvis_workers.store.tables import ANSWER, JOB, MODEL_CALL, RECORD, SECRET
 
 SECRET_BYTES = 32
 MARKS = "marks"
+RECENT_JOBS, RECENT_CALLS = 500, 2_000
 
 
 class Line(NamedTuple):
@@ -35,7 +36,10 @@ class Answer(NamedTuple):
 
 
 class ModelCall(NamedTuple):
-    """What an answer took: tokens, dollars, seconds; `tries` is 0 where it was remembered."""
+    """What an answer took: tokens, dollars, seconds; `tries` is 0 where it was remembered.
+
+    `estimated` is how many tokens the prompt was taken for before, 0 where nobody knows.
+    """
 
     run_id: str
     job_id: int
@@ -46,6 +50,7 @@ class ModelCall(NamedTuple):
     cost: float
     seconds: float
     tries: int
+    estimated: int = 0
 
 
 Item = Line | Answer | ModelCall
@@ -108,6 +113,25 @@ def total(session: Session, run_id: str) -> Total:
     calls = [func.count(), func.count().filter(MODEL_CALL.c.tries == 0)]
     row = session.execute(select(*calls, *sums, *taken).where(MODEL_CALL.c.run_id == run_id)).one()
     return Total(*row)
+
+
+def talked(session: Session, stage: str) -> list[tuple[int, int, int, int]]:
+    """Return what the last jobs of a stage took, of whatever run: see `sec.forecast.Talked`."""
+    prompt, completion = MODEL_CALL.c.prompt, MODEL_CALL.c.completion
+    sums = func.count(), func.min(prompt), func.sum(prompt), func.sum(completion)
+    jobs = select(*sums).join(JOB, JOB.c.id == MODEL_CALL.c.job_id).where(JOB.c.stage == stage, JOB.c.state == "done")
+    recent = jobs.group_by(MODEL_CALL.c.job_id).order_by(MODEL_CALL.c.job_id.desc()).limit(RECENT_JOBS)
+    return [(row[0], row[1], int(row[2]), int(row[3])) for row in session.execute(recent)]
+
+
+def ratio(session: Session) -> float:
+    """Return how many tokens servers have counted lately for one that was estimated; 1 where nobody knows."""
+    known = select(MODEL_CALL.c.prompt, MODEL_CALL.c.estimated).where(
+        MODEL_CALL.c.tries > 0, MODEL_CALL.c.estimated > 0
+    )
+    recent = known.order_by(MODEL_CALL.c.id.desc()).limit(RECENT_CALLS).subquery()
+    counted, estimated = session.execute(select(func.sum(recent.c.prompt), func.sum(recent.c.estimated))).one()
+    return float(counted) / float(estimated) if counted and estimated else 1.0
 
 
 def secret(session: Session) -> bytes:

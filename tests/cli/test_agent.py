@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.agents.counting import counted
 from tests.agents.server import FAULTS, ModelServer, Step, calls, says
+from tests.chaos.conversations import rounds as said_before
 from tests.cli.commands import Jarvis
 
 CODE = "int f(char *p) { return *p; }\n"
@@ -256,3 +258,55 @@ def test_a_key_is_in_no_file_and_nothing_that_is_shown(
     assert f"Bearer {secret}" in {headers["authorization"] for headers in server.headers}
     assert secret not in str(said)
     assert kept == []
+
+
+def priced(jarvis: Jarvis, server: ModelServer, **group: object) -> None:
+    """Make the server the only model; what it takes costs something."""
+    prices = {"prices": {"input": 1000, "output": 1000}, "overrides": {"answer_tokens": 20}}
+    named = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k", **prices, **group}
+    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"local": named}}))
+
+
+def test_a_run_pauses_before_it_takes_more_than_its_budget_and_goes_on_with_more(jarvis: Jarvis, tree: Path) -> None:
+    with ModelServer(forever=lambda body: counted(LOOKS if said_before(body) == 0 else ENDS, body)) as server:
+        priced(jarvis, server)
+        code, out, err = ask(jarvis, "--budget", "1.5usd")
+        run = json.loads(jarvis("runs", "show", "last", "--json").out)
+        shown = jarvis("runs", "show", "last").out
+        refused = jarvis("runs", "resume", "last")
+        too_little = jarvis("runs", "resume", "last", "--budget", "0.1usd")
+        assert len(server.requests) == 1
+        again = jarvis("runs", "resume", "last", "--budget", "9usd", "--format", "json")
+
+    tokens = run["model"]["prompt"] + run["model"]["completion"]
+    spent = f"{tokens / 1000:.4f}"
+    assert (code, out, run["state"], run["reason"]) == (3, "", "paused", "budget")
+    assert f"paused (budget); 1 answer, {tokens:,} tokens, {spent} dollars; go on with: jarvis runs resume" in err
+    assert run["budget"] == {"unit": "usd", "cap": 1.5, "spent": tokens / 1000, "says": f"{spent} of 1.5 dollars"}
+    assert f"budget        {spent} of 1.5 dollars\n" in shown
+    assert f"go on with: jarvis runs resume {run['id']} --budget AMOUNT\n" in shown
+    assert f"run {run['id']} has taken {spent} of 1.5 dollars; give it more:" in refused.line
+    assert (refused.code, too_little.code) == (2, 2)
+    assert f"has taken {spent} of 0.1 dollars; give it more" in too_little.line
+    answer = json.loads(again.out)
+    assert (again.code, answer["answer"]["text"], answer["run"]["budget"]["cap"]) == (0, ENDS.content, 9)
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "says_why"),
+    [
+        ("5eur", "command line: \"agent.budget\" is '5eur', should be an amount and a unit (usd, tok, ktok"),
+        ("5usd", '--budget: the model group "local" has no prices, so that dollars cannot be counted; set them in'),
+    ],
+)
+def test_a_budget_that_cannot_be_kept_is_refused_before_anything_is_done(
+    jarvis: Jarvis, tree: Path, asked: str, says_why: str
+) -> None:
+    with ModelServer() as server:
+        model(jarvis, server)
+        code, _, err = ask(jarvis, "--budget", asked)
+
+    assert (code, err.count("\n")) == (2, 1)
+    assert says_why in err
+    assert jarvis("runs", "resume", "last", "--budget", asked).code == 2

@@ -231,6 +231,18 @@ def test_off_a_terminal_a_plain_line_comes_every_ten_seconds(capsys):
     )
 
 
+def test_what_conversations_take_is_told_while_they_are_on(capsys):
+    now = [0.0]
+    lines = Lines(lambda: now[0])
+    now[0] = 10.0
+    cluster = StageProgress("cluster", "open", 9, 4, tokens=1_234, cost=0.01)
+    verify = StageProgress("verify", "open", 5, 1, tokens=56_789)
+    lines.show(Run("abcd", "sec.agent", "/", b"/", "", "", ""), [cluster, verify, StageProgress("report", "open")])
+
+    told = "cluster: 4/9 jobs, 1,234 tokens, 0.0100 dollars; verify: 1/5 jobs, 56,789 tokens"
+    assert capsys.readouterr().err == f"jarvis: run abcd: {told}\n"
+
+
 def test_a_reader_of_the_report_that_goes_away_is_no_error(jarvis, mixed):
     reading, writing = os.pipe()
     os.close(reading)

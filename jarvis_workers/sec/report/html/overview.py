@@ -14,7 +14,7 @@ from jarvis_workers.sec.report.html import judged
 from jarvis_workers.sec.report.html.card import cwe_link
 from jarvis_workers.sec.report.html.charts import Bar, bars, link_to, ring
 from jarvis_workers.sec.report.html.markup import Html, markup
-from jarvis_workers.sec.report.verdicts import WORDS, counted, counts, is_judged
+from jarvis_workers.sec.report.verdicts import WORDS, counted, counts, has_verdicts
 
 Body = Mapping[str, Any]
 Issues = Sequence[Mapping[str, Any]]
@@ -29,7 +29,7 @@ def verdict(summary: Body) -> Iterator[Html]:
     """Yield what a reader must know before any number."""
     if summary["not_checked"]:
         yield _not_checked(summary["not_checked"])
-    if is_judged(summary):
+    if has_verdicts(summary):
         yield from judged.found(summary)
     else:
         yield markup('<p class="lead">{said}</p>', said=_found(summary))
@@ -80,7 +80,7 @@ def _found(summary: Body) -> Html:
 
 def numbers(summary: Body, issues: Issues) -> Iterator[Html]:
     """Yield the key numbers; those of a verdict or a severity are links."""
-    if is_judged(summary):
+    if has_verdicts(summary):
         there = {"confirmed": 0, "review": 0, "undecided": 0} | counts(summary)
         for status, count in there.items():
             yield _number(WORDS[status].capitalize(), count, kind=status, href=link_to(status=status))
@@ -107,7 +107,7 @@ def charts(summary: Body, issues: Issues) -> Iterator[Html]:
     if not issues:
         return
     part = " (listed)" if summary.get("not_listed") else ""
-    if is_judged(summary):
+    if has_verdicts(summary):
         verdicts = counts(summary)
         yield _panel("By verdict", [ring(verdicts), _legend("status", verdicts, WORDS)], "narrow")
     else:

@@ -24,7 +24,7 @@ from jarvis_workers.sec.report.html.card import card
 from jarvis_workers.sec.report.html.judged import asking, worst
 from jarvis_workers.sec.report.html.listing import listing
 from jarvis_workers.sec.report.html.markup import Html, markup, written
-from jarvis_workers.sec.report.verdicts import is_judged, rank
+from jarvis_workers.sec.report.verdicts import has_verdicts, rank
 
 Body = Mapping[str, Any]
 Issues = Sequence[Mapping[str, Any]]
@@ -37,7 +37,7 @@ REVISION = re.compile(r"(?:\.git)?(?:@[0-9a-f]{40,64})?\Z")
 def render_html(body: Body, run: Mapping[str, Any]) -> Iterator[str]:
     """Yield the report; `body["excerpts"]`, if it is there, holds the code around findings by their ids."""
     summary, excerpts = body["summary"], body.get("excerpts", {})
-    judged = is_judged(summary)
+    judged = has_verdicts(summary)
     issues = sorted(body["issues"], key=_worst_first if judged else _severest_first)
     gone = heapq.nlargest(DISMISSED_MAX, body.get("dismissed", ()), key=lambda issue: issue["score"])
     style, script = _asset("report.css"), _asset("report.js")

@@ -1,0 +1,75 @@
+"""How much a run may take, as a user writes it: dollars, tokens or time, such as 5usd, 200ktok or 30min.
+
+Amounts are whole numbers of the smallest part that is counted, so that sums of them are exact: billionths of a dollar,
+tokens, thousandths of a second.
+"""
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal, get_args
+
+from jarvis_workers.platforms.words import Usage
+
+__all__ = ["Budget", "Unit", "amount_of", "read_budget"]
+
+Unit = Literal["usd", "tok", "s"]
+
+UNITS: tuple[Unit, ...] = get_args(Unit)
+PARTS: dict[Unit, int] = {"usd": 1_000_000_000, "tok": 1, "s": 1000}
+NAMES: dict[Unit, str] = {"usd": "dollars", "tok": "tokens", "s": "seconds"}
+SUFFIXES: dict[str, tuple[Unit, int]] = {
+    "usd": ("usd", 1),
+    "tok": ("tok", 1),
+    "ktok": ("tok", 1_000),
+    "mtok": ("tok", 1_000_000),
+    "s": ("s", 1),
+    "min": ("s", 60),
+    "h": ("s", 3600),
+}
+WRITTEN = re.compile(r"\s*(\d{1,12}(?:\.\d{1,9})?)\s*([a-zA-Z]{1,4})\s*", re.ASCII)
+LARGEST = 10**18
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a run may take in all; `cap` counts the smallest parts of its unit."""
+
+    unit: Unit
+    cap: int
+
+    @property
+    def amount(self) -> float:
+        """The cap in dollars, tokens or seconds."""
+        return self.told(self.cap)
+
+    def told(self, parts: int) -> float:
+        """Return parts as dollars, tokens or seconds."""
+        return parts if self.unit == "tok" else round(parts / PARTS[self.unit], 9)
+
+    def says(self, spent: int) -> str:
+        """Say in words how much of it is spent."""
+        if self.unit == "tok":
+            return f"{spent:,} of {self.cap:,} tokens"
+        digits = ".4f" if self.unit == "usd" else ",.0f"
+        return f"{self.told(spent):{digits}} of {self.amount:,g} {NAMES[self.unit]}"
+
+
+def read_budget(text: str) -> Budget:
+    """Read what a user wrote. Raises ValueError."""
+    found = WRITTEN.fullmatch(text)
+    known = SUFFIXES.get(found[2].lower()) if found else None
+    if found is None or known is None:
+        raise ValueError(f"should be an amount and a unit ({', '.join(SUFFIXES)}), such as 5usd, 200ktok or 30min")
+    unit, many = known
+    cap = int(Decimal(found[1]) * many * PARTS[unit])
+    if not 0 < cap <= LARGEST:
+        raise ValueError("should be more than nothing, and no more than anybody has")
+    return Budget(unit, cap)
+
+
+def amount_of(unit: Unit, usage: Usage, cost: float) -> int:
+    """Return what an answer takes, in parts of a unit; of time nothing, which passes by itself."""
+    if unit == "usd":
+        return round(cost * PARTS["usd"])
+    return usage.total if unit == "tok" else 0

@@ -1,0 +1,138 @@
+"""Say what `jarvis sec agent` would take, over a tree that has been scanned, without asking a model.
+
+Cluster jobs are planned as the run would plan them, and the real questions are put together.  Which clusters a model
+would make of them nobody knows: one for each rule and sink is expected, unless its answer is remembered.  Of many
+verifications some stand for all.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jarvis_workers.platforms.costs import cost_of
+from jarvis_workers.platforms.profiles import Prices
+from jarvis_workers.platforms.words import Usage
+from jarvis_workers.sec.batching import Place, batches, place_of
+from jarvis_workers.sec.clustering import Cluster, without_model
+from jarvis_workers.sec.finding import Found
+from jarvis_workers.sec.forecast import ASSUMED, Habit, Talked, expected_clusters, habit_of
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.unpacked import unpack
+from jarvis_workers.steps.counted import counted_of, severities_of
+from jarvis_workers.steps.flow_rules import rules_blob
+from jarvis_workers.steps.foresight import First, Foresight, Plan
+from jarvis_workers.steps.ruleset import conditions_of
+from jarvis_workers.store import talks
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+
+__all__ = ["Estimate", "Plan", "Share", "estimate"]
+
+
+@dataclass(frozen=True)
+class Share:
+    """What the jobs of a stage take that ask a model; of those that are `known` the answers are remembered, and free.
+
+    Costs are dollars; questions are taken for fresh, though a provider may have the beginning of one in its cache.
+    """
+
+    jobs: int
+    known: int
+    calls: int
+    prompt: int
+    completion: int
+    prompt_cost: float
+    completion_cost: float
+    habit: Habit
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a run would take. `plain` are cluster jobs that need no model.
+
+    `ratio` is how many tokens the server counts for one that is estimated, as far as this store has seen.
+    """
+
+    group: str
+    candidates: int
+    plain: int
+    cluster: Share
+    verify: Share
+    ratio: float
+    priced: bool
+
+
+@dataclass(frozen=True)
+class _Measure:
+    """What turns first questions into what jobs take."""
+
+    habits: Mapping[str, Habit]
+    ratio: float
+    prices: Prices
+
+    def share(self, stage: str, firsts: Sequence[First], jobs: int) -> Share:
+        """Return what so many jobs take; `firsts` are the questions of all of them, or of some."""
+        habit, stands_for = self.habits[stage], jobs / max(len(firsts), 1)
+        unknown = [first for first in firsts if not first.known]
+        times = stands_for * sum(first.times for first in unknown)
+        prompt = stands_for * sum(first.times * habit.prompt(first.tokens * self.ratio) for first in unknown)
+        used = Usage(round(prompt), round(times * habit.completion))
+        return Share(
+            jobs=jobs,
+            known=round(stands_for * (len(firsts) - len(unknown))),
+            calls=round(times * habit.rounds),
+            prompt=used.prompt,
+            completion=used.completion,
+            prompt_cost=cost_of(Usage(prompt=used.prompt), self.prices),
+            completion_cost=cost_of(Usage(completion=used.completion), self.prices),
+            habit=habit,
+        )
+
+
+def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path) -> Estimate:
+    """Estimate what it takes to cluster and verify what a run has found; sources are unpacked below a directory."""
+    with store.read() as session:
+        numbered = {gid: one for gid, one in counted_of(session, run) if isinstance(one, Found)}
+        habits = {
+            name: habit_of([Talked(*row) for row in talks.talked(session, name)], ASSUMED[name]) for name in ASSUMED
+        }
+        measure = _Measure(habits, talks.ratio(session), plan.model.prices)
+    foresight = _foresight(store, plan, unpack(blobs, run.snapshot_id, unpacked))
+    chosen = rules_blob(run)
+    conditions = conditions_of(blobs.read(chosen) if chosen else None)
+    plain, questions, clusters = 0, [], list[Cluster]()
+    for batch in batches(_places(run, numbered), plan.cluster_limit):
+        members = [(gid, numbered[gid]) for gid in batch.gids]
+        found = without_model(members, conditions, batch.shared)
+        if found is None:
+            question, found = foresight.cluster(batch.file, members, conditions)
+            questions.append(question)
+        else:
+            plain += 1
+        clusters += found or expected_clusters(members, conditions)
+    some = clusters[:: max(len(clusters) // plan.sample, 1)]
+    return Estimate(
+        group=plan.group,
+        candidates=len(numbered),
+        plain=plain,
+        cluster=measure.share("cluster", questions, len(questions)),
+        verify=measure.share("verify", [foresight.verify(one, numbered) for one in some], len(clusters)),
+        ratio=measure.ratio,
+        priced=bool(plan.model.prices.input or plan.model.prices.output),
+    )
+
+
+def _foresight(store: Store, plan: Plan, root: Path) -> Foresight:
+    with store.write() as session:
+        secret = talks.secret(session)
+
+    def find(key: str) -> str | None:
+        with store.read() as session:
+            return talks.answer(session, key)
+
+    return Foresight(root, plan, secret, find)
+
+
+def _places(run: Run, numbered: Mapping[int, Found]) -> list[Place]:
+    severities = severities_of(run)
+    return [place_of(gid, found, severities) for gid, found in numbered.items()]

@@ -1,0 +1,45 @@
+"""An estimate, as people and programs see it."""
+
+import json
+from dataclasses import replace
+
+from jarvis_cli.estimate import as_json, as_table
+from jarvis_workers.sec.forecast import ASSUMED, Habit
+from jarvis_workers.service.estimate import Estimate, Share
+
+CLUSTER = Share(3, 1, 2, 4_200, 500, 0.0042, 0.002, ASSUMED["cluster"])
+VERIFY = Share(40, 0, 104, 1_234_567, 31_200, 1.2346, 0.1248, Habit(2.6, 85.5, 300, seen=310))
+FOUND = Estimate("fast", 120, 17, CLUSTER, VERIFY, 0.93, priced=True)
+
+
+def test_people_see_a_table_and_what_it_rests_on() -> None:
+    assert (
+        "\n".join(as_table(FOUND))
+        == """\
+               jobs      known      questions      their tokens      answers' tokens      dollars
+cluster           3          1              2             4,200                  500       0.0062
+verify           40          0            104         1,234,567               31,200       1.3594
+total            43          1            106         1,238,767               31,700       1.3656
+
+candidates: 120; cluster jobs that need no model: 17; model group: fast
+clustering a batch: 1.0 questions, 0 tokens added on the way, 250 an answer (assumed, until more jobs were done here)
+verifying a cluster: 2.6 questions, 86 tokens added on the way, 300 an answer (the mean of 310 jobs)
+tokens that the server counts for one that is estimated: 0.93
+known: the answer is remembered, and costs nothing
+answers are 9% of the dollars; questions are taken for fresh, whatever the provider has cached"""
+    )
+
+
+def test_without_prices_there_are_no_dollars() -> None:
+    *_, last = shown = list(as_table(replace(FOUND, priced=False, group="\x1b[31mred")))
+
+    assert shown[3].endswith(" -")
+    assert last == "no dollars: the model group \\x1b[31mred has no prices; set them in jarvis.yaml"
+
+
+def test_programs_see_all_numbers() -> None:
+    told = json.loads(as_json(FOUND))
+
+    assert told["verify"]["habit"] == {"rounds": 2.6, "added": 85.5, "answer": 300, "seen": 310}
+    assert (told["total"]["prompt"], told["total"]["jobs"], told["plain"]) == (1_238_767, 43, 17)
+    assert told["total"]["completion_cost"] == 0.1268

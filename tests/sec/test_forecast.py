@@ -1,0 +1,34 @@
+"""What conversations are likely to take, from what earlier ones took."""
+
+from jarvis_workers.sec.forecast import ASSUMED, LEAST_SEEN, Habit, Talked, expected_clusters, first_request, habit_of
+from tests.sec.test_batching import found
+
+
+def test_the_mean_of_earlier_jobs_is_a_habit_once_there_are_enough() -> None:
+    jobs = [Talked(calls=2, first=1000, prompt=2300, completion=200)] * (LEAST_SEEN - 1)
+    habit = habit_of([*jobs, Talked(calls=4, first=1000, prompt=4300, completion=400)], ASSUMED["verify"])
+
+    assert habit_of(jobs, ASSUMED["verify"]) is ASSUMED["verify"]
+    assert habit == Habit(rounds=2.1, added=300, answer=100, seen=LEAST_SEEN)
+
+
+def test_each_question_says_again_what_was_said_before() -> None:
+    assert Habit(rounds=3, added=500, answer=100).prompt(1000) == 3500
+    assert Habit(rounds=3, added=500, answer=100).completion == 300
+
+
+def test_a_cluster_is_expected_for_each_rule_and_sink() -> None:
+    lines = ["strcpy(a, b);", "strcat(a, c);", "strcpy(b, c);", "strcpy(strcat(a, b), c);"]
+    batch = [(gid, found(line=gid, evidence=text)) for gid, text in enumerate(lines, 1)]
+    clusters = list(expected_clusters(batch, {"unsafe_api": "does it fit?"}))
+
+    assert [one.gids for one in clusters] == [(1, 3), (2,), (4,)]
+    assert {one.verification for one in clusters} == {"does it fit?"}
+
+
+def test_a_conversation_that_asks_nothing_has_no_first_request() -> None:
+    def silent():  # type: ignore[no-untyped-def]
+        return 1
+        yield
+
+    assert first_request(silent()) is None

@@ -1,0 +1,175 @@
+"""What a run would take, said before any model is asked, and what it takes then."""
+
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jarvis_workers.agent.limits import Limits
+from jarvis_workers.platforms.groups import ModelGroup
+from jarvis_workers.platforms.profiles import Prices
+from jarvis_workers.sec.forecast import ASSUMED
+from jarvis_workers.service.estimate import Estimate, Plan, estimate
+from jarvis_workers.service.submit import AgentTask
+from jarvis_workers.snapshots.blobs import Blobs, open_blobs
+from jarvis_workers.steps.means import means_of
+from jarvis_workers.steps.talks import Talks
+from jarvis_workers.store import talks
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.talks import Total
+from tests.agents.counting import counted
+from tests.agents.server import Body, ModelServer, Step, calls
+from tests.steps.pipeline import Pipeline
+
+C_RULES, RUST_RULES = (
+    sorted((Path(__file__).parents[1] / "data" / "rules" / name).iterdir()) for name in ("c", "rust")
+)
+PRICES = Prices(input=1.0, output=4.0)
+FINDING = re.compile(r"\|(\d+)\. .*?; pattern: (\w+).*?; evidence: (.*)")
+CALLED = re.compile(r"(\w+)\s*!?\(")
+CANDIDATE = re.compile(r"Candidate (\d+):\n\n\w+\|at (\S+):(\d+)\n(?:.*\n)*?\w+\|line: (.*)")
+
+
+def answers(request: Body) -> Step:
+    """Cluster by rule and function; look at some code, for some questions twice, then confirm everything."""
+    task = next(message["content"] for message in request["messages"] if message["role"] == "user")
+    asked = sum(message["role"] == "assistant" for message in request["messages"])
+    if "CLUSTERS" in task:
+        step = calls("submit_report", report=clusters(task))
+    elif asked < 1 + sha256(str(CANDIDATE.findall(task)).encode()).digest()[0] % 2:
+        step = calls("read_code", path=f"nothing{asked}.c")
+    else:
+        step = calls("submit_report", report=[confirmed(*found) for found in CANDIDATE.findall(task)])
+    return counted(step, request)
+
+
+def clusters(task: str) -> list[dict[str, object]]:
+    groups: dict[str, list[int]] = {}
+    for number, pattern, evidence in FINDING.findall(task):
+        called = CALLED.search(evidence)
+        groups.setdefault(f"{pattern} {called[1] if called else ''}", []).append(int(number))
+    return [{"verification": f"{name} does harm", "gids": gids} for name, gids in groups.items()]
+
+
+def confirmed(number: str, file: str, line: str, code: str) -> dict[str, object]:
+    texts = {name: "as it stands there" for name in ("preconditions", "trigger_path", "consequences", "suggestions")}
+    return {
+        "gid": int(number),
+        "has_risk": True,
+        **texts,
+        "evidence": [{"file": file, "line": int(line), "quote": code}],
+    }
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer(forever=answers) as running:
+        yield running
+
+
+@pytest.fixture
+def blobs(tmp_path: Path) -> Blobs:
+    return open_blobs(str(tmp_path / "blobs"), tmp_path / "cache")
+
+
+@pytest.fixture
+def group(server: ModelServer) -> ModelGroup:
+    return ModelGroup(model="m", base_url=server.url, profile="deepseek", prices=PRICES)
+
+
+@pytest.fixture
+def pipeline(
+    sqlite_url: str, open_stores: Callable[..., Store], blobs: Blobs, group: ModelGroup, tmp_path: Path
+) -> Iterator[Pipeline]:
+    facts = group.model_dump(mode="json") | {"api_key": "k"}
+    shared = Talks(open_stores(sqlite_url, durable=True), means_of({"m": facts}, tmp_path / "cache"))
+    pipeline = Pipeline(open_stores(sqlite_url), blobs, shared)
+    with pipeline.loop:
+        yield pipeline
+    shared.close()
+
+
+def tree(place: Path, files: Sequence[Path]) -> Path:
+    place.mkdir()
+    for file in files:
+        shutil.copy(file, place)
+    return place
+
+
+def verify(pipeline: Pipeline, root: Path) -> Total:
+    """Scan a tree, cluster and verify; return what that took."""
+    run = pipeline.do(root, kind="sec.agent", agent=AgentTask("", "m", Limits()))
+    with pipeline.store.read() as session:
+        return talks.total(session, run)
+
+
+def foresee(pipeline: Pipeline, group: ModelGroup, root: Path, **plan: Any) -> Estimate:
+    run = pipeline.run(pipeline.do(root))
+    chosen = Plan("m", group, Limits(), **plan)
+    return estimate(pipeline.store, pipeline.blobs, run, chosen, unpacked=root.parent / "sources")
+
+
+def prompt(found: Estimate) -> int:
+    return found.cluster.prompt + found.verify.prompt
+
+
+def test_on_three_trees_the_questions_take_within_a_quarter_of_what_was_said_before(
+    pipeline: Pipeline, group: ModelGroup, server: ModelServer, tmp_path: Path
+) -> None:
+    verify(pipeline, tree(tmp_path / "earlier", C_RULES[8:11]))
+    for number, files in enumerate((C_RULES[0:2], C_RULES[30:32], RUST_RULES[3:5])):
+        root, before = tree(tmp_path / str(number), files), len(server.requests)
+        said = foresee(pipeline, group, root)
+        assert len(server.requests) == before
+        taken = verify(pipeline, root)
+
+        assert said.verify.habit.seen >= 20
+        assert 0.75 <= prompt(said) / taken.prompt <= 1.25
+        assert said.verify.prompt_cost == pytest.approx(said.verify.prompt * PRICES.input / 1e6)
+        assert said.verify.completion_cost == pytest.approx(said.verify.completion * PRICES.output / 1e6)
+
+
+def test_what_is_remembered_costs_nothing(pipeline: Pipeline, group: ModelGroup, tmp_path: Path) -> None:
+    root = tree(tmp_path / "src", C_RULES[:1])
+    new = foresee(pipeline, group, root)
+    verify(pipeline, root)
+    known = foresee(pipeline, group, root)
+
+    assert (new.cluster.jobs, new.cluster.known, new.verify.known) == (1, 0, 0)
+    assert (known.cluster.known, known.verify.known) == (known.cluster.jobs, known.verify.jobs)
+    assert (prompt(known), known.verify.calls, known.verify.completion_cost) == (0, 0, 0.0)
+
+
+def test_until_enough_was_seen_habits_are_assumed_and_votes_are_asked_for_one_by_one(
+    pipeline: Pipeline, group: ModelGroup, server: ModelServer, tmp_path: Path
+) -> None:
+    root = tree(tmp_path / "src", C_RULES[31:32])
+    once = foresee(pipeline, group, root)
+    thrice = foresee(pipeline, group, root, votes=2, second_look=True)
+
+    assert server.requests == []
+    assert (once.verify.habit, once.ratio, once.priced) == (ASSUMED["verify"], 1.0, True)
+    assert once.verify.calls == once.verify.jobs * ASSUMED["verify"].rounds
+    assert 2 * once.verify.calls < thrice.verify.calls <= 3 * once.verify.calls
+
+
+def test_some_verifications_stand_for_many(pipeline: Pipeline, group: ModelGroup, tmp_path: Path) -> None:
+    root = tree(tmp_path / "src", C_RULES[8:10])
+    every = foresee(pipeline, group, root)
+    some = foresee(pipeline, group, root, sample=5)
+
+    assert (some.verify.jobs, some.verify.calls) == (every.verify.jobs, every.verify.calls)
+    assert some.verify.prompt != every.verify.prompt
+    assert 0.6 < some.verify.prompt / every.verify.prompt < 1.6
+
+
+def test_a_tree_in_which_nothing_was_found_takes_nothing(pipeline: Pipeline, group: ModelGroup, tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "none.c").write_text("int none(void)\n{\n    return 1;\n}\n")
+    said = foresee(pipeline, group, tmp_path / "src")
+
+    assert (said.candidates, said.plain, said.verify.jobs, prompt(said)) == (0, 0, 0, 0)
