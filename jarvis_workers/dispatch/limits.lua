@@ -5,7 +5,7 @@
 local MANY, CALM, RAISE = 100000, 100, 1.1
 local PAUSES, LONGEST_PAUSE = {0, 6, 24, 30}, 600
 -- A process is told of beginnings that are so near, and asks again before they have passed.
-local AHEAD = 0.25
+local AHEAD = 0.4
 -- Where there are fewer slots than processes, or some are left over, they go round.
 local ROUND_SECONDS, GOLDEN = 5, 0.618034
 local SPARE = 100

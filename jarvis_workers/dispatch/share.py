@@ -12,8 +12,6 @@ from typing import Any
 from jarvis_workers.platforms.limits import ModelLimits
 from jarvis_workers.platforms.pace import LONGEST_PAUSE, NEVER
 
-# A beginning that is so late is given up, or requests that were held up would come all at once.
-LATE_SECONDS = 0.05
 TOKENS_AT_ONCE = 256
 
 
@@ -44,7 +42,7 @@ class Share:
         self.inside = self.wave = 0
         self._slots_asked = self._starts_asked = False
         self._slots, self._ours_until, self._closed_until = 0, 0.0, 0.0
-        self._rates = limits.rates
+        self._rates, self.late = limits.rates, limits.late
         self._starts: deque[tuple[float, int]] = deque()
         self._news, self._told = News(), News()
         self._asked: Sequence[int] = ()
@@ -123,7 +121,8 @@ class Share:
         """Take in the answer to what was told."""
         there = (sent + received) / 2
         self._slots, self._ours_until = int(answer["granted"]), sent + self.lease_seconds
-        self.wave = int(answer["wave"])
+        if answer["wave"] != self.wave:
+            self.wave, self._news.answers = int(answer["wave"]), 0
         self._slots_asked, self._starts_asked = bool(answer["wants_slots"]), bool(answer["wants_starts"])
         if answer["closed"] > 0:
             self._closed_until = max(self._closed_until, there + answer["closed"])
@@ -136,8 +135,8 @@ class Share:
         self._news.add(self._told)
 
     def _may_begin(self, now: float) -> bool:
-        """Whether there is a beginning left, now or soon."""
-        while self._starts and self._starts[0][0] + LATE_SECONDS < now:
+        """Whether there is a beginning left, now or soon; those that nobody took in time are given up."""
+        while self._starts and self._starts[0][0] + self.late < now:
             _, expected = self._starts.popleft()
             self._news.debt -= expected
         return bool(self._starts) or not self._rates

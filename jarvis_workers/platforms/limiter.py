@@ -16,11 +16,17 @@ from jarvis_workers.platforms.limits import Limited, Limiter, ModelLimits
 from jarvis_workers.platforms.pace import Pace
 from jarvis_workers.platforms.tokens import Calibration
 
+TIMES_LATE = 3
+
 
 class Allowance(Protocol):
-    """How many may be on, and when the next; called by one at a time. A wave ends with a 429."""
+    """How many may be on, and when the next; called by one at a time. A wave ends with a 429.
+
+    Who begins later than `late` seconds after it was let in must wait again.
+    """
 
     wave: int
+    late: float
 
     def enter(self, now: float, tokens: int) -> float:
         """Let one in and return 0, or return how long to wait at most before asking again."""
@@ -61,6 +67,7 @@ class Turns:
                 wake.wait(self._nap(waiter))
                 wake.clear()
                 self._look(waiter)
+                self._go_back_if_late(waiter)
             yield waiter.turn
         finally:
             self._go(waiter)
@@ -76,6 +83,7 @@ class Turns:
                         await wake.wait()
                 wake.clear()
                 self._look(waiter)
+                self._go_back_if_late(waiter)
             yield waiter.turn
         finally:
             self._go(waiter)
@@ -114,7 +122,7 @@ class Turns:
             sooner = now + wait < first.look_at
             if wait <= 0:
                 self._line.popleft()
-                first.turn = Held(self, first, self._allowance.wave)
+                first.turn, first.let_in_at = Held(self, first, self._allowance.wave), now
             elif sooner or first is caller:
                 first.look_at = now + wait
             if first is not caller and (wait <= 0 or sooner):
@@ -132,6 +140,16 @@ class Turns:
                 self._serve(waiter)
             if not waiter.turn and self._now() >= waiter.deadline:
                 raise TimeoutError
+
+    def _go_back_if_late(self, waiter: "_Waiter") -> None:
+        """Be the first in the line again, if this one was let in, but held up; not for ever."""
+        with self._lock:
+            if waiter.turn and waiter.goes_back and self._now() - waiter.let_in_at > self._allowance.late:
+                waiter.turn, waiter.look_at = None, self._now()
+                waiter.goes_back -= 1
+                self._line.appendleft(waiter)
+                self._allowance.leave()
+                self._allowance.correct(-waiter.tokens)
 
     def _go(self, waiter: "_Waiter") -> None:
         """Leave, or give up."""
@@ -174,11 +192,11 @@ class Held:
 class _Waiter:
     """One in the line: `said` is what it said of its tokens, `tokens` what that is likely to mean."""
 
-    __slots__ = ("deadline", "look_at", "ring", "said", "tokens", "turn")
+    __slots__ = ("deadline", "goes_back", "let_in_at", "look_at", "ring", "said", "tokens", "turn")
 
     def __init__(self, ring: Callable[[], None], deadline: float, said: int, tokens: int) -> None:
         self.ring, self.deadline, self.said, self.tokens = ring, deadline, said, tokens
-        self.look_at = float("inf")
+        self.look_at, self.let_in_at, self.goes_back = float("inf"), 0.0, TIMES_LATE
         self.turn: Held | None = None
 
 

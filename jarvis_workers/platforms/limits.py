@@ -10,20 +10,23 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 MANY = 100_000
-PACE = 0.95
-# How much sooner than evenly requests may follow each other, in seconds, for limits of a second and of a minute.
+PACE = 0.94
+# How much sooner than evenly requests may follow each other, in seconds, for limits of a second and of a minute; and
+# how late one may be: what was held up must not come all at once.
 SOONER_SECOND, SOONER_MINUTE = 0.03, 2.0
+LATE_SECOND, LATE_MINUTE = 0.03, 0.8
 
 Counts = Literal["requests", "tokens"]
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """So many a second are begun on average; `sooner` is in seconds."""
+    """So many a second are begun on average; `sooner` and `late` are in seconds."""
 
     counts: Counts
     per_second: float
     sooner: float
+    late: float
 
     def cost(self, tokens: int) -> float:
         """Return the seconds that a request takes of it."""
@@ -51,12 +54,18 @@ class ModelLimits:
     @property
     def rates(self) -> tuple[Rate, ...]:
         """All limits on rates, in seconds."""
-        asked: tuple[tuple[Counts, float | None, int, float], ...] = (
-            ("requests", self.requests_per_second, 1, SOONER_SECOND),
-            ("requests", self.requests_per_minute, 60, SOONER_MINUTE),
-            ("tokens", self.tokens_per_minute, 60, SOONER_MINUTE),
+        second, minute = (SOONER_SECOND, LATE_SECOND), (SOONER_MINUTE, LATE_MINUTE)
+        asked: tuple[tuple[Counts, float | None, int, tuple[float, float]], ...] = (
+            ("requests", self.requests_per_second, 1, second),
+            ("requests", self.requests_per_minute, 60, minute),
+            ("tokens", self.tokens_per_minute, 60, minute),
         )
-        return tuple(Rate(counts, PACE * most / span, sooner) for counts, most, span, sooner in asked if most)
+        return tuple(Rate(counts, PACE * most / span, *slack) for counts, most, span, slack in asked if most)
+
+    @property
+    def late(self) -> float:
+        """After how many seconds a request that may begin must wait for its turn once more."""
+        return min((rate.late for rate in self.rates), default=float("inf"))
 
 
 class Turn(Protocol):

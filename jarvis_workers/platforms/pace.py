@@ -20,6 +20,7 @@ class Pace:
 
     def __init__(self, limits: ModelLimits) -> None:
         self.most = self.allowed = limits.most
+        self.late = limits.late
         self.inside = self.wave = 0
         self._refused = self._answers = 0
         self._closed_until = 0.0

@@ -9,7 +9,7 @@ from itertools import cycle
 
 import pytest
 
-from jarvis_workers.platforms.limiter import Gate
+from jarvis_workers.platforms.limiter import Gate, Turns
 from jarvis_workers.platforms.limits import PACE, SOONER_MINUTE, ModelLimits
 from jarvis_workers.platforms.pace import Pace
 
@@ -274,6 +274,72 @@ def test_what_is_used_again_and_again_is_what_is_expected() -> None:
         clock.now += 290
         with pytest.raises(TimeoutError), gate.slot(0):
             pass
+
+
+class Door:
+    """An allowance that lets in when it is open, one in `seconds`."""
+
+    wave, late = 0, 0.03
+
+    def __init__(self, clock: Clock, seconds: float = 0.0) -> None:
+        self.is_open = False
+        self.entered = self.left = self.corrected = 0
+        self._clock, self._seconds = clock, seconds
+
+    def enter(self, _: float, __: int) -> float:
+        if not self.is_open:
+            return float("inf")
+        self.entered += 1
+        self._clock.now += self._seconds
+        return 0.0
+
+    def leave(self) -> None:
+        self.left += 1
+
+    def correct(self, tokens: int) -> None:
+        self.corrected += tokens
+
+    def slow_down(self, now: float, wave: int, seconds: float | None) -> None:
+        raise AssertionError
+
+    def note_answer(self, wave: int) -> None:
+        raise AssertionError
+
+
+def let_in(door: Door, clock: Clock, held_up: float) -> None:
+    """Let in somebody who waits for an open door, and is then held up."""
+    turns = Turns(door, clock)
+
+    async def enter() -> None:
+        async with turns.slot_async(PATIENCE, tokens=9):
+            pass
+
+    async def story() -> None:
+        waiting = asyncio.create_task(enter())
+        await asyncio.sleep(0)
+        door.is_open = True
+        with turns.changing() as tokens:
+            assert tokens == [9]
+        clock.now += held_up
+        await waiting
+
+    asyncio.run(story())
+
+
+def test_who_is_held_up_too_long_waits_for_a_turn_once_more() -> None:
+    at_once, late = Door(soon := Clock()), Door(later := Clock())
+    let_in(at_once, soon, held_up=0.01)
+    let_in(late, later, held_up=0.05)
+
+    assert (at_once.entered, at_once.left, at_once.corrected) == (1, 1, 0)
+    assert (late.entered, late.left, late.corrected) == (2, 2, -9)
+
+
+def test_who_is_held_up_each_time_gets_in_all_the_same() -> None:
+    door = Door(clock := Clock(), seconds=0.05)
+    let_in(door, clock, held_up=0.0)
+
+    assert door.entered == door.left == 4
 
 
 def begin(limits: ModelLimits, *, seconds: float, tokens: int) -> list[float]:
