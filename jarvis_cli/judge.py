@@ -23,7 +23,7 @@ from jarvis_workers.service.baselines import of_run
 from jarvis_workers.service.export import write_whole
 from jarvis_workers.service.judging import Triage, kept_judgements
 from jarvis_workers.service.runs import find_run
-from jarvis_workers.service.sifting import Excerpts, Issue
+from jarvis_workers.service.sifting import Excerpts, Issue, Sheet
 from jarvis_workers.service.triagefile import read_triage, triage_text, would_lose
 from jarvis_workers.settings import load_settings
 from jarvis_workers.snapshots.blobs import Blobs
@@ -48,7 +48,7 @@ class Place:
             raise UsageError("name a run, such as last; see: jarvis runs list")
         return self.named
 
-    def findings(self) -> list[Issue]:
+    def sheet(self) -> Sheet:
         return sifting.findings_of(self.store, self.blobs, self.run)
 
 
@@ -97,7 +97,7 @@ def hand_out(place: Place, named: str) -> int:
 
 def mark(place: Place, marks: Sequence[tuple[str, bool, str]]) -> int:
     """Judge findings by name: all of them or none."""
-    findings = place.findings()
+    findings = place.sheet().findings
     said = [sifting.judgement(sifting.told(findings, named), verdict, reason) for named, verdict, reason in marks]
     judging.judge(place.store, said)
     return _done(f"{counted(len(said), 'finding')} judged")
@@ -105,14 +105,14 @@ def mark(place: Place, marks: Sequence[tuple[str, bool, str]]) -> int:
 
 def forget(place: Place, names: Sequence[str]) -> int:
     """Take back what was said of findings."""
-    findings = place.findings()
+    findings = place.sheet().findings
     judging.forget(place.store, [sifting.told(findings, named)["fingerprint"] for named in names])
     return _done(f"{counted(len(names), 'judgement')} taken back")
 
 
 def show(place: Place, *, as_json: bool) -> int:
     """List the findings."""
-    findings, known = place.findings(), kept_judgements(place.store)
+    findings, known = _listed(place), kept_judgements(place.store)
     if as_json:
         typer.echo(json.dumps([_row(issue, known.get(issue["fingerprint"])) for issue in findings], indent=2))
     else:
@@ -123,7 +123,7 @@ def show(place: Place, *, as_json: bool) -> int:
 def sit_down(place: Place, *, everything: bool) -> int:
     """Go through the findings with whoever is at the terminal; those that are judged only if `everything` is wanted."""
     known = kept_judgements(place.store)
-    each = sifting.one_each(place.findings())
+    each = sifting.one_each(_listed(place))
     open_ones = [pair for pair in each if everything or (_is_open(pair[0]) and pair[0]["fingerprint"] not in known)]
     if not open_ones:
         return _done(f"nothing is left to judge in run {place.run.id}; see it again with: --all")
@@ -140,6 +140,13 @@ def sit_down(place: Place, *, everything: bool) -> int:
         judging.judge(place.store, [judgement])
         said[judgement.fingerprint] = judgement
     return _done(_summed(place.run, said, len(findings)))
+
+
+def _listed(place: Place) -> list[Issue]:
+    sheet = place.sheet()
+    if sheet.not_listed:
+        typer.echo(f"not here: {counted(sheet.not_listed, 'finding')} that the report does not list", err=True)
+    return sheet.findings
 
 
 def _converse(sitting: Sitting, draw: Callable[[Show], str]) -> Iterator[Judgement]:

@@ -3,7 +3,7 @@
 import getpass
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
@@ -16,7 +16,7 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
-__all__ = ["Excerpts", "Issue", "findings_of", "judgement", "one_each", "told", "who"]
+__all__ = ["Excerpts", "Issue", "Sheet", "findings_of", "judgement", "one_each", "told", "who"]
 
 Issue = Mapping[str, Any]
 
@@ -25,7 +25,14 @@ STATUSES = ("confirmed", "review", "undecided", "heuristic", "dismissed", "suppr
 AHEAD = 20
 
 
-def findings_of(store: Store, blobs: Blobs, run: Run) -> list[Issue]:
+class Sheet(NamedTuple):
+    """The findings that a report lists, and how many of lower score it does not."""
+
+    findings: list[Issue]
+    not_listed: int
+
+
+def findings_of(store: Store, blobs: Blobs, run: Run) -> Sheet:
     """Return what the report of a run lists, the worst first; what it sets aside comes last.
 
     What a comment in the code suppresses is not among it: whoever wrote that has judged already.
@@ -35,7 +42,7 @@ def findings_of(store: Store, blobs: Blobs, run: Run) -> list[Issue]:
     body = read_body(store, blobs, run)
     external = [one for one in body.get("suppressed", ()) if one["suppression"]["kind"] == "external"]
     found = [*body["issues"], *body.get("dismissed", ()), *(one | {"status": "suppressed"} for one in external)]
-    return sorted(found, key=_worst_first)
+    return Sheet(sorted(found, key=_worst_first), body["summary"].get("not_listed", 0))
 
 
 def one_each(findings: Iterable[Issue]) -> Iterator[tuple[Issue, list[int]]]:
