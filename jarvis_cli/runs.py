@@ -11,6 +11,8 @@ import typer
 from jarvis_cli import answer, exits
 from jarvis_cli.carry import carry_out
 from jarvis_cli.deliver import Delivery, counted, deliver, delivery, exit_code, summary, write_report
+from jarvis_cli.diff import EXAMPLES as DIFF_EXAMPLES
+from jarvis_cli.diff import diff
 from jarvis_cli.following import following
 from jarvis_cli.options import Budget, Form, Output, Quiet
 from jarvis_cli.progress import describe, display
@@ -240,6 +242,9 @@ def report(run: RunId, output: Output = None, form: Form = None) -> int:
         body = reports.read_body(store, blobs, chosen)
         write_report(reports.compose(store, blobs, chosen, body, asked.form), asked.output)
     return exit_code(chosen, body, None) if chosen.ended else exits.INCOMPLETE
+
+
+app.command(epilog=DIFF_EXAMPLES)(diff)
 
 
 @app.command()

@@ -12,7 +12,7 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.earlier import read_result
 from jarvis_workers.steps.profile import merge
 from jarvis_workers.steps.write_report import REPORT, load, report_body
-from jarvis_workers.store import artifacts, jobs, stages, talks, verdicts
+from jarvis_workers.store import artifacts, calls, jobs, stages, talks, verdicts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
@@ -73,7 +73,7 @@ def compose(store: Store, blobs: Blobs, run: Run, body: dict[str, Any], form: st
         shown = [*body["issues"], *body.get("dismissed", ())]
         body = body | {"excerpts": read_excerpts(blobs, run.snapshot_id, shown)}
     profile = {"profile": read_profile(store, blobs, run)} if has_profile(run) else {}
-    return FORMATS[form](body, run_part(store, run) | profile)
+    return FORMATS[form](body, _with_calls(store, run, run_part(store, run)) | profile)
 
 
 def has_profile(run: Run) -> bool:
@@ -92,6 +92,15 @@ def _model(run: Run, taken: talks.Total) -> dict[str, Any]:
     numbers = taken._asdict()
     del numbers["cost"]
     return {"group": run.options["model_group"], **numbers, "seconds": round(taken.seconds, 3)}
+
+
+def _with_calls(store: Store, run: Run, part: dict[str, Any]) -> dict[str, Any]:
+    """Say of the model, where one was asked, what each stage took and how long answers took."""
+    if not part["model"]:
+        return part
+    with store.read() as session:
+        taken = {"by_stage": calls.by_stage(session, run.id), "latency": calls.latency(session, run.id)}
+    return part | {"model": part["model"] | taken}
 
 
 def _stage(stage: StageProgress) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any
 from jarvis_workers.sec.report.escape import visible
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.told import told_by
-from jarvis_workers.sec.report.verdicts import MEANS, TEXTS, WORDS, said_against
+from jarvis_workers.sec.report.verdicts import MEANS, TEXTS, WORDS, missed_canary, said_against
 
 __all__ = ["render_junit"]
 
@@ -46,7 +46,8 @@ def render_junit(body: Body, run: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _gaps(summary: Body) -> Issues:
-    gaps: Issues = summary["not_checked"]
+    missed = [{"file": "the known bug", "reason": f"{what} {means}"} for what, means in missed_canary(summary)]
+    gaps: Issues = [*missed, *summary["not_checked"]]
     return gaps if gaps or summary["scanned_files"] else [{"file": "the tree", "reason": "it has no source file"}]
 
 

@@ -54,7 +54,7 @@ def _verdict(summary: Body) -> Iterator[str]:
     if has_verdicts(summary):
         first, rest = lead(summary)
         yield f"**{first}** {rest}"
-        yield from (f"> **{what}** {means}" for what, means in warnings(summary))
+        yield from (f"> **{what}** {prose(means)}" for what, means in warnings(summary))
     else:
         yield _fired(summary)
     yield from _not_listed(summary)

@@ -26,6 +26,7 @@ from jarvis_workers.sec.report.sarif_results import (
 )
 from jarvis_workers.sec.report.sarif_rules import describe, taxonomy
 from jarvis_workers.sec.report.told import told_by
+from jarvis_workers.sec.report.verdicts import missed_canary
 
 __all__ = ["NAMED_MAX", "render_sarif"]
 
@@ -38,6 +39,7 @@ NOTIFICATIONS = {
     "not-checked": "A file was not checked.",
     "not-listed": "Findings are not listed.",
     "unused-suppression": "A comment suppresses nothing.",
+    "canary-missed": "A known bug was not confirmed.",
 }
 REPOSITORY = re.compile(r"(?P<address>\w[\w+.-]*://.+|[\w.-]+@[\w.-]+:.+)@(?P<commit>[0-9a-f]{40}(?:[0-9a-f]{24})?)")
 
@@ -92,10 +94,11 @@ def _cut(body: Mapping[str, Any], listed: Sequence[Numbered]) -> Part:
 def _invocation(summary: Mapping[str, Any], cut: Mapping[str, int], run: Mapping[str, Any]) -> Part:
     """A run that is not done, or that left something out, has not succeeded."""
     times = {"startTimeUtc": run.get("created_at"), "endTimeUtc": run.get("ended_at")}
+    missed = [_note("canary-missed", "error", f"{what} {means}") for what, means in missed_canary(summary)]
     return {
-        "executionSuccessful": not summary["not_checked"] and run.get("state", "done") == "done",
+        "executionSuccessful": not (summary["not_checked"] or missed) and run.get("state", "done") == "done",
         **{name: moment.replace("+00:00", "Z") for name, moment in times.items() if moment},
-        "toolExecutionNotifications": [*_gaps(summary["not_checked"]), *_remarks(summary, cut)],
+        "toolExecutionNotifications": [*missed, *_gaps(summary["not_checked"]), *_remarks(summary, cut)],
     }
 
 

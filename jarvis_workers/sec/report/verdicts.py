@@ -16,6 +16,7 @@ __all__ = [
     "counts",
     "has_verdicts",
     "lead",
+    "missed_canary",
     "rank",
     "said_against",
     "took",
@@ -50,7 +51,8 @@ TEXTS = {
 
 def has_verdicts(summary: Body) -> bool:
     """Tell whether a model was asked about any of the findings."""
-    return bool(summary.get("dismissed") or set(summary.get("by_status", ())) - {"heuristic"})
+    judged = set(summary.get("by_status", ())) - {"heuristic"}
+    return bool(judged or summary.get("dismissed") or summary.get("canary"))
 
 
 def rank(issue: Body) -> int:
@@ -82,9 +84,19 @@ def lead(summary: Body) -> tuple[str, str]:
 
 def warnings(summary: Body) -> Iterator[tuple[str, str]]:
     """Yield what must not be overlooked beside the confirmed findings: how many, and what that means."""
+    yield from missed_canary(summary)
     for status, number in counts(summary).items():
         if status in ("review", "undecided", "heuristic"):
             yield f"{WORDS[status].capitalize()}: {counted(number, 'finding')}.", MEANS[status]
+
+
+def missed_canary(summary: Body) -> Iterator[tuple[str, str]]:
+    """Say that a known bug was put among the candidates and not confirmed, where that is so."""
+    canary = summary.get("canary")
+    if canary and canary["status"] != "confirmed":
+        status = WORDS.get(canary["status"], canary["status"])
+        why = f" ({canary['reason']})" if canary.get("reason") else ""
+        yield "The known bug was missed.", f"It is {status}{why}: do not trust the verdicts of this run."
 
 
 def said_against(issue: Body) -> str:

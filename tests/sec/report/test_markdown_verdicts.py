@@ -1,11 +1,12 @@
 """The Markdown of a report with verdicts: what a person must act on first, and nothing open that reads as safe."""
 
 import re
+from xml.etree import ElementTree
 
 import pytest
 from markdown_it import MarkdownIt
 
-from jarvis_workers.sec.report import render_markdown
+from jarvis_workers.sec.report import FORMATS, render_markdown
 from tests.sec.verdicts import COPY, EVERY, NO_RISK, OPEN_END, RISK, RUN, hostile, judged_body, like
 
 
@@ -85,6 +86,22 @@ def test_dismissed_findings_that_are_not_listed_are_counted():
     body["summary"]["dismissed"] = 31
 
     assert "Not listed: 30 dismissed findings." in "".join(render_markdown(body, RUN))
+
+
+@pytest.mark.parametrize("status", ["confirmed", "dismissed", "undecided"])
+@pytest.mark.parametrize("found", [[], [(COPY, RISK)]])
+def test_a_known_bug_that_was_missed_is_told_before_all_else_in_every_format(status, found):
+    body = judged_body(*found)
+    body["summary"]["canary"] = {"status": status, "reason": "votes differ <b>"}
+    said = {form: "".join(render(body, RUN)) for form, render in FORMATS.items() if form != "json"}
+
+    missed = status != "confirmed"
+    assert all(("The known bug was missed" in text) == missed for text in said.values())
+    assert ('"executionSuccessful":false' in said["sarif"]) == missed
+    assert (len(ElementTree.fromstring(said["junit"].encode()).findall(".//error")) == 1) == missed
+    if missed:
+        assert f"> **The known bug was missed.** It is {status} (votes differ &lt;b&gt;): do not" in said["markdown"]
+        assert said["markdown"].index("known bug") < said["markdown"].index("## ")
 
 
 def test_what_no_model_has_looked_at_is_told_apart():

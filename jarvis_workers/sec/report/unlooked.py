@@ -1,0 +1,61 @@
+"""Say why a run may have a finding and not tell: its rule was off, its file was not scanned, its score was too low.
+
+A finding that a later run does not have is fixed only where none of this holds.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["WHOLE", "Looked", "unlooked"]
+
+Body = Mapping[str, Any]
+# The states of a run that has looked at everything, or says by name at what not.
+WHOLE = ("done", "incomplete")
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What a run was to look at; `scanned` returns which of some files are in its snapshot."""
+
+    state: str
+    min_confidence: float
+    off: Collection[str]
+    scanned: Callable[[Collection[str]], Collection[str]]
+
+
+def unlooked(before: Body, after: Body, looked: Looked) -> Callable[[Body], str | None]:
+    """Return what says of a finding of `before` why `after` may have it, too, and not tell; None where it is gone."""
+    summary = after["summary"]
+    gaps = {gap["file"]: gap["reason"] for gap in summary["not_checked"]}
+    excluded = {tree["path"]: tree["reason"] for tree in summary["excluded"]}
+    least = min((issue["score"] for issue in after["issues"]), default=0.0) if summary.get("not_listed") else 0.0
+    left_out = _left_out(before, after, looked)
+
+    def reason(issue: Body) -> str | None:
+        if looked.state not in WHOLE:
+            return f"the run is {looked.state}"
+        if issue["pattern"] in looked.off:
+            return "its rule is off"
+        if issue["confidence"] < looked.min_confidence:
+            return "below the least confidence asked for"
+        if issue["score"] <= least:
+            return "not among the findings of highest score that are listed"
+        return gaps.get(issue["file"]) or _within(issue["file"], excluded) or left_out(issue["file"])
+
+    return reason
+
+
+def _within(file: str, excluded: Mapping[str, str]) -> str | None:
+    """Return why a directory above the file was not entered."""
+    above = (file[:place] for place, letter in enumerate(file) if letter == "/")
+    return next((excluded[tree] for tree in above if tree in excluded), None)
+
+
+def _left_out(before: Body, after: Body, looked: Looked) -> Callable[[str], str | None]:
+    """A file that is not in the snapshot may be left out if, for any reason, more files are than before."""
+    olds, news = (Counter(body["summary"]["left_out"]) for body in (before, after))
+    reasons = "; ".join(news - olds)
+    scanned = looked.scanned({issue["file"] for issue in before["issues"]}) if reasons else ()
+    return lambda file: f"may be left out: {reasons}" if reasons and file not in scanned else None

@@ -1,0 +1,46 @@
+"""What the model calls of a run took, stage by stage and by the time of an answer: for reports. `talks` keeps them."""
+
+from typing import Any
+
+from sqlalchemy import Float, cast, func, select
+from sqlmodel import Session
+
+from jarvis_workers.store.tables import JOB, MODEL_CALL
+
+__all__ = ["BOUNDS", "by_stage", "latency"]
+
+# Seconds at which a part of the scale of times ends; the last part has no end.
+BOUNDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
+
+
+def by_stage(session: Session, run_id: str) -> dict[str, dict[str, Any]]:
+    """Return what each stage took: calls, tokens, dollars and seconds."""
+    tokens = [func.sum(MODEL_CALL.c[name]).label(name) for name in ("prompt", "cached", "completion")]
+    taken = [cast(func.sum(MODEL_CALL.c[name]), Float(53)).label(name) for name in ("cost", "seconds")]
+    chosen = select(JOB.c.stage, func.count().label("calls"), *tokens, *taken)
+    joined = chosen.join(JOB, JOB.c.id == MODEL_CALL.c.job_id).where(MODEL_CALL.c.run_id == run_id)
+    return {
+        row.stage: {
+            **{name: int(getattr(row, name)) for name in ("calls", "prompt", "cached", "completion")},
+            "cost": round(row.cost, 6),
+            "seconds": round(row.seconds, 3),
+        }
+        for row in session.execute(joined.group_by(JOB.c.stage).order_by(JOB.c.stage))
+    }
+
+
+def latency(session: Session, run_id: str) -> list[dict[str, Any]]:
+    """Return how many answers came within so many seconds, from the first part of the scale that has any to the last.
+
+    Answers that were remembered took no time, and do not count.
+    """
+    seconds, ends = MODEL_CALL.c.seconds, (*BOUNDS, None)
+    starts = (None, *BOUNDS)
+    within = [
+        func.count().filter(*([seconds > low] if low else []), *([seconds <= high] if high else []))
+        for low, high in zip(starts, ends, strict=True)
+    ]
+    asked = select(*within).where(MODEL_CALL.c.run_id == run_id, MODEL_CALL.c.tries > 0)
+    found = [{"to": end, "calls": number} for end, number in zip(ends, session.execute(asked).one(), strict=True)]
+    there = [place for place, one in enumerate(found) if one["calls"]]
+    return found[there[0] : there[-1] + 1] if there else []

@@ -1,0 +1,131 @@
+"""`jarvis runs diff A B`: what two real scans differ in, and what the second has not looked at."""
+
+import json
+
+import pytest
+
+from tests.cli.commands import COPY, SYSTEM
+
+
+@pytest.fixture
+def tree(jarvis):
+    return jarvis.tree("tree", {"a.c": COPY, "lib/b.c": SYSTEM})
+
+
+def scan(jarvis, tree, *options):
+    return json.loads(jarvis("sec", "fast", "-p", tree, "--format", "json", *options).out)["run"]["id"]
+
+
+def diff(jarvis, *args):
+    ended = jarvis("runs", "diff", *args, "--format", "json")
+    assert ended.code == 0
+    return json.loads(ended.out)
+
+
+def test_an_edit_is_told_as_what_is_new_and_what_is_fixed(jarvis, tree):
+    first = scan(jarvis, tree)
+    (tree / "a.c").write_text("// moved\n" + SYSTEM)
+    second = scan(jarvis, tree)
+    found = diff(jarvis, first, second)
+    back = diff(jarvis, second, first)
+
+    assert {one["file"] for one in found["new"]} == {one["file"] for one in found["fixed"]} == {"a.c"}
+    assert "strcpy" in found["fixed"][0]["evidence"]
+    assert found["summary"]["unchanged"] > 0
+    assert [one["fingerprint"] for one in back["new"]] == [one["fingerprint"] for one in found["fixed"]]
+    assert diff(jarvis, first, first)["summary"] == {
+        "new": 0,
+        "changed": 0,
+        "fixed": 0,
+        "not_checked": 0,
+        "unchanged": found["summary"]["unchanged"] + found["summary"]["fixed"],
+    }
+
+
+def test_a_file_that_is_gone_is_fixed_and_one_that_could_not_be_read_is_not_checked(jarvis, tree):
+    first = scan(jarvis, tree)
+    (tree / "a.c").unlink()
+    deleted = diff(jarvis, first, scan(jarvis, tree))
+    (tree / "a.c").symlink_to("nowhere")
+    broken = diff(jarvis, first, scan(jarvis, tree))
+
+    assert (deleted["summary"]["fixed"] > 0, deleted["summary"]["not_checked"]) == (True, 0)
+    assert (broken["summary"]["fixed"], {one["reason"] for one in broken["not_checked"]}) == (
+        0,
+        {"broken symbolic link"},
+    )
+    assert "has not checked 1 of its files" in broken["notes"][0]
+
+
+def test_what_the_second_scan_was_not_to_look_at_is_not_fixed(jarvis, tree):
+    first = scan(jarvis, tree)
+
+    def reasons(*options):
+        found = diff(jarvis, first, scan(jarvis, tree, *options))
+        assert found["summary"]["fixed"] == 0
+        return {one["reason"] for one in found["not_checked"] if one["file"] == "lib/b.c"}
+
+    assert reasons("--exclude", "lib/b.c") == {"may be left out: excluded by --exclude"}
+    assert reasons("--exclude-rules", "command_execution,scanf_no_width") == {"its rule is off"}
+
+
+def test_a_run_that_is_not_over_has_fixed_nothing(jarvis, tree):
+    found = diff(jarvis, scan(jarvis, tree), jarvis.submit(tree, paused=True))
+
+    assert {one["reason"] for one in found["not_checked"]} == {"the run is paused"}
+    assert found["notes"][0] == "the later run is paused: it has not looked at everything"
+
+
+def test_a_comment_that_suppresses_changes_what_is_said_of_a_finding(jarvis, tree):
+    first = scan(jarvis, tree)
+    (tree / "a.c").write_text(f"// jarvis-ignore: sized\n{COPY}")
+
+    changed = diff(jarvis, first, scan(jarvis, tree))["changed"]
+    assert {(one["file"], one["was"], one["is"]) for one in changed} == {("a.c", "heuristic", "suppressed")}
+
+
+def test_the_exit_code_says_whether_something_severe_is_new_or_not_known(jarvis, tree):
+    first = scan(jarvis, tree)
+    same = scan(jarvis, tree)
+    (tree / "c.c").write_text("void f(char *d) { gets(d); }\n")
+    worse = scan(jarvis, tree)
+    (tree / "c.c").unlink()
+    (tree / "c.c").symlink_to("nowhere")
+    partial = scan(jarvis, tree)
+
+    assert jarvis("runs", "diff", first, worse).code == 0
+    assert jarvis("runs", "diff", first, worse, "--fail-on", "high").code == 1
+    assert jarvis("runs", "diff", first, same, "--fail-on", "low").code == 0
+    assert jarvis("runs", "diff", first, partial).code == 0
+    assert jarvis("runs", "diff", first, partial, "--fail-on", "low").code == 3
+
+
+def test_it_is_written_to_a_file_or_the_terminal_and_what_makes_no_sense_is_refused(jarvis, tree):
+    run = scan(jarvis, tree)
+    shown = jarvis("runs", "diff", run, "last")
+    jarvis("runs", "diff", run, "last", "--format", "markdown", "-o", "d.md")
+
+    assert shown.out.splitlines()[1].startswith("0 new, 0 with another verdict, 0 fixed, 0 not checked, ")
+    assert (jarvis.place / "d.md").read_text().startswith("# Two runs compared\n")
+    for options, says in (
+        (("--format", "xml"), '--format: "xml" is not one of text, json, markdown'),
+        (("--fail-on", "dire"), '--fail-on: "dire" is not one of low, medium, high'),
+    ):
+        ended = jarvis("runs", "diff", run, run, *options)
+        assert (ended.code, ended.line) == (2, f"jarvis: {says}")
+
+
+def test_a_run_that_lists_only_what_was_new_is_not_compared(jarvis, tree):
+    jarvis("sec", "fast", "-p", tree, "-o", "r.json")
+    second = scan(jarvis, tree, "--baseline", "r.json")
+    ended = jarvis("runs", "diff", second, second)
+
+    assert ended.code == 2
+    assert ended.line.endswith("lists only what was new to its own baseline; compare runs without --baseline")
+
+
+def test_help_shows_how(jarvis):
+    shown = jarvis("runs", "diff", "--help").out
+
+    assert "jarvis runs diff 1f3a last --fail-on high" in shown
+    assert "diff" in jarvis("runs", "--help").out
