@@ -97,7 +97,9 @@ class GivenUp(JarvisError):
 
 
 class ModelError(JarvisError):
-    """A model gave no answer that can be used."""
+    """A model gave no answer that can be used; `tries` is how often it was asked for one."""
+
+    tries = 1
 
 
 class ModelRefused(ModelError):

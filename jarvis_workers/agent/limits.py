@@ -61,6 +61,11 @@ class Spent:
         self.cost += reply.cost
         self.seconds += reply.seconds
 
+    def add_failure(self, tries: int) -> None:
+        """Take in a question that was not answered: who fails has asked as well."""
+        self.asks += 1
+        self.retries += tries - 1
+
     def add_outcome(self, outcome: Outcome) -> None:
         self.seconds += outcome.seconds
 

@@ -93,10 +93,10 @@ class Agent:
         yield self.tell(events.BEFORE_MODEL_CALL, message=message)
         try:
             reply: Reply = yield Ask(request or self.request())
-        except ModelRefused as error:
-            raise AgentStopped(Reason.REFUSED, str(error)) from error
         except ModelError as error:
-            raise AgentStopped(Reason.UNAVAILABLE, str(error)) from error
+            self.spent.add_failure(error.tries)
+            why = Reason.REFUSED if isinstance(error, ModelRefused) else Reason.UNAVAILABLE
+            raise AgentStopped(why, str(error)) from error
         self.spent.add_reply(reply)
         yield self.tell(events.AFTER_MODEL_CALL, message=message, response=reply.content)
         return reply

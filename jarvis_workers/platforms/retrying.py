@@ -77,6 +77,12 @@ async def insist_async(attempt: Callable[[float], Awaitable[T]], patience: Patie
 
 def told(error: Exception, patience: Patience) -> ModelError:
     """Return the error that others know."""
+    known = _told(error, patience)
+    known.tries = max(patience.tries, 1)
+    return known
+
+
+def _told(error: Exception, patience: Patience) -> ModelError:
     times = f" (asked {patience.tries} times)" if patience.tries > 1 else ""
     if isinstance(error, Refused) and not is_worth_another(error):
         return ModelRefused(f"the model cannot be asked: {error}")

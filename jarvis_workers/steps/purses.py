@@ -8,6 +8,7 @@ nothing waits as long as something may come back; then the run is paused, and no
 import asyncio
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 
@@ -32,11 +33,15 @@ MARGIN = 1.25
 
 
 class Purse:
-    """What the conversations of a run may spend in this process; `talks` are those that are on."""
+    """What the conversations of a run may spend in this process; `talks` are those that are on.
+
+    How well prompts are estimated, they learn together: `calibrations` are by model.
+    """
 
     def __init__(self, store: Store, run_id: str, told: threading.Event, clock: Callable[[], float]) -> None:
         self.run_id, self.talks = run_id, 0
         self.budget: Budget | None = None
+        self.calibrations: defaultdict[str, Calibration] = defaultdict(Calibration)
         self._store, self._told, self._clock = store, told, clock
         self._is_known = False
         self._free = self._aside = self._unsaved = 0
@@ -168,7 +173,6 @@ class Paying:
     def __init__(self, platform: Platform, job: Claimed, purse: Purse, prices: Prices) -> None:
         self.name, self.model, self.profile = platform.name, platform.model, platform.profile
         self._platform, self._job, self._purse, self._prices = platform, job, purse, prices
-        self._calibration = Calibration()
 
     def ask(self, request: Request, hear: Hear | None = None) -> Reply:
         raise ModelUnavailable("the conversation of a job is asked in its loop")
@@ -190,11 +194,12 @@ class Paying:
             taken = amount_of(budget.unit, reply.usage, reply.cost)
         finally:
             self._purse.settle(worst, taken)
-        self._calibration = self._calibration.learn(estimated, reply.usage.prompt)
+        known = self._purse.calibrations
+        known[self.model] = known[self.model].learn(estimated, reply.usage.prompt)
         return reply
 
     def _worst(self, unit: Unit, estimated: int) -> int:
         """Return what an answer takes at most: its prompt, with some room for what was not estimated well."""
-        prompt = round(MARGIN * self._calibration.tokens(estimated))
+        prompt = round(MARGIN * self._purse.calibrations[self.model].tokens(estimated))
         usage = Usage(prompt, self.profile.answer_tokens)
         return max(amount_of(unit, usage, cost_of(usage, self._prices)), 1)

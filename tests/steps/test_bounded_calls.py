@@ -1,0 +1,136 @@
+"""Whatever goes wrong, a job asks its model rounds + questions for a report + 3 times at most, tries included."""
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jarvis_workers.agent.limits import Limits
+from jarvis_workers.service.submit import AgentTask
+from jarvis_workers.snapshots.blobs import open_blobs
+from jarvis_workers.steps.means import means_of
+from jarvis_workers.steps.talks import Talks
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.tables import RUN
+from tests.agents.server import Body, ModelServer, Step, calls, cuts, fails, garbles, resets, says, truncates
+from tests.steps.pipeline import Pipeline
+
+LIMITS = Limits(rounds=4)
+MOST = LIMITS.rounds + LIMITS.reasks + LIMITS.retries
+ONE = "#include <string.h>\nvoid one(char *a, char *b)\n{\n    strcpy(a, b);\n}\n"
+TWO = ONE + "#include <stdlib.h>\nint other(const char *text)\n{\n    return atoi(text);\n}\n"
+CLUSTERS = "Group the "
+SOON = {"retry_after": "0.001"}
+_paths = count()
+
+
+def item(gid: int, **about: Any) -> dict[str, Any]:
+    return {"gid": gid, "has_risk": False, "evidence": [{"file": "a.c", "line": 4, "quote": "strcpy(a, b);"}], **about}
+
+
+def reports(*items: dict[str, Any]) -> Callable[[], Step]:
+    return lambda: calls("submit_report", report=list(items))
+
+
+ALWAYS: dict[str, Callable[[], Step]] = {
+    "401": lambda: fails(401),
+    "429": lambda: fails(429, **SOON),
+    "500": lambda: fails(500, **SOON),
+    "cut off": truncates,
+    "two calls": lambda: Step(content=None, calls=(("read_code", "{}"), ("read_code", "{}"))),
+    "bad arguments": lambda: Step(content=None, calls=(("read_code", '{"path": '),)),
+    "no such tool": lambda: calls("write_code", path="a.c"),
+    "nothing": lambda: says(""),
+    "prose": lambda: says("I am quite sure."),
+    "looks on and on": lambda: calls("read_code", path=f"{next(_paths)}.c"),
+    "no verdict": reports(),
+    "another's verdict": reports(item(99)),
+    "two verdicts": reports(item(1), item(1, has_risk=True)),
+    "empty fields": reports(item(1, has_risk=True)),
+    "invented quote": reports(item(1, evidence=[{"file": "a.c", "line": 1, "quote": "never"}])),
+    "dismissed": reports(item(1)),
+}
+SLOW: dict[str, Callable[[], Step]] = {"reset": resets, "cut": cuts, "half a JSON": garbles}
+
+
+class Asked:
+    """A model that does as it is told, and counts how often it is asked about clusters, and about candidates."""
+
+    def __init__(self, answer: Callable[[], Step]) -> None:
+        self.answer = answer
+        self.clustering = self.verifying = 0
+
+    def __call__(self, request: Body) -> Step:
+        if CLUSTERS in str(request["messages"]):
+            self.clustering += 1
+        else:
+            self.verifying += 1
+        return self.answer()
+
+
+@pytest.fixture
+def judge(
+    tmp_path: Path, sqlite_url: str, open_stores: Callable[..., Store]
+) -> Iterator[Callable[[str, Callable[[], Step]], Asked]]:
+    """Judge a file with a model that answers so; five votes, and a second look."""
+    opened: list[Talks] = []
+
+    def do(code: str, answer: Callable[[], Step]) -> Asked:
+        (tmp_path / "src").mkdir()
+        (tmp_path / "src" / "a.c").write_text(code)
+        asked = Asked(answer)
+        with ModelServer(forever=asked) as server:
+            group = {"model": "m", "base_url": server.url, "profile": "deepseek", "api_key": "k"}
+            opened.append(Talks(open_stores(sqlite_url, durable=True), means_of({"m": group}, tmp_path / "cache")))
+            pipeline = Pipeline(open_stores(sqlite_url), open_blobs(str(tmp_path / "b"), tmp_path / "c"), opened[0])
+            with pipeline.loop:
+                run = pipeline.start(tmp_path / "src", kind="sec.agent", agent=AgentTask("", "m", LIMITS))
+                options = {**pipeline.run(run).options, "votes": 5, "second_look": True}
+                with pipeline.store.write() as session:
+                    session.execute(RUN.update().values(options=json.dumps(options)))
+                pipeline.go_on(run)
+        return asked
+
+    yield do
+    for shared in opened:
+        shared.close()
+
+
+@pytest.mark.parametrize("fault", ALWAYS)
+def test_a_verification_is_bounded_whatever_the_model_does(
+    judge: Callable[[str, Callable[[], Step]], Asked], fault: str
+) -> None:
+    asked = judge(ONE, ALWAYS[fault])
+
+    assert asked.clustering == 0
+    assert 1 <= asked.verifying <= MOST
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_verification_is_bounded_in_any_mixture_of_faults(
+    judge: Callable[[str, Callable[[], Step]], Asked], seed: int
+) -> None:
+    chance = random.Random(seed)
+    asked = judge(ONE, lambda: chance.choice(list(ALWAYS.values()))())
+
+    assert 1 <= asked.verifying <= MOST
+
+
+@pytest.mark.parametrize("fault", ["500", "cut off", "prose", "no verdict", "looks on and on", "401"])
+def test_clustering_is_bounded_whatever_the_model_does(
+    judge: Callable[[str, Callable[[], Step]], Asked], fault: str
+) -> None:
+    asked = judge(TWO, ALWAYS[fault])
+
+    assert 1 <= asked.clustering <= MOST
+    assert asked.verifying <= 2 * MOST
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("fault", SLOW)
+def test_faults_of_the_line_are_bounded_too(judge: Callable[[str, Callable[[], Step]], Asked], fault: str) -> None:
+    assert 1 <= judge(ONE, SLOW[fault]).verifying <= MOST
