@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Issue = dict[str, Any]
 CHUNK = 500
 NOT_REACHED = "it was not verified before the run ended"
+JUDGED_TRUE = "a model dismisses what a person has judged true"
 NOT_CHOSEN = "it is not among the {:,} of highest score (--max-findings)"
 TEXTS = ("preconditions", "trigger_path", "consequences", "suggestions")
 
@@ -63,6 +64,8 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
             number, verification = about.get(gid, (None, ""))
             nothing = NOT_CHOSEN.format(most) if most and chosen and gid not in chosen else NOT_REACHED
             said = found.get(gid) or nothing_said(reasons.get(gid, nothing))
+            if issue.get("judged") and said["status"] == "dismissed":
+                said = said | {"status": "review", "reason": JUDGED_TRUE}
             yield issue | said | {"verification": verification, "cluster": number}
 
 

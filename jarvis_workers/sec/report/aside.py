@@ -45,7 +45,7 @@ class Aside:
     def counted(self, numbered: Iterable[Numbered], min_confidence: float) -> Iterator[Numbered]:
         """Yield what counts, and what is too unsure to; the caller tells them apart by the same confidence."""
         for gid, found in numbered:
-            quiet = found.suppressed is not None or self._has_verdicts(found, False)
+            quiet = found.suppressed is not None or self._is_judged(found, False)
             if self.left is not None and (quiet or found.confidence < min_confidence):
                 self._hidden[_fingerprint(found)] += 1
             if found.confidence < min_confidence:
@@ -54,7 +54,7 @@ class Aside:
                 self._suppress(gid, found)
             elif self._is_known(found):
                 continue
-            elif self.statuses and self.statuses.get(gid) == "dismissed":
+            elif self.statuses and self.statuses.get(gid) == "dismissed" and not self._is_judged(found, True):
                 self._dismiss(gid, found)
             else:
                 yield gid, found
@@ -67,9 +67,9 @@ class Aside:
 
     def mark(self, found: Described) -> dict[str, Any]:
         """Return what an entry says of a finding that was judged true."""
-        return {"judged": True} if self._has_verdicts(found, True) else {}
+        return {"judged": True} if self._is_judged(found, True) else {}
 
-    def _has_verdicts(self, found: Described, verdict: bool) -> bool:
+    def _is_judged(self, found: Described, verdict: bool) -> bool:
         said = self.judged.get(_fingerprint(found)) if self.judged else None
         return said is not None and said.verdict is verdict
 

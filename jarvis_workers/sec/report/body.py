@@ -168,6 +168,8 @@ def _counted(
         findings.severities[severity] += 1
         if findings.aside.statuses is not None:
             status = findings.aside.statuses.get(gid, UNDECIDED)
+            # Nobody's word is set aside by a model's.
+            status = REVIEW if status == DISMISSED else status
             findings.statuses[status] += 1
             findings.at_risk[severity] += status in AT_RISK
         names.append(_full_id(found))
