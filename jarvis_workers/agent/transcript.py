@@ -26,7 +26,7 @@ class Log(Protocol):
     """A place that lines are appended to."""
 
     def lines(self) -> list[bytes]:
-        """Return what was appended so far, without line ends."""
+        """Return what was appended before it was opened, without line ends."""
         ...
 
     def append(self, line: bytes) -> None:

@@ -9,7 +9,7 @@ from jarvis_workers.agent.transcript import read_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.converse_task import ANSWER, transcript_name
+from jarvis_workers.steps.converse_task import ANSWER
 from jarvis_workers.store import artifacts, jobs, talks
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
@@ -61,7 +61,7 @@ def read_transcript(store: Store, blobs: Blobs, job_id: int) -> list[dict[str, A
     with store.read() as session:
         lines = talks.lines(session, job_id)
         run_id = jobs.run_of(session, job_id, AGENT_QUEUE)
-        blob = artifacts.find(session, run_id, transcript_name(job_id)) if run_id and not lines else None
+        blob = artifacts.find(session, run_id, artifacts.transcript_name(job_id)) if run_id and not lines else None
     if blob:
         lines = blobs.read(blob).split(b"\n")
     return [record for record in map(read_line, lines) if record]

@@ -20,7 +20,6 @@ from jarvis_workers.sec.canary import CANARY_GID, canary_for
 from jarvis_workers.sec.clustering import Cluster, Seen, cluster, clusterer, locate, question_of, without_model
 from jarvis_workers.sec.finding import Numbered, score_of
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.converse_task import transcript_name
 from jarvis_workers.steps.counted import severities_of, some_of
 from jarvis_workers.steps.earlier import Earlier
 from jarvis_workers.steps.flow_rules import rules_blob
@@ -105,8 +104,7 @@ async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
     with talks.open(work.job, work.model_group, question.about, work.lines) as talk:
         agent = clusterer(question, talk.platform.profile, talk.marks, work.limits)
         clusters = await talk.lead(cluster(agent, question), agent, {"about": question.about})
-        transcript = (transcript_name(work.job.id), b"\n".join(talk.lines))
-    return _commit(work, clusters)._replace(artifacts=(transcript,))
+    return _commit(work, clusters)
 
 
 def look(root: Path, file: str, numbered: Sequence[Numbered]) -> list[Seen]:

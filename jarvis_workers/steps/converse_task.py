@@ -19,7 +19,6 @@ from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import plain
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.talks import OWN_TOOLS, Talk, Talks
-from jarvis_workers.store.artifacts import TRANSCRIPT
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.talks import lines
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob
@@ -72,7 +71,7 @@ def load(session: "Session", run: Run, job: Claimed) -> Work:
 
 
 async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
-    """Lead the conversation; commit its answer, or why there is none, and its transcript."""
+    """Lead the conversation; commit its answer, or why there is none."""
     root = await talks.unpack(blobs, work.snapshot_id)
     tree = DirectoryTree(root)
     with talks.open(work.job, work.model_group, work.about, work.lines) as talk:
@@ -91,13 +90,8 @@ async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
         return Commit(
             files=1,
             not_checked=((TASK, f"stopped: {stopped.reason}: {stopped}"),) if stopped else (),
-            artifacts=((ANSWER, json.dumps(said).encode()), (transcript_name(work.job.id), b"\n".join(talk.lines))),
+            artifacts=((ANSWER, json.dumps(said).encode()),),
         )
-
-
-def transcript_name(job_id: int) -> str:
-    """Return what the transcript of a job that is done is called among the artifacts of its run."""
-    return f"{TRANSCRIPT}{job_id}"
 
 
 def _told(talk: Talk, agent: Agent, tier: str, result: Result | None, stopped: AgentStopped | None) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from jarvis_workers.errors import SnapshotError, StepFailed
@@ -14,9 +14,9 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.counted import counted_of
 from jarvis_workers.steps.earlier import Earlier, Outcome
 from jarvis_workers.steps.flow import PLAN, stage_of, step_of
-from jarvis_workers.store import artifacts, jobs, runs
+from jarvis_workers.store import artifacts, jobs, runs, talks
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.values import Claimed, Commit, Finished, NewJob
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, Finished, NewJob
 
 PLAN_CHUNK = 5000
 ROW_BYTES = 4096
@@ -95,7 +95,8 @@ def _chunks(planned: Iterator[NewJob]) -> Iterator[list[NewJob]]:
 
 def keep(store: Store, blobs: Blobs, job: Claimed, commit: Commit) -> Finished:
     """Put the large parts of a commit into the blob store."""
-    kept = tuple((name, _put(store, blobs, job.run_id, content), len(content)) for name, content in commit.artifacts)
+    large = chain(commit.artifacts, _transcript(store, job))
+    kept = tuple((name, _put(store, blobs, job.run_id, content), len(content)) for name, content in large)
     if commit.blobs:
         with store.write() as session:
             artifacts.want(session, job.run_id, [blob for _, blob in commit.blobs])
@@ -108,6 +109,15 @@ def keep(store: Store, blobs: Blobs, job: Claimed, commit: Commit) -> Finished:
     if len(result) > ROW_BYTES:
         result = json.dumps({"blob": _put(store, blobs, job.run_id, result.encode())})
     return Finished(job, commit, result, kept)
+
+
+def _transcript(store: Store, job: Claimed) -> Iterator[tuple[str, bytes]]:
+    """Yield what a conversation was told, which the store has line by line: in memory many would take much room."""
+    if job.queue == AGENT_QUEUE:
+        with store.read() as session:
+            lines = talks.lines(session, job.id)
+        if lines:
+            yield artifacts.transcript_name(job.id), b"\n".join(lines)
 
 
 def _put(store: Store, blobs: Blobs, run_id: str, content: bytes) -> str:

@@ -169,11 +169,6 @@ class Talk:
         self.platform: Platform = _Voting(first, second)
         self.profiles = (first.profile, second.profile)
 
-    @property
-    def lines(self) -> list[bytes]:
-        """What the conversation was told so far."""
-        return self._log.lines()
-
     def scripts(self, root: Path) -> list[Tool]:
         """Return the tool that runs scripts over a directory; none where nothing can confine them."""
         if self._shared.tier == Tier.C:
@@ -195,7 +190,7 @@ class Talk:
         try:
             return Transcript(self._log, start)
         except UsageError as problem:
-            if any(record and record["kind"] == "call" for record in map(read_line, self.lines)):
+            if any(record and record["kind"] == "call" for record in map(read_line, self._log.lines())):
                 why = "it cannot begin again, since a tool has run that may not run twice"
                 raise StepFailed(f"{problem}; {why}") from problem
             warning("transcript begun again", job=self._job.id, says=str(problem))
@@ -268,17 +263,18 @@ class _StoredAnswers:
 
 
 class _StoredLog:
-    """The lines of one conversation, in the store."""
+    """The lines of one conversation, in the store; here are only those that it was taken up with."""
 
     def __init__(self, journal: Journal[Item], job: Claimed, lines: list[bytes]) -> None:
         self._journal, self._job, self._lines = journal, job, lines
+        self._count = len(lines)
 
     def lines(self) -> list[bytes]:
         return list(self._lines)
 
     def append(self, line: bytes) -> None:
-        self._journal.append(Line(self._job.id, self._job.fence, len(self._lines), line))
-        self._lines.append(line)
+        self._journal.append(Line(self._job.id, self._job.fence, self._count, line))
+        self._count += 1
 
     def sync(self) -> None:
         self._journal.wait().result()
@@ -288,6 +284,7 @@ class _StoredLog:
 
     def keep(self, count: int) -> None:
         del self._lines[count:]
+        self._count = count
 
 
 class _Scripts:

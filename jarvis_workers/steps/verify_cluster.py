@@ -20,7 +20,6 @@ from jarvis_workers.sec.opinions import Verdict
 from jarvis_workers.sec.slices import CodeIndex, PlacedTree
 from jarvis_workers.sec.verification import Verification
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.converse_task import transcript_name
 from jarvis_workers.steps.counted import some_of
 from jarvis_workers.steps.talks import Talks
 from jarvis_workers.store import talks
@@ -72,7 +71,7 @@ def load(session: "Session", run: Run, job: Claimed) -> Work:
 
 
 async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
-    """Lead the conversations of a cluster; commit a verdict for each of its candidates, and the transcript."""
+    """Lead the conversations of a cluster; commit a verdict for each of its candidates."""
     root = await talks.unpack(blobs, work.snapshot_id)
     index = CodeIndex(work.canary) if work.canary else _index_of(root)
     prepared = await asyncio.to_thread(prepare, work.cluster, index)
@@ -84,7 +83,6 @@ async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
         verdicts = await talk.lead(verification.run(), verification.agent, {"about": about})
         return Commit(
             not_checked=() if work.canary else tuple(_undecided(work.cluster, verdicts)),
-            artifacts=((transcript_name(work.job.id), b"\n".join(talk.lines)),),
             verdicts=tuple(_stored(verdict, talks.tier) for verdict in verdicts),
         )
 

@@ -11,6 +11,11 @@ from jarvis_workers.store.tables import ARTIFACT, BLOB_USE, RUN
 TRANSCRIPT = "transcript:"
 
 
+def transcript_name(job_id: int) -> str:
+    """Return what the transcript of a job that is done is called."""
+    return f"{TRANSCRIPT}{job_id}"
+
+
 def save(session: Session, run_id: str, kept: Sequence[tuple[str, str, int]]) -> None:
     """Save (name, blob, size); an artifact of the same name is replaced."""
     for name, blob, size in kept:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from sqlalchemy import select
 
 from jarvis_workers.platforms.compatible import Compatible, Terms
 from jarvis_workers.platforms.groups import ModelGroup
@@ -29,6 +30,7 @@ from jarvis_workers.steps.perform import load, save
 from jarvis_workers.steps.talks import Means, Talks
 from jarvis_workers.store import jobs
 from jarvis_workers.store.engine import Store, open_store
+from jarvis_workers.store.tables import ARTIFACT
 from jarvis_workers.store.values import AGENT_QUEUE
 from tests.bench.bare import CLIENT, ask_all
 from tests.bench.rounds import ANSWERS, GROUP, add_runs, make_tree, model_at, write_callback
@@ -78,19 +80,24 @@ class Command:
                 limit=len(names),
                 lease_seconds=600,
             )
-        ended, sizes = threading.Event(), []
+        ended, saved = threading.Event(), 0
         talks = Talks(open_store(self.store.engine.url.render_as_string(), durable=True), means)
         talkers = Talkers(talks, self.blobs, ended.set)
         for job in claimed:
             talkers.start(job, *load(self.store, job))
-        while len(sizes) < len(names):
+        while saved < len(names):
             ended.wait()
             ended.clear()
             done = [(answer.job, answer.commit) for answer in talkers.take() if answer.commit]
-            assert len(save(self.store, self.blobs, done)) == len(done)
-            sizes += [len(content) for _, commit in done for name, content in commit.artifacts if name != ANSWER]
+            saved += len(save(self.store, self.blobs, done))
         talkers.close()
-        return sizes
+        return self.sizes(names)
+
+    def sizes(self, names: list[str]) -> list[int]:
+        """Return the sizes of the transcripts of runs."""
+        chosen = select(ARTIFACT.c.size).where(ARTIFACT.c.run_id.in_(names), ARTIFACT.c.name != ANSWER)
+        with self.store.read() as session:
+            return list(session.execute(chosen).scalars())
 
 
 def cpu() -> float:

@@ -3,9 +3,9 @@
 import pytest
 
 from jarvis_workers.steps.controller import plan_job
-from jarvis_workers.steps.converse_task import transcript_name
 from jarvis_workers.steps.flow import FLOWS, opened_with
 from jarvis_workers.store import artifacts, candidates, clusters, jobs, runs, stages, verdicts
+from jarvis_workers.store.artifacts import transcript_name
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.tables import CANDIDATE, JOB
