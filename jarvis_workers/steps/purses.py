@@ -56,9 +56,12 @@ class Purse:
 
     async def look(self) -> Budget | None:
         """Return the run's budget, None where it has none."""
-        if not self._is_known:
-            self.budget = await asyncio.to_thread(patiently, self._find, self._told)
-            self._is_known = True
+        if self._is_known:
+            return self.budget
+        async with self._turn:
+            if not self._is_known:
+                self.budget = await asyncio.to_thread(patiently, self._find, self._told)
+                self._is_known = True
         return self.budget
 
     async def set_aside(self, job: Claimed, worst: int) -> None:
