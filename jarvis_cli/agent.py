@@ -13,8 +13,7 @@ from jarvis_cli.carry import carry_out
 from jarvis_cli.deliver import Delivery, delivery
 from jarvis_cli.options import Budget, Detach, Quiet, Where
 from jarvis_cli.progress import display
-from jarvis_cli.scan import leave, request_for, wait_for_workers
-from jarvis_workers.agent.limits import Limits
+from jarvis_cli.scan import leave, wait_for_workers
 from jarvis_workers.errors import UsageError
 from jarvis_workers.platforms.remembering import Folder
 from jarvis_workers.service import desk
@@ -76,23 +75,10 @@ def agent(
         raise UsageError("--detach is for runs on a cluster: a local run is carried out by this command")
     asked = delivery(output, form, None, None)
     check_format(asked.form)
-    wanted = AgentTask(_read_task(task), model_name(settings, group), limits_of(settings))
+    wanted = AgentTask(_read_task(task), model_name(settings, group), desk.agent_limits_of(settings))
     if settings.place == "cluster":
         return _on_cluster(settings, path, wanted, None if detach else asked, quiet)
     return _here(settings, path, wanted, asked, quiet, record or replay, offline=replay is not None)
-
-
-def limits_of(settings: Settings) -> Limits:
-    """Return how far a conversation may go."""
-    agent = settings.agent
-    return Limits(
-        rounds=agent.rounds,
-        tokens=agent.tokens,
-        cost=agent.cost,
-        seconds=agent.seconds,
-        filter_above=agent.filter_above,
-        output_tokens=agent.output_tokens,
-    )
 
 
 def _read_task(task: str) -> str:
@@ -167,7 +153,7 @@ def _on_cluster(settings: Settings, path: str, wanted: AgentTask, asked: Deliver
 
 
 def _request(settings: Settings, source: Source, wanted: AgentTask, executor: str) -> Request:
-    asked = request_for(settings, source, KIND, executor)
+    asked = desk.request_for(settings, source, KIND, executor)
     budget = budget_of(settings, wanted.model_group)
     selection = replace(asked.selection, suffixes=None)
     return replace(asked, selection=selection, agent=wanted, may_be_empty=True, budget=budget)

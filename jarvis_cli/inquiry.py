@@ -3,15 +3,23 @@
 import locale
 from dataclasses import dataclass, replace
 
-from jarvis_cli.agent import limits_of
+import typer
+
+from jarvis_cli import estimate, exits
 from jarvis_cli.deliver import Delivery
-from jarvis_cli.scan import Wanted, scan_tree
-from jarvis_workers.service.models import model_name, models_are_set
+from jarvis_cli.progress import display
+from jarvis_cli.scan import Wanted, scan_here, scan_tree
+from jarvis_workers.errors import UsageError
+from jarvis_workers.platforms.groups import ModelGroup
+from jarvis_workers.service import desk
+from jarvis_workers.service.estimate import Plan
+from jarvis_workers.service.estimate import estimate as estimated
+from jarvis_workers.service.models import model_facts, model_name, models_are_set
 from jarvis_workers.service.submit import Inquiry
 from jarvis_workers.settings import Settings
 from jarvis_workers.tools.tool import Language
 
-__all__ = ["Asked", "inquire"]
+__all__ = ["Asked", "foresee", "inquire"]
 
 NO_MODEL = (
     "no model is set: nobody has judged what the rules have found; "
@@ -37,9 +45,37 @@ def inquire(settings: Settings, wanted: Wanted, asked: Asked, report: Delivery, 
     """Scan and judge where the settings say, and report unless the run is detached from this command."""
     if asked.group is None and not models_are_set(settings):
         return scan_tree(settings, replace(wanted, remark=NO_MODEL), report, detach=detach, quiet=quiet)
-    inquiry = Inquiry(
+    inquiry = _inquiry(settings, asked)
+    return scan_tree(settings, replace(wanted, inquiry=inquiry), report, detach=detach, quiet=quiet)
+
+
+def foresee(settings: Settings, wanted: Wanted, asked: Asked, *, as_json: bool, quiet: bool) -> int:
+    """Scan here, and say what judging would take; no model is asked."""
+    inquiry = _inquiry(settings, asked)
+    group = model_facts(settings)[inquiry.model_group]
+    plan = Plan(
+        inquiry.model_group,
+        ModelGroup.model_validate(group),
+        inquiry.limits,
+        language=inquiry.language,
+        votes=inquiry.votes,
+        second_look=inquiry.second_look,
+        cluster_limit=inquiry.cluster_limit,
+        max_findings=inquiry.max_findings,
+    )
+    with desk.store_of(settings) as store, display(quiet) as screen:
+        run = scan_here(settings, store, wanted, screen)
+        if run.state not in ("done", "incomplete"):
+            raise UsageError(f"run {run.id} is {run.state}: nothing can be said of what it has not scanned")
+        found = estimated(store, desk.blobs_of(settings), run, plan, unpacked=settings.data_dir / "cache" / "sources")
+    typer.echo(estimate.as_json(found) if as_json else "\n".join(estimate.as_table(found)))
+    return exits.DONE if run.state == "done" else exits.INCOMPLETE
+
+
+def _inquiry(settings: Settings, asked: Asked) -> Inquiry:
+    return Inquiry(
         model_group=model_name(settings, asked.group),
-        limits=limits_of(settings),
+        limits=desk.agent_limits_of(settings),
         language=asked.language or language_of_locale(),
         cluster_limit=asked.cluster_limit,
         votes=asked.votes,
@@ -48,7 +84,6 @@ def inquire(settings: Settings, wanted: Wanted, asked: Asked, report: Delivery, 
         max_findings=asked.max_findings,
         canary=asked.canary,
     )
-    return scan_tree(settings, replace(wanted, inquiry=inquiry), report, detach=detach, quiet=quiet)
 
 
 def language_of_locale() -> Language:

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from secrets import token_hex
 from typing import TYPE_CHECKING
 
 import typer
@@ -16,6 +15,7 @@ from jarvis_cli.following import following
 from jarvis_cli.progress import Display, display
 from jarvis_workers.errors import BrokerUnavailable
 from jarvis_workers.service import absence, desk
+from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.judging import Triage
 from jarvis_workers.service.rulebook import Chosen
 from jarvis_workers.service.runs import find_run
@@ -66,19 +66,24 @@ def _scan_here(settings: Settings, wanted: Wanted, asked: Delivery, quiet: bool)
     """Scan with the children of this command, and report."""
     with desk.store_of(settings) as store:
         with display(quiet) as screen:
-
-            def scan(part: Part, wanted: Wanted = wanted.without_judges) -> Run:
-                with (
-                    following(screen, store, grows=True) as show,
-                    desk.executor_of(settings, store, tell=screen.tell, show=show) as local,
-                ):
-                    with part.opened as source:
-                        request = _request(settings, source, wanted, local.executor)
-                        run_id = submit(store, local.world.blobs, part.of(request), screen.packing)
-                    return carry_out(local, run_id, screen)
-
-            run = scan(_compared(store, wanted, scan), wanted)
+            run = scan_here(settings, store, wanted, screen)
         return deliver(store, desk.blobs_of(settings), run, asked, screen)
+
+
+def scan_here(settings: Settings, store: Store, wanted: Wanted, screen: Display) -> Run:
+    """Scan with the children of this command, and return the run."""
+
+    def scan(part: Part, wanted: Wanted = wanted.without_judges) -> Run:
+        with (
+            following(screen, store, grows=True) as show,
+            desk.executor_of(settings, store, tell=screen.tell, show=show) as local,
+        ):
+            with part.opened as source:
+                request = _request(settings, source, wanted, local.executor)
+                run_id = submit(store, local.world.blobs, part.of(request), screen.packing)
+            return carry_out(local, run_id, screen)
+
+    return scan(_compared(store, wanted, scan), wanted)
 
 
 def _scan_on_cluster(settings: Settings, wanted: Wanted, asked: Delivery | None, quiet: bool) -> int:
@@ -139,26 +144,11 @@ def _compared(store: Store, wanted: Wanted, scan: Callable[[Part], Run]) -> Part
     return Part(open_source(wanted.named), baseline=baseline, unchanged=unchanged)
 
 
-def request_for(settings: Settings, source: Source, kind: str, executor: str) -> Request:
-    """Return what settings alone say of a new run over a source."""
-    return Request(
-        run_id=token_hex(4),
-        kind=kind,
-        path=source.path,
-        root=source.root,
-        selection=desk.selection_of(settings),
-        executor=executor,
-        min_confidence=settings.report.min_confidence,
-        batch_files=settings.scan.batch_files,
-        batch_bytes=int(settings.scan.batch_mb * 1_000_000),
-        processes=settings.process_count,
-    )
-
-
 def _request(settings: Settings, source: Source, wanted: Wanted, executor: str) -> Request:
     return replace(
-        request_for(settings, source, "sec.agent" if wanted.inquiry else "sec.fast", executor),
+        desk.request_for(settings, source, "sec.agent" if wanted.inquiry else "sec.fast", executor),
         agent=wanted.inquiry,
+        budget=budget_of(settings, wanted.inquiry.model_group) if wanted.inquiry else None,
         remark=wanted.remark,
         selection=desk.selection_of(settings, *wanted.globs),
         rules=wanted.rules,

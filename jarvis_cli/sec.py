@@ -1,15 +1,20 @@
 """`jarvis sec`: scan a tree, have agents judge what was found, and report."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from jarvis_cli.main import Frame
+from jarvis_cli.options import Budget
 from jarvis_cli.rules import app as rules_app
 from jarvis_cli.rules import explain
 from jarvis_cli.scan_options import ScanOptions, flags_of, settings_of, taking_scan_options
 from jarvis_cli.triage import EXAMPLES as TRIAGE_EXAMPLES
 from jarvis_cli.triage import triage
+from jarvis_workers.errors import UsageError
+
+NO_MORE: Mapping[str, object] = {}
 
 if TYPE_CHECKING:
     from jarvis_cli.deliver import Delivery
@@ -40,6 +45,8 @@ Examples:
   jarvis sec agent -p src                         Markdown on stdout
   jarvis sec agent -p src -o report.html -g local the model group "local" of jarvis.yaml
   jarvis sec agent -p src --max-findings 50       have the 50 most dangerous candidates judged
+  jarvis sec agent -p src --dry-run               what that would take; no model is asked
+  jarvis sec agent -p src --budget 5usd           pause before it takes more
   jarvis sec agent -p src --only buffer_overflow  one category
   jarvis sec agent -p src --votes 3               ask three times about what is of severity high
   jarvis sec agent -p . --fail-on high            exit 1 at what is confirmed, or to review
@@ -68,6 +75,10 @@ SecondLook = Annotated[
 Canary = Annotated[
     bool, typer.Option("--canary", help="Put a known bug among the candidates, and say whether it was confirmed.")
 ]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Ask no model: scan, and say how many tokens and dollars judging would take.")
+]
+DryJson = Annotated[bool, typer.Option("--json", help="With --dry-run: for programs.")]
 Prose = Annotated[
     Literal["en", "zh"] | None,
     typer.Option("--lang", help="The language of what the model writes; by default that of the locale."),
@@ -107,18 +118,27 @@ def agent(
     second_look: SecondLook = False,
     lang: Prose = None,
     canary: Canary = False,
+    budget: Budget = None,
+    dry_run: DryRun = False,
+    as_json: DryJson = False,
 ) -> int:
     """Scan, have agents judge what was found by the code around it, and report what they have confirmed."""
-    settings, wanted, asked = _read(ctx, options)
+    settings, wanted, asked = _read(ctx, options, {"agent.budget": budget})
     from jarvis_cli import inquiry  # noqa: PLC0415
 
     agents = inquiry.Asked(group, second_group, cluster_limit, max_findings, votes, second_look, lang, canary)
+    if dry_run:
+        return inquiry.foresee(settings, wanted, agents, as_json=as_json, quiet=options.quiet)
+    if as_json:
+        raise UsageError("--json is for --dry-run; a report as JSON: --format json")
     return inquiry.inquire(settings, wanted, agents, asked, detach=options.detach, quiet=options.quiet)
 
 
-def _read(ctx: typer.Context, options: ScanOptions) -> "tuple[Settings, Wanted, Delivery]":
+def _read(
+    ctx: typer.Context, options: ScanOptions, more: Mapping[str, object] = NO_MORE
+) -> "tuple[Settings, Wanted, Delivery]":
     """Check all that was asked for, before any work is done."""
-    flags = flags_of(options)
+    flags = flags_of(options) | dict(more)
     settings = settings_of(options, flags)
     from jarvis_cli.choice import rules_for, tree_of  # noqa: PLC0415
     from jarvis_cli.deliver import delivery  # noqa: PLC0415  (the store takes a third of a second to import)

@@ -8,10 +8,13 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from secrets import token_hex
 
+from jarvis_workers.agent.limits import Limits as AgentLimits
 from jarvis_workers.errors import StoreError
 from jarvis_workers.service.local import Limits, LocalExecutor, World
 from jarvis_workers.service.models import model_facts
 from jarvis_workers.service.presence import this_worker
+from jarvis_workers.service.sources import Source
+from jarvis_workers.service.submit import Request
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
 from jarvis_workers.snapshots.results import FOLDER, Results
@@ -44,6 +47,35 @@ def file_limits_of(settings: Settings) -> FileLimits:
     """Return what a file may take; a batch is cut short in time before it would be killed."""
     scan = settings.scan
     return FileLimits(scan.file_seconds, scan.file_memory_mb, scan.hard_limit_seconds / 2)
+
+
+def agent_limits_of(settings: Settings) -> AgentLimits:
+    """Return how far a conversation may go."""
+    agent = settings.agent
+    return AgentLimits(
+        rounds=agent.rounds,
+        tokens=agent.tokens,
+        cost=agent.cost,
+        seconds=agent.seconds,
+        filter_above=agent.filter_above,
+        output_tokens=agent.output_tokens,
+    )
+
+
+def request_for(settings: Settings, source: Source, kind: str, executor: str) -> Request:
+    """Return what settings alone say of a new run over a source."""
+    return Request(
+        run_id=token_hex(4),
+        kind=kind,
+        path=source.path,
+        root=source.root,
+        selection=selection_of(settings),
+        executor=executor,
+        min_confidence=settings.report.min_confidence,
+        batch_files=settings.scan.batch_files,
+        batch_bytes=int(settings.scan.batch_mb * 1_000_000),
+        processes=settings.process_count,
+    )
 
 
 @contextmanager

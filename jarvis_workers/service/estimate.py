@@ -12,7 +12,7 @@ from pathlib import Path
 from jarvis_workers.platforms.costs import cost_of
 from jarvis_workers.platforms.profiles import Prices
 from jarvis_workers.platforms.words import Usage
-from jarvis_workers.sec.batching import Place, batches, place_of
+from jarvis_workers.sec.batching import Place, batches, place_of, worst
 from jarvis_workers.sec.clustering import Cluster, without_model
 from jarvis_workers.sec.finding import Found
 from jarvis_workers.sec.forecast import ASSUMED, Habit, Talked, expected_clusters, habit_of
@@ -101,7 +101,8 @@ def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path
     chosen = rules_blob(run)
     conditions = conditions_of(blobs.read(chosen) if chosen else None)
     plain, questions, clusters = 0, [], list[Cluster]()
-    for batch in batches(_places(run, numbered), plan.cluster_limit):
+    places = _places(run, numbered)
+    for batch in batches(worst(places, plan.max_findings) if plan.max_findings else places, plan.cluster_limit):
         members = [(gid, numbered[gid]) for gid in batch.gids]
         found = without_model(members, conditions, batch.shared)
         if found is None:

@@ -51,6 +51,7 @@ class Plan:
     second_look: bool = False
     cluster_limit: int = CLUSTER_LIMIT
     sample: int = SAMPLE
+    max_findings: int | None = None
 
 
 class First(NamedTuple):
