@@ -1,0 +1,64 @@
+"""The product from Python: what the functions return is what the command line reports."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from jarvis_workers import service
+from jarvis_workers.errors import UsageError
+from jarvis_workers.settings import Settings, load_settings
+from tests.agents.server import ModelServer
+from tests.cli.commands import COPY
+from tests.judging import judge
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.c").write_text(COPY)
+    return tmp_path / "src"
+
+
+def settings(home: Path, server: ModelServer | None = None) -> Settings:
+    if server:
+        group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
+        (home / "jarvis.yaml").write_text(json.dumps({"models": {"m": group}}))
+    environ = {"JARVIS_DATA_DIR": str(home / "data")}
+    return load_settings({"where": "local"}, environ=environ, directory=home)
+
+
+def test_a_scan_returns_what_the_report_says(tree: Path, tmp_path: Path) -> None:
+    found = service.direct_scan(tree, settings=settings(tmp_path))
+
+    assert [(issue["pattern"], issue["line"]) for issue in found["issues"]] == [("unsafe_api", 1)]
+    assert found["summary"]["total"] == 1
+    assert found["run"]["state"] == "done"
+
+
+def test_a_report_is_written_by_its_suffix_and_returned(tree: Path, tmp_path: Path) -> None:
+    text = service.run_security_analysis_fast(tree, tmp_path / "report.json", settings=settings(tmp_path))
+
+    assert (tmp_path / "report.json").read_text() == text
+    assert json.loads(text)["summary"]["total"] == 1
+
+
+def test_agents_judge_from_python_too(tree: Path, tmp_path: Path) -> None:
+    with ModelServer(forever=lambda body: judge(body, always="confirmed")) as server:
+        chosen = settings(tmp_path, server)
+        text = service.run_security_analysis(tree, "m", 1, settings=chosen)
+        as_json, as_markdown = service.build_json_and_markdown("last", settings=chosen)
+
+    assert as_markdown == text
+    assert [issue["status"] for issue in json.loads(as_json)["issues"]] == ["confirmed"]
+
+
+def test_without_a_model_nobody_can_judge(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(UsageError, match="no model is set"):
+        service.run_security_analysis(tree, settings=settings(tmp_path))
+
+
+def test_what_is_not_there_is_no_attribute() -> None:
+    with pytest.raises(AttributeError, match="nobody"):
+        service.nobody  # noqa: B018
