@@ -6,6 +6,7 @@ is what the conversations of this store took so far, or an assumption where ther
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from jarvis_workers.agent.words import Ask, Conversation
@@ -14,7 +15,7 @@ from jarvis_workers.sec.batching import kind_of
 from jarvis_workers.sec.clustering import Cluster, Conditions, condition_of
 from jarvis_workers.sec.finding import Described, Numbered
 
-__all__ = ["ASSUMED", "Habit", "Talked", "expected_clusters", "first_request", "habit_of"]
+__all__ = ["ASSUMED", "Habit", "Made", "Talked", "expected_clusters", "first_request", "habit_of"]
 
 LEAST_SEEN = 20
 
@@ -26,6 +27,13 @@ class Talked(NamedTuple):
     first: int
     prompt: int
     completion: int
+
+
+class Made(NamedTuple):
+    """How many clusters a model has made of how many candidates."""
+
+    candidates: int
+    clusters: int
 
 
 class Habit(NamedTuple):
@@ -62,13 +70,27 @@ def habit_of(talked: Collection[Talked], assumed: Habit) -> Habit:
     return Habit(calls / seen, added, sum(job.completion for job in talked) / calls, seen)
 
 
-def expected_clusters(numbered: Sequence[Numbered], conditions: Conditions) -> Iterator[Cluster]:
-    """Yield the clusters that a model is likely to make of a batch: one for each rule and sink."""
+def expected_clusters(
+    numbered: Sequence[Numbered], conditions: Conditions, made: Collection[Made] = ()
+) -> Iterator[Cluster]:
+    """Yield the clusters that a model is likely to make of a batch: one for each rule and sink.
+
+    Where enough is known of what was `made` of earlier batches, there are as many as that says, and rules share some.
+    """
     groups: dict[tuple[str, str | None], list[tuple[int, Described]]] = {}
     for gid, found in numbered:
         groups.setdefault(kind_of(found), []).append((gid, found))
-    for group in groups.values():
-        yield Cluster(condition_of(group[0][1], conditions), tuple(gid for gid, _ in group))
+    several = list(groups.values()) if len(made) < LEAST_SEEN else _parts(list(chain(*groups.values())), made)
+    for group in several:
+        yield Cluster(condition_of(group[0][1], conditions), tuple(sorted(gid for gid, _ in group)))
+
+
+def _parts(ordered: Sequence[Numbered], made: Collection[Made]) -> list[Sequence[Numbered]]:
+    """Cut candidates into as many parts as a model would make clusters of them."""
+    many = len(ordered) * sum(one.clusters for one in made) / sum(one.candidates for one in made)
+    count = min(max(round(many), 1), len(ordered))
+    ends = [len(ordered) * part // count for part in range(count + 1)]
+    return [ordered[start:end] for start, end in pairwise(ends)]
 
 
 def first_request(talk: Conversation[object]) -> Request | None:

@@ -1,8 +1,8 @@
 """Say what `jarvis sec agent` would take, over a tree that has been scanned, without asking a model.
 
 Cluster jobs are planned as the run would plan them, and the real questions are put together.  Which clusters a model
-would make of them nobody knows: one for each rule and sink is expected, unless its answer is remembered.  Of many
-verifications some stand for all.
+would make of them nobody knows, unless its answer is remembered: as many are expected as it has made of earlier
+batches, or one for each rule and sink.  Of many verifications some stand for all.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,16 +15,17 @@ from jarvis_workers.platforms.words import Usage
 from jarvis_workers.sec.batching import Place, batches, place_of, worst
 from jarvis_workers.sec.clustering import Cluster, without_model
 from jarvis_workers.sec.finding import Found
-from jarvis_workers.sec.forecast import ASSUMED, Habit, Talked, expected_clusters, habit_of
+from jarvis_workers.sec.forecast import ASSUMED, Habit, Made, Talked, expected_clusters, habit_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.unpacked import unpack
 from jarvis_workers.steps.counted import counted_of, severities_of
 from jarvis_workers.steps.flow_rules import rules_blob
 from jarvis_workers.steps.foresight import First, Foresight, Plan
 from jarvis_workers.steps.ruleset import conditions_of
-from jarvis_workers.store import talks
+from jarvis_workers.store import clusters, talks
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
+from jarvis_workers.store.talks import RECENT_JOBS
 
 __all__ = ["Estimate", "Plan", "Share", "estimate"]
 
@@ -96,11 +97,12 @@ def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path
         habits = {
             name: habit_of([Talked(*row) for row in talks.talked(session, name)], ASSUMED[name]) for name in ASSUMED
         }
+        made = [Made(*row) for row in clusters.made(session, RECENT_JOBS)]
         measure = _Measure(habits, talks.ratio(session), plan.model.prices)
     foresight = _foresight(store, plan, unpack(blobs, run.snapshot_id, unpacked))
     chosen = rules_blob(run)
     conditions = conditions_of(blobs.read(chosen) if chosen else None)
-    plain, questions, clusters = 0, [], list[Cluster]()
+    plain, questions, expected = 0, [], list[Cluster]()
     places = _places(run, numbered)
     for batch in batches(worst(places, plan.max_findings) if plan.max_findings else places, plan.cluster_limit):
         members = [(gid, numbered[gid]) for gid in batch.gids]
@@ -110,14 +112,14 @@ def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path
             questions.append(question)
         else:
             plain += 1
-        clusters += found or expected_clusters(members, conditions)
-    some = clusters[:: max(len(clusters) // plan.sample, 1)]
+        expected += found or expected_clusters(members, conditions, made)
+    some = expected[:: max(len(expected) // plan.sample, 1)]
     return Estimate(
         group=plan.group,
         candidates=len(numbered),
         plain=plain,
         cluster=measure.share("cluster", questions, len(questions)),
-        verify=measure.share("verify", [foresight.verify(one, numbered) for one in some], len(clusters)),
+        verify=measure.share("verify", [foresight.verify(one, numbered) for one in some], len(expected)),
         ratio=measure.ratio,
         priced=bool(plan.model.prices.input or plan.model.prices.output),
     )

@@ -9,7 +9,7 @@ from sqlmodel import Session
 
 from jarvis_workers.paths import shown
 from jarvis_workers.store.sql import storable
-from jarvis_workers.store.tables import CLUSTER
+from jarvis_workers.store.tables import CLUSTER, JOB, MODEL_CALL
 from jarvis_workers.store.values import NewCluster
 
 
@@ -34,6 +34,19 @@ def insert(session: Session, run_id: str, job_id: int, clusters: Sequence[NewClu
 def of_job(session: Session, job_id: int) -> list[NewCluster]:
     """Return the clusters that a job put together, in the order of their first gids."""
     return _found(session, CLUSTER.c.job_id == job_id)
+
+
+def made(session: Session, recent: int) -> list[tuple[int, int]]:
+    """Return what models have made of the last batches of whatever run: how many candidates, and how many clusters."""
+    asked = select(MODEL_CALL.c.job_id).join(JOB, JOB.c.id == MODEL_CALL.c.job_id).distinct()
+    asked = asked.where(JOB.c.stage == "cluster", JOB.c.state == "done")
+    last = asked.order_by(MODEL_CALL.c.job_id.desc()).limit(recent).subquery()
+    found: dict[int, list[int]] = {}
+    for job, gids in session.execute(
+        select(CLUSTER.c.job_id, CLUSTER.c.gids).join(last, last.c.job_id == CLUSTER.c.job_id)
+    ):
+        found.setdefault(job, []).append(len(json.loads(gids)))
+    return [(sum(sizes), len(sizes)) for sizes in found.values()]
 
 
 def read(session: Session, run_id: str) -> list[NewCluster]:

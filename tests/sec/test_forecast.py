@@ -1,6 +1,17 @@
 """What conversations are likely to take, from what earlier ones took."""
 
-from jarvis_workers.sec.forecast import ASSUMED, LEAST_SEEN, Habit, Talked, expected_clusters, first_request, habit_of
+import pytest
+
+from jarvis_workers.sec.forecast import (
+    ASSUMED,
+    LEAST_SEEN,
+    Habit,
+    Made,
+    Talked,
+    expected_clusters,
+    first_request,
+    habit_of,
+)
 from tests.sec.test_batching import found
 
 
@@ -24,6 +35,24 @@ def test_a_cluster_is_expected_for_each_rule_and_sink() -> None:
 
     assert [one.gids for one in clusters] == [(1, 3), (2,), (4,)]
     assert {one.verification for one in clusters} == {"does it fit?"}
+
+
+@pytest.mark.parametrize(
+    ("made", "gids"),
+    [
+        ([Made(candidates=4, clusters=2)] * LEAST_SEEN, [(1, 3), (2, 4)]),
+        ([Made(candidates=50, clusters=1)] * LEAST_SEEN, [(1, 2, 3, 4)]),
+        ([Made(candidates=1, clusters=1)] * LEAST_SEEN, [(1,), (3,), (2,), (4,)]),
+        ([Made(candidates=50, clusters=1)] * (LEAST_SEEN - 1), [(1, 3), (2,), (4,)]),
+    ],
+)
+def test_where_enough_was_clustered_as_many_are_expected_as_were_made(
+    made: list[Made], gids: list[tuple[int, ...]]
+) -> None:
+    lines = ["strcpy(a, b);", "strcat(a, c);", "strcpy(b, c);", "sprintf(a, c);"]
+    batch = [(gid, found(line=gid, evidence=text)) for gid, text in enumerate(lines, 1)]
+
+    assert [one.gids for one in expected_clusters(batch, {}, made)] == gids
 
 
 def test_a_conversation_that_asks_nothing_has_no_first_request() -> None:
