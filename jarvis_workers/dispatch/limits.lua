@@ -3,7 +3,7 @@
 -- platforms/pace.py does the same for one process, and says why.
 
 local MANY, CALM, RAISE = 100000, 100, 1.1
-local PAUSES, LONGEST_PAUSE = {0, 6, 24, 30}, 600
+local PAUSES, LONGEST_PAUSE = {0, 0.5, 1, 2, 4}, 600
 -- A process is told of beginnings that are so near, and asks again before they have passed.
 local AHEAD = 0.4
 -- Where there are fewer slots than processes, or some are left over, they go round.

@@ -9,8 +9,8 @@ from jarvis_workers.platforms.limits import ModelLimits, Rate
 
 CALM = 100
 RAISE = 1.1
-# What is waited at least after so many 429s in a row: a storm of 30 s costs one conversation three tries.
-PAUSES = (0.0, 6.0, 24.0, 30.0)
+# How long the way stays closed at least after so many 429s in a row.
+PAUSES = (0.0, 0.5, 1.0, 2.0, 4.0)
 LONGEST_PAUSE = 600.0
 NEVER = float("inf")
 

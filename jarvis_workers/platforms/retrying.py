@@ -18,6 +18,9 @@ from jarvis_workers.platforms.wire import Refused, Unreachable
 
 WORTH_ANOTHER = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 FIRST_WAIT, LONGEST_WAIT = 0.5, 8.0
+TOO_MANY = 429
+# What one request waits at least after so many 429s of its own: it outlasts a storm of 30 s with three more tries.
+STORM_WAITS = (0.0, 6.0, 24.0, 30.0)
 LEAST_SECONDS = 0.05
 
 T = TypeVar("T")
@@ -94,8 +97,14 @@ class _Wait(wait_base):
 
     def __call__(self, state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
+        storm = 0.0
+        if isinstance(error, Refused) and error.status == TOO_MANY:
+            storm = STORM_WAITS[min(state.attempt_number, len(STORM_WAITS)) - 1]
         if isinstance(error, Refused) and error.again is not None:
-            return error.again
+            return max(error.again, storm)
+        return max(storm, self._usual(state))
+
+    def _usual(self, state: RetryCallState) -> float:
         return min(FIRST_WAIT * 2.0 ** (state.attempt_number - 1), LONGEST_WAIT) * random.uniform(0.75, 1.0)
 
 
