@@ -7,7 +7,7 @@ local PAUSES, LONGEST_PAUSE = {0, 0.5, 1, 2, 4}, 600
 -- A process is told of beginnings that are so near, and asks again before they have passed.
 local AHEAD = 0.4
 -- Where there are fewer slots than processes, or some are left over, they go round.
-local ROUND_SECONDS, GOLDEN = 5, 0.618034
+local ROUND_SECONDS = 5
 local SPARE = 100
 local KEPT_SECONDS = 7 * 86400
 
@@ -83,14 +83,30 @@ local function take_answers(state)
   if state.allowed == state.most then state.answers = 0 end
 end
 
+local function demand_of(state, name)
+  return name == told.holder and told.demand or state.holders[name].demand
+end
+
+-- What each gets who wants more: those who want less get all of it, and the others the same.
+local function level(state, all)
+  local demands, left = {}, state.allowed
+  for _, name in ipairs(all.names) do table.insert(demands, demand_of(state, name)) end
+  table.sort(demands)
+  for place, demand in ipairs(demands) do
+    local each = left / (#demands - place + 1)
+    if demand > each then return each end
+    left = left - demand
+  end
+end
+
 local function fair_part(state, all)
   if all.demand <= state.allowed then
     return told.demand + math.min(math.floor((state.allowed - all.demand) / (#all.names + 1)), SPARE)
   end
-  local sum, turn = 0, math.floor(now / ROUND_SECONDS) * GOLDEN % 1 + 1e-9
+  local most, sum, turn = level(state, all), 0, math.floor(now / ROUND_SECONDS) / #all.names % 1 + 1e-9
   for _, name in ipairs(all.names) do
     local before = sum
-    sum = sum + (name == told.holder and told.demand or state.holders[name].demand) * state.allowed / all.demand
+    sum = sum + math.min(demand_of(state, name), most)
     if name == told.holder then return math.floor(sum + turn) - math.floor(before + turn) end
   end
 end
@@ -99,14 +115,9 @@ end
 local function slots(state, all)
   local mine, young = state.holders[told.holder], state.most < MANY and now < state.born + told.lease
   local part = young and (mine and mine.held or told.held) or fair_part(state, all)
-  local granted = math.max(math.min(part, state.allowed - all.held), told.inside)
-  local wait = told.renew
-  if young and granted < told.demand then
-    wait = state.born + told.lease - now
-  elseif granted < part and granted < told.demand then
-    wait = AHEAD
-  end
-  return granted, wait
+  local granted = math.max(math.min(part, state.allowed - all.held), 0)
+  if granted >= told.demand then return granted, told.renew end
+  return granted, young and state.born + told.lease - now or AHEAD
 end
 
 local function begins(state)
@@ -148,7 +159,9 @@ local granted, wait = slots(state, all)
 local closed = math.max(state.closed - now, 0)
 local starts, later, more = {}, math.max(closed, AHEAD / 2), true
 if closed == 0 then starts, later, more = beginnings(state, all, granted) end
-state.holders[told.holder] = {held = granted, inside = told.inside, demand = told.demand, till = now + told.lease}
+-- Who has more on than its part keeps what is on, and begins no more until it is less.
+local held = math.max(granted, told.inside)
+state.holders[told.holder] = {held = held, inside = told.inside, demand = told.demand, till = now + told.lease}
 keep(state)
 return cjson.encode({
   granted = granted, wave = state.wave, closed = closed, starts = starts,

@@ -157,6 +157,31 @@ def test_what_one_has_to_spare_the_other_gets(join: Join) -> None:
         pass
 
 
+def test_who_comes_late_gets_its_part_of_one_that_always_has_enough_to_do(join: Join) -> None:
+    together, late = Requests(), Requests()
+    busy = ask_many(join().gate(4), 250, 0.05, together)
+    until(lambda: together.now == 4)
+    ask_many(join().gate(4), 20, 0.05, together, late).join(PATIENCE)
+
+    assert len(together.began) < 200
+    assert (len(late.began), together.most) == (20, 4)
+    busy.join(PATIENCE)
+
+
+def test_a_429_lowers_what_a_process_has_on_that_always_has_enough_to_do(join: Join) -> None:
+    requests, gate = Requests(), join().gate(8)
+    with gate.slot(PATIENCE) as turn:
+        busy = ask_many(gate, 150, 0.05, requests)
+        until(lambda: requests.now == 7)
+        turn.slow_down(0.5)
+    until(lambda: requests.now == 0)
+    requests.most, begun = 0, len(requests.began)
+    until(lambda: len(requests.began) >= begun + 6)
+
+    assert requests.most <= 5
+    busy.join(PATIENCE)
+
+
 def test_slots_of_a_process_that_was_killed_are_free_after_a_lease(server: Redis, join: Join) -> None:
     mine = join().gate(6)
     with ExitStack() as held, holder(server, most=6, wanted=4) as process:
