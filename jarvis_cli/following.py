@@ -16,7 +16,7 @@ from jarvis_workers.store.stages import StageProgress
 
 __all__ = ["following"]
 
-TOLD_AT_ONCE = 20
+TOLD_AT_ONCE = 5
 Show = Callable[[Run, list[StageProgress]], None]
 
 
