@@ -84,8 +84,8 @@ def lead(summary: Body, say: Words = ENGLISH) -> tuple[str, str]:
     files = say.count(summary["scanned_files"], "file")
     said = say("{findings} in {files}.", findings=first + rest, files=files)
     if summary["not_checked"] and not confirmed:
-        said = f"{say('Incomplete: not everything was checked.')} {said}"
-    return said, " ".join(told)
+        said = say(" ").join([say("Incomplete: not everything was checked."), said])
+    return said, say(" ").join(told)
 
 
 def warnings(summary: Body, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:
