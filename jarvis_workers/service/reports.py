@@ -73,7 +73,7 @@ def compose(store: Store, blobs: Blobs, run: Run, body: dict[str, Any], form: st
         shown = [*body["issues"], *body.get("dismissed", ())]
         body = body | {"excerpts": read_excerpts(blobs, run.snapshot_id, shown)}
     profile = {"profile": read_profile(store, blobs, run)} if has_profile(run) else {}
-    return FORMATS[form](body, _with_calls(store, run, run_part(store, run)) | profile)
+    return FORMATS[form](body, _with_calls(store, run, run_part(store, run)) | _language(run) | profile)
 
 
 def has_profile(run: Run) -> bool:
@@ -92,6 +92,10 @@ def _model(run: Run, taken: talks.Total) -> dict[str, Any]:
     numbers = taken._asdict()
     del numbers["cost"]
     return {"group": run.options["model_group"], **numbers, "seconds": round(taken.seconds, 3)}
+
+
+def _language(run: Run) -> dict[str, Any]:
+    return {"lang": run.options["lang"]} if "lang" in run.options else {}
 
 
 def _with_calls(store: Store, run: Run, part: dict[str, Any]) -> dict[str, Any]:

@@ -26,6 +26,9 @@ int number_{n}(const char *text)
     return atoi(text);
 }}
 """
+C_RULES, RUST_RULES = (
+    sorted((Path(__file__).parents[1] / "data" / "rules" / name).iterdir()) for name in ("c", "rust")
+)
 STATUSES = {"confirmed", "dismissed", "review", "undecided"}
 
 
@@ -222,3 +225,62 @@ def test_what_cannot_be_meant_is_told_in_a_line(jarvis: Jarvis, tree: Path, more
 
     assert ended.code == 2
     assert says in ended.err
+
+
+def foretold(jarvis: Jarvis, path: str) -> dict[str, Any]:
+    ended = jarvis("sec", "agent", "-p", path, "--dry-run", "--json", "-q", "--lang", "en")
+    assert (ended.code, ended.err) == (0, "")
+    told: dict[str, Any] = json.loads(ended.out)
+    return told
+
+
+def test_a_dry_run_asks_nobody_and_foresees_a_second_run(jarvis: Jarvis, tree: Path) -> None:
+    with ModelServer(forever=judge) as server:
+        set_models(jarvis, m=server)
+        told = foretold(jarvis, "src")
+        assert server.requests == []
+        _, found, _ = report(jarvis)
+        again = foretold(jarvis, "src")
+
+    assert told["candidates"] == len(judged(found))
+    assert (told["cluster"]["jobs"], told["verify"]["known"]) == (8, 0)
+    assert again["verify"]["jobs"] == found["run"]["stages"]["verify"]["jobs"]
+    assert again["total"]["known"] == again["total"]["jobs"]
+    assert again["total"]["prompt"] == 0
+
+
+@pytest.mark.slow
+def test_on_three_trees_questions_take_within_a_quarter_of_what_was_foretold(jarvis: Jarvis) -> None:
+    trees = {"earlier": C_RULES[:16] + RUST_RULES[6:], "a": C_RULES[16:22], "b": C_RULES[24:30], "c": RUST_RULES[:6]}
+    for name, files in trees.items():
+        jarvis.tree(name, {file.name: file.read_text() for file in files})
+    shares = {}
+    with ModelServer(forever=judge) as server:
+        set_models(jarvis, m=server)
+        for name in trees:
+            told = foretold(jarvis, name)["total"]["prompt"]
+            ended = jarvis("sec", "agent", "-p", name, "--format", "json", "--lang", "en", "-q")
+            shares[name] = told / json.loads(ended.out)["run"]["model"]["prompt"]
+
+    del shares["earlier"]
+    assert all(0.75 <= share <= 1.25 for share in shares.values()), shares
+
+
+def test_a_budget_stops_the_judging_and_more_goes_on(jarvis: Jarvis, tree: Path) -> None:
+    with ModelServer(forever=lambda body: judge(body, always="confirmed")) as server:
+        set_models(jarvis, m=server)
+        code, found, err = report(jarvis, "--budget", "24ktok")
+        paused = found["run"]
+        again = jarvis("runs", "resume", "last", "--budget", "9mtok", "--format", "json")
+
+    whole = json.loads(again.out)
+    assert (code, paused["state"], paused["reason"]) == (3, "paused", "budget")
+    assert "--budget AMOUNT" in err
+    assert 0 < paused["budget"]["spent"] <= 24_000
+    assert 0 < len(judged(found)) <= len(judged(whole)) == 16
+    assert whole["run"]["state"] == "done"
+    assert len(server.requests) == whole["run"]["model"]["calls"]
+
+
+def test_json_without_a_dry_run_is_refused(jarvis: Jarvis, tree: Path) -> None:
+    assert "--json is for --dry-run" in jarvis("sec", "agent", "-p", "src", "--json").line

@@ -15,7 +15,8 @@ from jarvis_workers.sec.report.aside import nothing_changed, nothing_found
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.escape import code, code_cell, prose
 from jarvis_workers.sec.report.markdown_verdicts import dismissed_findings, steps, verdict_findings
-from jarvis_workers.sec.report.verdicts import MEANS, WORDS, counted, counts, has_verdicts, lead, took, warnings
+from jarvis_workers.sec.report.verdicts import MEANS, WORDS, capital, counts, has_verdicts, lead, took, warnings
+from jarvis_workers.sec.report.words import Words, words_of
 
 Body = Mapping[str, Any]
 Issues = Sequence[Mapping[str, Any]]
@@ -24,138 +25,159 @@ Text = tuple[str, str]
 REMARKS = ("unused_suppressions", "suppressions_without_reason")
 
 
-def render_markdown(body: Body, run: Mapping[str, Any]) -> Iterator[str]:
+def render_markdown(body: Body, run: Body) -> Iterator[str]:
     """Yield the report as GitHub-flavoured Markdown; whatever came from the scanned tree is escaped."""
-    yield "# Security report"
-    for block in _blocks(body, run):
+    say = words_of(run)
+    yield say("# Security report")
+    for block in _blocks(body, run, say):
         yield f"\n\n{block}"
     yield "\n"
 
 
-def _blocks(body: Body, run: Body) -> Iterator[str]:
-    summary, issues = body["summary"], body["issues"]
-    texts = _texts(issues)
+def _blocks(body: Body, run: Body, say: Words) -> Iterator[str]:
+    summary, issues, texts = body["summary"], body["issues"], _texts(body["issues"])
     judged = has_verdicts(summary)
-    yield from _verdict(summary)
-    yield from _numbers(summary, issues)
-    yield from _riskiest(summary, issues)
+    yield from _verdict(summary, say)
+    yield from _numbers(summary, issues, say)
+    yield from _riskiest(summary, issues, say)
     if judged:
-        yield from verdict_findings(issues)
-    yield from _not_checked(summary["not_checked"])
-    yield from _rules(issues, texts)
-    yield from dismissed_findings(body.get("dismissed", ()), summary) if judged else _findings(issues, texts)
-    yield from _suppressions(summary)
-    yield from _left_out(summary)
-    yield from _advice(summary)
-    yield from _run(run)
+        yield from verdict_findings(issues, say)
+    yield from _not_checked(summary["not_checked"], say)
+    yield from _rules(issues, texts, say)
+    yield from dismissed_findings(body.get("dismissed", ()), summary, say) if judged else _findings(issues, texts, say)
+    yield from _suppressions(summary, say)
+    yield from _left_out(summary, say)
+    yield from _advice(summary, say)
+    yield from _run(run, say)
 
 
-def _verdict(summary: Body) -> Iterator[str]:
+def _verdict(summary: Body, say: Words) -> Iterator[str]:
     if has_verdicts(summary):
-        first, rest = lead(summary)
+        first, rest = lead(summary, say)
         yield f"**{first}** {rest}"
-        yield from (f"> **{what}** {prose(means)}" for what, means in warnings(summary))
+        yield from (f"> **{what}** {prose(means)}" for what, means in warnings(summary, say))
     else:
-        yield _fired(summary)
-    yield from _not_listed(summary)
-    yield from _set_aside(summary)
+        yield _fired(summary, say)
+    yield from _not_listed(summary, say)
+    yield from _set_aside(summary, say)
 
 
-def _fired(summary: Body) -> str:
-    files = counted(summary["scanned_files"], "file")
+def _fired(summary: Body, say: Words) -> str:
+    files = say.count(summary["scanned_files"], "file")
     if summary["total"]:
-        severe = ", ".join(f"{number:,} {severity}" for severity, number in summary["by_severity"].items())
-        return (
-            f"**{counted(summary['total'], 'finding')} in {files}: {severe}.** Each is a place where a rule fired; "
-            "no model has looked at it, and it may be a false alarm."
+        return say(
+            "**{findings} in {files}: {severe}.** Each is a place where a rule fired; no model has looked at it, and "
+            "it may be a false alarm.",
+            findings=say.count(summary["total"], "finding"),
+            files=files,
+            severe=", ".join(f"{number:,} {say(severity)}" for severity, number in summary["by_severity"].items()),
         )
     if summary["not_checked"]:
-        return f"**Incomplete.** No rule fired in the {files} that were checked, but not everything was."
+        text = "**Incomplete.** No rule fired in the {files} that were checked, but not everything was."
+        return say(text, files=files)
     if summary["scanned_files"]:
-        word, extent = nothing_found(summary)
-        return f"**{word}** {extent} in {files}. That is not a proof that there is no fault."
+        word, extent = map(say, nothing_found(summary))
+        text = "**{word}** {extent} in {files}. That is not a proof that there is no fault."
+        return say(text, word=word, extent=extent, files=files)
     if revision := nothing_changed(summary):
-        return f"**Nothing to check.** No source file has changed since {prose(revision)}."
-    return "**Nothing was checked.** No source file was found, so this report says nothing about the code."
+        text = "**Nothing to check.** No source file has changed since {revision}."
+        return say(text, revision=prose(revision))
+    return say("**Nothing was checked.** No source file was found, so this report says nothing about the code.")
 
 
-def _not_listed(summary: Body) -> Iterator[str]:
+def _not_listed(summary: Body, say: Words) -> Iterator[str]:
     if summary.get("not_listed"):
-        yield (
-            f"> **Not listed: {counted(summary['not_listed'], 'finding')}.** Those with the highest score are listed "
-            "below, and only they are explained and counted there. For the others narrow the scan with "
-            "`--min-confidence` or `--include`, or write them all to a file: `jarvis runs export`."
+        yield say(
+            "> **Not listed: {findings}.** Those with the highest score are listed below, and only they are explained "
+            "and counted there. For the others narrow the scan with `--min-confidence` or `--include`, or write them "
+            "all to a file: `jarvis runs export`.",
+            findings=say.count(summary["not_listed"], "finding"),
         )
     if gaps := summary["not_checked"]:
         reasons = Counter(gap["reason"] for gap in gaps)
-        said = "; ".join(f"{prose(reason)} ({number:,})" for reason, number in sorted(reasons.items())[:10])
-        more = "; and others" if len(reasons) > 10 else ""
-        known = "Nothing, or not all, is known about them"
-        yield f"> **Not checked: {counted(len(gaps), 'file')}.** {known}: {said}{more}. See below."
+        said = [f"{prose(reason)} ({number:,})" for reason, number in sorted(reasons.items())[:10]]
+        more = [say("and others")] if len(reasons) > 10 else []
+        yield say(
+            "> **Not checked: {files}.** Nothing, or not all, is known about them: {reasons}. See below.",
+            files=say.count(len(gaps), "file"),
+            reasons="; ".join([*said, *more]),
+        )
     if summary["below_min_confidence"]:
-        weaker = counted(summary["below_min_confidence"], "weaker finding")
-        yield f"Not listed: {weaker}, below the least confidence asked for."
+        weaker = say.count(summary["below_min_confidence"], "weaker finding")
+        yield say("Not listed: {findings}, below the least confidence asked for.", findings=weaker)
 
 
-def _set_aside(summary: Body) -> Iterator[str]:
+def _set_aside(summary: Body, say: Words) -> Iterator[str]:
     if baseline := summary.get("baseline"):
-        gone = f", {baseline['gone']:,} are gone" if "gone" in baseline else ""
-        yield (
-            f"Only what is new is listed: {counted(baseline['known'], 'finding')} of the baseline "
-            f"{code(baseline['what'])} are still there{gone}."
+        gone = say(", {number} are gone", number=f"{baseline['gone']:,}") if "gone" in baseline else ""
+        yield say(
+            "Only what is new is listed: {findings} of the baseline {baseline} are still there{gone}.",
+            findings=say.count(baseline["known"], "finding"),
+            baseline=code(baseline["what"]),
+            gone=gone,
         )
         if less := baseline.get("not_listed"):
-            yield f"> The baseline itself did not list {counted(less, 'finding')}: they count as new."
+            text = "> The baseline itself did not list {findings}: they count as new."
+            yield say(text, findings=say.count(less, "finding"))
         if state := baseline.get("state"):
-            yield f"> The run over the baseline is {prose(state)}: what it has not checked counts as new."
-    if summary.get("suppressed"):
-        yield f"Not listed: {counted(summary['suppressed'], 'finding')} that comments in the code suppress."
-    if summary.get("judged_false"):
-        yield f"Not listed: {counted(summary['judged_false'], 'finding')} that people have judged false."
+            text = "> The run over the baseline is {state}: what it has not checked counts as new."
+            yield say(text, state=prose(state))
+    if quiet := summary.get("suppressed"):
+        text = "Not listed: {findings} that comments in the code suppress."
+        yield say(text, findings=say.count(quiet, "finding"))
+    if false := summary.get("judged_false"):
+        text = "Not listed: {findings} that people have judged false."
+        yield say(text, findings=say.count(false, "finding"))
 
 
-def _suppressions(summary: Body) -> Iterator[str]:
+def _suppressions(summary: Body, say: Words) -> Iterator[str]:
     unused, silent = (summary.get(name, []) for name in REMARKS)
     if unused:
-        yield "## Suppressions that suppress nothing"
-        yield "\n".join(f"{_place(found)}: {prose(found['reason'])}" for found in unused)
+        yield say("## Suppressions that suppress nothing")
+        yield "\n".join(f"{_place(found, say)}: {prose(found['reason'])}" for found in unused)
     if silent:
-        yield "## Suppressions without a reason"
-        yield "\n".join(map(_place, silent))
+        yield say("## Suppressions without a reason")
+        yield "\n".join(_place(found, say) for found in silent)
     if more := sum(summary.get(f"{name}_not_listed", 0) for name in REMARKS):
-        yield f"And {more:,} more suppressions of these kinds."
+        yield say("And {number} more suppressions of these kinds.", number=f"{more:,}")
 
 
-def _place(found: Body) -> str:
-    return f"- {code(found['file'])} line {found['line']}: {code(found['text'])}"
+def _place(found: Body, say: Words) -> str:
+    place = say("{file} line {line}", file=code(found["file"]), line=found["line"])
+    return f"- {place}: {code(found['text'])}"
 
 
-def _numbers(summary: Body, issues: Issues) -> Iterator[str]:
+def _numbers(summary: Body, issues: Issues, say: Words) -> Iterator[str]:
     if not issues:
         return
-    yield "## Summary"
+    yield say("## Summary")
     if has_verdicts(summary):
-        verdicts = [[f"{number:,}", WORDS[status], MEANS[status]] for status, number in counts(summary).items()]
-        yield _table(["findings", "verdict", "means"], verdicts, numbers=False)
-    yield _by_category(summary) if summary.get("not_listed") else _by_category_and_severity(summary, issues)
-    languages = ", ".join(f"{prose(name)} {number:,}" for name, number in summary["by_language"].items())
-    yield f"By language: {languages}. Summed score: {summary['score_sum']:.2f}."
+        there = counts(summary).items()
+        verdicts = [[f"{number:,}", say(WORDS[status]), say(MEANS[status])] for status, number in there]
+        yield _table([say("findings"), say("verdict"), say("means")], verdicts, numbers=False)
+    yield _by_category(summary, say) if summary.get("not_listed") else _by_category_and_severity(summary, issues, say)
+    yield say(
+        "By language: {languages}. Summed score: {score}.",
+        languages=", ".join(f"{prose(name)} {number:,}" for name, number in summary["by_language"].items()),
+        score=f"{summary['score_sum']:.2f}",
+    )
 
 
-def _by_category(summary: Body) -> str:
+def _by_category(summary: Body, say: Words) -> str:
     """The listed issues alone cannot say how severe the findings of a category are."""
     totals = [[prose(category), total] for category, total in summary["by_category"].items()]
-    return _table(["category", "total"], [*totals, ["**all**", summary["total"]]])
+    return _table([say("category"), say("total")], [*totals, [f"**{say('all')}**", summary["total"]]])
 
 
-def _by_category_and_severity(summary: Body, issues: Issues) -> str:
+def _by_category_and_severity(summary: Body, issues: Issues, say: Words) -> str:
     cells = Counter((issue["category"], issue["severity"]) for issue in issues)
     rows = [
         [prose(category), *(cells[category, severity] or "" for severity in WORST_FIRST), total]
         for category, total in summary["by_category"].items()
     ]
-    rows.append(["**all**", *(summary["by_severity"].get(severity, "") for severity in WORST_FIRST), summary["total"]])
-    return _table(["category", *WORST_FIRST, "total"], rows)
+    totals = [summary["by_severity"].get(severity, "") for severity in WORST_FIRST]
+    rows.append([f"**{say('all')}**", *totals, summary["total"]])
+    return _table([say("category"), *map(say, WORST_FIRST), say("total")], rows)
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[object]], *, numbers: bool = True) -> str:
@@ -163,29 +185,29 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[object]], *, numbers: b
     return "\n".join(f"| {' | '.join(map(str, row))} |" for row in [heads, rule, *rows])
 
 
-def _riskiest(summary: Body, issues: Issues) -> Iterator[str]:
+def _riskiest(summary: Body, issues: Issues, say: Words) -> Iterator[str]:
     if not issues:
         return
     scores: defaultdict[str, list[float]] = defaultdict(list)
     for issue in issues:
         scores[issue["file"]].append(issue["score"])
-    yield "## Files most at risk"
-    listed = "listed " if summary.get("not_listed") else ""
+    yield say("## Files most at risk")
+    heads = ("listed findings", "listed score") if summary.get("not_listed") else ("findings", "score")
     yield _table(
-        ["file", f"{listed}findings", f"{listed}score"],
+        [say("file"), *map(say, heads)],
         [[code_cell(file), len(scores[file]), f"{sum(scores[file]):.2f}"] for file in summary["top_risk_files"]],
     )
 
 
-def _not_checked(gaps: Issues) -> Iterator[str]:
+def _not_checked(gaps: Issues, say: Words) -> Iterator[str]:
     if not gaps:
         return
     files: defaultdict[str, list[str]] = defaultdict(list)
     for gap in gaps:
         files[gap["reason"]].append(gap["file"])
-    yield "## Not checked"
+    yield say("## Not checked")
     for reason, names in sorted(files.items()):
-        yield f"**{prose(reason) or 'no reason given'}** ({counted(len(names), 'file')})"
+        yield f"**{prose(reason) or say('no reason given')}** ({say.count(len(names), 'file')})"
         yield "\n".join(f"- {code(name)}" for name in names)
 
 
@@ -201,72 +223,78 @@ def _text(issue: Body) -> Text:
     return issue["description"], issue["suggestion"]
 
 
-def _rules(issues: Issues, texts: Mapping[str, Text]) -> Iterator[str]:
+def _rules(issues: Issues, texts: Mapping[str, Text], say: Words) -> Iterator[str]:
     if not issues:
         return
     fired: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for issue in issues:
         fired[issue["pattern"]].append(issue)
-    yield "## What the rules mean"
+    yield say("## What the rules mean")
     for pattern, found in sorted(fired.items(), key=lambda rule: (-sum(issue["score"] for issue in rule[1]), rule[0])):
         weakness = f", CWE-{found[0]['cwe']}" if found[0]["cwe"] else ""
         yield f"### {code(pattern)}"
-        yield f"{counted(len(found), 'finding')}, {prose(found[0]['category'])}{weakness}."
-        yield _explained(texts[pattern])
+        yield f"{say.count(len(found), 'finding')}, {prose(found[0]['category'])}{weakness}."
+        yield _explained(texts[pattern], say)
 
 
-def _explained(text: Text, indent: str = "") -> str:
+def _explained(text: Text, say: Words, indent: str = "") -> str:
     why, remedy = map(prose, text)
-    return f"{indent}- Why: {why}\n{indent}- What to do: {remedy}"
+    return f"{indent}- {say('Why:')} {why}\n{indent}- {say('What to do:')} {remedy}"
 
 
-def _findings(issues: Issues, texts: Mapping[str, Text]) -> Iterator[str]:
+def _findings(issues: Issues, texts: Mapping[str, Text], say: Words) -> Iterator[str]:
     if not issues:
         return
     places: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for issue in issues:
-        places[issue["severity"]][issue["file"]].append(_finding(issue, texts[issue["pattern"]]))
-    yield "## Findings"
+        places[issue["severity"]][issue["file"]].append(_finding(issue, texts[issue["pattern"]], say))
+    yield say("## Findings")
     for severity in WORST_FIRST:
         for number, (file, lines) in enumerate(places[severity].items()):
             if number == 0:
-                yield f"### {severity.capitalize()} severity"
+                yield say("### {severity} severity", severity=capital(say(severity)))
             yield f"#### {code(file)}"
             yield "\n".join(lines)
 
 
-def _finding(issue: Body, usual: Text) -> str:
-    line = (
-        f"- **{issue['id']}** line {issue['line']}, {code(issue['pattern'])}: {code(issue['evidence'])} "
-        f"(confidence {issue['confidence']:.2f}, score {issue['score']:.2f})"
+def _finding(issue: Body, usual: Text, say: Words) -> str:
+    line = say(
+        "- **{id}** line {line}, {rule}: {evidence} (confidence {confidence}, score {score})",
+        id=issue["id"],
+        line=issue["line"],
+        rule=code(issue["pattern"]),
+        evidence=code(issue["evidence"]),
+        confidence=f"{issue['confidence']:.2f}",
+        score=f"{issue['score']:.2f}",
     )
-    other = [] if _text(issue) == usual else [_explained(_text(issue), "  ")]
-    return "\n".join([line, *other, *steps(issue, "  ")])
+    other = [] if _text(issue) == usual else [_explained(_text(issue), say, "  ")]
+    return "\n".join([line, *other, *steps(issue, say, "  ")])
 
 
-def _left_out(summary: Body) -> Iterator[str]:
+def _left_out(summary: Body, say: Words) -> Iterator[str]:
     if not (summary["left_out"] or summary["excluded"]):
         return
-    yield "## Left out"
+    yield say("## Left out")
     if summary["left_out"]:
-        yield "\n".join(f"- {counted(number, 'file')}: {prose(why)}" for why, number in summary["left_out"].items())
+        left = [f"- {say.count(number, 'file')}: {prose(why)}" for why, number in summary["left_out"].items()]
+        yield "\n".join(left)
     if summary["excluded"]:
-        yield "Directories that were not entered:"
+        yield say("Directories that were not entered:")
         yield "\n".join(f"- {code(tree['path'])}: {prose(tree['reason'])}" for tree in summary["excluded"])
 
 
-def _advice(summary: Body) -> Iterator[str]:
-    yield "## Advice"
+def _advice(summary: Body, say: Words) -> Iterator[str]:
+    yield say("## Advice")
     meant = [ADVICE[category] for category in summary["by_category"] if category in ADVICE]
-    yield "\n".join(f"- {line}" for line in [*meant, *ALWAYS])
+    yield "\n".join(f"- {say(line)}" for line in [*meant, *ALWAYS])
 
 
-def _run(run: Mapping[str, Any]) -> Iterator[str]:
+def _run(run: Body, say: Words) -> Iterator[str]:
     if not run:
         return
-    yield "## Run"
-    if asked := [[prose(name), prose(said)] for name, said in took(run)]:
-        yield _table(["asking", "took"], asked, numbers=False)
+    yield say("## Run")
+    if asked := [[prose(name), prose(said)] for name, said in took(run, say)]:
+        yield _table([say("asking"), say("took")], asked, numbers=False)
     rows = [[prose(str(name)), code_cell(_written(value))] for name, value in run.items()]
     yield "\n".join(["| | |", "| --- | --- |", *(f"| {name} | {value} |" for name, value in rows)])
 

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.sec.report.escape import code, fenced, lines, prose
-from jarvis_workers.sec.report.verdicts import MEANS, OPEN, TEXTS, WORDS, counted, said_against
+from jarvis_workers.sec.report.verdicts import MEANS, OPEN, TEXTS, WORDS, capital, said_against
+from jarvis_workers.sec.report.words import Words
 
 __all__ = ["dismissed_findings", "steps", "verdict_findings"]
 
@@ -17,96 +18,111 @@ Issue = Mapping[str, Any]
 TOLD = ("confirmed", "review")
 
 
-def verdict_findings(issues: Sequence[Issue]) -> Iterator[str]:
+def verdict_findings(issues: Sequence[Issue], say: Words) -> Iterator[str]:
     """Yield the findings that nobody has dismissed, by status, then by score."""
     for status in OPEN:
         found = sorted((one for one in issues if one["status"] == status), key=lambda issue: -issue["score"])
         if not found:
             continue
-        yield f"## {WORDS[status].capitalize()}"
-        yield MEANS[status]
+        yield f"## {capital(say(WORDS[status]))}"
+        yield say(MEANS[status])
         if status in TOLD:
             for issue in found:
-                yield from _told(issue)
+                yield from _told(issue, say)
         else:
-            yield from _by_reason(found)
+            yield from _by_reason(found, say)
 
 
-def dismissed_findings(dismissed: Sequence[Issue], summary: Issue) -> Iterator[str]:
+def dismissed_findings(dismissed: Sequence[Issue], summary: Issue, say: Words) -> Iterator[str]:
     """Yield a line for each dismissed finding, with what speaks against it."""
     if not summary.get("dismissed"):
         return
-    yield "## Dismissed"
-    yield MEANS["dismissed"]
+    yield f"## {capital(say(WORDS['dismissed']))}"
+    yield say(MEANS["dismissed"])
     if dismissed:
-        yield "\n".join(map(_dismissed, dismissed))
+        yield "\n".join(_dismissed(issue, say) for issue in dismissed)
     if (more := summary["dismissed"] - len(dismissed)) > 0:
-        yield f"Not listed: {counted(more, 'dismissed finding')}."
+        yield say("Not listed: {findings}.", findings=say.count(more, "dismissed finding"))
 
 
-def steps(issue: Issue, indent: str = "") -> Iterator[str]:
+def steps(issue: Issue, say: Words, indent: str = "") -> Iterator[str]:
     """Yield a numbered line for each step that leads to a finding."""
     for number, step in enumerate(issue.get("path", ()), 1):
-        yield f"{indent}{number}. {_place(step)}: {prose(step['note'])}"
+        yield f"{indent}{number}. {_place(step, say)}: {prose(step['note'])}"
 
 
-def _place(place: Issue) -> str:
-    return f"{code(place['file'])} line {place['line']}"
+def _place(place: Issue, say: Words) -> str:
+    return say("{file} line {line}", file=code(place["file"]), line=place["line"])
 
 
-def _told(issue: Issue) -> Iterator[str]:
-    yield f"### {issue['id']}: {code(issue['pattern'])} in {_place(issue)}"
-    weakness = f", CWE-{issue['cwe']}" if issue["cwe"] else ""
-    cluster = f", cluster {issue['cluster']}" if issue.get("cluster") else ""
-    sure = f"confidence {issue['confidence']:.2f}, score {issue['score']:.2f}"
-    yield f"{issue['severity'].capitalize()} severity, {sure}{weakness}{cluster}."
-    yield "\n".join(_facts(issue))
+def _told(issue: Issue, say: Words) -> Iterator[str]:
+    place = _place(issue, say)
+    yield say("### {id}: {rule} in {place}", id=issue["id"], rule=code(issue["pattern"]), place=place)
+    yield say(
+        "{severity} severity, confidence {confidence}, score {score}{more}.",
+        severity=capital(say(issue["severity"])),
+        confidence=f"{issue['confidence']:.2f}",
+        score=f"{issue['score']:.2f}",
+        more="".join(_beside(issue, say)),
+    )
+    yield "\n".join(_facts(issue, say))
     if issue.get("quotes"):
-        yield "Evidence:"
-        yield "\n".join(map(_quote, issue["quotes"])).rstrip()
-    if way := list(steps(issue)):
-        yield "The way there:"
+        yield say("Evidence:")
+        yield "\n".join(_quote(quote, say) for quote in issue["quotes"]).rstrip()
+    if way := list(steps(issue, say)):
+        yield say("The way there:")
         yield "\n".join(way)
     if issue.get("commands"):
-        yield "To repeat what was run, in a copy of the source:"
+        yield say("To repeat what was run, in a copy of the source:")
         for command in issue["commands"]:
             yield fenced(command["script"], command["interpreter"])
 
 
-def _facts(issue: Issue) -> Iterator[str]:
-    yield f"- **Code:** {code(issue['evidence'])}"
+def _beside(issue: Issue, say: Words) -> Iterator[str]:
+    if issue["cwe"]:
+        yield f", CWE-{issue['cwe']}"
+    if issue.get("cluster"):
+        yield say(", cluster {number}", number=issue["cluster"])
+
+
+def _facts(issue: Issue, say: Words) -> Iterator[str]:
+    told = {"Code": code(issue["evidence"])}
     if issue.get("reason"):
-        yield f"- **Why it is for review:** {lines(issue['reason'])}"
-    for name, title in TEXTS.items():
-        if issue.get(name):
-            yield f"- **{title}:** {lines(issue[name])}"
+        told["Why it is for review"] = lines(issue["reason"])
+    told |= {title: lines(issue[name]) for name, title in TEXTS.items() if issue.get(name)}
     if issue.get("verification"):
-        yield f"- **Asked:** {lines(issue['verification'])}"
+        told["Asked"] = lines(issue["verification"])
+    return (f"- **{say(title)}:** {text}" for title, text in told.items())
 
 
-def _quote(quote: Issue) -> str:
+def _quote(quote: Issue, say: Words) -> str:
     text = quote["quote"].strip("\n")
     if "\n" in text:
-        return f"- {_place(quote)}:\n\n{fenced(text, indent='  ')}\n"
-    return f"- {_place(quote)}: {code(text)}"
+        return f"- {_place(quote, say)}:\n\n{fenced(text, indent='  ')}\n"
+    return f"- {_place(quote, say)}: {code(text)}"
 
 
-def _by_reason(found: Sequence[Issue]) -> Iterator[str]:
+def _by_reason(found: Sequence[Issue], say: Words) -> Iterator[str]:
     reasons: defaultdict[str, list[Issue]] = defaultdict(list)
     for issue in found:
         reasons[issue.get("reason") or ""].append(issue)
     for reason, issues in reasons.items():
         if reason:
-            yield f"**{lines(reason)}** ({counted(len(issues), 'finding')})"
-        yield "\n".join(f"{_line(issue)}: {code(issue['evidence'])} (score {issue['score']:.2f})" for issue in issues)
+            yield f"**{lines(reason)}** ({say.count(len(issues), 'finding')})"
+        yield "\n".join(_open(issue, say) for issue in issues)
 
 
-def _dismissed(issue: Issue) -> str:
+def _open(issue: Issue, say: Words) -> str:
+    return f"{_line(issue, say)}: {code(issue['evidence'])} ({say('score')} {issue['score']:.2f})"
+
+
+def _dismissed(issue: Issue, say: Words) -> str:
     against = said_against(issue)
     said = f": {prose(against)}" if against else f": {code(issue['evidence'])}"
-    shown = "".join(f" Shown by {_place(quote)}: {code(quote['quote'])}" for quote in issue.get("quotes", ())[:1])
-    return f"{_line(issue)}{said}{shown}"
+    for quote in issue.get("quotes", ())[:1]:
+        said += say(" Shown by {place}: {quote}", place=_place(quote, say), quote=code(quote["quote"]))
+    return f"{_line(issue, say)}{said}"
 
 
-def _line(issue: Issue) -> str:
-    return f"- **{issue['id']}** {_place(issue)}, {code(issue['pattern'])}"
+def _line(issue: Issue, say: Words) -> str:
+    return f"- **{issue['id']}** {_place(issue, say)}, {code(issue['pattern'])}"

@@ -7,12 +7,14 @@ that it never reads as safe.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from jarvis_workers.sec.report.words import ENGLISH, Words
+
 __all__ = [
     "MEANS",
     "OPEN",
     "TEXTS",
     "WORDS",
-    "counted",
+    "capital",
     "counts",
     "has_verdicts",
     "lead",
@@ -66,37 +68,43 @@ def counts(summary: Body) -> dict[str, int]:
     return {name: number for name, number in (*found.items(), ("dismissed", summary.get("dismissed", 0))) if number}
 
 
-def lead(summary: Body) -> tuple[str, str]:
+def lead(summary: Body, say: Words = ENGLISH) -> tuple[str, str]:
     """Say in a few words what the verdicts come to, and in how far that is to be trusted."""
     found = counts(summary)
-    gone, files = found.pop("dismissed", 0), counted(summary["scanned_files"], "file")
-    confirmed = found.pop("confirmed", 0)
-    first = counted(confirmed, "confirmed finding") if confirmed else "No confirmed finding"
-    rest = "".join(f", {number:,} {WORDS[status]}" for status, number in found.items())
-    incomplete = "Incomplete: not everything was checked. " if summary["not_checked"] and not confirmed else ""
-    dismissed = f" It has dismissed {gone:,} of them." if gone else ""
-    proof = "" if summary["total"] else " That is not a proof that there is no fault."
-    return (
-        f"{incomplete}{first}{rest} in {files}.",
-        f"A model was asked about places where rules fired.{dismissed}{proof}",
+    gone, confirmed = found.pop("dismissed", 0), found.pop("confirmed", 0)
+    first = say.count(confirmed, "confirmed finding") if confirmed else say("No confirmed finding")
+    rest = "".join(
+        say(", {number} {word}", number=f"{number:,}", word=say(WORDS[one])) for one, number in found.items()
     )
+    told = [say("A model was asked about places where rules fired.")]
+    if gone:
+        told.append(say("It has dismissed {number} of them.", number=f"{gone:,}"))
+    if not summary["total"]:
+        told.append(say("That is not a proof that there is no fault."))
+    files = say.count(summary["scanned_files"], "file")
+    said = say("{findings} in {files}.", findings=first + rest, files=files)
+    if summary["not_checked"] and not confirmed:
+        said = say(" ").join([say("Incomplete: not everything was checked."), said])
+    return said, say(" ").join(told)
 
 
-def warnings(summary: Body) -> Iterator[tuple[str, str]]:
+def warnings(summary: Body, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:
     """Yield what must not be overlooked beside the confirmed findings: how many, and what that means."""
-    yield from missed_canary(summary)
+    yield from missed_canary(summary, say)
     for status, number in counts(summary).items():
         if status in ("review", "undecided", "heuristic"):
-            yield f"{WORDS[status].capitalize()}: {counted(number, 'finding')}.", MEANS[status]
+            word = capital(say(WORDS[status]))
+            yield say("{word}: {findings}.", word=word, findings=say.count(number, "finding")), say(MEANS[status])
 
 
-def missed_canary(summary: Body) -> Iterator[tuple[str, str]]:
+def missed_canary(summary: Body, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:
     """Say that a known bug was put among the candidates and not confirmed, where that is so."""
     canary = summary.get("canary")
     if canary and canary["status"] != "confirmed":
-        status = WORDS.get(canary["status"], canary["status"])
+        status = say(WORDS.get(canary["status"], canary["status"]))
         why = f" ({canary['reason']})" if canary.get("reason") else ""
-        yield "The known bug was missed.", f"It is {status}{why}: do not trust the verdicts of this run."
+        means = say("It is {status}{why}: do not trust the verdicts of this run.", status=status, why=why)
+        yield say("The known bug was missed."), means
 
 
 def said_against(issue: Body) -> str:
@@ -104,24 +112,36 @@ def said_against(issue: Body) -> str:
     return " ".join(" ".join(issue.get(name, "").split()) for name in TEXTS if issue.get(name))
 
 
-def took(run: Body) -> Iterator[tuple[str, str]]:
+def took(run: Body, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:
     """Yield what asking took, in words: who was asked, how often, and the money and the time."""
     model = run.get("model")
     if not model:
         return
-    yield "model group", str(model.get("group"))
-    remembered = f", {model['remembered']:,} of them remembered" if model.get("remembered") else ""
-    yield "answers", f"{model.get('calls', 0):,}{remembered}"
-    cached = f" ({model['cached']:,} of them cached)" if model.get("cached") else ""
-    yield "tokens", f"{model.get('prompt', 0):,} in{cached}, {model.get('completion', 0):,} out"
-    yield "cost", f"{run.get('cost') or 0:.4f} dollars"
+    yield say("model group"), str(model.get("group"))
+    yield say("answers"), _answers(model, say)
+    yield say("tokens"), _tokens(model, say)
+    yield say("cost"), say("{number} dollars", number=f"{run.get('cost') or 0:.4f}")
+    together = say("answers together {number} s", number=f"{model.get('seconds', 0):,.1f}")
     whole = f"{run['seconds']:,.1f} s; " if run.get("seconds") is not None else ""
-    yield "time", f"{whole}answers together {model.get('seconds', 0):,.1f} s"
+    yield say("time"), whole + together
     if "sandbox" in run:
         tiers = ", ".join(map(str, run["sandbox"]))
-        yield "sandbox", f"tier {tiers}" if tiers else "no script was run"
+        yield say("sandbox"), say("tier {tiers}", tiers=tiers) if tiers else say("no script was run")
 
 
-def counted(number: int, noun: str) -> str:
-    """Say how many there are."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def _answers(model: Body, say: Words) -> str:
+    number, remembered = f"{model.get('calls', 0):,}", model.get("remembered")
+    return say("{number}, {some} of them remembered", number=number, some=f"{remembered:,}") if remembered else number
+
+
+def _tokens(model: Body, say: Words) -> str:
+    asked, answered = f"{model.get('prompt', 0):,}", f"{model.get('completion', 0):,}"
+    if cached := model.get("cached"):
+        text = "{asked} in ({cached} of them cached), {answered} out"
+        return say(text, asked=asked, cached=f"{cached:,}", answered=answered)
+    return say("{asked} in, {answered} out", asked=asked, answered=answered)
+
+
+def capital(word: str) -> str:
+    """Begin with a capital, where the language has any."""
+    return word[:1].upper() + word[1:]

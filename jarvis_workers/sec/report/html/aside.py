@@ -4,10 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.sec.report.html.markup import Html, markup
+from jarvis_workers.sec.report.words import Words
 
 Body = Mapping[str, Any]
 
 SHOWN_MAX = 1_000
+REMARKS = {
+    "unused_suppressions": "Comments that suppress nothing",
+    "suppressions_without_reason": "Comments without a reason",
+}
 TABLE = """
 <details><summary>{title} <small>{count}</small></summary><div class="wide" tabindex="0"><table>
 <thead><tr>{heads}</tr></thead>
@@ -15,87 +20,84 @@ TABLE = """
 """
 
 
-def notes(summary: Body) -> Iterator[Html]:
+def notes(summary: Body, say: Words) -> Iterator[Html]:
     """Yield a line for what is not among the numbers above the list."""
     if summary.get("suppressed"):
-        yield markup(
-            '<p class="aside">Suppressed by comments: {count}. <a href="#aside">See which</a></p>',
-            count=f"{summary['suppressed']:,}",
-        )
+        yield _counted(say("Suppressed by comments: {count}.", count=f"{summary['suppressed']:,}"), say)
     if summary.get("judged_false"):
-        yield markup(
-            '<p class="aside">Judged false by people: {count}. <a href="#aside">See which</a></p>',
-            count=f"{summary['judged_false']:,}",
-        )
+        yield _counted(say("Judged false by people: {count}.", count=f"{summary['judged_false']:,}"), say)
     if baseline := summary.get("baseline"):
-        yield from _compared(baseline)
+        yield from _compared(baseline, say)
 
 
-def _compared(baseline: Body) -> Iterator[Html]:
-    yield markup(
-        '<p class="aside">Only what is new is listed: of the findings of the baseline <code>{what}</code> {known} '
-        "are still there{gone}.</p>",
-        what=baseline["what"],
-        known=f"{baseline['known']:,}",
-        gone=f", {baseline['gone']:,} are gone" if "gone" in baseline else "",
+def _counted(said: str, say: Words) -> Html:
+    return markup('<p class="aside">{said} <a href="#aside">{see}</a></p>', said=said, see=say("See which"))
+
+
+def _compared(baseline: Body, say: Words) -> Iterator[Html]:
+    text = (
+        "Only what is new is listed: of the findings of the baseline <code>{what}</code> {known} are still there{gone}."
     )
+    gone = say(", {number} are gone", number=f"{baseline['gone']:,}") if "gone" in baseline else ""
+    said = markup(say(text), what=baseline["what"], known=f"{baseline['known']:,}", gone=gone)
+    yield markup('<p class="aside">{said}</p>', said=said)
     if less := baseline.get("not_listed"):
-        yield markup(
-            '<p class="notice">The baseline itself did not list {less} findings: they count as new.</p>',
-            less=f"{less:,}",
-        )
+        text = "The baseline itself did not list {less} findings: they count as new."
+        yield markup('<p class="notice">{said}</p>', said=say(text, less=f"{less:,}"))
     if state := baseline.get("state"):
-        yield markup(
-            '<p class="notice">The run over the baseline is {state}: what it has not checked counts as new.</p>',
-            state=state,
-        )
+        text = "The run over the baseline is {state}: what it has not checked counts as new."
+        yield markup('<p class="notice">{said}</p>', said=say(text, state=state))
 
 
-def aside(body: Body) -> Iterator[Html]:
+def aside(body: Body, say: Words) -> Iterator[Html]:
     """Yield the section of suppressed findings and of comments that suppress nothing."""
     summary = body["summary"]
     tables = [
-        *_suppressed(body.get("suppressed", ()), summary.get("suppressed", 0) + summary.get("judged_false", 0)),
-        *_remarks("Comments that suppress nothing", summary, "unused_suppressions"),
-        *_remarks("Comments without a reason", summary, "suppressions_without_reason"),
+        *_suppressed(body.get("suppressed", ()), summary.get("suppressed", 0) + summary.get("judged_false", 0), say),
+        *_remarks("unused_suppressions", summary, say),
+        *_remarks("suppressions_without_reason", summary, say),
     ]
     if tables:
-        yield markup('<section id="aside"><h2>Suppressed</h2>{tables}</section>', tables=tables)
+        section = '<section id="aside"><h2>{title}</h2>{tables}</section>'
+        yield markup(section, title=say("Suppressed"), tables=tables)
 
 
-def _suppressed(issues: Sequence[Body], total: int) -> Iterator[Html]:
+def _suppressed(issues: Sequence[Body], total: int, say: Words) -> Iterator[Html]:
     rows = [
         (
-            issue["severity"],
+            say(issue["severity"]),
             issue["pattern"],
             f"{issue['file']}:{issue['line']}",
             issue["evidence"],
-            issue.get("suppression", {}).get("justification") or "no reason given",
+            issue.get("suppression", {}).get("justification") or say("no reason given"),
         )
         for issue in issues[:SHOWN_MAX]
     ]
-    yield from _table("Findings", ("Severity", "Rule", "Place", "Code", "Reason"), rows, total)
+    heads = [say("Severity"), say("Rule"), say("Place"), say("Code"), say("Reason")]
+    yield from _table([say("Findings"), *heads], rows, total, say)
 
 
-def _remarks(title: str, summary: Body, name: str) -> Iterator[Html]:
+def _remarks(name: str, summary: Body, say: Words) -> Iterator[Html]:
     remarks = summary.get(name, ())
     rows = [
         (f"{remark['file']}:{remark['line']}", remark["text"], remark.get("reason", ""))
         for remark in remarks[:SHOWN_MAX]
     ]
     total = len(remarks) + summary.get(f"{name}_not_listed", 0)
-    yield from _table(title, ("Place", "Comment", "Says"), rows, total)
+    yield from _table([say(REMARKS[name]), say("Place"), say("Comment"), say("Says")], rows, total, say)
 
 
-def _table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]], total: int) -> Iterator[Html]:
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], total: int, say: Words) -> Iterator[Html]:
+    """Yield a table with its title, which comes before the heads of its columns."""
     if not total:
         return
     more = total - len(rows)
+    rest = say("and {more} more, which are not named here", more=f"{more:,}")
     yield markup(
         TABLE,
-        title=title,
+        title=heads[0],
         count=f"{total:,}",
-        heads=[markup('<th scope="col">{head}</th>', head=head) for head in heads],
+        heads=[markup('<th scope="col">{head}</th>', head=head) for head in heads[1:]],
         rows=[markup("<tr>{cells}</tr>", cells=[markup("<td>{cell}</td>", cell=cell) for cell in row]) for row in rows],
-        more=markup("<p>and {more} more, which are not named here</p>", more=f"{more:,}") if more else "",
+        more=markup("<p>{rest}</p>", rest=rest) if more else "",
     )

@@ -36,16 +36,17 @@ def link_to(**chosen: str) -> str:
     return "#" + urlencode({name: visible(value) for name, value in chosen.items()})
 
 
-def ring(counts: Mapping[str, int]) -> Html:
-    """Draw shares of a whole as a ring around their sum."""
+def ring(counts: Mapping[str, int], words: Mapping[str, str], unit: str) -> Html:
+    """Draw shares of a whole as a ring around their sum; `words` name the shares."""
     total = sum(counts.values())
     around = 2 * pi * RADIUS
     ends = accumulate(counts.values())
     arcs = [
         markup(
             '<circle class="stroke-{name}" cx="60" cy="60" r="{radius}" stroke-dasharray="{length} {around}" '
-            'stroke-dashoffset="{offset}"><title>{name}: {count}</title></circle>',
+            'stroke-dashoffset="{offset}"><title>{word}: {count}</title></circle>',
             name=name,
+            word=words[name],
             radius=RADIUS,
             length=f"{max(0.5, count / total * around - (GAP if count < total else 0)):.2f}",
             around=f"{around:.2f}",
@@ -57,8 +58,9 @@ def ring(counts: Mapping[str, int]) -> Html:
     return markup(
         '<svg class="ring" viewBox="0 0 120 120" role="img" aria-label="{label}">'
         '<g transform="rotate(-90 60 60)">{arcs}</g><text class="sum" x="60" y="62" font-size="{size}">{total}</text>'
-        '<text class="unit" x="60" y="77">findings</text></svg>',
-        label=", ".join(f"{count:,} {name}" for name, count in counts.items()),
+        '<text class="unit" x="60" y="77">{unit}</text></svg>',
+        label=", ".join(f"{count:,} {words[name]}" for name, count in counts.items()),
+        unit=unit,
         arcs=arcs,
         total=f"{total:,}",
         size=min(20, 100 // len(f"{total:,}")),

@@ -13,6 +13,7 @@ from jarvis_workers.sec.report.excerpts import Excerpt
 from jarvis_workers.sec.report.html.markup import Html
 from jarvis_workers.sec.report.json import DENSE
 from jarvis_workers.sec.report.verdicts import TEXTS, WORDS
+from jarvis_workers.sec.report.words import Words
 
 Issues = Sequence[Mapping[str, Any]]
 # Characters of all verdicts together: as much again as of code.
@@ -29,8 +30,10 @@ class _Numbers(dict[Hashable, int]):
         return self[value]
 
 
-def listing(issues: Issues, excerpts: Mapping[str, Excerpt], *, judged: bool = False) -> Html:
-    """Return what the script reads; `issues` in the order in which they are to be shown."""
+def listing(
+    issues: Issues, excerpts: Mapping[str, Excerpt], say: Words, *, judged: bool = False, spoken: Sequence[str] = ()
+) -> Html:
+    """Return what the script reads; `issues` in the order in which they are to be shown, `spoken` is what it says."""
     files, rules, texts, statuses = _Numbers(), _Numbers(), _Numbers(), _Numbers()
     rows = [
         (
@@ -63,7 +66,8 @@ def listing(issues: Issues, excerpts: Mapping[str, Excerpt], *, judged: bool = F
                 for issue in issues
                 if issue["id"] in excerpts
             },
-            **(_judged(issues, files) if judged else {}),
+            **(_judged(issues, files, say) if judged else {}),
+            **_said([*spoken, *WORST_FIRST, *statuses], say),
             "files": list(files),
         }
     )
@@ -71,6 +75,12 @@ def listing(issues: Issues, excerpts: Mapping[str, Excerpt], *, judged: bool = F
 
 def _steps(path: Issues, files: _Numbers) -> list[tuple[int, int, str]]:
     return [(files[visible(step["file"])], step["line"], visible(step["note"])) for step in path]
+
+
+def _said(texts: Sequence[Any], say: Words) -> dict[str, Any]:
+    """Return what texts are in another language, nothing in English."""
+    other = {text: say(text) for text in texts}
+    return {} if all(text == said for text, said in other.items()) else {"say": other}
 
 
 def _excerpt(excerpt: Excerpt, files: _Numbers) -> Sequence[Any]:
@@ -81,7 +91,7 @@ def _excerpt(excerpt: Excerpt, files: _Numbers) -> Sequence[Any]:
     return said if others else said[:3] if marks else said[:2]
 
 
-def _judged(issues: Issues, files: _Numbers) -> dict[str, Any]:
+def _judged(issues: Issues, files: _Numbers, say: Words) -> dict[str, Any]:
     """Return what verdicts say, worst findings first, as far as a page may hold it."""
     verdicts, left = {}, VERDICTS_MAX
     for issue in issues:
@@ -92,7 +102,7 @@ def _judged(issues: Issues, files: _Numbers) -> dict[str, Any]:
         if any(said):
             verdicts[visible(issue["id"])] = said
     asked = {issue.get("cluster") or 0: visible_lines(issue.get("verification") or "") for issue in issues}
-    return {"words": WORDS, "clusters": asked, "verdicts": verdicts}
+    return {"words": {status: say(word) for status, word in WORDS.items()}, "clusters": asked, "verdicts": verdicts}
 
 
 def _verdict(issue: Mapping[str, Any], files: _Numbers) -> Sequence[Any]:

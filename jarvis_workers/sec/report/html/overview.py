@@ -14,85 +14,89 @@ from jarvis_workers.sec.report.html import judged
 from jarvis_workers.sec.report.html.card import cwe_link
 from jarvis_workers.sec.report.html.charts import Bar, bars, link_to, ring
 from jarvis_workers.sec.report.html.markup import Html, markup
-from jarvis_workers.sec.report.verdicts import WORDS, counted, counts, has_verdicts
+from jarvis_workers.sec.report.verdicts import WORDS, capital, counts, has_verdicts
+from jarvis_workers.sec.report.words import Words
 
 Body = Mapping[str, Any]
 Issues = Sequence[Mapping[str, Any]]
 
-AS_THEY_ARE: Mapping[str, str] = {}
 REASONS = 3
 # A page that names a million files opens in no browser; the JSON report names them all.
 NAMES_MAX = 5_000
 
 
-def verdict(summary: Body) -> Iterator[Html]:
+def verdict(summary: Body, say: Words) -> Iterator[Html]:
     """Yield what a reader must know before any number."""
     if summary["not_checked"]:
-        yield _not_checked(summary["not_checked"])
+        yield _not_checked(summary["not_checked"], say)
     if has_verdicts(summary):
-        yield from judged.found(summary)
+        yield from judged.found(summary, say)
     else:
-        yield markup('<p class="lead">{said}</p>', said=_found(summary))
+        yield markup('<p class="lead">{said}</p>', said=_found(summary, say))
     if summary.get("not_listed"):
+        text = say(
+            "<b>Not listed: {found}.</b> Those with the highest score are listed, and the charts of files and rules "
+            "count only them. For the others narrow the scan, or write them all to a file: <code>jarvis runs "
+            "export</code>"
+        )
         yield markup(
-            '<p class="notice"><b>Not listed: {found}.</b> Those with the highest score are listed, and the charts of '
-            "files and rules count only them. For the others narrow the scan, or write them all to a file: "
-            "<code>jarvis runs export</code></p>",
-            found=counted(summary["not_listed"], "finding"),
+            '<p class="notice">{said}</p>', said=markup(text, found=say.count(summary["not_listed"], "finding"))
         )
     if summary["below_min_confidence"]:
-        yield markup(
-            '<p class="aside">Not listed: {found}, below the least confidence asked for.</p>',
-            found=counted(summary["below_min_confidence"], "weaker finding"),
-        )
+        weaker = say.count(summary["below_min_confidence"], "weaker finding")
+        said = say("Not listed: {findings}, below the least confidence asked for.", findings=weaker)
+        yield markup('<p class="aside">{said}</p>', said=said)
 
 
-def _not_checked(missing: Issues) -> Html:
+def _not_checked(missing: Issues, say: Words) -> Html:
     reasons = Counter(gap["reason"] for gap in missing).most_common()
     said = [f"{reason} ({number:,})" for reason, number in reasons[:REASONS]]
+    text = "<b>Not checked: {files}.</b> What is in them is not known, or not in full: {why}."
+    why = "; ".join([*said, *([say("and others")] if len(reasons) > REASONS else [])])
     return markup(
-        '<p class="notice bad" role="alert"><b>Not checked: {files}.</b> What is in them is not known, or not in full: '
-        '{why}. <a href="#not-checked">See which</a></p>',
-        files=counted(len(missing), "file"),
-        why="; ".join([*said, *(["and others"] if len(reasons) > REASONS else [])]),
+        '<p class="notice bad" role="alert">{said} <a href="#not-checked">{see}</a></p>',
+        said=markup(say(text), files=say.count(len(missing), "file"), why=why),
+        see=say("See which"),
     )
 
 
-def _found(summary: Body) -> Html:
-    files = counted(summary["scanned_files"], "file")
+def _found(summary: Body, say: Words) -> Html:
+    files = say.count(summary["scanned_files"], "file")
     if summary["total"]:
-        return markup(
+        text = (
             "<b>{found} in {files}.</b> Each is a place where a rule fired, and may be a false alarm. Begin with those "
-            "of high severity.",
-            found=counted(summary["total"], "finding"),
-            files=files,
+            "of high severity."
         )
+        return markup(say(text), found=say.count(summary["total"], "finding"), files=files)
     if summary["not_checked"]:
-        return markup("<b>Incomplete.</b> No rule fired in {files}, but not everything was checked.", files=files)
+        text = "<b>Incomplete.</b> No rule fired in {files}, but not everything was checked."
+        return markup(say(text), files=files)
     if summary["scanned_files"]:
-        word, extent = nothing_found(summary)
-        said = "<b>{word}</b> {extent} in {files}. That is not a proof that there is no fault."
-        return markup(said, word=word, extent=extent, files=files)
+        word, extent = map(say, nothing_found(summary))
+        text = "<b>{word}</b> {extent} in {files}. That is not a proof that there is no fault."
+        return markup(say(text), word=word, extent=extent, files=files)
     if revision := nothing_changed(summary):
-        return markup("<b>Nothing to check.</b> No source file has changed since {revision}.", revision=revision)
-    return markup("<b>Nothing was checked.</b> No source file was found, so this report says nothing about the code.")
+        return markup(say("<b>Nothing to check.</b> No source file has changed since {revision}."), revision=revision)
+    text = "<b>Nothing was checked.</b> No source file was found, so this report says nothing about the code."
+    return markup(say(text))
 
 
-def numbers(summary: Body, issues: Issues) -> Iterator[Html]:
+def numbers(summary: Body, issues: Issues, say: Words) -> Iterator[Html]:
     """Yield the key numbers; those of a verdict or a severity are links."""
     if has_verdicts(summary):
         there = {"confirmed": 0, "review": 0, "undecided": 0} | counts(summary)
         for status, count in there.items():
-            yield _number(WORDS[status].capitalize(), count, kind=status, href=link_to(status=status))
+            yield _number(capital(say(WORDS[status])), count, kind=status, href=link_to(status=status))
     else:
-        yield _number("Findings", summary["total"], href="#findings")
+        yield _number(say("Findings"), summary["total"], href="#findings")
         for severity in WORST_FIRST:
             count = summary["by_severity"].get(severity, 0)
-            yield _number(severity.capitalize(), count, kind=severity, href=link_to(severity=severity))
-    yield _number("Rules that fired", len({issue["pattern"] for issue in issues}), href="#rules")
-    yield _number("Files checked", summary["scanned_files"])
+            yield _number(capital(say(severity)), count, kind=severity, href=link_to(severity=severity))
+    yield _number(say("Rules that fired"), len({issue["pattern"] for issue in issues}), href="#rules")
+    yield _number(say("Files checked"), summary["scanned_files"])
     missing = len(summary["not_checked"])
-    yield _number("Not checked", missing, kind="bad" if missing else "", href="#not-checked" if missing else None)
+    kind, href = ("bad", "#not-checked") if missing else ("", None)
+    yield _number(say("Not checked"), missing, kind=kind, href=href)
 
 
 def _number(label: str, number: int, *, kind: str = "", href: str | None = None) -> Html:
@@ -102,24 +106,29 @@ def _number(label: str, number: int, *, kind: str = "", href: str | None = None)
     return markup('<a class="tile {kind}" href="{href}">{inner}</a>', kind=kind, href=href, inner=inner)
 
 
-def charts(summary: Body, issues: Issues) -> Iterator[Html]:
+def charts(summary: Body, issues: Issues, say: Words) -> Iterator[Html]:
     """Yield the panels of charts; the listed findings alone tell severities apart."""
     if not issues:
         return
-    part = " (listed)" if summary.get("not_listed") else ""
     if has_verdicts(summary):
         verdicts = counts(summary)
-        yield _panel("By verdict", [ring(verdicts), _legend("status", verdicts, WORDS)], "narrow")
+        words = {status: say(WORDS[status]) for status in verdicts}
+        drawn = [ring(verdicts, words, say("findings")), _legend("status", verdicts, words)]
+        yield _panel((say("By verdict"), say("findings")), drawn, "narrow")
     else:
         severities = summary["by_severity"]
-        yield _panel("By severity", [ring(severities), _legend("severity", severities)], "narrow")
-    yield _panel("By category", [bars(_categories(summary, issues), "findings by category")])
-    yield _panel(
-        f"Files most at risk{part}", [bars(_riskiest(summary, issues), "summed score by file")], "", "summed score"
-    )
+        words = {severity: say(severity) for severity in severities}
+        drawn = [ring(severities, words, say("findings")), _legend("severity", severities, words)]
+        yield _panel((say("By severity"), say("findings")), drawn, "narrow")
+    categories = bars(_categories(summary, issues), say("findings by category"))
+    yield _panel((say("By category"), say("findings")), [categories])
+    files = bars(_riskiest(summary, issues), say("summed score by file"))
+    listed = say("Files most at risk (listed)") if summary.get("not_listed") else say("Files most at risk")
+    yield _panel((listed, say("summed score")), [files])
 
 
-def _panel(title: str, inside: Sequence[Html], kind: str = "", unit: str = "findings") -> Html:
+def _panel(titles: tuple[str, str], inside: Sequence[Html], kind: str = "") -> Html:
+    title, unit = titles
     return markup(
         '<section class="panel {kind}"><h2>{title} <small>{unit}</small></h2>{inside}</section>',
         kind=kind,
@@ -129,7 +138,7 @@ def _panel(title: str, inside: Sequence[Html], kind: str = "", unit: str = "find
     )
 
 
-def _legend(chosen: str, numbers: Mapping[str, int], words: Mapping[str, str] = AS_THEY_ARE) -> Html:
+def _legend(chosen: str, numbers: Mapping[str, int], words: Mapping[str, str]) -> Html:
     whole = sum(numbers.values())
     return markup(
         '<ul class="legend">{lines}</ul>',
@@ -138,7 +147,7 @@ def _legend(chosen: str, numbers: Mapping[str, int], words: Mapping[str, str] = 
                 '<li><a href="{href}"><i class="{name}"></i>{word}<b>{count}</b><span>{share}</span></a></li>',
                 href=link_to(**{chosen: name}),
                 name=name,
-                word=words.get(name, name),
+                word=words[name],
                 count=f"{count:,}",
                 share=f"{count / whole:.0%}",
             )
@@ -176,7 +185,7 @@ def _worst_first(sizes: Mapping[str, float]) -> list[tuple[str, float]]:
     return [(severity, sizes[severity]) for severity in WORST_FIRST if severity in sizes]
 
 
-def rules(issues: Issues) -> Iterator[Html]:
+def rules(issues: Issues, say: Words) -> Iterator[Html]:
     """Yield a row for each rule that fired, the weightiest first."""
     fired: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for issue in issues:
@@ -189,51 +198,57 @@ def rules(issues: Issues) -> Iterator[Html]:
             href=link_to(rule=pattern),
             rule=pattern,
             category=found[0]["category"],
-            cwe=cwe_link(found[0]["cwe"]),
+            cwe=cwe_link(found[0]["cwe"], say),
             counts=[markup("<td>{count}</td>", count=severities[severity] or "") for severity in WORST_FIRST],
             total=f"{len(found):,}",
         )
 
 
-def gaps(summary: Body) -> Iterator[Html]:
+def gaps(summary: Body, say: Words) -> Iterator[Html]:
     """Yield what was not checked and what was left out, by name as far as that can be read."""
     missing: defaultdict[str, list[str]] = defaultdict(list)
     for gap in summary["not_checked"]:
         missing[gap["reason"]].append(gap["file"])
     if missing:
         yield markup(
-            '<section id="not-checked"><h2>Not checked</h2>{groups}</section>',
-            groups=[_names(f"{reason or 'no reason given'}", names) for reason, names in sorted(missing.items())],
+            '<section id="not-checked"><h2>{title}</h2>{groups}</section>',
+            title=say("Not checked"),
+            groups=[_names(reason or say("no reason given"), names, say) for reason, names in sorted(missing.items())],
         )
     trees: defaultdict[str, list[str]] = defaultdict(list)
     for tree in summary["excluded"]:
         trees[tree["reason"]].append(tree["path"])
     if summary["left_out"] or trees:
         yield markup(
-            '<section id="left-out"><h2>Left out</h2>{counts}{trees}</section>',
+            '<section id="left-out"><h2>{title}</h2>{counts}{trees}</section>',
+            title=say("Left out"),
             counts=[
-                markup("<p>{files}: {why}</p>", files=counted(number, "file"), why=why)
+                markup("<p>{files}: {why}</p>", files=say.count(number, "file"), why=why)
                 for why, number in summary["left_out"].items()
             ],
-            trees=[_names(f"not entered: {reason}", names, "tree") for reason, names in sorted(trees.items())],
+            trees=[
+                _names(say("not entered: {reason}", reason=reason), names, say, "tree")
+                for reason, names in sorted(trees.items())
+            ],
         )
 
 
-def _names(title: str, names: Sequence[str], noun: str = "file") -> Html:
+def _names(title: str, names: Sequence[str], say: Words, noun: str = "file") -> Html:
     more = len(names) - NAMES_MAX
+    rest = say("and {more}: the JSON report names them all", more=say.count(more, noun))
     return markup(
         "<details><summary>{title} <small>{count}</small></summary><ul class=names>{names}</ul>{more}</details>",
         title=title,
-        count=counted(len(names), noun),
+        count=say.count(len(names), noun),
         names=[markup("<li>{name}</li>", name=name) for name in names[:NAMES_MAX]],
-        more=markup("<p>and {more}: the JSON report names them all</p>", more=counted(more, noun)) if more > 0 else "",
+        more=markup("<p>{rest}</p>", rest=rest) if more > 0 else "",
     )
 
 
-def advice(summary: Body) -> Iterator[Html]:
+def advice(summary: Body, say: Words) -> Iterator[Html]:
     """Yield what to do beyond mending each finding."""
     meant = [ADVICE[category] for category in summary["by_category"] if category in ADVICE]
-    return (markup("<li>{line}</li>", line=_with_code(line)) for line in [*meant, *ALWAYS])
+    return (markup("<li>{line}</li>", line=_with_code(say(line))) for line in [*meant, *ALWAYS])
 
 
 def _with_code(text: str) -> Iterator[Html]:

@@ -25,41 +25,47 @@ from jarvis_workers.sec.report.html.judged import asking, worst
 from jarvis_workers.sec.report.html.listing import listing
 from jarvis_workers.sec.report.html.markup import Html, markup, written
 from jarvis_workers.sec.report.verdicts import has_verdicts, rank
+from jarvis_workers.sec.report.words import Words, words_of
 
 Body = Mapping[str, Any]
 Issues = Sequence[Mapping[str, Any]]
 
 FIRST_SHOWN = 100
 DISMISSED_MAX = 5_000
+# What is to be read of the page itself, and what its script says.
+STANDING = re.compile(r"""(?:>|\b(?:title|placeholder|aria-label)=")\s*(?P<text>[A-Za-z][^<>"$]*?)\s*[<"]""")
+SPOKEN = re.compile(r'\bsay\("([^"]+)"')
 REVISION = re.compile(r"(?:\.git)?(?:@[0-9a-f]{40,64})?\Z")
 
 
 def render_html(body: Body, run: Mapping[str, Any]) -> Iterator[str]:
     """Yield the report; `body["excerpts"]`, if it is there, holds the code around findings by their ids."""
-    summary, excerpts = body["summary"], body.get("excerpts", {})
+    summary, excerpts, say = body["summary"], body.get("excerpts", {}), words_of(run)
     judged = has_verdicts(summary)
     issues = sorted(body["issues"], key=_worst_first if judged else _severest_first)
     gone = heapq.nlargest(DISMISSED_MAX, body.get("dismissed", ()), key=lambda issue: issue["score"])
     style, script = _asset("report.css"), _asset("report.js")
-    yield Template(_asset("report.html")).substitute(
+    yield Template(_worded(_asset("report.html"), say)).substitute(
+        lang=say.code,
+        title=written(say("Security report: {name}", name=_name(run))),
         policy=_policy(style, script),
         style=style,
         name=written(_name(run)),
-        facts=written(_facts(run)),
-        verdict=written([*overview.verdict(summary), *notes(summary)]),
-        numbers=written(overview.numbers(summary, issues)),
-        charts=written(overview.charts(summary, issues)),
-        worst=written(worst(issues)) if judged else "",
-        asking=written(asking(run)),
-        shown=_shown(issues),
-        findings=written(card(issue, excerpts.get(issue["id"]), judged=judged) for issue in issues[:FIRST_SHOWN]),
-        code=written(_about_code(issues, excerpts)),
-        rules=written(overview.rules(issues)),
-        aside=written(aside(body)),
-        gaps=written(overview.gaps(summary)),
-        advice=written(overview.advice(summary)),
+        facts=written(_facts(run, say)),
+        verdict=written([*overview.verdict(summary, say), *notes(summary, say)]),
+        numbers=written(overview.numbers(summary, issues, say)),
+        charts=written(overview.charts(summary, issues, say)),
+        worst=written(worst(issues, say)) if judged else "",
+        asking=written(asking(run, say)),
+        shown=_shown(issues, say),
+        findings=written(card(issue, excerpts.get(issue["id"]), say, judged=judged) for issue in issues[:FIRST_SHOWN]),
+        code=written(_about_code(issues, excerpts, say)),
+        rules=written(overview.rules(issues, say)),
+        aside=written(aside(body, say)),
+        gaps=written(overview.gaps(summary, say)),
+        advice=written(overview.advice(summary, say)),
         run=written(_run(run)),
-        listing=listing([*issues, *gone], excerpts, judged=judged),
+        listing=listing([*issues, *gone], excerpts, say, judged=judged, spoken=SPOKEN.findall(script)),
         script=script,
     )
 
@@ -70,6 +76,11 @@ def _severest_first(issue: Body) -> tuple[float, ...]:
 
 def _worst_first(issue: Body) -> tuple[float, ...]:
     return rank(issue), *_severest_first(issue)
+
+
+def _worded(page: str, say: Words) -> str:
+    """Say the texts and titles of our own page in the language of the report."""
+    return STANDING.sub(lambda found: found[0].replace(found["text"], say(found["text"])), page)
 
 
 @cache
@@ -93,39 +104,41 @@ def _name(run: Body) -> str:
     return root.rpartition("/")[2] or root or "source"
 
 
-def _facts(run: Body) -> Iterator[Html]:
+def _facts(run: Body, say: Words) -> Iterator[Html]:
     facts = (
         run.get("scanned_root"),
-        _moment(run.get("ended_at") or run.get("created_at")),
+        _moment(run.get("ended_at") or run.get("created_at"), say),
         f"jarvis {run['version']}" if run.get("version") else None,
-        f"run {run['id']}" if run.get("id") else None,
+        say("run {id}", id=run["id"]) if run.get("id") else None,
         None if run.get("state", "done") == "done" else run["state"],
     )
     return (markup("<li>{fact}</li>", fact=fact) for fact in facts if fact)
 
 
-def _moment(text: object) -> str | None:
-    return datetime.fromisoformat(text).strftime("%d %B %Y, %H:%M UTC") if isinstance(text, str) else None
+def _moment(text: object, say: Words) -> str | None:
+    return datetime.fromisoformat(text).strftime(say("%d %B %Y, %H:%M UTC")) if isinstance(text, str) else None
 
 
-def _shown(issues: Issues) -> Html:
+def _shown(issues: Issues, say: Words) -> Html:
     if len(issues) <= FIRST_SHOWN:
-        return written(f"{len(issues):,} listed")
-    return written(f"The first {FIRST_SHOWN} of {len(issues):,}; the others need JavaScript, or another format")
+        return written(say("{all} listed", all=f"{len(issues):,}"))
+    text = "The first {some} of {all}; the others need JavaScript, or another format"
+    return written(say(text, some=FIRST_SHOWN, all=f"{len(issues):,}"))
 
 
-def _about_code(issues: Issues, excerpts: Mapping[str, Any]) -> Iterator[Html]:
+def _about_code(issues: Issues, excerpts: Mapping[str, Any], say: Words) -> Iterator[Html]:
     shown = sum(issue["id"] in excerpts for issue in issues)
     if shown == len(issues):
         return
     if not excerpts:
-        yield markup('<p class="aside">Without excerpts: the scanned source was not at hand for this report.</p>')
-        return
-    yield markup(
-        '<p class="aside">Code is shown around {some} of {all} findings, those of the highest scores.</p>',
-        some=f"{shown:,}",
-        all=f"{len(issues):,}",
-    )
+        text = say("Without excerpts: the scanned source was not at hand for this report.")
+    else:
+        text = say(
+            "Code is shown around {some} of {all} findings, those of the highest scores.",
+            some=f"{shown:,}",
+            all=f"{len(issues):,}",
+        )
+    yield markup('<p class="aside">{text}</p>', text=text)
 
 
 def _run(run: Body) -> Iterator[Html]:

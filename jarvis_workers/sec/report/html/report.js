@@ -6,8 +6,6 @@
   const PRINTED = 300;
   const GROUPED = 200;
   const CHOICES = ["category", "rule"];
-  const TEXTS = ["Preconditions", "Trigger path", "Consequences"];
-  const MARKED = { hit: "the finding", quote: "evidence", step: "a step on the way" };
   const SETS = ["severity", "status"];
 
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -21,9 +19,12 @@
     };
   });
 
+  const say = (text, parts) => ((data.say || {})[text] || text).replace(/\{(\w+)\}/g, (_, name) => parts[name]);
+  const TEXTS = [say("Preconditions"), say("Trigger path"), say("Consequences")];
+  const MARKED = { hit: say("the finding"), quote: say("evidence"), step: say("a step on the way") };
   const judged = Boolean(data.words);
   const standing = findings.filter((one) => one.status !== "dismissed");
-  const VIEWS = { "": "List", file: "By file", ...(judged ? { cluster: "By cluster", verdict: "By verdict" } : {}) };
+  const VIEWS = { "": say("List"), file: say("By file"), ...(judged ? { cluster: say("By cluster"), verdict: say("By verdict") } : {}) };
 
   const form = document.getElementById("filters");
   const list = document.getElementById("list");
@@ -97,7 +98,7 @@
 
   function card(one) {
     const summary = make("summary", {},
-      make("span", { className: `badge ${one.severity}`, textContent: one.severity }), " ",
+      make("span", { className: `badge ${one.severity}`, textContent: word(one.severity) }), " ",
       ...(judged ? [make("span", { className: `status ${one.status}`, textContent: word(one.status) }), " "] : []),
       make("span", { className: "rule", textContent: one.rule }), " ",
       make("span", { className: "place", textContent: `${one.file}:${one.line}` }), " ",
@@ -108,22 +109,22 @@
   }
 
   function word(status) {
-    return (judged && data.words[status]) || status;
+    return (judged && data.words[status]) || say(status);
   }
 
   function fill(details, one) {
     if (details.childElementCount > 1) return;
     const [reason, texts, quotes, scripts] = (judged && data.verdicts[one.id]) || ["", [], [], []];
     const inside = make("div", { className: "inside" }, make("p", { textContent: one.description }));
-    if (reason) inside.append(told("reason", word(one.status)[0].toUpperCase() + word(one.status).slice(1), reason));
+    if (reason) inside.append(told("reason", `${word(one.status)[0].toUpperCase()}${word(one.status).slice(1)}:`, reason));
     const titled = TEXTS.map((title, place) => [title, texts[place]]).filter(([, text]) => text);
     if (titled.length) inside.append(make("dl", { className: "words" }, ...titled.map(defined)));
-    inside.append(told("remedy", "What to do", texts[TEXTS.length] || one.suggestion));
+    inside.append(told("remedy", say("What to do:"), texts[TEXTS.length] || one.suggestion));
     if (data.paths[one.id]) inside.append(path(data.paths[one.id]));
     if (data.excerpts[one.id]) inside.append(...codes(data.excerpts[one.id], one.line));
-    if (quotes.length) inside.append(make("div", { className: "quotes" }, make("b", { textContent: "Evidence" }), cited(quotes)));
+    if (quotes.length) inside.append(make("div", { className: "quotes" }, make("b", { textContent: say("Evidence") }), cited(quotes)));
     if (scripts.length) {
-      inside.append(make("div", { className: "scripts" }, make("b", { textContent: "To repeat, in a copy of the source" }),
+      inside.append(make("div", { className: "scripts" }, make("b", { textContent: say("To repeat, in a copy of the source") }),
         ...scripts.map(([interpreter, script]) => make("pre", { className: "code", tabIndex: 0 },
           make("span", { className: "number", textContent: interpreter }), `\n${script}`))));
     }
@@ -132,7 +133,7 @@
   }
 
   function told(name, title, text) {
-    return make("p", { className: name }, make("b", { textContent: `${title}:` }), ` ${text}`);
+    return make("p", { className: name }, make("b", { textContent: title }), ` ${text}`);
   }
 
   function defined([term, ...said]) {
@@ -171,27 +172,27 @@
     const cwe = one.cwe ? make("a", {
       href: `https://cwe.mitre.org/data/definitions/${Number(one.cwe)}.html`,
       rel: "noopener noreferrer", target: "_blank", textContent: `CWE-${one.cwe}`,
-    }) : "none";
+    }) : say("none");
     const cluster = make("a", { href: `#view=cluster&cluster=${one.cluster}`, textContent: one.cluster });
     const rows = [
-      ["Confidence", one.confidence.toFixed(2)], ["Score", one.score.toFixed(2)], ["Category", one.category],
-      ["Weakness", cwe], ["Status", one.status], ...(one.cluster ? [["Cluster", cluster]] : []),
-      ["Finding", make("a", { href: `#id=${encodeURIComponent(one.id)}`, textContent: one.id })],
-      ["Fingerprint", one.fingerprint, copier(one.fingerprint)],
+      [say("Confidence"), one.confidence.toFixed(2)], [say("Score"), one.score.toFixed(2)], [say("Category"), one.category],
+      [say("Weakness"), cwe], [say("Status"), say(one.status)], ...(one.cluster ? [[say("Cluster"), cluster]] : []),
+      [say("Finding"), make("a", { href: `#id=${encodeURIComponent(one.id)}`, textContent: one.id })],
+      [say("Fingerprint"), one.fingerprint, copier(one.fingerprint)],
     ];
     return make("dl", {}, ...rows.map(defined));
   }
 
   function copier(text) {
-    const button = make("button", { type: "button", className: "copy", textContent: "Copy" });
-    button.setAttribute("aria-label", "Copy the fingerprint");
+    const button = make("button", { type: "button", className: "copy", textContent: say("Copy") });
+    button.setAttribute("aria-label", say("Copy the fingerprint"));
     button.addEventListener("click", async () => {
       try {
         await navigator.clipboard.writeText(text);
-        button.textContent = "Copied";
+        button.textContent = say("Copied");
       } catch {
         getSelection().selectAllChildren(button.parentElement);
-        button.textContent = "Selected";
+        button.textContent = say("Selected");
       }
     });
     return button;
@@ -206,11 +207,11 @@
     const page = Math.min(last, Math.max(1, Number(state.get("page")) || 1));
     const part = shown.slice((page - 1) * PAGE, page * PAGE);
     list.replaceChildren(...part.map(view ? ([key, members]) => group(view, key, members) : card));
-    if (!found.length) list.append(make("p", { className: "none", textContent: "No finding fits these filters." }));
+    if (!found.length) list.append(make("p", { className: "none", textContent: say("No finding fits these filters.") }));
     if ((state.get("id") || view) && found.length) list.firstElementChild.open = true;
     const total = found.some((one) => one.status === "dismissed") ? findings.length : standing.length;
     const all = total.toLocaleString("en");
-    count.textContent = found.length === total ? `${all} listed` : `${found.length.toLocaleString("en")} of ${all}`;
+    count.textContent = found.length === total ? say("{all} listed", { all }) : say("{some} of {all}", { some: found.length.toLocaleString("en"), all });
     showControls(state);
     showPages(page, last);
   }
@@ -218,7 +219,6 @@
   /* the same findings by what they share: a group is filled when it is opened */
 
   const viewOf = (state) => (Object.hasOwn(VIEWS, state.get("view")) ? state.get("view") : "");
-
   function grouped(found, view) {
     const groups = new Map();
     for (const one of found) {
@@ -230,7 +230,7 @@
   }
 
   function group(view, key, members) {
-    const title = view === "cluster" ? (key ? `Cluster ${key}` : "In no cluster") : view === "verdict" ? word(key) : key;
+    const title = view === "cluster" ? (key ? say("Cluster {number}", { number: key }) : say("In no cluster")) : view === "verdict" ? word(key) : key;
     const tallies = (view !== "verdict" && judged ? Object.keys(data.words) : data.severities)
       .map((name) => [name, members.filter((one) => one.severity === name || one.status === name).length])
       .filter(([, number]) => number)
@@ -241,7 +241,7 @@
       ...(asked ? [make("small", { textContent: asked })] : [])));
     details.addEventListener("toggle", () => {
       if (details.childElementCount > 1) return;
-      const more = members.length > GROUPED ? `and ${(members.length - GROUPED).toLocaleString("en")} more: see the list` : "";
+      const more = members.length > GROUPED ? say("and {number} more: see the list", { number: (members.length - GROUPED).toLocaleString("en") }) : "";
       details.append(make("div", {}, ...members.slice(0, GROUPED).map(card), make("p", { className: "none", textContent: more, hidden: !more })));
     });
     return details;
@@ -276,8 +276,8 @@
       });
       return button;
     };
-    pages.replaceChildren(step("First", 1), step("Previous", page - 1),
-      make("span", { textContent: `Page ${page} of ${last}` }), step("Next", page + 1), step("Last", last));
+    pages.replaceChildren(step(say("First"), 1), step(say("Previous"), page - 1),
+      make("span", { textContent: say("Page {page} of {last}", { page, last }) }), step(say("Next"), page + 1), step(say("Last"), last));
   }
 
   /* the controls */
@@ -334,7 +334,7 @@
     for (const name of CHOICES) {
       const options = [...tally(name, findings)].sort(([a], [b]) => compare(a, b)).map(([value, number]) =>
         make("option", { value, textContent: `${value} (${number.toLocaleString("en")})` }));
-      form.elements[name].append(make("option", { value: "", textContent: "all" }), ...options);
+      form.elements[name].append(make("option", { value: "", textContent: say("all") }), ...options);
     }
   }
 
@@ -353,7 +353,7 @@
     if (theme) document.documentElement.dataset.theme = theme;
     const dark = theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     const button = document.getElementById("theme");
-    button.textContent = dark ? "Light" : "Dark";
+    button.textContent = dark ? say("Light") : say("Dark");
     button.onclick = () => wear(remembered(dark ? "light" : "dark") || (dark ? "light" : "dark"));
   }
 
@@ -368,7 +368,7 @@
       return opened;
     }));
     if (found.length > PRINTED) {
-      list.append(make("p", { textContent: `The first ${PRINTED} of ${found.length} findings: set filters to print others.` }));
+      list.append(make("p", { textContent: say("The first {some} of {all} findings: set filters to print others.", { some: PRINTED, all: found.length }) }));
     }
     for (const closed of document.querySelectorAll("main > section > details:not([open])")) closed.open = true;
   });

@@ -7,26 +7,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.sec.report.html.markup import Html, in_lines, markup
-from jarvis_workers.sec.report.verdicts import TEXTS, WORDS
+from jarvis_workers.sec.report.verdicts import TEXTS, WORDS, capital
+from jarvis_workers.sec.report.words import Words
 
 Issue = Mapping[str, Any]
 
 WORDY = tuple(name for name in TEXTS if name != "suggestions")
 
 
-def reason(issue: Issue) -> Iterator[Html]:
+def reason(issue: Issue, say: Words) -> Iterator[Html]:
     """Say why a finding is open, or why a person holds it to be one."""
     if issue.get("reason"):
         yield markup(
             '<p class="reason"><b>{word}:</b> {reason}</p>',
-            word=str(WORDS.get(issue["status"], issue["status"])).capitalize(),
+            word=capital(say(WORDS.get(issue["status"], str(issue["status"])))),
             reason=in_lines(issue["reason"]),
         )
 
 
-def words(issue: Issue) -> Iterator[Html]:
+def words(issue: Issue, say: Words) -> Iterator[Html]:
     """Say how it comes to harm, as far as the verdict does."""
-    told = [(TEXTS[name], issue[name]) for name in WORDY if issue.get(name)]
+    told = [(say(TEXTS[name]), issue[name]) for name in WORDY if issue.get(name)]
     if told:
         yield markup(
             '<dl class="words">{told}</dl>',
@@ -37,11 +38,12 @@ def words(issue: Issue) -> Iterator[Html]:
         )
 
 
-def evidence(quotes: Sequence[Issue]) -> Iterator[Html]:
+def evidence(quotes: Sequence[Issue], say: Words) -> Iterator[Html]:
     """Yield what was quoted, with its place."""
     if quotes:
         yield markup(
-            '<div class="quotes"><b>Evidence</b><ul class="path">{quotes}</ul></div>',
+            '<div class="quotes"><b>{title}</b><ul class="path">{quotes}</ul></div>',
+            title=say("Evidence"),
             quotes=[
                 markup(
                     '<li><span class="place">{file}:{line}</span> <code>{quote}</code></li>',
@@ -54,11 +56,12 @@ def evidence(quotes: Sequence[Issue]) -> Iterator[Html]:
         )
 
 
-def scripts(commands: Sequence[Issue]) -> Iterator[Html]:
+def scripts(commands: Sequence[Issue], say: Words) -> Iterator[Html]:
     """Yield the scripts that were run, to be run again."""
     if commands:
         yield markup(
-            '<div class="scripts"><b>To repeat, in a copy of the source</b>{commands}</div>',
+            '<div class="scripts"><b>{title}</b>{commands}</div>',
+            title=say("To repeat, in a copy of the source"),
             commands=[
                 markup(
                     '<pre class="code" tabindex="0"><span class="number">{interpreter}</span>\n{script}</pre>',

@@ -1,0 +1,121 @@
+"""Reports in another language: every text has a translation that fits, and nothing else is translated."""
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from jarvis_workers.sec import report
+from jarvis_workers.sec.report import render_html, render_markdown
+from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
+from jarvis_workers.sec.report.aside import nothing_found
+from jarvis_workers.sec.report.html import aside, card
+from jarvis_workers.sec.report.html.page import SPOKEN, STANDING
+from jarvis_workers.sec.report.verdicts import MEANS, TEXTS, WORDS
+from jarvis_workers.sec.report.words import TRANSLATED
+from tests.browser import browser
+from tests.sec.verdicts import EVERY, RUN, judged_body
+
+HERE = Path(report.__file__).parent
+TABLES = {name: json.loads((HERE / f"{name}.json").read_text("utf-8")) for name in TRANSLATED}
+MODULES = [HERE / name for name in ("markdown.py", "markdown_verdicts.py", "verdicts.py")] + sorted(
+    (HERE / "html").glob("*.py")
+)
+NAMED = [*WORDS.values(), *MEANS.values(), *TEXTS.values(), *ADVICE.values(), *ALWAYS, *card.MARKED.values()]
+NAMED += aside.REMARKS.values()
+NAMED += [said for facts in ({}, {"baseline": 1}, {"suppressed": 1}) for said in nothing_found(facts)]
+NAMED += ["high", "medium", "low", "heuristic", "review", "Code", "Asked", "Why it is for review"]
+NAMED += ["Confidence", "Score", "Category", "Weakness", "Status", "Cluster", "Finding", "Fingerprint"]
+NAMED += ["findings", "score", "listed findings", "listed score"]
+
+
+@pytest.fixture(scope="module")
+def page():
+    with browser() as running:
+        yield running
+
+
+def said(module: Path) -> Iterator[str]:
+    """Yield the texts that a module says: what it hands to `say`, and what it calls a text before."""
+    for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "say":
+            yield from constants(node.args[0])
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "text":
+            yield from constants(node.value)
+
+
+def constants(node: ast.expr) -> Iterator[str]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+
+
+def nouns() -> set[str]:
+    found = "".join(module.read_text("utf-8") for module in MODULES)
+    return {"tree", *re.findall(r'say\.count\([^\n]*?, "([a-z ]+)"\)', found)}
+
+
+def every_text() -> set[str]:
+    page = {found["text"] for found in STANDING.finditer((HERE / "html" / "report.html").read_text("utf-8"))}
+    script = set(SPOKEN.findall((HERE / "html" / "report.js").read_text("utf-8")))
+    return {*NAMED, *page, *script, *(text for module in MODULES for text in said(module))}
+
+
+@pytest.mark.parametrize("language", TABLES)
+def test_every_text_has_a_translation_and_no_other(language):
+    assert len(every_text()) > 200
+    assert sorted(every_text() ^ TABLES[language]["texts"].keys()) == []
+    assert nouns() == TABLES[language]["nouns"].keys()
+
+
+@pytest.mark.parametrize("language", TABLES)
+@pytest.mark.parametrize("inside", [r"\{(\w+)\}", r"<[^>]+>", r"`[^`]*`", r"\A(?:#+ |> |- |\*\*)"])
+def test_a_translation_has_the_same_places_tags_and_code(language, inside):
+    table = TABLES[language]
+    for text, other in table["texts"].items():
+        assert sorted(re.findall(inside, text)) == sorted(re.findall(inside, other)), text
+    assert all(re.findall(r"\{(\w+)\}", other) == ["number"] for other in table["nouns"].values())
+
+
+def test_a_report_in_chinese_says_the_same_of_the_same_findings():
+    body = judged_body(*EVERY, not_checked=[("x.c", "too large")])
+    english, chinese = ("".join(render_markdown(body, RUN | {"lang": lang})) for lang in ("en", "zh"))
+
+    assert chinese.startswith("# 安全报告\n\n**3 个文件中：2 个已确认的问题，1 个待复核，2 个未定论。**")
+    assert "未定论：2 个问题。" in chinese
+    assert "没有结论，这并不等于安全。" in chinese
+    for same in ("`strcpy(d, s);`", "The stack is overwritten.", "Copies without a bound.", "too large", "C3795a7"):
+        assert english.count(same) == chinese.count(same) > 0
+    assert english.count("\n") == chinese.count("\n")
+
+
+def test_a_page_in_chinese_is_built_alike_by_its_script(page, tmp_path):
+    text = "".join(render_html(judged_body(*EVERY), RUN | {"lang": "zh"}))
+    (tmp_path / "r.html").write_text(text)
+    page.open(tmp_path / "r.html")
+    page.ask("document.querySelectorAll('#list details').forEach(one => one.open = true)")
+    page.wait_for("document.querySelectorAll('#list .inside').length === 5")
+    page.ask("document.querySelectorAll('.copy').forEach(one => one.remove())")
+    words = "[...document.querySelectorAll('#list .finding')].map(one => one.textContent.replace(/\\s+/g, ''))"
+    built = page.ask(words)
+
+    assert page.complaints == []
+    assert page.ask("document.title") == "安全报告：redis"
+    assert page.ask("document.documentElement.lang") == "zh-CN"
+    assert page.ask("document.getElementById('count').textContent") == "列出 5 个"
+    assert page.ask("[...document.querySelectorAll('#views button')].map(one => one.textContent)") == [
+        "列表",
+        "按文件",
+        "按聚类",
+        "按结论",
+    ]
+    (tmp_path / "r.html").write_text(re.sub(r"<script>.*</script>", "", text, flags=re.DOTALL))
+    page.open(tmp_path / "r.html")
+    assert page.ask(words) == built
+
+
+@pytest.mark.parametrize("render", [render_markdown, render_html])
+def test_a_language_that_is_not_known_is_english(render):
+    assert "Security report" in "".join(render(judged_body(*EVERY), RUN | {"lang": "../zh"}))

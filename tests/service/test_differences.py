@@ -1,0 +1,78 @@
+"""Two runs are compared by their reports, and by what the later one's snapshot holds."""
+
+import json
+import time
+
+import pytest
+
+from jarvis_workers.agent.limits import Limits
+from jarvis_workers.errors import UsageError
+from jarvis_workers.service.differences import difference
+from jarvis_workers.service.runs import find_run
+from jarvis_workers.service.submit import AgentTask, submit
+from jarvis_workers.snapshots.blobs import DirectoryBlobs
+from jarvis_workers.store import artifacts, runs
+from tests.sec.verdicts import COPY, judged_body, like
+from tests.service.test_submit import asking
+
+PLAIN = {"status": "heuristic"}
+
+
+@pytest.fixture
+def blobs(tmp_path):
+    return DirectoryBlobs(tmp_path / "blobs")
+
+
+@pytest.fixture
+def ended(store, blobs, tmp_path):
+    """Let a run over a tree with one file end with a report."""
+    tree = tmp_path / "tree"
+    (tree / "src").mkdir(parents=True)
+    (tree / "src" / "list.c").write_text("int a;\n")
+
+    def end(name, body, **asked):
+        run = submit(store, blobs, asking(tree, name, **asked))
+        content = json.dumps(body).encode()
+        with store.write() as session:
+            artifacts.save(session, run, [("report", blobs.put(content), len(content))])
+            runs.finish(session, run, "done")
+        return find_run(store, run)
+
+    return end
+
+
+def left(found):
+    return {one.issue["file"]: one.reason for one in found.not_checked}, [one["file"] for one in found.fixed]
+
+
+def test_what_is_gone_from_a_file_of_the_snapshot_is_fixed_and_of_one_left_out_it_is_not(store, blobs, ended):
+    before = ended("one", judged_body((COPY, PLAIN), (like(COPY, file="src/other.c"), PLAIN)))
+    after = ended("two", judged_body(left_out={"excluded": 1}))
+
+    found = difference(store, blobs, before, after).found
+
+    assert left(found) == ({"src/other.c": "may be left out: excluded"}, ["src/list.c"])
+
+
+def test_a_snapshot_that_is_gone_says_nothing_of_its_files(store, blobs, ended):
+    before, after = ended("one", judged_body((COPY, PLAIN))), ended("two", judged_body(left_out={"excluded": 1}))
+    assert blobs.delete(after.snapshot_id, unless_wanted_since=time.time() + 1)
+
+    assert left(difference(store, blobs, before, after).found) == ({"src/list.c": "may be left out: excluded"}, [])
+
+
+def test_what_a_report_does_not_list_is_noted(store, blobs, ended):
+    body = judged_body((COPY, PLAIN))
+    body["summary"]["not_listed"] = 9
+    sides = difference(store, blobs, ended("one", body), ended("two", judged_body((COPY, PLAIN))))
+
+    assert sides.notes == ["the earlier run lists only its 1 findings of highest score: only they are compared"]
+    assert (sides.before["id"], sides.after["id"]) == ("one", "two")
+
+
+def test_a_run_that_has_no_findings_is_refused(store, blobs, ended):
+    task = AgentTask("Where is it?", "m", Limits())
+    agent = ended("one", {"answer": "here"}, kind="agent", agent=task)
+
+    with pytest.raises(UsageError, match="run one is of kind agent: it has no findings to compare"):
+        difference(store, blobs, agent, agent)
