@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 LETTERS = 7
-PIECE = re.compile(rf" ?[A-Za-z]{{1,{LETTERS}}}|\d{{1,3}}| ?[!-/:-@\[-`{{-~]{{1,2}}|\s{{1,16}}|[^\x00-\x7f]")
+PIECE = re.compile(rf" ?+[A-Za-z]{{1,{LETTERS}}}+|\d{{1,3}}+| ?+[!-/:-@\[-`{{-~]{{1,2}}+|\s{{1,16}}+|[^\x00-\x7f]")
 WEIGHT_OF_NEWS = 0.3
 PER_MESSAGE = 4
 
