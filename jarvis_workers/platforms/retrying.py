@@ -17,6 +17,7 @@ from jarvis_workers.errors import BrokenAnswer, ModelError, ModelRefused, ModelU
 from jarvis_workers.platforms.wire import Refused, Unreachable
 
 WORTH_ANOTHER = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+PROBLEMS = (Refused, Unreachable, BrokenAnswer)
 FIRST_WAIT, LONGEST_WAIT = 0.5, 8.0
 TOO_MANY = 429
 # What one request waits at least after so many 429s of its own: it outlasts a storm of 30 s with three more tries.
@@ -61,19 +62,25 @@ def insist(attempt: Callable[[float], T], patience: Patience) -> T:
     """Try until it works or is not worth it; raises ModelError."""
     try:
         return Retrying(**patience.options())(lambda: attempt(patience.begin()))
-    except (Refused, Unreachable, BrokenAnswer) as error:
+    except PROBLEMS as error:
         raise told(error, patience) from error
 
 
 async def insist_async(attempt: Callable[[float], Awaitable[T]], patience: Patience) -> T:
-    """The same, and others run meanwhile."""
+    """The same, and others run meanwhile. Most tries work at once, and are spared what trying again takes."""
+    try:
+        return await attempt(patience.begin())
+    except PROBLEMS as error:
+        failed = [error]
 
     async def once() -> T:
+        if failed:
+            raise failed.pop()
         return await attempt(patience.begin())
 
     try:
         found: T = await AsyncRetrying(**patience.options())(once)
-    except (Refused, Unreachable, BrokenAnswer) as error:
+    except PROBLEMS as error:
         raise told(error, patience) from error
     return found
 

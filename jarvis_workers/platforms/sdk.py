@@ -7,6 +7,7 @@ which spares every process the building of its models.
 """
 
 import asyncio
+import gc
 import importlib
 import json
 import os
@@ -14,7 +15,7 @@ import threading
 import time
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import closing
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, TypeVar
 
 from jarvis_workers.platforms.wire import Refused, Unreachable, seconds_to_wait
@@ -73,48 +74,42 @@ class Sdk:
         self._url = base_url + PATH  # whole, since the library would parse it twice
 
     def send(self, body: bytes, seconds: float) -> bytes:
-        deadline = time.monotonic() + seconds
-        how = self._how(body, seconds)
+        openai, http = _libraries()
+        deadline, how = time.monotonic() + seconds, self._how(body, seconds)
         try:
             # read as it comes, so that it can be left in the middle
-            with closing(self._blocking().post(self._url, cast_to=self._http.Response, stream=True, **how)) as answer:
+            with closing(self._blocking().post(self._url, cast_to=http.Response, stream=True, **how)) as answer:
                 return b"".join(_until(deadline, answer.iter_bytes()))
-        except self._openai.OpenAIError as error:
+        except openai.OpenAIError as error:
             raise _ours(error) from error
-        except self._http.HTTPError as error:
+        except http.HTTPError as error:
             raise Unreachable(f"the answer was cut: {error}") from error
 
     async def send_async(self, body: bytes, seconds: float) -> bytes:
+        openai, http = _libraries()
         try:
             async with asyncio.timeout(seconds):
                 client = await self._clients.of_loop(self.base_url, self._most)
-                answer = await client.post(self._url, cast_to=self._http.Response, **self._how(body, seconds))
+                answer = await client.post(self._url, cast_to=http.Response, **self._how(body, seconds))
             return bytes(answer.content)
-        except self._openai.OpenAIError as error:
+        except openai.OpenAIError as error:
             raise _ours(error) from error
         except TimeoutError as error:
             raise Unreachable(f"no answer within {seconds:.3g} s") from error
 
     def stream(self, body: bytes, seconds: float) -> Iterator[Mapping[str, Any]]:
+        openai, http = _libraries()
         try:
             with self._blocking().post(self._url, cast_to=object, stream=True, **self._how(body, seconds)) as pieces:
                 yield from _until(time.monotonic() + seconds, pieces)
-        except self._openai.OpenAIError as error:
+        except openai.OpenAIError as error:
             raise _ours(error) from error
-        except (self._http.HTTPError, json.JSONDecodeError) as error:
+        except (http.HTTPError, json.JSONDecodeError) as error:
             raise Unreachable(f"the answer was cut: {error}") from error
-
-    @cached_property
-    def _openai(self) -> Any:
-        return importlib.import_module("openai")
-
-    @cached_property
-    def _http(self) -> Any:
-        return importlib.import_module("httpx2")
 
     def _how(self, body: bytes, seconds: float) -> dict[str, Any]:
         """Return what is sent, by whom, and in what time."""
-        timeout = self._http.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
+        timeout = _libraries()[1].Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
         headers = {"Authorization": f"Bearer {self._key}"}
         return {"content": body, "options": {"headers": headers, "security": {"bearer_auth": True}, "timeout": timeout}}
 
@@ -123,7 +118,7 @@ class Sdk:
 
 
 def _make(base_url: str, most: int, kinds: tuple[str, str]) -> Any:
-    openai, http = (importlib.import_module(name) for name in ("openai", "httpx2"))
+    openai, http = _libraries()
     make, transport = (getattr(openai, kind) for kind in kinds)
     limits = http.Limits(max_connections=most, max_keepalive_connections=most)
     client = transport(limits=limits, follow_redirects=False, verify=_trusted())
@@ -131,9 +126,17 @@ def _make(base_url: str, most: int, kinds: tuple[str, str]) -> Any:
 
 
 @cache
+def _libraries() -> tuple[Any, Any]:
+    """Import openai and its httpx2; what they are made of stays, and the collector need not go through it each time."""
+    found = importlib.import_module("openai"), importlib.import_module("httpx2")
+    gc.freeze()
+    return found
+
+
+@cache
 def _trusted() -> Any:
     """Whom servers' certificates are checked against: read once, as it takes most of the time that a client takes."""
-    return importlib.import_module("httpx2").create_ssl_context()
+    return _libraries()[1].create_ssl_context()
 
 
 def _until(deadline: float, pieces: Iterable[T]) -> Iterator[T]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from jarvis_workers.platforms.words import Message, Request, ToolSpec
 
 LETTERS = 7
-PIECE = re.compile(rf" ?[A-Za-z]{{1,{LETTERS}}}|\d{{1,3}}| ?[!-/:-@\[-`{{-~]{{1,2}}|\s{{1,16}}|[^\x00-\x7f]")
+PIECE = re.compile(rf" ?+[A-Za-z]{{1,{LETTERS}}}+|\d{{1,3}}+| ?+[!-/:-@\[-`{{-~]{{1,2}}+|\s{{1,16}}+|[^\x00-\x7f]")
 WEIGHT_OF_NEWS = 0.3
 PER_MESSAGE = 4
 CHARACTERS = 4
