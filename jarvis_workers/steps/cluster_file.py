@@ -11,13 +11,22 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.agent.limits import Limits
 from jarvis_workers.paths import from_shown
 from jarvis_workers.sec.batching import Batch, batches, place_of, worst
 from jarvis_workers.sec.canary import CANARY_GID, canary_for
-from jarvis_workers.sec.clustering import Cluster, Seen, cluster, clusterer, locate, question_of, without_model
+from jarvis_workers.sec.clustering import (
+    Cluster,
+    Conditions,
+    Seen,
+    cluster,
+    clusterer,
+    locate,
+    question_of,
+    without_model,
+)
 from jarvis_workers.sec.finding import Numbered, score_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.counted import severities_of, some_of
@@ -38,13 +47,18 @@ STEP, VERIFY = "cluster", "verify"
 CLUSTER_LIMIT = 50
 LABEL_LENGTH = 160
 WEIGHT = 100
+AT_ONCE = 100
 # Before all others: what they say is worth nothing if this is not found.
 CANARY_WEIGHT = 10 * WEIGHT
 
 
 @dataclass(frozen=True)
 class Work:
-    """A batch of candidates, and how to ask about it; `shared` names what those of several files go through."""
+    """A batch of candidates, and how to ask about it; `shared` names what those of several files go through.
+
+    Candidates that are `alone` in their batches make one job for many, without a question: these are the indexes of
+    their batches.
+    """
 
     job: Claimed
     file: str
@@ -58,6 +72,7 @@ class Work:
     limits: Limits
     language: Language
     lines: list[bytes]
+    alone: tuple[int, ...] = ()
 
 
 def plan_on(run: Run, _: Blobs, earlier: Earlier) -> Iterator[NewJob]:
@@ -69,8 +84,15 @@ def plan_on(run: Run, _: Blobs, earlier: Earlier) -> Iterator[NewJob]:
     places = [place_of(gid, found, severities) for gid, found in earlier.counted()]
     if most := run.options.get("max_findings"):
         places = worst(places, most)
+    alone: list[Batch] = []
     for batch in batches(places, run.options.get("cluster_limit", CLUSTER_LIMIT)):
-        yield _job(run.snapshot_id, batch)
+        if len(batch.gids) == 1 and not batch.shared:
+            alone.append(batch)
+        else:
+            yield _job(run.snapshot_id, batch)
+    alone.sort(key=lambda batch: (-batch.score, batch.gids))
+    for start in range(0, len(alone), AT_ONCE):
+        yield _job_of_many(run.snapshot_id, alone[start : start + AT_ONCE])
 
 
 def load(session: "Session", run: Run, job: Claimed) -> Work:
@@ -90,13 +112,14 @@ def load(session: "Session", run: Run, job: Claimed) -> Work:
         limits=Limits(**options["agent_limits"]),
         language=options.get("lang", "en"),
         lines=lines(session, job.id),
+        alone=tuple(told.get("alone", ())),
     )
 
 
 async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
     """Commit the clusters, and the jobs that verify them; a model is asked only where it is needed."""
     conditions = await asyncio.to_thread(lambda: conditions_of(blobs.read(work.rules) if work.rules else None))
-    clusters = without_model(work.numbered, conditions, work.shared)
+    clusters = _without_model(work, conditions)
     if clusters is not None:
         return _commit(work, clusters)
     root = await talks.unpack(blobs, work.snapshot_id)
@@ -105,6 +128,12 @@ async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
         agent = clusterer(question, talk.platform.profile, talk.marks, work.limits)
         clusters = await talk.lead(cluster(agent, question), agent, {"about": question.about})
     return _commit(work, clusters)
+
+
+def _without_model(work: Work, conditions: Conditions) -> list[Cluster] | None:
+    groups = [[one] for one in work.numbered] if work.alone else [work.numbered]
+    found = [without_model(group, conditions, work.shared) for group in groups]
+    return None if None in found else [one for clusters in found for one in clusters or ()]
 
 
 def look(root: Path, file: str, numbered: Sequence[Numbered]) -> list[Seen]:
@@ -116,10 +145,16 @@ def look(root: Path, file: str, numbered: Sequence[Numbered]) -> list[Seen]:
 
 
 def _commit(work: Work, clusters: list[Cluster]) -> Commit:
-    file = from_shown(work.file)
+    places = {gid: (work.file, work.batch_index) for gid, _ in work.numbered}
+    if work.alone:
+        places = {gid: (found.file, at) for (gid, found), at in zip(work.numbered, work.alone, strict=True)}
     return Commit(
-        files=1,
-        clusters=tuple(NewCluster(file, work.batch_index, one.verification, one.gids) for one in clusters),
+        files=len({file for file, _ in places.values()}),
+        clusters=tuple(
+            NewCluster(from_shown(file), at, one.verification, one.gids)
+            for one in clusters
+            for file, at in [places[one.gids[0]]]
+        ),
         children=tuple(map(partial(_verify, work), clusters)),
     )
 
@@ -142,11 +177,32 @@ def _verify(work: Work, one: Cluster) -> NewJob:
 def _job(snapshot_id: str, batch: Batch) -> NewJob:
     told = {"file": batch.file, "batch_index": batch.batch_index, "shared": batch.shared, "gids": batch.gids}
     label = batch.file[-LABEL_LENGTH:]
+    return _planned(
+        snapshot_id, label if batch.batch_index == 1 else f"{label} ({batch.batch_index})", told, batch.score
+    )
+
+
+def _job_of_many(snapshot_id: str, alone: Sequence[Batch]) -> NewJob:
+    """Return one job for batches of which nobody need be asked: a job each would cost more than what it does."""
+    first, in_order = alone[0], sorted(alone, key=lambda batch: batch.gids)
+    told: dict[str, Any] = {
+        "file": first.file,
+        "batch_index": first.batch_index,
+        "shared": "",
+        "gids": [batch.gids[0] for batch in in_order],
+    }
+    told |= {"alone": [batch.batch_index for batch in in_order]}
+    label = first.file[-LABEL_LENGTH:]
+    label = label if len(alone) == 1 else f"{label} and {len(alone) - 1} more"
+    return _planned(snapshot_id, label, told, first.score)
+
+
+def _planned(snapshot_id: str, label: str, told: Mapping[str, Any], score: float) -> NewJob:
     return NewJob(
         STEP,
         AGENT_QUEUE,
-        label if batch.batch_index == 1 else f"{label} ({batch.batch_index})",
+        label,
         sha256(f"{snapshot_id}:{json.dumps(told)}".encode()).hexdigest(),
         payload=json.dumps(told),
-        weight=round(WEIGHT * batch.score),
+        weight=round(WEIGHT * score),
     )
