@@ -72,7 +72,7 @@ class Agents:
         story.claimed(job, self._process)
         try:
             commit = self._decide(job)
-            accepted = self._writer.commit(self._briefly(lambda: keep(self.store, self.blobs, job, commit)))
+            accepted = self._writer.commit(self._briefly(lambda: keep(self.store, self.blobs, [(job, commit)])[0]))
             story.saved(job, commit, time.monotonic() - began, accepted=accepted)
         except (CancelledError, BudgetSpent):
             return story.released(job, accepted=self._writer.release(job))

@@ -9,19 +9,19 @@ long the store is away.
 import selectors
 import socket
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING
 
-from jarvis_workers.errors import JarvisError, StoreError, StoreFull, StoreUnavailable, UsageError
+from jarvis_workers.errors import JarvisError, StepFailed, StoreError, StoreFull, StoreUnavailable, UsageError
 from jarvis_workers.service.crew import Answer, Crew, Seat
 from jarvis_workers.service.talkers import Talkers
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.controller import Controller, advance
 from jarvis_workers.steps.flow import CONTROL_QUEUE, has_talks
-from jarvis_workers.steps.perform import load, perform, recall, save
+from jarvis_workers.steps.perform import Loading, load, perform, recall, save
 from jarvis_workers.store import crashes, events, jobs, runs, stages, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
@@ -245,9 +245,7 @@ class LocalExecutor:
             future = self._thread.submit(self._do, control)
             self._control = (control, future)
             future.add_done_callback(lambda _: self._wake())
-        for job in talking:
-            assert self._talkers is not None
-            self._talkers.start(job, *load(self.store, job))
+        self._talk(talking)
         for seat, job in given:
             module, work = load(self.store, job)
             commit = recall(module, work, self.world.blobs)
@@ -256,6 +254,19 @@ class LocalExecutor:
                 continue
             request = {"module": module, "work": work}
             self._note(self.crew.give(seat, job, request, self.world.clock()))
+
+    def _talk(self, given: Sequence[Claimed]) -> None:
+        """Begin conversations; what one lacks to begin is recorded on its row."""
+        if not given:
+            return
+        with self.store.read() as session:
+            loading = Loading(session)
+            for job in given:
+                assert self._talkers is not None
+                try:
+                    self._talkers.start(job, *loading.load(job))
+                except StepFailed as error:
+                    self._note(Answer(job, error=str(error)))
 
     def _claims(self, session: "Session") -> Iterator[tuple[Seat, Claimed]]:
         for seat in self.crew.idle:

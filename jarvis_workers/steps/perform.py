@@ -3,9 +3,10 @@
 import hashlib
 import json
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
-from typing import Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jarvis_workers.errors import SnapshotError, StepFailed
 from jarvis_workers.paths import shown
@@ -16,10 +17,17 @@ from jarvis_workers.steps.earlier import Earlier, Outcome
 from jarvis_workers.steps.flow import PLAN, stage_of, step_of
 from jarvis_workers.store import artifacts, jobs, runs, talks
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, Finished, NewJob
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, Finished
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
 
 PLAN_CHUNK = 5000
+# Transcripts are held in memory while they are saved.
+SAVED_AT_ONCE = 50
 ROW_BYTES = 4096
+
+T = TypeVar("T")
 
 
 def perform(store: Store, blobs: Blobs, job: Claimed) -> Commit | None:
@@ -33,9 +41,23 @@ def perform(store: Store, blobs: Blobs, job: Claimed) -> Commit | None:
 def load(store: Store, job: Claimed) -> tuple[str, Any]:
     """Return the module of the job's step, and its work."""
     with store.read() as session:
-        run = _run(runs.get(session, job.run_id), job)
+        return Loading(session).load(job)
+
+
+class Loading:
+    """Loads what jobs need, all in one session, and each of their runs once."""
+
+    def __init__(self, session: "Session") -> None:
+        self._session = session
+        self._runs: dict[str, runs.Run | None] = {}
+
+    def load(self, job: Claimed) -> tuple[str, Any]:
+        """Return the module of the job's step, and its work."""
+        if job.run_id not in self._runs:
+            self._runs[job.run_id] = runs.get(self._session, job.run_id)
+        run = _run(self._runs[job.run_id], job)
         module = stage_of(run.kind, job.stage).module
-        return module, step_of(module).load(session, run, job)
+        return module, step_of(module).load(self._session, run, job)
 
 
 def recall(module: str, work: Any, blobs: Blobs) -> Commit | None:
@@ -51,7 +73,7 @@ def recall(module: str, work: Any, blobs: Blobs) -> Commit | None:
 
 def save(store: Store, blobs: Blobs, done: Sequence[tuple[Claimed, Commit]]) -> set[int]:
     """Commit what jobs did; return the ids accepted. Large parts go to the blob store first."""
-    finished = [keep(store, blobs, job, commit) for job, commit in done]
+    finished = [one for part in _chunks(iter(done), SAVED_AT_ONCE) for one in keep(store, blobs, part)]
     with store.write() as session:
         accepted = jobs.commit_many(session, finished)
         for job, _ in done:
@@ -67,7 +89,7 @@ def _plan(store: Store, blobs: Blobs, job: Claimed) -> Commit | None:
     planned = (
         step.plan_on(run, blobs, _earlier(store, blobs, run)) if hasattr(step, "plan_on") else step.plan(run, blobs)
     )
-    for chunk in _chunks(planned):
+    for chunk in _chunks(planned, PLAN_CHUNK):
         with store.write() as session:
             if not jobs.plan_more(session, job, chunk):
                 return None
@@ -88,36 +110,56 @@ def _earlier(store: Store, blobs: Blobs, run: runs.Run) -> Earlier:
     return Earlier(outcomes, lambda content: _put(store, blobs, run.id, content), counted)
 
 
-def _chunks(planned: Iterator[NewJob]) -> Iterator[list[NewJob]]:
-    while chunk := list(islice(planned, PLAN_CHUNK)):
+def _chunks(found: Iterator[T], size: int) -> Iterator[list[T]]:
+    while chunk := list(islice(found, size)):
         yield chunk
 
 
-def keep(store: Store, blobs: Blobs, job: Claimed, commit: Commit) -> Finished:
-    """Put the large parts of a commit into the blob store."""
-    large = chain(commit.artifacts, _transcript(store, job))
-    kept = tuple((name, _put(store, blobs, job.run_id, content), len(content)) for name, content in large)
-    if commit.blobs:
+def keep(store: Store, blobs: Blobs, done: Sequence[tuple[Claimed, Commit]]) -> list[Finished]:
+    """Put the large parts of commits into the blob store; what they want is said before, for all of them at once."""
+    with store.read() as session:
+        transcripts = {job.id: _transcript(session, job) for job, _ in done if job.queue == AGENT_QUEUE}
+    told = [_result(commit) for _, commit in done]
+    parts = [
+        [*commit.artifacts, *transcripts.get(job.id, ())] + ([("", result)] if len(result) > ROW_BYTES else [])
+        for (job, commit), result in zip(done, told, strict=True)
+    ]
+    wanted: defaultdict[str, list[str]] = defaultdict(list)
+    for (job, commit), large in zip(done, parts, strict=True):
+        wanted[job.run_id] += [blob for _, blob in commit.blobs]
+        wanted[job.run_id] += [hashlib.sha256(content).hexdigest() for _, content in large]
+    if any(wanted.values()):
         with store.write() as session:
-            artifacts.want(session, job.run_id, [blob for _, blob in commit.blobs])
+            for run_id, names in wanted.items():
+                artifacts.want(session, run_id, names)
+    return [
+        _finished(job, commit, result, [(name, blobs.put(content), len(content)) for name, content in large])
+        for (job, commit), result, large in zip(done, told, parts, strict=True)
+    ]
+
+
+def _result(commit: Commit) -> bytes:
+    """Return what is kept on a job's row beside its numbers."""
     if not (commit.not_checked or commit.remarks or commit.profile or commit.blobs):
-        return Finished(job, commit, None, kept)
+        return b""
     not_checked = [[shown(path), reason] for path, reason in commit.not_checked]
     remarks = [[shown(path), *said] for path, *said in commit.remarks]
     said = {"not_checked": not_checked, "remarks": remarks, "profile": commit.profile}
-    result = json.dumps(said | dict(commit.blobs))
-    if len(result) > ROW_BYTES:
-        result = json.dumps({"blob": _put(store, blobs, job.run_id, result.encode())})
-    return Finished(job, commit, result, kept)
+    return json.dumps(said | dict(commit.blobs)).encode()
 
 
-def _transcript(store: Store, job: Claimed) -> Iterator[tuple[str, bytes]]:
-    """Yield what a conversation was told, which the store has line by line: in memory many would take much room."""
-    if job.queue == AGENT_QUEUE:
-        with store.read() as session:
-            lines = talks.lines(session, job.id)
-        if lines:
-            yield artifacts.transcript_name(job.id), b"\n".join(lines)
+def _finished(job: Claimed, commit: Commit, result: bytes, kept: Sequence[tuple[str, str, int]]) -> Finished:
+    """What is too long for a row is the blob without a name."""
+    text = result.decode() or None
+    for name, blob, _ in kept:
+        text = text if name else json.dumps({"blob": blob})
+    return Finished(job, commit, text, tuple(one for one in kept if one[0]))
+
+
+def _transcript(session: "Session", job: Claimed) -> list[tuple[str, bytes]]:
+    """Return what a conversation was told, which the store has line by line: in memory many would take much room."""
+    lines = talks.lines(session, job.id)
+    return [(artifacts.transcript_name(job.id), b"\n".join(lines))] if lines else []
 
 
 def _put(store: Store, blobs: Blobs, run_id: str, content: bytes) -> str:
