@@ -207,8 +207,8 @@ def test_where_nothing_but_429s_comes_few_are_sent_to_see_whether_it_is_over() -
         sent += len(turns)
         clock.now += 0.25
 
-    assert gate.pace.allowed == 4
-    assert sent == 64 + 32 + 16 + 8
+    assert gate.pace.allowed == 1
+    assert sent == 64 + 32 + 16 + 8 + 4 + 2
     clock.now += 30
     with gate.slot(0) as turn:
         turn.note_answer(0)
