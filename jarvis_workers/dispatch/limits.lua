@@ -3,7 +3,7 @@
 -- platforms/pace.py does the same for one process, and says why.
 
 local MANY, CALM, RAISE = 100000, 100, 1.1
-local PAUSES, LONGEST_PAUSE = {0, 0.5, 1, 2, 4}, 600
+local USUAL_PAUSE, LONGEST_DOUBLED, LONGEST_PAUSE = 1, 30, 600
 -- A process is told of beginnings that are so near, and asks again before they have passed.
 local AHEAD = 0.4
 -- Where there are fewer slots than processes, or some are left over, they go round.
@@ -65,9 +65,12 @@ local function slow_down(state, inside)
   local asked = math.min(told.again, LONGEST_PAUSE)
   if told.refused_wave == state.wave then
     state.allowed = math.max(math.floor(math.min(state.allowed, inside) / 2), 1)
-    state.refused = state.refused + 1
     state.wave, state.answers = state.wave + 1, 0
-    asked = math.max(asked, PAUSES[math.min(state.refused, #PAUSES)])
+    if state.refused > 0 then
+      local doubled = (asked > 0 and asked or USUAL_PAUSE) * 2 ^ math.min(state.refused, 9)
+      asked = math.max(asked, math.min(doubled, LONGEST_DOUBLED))
+    end
+    state.refused = state.refused + 1
   end
   state.closed = math.max(state.closed, now + asked)
 end

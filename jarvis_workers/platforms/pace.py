@@ -2,15 +2,15 @@
 
 A 429 halves the number that may be on and closes the way for as long as the server says; those who were sent before
 that change nothing more by being told so, too.  Answers raise it again by a tenth, as many as are allowed at once or
-CALM.  Where nothing but 429s comes, the way stays closed longer each time.  Time is an argument.
+CALM.  Where nothing but 429s comes, the way stays closed twice as long each time.  Time is an argument.
 """
 
 from jarvis_workers.platforms.limits import ModelLimits, Rate
 
 CALM = 100
 RAISE = 1.1
-# How long the way stays closed at least after so many 429s in a row.
-PAUSES = (0.0, 0.5, 1.0, 2.0, 4.0)
+# What is waited after the second 429 in a row doubles what the server said, or this; a storm of 30 s is five of them.
+USUAL_PAUSE, LONGEST_DOUBLED = 1.0, 30.0
 LONGEST_PAUSE = 600.0
 NEVER = float("inf")
 
@@ -55,7 +55,8 @@ class Pace:
         if wave == self.wave:
             self.allowed = max(min(self.allowed, self.inside) // 2, 1)
             self.wave += 1
-            asked = max(asked, PAUSES[min(self._refused, len(PAUSES) - 1)])
+            if self._refused:
+                asked = max(asked, min((asked or USUAL_PAUSE) * 2.0 ** min(self._refused, 9), LONGEST_DOUBLED))
             self._refused += 1
             self._answers = 0
         self._closed_until = max(self._closed_until, now + asked)

@@ -300,6 +300,20 @@ def test_retry_after_holds_for_all(join: Join) -> None:
         assert time.monotonic() - told >= 1.4
 
 
+def test_where_nothing_but_429s_comes_all_wait_twice_as_long_each_time(join: Join) -> None:
+    gates = [join().gate(2) for _ in range(2)]
+    ready(*gates)
+    began = time.monotonic()
+    for gate in (*gates, gates[0]):
+        with gate.slot(PATIENCE) as turn:
+            turn.slow_down(0.2)
+        until(lambda: taken_now(gates[1]) == 0)
+    with gates[1].slot(PATIENCE):
+        assert time.monotonic() - began >= 0.2 + 0.4 + 0.8
+    with gates[1].slot(PATIENCE) as turn:
+        turn.note_answer(0)
+
+
 def test_what_a_429_lowers_is_lower_for_all_and_answers_raise_it_again(join: Join) -> None:
     mine, other = join().gate(16), join().gate(16)
     with ExitStack() as held:
