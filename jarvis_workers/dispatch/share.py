@@ -86,6 +86,7 @@ class Share:
 
     def tell(self, now: float, waiting: Sequence[int]) -> Mapping[str, Any]:
         """Return what is to be told; until the answer is taken in, nothing beyond that begins."""
+        self._drop_late(now)
         held = self._slots if now < self._ours_until else 0
         self._slots = min(held, self.inside)
         self._asked = waiting[len(self._starts) : len(self._starts) + TOKENS_AT_ONCE] if self._rates else ()
@@ -135,11 +136,15 @@ class Share:
         self._news.add(self._told)
 
     def _may_begin(self, now: float) -> bool:
-        """Whether there is a beginning left, now or soon; those that nobody took in time are given up."""
+        """Whether there is a beginning left, now or soon."""
+        self._drop_late(now)
+        return bool(self._starts) or not self._rates
+
+    def _drop_late(self, now: float) -> None:
+        """Give up beginnings that nobody took in time."""
         while self._starts and self._starts[0][0] + self.late < now:
             _, expected = self._starts.popleft()
             self._news.debt -= expected
-        return bool(self._starts) or not self._rates
 
     def _want(self, *, asked: bool) -> float:
         if not asked:

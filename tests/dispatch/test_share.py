@@ -120,3 +120,5 @@ def test_who_has_a_beginning_is_not_asked_for_again() -> None:
 
     told = share.tell(1.05, [30, 40, 50])
     assert (told["tokens"], told["ready"], told["demand"]) == ([40, 50], 1, 3)
+    late = share.tell(1.5, [30, 40, 50])
+    assert (late["tokens"], late["ready"], late["debt"]) == ([30, 40, 50], 0, -30)
