@@ -1,6 +1,6 @@
 -- Share the limits of one model among processes: slots by what each has to do, beginnings by the pace of the rates.
 -- KEYS[1] is what is known of the model, ARGV[1] what a process tells; all times are this server's, in seconds.
--- platforms/pace.py does the same for one process, and says why.
+-- turns/pace.py does the same for one process, and says why.
 
 local MANY, CALM, RAISE = 100000, 100, 1.1
 local USUAL_PAUSE, LONGEST_DOUBLED, LONGEST_PAUSE = 1, 30, 600

@@ -20,10 +20,10 @@ from jarvis_workers.dispatch.broker import connect
 from jarvis_workers.dispatch.outages import Outages
 from jarvis_workers.dispatch.share import Share
 from jarvis_workers.errors import BrokerUnavailable
-from jarvis_workers.platforms.limiter import Gate, Turns
-from jarvis_workers.platforms.limits import Limited, Limiter, ModelLimits
-from jarvis_workers.platforms.pace import NEVER
 from jarvis_workers.telemetry import warning
+from jarvis_workers.turns.limits import Limited, Limiter, ModelLimits
+from jarvis_workers.turns.line import Gate, Turns
+from jarvis_workers.turns.pace import NEVER
 
 KEY = "jarvis:limits:"
 SCRIPT = Path(__file__).with_name("limits.lua")

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jarvis_workers.platforms.limits import ModelLimits
-from jarvis_workers.platforms.pace import LONGEST_PAUSE, NEVER
+from jarvis_workers.turns.limits import ModelLimits
+from jarvis_workers.turns.pace import LONGEST_PAUSE, NEVER
 
 TOKENS_AT_ONCE = 256
 

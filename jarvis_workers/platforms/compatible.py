@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.platforms.costs import cost_of
-from jarvis_workers.platforms.limits import Limiter, Turn
 from jarvis_workers.platforms.profiles import Prices, Profile
 from jarvis_workers.platforms.replies import decode, gather
 from jarvis_workers.platforms.request import Writer, streamed
@@ -19,6 +18,7 @@ from jarvis_workers.platforms.retrying import LEAST_SECONDS, Patience, insist, i
 from jarvis_workers.platforms.tokens import estimate_request
 from jarvis_workers.platforms.wire import Refused, Wire
 from jarvis_workers.platforms.words import Hear, Reply, Request
+from jarvis_workers.turns.limits import Limiter, Turn
 
 RATE_LIMITED = frozenset({429, 529})
 

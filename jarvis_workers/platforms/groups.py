@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import AfterValidator, Field, SecretStr
 
 from jarvis_workers.errors import SettingsError
-from jarvis_workers.platforms.limits import MANY, Limited, ModelLimits
 from jarvis_workers.platforms.profiles import PROFILES, Frozen, Prices, Profile, profile_for
+from jarvis_workers.turns.limits import MANY, Limited, ModelLimits
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

@@ -7,13 +7,11 @@ keeps the ratio.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from jarvis_workers.platforms.words import Message, Request, ToolSpec
 
 LETTERS = 7
 PIECE = re.compile(rf" ?+[A-Za-z]{{1,{LETTERS}}}+|\d{{1,3}}+| ?+[!-/:-@\[-`{{-~]{{1,2}}+|\s{{1,16}}+|[^\x00-\x7f]")
-WEIGHT_OF_NEWS = 0.3
 PER_MESSAGE = 4
 CHARACTERS = 4
 
@@ -37,20 +35,3 @@ def estimate_tools(specs: Iterable[ToolSpec]) -> int:
 def estimate_request(request: Request) -> int:
     """Return about how many tokens a request is: what its conversation has counted, or what is counted now."""
     return request.estimated or sum(map(estimate_message, request.messages)) + estimate_tools(request.tools)
-
-
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """The ratio of reported tokens to estimated ones, as it was seen so far."""
-
-    ratio: float = 1.0
-
-    def tokens(self, estimated: int) -> int:
-        return round(estimated * self.ratio)
-
-    def learn(self, estimated: int, reported: int) -> "Calibration":
-        """Take in one report; what is absurd (a server that counts otherwise) moves it little."""
-        if estimated < 50 or reported <= 0:
-            return self
-        seen = min(max(reported / estimated, 0.25), 4.0)
-        return Calibration(self.ratio + WEIGHT_OF_NEWS * (seen - self.ratio))

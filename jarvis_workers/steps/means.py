@@ -7,10 +7,10 @@ from typing import Any
 from jarvis_workers.agent.foreign import after_tool_callbacks
 from jarvis_workers.agent.own_platforms import own_platforms
 from jarvis_workers.platforms.groups import ModelGroup
-from jarvis_workers.platforms.limiter import in_process
-from jarvis_workers.platforms.limits import MakeLimiter
 from jarvis_workers.platforms.registry import Providers
 from jarvis_workers.steps.talks import Means
+from jarvis_workers.turns.limits import MakeLimiter
+from jarvis_workers.turns.line import in_process
 
 OWN_MODELS = Path("~/.jarvis/models")
 UNPACKED = "sources"

@@ -17,7 +17,7 @@ from jarvis_workers.errors import BudgetSpent, ModelUnavailable, StepFailed
 from jarvis_workers.platforms.budgets import PARTS, Budget, Unit, amount_of
 from jarvis_workers.platforms.costs import cost_of
 from jarvis_workers.platforms.profiles import Prices
-from jarvis_workers.platforms.tokens import Calibration, estimate_request
+from jarvis_workers.platforms.tokens import estimate_request
 from jarvis_workers.platforms.words import Hear, Platform, Reply, Request, Usage
 from jarvis_workers.steps.patience import patiently
 from jarvis_workers.store import budgets
@@ -25,6 +25,7 @@ from jarvis_workers.store.budgets import Grant, Wish
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.talks import Item, ModelCall
 from jarvis_workers.store.values import Claimed
+from jarvis_workers.turns.calibration import Calibration
 
 __all__ = ["Paying", "Purse", "Purses"]
 

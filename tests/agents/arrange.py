@@ -13,13 +13,13 @@ from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.agent.transcript import Log, Transcript
 from jarvis_workers.agent.words import Definition, Result
 from jarvis_workers.platforms.compatible import Compatible, Terms
-from jarvis_workers.platforms.limiter import Gate
 from jarvis_workers.platforms.profiles import PROFILES, Prices, Profile
 from jarvis_workers.platforms.sdk import Clients, Sdk
 from jarvis_workers.platforms.wire import Wire
 from jarvis_workers.platforms.words import Hear, Platform, Reply, Request, ToolCall, Usage
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tool import Arguments, Outcome, Tool, typed
+from jarvis_workers.turns.line import Gate
 from tests.agents.plainwire import PlainWire
 from tests.servers import missing
 

@@ -18,7 +18,6 @@ from sqlalchemy import select
 
 from jarvis_workers.platforms.compatible import Compatible, Terms
 from jarvis_workers.platforms.groups import ModelGroup
-from jarvis_workers.platforms.limiter import Gate
 from jarvis_workers.platforms.registry import Providers
 from jarvis_workers.platforms.sdk import Clients, Sdk
 from jarvis_workers.platforms.wire import Wire
@@ -32,6 +31,7 @@ from jarvis_workers.store import jobs
 from jarvis_workers.store.engine import Store, open_store
 from jarvis_workers.store.tables import ARTIFACT
 from jarvis_workers.store.values import AGENT_QUEUE
+from jarvis_workers.turns.line import Gate
 from tests.bench.bare import CLIENT, ask_all
 from tests.bench.rounds import ANSWERS, GROUP, add_runs, make_tree, model_at, write_callback
 

@@ -15,10 +15,10 @@ import redis
 
 from jarvis_workers.dispatch.limits import KEY, SharedLimits
 from jarvis_workers.dispatch.sender import EXECUTOR
-from jarvis_workers.platforms.limiter import Gate
-from jarvis_workers.platforms.limits import Limited, Limiter, ModelLimits
 from jarvis_workers.snapshots.blobs import open_blobs
 from jarvis_workers.store.engine import Store
+from jarvis_workers.turns.limits import Limited, Limiter, ModelLimits
+from jarvis_workers.turns.line import Gate
 from tests.bench import rounds
 from tests.bench.strictserver import strict_server
 from tests.chaos.commands import until

@@ -3,8 +3,8 @@
 from typing import Any
 
 from jarvis_workers.dispatch.share import Share
-from jarvis_workers.platforms.limits import ModelLimits
-from jarvis_workers.platforms.pace import NEVER
+from jarvis_workers.turns.limits import ModelLimits
+from jarvis_workers.turns.pace import NEVER
 
 LEASE = 10.0
 

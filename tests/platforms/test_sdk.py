@@ -10,11 +10,11 @@ import pytest
 
 from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.platforms.compatible import Compatible, Terms
-from jarvis_workers.platforms.limiter import Gate
 from jarvis_workers.platforms.profiles import PROFILES, Prices
 from jarvis_workers.platforms.sdk import Clients, Sdk
 from jarvis_workers.platforms.wire import Refused, Unreachable
 from jarvis_workers.platforms.words import Message, Request, ToolCall, ToolSpec
+from jarvis_workers.turns.line import Gate
 from tests.agents.server import ModelServer, fails, hangs, late, says
 from tests.servers import missing
 

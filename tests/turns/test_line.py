@@ -9,9 +9,9 @@ from itertools import cycle
 
 import pytest
 
-from jarvis_workers.platforms.limiter import Gate, Turns
-from jarvis_workers.platforms.limits import PACE, SOONER_MINUTE, ModelLimits
-from jarvis_workers.platforms.pace import Pace
+from jarvis_workers.turns.limits import PACE, SOONER_MINUTE, ModelLimits
+from jarvis_workers.turns.line import Gate, Turns
+from jarvis_workers.turns.pace import Pace
 
 PATIENCE = 20.0
 

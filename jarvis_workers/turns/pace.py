@@ -5,7 +5,7 @@ that change nothing more by being told so, too.  Answers raise it again by a ten
 CALM.  Where nothing but 429s comes, the way stays closed twice as long each time.  Time is an argument.
 """
 
-from jarvis_workers.platforms.limits import ModelLimits, Rate
+from jarvis_workers.turns.limits import ModelLimits, Rate
 
 CALM = 100
 RAISE = 1.1

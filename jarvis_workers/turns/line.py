@@ -12,9 +12,9 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Protocol
 
-from jarvis_workers.platforms.limits import Limited, Limiter, ModelLimits
-from jarvis_workers.platforms.pace import Pace
-from jarvis_workers.platforms.tokens import Calibration
+from jarvis_workers.turns.calibration import Calibration
+from jarvis_workers.turns.limits import Limited, Limiter, ModelLimits
+from jarvis_workers.turns.pace import Pace
 
 TIMES_LATE = 3
 

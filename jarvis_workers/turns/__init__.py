@@ -1,0 +1,1 @@
+"""Who may ask a model now: a line before what its provider allows."""
