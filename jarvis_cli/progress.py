@@ -15,6 +15,7 @@ from jarvis_workers.store.stages import StageProgress
 
 PLAIN_SECONDS = 10.0
 MEGABYTE = 1_000_000
+MINUTE = 60
 
 
 class Display(Protocol):
@@ -85,10 +86,23 @@ class Pace:
         self._first: dict[str, tuple[float, int]] = {}
 
     def rate(self, stage: StageProgress) -> float:
-        """Return bytes in a second; 0 is not known."""
-        since, done = self._first.setdefault(stage.name, (self._clock(), stage.weight_done))
+        """Return bytes or, of a stage without any, jobs in a second; 0 is not known."""
+        since, done = self._first.setdefault(stage.name, (self._clock(), amount_done(stage)))
+        if stage.closed_at:
+            return rate_of(stage)
         seconds = self._clock() - since
-        return (stage.weight_done - done) / seconds if seconds > 0 else 0.0
+        return (amount_done(stage) - done) / seconds if seconds > 0 else 0.0
+
+
+def rate_of(stage: StageProgress) -> float:
+    """Return the same for a stage that is closed, over all of its time."""
+    seconds = stage.closed_at - stage.opened_at if stage.closed_at and stage.opened_at else 0.0
+    return amount_done(stage) / seconds if seconds > 0 else 0.0
+
+
+def amount_done(stage: StageProgress) -> int:
+    """Return the bytes that are done or, of a stage without any, the jobs."""
+    return stage.weight_done if stage.weight else stage.done + stage.failed
 
 
 class Lines(Talking):
@@ -169,16 +183,17 @@ def current(stages: list[StageProgress]) -> list[StageProgress]:
 
 
 def describe(stage: StageProgress, rate: float) -> str:
-    """Say in a line how far a stage is and, if its rate in bytes a second is known, how long it will take."""
+    """Say in a line how far a stage is and, if its rate is known, how long it will take."""
     if not stage.jobs:
         return "no jobs yet"
-    said = f"{stage.done + stage.failed:,}/{stage.jobs:,} jobs"
+    said, left = f"{stage.done + stage.failed:,}/{stage.jobs:,} jobs", stage.jobs - stage.done - stage.failed
     if stage.weight:
         said += f", {stage.weight_done / MEGABYTE:,.1f}/{stage.weight / MEGABYTE:,.1f} MB"
-        if rate > 0:
-            said += f", {rate / MEGABYTE:,.1f} MB/s"
-            if stage.weight > stage.weight_done:
-                said += f", {(stage.weight - stage.weight_done) / rate:,.0f} s left"
+        said += f", {rate / MEGABYTE:,.1f} MB/s" if rate > 0 else ""
+        left = stage.weight - stage.weight_done
+    elif rate > 0:
+        said += f", {rate * MINUTE:,.0f} a minute"
+    said += f", {left / rate:,.0f} s left" if rate > 0 and left > 0 else ""
     said += f", {stage.cached:,} of {stage.files:,} files known" if stage.cached else ""
     said += f", {stage.tokens:,} tokens" if stage.tokens else ""
     said += f", {stage.cost:.4f} dollars" if stage.cost else ""

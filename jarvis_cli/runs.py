@@ -15,7 +15,7 @@ from jarvis_cli.diff import EXAMPLES as DIFF_EXAMPLES
 from jarvis_cli.diff import diff
 from jarvis_cli.following import following
 from jarvis_cli.options import Budget, Form, Output, Quiet
-from jarvis_cli.progress import describe, display
+from jarvis_cli.progress import describe, display, rate_of
 from jarvis_cli.scan import wait_for_workers
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
@@ -87,9 +87,7 @@ def show(run: RunId, as_json: AsJson = False) -> int:
         if part[name] is not None:
             typer.echo(f"{name:<14}{plain(str(part[name]))}")
     for stage in stages:
-        seconds = stage.closed_at - stage.opened_at if stage.closed_at and stage.opened_at else 0.0
-        rate = stage.weight_done / seconds if seconds > 0 else 0.0
-        typer.echo(f"{f'{stage.name} stage':<13} {stage.state}, {describe(stage, rate)}")
+        typer.echo(f"{f'{stage.name} stage':<13} {stage.state}, {describe(stage, rate_of(stage))}")
     _show_talks(talks, part)
     if part["abandoned"] or chosen.state == "paused":
         gone = "its command is gone; " if part["abandoned"] else ""
