@@ -14,16 +14,24 @@ from rich.text import Text
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.finding import severity_of
 from jarvis_workers.sec.handbook import LANGUAGES, weakness_link
+from jarvis_workers.sec.report.words import ENGLISH, TRANSLATED, Words, translated
 from jarvis_workers.sec.rules import Rule
 
 WIDTH_MAX = 100
 NAMES_MAX = 12
+Titled = tuple[Rule, str]
 
 
-def table(rules: Sequence[Rule], on: Collection[str], severities: Mapping[str, str]) -> str:
+def words_in(language: str) -> Words:
+    """Return the words of this module, and of the page of all rules, in a language."""
+    return translated(language, __package__) if language in TRANSLATED else ENGLISH
+
+
+def table(rules: Sequence[Rule], on: Collection[str], severities: Mapping[str, str], say: Words = ENGLISH) -> str:
     """Return the list of rules: for a terminal by language and category, else a line a rule."""
+    titles = [_title(rule, on, severities.get(rule.pattern), say) for rule in rules]
     if sys.stdout.isatty():
-        return render(_grouped(rules, on, severities))
+        return render(_grouped(list(zip(rules, titles, strict=True)), on, say))
     rows = [("ID", "LANGUAGE", "CATEGORY", "CWE", "CONFIDENCE", "TITLE")]
     rows += [
         (
@@ -32,62 +40,61 @@ def table(rules: Sequence[Rule], on: Collection[str], severities: Mapping[str, s
             rule.category,
             f"CWE-{rule.cwe}",
             f"{rule.confidence:.2f}",
-            _title(rule, on, severities),
+            title,
         )
-        for rule in rules
+        for rule, title in zip(rules, titles, strict=True)
     ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
     return "\n".join(map(plain, lines))
 
 
-def page(rule: Rule, severity: str | None = None) -> str:
+def page(rule: Rule, severity: str | None = None, say: Words = ENGLISH) -> str:
     """Return all there is to say of a rule; `severity` is the one that the settings give it."""
-    return render(_page(rule, severity))
+    return render(_page(rule, severity, say))
 
 
-def _title(rule: Rule, on: Collection[str], severities: Mapping[str, str]) -> str:
-    said = [] if rule.pattern in on else ["off"]
-    said += [f"severity {severities[rule.pattern]}"] if rule.pattern in severities else []
+def _title(rule: Rule, on: Collection[str], severity: str | None, say: Words) -> str:
+    said = [] if rule.pattern in on else [say("off")]
+    said += [say("severity {severity}", severity=say(severity))] if severity else []
     return f"{rule.title} ({', '.join(said)})" if said else rule.title
 
 
-def _grouped(rules: Sequence[Rule], on: Collection[str], severities: Mapping[str, str]) -> Iterator[RenderableType]:
-    width = max((len(rule.pattern) for rule in rules), default=0)
-    for number, (language, group) in enumerate(groupby(rules, key=lambda rule: rule.language)):
-        yield Text(("\n" if number else "") + LANGUAGES.get(language, language), style="bold")
-        for category, same in groupby(group, key=lambda rule: rule.category):
+def _grouped(rules: Sequence[Titled], on: Collection[str], say: Words) -> Iterator[RenderableType]:
+    width = max((len(rule.pattern) for rule, _ in rules), default=0)
+    for number, (language, group) in enumerate(groupby(rules, key=lambda one: one[0].language)):
+        yield Text(("\n" if number else "") + say(LANGUAGES.get(language, language)), style="bold")
+        for category, same in groupby(group, key=lambda one: one[0].category):
             yield Text(f"\n  {category}", style="cyan")
-            yield _rows(list(same), on, (severities, width))
-    yield Text("\nMore about one: jarvis sec explain ID", style="dim")
+            yield _rows(list(same), on, width)
+    yield Text("\n" + say("More about one: jarvis sec explain ID"), style="dim")
 
 
-def _rows(rules: Sequence[Rule], on: Collection[str], rest: tuple[Mapping[str, str], int]) -> RenderableType:
-    severities, width = rest
+def _rows(rules: Sequence[Titled], on: Collection[str], width: int) -> RenderableType:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(width=width, no_wrap=True)
     grid.add_column(width=8, no_wrap=True)
     grid.add_column(width=4, no_wrap=True)
     grid.add_column(overflow="fold")
-    for rule in rules:
+    for rule, title in rules:
         style = "" if rule.pattern in on else "dim"
-        cells = (rule.pattern, f"CWE-{rule.cwe}", f"{rule.confidence:.2f}", _title(rule, on, severities))
+        cells = (rule.pattern, f"CWE-{rule.cwe}", f"{rule.confidence:.2f}", title)
         grid.add_row(*(Text(plain(cell), style=style) for cell in cells))
     return Padding(grid, (0, 0, 0, 4))
 
 
-def _page(rule: Rule, severity: str | None) -> Iterator[RenderableType]:
+def _page(rule: Rule, severity: str | None, say: Words) -> Iterator[RenderableType]:
     head = Text(plain(rule.pattern), style="bold")
     yield head.append(f"  {plain(rule.title)}", style="not bold")
     yield Text("")
-    yield _facts(rule, severity)
-    for name, code, style in (("Bad", rule.bad, "red"), ("Good", rule.good, "green")):
+    yield _facts(rule, severity, say)
+    for name, code, style in ((say("Bad"), rule.bad, "red"), (say("Good"), rule.good, "green")):
         if code:
             yield Text(f"\n{name}", style="bold")
             yield _code(code, style)
-    yield Text("\nTo silence one finding, say why in a comment", style="bold")
-    yield _code(f"/* jarvis-ignore[{rule.pattern}]: the reason */", "")
-    yield Text("\nTo switch the rule off, or to weigh it otherwise", style="bold")
+    yield Text("\n" + say("To silence one finding, say why in a comment"), style="bold")
+    yield _code(f"/* jarvis-ignore[{rule.pattern}]: {say('the reason')} */", "")
+    yield Text("\n" + say("To switch the rule off, or to weigh it otherwise"), style="bold")
     yield _code(
         f"jarvis sec fast -p PATH --exclude-rules {rule.pattern}\n"
         f"jarvis.yaml:  rules: {{disable: [{rule.pattern}]}}\n"
@@ -96,28 +103,34 @@ def _page(rule: Rule, severity: str | None) -> Iterator[RenderableType]:
     )
 
 
-def _facts(rule: Rule, severity: str | None) -> RenderableType:
+def _facts(rule: Rule, severity: str | None, say: Words) -> RenderableType:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True, style="cyan")
     grid.add_column(overflow="fold")
-    given = f"{severity} by your settings" if severity else severity_of(rule.confidence)
     for name, said in (
-        ("What", rule.description),
-        ("Real if", rule.verification),
-        ("Instead", rule.suggestion),
+        (say("What"), rule.description),
+        (say("Real if"), rule.verification),
+        (say("Instead"), rule.suggestion),
         ("CWE", f"CWE-{rule.cwe}  {weakness_link(rule)}"),
-        ("Of", f"{LANGUAGES.get(rule.language, rule.language)}, {rule.category}"),
-        ("Weight", f"confidence {rule.confidence:.2f} before the context is looked at, severity {given}"),
-        ("Looks at", _names(rule)),
+        (say("Of"), f"{say(LANGUAGES.get(rule.language, rule.language))}, {rule.category}"),
+        (say("Weight"), _weight(rule, severity, say)),
+        (say("Looks at"), _names(rule, say)),
     ):
         if said:
             grid.add_row(Text(name), Text(plain(said)))
     return grid
 
 
-def _names(rule: Rule) -> str:
+def _weight(rule: Rule, severity: str | None, say: Words) -> str:
+    given = say(severity or severity_of(rule.confidence))
+    text = "confidence {confidence} before the context is looked at, severity {severity}"
+    said = say(text, confidence=f"{rule.confidence:.2f}", severity=given)
+    return f"{said}{say(' by your settings')}" if severity else said
+
+
+def _names(rule: Rule, say: Words) -> str:
     names = [*rule.calls, *rule.words, *(f"…{tail}" for tail in rule.tails)]
-    more = f" and {len(names) - NAMES_MAX} more" if len(names) > NAMES_MAX else ""
+    more = say(" and {number} more", number=len(names) - NAMES_MAX) if len(names) > NAMES_MAX else ""
     return ", ".join(names[:NAMES_MAX]) + more
 
 

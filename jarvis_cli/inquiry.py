@@ -1,6 +1,5 @@
 """Carry out `jarvis sec agent`: scan, and have agents judge what was found; without a model, say so and only scan."""
 
-import locale
 from dataclasses import dataclass, replace
 
 import typer
@@ -17,7 +16,6 @@ from jarvis_workers.service.estimate import estimate as estimated
 from jarvis_workers.service.models import model_facts, model_name, models_are_set
 from jarvis_workers.service.submit import Inquiry
 from jarvis_workers.settings import Settings
-from jarvis_workers.tools.tool import Language
 
 __all__ = ["Asked", "foresee", "inquire"]
 
@@ -29,7 +27,7 @@ NO_MODEL = (
 
 @dataclass(frozen=True)
 class Asked:
-    """What the user said of the agents; a `language` of None is that of the locale."""
+    """What the user said of the agents."""
 
     group: str | None = None
     second_group: str | None = None
@@ -37,7 +35,6 @@ class Asked:
     max_findings: int | None = None
     votes: int = 1
     second_look: bool = False
-    language: Language | None = None
     canary: bool = False
 
 
@@ -45,13 +42,13 @@ def inquire(settings: Settings, wanted: Wanted, asked: Asked, report: Delivery, 
     """Scan and judge where the settings say, and report unless the run is detached from this command."""
     if asked.group is None and not models_are_set(settings):
         return scan_tree(settings, replace(wanted, remark=NO_MODEL), report, detach=detach, quiet=quiet)
-    inquiry = _inquiry(settings, asked)
+    inquiry = _inquiry(settings, asked, wanted)
     return scan_tree(settings, replace(wanted, inquiry=inquiry), report, detach=detach, quiet=quiet)
 
 
 def foresee(settings: Settings, wanted: Wanted, asked: Asked, *, as_json: bool, quiet: bool) -> int:
     """Scan here, and say what judging would take; no model is asked."""
-    inquiry = _inquiry(settings, asked)
+    inquiry = _inquiry(settings, asked, wanted)
     group = model_facts(settings)[inquiry.model_group]
     plan = Plan(
         inquiry.model_group,
@@ -72,11 +69,11 @@ def foresee(settings: Settings, wanted: Wanted, asked: Asked, *, as_json: bool, 
     return exits.DONE if run.state == "done" else exits.INCOMPLETE
 
 
-def _inquiry(settings: Settings, asked: Asked) -> Inquiry:
+def _inquiry(settings: Settings, asked: Asked, wanted: Wanted) -> Inquiry:
     return Inquiry(
         model_group=model_name(settings, asked.group),
         limits=desk.agent_limits_of(settings),
-        language=asked.language or language_of_locale(),
+        language=wanted.language,
         cluster_limit=asked.cluster_limit,
         votes=asked.votes,
         second_group=model_name(settings, asked.second_group) if asked.second_group else None,
@@ -84,9 +81,3 @@ def _inquiry(settings: Settings, asked: Asked) -> Inquiry:
         max_findings=asked.max_findings,
         canary=asked.canary,
     )
-
-
-def language_of_locale() -> Language:
-    """Return the language that the user's environment asks for, as far as there are texts in it."""
-    name = locale.setlocale(locale.LC_CTYPE, None)
-    return "zh" if name.lower().startswith("zh") else "en"

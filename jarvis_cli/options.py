@@ -4,7 +4,9 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Budget", "Detach", "Form", "Output", "Quiet", "Where"]
+from jarvis_cli.language import Spoken
+
+__all__ = ["Budget", "Detach", "Form", "Lang", "Output", "Quiet", "Where"]
 
 Output = Annotated[
     str | None, typer.Option("--output", "-o", metavar="FILE", help="Where the report goes; - is stdout.")
@@ -18,6 +20,10 @@ Form = Annotated[
 Budget = Annotated[
     str | None,
     typer.Option(metavar="AMOUNT", help="Pause the run when it has taken this much: 5usd, 200ktok or 30min."),
+]
+Lang = Annotated[
+    Spoken | None,
+    typer.Option("--lang", help="The language of rules, reports and verdicts; by default that of the locale."),
 ]
 Where = Annotated[str | None, typer.Option(metavar="PLACE", help="local or cluster.")]
 Detach = Annotated[bool, typer.Option("--detach", help="Submit and return; on a cluster only.")]

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jarvis_cli import exits
+from jarvis_cli.language import language_of
+from jarvis_cli.options import Lang
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 
@@ -27,6 +29,7 @@ Examples:
   jarvis sec rules test .jarvis/rules             try your own on their examples
   jarvis sec rules --stats                        how findings were judged, and what that says of the rules
   jarvis sec explain unsafe_api                   what a rule means
+  jarvis sec explain unsafe_api --lang zh         the same in Chinese
 """
 FORMS = ("table", "json", "markdown")
 
@@ -38,6 +41,7 @@ def rules(
     language: Annotated[str | None, typer.Option(metavar="NAME", help="Only of c/cpp, or of rust.")] = None,
     category: Annotated[str | None, typer.Option(metavar="NAME", help="Only of this category.")] = None,
     as_stats: Annotated[bool, typer.Option("--stats", help="How findings were judged (jarvis sec triage).")] = False,
+    lang: Lang = None,
 ) -> int | None:
     """List the rules: those built in, of installed packages, and of the files in rules.paths."""
     if ctx.invoked_subcommand:
@@ -56,7 +60,7 @@ def rules(
 
         typer.echo(stats(settings, chosen, form))
     else:
-        typer.echo(_listed(settings, book, chosen, form), nl=form != "markdown")
+        typer.echo(_listed(settings, book, chosen, (form, language_of(lang))), nl=form != "markdown")
     return exits.DONE
 
 
@@ -73,35 +77,40 @@ def _narrowed(book: "Rulebook", language: str | None, category: str | None) -> l
     return [rule for rule in listed if language in (None, rule.language) and category in (None, rule.category)]
 
 
-def _listed(settings: "Settings", book: "Rulebook", chosen: Sequence["Rule"], form: str) -> str:
+def _listed(settings: "Settings", book: "Rulebook", chosen: Sequence["Rule"], asked: tuple[str, str]) -> str:
     from jarvis_cli.choice import rules_on  # noqa: PLC0415
-    from jarvis_cli.explain import table  # noqa: PLC0415
+    from jarvis_cli.explain import table, words_in  # noqa: PLC0415
     from jarvis_workers.sec.handbook import about, as_markdown  # noqa: PLC0415
+    from jarvis_workers.sec.wording import rule_in  # noqa: PLC0415
 
+    form, language = asked
+    chosen, say = [rule_in(language, rule) for rule in chosen], words_in(language)
     on = {rule.pattern for rule in rules_on(settings, book)}
     severities = settings.rules.severity
     if form == "markdown":
-        return as_markdown(chosen)
+        return as_markdown(chosen, say)
     if form == "json":
         rows = [about(rule) | _state(rule.pattern, rule.pattern in on, severities.get(rule.pattern)) for rule in chosen]
         return json.dumps(rows, indent=2, ensure_ascii=False)
-    return table(chosen, on, severities)
+    return table(chosen, on, severities, say)
 
 
 def _state(pattern: str, on: bool, severity: str | None) -> dict[str, Any]:
     return {"on": on, **({"severity": severity} if severity else {})}
 
 
-def explain(rule: Annotated[str, typer.Argument(metavar="ID", help="The id of a rule.")]) -> int:
+def explain(rule: Annotated[str, typer.Argument(metavar="ID", help="The id of a rule.")], lang: Lang = None) -> int:
     """Say what a rule means, why it matters, what to do, and how to silence it."""
     from jarvis_cli.choice import book_for  # noqa: PLC0415
-    from jarvis_cli.explain import page  # noqa: PLC0415
+    from jarvis_cli.explain import page, words_in  # noqa: PLC0415
+    from jarvis_workers.sec.wording import rule_in  # noqa: PLC0415
     from jarvis_workers.service.rulebook import find_rule  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings(directory=Path.cwd())
     found = find_rule(book_for(settings), rule)
-    typer.echo(page(found, settings.rules.severity.get(found.pattern)))
+    language = language_of(lang)
+    typer.echo(page(rule_in(language, found), settings.rules.severity.get(found.pattern), words_in(language)))
     return exits.DONE
 
 

@@ -24,6 +24,7 @@ from jarvis_workers.service.submit import Inquiry, Request, submit
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
+from jarvis_workers.tools.tool import Language
 
 if TYPE_CHECKING:
     from jarvis_workers.dispatch.broker import Doorbell
@@ -34,7 +35,8 @@ class Wanted:
     """What is to be scanned: `named` is a path or address, `globs` are those to include and to exclude.
 
     `baseline` is a report or a revision, `since` a revision, whose files are left out where they have not changed.
-    `inquiry` says how agents judge what is found, None that nobody does; `remark` is repeated in the report.
+    `inquiry` says how agents judge what is found, None that nobody does; `remark` is repeated in the report,
+    `language` is that of its texts and of what agents write.
     """
 
     named: str
@@ -46,6 +48,7 @@ class Wanted:
     triage: Triage = field(default_factory=Triage)
     inquiry: Inquiry | None = None
     remark: str | None = None
+    language: Language = "en"
 
     @property
     def without_judges(self) -> "Wanted":
@@ -155,5 +158,6 @@ def _request(settings: Settings, source: Source, wanted: Wanted, executor: str) 
         limits=desk.file_limits_of(settings),
         cache=settings.cache.max_mb > 0,
         profile=wanted.profile,
+        language=wanted.language,
         triage=wanted.triage,
     )

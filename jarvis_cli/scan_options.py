@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from jarvis_cli.options import Detach, Form, Output, Quiet, Where
+from jarvis_cli.options import Detach, Form, Lang, Output, Quiet, Where
 from jarvis_workers.errors import UsageError
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ class ScanOptions:
         int | None,
         typer.Option("--processes", "-j", min=1, metavar="NUMBER", help="How many children scan at a time."),
     ] = None
+    lang: Lang = None
     cache: Annotated[bool, typer.Option("--cache/--no-cache", help="Scan only what has changed since.")] = True
     profile: Annotated[bool, typer.Option("--profile", help="Say which rules and files take the time.")] = False
     where: Where = None

@@ -1,10 +1,12 @@
 """`jarvis sec`: scan a tree, have agents judge what was found, and report."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from jarvis_cli.language import language_of
 from jarvis_cli.main import Frame
 from jarvis_cli.options import Budget
 from jarvis_cli.rules import app as rules_app
@@ -79,10 +81,6 @@ DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Ask no model: scan, and say how many tokens and dollars judging would take.")
 ]
 DryJson = Annotated[bool, typer.Option("--json", help="With --dry-run: for programs.")]
-Prose = Annotated[
-    Literal["en", "zh"] | None,
-    typer.Option("--lang", help="The language of what the model writes; by default that of the locale."),
-]
 
 
 @app.callback()
@@ -116,7 +114,6 @@ def agent(
     votes: Votes = 1,
     second_group: SecondGroup = None,
     second_look: SecondLook = False,
-    lang: Prose = None,
     canary: Canary = False,
     budget: Budget = None,
     dry_run: DryRun = False,
@@ -126,7 +123,7 @@ def agent(
     settings, wanted, asked = _read(ctx, options, {"agent.budget": budget})
     from jarvis_cli import inquiry  # noqa: PLC0415
 
-    agents = inquiry.Asked(group, second_group, cluster_limit, max_findings, votes, second_look, lang, canary)
+    agents = inquiry.Asked(group, second_group, cluster_limit, max_findings, votes, second_look, canary)
     if dry_run:
         return inquiry.foresee(settings, wanted, agents, as_json=as_json, quiet=options.quiet)
     if as_json:
@@ -151,4 +148,4 @@ def _read(
     globs = (tuple(options.include or ()), tuple(options.exclude or ()))
     heed = heeded(options.triage, nobody=options.no_triage, learned=settings.rules.learned)
     wanted = Wanted(options.path, globs, chosen, options.profile, options.baseline, options.since, heed)
-    return settings, wanted, asked
+    return settings, replace(wanted, language=language_of(options.lang)), asked

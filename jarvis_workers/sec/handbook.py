@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from jarvis_workers.sec.finding import CATEGORY_ORDER, severity_of
+from jarvis_workers.sec.report.words import ENGLISH, Words
 from jarvis_workers.sec.rules import Rule
 
 __all__ = ["LANGUAGES", "about", "as_markdown", "in_order", "weakness_link"]
@@ -51,21 +52,21 @@ def weakness_link(rule: Rule) -> str:
     return f"https://cwe.mitre.org/data/definitions/{rule.cwe}.html"
 
 
-def as_markdown(rules: Iterable[Rule]) -> str:
+def as_markdown(rules: Iterable[Rule], say: Words = ENGLISH) -> str:
     """Return a page about the rules: a table for each language, then each rule."""
     ordered = in_order(rules)
-    sections = (line for rule in ordered for line in _section(rule))
-    return "\n".join([HEAD, *_tables(ordered), "## One by one\n", *sections]).rstrip() + "\n"
+    sections = (line for rule in ordered for line in _section(rule, say))
+    return "\n".join([say(HEAD), *_tables(ordered, say), say("## One by one") + "\n", *sections]).rstrip() + "\n"
 
 
 def _place(category: str) -> int:
     return CATEGORY_ORDER.index(category) if category in CATEGORY_ORDER else len(CATEGORY_ORDER)
 
 
-def _tables(rules: list[Rule]) -> Iterator[str]:
+def _tables(rules: list[Rule], say: Words) -> Iterator[str]:
     for language, group in groupby(rules, key=lambda rule: rule.language):
-        yield f"## {LANGUAGES.get(language, language)}\n"
-        yield "| rule | category | CWE | confidence | what |\n| --- | --- | --- | ---: | --- |"
+        yield f"## {say(LANGUAGES.get(language, language))}\n"
+        yield say("| rule | category | CWE | confidence | what |") + "\n| --- | --- | --- | ---: | --- |"
         for rule in group:
             link = f"[CWE-{rule.cwe}]({weakness_link(rule)})"
             name = f"[`{rule.pattern}`](#{rule.pattern})"
@@ -73,23 +74,23 @@ def _tables(rules: list[Rule]) -> Iterator[str]:
         yield ""
 
 
-def _section(rule: Rule) -> Iterator[str]:
+def _section(rule: Rule, say: Words) -> Iterator[str]:
     yield f"### {rule.pattern}\n"
-    yield f"{_sentence(rule)} {rule.description}\n"
+    yield say("{title}. {text}", title=_sentence(rule), text=rule.description) + "\n"
     if rule.verification:
-        yield f"- **It is real if:** {rule.verification}"
-    yield f"- **Instead:** {rule.suggestion}\n"
-    for head, code in (("Bad", rule.bad), ("Good", rule.good)):
+        yield f"- {say('**It is real if:**')} {rule.verification}"
+    yield f"- {say('**Instead:**')} {rule.suggestion}\n"
+    for head, code in ((say("Bad:"), rule.bad), (say("Good:"), rule.good)):
         if code:
             fence = "`" * max(3, 1 + max(map(len, FENCES.findall(code)), default=0))
-            yield f"{head}:\n\n{fence}{'rust' if rule.language == 'rust' else 'c'}\n{code.strip()}\n{fence}\n"
+            yield f"{head}\n\n{fence}{'rust' if rule.language == 'rust' else 'c'}\n{code.strip()}\n{fence}\n"
 
 
 def _sentence(rule: Rule) -> str:
-    """Make a sentence of the title, but leave a name of C as it is."""
+    """Begin the title as a sentence, but leave a name of C as it is."""
     first, rest = rule.title[:1], rule.title[1:].rstrip(".")
     named = rule.title.partition(" ")[0] in (*rule.calls, *rule.words)
-    return f"{first if named else first.upper()}{rest}."
+    return f"{first if named else first.upper()}{rest}"
 
 
 def _cell(text: str) -> str:

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from jarvis_workers.sec.report import FORMATS, QUOTING
+from jarvis_workers.sec.report import FORMATS, QUOTING, WORDED
+from jarvis_workers.sec.wording import report_in
 from jarvis_workers.service.budgets import told as budget_told
 from jarvis_workers.service.excerpts import read_excerpts
 from jarvis_workers.snapshots.blobs import Blobs
@@ -72,6 +73,8 @@ def compose(store: Store, blobs: Blobs, run: Run, body: dict[str, Any], form: st
     if form in QUOTING:
         shown = [*body["issues"], *body.get("dismissed", ())]
         body = body | {"excerpts": read_excerpts(blobs, run.snapshot_id, shown)}
+    if form in WORDED:
+        body = report_in(run.options.get("lang", "en"), body)
     profile = {"profile": read_profile(store, blobs, run)} if has_profile(run) else {}
     return FORMATS[form](body, _with_calls(store, run, run_part(store, run)) | _language(run) | profile)
 

@@ -74,6 +74,7 @@ class Request:
     """What a user asks for. `run_id` is new, `executor` carries it out; `root` names the tree if `path` does not.
 
     With `profile` times are taken; then nothing is taken from the `cache`, as what is not done takes no time.
+    The `language` is that of the report; where agents judge, their inquiry says it.
     What the `baseline` knew, and what people had said of findings, is kept with the run, so that its report says the
     same later. The `remark` is repeated in its report.
     """
@@ -98,6 +99,7 @@ class Request:
     remark: str | None = None
     triage: Triage = field(default_factory=Triage)
     budget: Budget | None = None
+    language: Language = "en"
 
 
 def submit(store: Store, blobs: Blobs, request: Request, on_progress: Callable[[int, int], None] | None = None) -> str:
@@ -161,6 +163,7 @@ def _options(request: Request, snapshot: Snapshot, learned: Mapping[str, float])
         "limits": request.limits._asdict(),
         "cache": request.cache and not request.profile,
         **({"profile": True} if request.profile else {}),
+        **({"lang": request.language} if request.language != "en" else {}),
         **(request.agent.options if request.agent else {}),
         **({"remark": request.remark} if request.remark else {}),
         **({"baseline": _compared(request, request.baseline)} if request.baseline else {}),

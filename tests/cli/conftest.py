@@ -10,12 +10,13 @@ from tests.cli.commands import Jarvis
 
 @pytest.fixture
 def jarvis(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Jarvis:
-    """Run commands in an empty directory, with a store of their own and no settings but those of the test."""
+    """Run commands in an empty directory, with a store of their own, in English, with no settings but the test's."""
     for name in [name for name in os.environ if name.startswith("JARVIS_")]:
         monkeypatch.delenv(name)
     place = tmp_path / "place"
     place.mkdir()
     monkeypatch.setenv("JARVIS_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("JARVIS_PROCESSES", "1")
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
     monkeypatch.chdir(place)
     return Jarvis(place, capfd)

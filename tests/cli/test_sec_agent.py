@@ -102,6 +102,24 @@ def test_a_second_run_over_the_same_code_asks_nothing_and_finds_the_same(jarvis:
     assert {**first, "run": None} == {**second, "run": None}
 
 
+def test_agents_write_in_the_language_of_the_locale_unless_another_is_asked_for(
+    jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jarvis.tree("src", {"a.c": CALL.format(n=1)})
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    with ModelServer(forever=judge) as server:
+        set_models(jarvis, m=server)
+        chinese = json.loads(jarvis("sec", "agent", "-p", "src", "--format", "json").out)
+        told = {"中文" in str(request) for request in server.requests}
+        server.requests.clear()
+        _, english, _ = report(jarvis)
+
+        assert told == {True}
+        assert {"中文" in str(request) for request in server.requests} == {False}
+    assert (chinese["run"]["lang"], english["run"]["lang"]) == ("zh", "en")
+    assert gids(chinese) == gids(english)
+
+
 def test_without_a_model_the_rules_alone_speak_and_it_says_so(jarvis: Jarvis, tree: Path) -> None:
     code, found, err = report(jarvis)
 

@@ -35,7 +35,9 @@ def test_no_two_rules_have_one_id():
 
 
 def test_the_page_about_the_rules_is_up_to_date():
-    assert PAGE.read_text() == as_markdown(RULES), "write it anew: jarvis sec rules --format markdown > docs/rules.md"
+    assert PAGE.read_text() == as_markdown(RULES), (
+        "write it anew: jarvis sec rules --format markdown --lang en > docs/rules.md"
+    )
 
 
 def test_the_page_has_a_row_and_a_section_for_every_rule():

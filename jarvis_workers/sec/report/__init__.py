@@ -15,6 +15,7 @@ __all__ = [
     "FORMATS",
     "QUOTING",
     "SUFFIXES",
+    "WORDED",
     "Renderer",
     "build",
     "every_issue",
@@ -39,6 +40,8 @@ FORMATS: Mapping[str, Renderer] = {
 }
 # They show the code around findings, where `body["excerpts"]` holds it.
 QUOTING = frozenset({"html"})
+# They say the texts of rules in the language of the run; services that read the others speak English.
+WORDED = frozenset({"html", "json", "markdown"})
 # The first that fits counts.
 SUFFIXES = {
     ".sarif.json": "sarif",

@@ -1,6 +1,7 @@
 """The language of a report: English texts are the keys, and what has no translation is said in English.
 
-Texts of rules, names and whatever came from code or a model are said as they are.
+Names and whatever came from code or a model are said as they are; texts of rules have a table of their own
+(`sec/wording`).
 """
 
 import json
@@ -41,7 +42,7 @@ def words_of(run: Mapping[str, Any]) -> Words:
 
 
 @cache
-def translated(language: str) -> Words:
-    """Read what there is in a language: a file beside this one."""
-    table = json.loads(files(__package__).joinpath(f"{language}.json").read_text("utf-8"))
+def translated(language: str, package: str = __package__) -> Words:
+    """Read what there is in a language: a file of a package, by default beside this one."""
+    table = json.loads(files(package).joinpath(f"{language}.json").read_text("utf-8"))
     return Words(TRANSLATED[language], table["texts"], table["nouns"])

@@ -1,9 +1,7 @@
 """Reports in another language: every text has a translation that fits, and nothing else is translated."""
 
-import ast
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +16,7 @@ from jarvis_workers.sec.report.verdicts import MEANS, TEXTS, WORDS
 from jarvis_workers.sec.report.words import TRANSLATED
 from tests.browser import browser
 from tests.sec.verdicts import EVERY, RUN, judged_body
+from tests.texts import said
 
 HERE = Path(report.__file__).parent
 TABLES = {name: json.loads((HERE / f"{name}.json").read_text("utf-8")) for name in TRANSLATED}
@@ -36,20 +35,6 @@ NAMED += ["findings", "score", "listed findings", "listed score"]
 def page():
     with browser() as running:
         yield running
-
-
-def said(module: Path) -> Iterator[str]:
-    """Yield the texts that a module says: what it hands to `say`, and what it calls a text before."""
-    for node in ast.walk(ast.parse(module.read_text("utf-8"))):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "say":
-            yield from constants(node.args[0])
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "text":
-            yield from constants(node.value)
-
-
-def constants(node: ast.expr) -> Iterator[str]:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        yield node.value
 
 
 def nouns() -> set[str]:

@@ -1,0 +1,21 @@
+"""The texts that modules say, read from their source, for whoever looks for translations."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+__all__ = ["said"]
+
+
+def said(module: Path) -> Iterator[str]:
+    """Yield the texts that a module says: what it hands to `say`, and what it calls a text before."""
+    for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "say":
+            yield from _constants(node.args[0])
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "text":
+            yield from _constants(node.value)
+
+
+def _constants(node: ast.expr) -> Iterator[str]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
