@@ -19,7 +19,7 @@ COMMANDS = [
     [shlex.split(line, comments=True)[1:] for line in block.splitlines() if line.startswith("jarvis ")]
     for block in re.findall(r"```sh\n(.*?)```", DOC, re.DOTALL)
 ]
-SETTINGS: list[dict[str, Any]] = [yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", DOC, re.DOTALL)]
+MODELS, LIMITED, AGENT, CALLBACKS = map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", DOC, re.DOTALL))
 TOOL, PLATFORM, CALLBACK = re.findall(r"```python\n(.*?)```", DOC, re.DOTALL)
 
 
@@ -34,7 +34,7 @@ def place(jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch) -> Jarvis:
 
 def configure(jarvis: Jarvis, url: str, *more: Mapping[str, Any]) -> None:
     """Write the settings of the document, with the servers of its models here."""
-    found: dict[str, Any] = {name: value for part in (*SETTINGS[:2], *more) for name, value in part.items()}
+    found: dict[str, Any] = {name: value for part in (MODELS, AGENT, *more) for name, value in part.items()}
     found["models"] = {
         name: {"profile": "deepseek"} | group | {"base_url": url} for name, group in found["models"].items()
     }
@@ -87,6 +87,14 @@ def test_the_limits_are_settings_and_their_names_are_reasons(place: Jarvis, name
     assert (ended.code, f"stopped ({name})" in ended.err) == (3, True)
 
 
+def test_the_limits_of_a_provider_are_settings(place: Jarvis) -> None:
+    with ModelServer(forever=looks_first) as server:
+        configure(place, server.url, LIMITED)
+        ended = place("agent", "-T", "x", "-p", "src", "-g", next(iter(LIMITED["models"])), "-q")
+
+    assert ended.code == 0
+
+
 def test_every_reason_to_stop_is_explained() -> None:
     explained = re.findall(r"`(\w+)`", DOC.partition("| reason |")[2].partition("\n\n")[0])
 
@@ -98,7 +106,7 @@ def test_a_tool_and_a_callback_of_ones_own_are_used(place: Jarvis, tmp_path: Pat
         directory.mkdir(parents=True)
         (directory / "mine.py").write_text(code)
     with ModelServer(calls("greet", who="you"), says("done")) as server:
-        configure(place, server.url, SETTINGS[2])
+        configure(place, server.url, CALLBACKS)
         assert place("agent", "-T", "x", "-p", "src", "-q").code == 0
 
     assert server.requests[1]["messages"][-1]["content"].endswith("|hello you")

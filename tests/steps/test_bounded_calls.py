@@ -38,7 +38,6 @@ def reports(*items: dict[str, Any]) -> Callable[[], Step]:
 
 ALWAYS: dict[str, Callable[[], Step]] = {
     "401": lambda: fails(401),
-    "429": lambda: fails(429, **SOON),
     "500": lambda: fails(500, **SOON),
     "cut off": truncates,
     "two calls": lambda: Step(content=None, calls=(("read_code", "{}"), ("read_code", "{}"))),
@@ -54,7 +53,7 @@ ALWAYS: dict[str, Callable[[], Step]] = {
     "invented quote": reports(item(1, evidence=[{"file": "a.c", "line": 1, "quote": "never"}])),
     "dismissed": reports(item(1)),
 }
-SLOW: dict[str, Callable[[], Step]] = {"reset": resets, "cut": cuts, "half a JSON": garbles}
+SLOW: dict[str, Callable[[], Step]] = {"429": lambda: fails(429, **SOON), "reset": resets, "cut": cuts, "half a JSON": garbles}
 
 
 class Asked:

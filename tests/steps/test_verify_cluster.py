@@ -91,7 +91,7 @@ def test_a_verdict_is_committed_with_its_evidence_commands_and_transcript(place:
     assert json.loads(verdict.evidence) == [{"file": "src/a.c", "line": 8, "quote": "strcpy(d, s);"}]
     assert json.loads(verdict.commands) == [{"interpreter": "bash", "script": "grep -n strcpy src/a.c"}]
     assert commit.not_checked == ()
-    kept = keep(place.pipeline.store, place.pipeline.blobs, work.job, commit)
+    kept = keep(place.pipeline.store, place.pipeline.blobs, [(work.job, commit)])[0]
     assert [name for name, _, _ in kept.artifacts] == [f"transcript:{work.job.id}"]
     assert "8:    strcpy(d, s); // it fits" in requests[2]["messages"][-1]["content"]
     assert work.job.run_id not in json.dumps(requests)
