@@ -141,6 +141,8 @@ class Talk:
         self, shared: Talks, job: Claimed, platform: Platform, marks: Marks, lines: list[bytes], stack: ExitStack
     ) -> None:
         self._shared, self._job, self.marks = shared, job, marks
+        # its parts know each other: what is over would wait for the collector, with all that was said
+        stack.callback(vars(self).clear)
         self._log = _StoredLog(shared.journal, job, lines)
         self._stack = stack
         remembering = Remembering(platform, shared.answers(), offline=shared.means.offline)
