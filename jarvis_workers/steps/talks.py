@@ -162,6 +162,8 @@ class Talk:
         stack: ExitStack,
     ) -> None:
         self._shared, self._job, self.marks = shared, job, marks
+        # its parts know each other: what is over would wait for the collector, with all that was said
+        stack.callback(vars(self).clear)
         self._log = _StoredLog(shared.journal, job, lines)
         self._stack = stack
         kept, offline = shared.answers(), shared.means.offline

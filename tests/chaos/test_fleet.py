@@ -226,11 +226,16 @@ def test_two_workers_report_what_a_local_run_does(start: Start, tmp_path: Path) 
     make_tree(tree, FEW_FILES)
     write(tree, CALLERS)
     with start(JARVIS_SCAN__BATCH_FILES="3") as fleet:
+        with command(local, "sec", "fast", "-p", str(tree)) as alone:
+            code, said = alone.ends()
+            assert code == 0, said
+        for _ in range(2):
+            fleet.waiting = fleet.command("sec", "fast", "-p", str(tree), "-q", "-o", "desk/report.json")
+            fleet.wait(0)
         for form in FORMATS:
-            with command(local, "sec", "fast", "-p", str(tree), "--format", form) as alone:
-                code, said = alone.ends()
-                assert code == 0, said
-            fleet.waiting = fleet.command("sec", "fast", "-p", str(tree), "-q", "--format", form, "-o", "desk/report")
+            with command(local, "runs", "report", "last", "--format", form) as alone:
+                assert alone.ends()[0] == 0
+            fleet.waiting = fleet.command("runs", "report", "last", "--format", form, "-o", "desk/report")
             fleet.wait(0)
             assert body_of(fleet.home / "desk" / "report", form) == body_of(alone.report, form)
             assert "flow_double_free" in alone.report.read_text()

@@ -1,8 +1,10 @@
 """Conversations of a process over a real store and a real server: what they keep, and what can go wrong with it."""
 
 import asyncio
+import gc
 import json
 import os
+import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -265,3 +267,13 @@ def test_a_group_that_is_not_here_is_named_with_those_that_are(store: Store, ope
         open_talks(server).open(talking(store), "fast", "about"),
     ):
         pass
+
+
+def test_what_a_conversation_held_is_free_as_soon_as_it_is_over(store: Store, open_talks: Open) -> None:
+    gc.disable()
+    try:
+        with ModelServer() as server, open_talks(server).open(talking(store), "local", "about") as talk:
+            held = weakref.ref(talk.platform)
+        assert held() is None
+    finally:
+        gc.enable()
