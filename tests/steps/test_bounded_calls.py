@@ -53,7 +53,12 @@ ALWAYS: dict[str, Callable[[], Step]] = {
     "invented quote": reports(item(1, evidence=[{"file": "a.c", "line": 1, "quote": "never"}])),
     "dismissed": reports(item(1)),
 }
-SLOW: dict[str, Callable[[], Step]] = {"429": lambda: fails(429, **SOON), "reset": resets, "cut": cuts, "half a JSON": garbles}
+SLOW: dict[str, Callable[[], Step]] = {
+    "429": lambda: fails(429, **SOON),
+    "reset": resets,
+    "cut": cuts,
+    "half a JSON": garbles,
+}
 
 
 class Asked:

@@ -90,13 +90,8 @@ def test_a_verdict_is_committed_with_its_evidence_commands_and_transcript(place:
     assert json.loads(verdict.evidence) == [{"file": "src/a.c", "line": 8, "quote": "strcpy(d, s);"}]
     assert json.loads(verdict.commands) == [{"interpreter": "bash", "script": "grep -n strcpy src/a.c"}]
     assert commit.not_checked == ()
-<<<<<<< HEAD
-    kept = keep(place.pipeline.store, place.pipeline.blobs, [(work.job, commit)])[0]
-    assert [name for name, _, _ in kept.artifacts] == [f"transcript:{work.job.id}"]
-=======
     with place.pipeline.store.read() as session:
         assert len(talks.lines(session, work.job.id)) == len(("start", *("answer", "result") * 2, "answer"))
->>>>>>> perf
     assert "8:    strcpy(d, s); // it fits" in requests[2]["messages"][-1]["content"]
     assert work.job.run_id not in json.dumps(requests)
     assert str(place.directory) not in json.dumps(requests)
