@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PLAN_CHUNK = 5000
 # Transcripts are held in memory while they are saved.
-SAVED_AT_ONCE = 50
+SAVED_AT_ONCE = 8
 ROW_BYTES = 4096
 
 T = TypeVar("T")
