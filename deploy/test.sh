@@ -4,4 +4,4 @@ set -eu
 . "$(dirname -- "$0")/venv.sh"
 make_venv requirements-dev.lock
 cd "$root"
-exec "$venv/bin/python" -m pytest -n 2 --dist worksteal -q "$@"
+exec "$venv/bin/python" -m pytest -n 3 --dist worksteal -q "$@"

@@ -93,7 +93,7 @@ def deliver(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Displ
     if reports.has_profile(run):
         for line in describe_times(reports.read_profile(store, blobs, run)):
             typer.echo(line, err=True)
-    screen.conclude(summary(run, body, asked.output), well=run.state == "done")
+    screen.conclude(summary(run, body, asked.output), well=is_well(run, body))
     return exit_code(run, body, asked.fail_on)
 
 
@@ -144,7 +144,12 @@ def exit_code(run: Run, body: dict[str, Any], fail_on: str | None) -> int:
         return exits.FAILED
     counted = body["summary"].get("at_risk", body["summary"]["by_severity"])
     findings = fail_on is not None and any(is_at_least(severity, fail_on) for severity in counted)
-    return exits.of_run(findings=findings, incomplete=run.state != "done")
+    return exits.of_run(findings=findings, incomplete=not is_well(run, body))
+
+
+def is_well(run: Run, body: Mapping[str, Any]) -> bool:
+    """Whether all was done, and can be trusted: not where a known bug was missed."""
+    return run.state == "done" and not _missed(body["summary"])
 
 
 def summary(run: Run, body: dict[str, Any], output: Path | None) -> str:
@@ -154,13 +159,15 @@ def summary(run: Run, body: dict[str, Any], output: Path | None) -> str:
     why = f" ({run.reason})" if run.state in {"paused", "failed"} else ""
     baseline = found.get("baseline")
     findings = (
-        _judged(found) if "by_status" in found else counted(found["total"], "new finding" if baseline else "finding")
+        _by_verdict(found)
+        if "by_status" in found
+        else counted(found["total"], "new finding" if baseline else "finding")
     )
     said = f"run {run.id} {run.state}{why}: {findings} in {counted(found['scanned_files'], 'file')}"
     said += f"; known: {baseline['known']:,}" if baseline else ""
     said += f"; suppressed: {found['suppressed']:,}" if found.get("suppressed") else ""
     said += f"; judged false: {found['judged_false']:,}" if found.get("judged_false") else ""
-    if (canary := found.get("canary")) and canary["status"] != "confirmed":
+    if canary := _missed(found):
         said += f"; THE KNOWN BUG WAS MISSED ({canary['status']}): do not trust these verdicts"
     if missing:
         said += f"; NOT CHECKED: {missing:,} (named in the report)"
@@ -169,7 +176,13 @@ def summary(run: Run, body: dict[str, Any], output: Path | None) -> str:
     return said + (f"; report: {output}" if output else "")
 
 
-def _judged(found: Mapping[str, Any]) -> str:
+def _missed(found: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return what became of a known bug that was not confirmed."""
+    canary: Mapping[str, Any] | None = found.get("canary")
+    return canary if canary and canary["status"] != "confirmed" else None
+
+
+def _by_verdict(found: Mapping[str, Any]) -> str:
     """Say what agents have made of the candidates."""
     numbers = {"confirmed": 0, "review": 0, **found["by_status"], "dismissed": found["dismissed"]}
     if undecided := numbers.pop("undecided", 0):

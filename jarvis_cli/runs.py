@@ -10,7 +10,7 @@ import typer
 
 from jarvis_cli import answer, exits
 from jarvis_cli.carry import carry_out
-from jarvis_cli.deliver import Delivery, counted, deliver, delivery, exit_code, summary, write_report
+from jarvis_cli.deliver import Delivery, counted, deliver, delivery, exit_code, is_well, summary, write_report
 from jarvis_cli.diff import EXAMPLES as DIFF_EXAMPLES
 from jarvis_cli.diff import diff
 from jarvis_cli.following import following
@@ -152,7 +152,7 @@ def _wait(run: str, timeout: float | None, quiet: bool) -> int:
             screen.conclude(answer.summary(store, ended, found), well=ended.state == "done")
             return answer.exit_code(ended)
         body = reports.read_body(store, desk.blobs_of(settings), ended)
-        screen.conclude(summary(ended, body, None), well=ended.state == "done")
+        screen.conclude(summary(ended, body, None), well=is_well(ended, body))
         return exit_code(ended, body, None)
 
 

@@ -51,7 +51,7 @@ class Wanted:
     language: Language = "en"
 
     @property
-    def without_judges(self) -> "Wanted":
+    def without_agents(self) -> "Wanted":
         """What is to be known of a baseline."""
         return replace(self, inquiry=None, remark=None)
 
@@ -76,7 +76,7 @@ def _scan_here(settings: Settings, wanted: Wanted, asked: Delivery, quiet: bool)
 def scan_here(settings: Settings, store: Store, wanted: Wanted, screen: Display) -> Run:
     """Scan with the children of this command, and return the run."""
 
-    def scan(part: Part, wanted: Wanted = wanted.without_judges) -> Run:
+    def scan(part: Part, wanted: Wanted = wanted.without_agents) -> Run:
         with (
             following(screen, store, grows=True) as show,
             desk.executor_of(settings, store, tell=screen.tell, show=show) as local,
@@ -106,7 +106,7 @@ def _scan_on_cluster(settings: Settings, wanted: Wanted, asked: Delivery | None,
                     return submit(store, blobs, part.of(request), screen.packing)
 
             def scan(part: Part) -> Run:
-                return wait_for_workers(settings, store, begin(part, wanted.without_judges), screen)
+                return wait_for_workers(settings, store, begin(part, wanted.without_agents), screen)
 
             run_id = begin(_compared(store, wanted, scan), wanted)
             if asked is None:

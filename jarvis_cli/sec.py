@@ -75,7 +75,7 @@ SecondLook = Annotated[
     bool, typer.Option("--second-look", help="Ask again with comments in sight; who differs is to review.")
 ]
 Canary = Annotated[
-    bool, typer.Option("--canary", help="Put a known bug among the candidates, and say whether it was confirmed.")
+    bool, typer.Option("--canary", help="Put a known bug among the candidates; exit 3 where it is not confirmed.")
 ]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Ask no model: scan, and say how many tokens and dollars judging would take.")
