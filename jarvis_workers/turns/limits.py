@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 MANY = 100_000
-PACE = 0.94
+PACE = 0.92
 # How much sooner than evenly requests may follow each other, in seconds, for limits of a second and of a minute; and
 # how late one may be: what was held up must not come all at once.
 SOONER_SECOND, SOONER_MINUTE = 0.03, 2.0
