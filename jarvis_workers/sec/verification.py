@@ -157,8 +157,8 @@ class Verification:
             return verdict.for_review(f"it was dismissed, and what was read speaks to a model ({rules})")
         return verdict
 
-    def _find(self, quote: Quote) -> Evidence | None:
-        return find_quote(self._prepared.index, self._prepared.code, quote)
+    def _find(self, quote: Quote, dismisses: bool) -> Evidence | None:
+        return find_quote(self._prepared.index, self._prepared.code, quote, dismisses=dismisses)
 
     def _agent(self, tools: Toolbox, vote: int = 0) -> Agent:
         language = self._prepared.cluster.language
