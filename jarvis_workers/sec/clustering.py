@@ -44,6 +44,7 @@ __all__ = [
     "locate",
     "question_of",
     "settle",
+    "verified_together",
     "without_model",
 ]
 
@@ -51,6 +52,9 @@ PROMPTS = Path(__file__).parent / "prompts"
 RETRIES = 2
 VERIFICATION_MAX = 1_000
 FILES_NAMED = 20
+# As many candidates are verified in one conversation, and no more than its answer has room for.
+VERIFIED_AT_ONCE = 8
+TOKENS_OF_A_VERDICT = 400
 
 Conditions = Mapping[str, str]
 
@@ -174,6 +178,12 @@ def settle(question: Question, groups: Iterable[Group]) -> list[Cluster]:
 
 def _cluster(members: Sequence[Seen], verification: str) -> Cluster:
     return Cluster(verification, tuple(seen.gid for seen in members))
+
+
+def verified_together(one: Cluster, profile: Profile) -> Iterator[Cluster]:
+    """Yield a cluster in parts, each for a conversation of its own: what a model can answer for in one report."""
+    most = min(VERIFIED_AT_ONCE, max(1, profile.answer_tokens // TOKENS_OF_A_VERDICT))
+    return (Cluster(one.verification, one.gids[at : at + most]) for at in range(0, len(one.gids), most))
 
 
 def condition_of(found: Described, conditions: Conditions) -> str:

@@ -25,6 +25,7 @@ from jarvis_workers.sec.clustering import (
     locate,
     question_of,
     settle,
+    verified_together,
     without_model,
 )
 from jarvis_workers.sec.finding import Found
@@ -272,6 +273,18 @@ def test_one_candidate_or_one_sink_needs_no_model() -> None:
     assert without_model(numbered(FOUND[1]), CONDITIONS) == [Cluster(CONDITIONS["boundary_funcs"], (901,))]
     assert without_model(numbered(FOUND[0], again), CONDITIONS) == [Cluster(CONDITIONS["unsafe_api"], (901, 902))]
     assert without_model(numbered(), CONDITIONS) is None
+
+
+@pytest.mark.parametrize(
+    ("tokens", "sizes"), [(8_192, [8, 8, 4]), (16_384, [8, 8, 4]), (2_048, [5, 5, 5, 5]), (100, [1] * 20)]
+)
+def test_no_more_is_verified_together_than_an_answer_has_room_for(tokens: int, sizes: list[int]) -> None:
+    one = Cluster("does it fit?", tuple(range(901, 921)))
+    parts = list(verified_together(one, Profile(answer_tokens=tokens)))
+
+    assert [len(part.gids) for part in parts] == sizes
+    assert [gid for part in parts for gid in part.gids] == list(one.gids)
+    assert {part.verification for part in parts} == {one.verification}
 
 
 def test_what_several_files_share_is_one_cluster_that_names_them() -> None:

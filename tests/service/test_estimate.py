@@ -24,6 +24,7 @@ from jarvis_workers.store.talks import Total
 from tests.agents.counting import counted
 from tests.agents.server import Body, ModelServer, Step, calls
 from tests.steps.pipeline import Pipeline
+from tests.store.arrange import job_rows
 
 C_RULES, RUST_RULES = (
     sorted((Path(__file__).parents[1] / "data" / "rules" / name).iterdir()) for name in ("c", "rust")
@@ -155,6 +156,19 @@ def test_until_enough_was_seen_habits_are_assumed_and_votes_are_asked_for_one_by
     assert (once.verify.habit, once.ratio, once.priced) == (ASSUMED["verify"], 1.0, True)
     assert once.verify.calls == once.verify.jobs * ASSUMED["verify"].rounds
     assert 2 * once.verify.calls < thrice.verify.calls <= 3 * once.verify.calls
+
+
+def test_a_cluster_of_many_is_counted_in_the_parts_that_are_verified(
+    pipeline: Pipeline, group: ModelGroup, tmp_path: Path
+) -> None:
+    root = tmp_path / "src"
+    root.mkdir()
+    (root / "many.c").write_text("void f(char *a, char *b)\n{\n" + "    strcpy(a, b);\n" * 20 + "}\n")
+    said = foresee(pipeline, group, root)
+    run = pipeline.do(root, kind="sec.agent", agent=AgentTask("", "m", Limits()))
+
+    assert (said.candidates, said.verify.jobs) == (20, len(job_rows(pipeline.store, run, "verify")))
+    assert said.verify.jobs == len([8, 8, 4])
 
 
 def test_some_verifications_stand_for_many(pipeline: Pipeline, group: ModelGroup, tmp_path: Path) -> None:
