@@ -6,7 +6,7 @@ batches, or one for each rule and sink.  Of many verifications some stand for al
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jarvis_workers.platforms.costs import cost_of
@@ -99,6 +99,7 @@ def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path
         }
         made = [Made(*row) for row in clusters.made(session, RECENT_JOBS)]
         measure = _Measure(habits, talks.ratio(session), plan.model.prices)
+    plan = replace(plan, severities=severities_of(run))
     foresight = _foresight(store, plan, unpack(blobs, run.snapshot_id, unpacked))
     chosen = rules_blob(run)
     conditions = conditions_of(blobs.read(chosen) if chosen else None)

@@ -125,7 +125,8 @@ async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
     if clusters is not None:
         return _commit(work, clusters, profile)
     root = await talks.unpack(blobs, work.snapshot_id)
-    question = question_of(await asyncio.to_thread(look, root, work.file, work.numbered), conditions, work.language)
+    seen = await asyncio.to_thread(look, root, work.file, work.numbered)
+    question = question_of(seen, conditions, work.language, work.severities)
     with talks.open(work.job, work.model_group, question.about, work.lines) as talk:
         agent = clusterer(question, talk.platform.profile, talk.marks, work.limits)
         clusters = await talk.lead(cluster(agent, question), agent, {"about": question.about})

@@ -248,6 +248,17 @@ def test_a_request_is_another_one_when_a_candidate_is_edited() -> None:
     assert question(language="zh").about != question().about
 
 
+def test_a_severity_that_is_given_to_a_rule_is_told() -> None:
+    given = question_of(locate(numbered(), CODE), CONDITIONS, severities={"unsafe_api": "low", "atoi_family": "high"})
+
+    assert re.findall(r"pattern: (\w+);.*?severity: (\w+)", given.findings) == [
+        ("unsafe_api", "low"),
+        ("boundary_funcs", "high"),
+        ("atoi_family", "high"),
+    ]
+    assert given.about != question().about
+
+
 def test_the_condition_is_written_in_the_language_of_the_run() -> None:
     assert "Write it in Chinese (中文)." in asked(question(language="zh"))
     assert "Write it in English." in asked(question())

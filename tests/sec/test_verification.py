@@ -368,6 +368,16 @@ def test_only_high_severity_is_voted_on() -> None:
     assert verify(platform, prepared(found(confidence=0.5), votes=3))[0].status == "confirmed"
 
 
+def test_a_severity_that_is_given_to_a_rule_decides_who_is_voted_on_and_is_told() -> None:
+    raised, lowered = Scripted(report(RISK), report(RISK)), Scripted(report(RISK))
+    verify(raised, prepared(found(confidence=0.5), votes=2, severities={"unsafe_api": "high"}))
+    verify(lowered, prepared(found(confidence=0.9), votes=2, severities={"unsafe_api": "low"}))
+
+    assert (raised.replies, lowered.replies, len(raised.requests)) == ([], [], 2)
+    assert ", high)" in raised.requests[0].messages[1].content
+    assert ", low)" in lowered.requests[0].messages[1].content
+
+
 @pytest.mark.parametrize(
     ("first", "second", "status"),
     [(RISK, RISK, "confirmed"), (SAFE, SAFE, "dismissed"), (RISK, SAFE, "review"), (SAFE, RISK, "review")],
