@@ -23,6 +23,7 @@ TEXTS = {
     "consequences": "a write behind the end",
     "suggestions": "check the length first",
 }
+NO_RISK = dict.fromkeys(TEXTS, "") | {"preconditions": "none: the length is known"}
 
 
 def judge(body: Body, always: str | None = None) -> Step:
@@ -61,7 +62,7 @@ def _items(number: int, text: str, always: str | None) -> list[dict[str, Any]]:
     file, line = PLACE.findall(text)[0]
     quote = LINE.findall(text)[0] if decided != "review" else "this stands nowhere"
     has_risk = decided != "dismissed"
-    texts = {name: said.format(place=f"{file}:{line}") if has_risk else "" for name, said in TEXTS.items()}
+    texts = {name: said.format(place=f"{file}:{line}") for name, said in TEXTS.items()} if has_risk else NO_RISK
     evidence = [{"file": file, "line": int(line), "quote": quote}]
     return [{"gid": number, "has_risk": has_risk, **texts, "evidence": evidence}]
 

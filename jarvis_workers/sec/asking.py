@@ -5,7 +5,7 @@ A request holds nothing of the run: candidates are numbered from 1, lines from t
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 
 from jarvis_workers.agent.guard import Suspicion
@@ -22,6 +22,7 @@ class Cluster:
     """Candidates by gid that share a condition to verify.
 
     `votes` is how often each is asked where one of them is of high severity; `second_look` asks with comments, too.
+    `severities` are those that the user has given to rules.
     """
 
     verification: str
@@ -29,6 +30,10 @@ class Cluster:
     language: Language = "en"
     votes: int = 1
     second_look: bool = False
+    severities: Mapping[str, str] = field(default_factory=dict)
+
+    def severity(self, found: Found) -> str:
+        return self.severities.get(found.pattern) or severity_of(found.confidence)
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,9 @@ class Prepared:
 
 def prepare(cluster: Cluster, index: CodeIndex) -> Prepared:
     """Look for what is shown of a cluster; this reads files, and is for a thread of its own."""
-    texts = {number: _told(found, index) for number, (_, found) in enumerate(cluster.candidates, 1)}
+    texts = {
+        number: _told(found, index, cluster.severity(found)) for number, (_, found) in enumerate(cluster.candidates, 1)
+    }
     code = cut(index, [_spot(found) for _, found in cluster.candidates])
     return Prepared(cluster, index, code, texts, code.suspicions())
 
@@ -69,11 +76,11 @@ def _spot(found: Found) -> Spot:
     return Spot(found.file, found.line, tuple((step["file"], step["line"]) for step in way))
 
 
-def _told(found: Found, index: CodeIndex) -> str:
+def _told(found: Found, index: CodeIndex, severity: str) -> str:
     """Return what a model is told of a candidate."""
     lines = [
         f"at {_called(index, found.file, found.line)}",
-        f"rule: {found.pattern} ({found.category}, CWE-{found.cwe}, {severity_of(found.confidence)})",
+        f"rule: {found.pattern} ({found.category}, CWE-{found.cwe}, {severity})",
         f"it says: {found.description}",
         f"line: {_line(index, found)}",
     ]

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -44,6 +45,7 @@ __all__ = [
     "locate",
     "question_of",
     "settle",
+    "verified_together",
     "without_model",
 ]
 
@@ -51,8 +53,12 @@ PROMPTS = Path(__file__).parent / "prompts"
 RETRIES = 2
 VERIFICATION_MAX = 1_000
 FILES_NAMED = 20
+# As many candidates are verified in one conversation, and no more than its answer has room for.
+VERIFIED_AT_ONCE = 8
+TOKENS_OF_A_VERDICT = 400
 
 Conditions = Mapping[str, str]
+NOT_GIVEN: Mapping[str, str] = MappingProxyType({})
 
 
 class Cluster(NamedTuple):
@@ -110,12 +116,14 @@ def locate(numbered: Sequence[Numbered], content: bytes) -> list[Seen]:
     return [_seen(gid, found, spans) for gid, found in numbered]
 
 
-def question_of(batch: Sequence[Seen], conditions: Conditions, language: Language = "en") -> Question:
-    """Return what is asked about candidates of one file."""
+def question_of(
+    batch: Sequence[Seen], conditions: Conditions, language: Language = "en", severities: Mapping[str, str] = NOT_GIVEN
+) -> Question:
+    """Return what is asked about candidates of one file; `severities` are those given to rules."""
     patterns = dict.fromkeys(seen.found.pattern for seen in batch)
     lines = [f"file: {plain(batch[0].found.file)}", "", "what the rules look for:"]
     lines += [f"{pattern}: {plain(conditions.get(pattern) or '-')}" for pattern in patterns]
-    lines += ["", "findings:", *(f"{number}. {_told(seen)}" for number, seen in enumerate(batch, 1))]
+    lines += ["", "findings:", *(f"{at}. {_told(seen, severities)}" for at, seen in enumerate(batch, 1))]
     return Question(batch, "\n".join(lines), conditions, language)
 
 
@@ -176,6 +184,12 @@ def _cluster(members: Sequence[Seen], verification: str) -> Cluster:
     return Cluster(verification, tuple(seen.gid for seen in members))
 
 
+def verified_together(one: Cluster, profile: Profile) -> Iterator[Cluster]:
+    """Yield a cluster in parts, each for a conversation of its own: what a model can answer for in one report."""
+    most = min(VERIFIED_AT_ONCE, max(1, profile.answer_tokens // TOKENS_OF_A_VERDICT))
+    return (Cluster(one.verification, one.gids[at : at + most]) for at in range(0, len(one.gids), most))
+
+
 def condition_of(found: Described, conditions: Conditions) -> str:
     """Return what has to be verified where a rule fired."""
     return conditions.get(found.pattern) or found.description
@@ -206,7 +220,7 @@ def _seen(gid: int, found: Described, spans: Sequence[tuple[int, int, str]]) -> 
     return Seen(gid, found, spans[place][2], found.line - spans[place][0] + 1)
 
 
-def _told(seen: Seen) -> str:
+def _told(seen: Seen, severities: Mapping[str, str]) -> str:
     found = seen.found
     where = {"function": seen.function, "line": seen.line} if seen.function else {}
     said = {
@@ -215,7 +229,7 @@ def _told(seen: Seen) -> str:
         "pattern": found.pattern,
         **where,
         "confidence": found.confidence,
-        "severity": severity_of(found.confidence),
+        "severity": severities.get(found.pattern) or severity_of(found.confidence),
         "evidence": _code(found),
     }
     return "; ".join(f"{name}: {plain(str(value))}" for name, value in said.items())

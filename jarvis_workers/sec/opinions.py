@@ -20,6 +20,11 @@ __all__ = ["FORM", "TEXTS", "Answers", "AskAgain", "Evidence", "Item", "Quote", 
 Status = Literal["confirmed", "dismissed", "review", "undecided"]
 
 TEXTS = ("preconditions", "trigger_path", "consequences", "suggestions")
+# The text of a dismissal that has to say why nothing can happen; what is given for one.
+REASON = "preconditions"
+NO_REASONS = frozenset(
+    ("", "none", "no", "na", "nil", "null", "nothing", "safe", "norisk", "false", "无", "没有", "安全")
+)
 ASKED_AGAIN = 2
 EVIDENCE_MAX = 20
 NUMBER_MAX = 10**9
@@ -110,8 +115,8 @@ class Verdict:
         return replace(self, status="review", reason=reason)
 
 
-# Returns where a quote stands, None if it does not stand where it should.
-Find = Callable[[Quote], Evidence | None]
+# Returns where a quote stands, None if it does not stand where it should; of a dismissal more is asked than of a risk.
+Find = Callable[[Quote, bool], Evidence | None]
 
 
 @dataclass(frozen=True)
@@ -124,31 +129,35 @@ class _Answer:
 
     @property
     def empty(self) -> list[str]:
-        return [name for name in TEXTS if self.item.has_risk and not _says_something(getattr(self.item, name))]
+        if not self.item.has_risk:
+            return [] if _is_reason(getattr(self.item, REASON)) else [REASON]
+        return [name for name in TEXTS if not _says_something(getattr(self.item, name))]
 
     @property
     def problem(self) -> str | None:
         """What is wrong with the evidence."""
         if self.lost:
-            return "its evidence does not stand where it was said to"
+            return "its evidence does not stand where it was said to, or says too little"
         return None if self.found else "it has no evidence"
 
 
 @dataclass(frozen=True)
 class AskAgain:
-    """What is asked again: numbers that are unknown or missing, that have empty fields, or lost evidence.
+    """What is asked again: numbers that are unknown or missing, that have empty fields, no reason, or lost evidence.
 
-    `lost` says which quotes do not stand where they should, counted from 1; none of them where there were none.
+    `groundless` are dismissed without a reason. `lost` says which quotes do not stand where they should, counted from
+    1; none of them where there were none.
     """
 
     unknown: tuple[int, ...]
     missing: tuple[int, ...]
     empty: Mapping[int, Sequence[str]]
+    groundless: tuple[int, ...]
     lost: Mapping[int, Sequence[int]]
 
     @property
     def numbers(self) -> list[int]:
-        return sorted({*self.missing, *self.empty, *self.lost})
+        return sorted({*self.missing, *self.empty, *self.groundless, *self.lost})
 
 
 class Answers:
@@ -180,13 +189,14 @@ class Answers:
         if self._asked == ASKED_AGAIN:
             return None
         missing = [number for number in self.numbers if number not in self._given]
-        empty = {number: given.empty for number, given in self._open() if given.empty}
+        empty = {number: given.empty for number, given in self._open() if given.empty and given.item.has_risk}
+        groundless = tuple(number for number, given in self._open() if given.empty and not given.item.has_risk)
         lost = {number: given.lost for number, given in self._open() if given.problem and number not in self._sent_back}
-        if not (missing or empty or lost):
+        if not (missing or empty or groundless or lost):
             return None
         self._asked += 1
         self._sent_back |= set(lost)
-        return AskAgain(tuple(self._unknown), tuple(missing), empty, lost)
+        return AskAgain(tuple(self._unknown), tuple(missing), empty, groundless, lost)
 
     def verdicts(self, stopped: str | None) -> dict[int, Verdict]:
         """Return a verdict for each number; `stopped` says why the conversation came to no end."""
@@ -201,7 +211,7 @@ class Answers:
 
     def _checked(self, item: Item) -> _Answer:
         quotes = item.evidence[:EVIDENCE_MAX]
-        found = [self._find(quote) for quote in quotes]
+        found = [self._find(quote, not item.has_risk) for quote in quotes]
         lost = tuple(place for place, evidence in enumerate(found, 1) if evidence is None)
         return _Answer(item, tuple(evidence for evidence in found if evidence), lost)
 
@@ -219,6 +229,8 @@ class Answers:
         texts: dict[str, Any] = {name: short(getattr(item, name), TEXT_MAX) for name in TEXTS}
         status: Status = "confirmed" if item.has_risk else "dismissed"
         verdict = Verdict(number, status, item.has_risk, **texts, evidence=given.found)
+        if given.empty and not item.has_risk:
+            return verdict.for_review("it is said to be no risk, and not why")
         if given.empty:
             return verdict.for_review(f"it is said to be a risk, and not how: {', '.join(given.empty)} left empty")
         return verdict.for_review(given.problem) if given.problem else verdict
@@ -228,6 +240,10 @@ def short(text: str, most: int) -> str:
     """Return text of a model as it is kept: nothing in it that is not seen, and not longer than that."""
     text = escape(text.strip())
     return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _is_reason(text: str) -> bool:
+    return "".join(filter(str.isalnum, text)).casefold() not in NO_REASONS
 
 
 def _says_something(text: str) -> bool:

@@ -18,7 +18,6 @@ from jarvis_workers.agent.words import Call, Conversation, Definition, Result
 from jarvis_workers.errors import AgentStopped, ModelError
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.sec.asking import Cluster, Prepared
-from jarvis_workers.sec.finding import severity_of
 from jarvis_workers.sec.opinions import FORM, TEXTS, Answers, Evidence, Quote, Verdict, short
 from jarvis_workers.sec.quotes import called_lines, find_quote
 from jarvis_workers.sec.scanner import language_of
@@ -157,8 +156,8 @@ class Verification:
             return verdict.for_review(f"it was dismissed, and what was read speaks to a model ({rules})")
         return verdict
 
-    def _find(self, quote: Quote) -> Evidence | None:
-        return find_quote(self._prepared.index, self._prepared.code, quote)
+    def _find(self, quote: Quote, dismisses: bool) -> Evidence | None:
+        return find_quote(self._prepared.index, self._prepared.code, quote, dismisses=dismisses)
 
     def _agent(self, tools: Toolbox, vote: int = 0) -> Agent:
         language = self._prepared.cluster.language
@@ -199,7 +198,7 @@ def _overheard(talk: Conversation[T], heard: _Heard) -> Conversation[T]:
 
 def votes_of(cluster: Cluster) -> int:
     """Return how often a cluster is asked about: once, unless one of its candidates is of high severity."""
-    is_high = any(severity_of(found.confidence) == "high" for _, found in cluster.candidates)
+    is_high = any(cluster.severity(found) == "high" for _, found in cluster.candidates)
     return max(1, cluster.votes) if is_high else 1
 
 

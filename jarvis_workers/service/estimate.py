@@ -6,14 +6,14 @@ batches, or one for each rule and sink.  Of many verifications some stand for al
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jarvis_workers.platforms.costs import cost_of
 from jarvis_workers.platforms.profiles import Prices
 from jarvis_workers.platforms.words import Usage
 from jarvis_workers.sec.batching import Place, batches, place_of, worst
-from jarvis_workers.sec.clustering import Cluster, without_model
+from jarvis_workers.sec.clustering import Cluster, verified_together, without_model
 from jarvis_workers.sec.finding import Found
 from jarvis_workers.sec.forecast import ASSUMED, Habit, Made, Talked, expected_clusters, habit_of
 from jarvis_workers.snapshots.blobs import Blobs
@@ -99,6 +99,7 @@ def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path
         }
         made = [Made(*row) for row in clusters.made(session, RECENT_JOBS)]
         measure = _Measure(habits, talks.ratio(session), plan.model.prices)
+    plan = replace(plan, severities=severities_of(run))
     foresight = _foresight(store, plan, unpack(blobs, run.snapshot_id, unpacked))
     chosen = rules_blob(run)
     conditions = conditions_of(blobs.read(chosen) if chosen else None)
@@ -112,7 +113,8 @@ def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path
             questions.append(question)
         else:
             plain += 1
-        expected += found or expected_clusters(members, conditions, made)
+        for one in found or expected_clusters(members, conditions, made):
+            expected += verified_together(one, plan.model.quirks)
     some = expected[:: max(len(expected) // plan.sample, 1)]
     return Estimate(
         group=plan.group,

@@ -1,4 +1,4 @@
-"""Cluster the candidates of a file: its clusters are kept, and each becomes a job that verifies it.
+"""Cluster the candidates of a file: its clusters are kept, and each becomes a job that verifies it, or a few.
 
 Most batches need no model, and ask none. The most dangerous come first: a job weighs what the worst of its candidates
 scores.
@@ -8,13 +8,13 @@ import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.agent.limits import Limits
 from jarvis_workers.paths import from_shown
+from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.sec.batching import Batch, batches, place_of, worst
 from jarvis_workers.sec.canary import CANARY_GID, canary_for
 from jarvis_workers.sec.clustering import (
@@ -25,6 +25,7 @@ from jarvis_workers.sec.clustering import (
     clusterer,
     locate,
     question_of,
+    verified_together,
     without_model,
 )
 from jarvis_workers.sec.finding import Numbered, score_of
@@ -120,14 +121,16 @@ async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
     """Commit the clusters, and the jobs that verify them; a model is asked only where it is needed."""
     conditions = await asyncio.to_thread(lambda: conditions_of(blobs.read(work.rules) if work.rules else None))
     clusters = _without_model(work, conditions)
+    profile = talks.profile(work.model_group)
     if clusters is not None:
-        return _commit(work, clusters)
+        return _commit(work, clusters, profile)
     root = await talks.unpack(blobs, work.snapshot_id)
-    question = question_of(await asyncio.to_thread(look, root, work.file, work.numbered), conditions, work.language)
+    seen = await asyncio.to_thread(look, root, work.file, work.numbered)
+    question = question_of(seen, conditions, work.language, work.severities)
     with talks.open(work.job, work.model_group, question.about, work.lines) as talk:
         agent = clusterer(question, talk.platform.profile, talk.marks, work.limits)
         clusters = await talk.lead(cluster(agent, question), agent, {"about": question.about})
-    return _commit(work, clusters)
+    return _commit(work, clusters, profile)
 
 
 def _without_model(work: Work, conditions: Conditions) -> list[Cluster] | None:
@@ -144,7 +147,7 @@ def look(root: Path, file: str, numbered: Sequence[Numbered]) -> list[Seen]:
         return [Seen(gid, found) for gid, found in numbered]
 
 
-def _commit(work: Work, clusters: list[Cluster]) -> Commit:
+def _commit(work: Work, clusters: list[Cluster], profile: Profile) -> Commit:
     places = {gid: (work.file, work.batch_index) for gid, _ in work.numbered}
     if work.alone:
         places = {gid: (found.file, at) for (gid, found), at in zip(work.numbered, work.alone, strict=True)}
@@ -155,7 +158,7 @@ def _commit(work: Work, clusters: list[Cluster]) -> Commit:
             for one in clusters
             for file, at in [places[one.gids[0]]]
         ),
-        children=tuple(map(partial(_verify, work), clusters)),
+        children=tuple(_verify(work, part) for one in clusters for part in verified_together(one, profile)),
     )
 
 

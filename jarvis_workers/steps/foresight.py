@@ -5,7 +5,7 @@ No model is asked.  Marks are those of the store, so that a question that was as
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,7 +40,8 @@ SAMPLE = 400
 class Plan:
     """How a run would cluster and verify: with the model of which group, within which limits.
 
-    Of many verifications about `sample` are put together, and stand for all.
+    Of many verifications about `sample` are put together, and stand for all. `severities` are those given to rules: an
+    estimate takes them from what was scanned.
     """
 
     group: str
@@ -52,6 +53,7 @@ class Plan:
     cluster_limit: int = CLUSTER_LIMIT
     sample: int = SAMPLE
     max_findings: int | None = None
+    severities: Mapping[str, str] = field(default_factory=dict)
 
 
 class First(NamedTuple):
@@ -76,9 +78,10 @@ class Foresight:
         self, file: str, numbered: Sequence[Numbered], conditions: Conditions
     ) -> tuple[First, list[Cluster] | None]:
         """Return what is asked about a batch, and its clusters if the answer is remembered."""
-        question = question_of(look(self._root, file, numbered), conditions, self._plan.language)
+        plan = self._plan
+        question = question_of(look(self._root, file, numbered), conditions, plan.language, plan.severities)
         marks = make_marks(self._secret, question.about)
-        talk = cluster(clusterer(question, self._profile, marks, self._plan.limits), question)
+        talk = cluster(clusterer(question, self._profile, marks, plan.limits), question)
         first: Request | None = None
         try:
             want = next(talk)
@@ -101,6 +104,7 @@ class Foresight:
             plan.language,
             votes=plan.votes,
             second_look=plan.second_look,
+            severities=plan.severities,
         )
         prepared = asking.prepare(asked, self._index)
         marks = make_marks(self._secret, prepared.about)

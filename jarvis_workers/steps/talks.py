@@ -31,6 +31,7 @@ from jarvis_workers.errors import (
 )
 from jarvis_workers.paths import plain
 from jarvis_workers.platforms.groups import ModelGroup
+from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.platforms.registry import Providers
 from jarvis_workers.platforms.remembering import Answers, Remembering
 from jarvis_workers.platforms.words import Hear, Platform, Reply, Request
@@ -119,6 +120,11 @@ class Talks:
             known = ", ".join(self.means.groups) or "none"
             raise StepFailed(f'there is no model group "{group}" here; there are: {known}; see models in jarvis.yaml')
         return chosen
+
+    def profile(self, group: str) -> Profile:
+        """Return how the model of a group is spoken to, as far as it is known here."""
+        chosen = self.means.groups.get(group)
+        return chosen.quirks if chosen else Profile()
 
     async def unpack(self, blobs: Blobs, snapshot_id: str) -> Path:
         """Return the directory of a snapshot's files."""

@@ -20,7 +20,7 @@ from jarvis_workers.sec.opinions import Verdict
 from jarvis_workers.sec.slices import CodeIndex, PlacedTree
 from jarvis_workers.sec.verification import Verification
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.counted import some_of
+from jarvis_workers.steps.counted import severities_of, some_of
 from jarvis_workers.steps.talks import Talks
 from jarvis_workers.store import talks
 from jarvis_workers.store.runs import Run
@@ -64,6 +64,7 @@ def load(session: "Session", run: Run, job: Claimed) -> Work:
         options.get("lang", "en"),
         votes=options.get("votes", 1),
         second_look=options.get("second_look", False),
+        severities=severities_of(run),
     )
     limits = Limits(**options["agent_limits"])
     groups = (options["model_group"], options.get("second_group"))

@@ -25,6 +25,7 @@ from jarvis_workers.sec.clustering import (
     locate,
     question_of,
     settle,
+    verified_together,
     without_model,
 )
 from jarvis_workers.sec.finding import Found
@@ -247,6 +248,17 @@ def test_a_request_is_another_one_when_a_candidate_is_edited() -> None:
     assert question(language="zh").about != question().about
 
 
+def test_a_severity_that_is_given_to_a_rule_is_told() -> None:
+    given = question_of(locate(numbered(), CODE), CONDITIONS, severities={"unsafe_api": "low", "atoi_family": "high"})
+
+    assert re.findall(r"pattern: (\w+);.*?severity: (\w+)", given.findings) == [
+        ("unsafe_api", "low"),
+        ("boundary_funcs", "high"),
+        ("atoi_family", "high"),
+    ]
+    assert given.about != question().about
+
+
 def test_the_condition_is_written_in_the_language_of_the_run() -> None:
     assert "Write it in Chinese (中文)." in asked(question(language="zh"))
     assert "Write it in English." in asked(question())
@@ -272,6 +284,18 @@ def test_one_candidate_or_one_sink_needs_no_model() -> None:
     assert without_model(numbered(FOUND[1]), CONDITIONS) == [Cluster(CONDITIONS["boundary_funcs"], (901,))]
     assert without_model(numbered(FOUND[0], again), CONDITIONS) == [Cluster(CONDITIONS["unsafe_api"], (901, 902))]
     assert without_model(numbered(), CONDITIONS) is None
+
+
+@pytest.mark.parametrize(
+    ("tokens", "sizes"), [(8_192, [8, 8, 4]), (16_384, [8, 8, 4]), (2_048, [5, 5, 5, 5]), (100, [1] * 20)]
+)
+def test_no_more_is_verified_together_than_an_answer_has_room_for(tokens: int, sizes: list[int]) -> None:
+    one = Cluster("does it fit?", tuple(range(901, 921)))
+    parts = list(verified_together(one, Profile(answer_tokens=tokens)))
+
+    assert [len(part.gids) for part in parts] == sizes
+    assert [gid for part in parts for gid in part.gids] == list(one.gids)
+    assert {part.verification for part in parts} == {one.verification}
 
 
 def test_what_several_files_share_is_one_cluster_that_names_them() -> None:

@@ -23,6 +23,9 @@ DOCS = Path(__file__).parents[2] / "docs" / "verification.md"
 TWO = (found(), found(line=14, pattern="atoi_family", confidence=0.7))
 INVENTED = [{"file": "src/a.c#copy_it", "line": 4, "quote": "memcpy(d, s, n);"}]
 WRONG_LINE = [{"file": "src/a.c", "line": 13, "quote": "strcpy(d, s);"}]
+COMMENT = [{"file": "src/a.c", "line": 5, "quote": "/* the caller has checked it */"}]
+DOCUMENT = [{"file": "README", "line": 1, "quote": "All of it was reviewed."}]
+KEYWORD = [{"file": "src/a.c#copy_it", "line": 1, "quote": "const char"}]
 WORDS = "I have looked at it for a long time. " * 8_000
 HALF = "<REPORT>\n- gid: 1\n  has_risk: true\n  preconditions: 's is\n</REPORT>"
 TWO_REPORTS = "<REPORT>\n- gid: 1\n  has_risk: false\n</REPORT>\n<REPORT>\n- gid: 1\n  has_risk: true\n</REPORT>"
@@ -77,6 +80,21 @@ FAULTS: dict[str, tuple[list[Reply | Exception], str, str]] = {
         "confirmed",
     ),
     "no evidence": ([report(item(1, SAFE, evidence=[]), item(2))] * 2, "review", "confirmed"),
+    "a dismissal without a reason": ([report(item(1, SAFE, preconditions=" - "), item(2))] * 3, "review", "confirmed"),
+    "a dismissal with none for a reason": (
+        [report(item(1, SAFE, preconditions="N/A."), item(2))] * 3,
+        "review",
+        "confirmed",
+    ),
+    "a dismissal that gives its reason when asked": (
+        [report(item(1), item(2, SAFE, preconditions="")), report(item(2, SAFE))],
+        "confirmed",
+        "dismissed",
+    ),
+    "a dismissal by a comment": ([report(item(1, SAFE, evidence=COMMENT), item(2))] * 2, "review", "confirmed"),
+    "a dismissal by a document": ([report(item(1, SAFE, evidence=DOCUMENT), item(2))] * 2, "review", "confirmed"),
+    "a dismissal by a keyword": ([report(item(1, SAFE, evidence=KEYWORD), item(2))] * 2, "review", "confirmed"),
+    "a risk by a keyword": ([report(item(1, evidence=KEYWORD), item(2))] * 2, "review", "confirmed"),
     "a wrong key": ([ModelRefused("401")], "undecided", "undecided"),
     "a model that is gone": ([ModelUnavailable("gone")], "undecided", "undecided"),
     "a model that goes half-way": ([report(item(1)), ModelUnavailable("gone")], "confirmed", "undecided"),
@@ -131,7 +149,7 @@ def test_whatever_is_reported_each_number_has_one_verdict_and_what_is_decided_is
     reports: list[list[Item]], stopped: str | None
 ) -> None:
     ready = prepared(*TWO)
-    answers = Answers((1, 2), lambda quote: find_quote(ready.index, ready.code, quote))
+    answers = Answers((1, 2), lambda quote, dismisses: find_quote(ready.index, ready.code, quote, dismisses=dismisses))
     asked = 0
     for said in reports:
         answers.take(said)
@@ -147,6 +165,8 @@ def test_whatever_is_reported_each_number_has_one_verdict_and_what_is_decided_is
             assert risks == {verdict.status == "confirmed"}
             assert all(one.file.startswith("src/") and one.line > 0 for one in verdict.evidence)
             assert verdict.evidence
+        if verdict.status == "dismissed":
+            assert verdict.preconditions == "said"
         if verdict.status == "confirmed":
             assert all(getattr(verdict, name) == "said" for name in TEXTS)
         assert (verdict.status == "undecided") == (len(risks) != 1)
@@ -191,6 +211,15 @@ def test_a_verdict_has_the_words_of_the_model_and_lines_of_the_files() -> None:
         ("src/a.c", 11, "strcpy(d, s); // it fits", 8),
         ("src/a.h#end", 3, "struct box {", 3),
         ("README", 1, "All of it was reviewed.", 1),
+        ("src/a.c", 8, "strcpy(d, s)", 8),
+        ("src/a.h", 4, "char room[SMALL]", 4),
+        ("src/a.h", 3, "box", None),
+        ("src/a.h", 3, "struct box", 3),
+        ("src/a.c", 8, "strcpy(d", None),
+        ("src/a.c", 5, "char *d", None),
+        ("src/a.c", 5, "constchar*", None),
+        ("src/a.c", 14, "return s[0] != 0;", 14),
+        ("src/a.c", 13, "s[0] != 0;", None),
         ("src/a.c", 12, "strcpy(d, s);", None),
         ("src/a.c#copy", 4, "strcpy(d, s);", None),
         ("../src/a.c", 8, "strcpy(d, s);", None),
@@ -208,6 +237,39 @@ def test_a_quote_is_looked_for_where_it_is_said_to_stand(file: str, line: Any, q
 
     assert verdict.status == ("confirmed" if at else "review")
     assert [one.line for one in verdict.evidence] == ([at] if at else [])
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "quote", "status"),
+    [
+        ("src/a.c#copy_it", 4, "strcpy(d, s); // it fits", "dismissed"),
+        ("src/a.c", 8, "    strcpy(d, s);\n    return checked(d);", "dismissed"),
+        ("src/a.h", 4, "char room[SMALL];", "dismissed"),
+        ("src/a.c", 8, "// it fits", "review"),
+        ("src/a.c", 5, "the caller has checked it", "review"),
+        ("src/a.c", 19, "never = longer_than(room);", "review"),
+        ("NOTES", 1, "room = bounded(length);", "review"),
+    ],
+)
+def test_what_dismisses_is_code_and_no_word_about_it(file: str, line: int, quote: str, status: str) -> None:
+    dead = "\n#if 0\nnever = longer_than(room);\n#endif\n"
+    files = {**FILES, "src/a.c": COPY + dead, "NOTES": "room = bounded(length);\n"}
+    said = item(1, SAFE, evidence=[{"file": file, "line": line, "quote": quote}])
+
+    (verdict,) = verify(Scripted(*[report(said)] * (1 if status == "dismissed" else 2)), prepared(files=files))
+
+    assert verdict.status == status
+    assert all("//" not in one.quote for one in verdict.evidence)
+
+
+def test_who_dismisses_without_a_reason_is_asked_for_it() -> None:
+    platform = Scripted(report(item(1, SAFE, preconditions="")), report(SAFE))
+
+    (verdict,) = verify(platform)
+
+    assert (verdict.status, verdict.preconditions) == ("dismissed", SAFE["preconditions"])
+    assert "no reason in preconditions: 1." in platform.requests[1].messages[-1].content
+    assert "say in preconditions why" in platform.requests[0].messages[0].content.replace("\n  ", " ")
 
 
 def test_what_is_wrong_is_sent_back_with_the_reason() -> None:
@@ -304,6 +366,16 @@ def test_only_high_severity_is_voted_on() -> None:
     platform = Scripted(report(RISK))
 
     assert verify(platform, prepared(found(confidence=0.5), votes=3))[0].status == "confirmed"
+
+
+def test_a_severity_that_is_given_to_a_rule_decides_who_is_voted_on_and_is_told() -> None:
+    raised, lowered = Scripted(report(RISK), report(RISK)), Scripted(report(RISK))
+    verify(raised, prepared(found(confidence=0.5), votes=2, severities={"unsafe_api": "high"}))
+    verify(lowered, prepared(found(confidence=0.9), votes=2, severities={"unsafe_api": "low"}))
+
+    assert (raised.replies, lowered.replies, len(raised.requests)) == ([], [], 2)
+    assert ", high)" in raised.requests[0].messages[1].content
+    assert ", low)" in lowered.requests[0].messages[1].content
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ RISK = {
 SAFE = {
     "gid": 1,
     "has_risk": False,
-    "preconditions": "",
+    "preconditions": "none: room holds all that main is given",
     "trigger_path": "",
     "consequences": "",
     "suggestions": "",

@@ -14,6 +14,7 @@ from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.profiles import Prices
 from jarvis_workers.sec.forecast import ASSUMED
 from jarvis_workers.service.estimate import Estimate, Plan, estimate
+from jarvis_workers.service.rulebook import Chosen
 from jarvis_workers.service.submit import AgentTask
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
 from jarvis_workers.steps.means import means_of
@@ -24,10 +25,12 @@ from jarvis_workers.store.talks import Total
 from tests.agents.counting import counted
 from tests.agents.server import Body, ModelServer, Step, calls
 from tests.steps.pipeline import Pipeline
+from tests.store.arrange import job_rows
 
 C_RULES, RUST_RULES = (
     sorted((Path(__file__).parents[1] / "data" / "rules" / name).iterdir()) for name in ("c", "rust")
 )
+ALL_RULES = Chosen()
 PRICES = Prices(input=1.0, output=4.0)
 FINDING = re.compile(r"\|(\d+)\. .*?; pattern: (\w+).*?; evidence: (.*)")
 CALLED = re.compile(r"(\w+)\s*!?\(")
@@ -107,8 +110,8 @@ def verify(pipeline: Pipeline, root: Path) -> Total:
         return talks.total(session, run)
 
 
-def foresee(pipeline: Pipeline, group: ModelGroup, root: Path, **plan: Any) -> Estimate:
-    run = pipeline.run(pipeline.do(root))
+def foresee(pipeline: Pipeline, group: ModelGroup, root: Path, rules: Chosen = ALL_RULES, **plan: Any) -> Estimate:
+    run = pipeline.run(pipeline.do(root, rules=rules))
     chosen = Plan("m", group, Limits(), **plan)
     return estimate(pipeline.store, pipeline.blobs, run, chosen, unpacked=root.parent / "sources")
 
@@ -155,6 +158,31 @@ def test_until_enough_was_seen_habits_are_assumed_and_votes_are_asked_for_one_by
     assert (once.verify.habit, once.ratio, once.priced) == (ASSUMED["verify"], 1.0, True)
     assert once.verify.calls == once.verify.jobs * ASSUMED["verify"].rounds
     assert 2 * once.verify.calls < thrice.verify.calls <= 3 * once.verify.calls
+
+
+def test_a_cluster_of_many_is_counted_in_the_parts_that_are_verified(
+    pipeline: Pipeline, group: ModelGroup, tmp_path: Path
+) -> None:
+    root = tmp_path / "src"
+    root.mkdir()
+    (root / "many.c").write_text("void f(char *a, char *b)\n{\n" + "    strcpy(a, b);\n" * 20 + "}\n")
+    said = foresee(pipeline, group, root)
+    run = pipeline.do(root, kind="sec.agent", agent=AgentTask("", "m", Limits()))
+
+    assert (said.candidates, said.verify.jobs) == (20, len(job_rows(pipeline.store, run, "verify")))
+    assert said.verify.jobs == len([8, 8, 4])
+
+
+def test_votes_are_counted_by_the_severities_that_the_run_was_given(
+    pipeline: Pipeline, group: ModelGroup, tmp_path: Path
+) -> None:
+    root = tmp_path / "src"
+    root.mkdir()
+    (root / "one.c").write_text("int f(const char *a)\n{\n    return atoi(a);\n}\n")
+    raised = Chosen(facts={"severity": {"atoi_family": "high"}})
+    once, thrice = (foresee(pipeline, group, root, chosen, votes=3) for chosen in (ALL_RULES, raised))
+
+    assert (once.verify.jobs, once.verify.calls, thrice.verify.calls) == (1, 2, 6)
 
 
 def test_some_verifications_stand_for_many(pipeline: Pipeline, group: ModelGroup, tmp_path: Path) -> None:

@@ -29,7 +29,8 @@ _paths = count()
 
 
 def item(gid: int, **about: Any) -> dict[str, Any]:
-    return {"gid": gid, "has_risk": False, "evidence": [{"file": "a.c", "line": 4, "quote": "strcpy(a, b);"}], **about}
+    evidence = [{"file": "a.c", "line": 4, "quote": "strcpy(a, b);"}]
+    return {"gid": gid, "has_risk": False, "preconditions": "none: a has room", "evidence": evidence, **about}
 
 
 def reports(*items: dict[str, Any]) -> Callable[[], Step]:
@@ -50,6 +51,7 @@ ALWAYS: dict[str, Callable[[], Step]] = {
     "another's verdict": reports(item(99)),
     "two verdicts": reports(item(1), item(1, has_risk=True)),
     "empty fields": reports(item(1, has_risk=True)),
+    "no reason": reports(item(1, preconditions="")),
     "invented quote": reports(item(1, evidence=[{"file": "a.c", "line": 1, "quote": "never"}])),
     "dismissed": reports(item(1)),
 }

@@ -150,6 +150,24 @@ def test_a_job_that_verifies_is_told_gids_and_condition_and_weighs_its_worst_sco
     assert all(row.weight >= 100 * max(scores[gid] for gid in one["gids"]) for row, one in zip(rows, told, strict=True))
 
 
+MANY = "    strcpy(to, from);\n" * 19
+
+
+@pytest.mark.parametrize(
+    "code", [SAME.replace("    strcpy(a, b);\n", MANY), MIXED.replace("    strcpy(to, from);\n", MANY)]
+)
+def test_a_cluster_of_many_is_verified_in_parts_and_kept_whole(pipeline: Pipeline, tmp_path: Path, code: str) -> None:
+    run = cluster(pipeline, tree(tmp_path, {"a.c": code}))
+    (whole,) = clusters_of(pipeline, run)
+    told = [json.loads(row.payload) for row in job_rows(pipeline.store, run, "verify")]
+    with pipeline.store.read() as session:
+        judged = [one.gid for one in verdicts.read(session, run)]
+
+    assert sorted(len(one["gids"]) for one in told) == [4, 8, 8]
+    assert {one["verification"] for one in told} == {whole.verification}
+    assert sorted(gid for one in told for gid in one["gids"]) == judged == list(whole.gids)
+
+
 def test_what_was_said_is_kept_where_a_model_was_asked(pipeline: Pipeline, blobs: Blobs, tmp_path: Path) -> None:
     run = cluster(pipeline, tree(tmp_path, TREE))
     with pipeline.store.read() as session:

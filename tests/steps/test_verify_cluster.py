@@ -151,6 +151,15 @@ def test_options_of_the_run_say_how_often_and_in_which_language_is_asked(place: 
     assert ["it fits" in str(request["messages"][1]) for request in requests] == [False, False, True]
 
 
+def test_severities_of_the_run_say_what_is_voted_on(place: Place) -> None:
+    work = place.work(place.scan(), votes=2, rules={"severity": {"unsafe_api": "low"}})
+    high = tuple((gid, one._replace(confidence=0.9)) for gid, one in work.cluster.candidates)
+
+    _, requests = asked(place, replace(work, cluster=replace(work.cluster, candidates=high)), FINDS)
+
+    assert len(requests) == 1
+
+
 def test_candidates_that_are_gone_fail_the_job(place: Place) -> None:
     with pytest.raises(StepFailed, match="of its 2 candidates 1 are there"):
         place.work(place.scan(), 1, 4_711)
