@@ -64,7 +64,14 @@ def is_abandoned(store: Store, run: Run, lease_seconds: float) -> bool:
         return False
     with store.read() as session:
         found = workers.find(session, run.executor.removeprefix(LOCAL), lease_seconds)
-    return found is None or not found[1] or is_gone(found[0])
+    return (found is None or not found[1] or is_gone(found[0])) and _is_still(store, run)
+
+
+def _is_still(store: Store, run: Run) -> bool:
+    """Say whether a run is on with whom it was: who carried it out may have ended it and left since it was read."""
+    with store.read() as session:
+        now = runs.get(session, run.id)
+    return now is not None and not now.ended and now.state != "paused" and now.executor == run.executor
 
 
 def resume(store: Store, run: Run, executor: str, lease_seconds: float, *, budget: Budget | None = None) -> Run:
