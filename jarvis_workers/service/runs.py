@@ -14,7 +14,7 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.prune import Pruned
 from jarvis_workers.snapshots.prune import prune as prune_blobs
 from jarvis_workers.steps.controller import advance
-from jarvis_workers.store import artifacts, budgets, jobs, runs, stages, workers
+from jarvis_workers.store import artifacts, budgets, jobs, runs, stages, talks, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
@@ -190,6 +190,12 @@ def ended_before(store: Store, days: float) -> list[str]:
     """Return the ids of runs that ended more than `days` ago."""
     with store.read() as session:
         return runs.ended_before(session, days * 86400)
+
+
+def forget_answers(store: Store, days: float) -> int:
+    """Forget what models answered more than `days` ago; return how many answers."""
+    with store.write() as session:
+        return talks.forget_answers(session, days * 86400)
 
 
 def prune_unwanted(store: Store, blobs: Blobs, now: float, grace_seconds: float = BLOB_GRACE_SECONDS) -> Pruned:

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import pytest
 from sqlalchemy import text
 
 from jarvis_cli.following import following
@@ -41,6 +42,7 @@ def test_progress_is_the_same_where_no_issues_are_wanted(store: Store) -> None:
     assert (short.progress, short.issues) == (whole.progress, [])
 
 
+@pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
 def test_a_store_that_cannot_tell_says_so_once(store: Store, capsys: Any) -> None:
     run = judged(store)
     with store.write() as session:
