@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from jarvis_cli.progress import Display
-from jarvis_workers.errors import StoreError, UsageError
+from jarvis_workers.errors import StoreError, StoreUnavailable, UsageError
 from jarvis_workers.sec.report.body import AT_RISK
 from jarvis_workers.service.export import Growing, export_directory
 from jarvis_workers.service.following import Follower, Heard
@@ -34,6 +34,7 @@ class _Followed:
     def __init__(self, screen: Display, store: Store, *, grows: bool) -> None:
         self._screen, self._follower, self._grows = screen, Follower(store), grows
         self._files: Growing | None = None
+        self._is_told = False
 
     def show(self, run: Run, stages: list[StageProgress]) -> None:
         self._screen.show(run, stages)
@@ -41,8 +42,13 @@ class _Followed:
             return
         try:
             heard = self._follower.look(run)
-        except StoreError:
+        except StoreUnavailable:
             # Whoever carries the run out says so; what was missed is told later.
+            return
+        except StoreError as problem:
+            if not self._is_told:
+                self._screen.tell(f"what agents find out is not told meanwhile: {problem}")
+            self._is_told = True
             return
         self._grow(run, heard)
         risks = [issue for issue in heard.issues if issue["status"] in AT_RISK]

@@ -28,6 +28,7 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
 MOST_LISTED = 20
+ANSWER_DAYS = 90.0
 SHOWN = ("id", "kind", "state", "reason", "scanned_root", "created_at", "ended_at", "seconds", "executor", "version")
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="List, watch, stop, resume and report runs.")
@@ -298,9 +299,13 @@ def prune(
     cache: Annotated[
         bool, typer.Option("--cache", help="Forget what earlier scans found out, on this machine.")
     ] = False,
+    answers: Annotated[
+        bool, typer.Option("--answers", help="Forget models' answers of more than 90 days ago, or of --older-than.")
+    ] = False,
 ) -> int:
     """Delete ended runs, and the packed sources that no run has wanted for a day."""
     settings = _settings()
+    age = ANSWER_DAYS if older_than is None else older_than
     with desk.store_of(settings) as store:
         chosen = [runs.find_run(store, name) for name in run or []]
         for one in chosen:
@@ -309,9 +314,12 @@ def prune(
         ids = [one.id for one in chosen] + (runs.ended_before(store, older_than) if older_than is not None else [])
         removed = runs.remove_runs(store, ids)
         pruned = runs.prune_unwanted(store, desk.blobs_of(settings), time.time())
+        forgotten = runs.forget_answers(store, age) if answers else 0
     gone = f"{counted(removed, 'run')}, {counted(pruned.blobs, 'blob')} ({pruned.bytes / 1e6:,.1f} MB)"
     if cache:
         gone += f", {desk.results_of(settings).clear().bytes / 1e6:,.1f} MB of known results"
+    if answers:
+        gone += f", {counted(forgotten, 'answer')}"
     typer.echo(f"deleted {gone}", err=True)
     return exits.DONE
 

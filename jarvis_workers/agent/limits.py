@@ -23,6 +23,11 @@ class Reason(StrEnum):
     UNAVAILABLE = "unavailable"
 
 
+def are_to_blame(reason: str) -> bool:
+    """Say whether the answers were what ended a conversation: the same ones would end the next in the same way."""
+    return reason not in (Reason.TOKENS, Reason.COST, Reason.TIME, Reason.REFUSED, Reason.UNAVAILABLE)
+
+
 @dataclass(frozen=True)
 class Limits:
     """None is no limit; tokens, cost (dollars) and seconds count answers and tools together."""

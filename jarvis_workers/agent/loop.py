@@ -67,6 +67,7 @@ class Agent:
         self.executed: Counter[str] = Counter()
         self.compactions = 0
         self.session = Session(self.system_prompt())
+        self.stopped: str | None = None
         self._malformed = self._reasks = self._turn_calls = 0
         self._made: Counter[str] = Counter()
 
@@ -76,6 +77,13 @@ class Agent:
 
     def run(self, task: str) -> Conversation[Result]:
         """Do a task; raises AgentStopped. It may be run again: the conversation goes on."""
+        try:
+            return (yield from self._do(task))
+        except AgentStopped as stop:
+            self.stopped = stop.reason
+            raise
+
+    def _do(self, task: str) -> Conversation[Result]:
         about = self.about
         yield self.tell(events.TASK_STARTED, name=about.name, description=about.description, user_input=task)
         if not self.session.task:

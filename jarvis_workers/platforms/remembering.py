@@ -32,6 +32,7 @@ class Remembering:
     """A platform, for one conversation, that asks another one only for what it does not know; `offline`, nobody.
 
     What follows a question that was not known holds its answer: once one was not known, nothing more is looked up.
+    `keys` are those of all answers that came from there or are kept now.
     """
 
     def __init__(self, platform: Platform, answers: Answers, *, offline: bool = False) -> None:
@@ -39,6 +40,7 @@ class Remembering:
         self._platform = platform
         self._answers, self._offline = answers, offline
         self._known_so_far = True
+        self.keys: set[str] = set()
         self._writer = Writer(platform.model, platform.profile)
 
     def ask(self, request: Request, hear: Hear | None = None) -> Reply:
@@ -58,6 +60,7 @@ class Remembering:
     def _recall(self, key: str) -> Reply | None:
         text = self._answers.find(key)
         if text is not None:
+            self.keys.add(key)
             return reply_from(json.loads(text)).remembered()
         if self._offline:
             raise ModelUnavailable(f"no recorded answer to request {key[:12]}; record the conversation again")
@@ -69,6 +72,7 @@ class Remembering:
             # Half of a surrogate pair is no text that can be kept.
             text = json.dumps(record_of(reply), ensure_ascii=False).encode("utf-8", "backslashreplace")
             self._answers.keep(key, text.decode())
+            self.keys.add(key)
         return reply
 
 

@@ -68,7 +68,7 @@ class _Heard:
 
 
 class Verification:
-    """The conversations about a cluster; `agent` has the tools of all of them."""
+    """The conversations about a cluster; `agent` has the tools of all of them, `stopped` says what ended some."""
 
     def __init__(
         self,
@@ -84,6 +84,7 @@ class Verification:
         self._profiles, self._marks = profiles, marks
         self._left = limits or Limits()
         self._suspicions = list(prepared.suspicions)
+        self.stopped: list[str] = []
         self.agent = self._agent(tools)
 
     def run(self) -> Conversation[list[Verdict]]:
@@ -114,6 +115,7 @@ class Verification:
                 again = answers.again()
                 message = fill_from(PROMPTS, "verify_again", **asdict(again), numbers=again.numbers) if again else ""
         except AgentStopped as stop:
+            self.stopped.append(stop.reason)
             stopped = f"{stop.reason}: {stop}"
         self._left = _left(self._left, agent.spent)
         self._suspicions += [one for one in agent.guard.suspicions if one.level != "warn"]

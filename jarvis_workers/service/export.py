@@ -46,9 +46,8 @@ def export(
         _make(directory, own=directory == export_directory(run))
         files: dict[str, Iterable[Mapping[str, Any]]] = {HEURISTIC: _issues(store, run, body)}
         if has_verdicts(run):
-            heard = Follower(store).look(run)
             files |= {CLUSTERS: _clusters(store, run), AGENT: filter(_is_risk, _issues(store, run, body))}
-            progress: Iterable[Mapping[str, Any]] = heard.progress
+            progress: Iterable[Mapping[str, Any]] = Follower(store).look(run, issues=False).progress
         else:
             with store.read() as session:
                 progress = [told(event, run) for event in events.read(session, run.id)]

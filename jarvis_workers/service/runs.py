@@ -14,7 +14,7 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.prune import Pruned
 from jarvis_workers.snapshots.prune import prune as prune_blobs
 from jarvis_workers.steps.controller import advance
-from jarvis_workers.store import artifacts, budgets, jobs, runs, stages, workers
+from jarvis_workers.store import artifacts, budgets, jobs, runs, stages, talks, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
@@ -64,7 +64,14 @@ def is_abandoned(store: Store, run: Run, lease_seconds: float) -> bool:
         return False
     with store.read() as session:
         found = workers.find(session, run.executor.removeprefix(LOCAL), lease_seconds)
-    return found is None or not found[1] or is_gone(found[0])
+    return (found is None or not found[1] or is_gone(found[0])) and _is_still(store, run)
+
+
+def _is_still(store: Store, run: Run) -> bool:
+    """Say whether a run is on with whom it was: who carried it out may have ended it and left since it was read."""
+    with store.read() as session:
+        now = runs.get(session, run.id)
+    return now is not None and not now.ended and now.state != "paused" and now.executor == run.executor
 
 
 def resume(store: Store, run: Run, executor: str, lease_seconds: float, *, budget: Budget | None = None) -> Run:
@@ -183,6 +190,12 @@ def ended_before(store: Store, days: float) -> list[str]:
     """Return the ids of runs that ended more than `days` ago."""
     with store.read() as session:
         return runs.ended_before(session, days * 86400)
+
+
+def forget_answers(store: Store, days: float) -> int:
+    """Forget what models answered more than `days` ago; return how many answers."""
+    with store.write() as session:
+        return talks.forget_answers(session, days * 86400)
 
 
 def prune_unwanted(store: Store, blobs: Blobs, now: float, grace_seconds: float = BLOB_GRACE_SECONDS) -> Pruned:

@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.limits import Limits, are_to_blame
 from jarvis_workers.paths import from_shown
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.sec.batching import Batch, batches, place_of, worst
@@ -130,6 +130,8 @@ async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
     with talks.open(work.job, work.model_group, question.about, work.lines) as talk:
         agent = clusterer(question, talk.platform.profile, talk.marks, work.limits)
         clusters = await talk.lead(cluster(agent, question), agent, {"about": question.about})
+        if agent.stopped and are_to_blame(agent.stopped):
+            await talk.forget()
     return _commit(work, clusters, profile)
 
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from jarvis_workers.store.engine import Store
 
 ELECTION = "controller"
+FAILED = "job failed", "jobs failed"
+NOT_CHECKED = "file or directory was not checked", "files or directories were not checked"
+UNDECIDED = "candidate is undecided", "candidates are undecided"
 
 
 def plan_job(stage: str) -> NewJob:
@@ -84,8 +87,13 @@ def _verdict(session: Session, run: runs.Run) -> tuple[str, str | None]:
     not_checked = sum(stage.not_checked for stage in progress) - undecided + (snapshot.not_checked if snapshot else 0)
     if not (failed or not_checked or undecided):
         return "done", None
-    said = f"{failed} jobs failed, {not_checked} files or directories were not checked"
-    return "incomplete", said + (f", {undecided} candidates are undecided" if undecided else "")
+    said = (_said(failed, FAILED), _said(not_checked, NOT_CHECKED), _said(undecided, UNDECIDED))
+    return "incomplete", ", ".join(filter(None, said))
+
+
+def _said(number: int, of: tuple[str, str]) -> str:
+    """Say how many there are, by the words for one and for several; nothing where there are none."""
+    return f"{number} {of[number > 1]}" if number else ""
 
 
 class Controller:

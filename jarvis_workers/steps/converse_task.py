@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.limits import Limits, are_to_blame
 from jarvis_workers.agent.loop import Agent
 from jarvis_workers.agent.own_tools import own_tools
 from jarvis_workers.agent.prompts import fill
@@ -86,6 +86,8 @@ async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
             result = await talk.lead(agent.run(work.task), agent, {"about": work.about})
         except AgentStopped as stop:
             stopped = stop
+            if are_to_blame(stop.reason):
+                await talk.forget()
         said = _told(talk, agent, talks.tier, result, stopped)
         return Commit(
             files=1,

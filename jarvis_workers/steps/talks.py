@@ -41,7 +41,7 @@ from jarvis_workers.steps.patience import patiently
 from jarvis_workers.steps.purses import Paying, Purses
 from jarvis_workers.store import talks
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.talks import Answer, Item, Line, ModelCall
+from jarvis_workers.store.talks import Answer, Forgotten, Item, Line, ModelCall
 from jarvis_workers.store.values import Claimed
 from jarvis_workers.telemetry import warning
 from jarvis_workers.tools.sandbox.box import Sandbox, best_tier
@@ -173,7 +173,8 @@ class Talk:
         self._log = _StoredLog(shared.journal, job, lines)
         self._stack = stack
         kept, offline = shared.answers(), shared.means.offline
-        first, second = (_Counted(Remembering(one, kept, offline=offline), self._note) for one in platforms)
+        self._remembering = [Remembering(one, kept, offline=offline) for one in platforms]
+        first, second = (_Counted(one, self._note) for one in self._remembering)
         self.platform: Platform = _Voting(first, second)
         self.profiles = (first.profile, second.profile)
 
@@ -191,6 +192,16 @@ class Talk:
         for listener in self._shared.means.listeners:
             bus.subscribe(AFTER_TOOL_CALL, listener)
         return await drive_async(talk, World(self.platform, agent.tools, self._transcript(start), bus))
+
+    async def forget(self) -> None:
+        """Let no other conversation have these answers, since nothing came of them; what was said stays recorded.
+
+        Answers that the user keeps in a place of its own stay there.
+        """
+        if self._shared.means.recorded is None:
+            for key in set[str]().union(*(one.keys for one in self._remembering)):
+                self._shared.journal.append(Forgotten(key))
+            await self._log.sync_async()
 
     def _transcript(self, about: Mapping[str, Any]) -> Transcript:
         """Take up what was recorded; of another program or with other tools it is begun again, if that does no harm."""

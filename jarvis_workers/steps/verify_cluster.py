@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.limits import Limits, are_to_blame
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.paths import from_shown
 from jarvis_workers.sec.asking import Cluster, prepare
@@ -82,10 +82,18 @@ async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
         tools = Toolbox([read_code(PlacedTree(index), "blanked"), *scripts])
         verification = Verification(prepared, tools, profiles=talk.profiles, marks=talk.marks, limits=work.limits)
         verdicts = await talk.lead(verification.run(), verification.agent, {"about": about})
+        if _is_worth_asking_anew(verification.stopped, verdicts):
+            await talk.forget()
         return Commit(
             not_checked=() if work.canary else tuple(_undecided(work.cluster, verdicts)),
             verdicts=tuple(_stored(verdict, talks.tier) for verdict in verdicts),
         )
+
+
+def _is_worth_asking_anew(stopped: Sequence[str], verdicts: Sequence[Verdict]) -> bool:
+    """Say whether other answers may decide what these have left undecided."""
+    undecided = any(verdict.status == "undecided" for verdict in verdicts)
+    return any(map(are_to_blame, stopped)) or (undecided and not stopped)
 
 
 @lru_cache(TREES_KEPT)

@@ -16,6 +16,7 @@ from jarvis_workers.sec.judgement import stated_at_least
 from jarvis_workers.sec.rules import RULES
 from jarvis_workers.sec.rules.flow import HARMLESS
 from jarvis_workers.sec.scanner import Hit
+from jarvis_workers.store.sql import in_pieces
 from jarvis_workers.store.tables import CANDIDATE
 from jarvis_workers.store.values import Meaning, Spot
 
@@ -68,8 +69,10 @@ def read(session: Session, run_id: str) -> Iterator[tuple[int, Found]]:
 def of_gids(session: Session, run_id: str, gids: Collection[int]) -> list[tuple[int, Found]]:
     """Return some candidates of a run that is numbered, in order."""
     chosen = sa.select(CANDIDATE.c.gid, *[CANDIDATE.c[name] for name in Found._fields])
-    chosen = chosen.where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.gid.in_(gids)).order_by(CANDIDATE.c.gid)
-    return [(row[0], Found(*row[1:])) for row in session.execute(chosen)]
+    ours, found = chosen.where(CANDIDATE.c.run_id == run_id).order_by(CANDIDATE.c.gid), list[tuple[int, Found]]()
+    for some in in_pieces(gids):
+        found += [(row[0], Found(*row[1:])) for row in session.execute(ours.where(CANDIDATE.c.gid.in_(some)))]
+    return found
 
 
 def _supersede(session: Session, run_id: str, least: float, learned: Mapping[str, float]) -> None:

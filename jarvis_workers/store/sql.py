@@ -1,11 +1,14 @@
 """Small SQL that every query file needs, or that differs between databases."""
 
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, TypeVar, cast
 
 from sqlalchemy import ColumnElement, CursorResult, Executable, Table
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import Session
+
+PIECE = 500
+T = TypeVar("T", int, str)
 
 
 def now(session: Session) -> ColumnElement[float]:
@@ -40,6 +43,12 @@ def insert_or_replace(
 def changed(session: Session, statement: Executable) -> int:
     """Run an UPDATE or DELETE; return how many rows it changed."""
     return cast(CursorResult[Any], session.execute(statement)).rowcount
+
+
+def in_pieces(values: Collection[T]) -> Iterator[list[T]]:
+    """Yield values in order, some at a time: a statement takes a limited number of them, on each database another."""
+    ordered = sorted(set(values))
+    return (ordered[start : start + PIECE] for start in range(0, len(ordered), PIECE))
 
 
 def storable(text: str) -> str:

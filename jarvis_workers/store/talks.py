@@ -11,7 +11,7 @@ from typing import NamedTuple
 from sqlalchemy import Float, cast, delete, func, insert, select
 from sqlmodel import Session
 
-from jarvis_workers.store.sql import insert_missing, now
+from jarvis_workers.store.sql import changed, in_pieces, insert_missing, now
 from jarvis_workers.store.tables import ANSWER, JOB, MODEL_CALL, RECORD, SECRET
 
 SECRET_BYTES = 32
@@ -35,6 +35,12 @@ class Answer(NamedTuple):
     text: str
 
 
+class Forgotten(NamedTuple):
+    """An answer that is not to be used again."""
+
+    key: str
+
+
 class ModelCall(NamedTuple):
     """What an answer took: tokens, dollars, seconds; `tries` is 0 where it was remembered.
 
@@ -53,7 +59,7 @@ class ModelCall(NamedTuple):
     estimated: int = 0
 
 
-Item = Line | Answer | ModelCall
+Item = Line | Answer | Forgotten | ModelCall
 
 
 class Total(NamedTuple):
@@ -69,21 +75,23 @@ class Total(NamedTuple):
 
 
 def keep(session: Session, items: Iterable[Item]) -> None:
-    """Save what many conversations have to tell. An answer that is known already stays as it is."""
-    kinds: dict[type, list[dict[str, object]]] = {Line: [], Answer: [], ModelCall: []}
+    """Save what many conversations have to tell. An answer that is known already stays as it is, until forgotten."""
+    kinds: dict[type, list[dict[str, object]]] = {Line: [], Answer: [], Forgotten: [], ModelCall: []}
     for item in items:
         kinds[type(item)].append(item._asdict())
     if kinds[ModelCall]:
         session.connection().execute(insert(MODEL_CALL), kinds[ModelCall])
     insert_missing(session, RECORD, kinds[Line])
     insert_missing(session, ANSWER, kinds[Answer], at=now(session))
+    for some in in_pieces([str(item["key"]) for item in kinds[Forgotten]]):
+        session.execute(delete(ANSWER).where(ANSWER.c.key.in_(some)))
 
 
 def of_jobs_that_are_there(session: Session, items: Sequence[Item]) -> list[Item]:
     """Leave out what belongs to jobs whose run was removed meanwhile."""
-    ids = {item.job_id for item in items if not isinstance(item, Answer)}
+    ids = {item.job_id for item in items if not isinstance(item, Answer | Forgotten)}
     there = set(session.execute(select(JOB.c.id).where(JOB.c.id.in_(ids))).scalars())
-    return [item for item in items if isinstance(item, Answer) or item.job_id in there]
+    return [item for item in items if isinstance(item, Answer | Forgotten) or item.job_id in there]
 
 
 def lines(session: Session, job_id: int) -> list[bytes]:
@@ -104,6 +112,11 @@ def forget_lines(session: Session, job_ids: Sequence[int]) -> None:
 def answer(session: Session, key: str) -> str | None:
     """Return what was answered to a request, or None."""
     return session.execute(select(ANSWER.c.text).where(ANSWER.c.key == key)).scalar_one_or_none()
+
+
+def forget_answers(session: Session, older_than_seconds: float) -> int:
+    """Drop what was answered longer ago; return how many."""
+    return changed(session, delete(ANSWER).where(ANSWER.c.at < now(session) - older_than_seconds))
 
 
 def total(session: Session, run_id: str) -> Total:

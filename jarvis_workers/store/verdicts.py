@@ -7,7 +7,7 @@ from sqlalchemy import insert as insert_into
 from sqlalchemy import select
 from sqlmodel import Session
 
-from jarvis_workers.store.sql import storable
+from jarvis_workers.store.sql import in_pieces, storable
 from jarvis_workers.store.tables import VERDICT
 from jarvis_workers.store.values import NewVerdict
 
@@ -31,8 +31,10 @@ def read(session: Session, run_id: str) -> Iterator[NewVerdict]:
 
 def of_gids(session: Session, run_id: str, gids: Collection[int]) -> list[NewVerdict]:
     """Return the verdicts about some candidates of a run, as far as there are any."""
-    chosen = select(*COLUMNS).where(VERDICT.c.run_id == run_id, VERDICT.c.gid.in_(gids)).order_by(VERDICT.c.gid)
-    return [NewVerdict(*row) for row in session.execute(chosen)]
+    ours, found = select(*COLUMNS).where(VERDICT.c.run_id == run_id).order_by(VERDICT.c.gid), list[NewVerdict]()
+    for some in in_pieces(gids):
+        found += [NewVerdict(*row) for row in session.execute(ours.where(VERDICT.c.gid.in_(some)))]
+    return found
 
 
 def statuses(session: Session, run_id: str) -> dict[int, str]:

@@ -18,6 +18,7 @@ from jarvis_cli.carry import carry_out
 from jarvis_cli.progress import Quiet
 from jarvis_workers.errors import StoreUnavailable
 from jarvis_workers.service import desk
+from jarvis_workers.store import talks
 from tests.chaos.commands import is_scanner, until
 from tests.cli.commands import COPY
 from tests.store.arrange import add_planned_run
@@ -260,6 +261,14 @@ def test_pruning_by_age_and_by_nothing(jarvis, done, paused):
     assert state(jarvis, paused) == "paused"
 
 
+def test_answers_are_forgotten_by_age_and_only_when_it_is_said(jarvis):
+    with desk.store_of(jarvis.settings) as store, store.write() as session:
+        talks.keep(session, [talks.Answer("a" * 64, "said")])
+
+    said = [jarvis("runs", "prune", *more).line for more in ((), ("--answers",), ("--answers", "--older-than", "0"))]
+    assert [line.partition("(0.0 MB)")[2] for line in said] == ["", ", 0 answers", ", 1 answer"]
+
+
 def test_a_run_that_is_not_over_is_not_pruned(jarvis, paused):
     ended = jarvis("runs", "prune", paused)
 
@@ -308,7 +317,7 @@ def waiting_in(pipe):
 
 
 def test_who_stops_watching_is_told_that_the_run_goes_on(jarvis):
-    with desk.store_of(jarvis.settings) as store:
+    with desk.desk.store_of(jarvis.settings) as store:
         run = add_planned_run(store, 1, executor="cluster")
     terminal, standard_error = pty.openpty()
     process = jarvis.start("runs", "watch", run, stderr=standard_error)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.agents.server import FAULTS, Body, ModelServer, Step
+from tests.agents.server import FAULTS, Body, ModelServer, Step, says
 from tests.chaos.commands import until
 from tests.cli.commands import Jarvis
 from tests.judging import judge
@@ -43,6 +43,10 @@ def set_models(jarvis: Jarvis, **servers: ModelServer) -> None:
         for name, server in servers.items()
     }
     (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": groups, "model_group": next(iter(groups))}))
+
+
+def confirm(body: Body) -> Step:
+    return judge(body, always="confirmed")
 
 
 def report(jarvis: Jarvis, *more: object) -> tuple[int, dict[str, Any], str]:
@@ -92,7 +96,7 @@ def test_every_candidate_ends_with_a_status_and_what_was_found_out(jarvis: Jarvi
 
 
 def test_a_second_run_over_the_same_code_asks_nothing_and_finds_the_same(jarvis: Jarvis, tree: Path) -> None:
-    with ModelServer(forever=judge) as server:
+    with ModelServer(forever=confirm) as server:
         set_models(jarvis, m=server)
         _, first, _ = report(jarvis)
         asked = len(server.requests)
@@ -100,6 +104,24 @@ def test_a_second_run_over_the_same_code_asks_nothing_and_finds_the_same(jarvis:
 
         assert len(server.requests) == asked
     assert {**first, "run": None} == {**second, "run": None}
+
+
+def test_what_a_model_has_left_undecided_in_a_bad_minute_it_is_asked_again_in_the_next_run(
+    jarvis: Jarvis, tree: Path
+) -> None:
+    with ModelServer(forever=says("I am sorry.")) as server:
+        set_models(jarvis, m=server)
+        _, first, _ = report(jarvis)
+    with ModelServer(forever=confirm) as server:
+        set_models(jarvis, m=server)
+        _, second, _ = report(jarvis)
+        asked = len(server.requests)
+        _, third, _ = report(jarvis)
+
+        assert len(server.requests) == asked
+    assert {issue["status"] for issue in judged(first)} == {"undecided"}
+    assert {issue["status"] for issue in judged(second)} == {"confirmed"}
+    assert {**second, "run": None} == {**third, "run": None}
 
 
 def test_agents_write_in_the_language_of_the_locale_unless_another_is_asked_for(
@@ -253,7 +275,7 @@ def foretold(jarvis: Jarvis, path: str) -> dict[str, Any]:
 
 
 def test_a_dry_run_asks_nobody_and_foresees_a_second_run(jarvis: Jarvis, tree: Path) -> None:
-    with ModelServer(forever=judge) as server:
+    with ModelServer(forever=confirm) as server:
         set_models(jarvis, m=server)
         told = foretold(jarvis, "src")
         assert server.requests == []

@@ -331,6 +331,23 @@ def test_nobody_waits_for_what_is_paused_or_abandoned(store: Store, clock: FakeC
     assert requests.wait(store, paused, None, Watch(clock).waiting()) == run_now(store, paused)
 
 
+def test_a_run_that_ends_while_it_is_shown_is_not_taken_for_abandoned(store: Store, clock: FakeClock) -> None:
+    run_id = add_run(store)
+    enrol(store, run_id)
+    watch = Watch(clock)
+
+    def show_slowly(run: Run, _: object) -> None:
+        if not run.ended:
+            run_to_its_end(store, run_id)
+            with store.write() as session:
+                workers.leave(session, run_id)
+
+    ended = requests.wait(store, run_id, None, replace(watch.waiting(), show=show_slowly))
+
+    assert ended == run_now(store, run_id)
+    assert ended.state == "done"
+
+
 def test_what_a_run_found_goes_with_it(store: Store) -> None:
     run_id, other = add_planned_run(store, scans=1), add_planned_run(store, scans=1)
     for one in (run_id, other):

@@ -191,6 +191,21 @@ def test_what_several_files_do_through_the_same_function_is_verified_once_for_ea
     assert server.requests == []
 
 
+def test_a_batch_that_a_model_could_not_cluster_is_asked_about_again_in_the_next_run(
+    pipeline: Pipeline, server: ModelServer, tmp_path: Path
+) -> None:
+    root, well = tree(tmp_path, {"mixed.c": MIXED}), server.forever
+    server.forever = says("I am sorry.")
+    first = cluster(pipeline, root)
+    server.forever = well
+    second = cluster(pipeline, root)
+    asked = len(server.requests)
+    third = cluster(pipeline, root)
+
+    assert [len(clusters_of(pipeline, run)) for run in (first, second, third)] == [2, 1, 1]
+    assert len(server.requests) == asked
+
+
 def test_a_conversation_that_was_lost_is_gone_on_with(pipeline: Pipeline, server: ModelServer, tmp_path: Path) -> None:
     run = pipeline.start(tree(tmp_path, {"mixed.c": MIXED}), kind=verifying.KIND, agent=AgentTask("", "m", Limits()))
     pipeline.go_on(run, until="cluster")

@@ -108,7 +108,7 @@ def test_a_run_with_a_failed_job_is_incomplete(store: Store, clock: FakeClock) -
     fail(store, clock, run, "scan")
 
     assert run_to_its_end(store, run).state == "incomplete"
-    assert run_now(store, run).reason == "1 jobs failed, 0 files or directories were not checked"
+    assert run_now(store, run).reason == "1 job failed"
 
 
 def test_a_run_with_a_file_that_was_not_checked_is_incomplete(store: Store) -> None:
@@ -117,13 +117,15 @@ def test_a_run_with_a_file_that_was_not_checked_is_incomplete(store: Store) -> N
     with store.write() as session:
         jobs.commit_many(session, [Finished(job, Commit(not_checked=((b"a.c", "damaged"),)))])
 
-    assert run_to_its_end(store, run).state == "incomplete"
+    ended = run_to_its_end(store, run)
+    assert (ended.state, ended.reason) == ("incomplete", "1 file or directory was not checked")
 
 
 def test_a_run_over_a_tree_that_could_not_be_read_whole_is_incomplete(store: Store) -> None:
     run = add_run(store, snapshot=SnapshotFacts("2" * 64, files=1, bytes=1, not_checked=3))
 
-    assert run_to_its_end(store, run).state == "incomplete"
+    ended = run_to_its_end(store, run)
+    assert (ended.state, ended.reason) == ("incomplete", "3 files or directories were not checked")
 
 
 def test_a_run_that_cannot_be_planned_fails_with_the_reason(store: Store, clock: FakeClock) -> None:

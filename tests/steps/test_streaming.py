@@ -182,7 +182,18 @@ def test_a_run_with_a_cluster_that_failed_goes_on_and_is_incomplete(store: Store
     verify(store, run)
 
     assert end(store, run) == "incomplete"
-    assert run_now(store, run).reason == "1 jobs failed, 0 files or directories were not checked"
+    assert run_now(store, run).reason == "1 job failed"
+
+
+def test_a_run_says_how_many_candidates_are_undecided_and_of_nothing_that_is_not(store: Store) -> None:
+    run = add_run(store, 1)
+    cluster(store, run, 1)
+    job = take(store, run, "verify")
+    finish(store, job, Commit(not_checked=((b"a.c", "candidate 1 in line 1 is undecided: inconclusive"),)))
+    tick(store, run)
+
+    assert end(store, run) == "incomplete"
+    assert run_now(store, run).reason == "1 candidate is undecided"
 
 
 def retry(store: Store, run: str) -> int:

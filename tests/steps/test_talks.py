@@ -122,6 +122,25 @@ def test_a_conversation_that_is_taken_up_asks_only_what_is_not_recorded(
     assert len(server.requests) == 3
 
 
+def test_answers_that_could_not_be_used_are_forgotten_and_those_before_a_limit_are_not(
+    store: Store, open_talks: Open, blobs: DirectoryBlobs, snapshot: str
+) -> None:
+    unknown = calls("no_such_tool")
+    with ModelServer(LOOKS, *[unknown] * 3, LOOKS, ENDS) as server:
+        shared = open_talks(server)
+        jobs = [talking(store) for _ in range(4)]
+        limits: list[dict[str, int]] = [{}, {"tokens": 100}, {}, {}]
+        commits = [
+            asyncio.run(converse(work(store, job, snapshot, **limit), blobs, shared))
+            for job, limit in zip(jobs, limits, strict=True)
+        ]
+
+    stops = [json.dumps(said(commit)["stopped"]) for commit in commits]
+    assert ["malformed" in stops[0], "tokens" in stops[1], *stops[2:]] == [True, True, "null", "null"]
+    assert len(server.requests) == 6
+    assert kinds(store, jobs[0]) == ["start", "answer", "result", *["answer"] * 3]
+
+
 @pytest.mark.parametrize(
     "hostile",
     [

@@ -18,7 +18,7 @@ from jarvis_workers.store import candidates, talks
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import ANSWER
 from jarvis_workers.store.values import Claimed, Commit
-from tests.agents.server import FAULTS, ModelServer, Step, calls
+from tests.agents.server import FAULTS, ModelServer, Step, calls, says
 from tests.sec.slicing import FILES
 from tests.sec.verifying import RISK, SAFE
 from tests.steps.pipeline import Pipeline
@@ -137,6 +137,26 @@ def test_a_model_that_does_not_answer_leaves_each_candidate_undecided_by_name(pl
     ((path, reason),) = commit.not_checked
     assert path == b"src/a.c"
     assert f"candidate {verdict.gid} in line 8 is undecided: refused" in reason
+
+
+def test_answers_that_decide_nothing_are_not_used_again_and_stay_in_the_transcript(place: Place) -> None:
+    work = place.work(place.scan())
+    bad, _ = asked(place, work, *[says("I am sorry.")] * 3)
+    good, requests = asked(place, place.work(place.scan()), READS, FINDS)
+
+    assert (bad.verdicts[0].status, good.verdicts[0].status) == ("undecided", "confirmed")
+    assert (bad.verdicts[0].reason or "").startswith("inconclusive: ")
+    assert len(requests) == 2
+    assert asked(place, place.work(place.scan()))[0].verdicts == good.verdicts
+    with place.pipeline.store.read() as session:
+        assert len(talks.lines(session, work.job.id)) == len(("start", *["answer"] * 3))
+
+
+def test_what_was_answered_before_the_model_went_away_is_used_again(place: Place) -> None:
+    asked(place, place.work(place.scan()), READS, FAULTS["401"])
+    good, requests = asked(place, place.work(place.scan()), FINDS)
+
+    assert (good.verdicts[0].status, len(requests)) == ("confirmed", 1)
 
 
 def test_options_of_the_run_say_how_often_and_in_which_language_is_asked(place: Place) -> None:

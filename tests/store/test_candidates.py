@@ -59,6 +59,17 @@ def test_as_many_as_a_hostile_file_makes_come_back_as_they_went(store: Store) ->
     assert found[0][1] == Found(**candidate(Hit(*spots[0][1:6]), "a.c").model_dump())
 
 
+def test_some_are_found_by_more_gids_than_a_statement_takes(store: Store) -> None:
+    run = add_planned_run(store, 1)
+    spots = [Spot(b"a.c", "unsafe_api", line, 0.8, "x") for line in range(1, 1_202)]
+    commit(store, claim(store, run)[0], *spots)
+    with store.write() as session:
+        candidates.number(session, run)
+        found = candidates.of_gids(session, run, range(70_000))
+
+    assert [(gid, one.line) for gid, one in found] == [(line, line) for line in range(1, 1_202)]
+
+
 def test_numbering_again_gives_the_same_numbers(store: Store) -> None:
     run = add_planned_run(store, 1)
     commit(store, claim(store, run)[0], *SPOTS)

@@ -10,6 +10,8 @@ SECOND = NewCluster(b"b.c", 1, "it is checked", (4,))
 SURE = NewVerdict(4, "confirmed", True, "always", "main -> f", "a crash", "check it", "[1]", None, '["ls"]')
 UNSURE = NewVerdict(11, "undecided", None, "", "", "", "", "[]", "no answer came", "[]")
 
+MOST = 70_000
+
 
 def save(store: Store, job: Claimed, **done: tuple[object, ...]) -> bool:
     with store.write() as session:
@@ -33,6 +35,14 @@ def test_verdicts_come_back_by_gid(store: Store) -> None:
     save(store, two, verdicts=(SURE,))
     with store.read() as session:
         assert list(verdicts.read(session, run)) == [SURE, UNSURE]
+
+
+def test_some_are_found_by_more_gids_than_a_statement_takes(store: Store) -> None:
+    run = add_planned_run(store, 1)
+    save(store, claim(store, run)[0], verdicts=(UNSURE, SURE, SURE._replace(gid=MOST)))
+    with store.read() as session:
+        assert verdicts.of_gids(session, run, range(MOST + 1)) == [SURE, UNSURE, SURE._replace(gid=MOST)]
+        assert verdicts.of_gids(session, run, []) == []
 
 
 def test_what_no_database_holds_is_written_out(store: Store) -> None:

@@ -8,9 +8,10 @@ import pytest
 from jarvis_workers.errors import StoreError
 from jarvis_workers.store import jobs, runs, talks
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.talks import Answer, Item, Line, ModelCall, Total
+from jarvis_workers.store.talks import Answer, Forgotten, Item, Line, ModelCall, Total
 from jarvis_workers.store.values import Claimed, Commit, Finished
 from tests.store.arrange import taken_up, talking
+from tests.store.clocks import FakeClock
 
 CALL = ModelCall("", 0, "m", prompt=100, cached=40, completion=20, cost=0.25, seconds=1.5, tries=1)
 
@@ -119,6 +120,28 @@ def test_the_first_answer_to_a_request_stays(store: Store) -> None:
         assert [talks.answer(session, key * 64) for key in "abc"] == ["first", "other", None]
 
 
+def test_an_answer_that_is_forgotten_may_come_anew(store: Store) -> None:
+    keep(store, Answer("a" * 64, "first"), Answer("b" * 64, "other"))
+    keep(store, Answer("c" * 64, "at once"), Forgotten("a" * 64), Forgotten("c" * 64), Forgotten("d" * 64))
+    with store.read() as session:
+        assert [talks.answer(session, key * 64) for key in "abc"] == [None, "other", None]
+    keep(store, Answer("a" * 64, "second"))
+
+    with store.read() as session:
+        assert talks.answer(session, "a" * 64) == "second"
+
+
+def test_answers_are_forgotten_by_their_age(store_url: str, open_stores: Callable[..., Store]) -> None:
+    clock = FakeClock()
+    store = open_stores(store_url, clock=clock)
+    keep(store, Answer("a" * 64, "old"))
+    clock.advance(100)
+    keep(store, Answer("b" * 64, "new"))
+    with store.write() as session:
+        assert [talks.forget_answers(session, seconds) for seconds in (200, 50, 50)] == [0, 1, 0]
+        assert [talks.answer(session, key * 64) for key in "ab"] == [None, "new"]
+
+
 def test_two_processes_that_keep_the_same_answer_at_once_do_not_hurt_each_other(
     store_url: str, open_stores: Callable[..., Store]
 ) -> None:
@@ -171,6 +194,7 @@ def test_what_belongs_to_jobs_that_are_gone_can_be_left_out(store: Store) -> Non
     gone, there = talking(store), talking(store)
     remove(store, gone)
     items = [Line(gone.id, 1, 0, b"gone"), Line(there.id, 1, 0, b"there"), Answer("a" * 64, "kept")]
+    items.append(Forgotten("b" * 64))
     items.append(CALL._replace(run_id=gone.run_id, job_id=gone.id))
 
     with pytest.raises(StoreError):
@@ -179,7 +203,7 @@ def test_what_belongs_to_jobs_that_are_gone_can_be_left_out(store: Store) -> Non
         left = talks.of_jobs_that_are_there(session, items)
         talks.keep(session, left)
 
-    assert left == items[1:3]
+    assert left == items[1:4]
     assert known(store, there) == [b"there"]
 
 
