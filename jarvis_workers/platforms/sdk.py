@@ -3,7 +3,7 @@
 It is imported when the first client is made, in the process that uses it.  There is one client a process and address,
 since each costs 56 ms and 0.8 MB; keys and time limits are options of a request.  Its own retries are off: whether to
 try again is decided in one place.  Answers are read as bytes, and where many ask at once requests are written as bytes,
-which spares every process the building of its models.
+which spares every process the building of its models.  A key that a server repeats goes no further than this module.
 """
 
 import asyncio
@@ -19,6 +19,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from jarvis_workers.platforms.wire import Refused, Unreachable, seconds_to_wait
+from jarvis_workers.redact import redact_said, without
 
 PATH = "/chat/completions"
 CONNECT_SECONDS = 10.0
@@ -79,11 +80,11 @@ class Sdk:
         try:
             # read as it comes, so that it can be left in the middle
             with closing(self._blocking().post(self._url, cast_to=http.Response, stream=True, **how)) as answer:
-                return b"".join(_until(deadline, answer.iter_bytes()))
+                return self._cleared(b"".join(_until(deadline, answer.iter_bytes())))
         except openai.OpenAIError as error:
-            raise _ours(error) from error
+            raise self._ours(error) from None
         except http.HTTPError as error:
-            raise Unreachable(f"the answer was cut: {error}") from error
+            raise Unreachable(redact_said(f"the answer was cut: {error}", self._key)[:SAID]) from None
 
     async def send_async(self, body: bytes, seconds: float) -> bytes:
         openai, http = _libraries()
@@ -91,9 +92,9 @@ class Sdk:
             async with asyncio.timeout(seconds):
                 client = await self._clients.of_loop(self.base_url, self._most)
                 answer = await client.post(self._url, cast_to=http.Response, **self._how(body, seconds))
-            return bytes(answer.content)
+            return self._cleared(answer.content)
         except openai.OpenAIError as error:
-            raise _ours(error) from error
+            raise self._ours(error) from None
         except TimeoutError as error:
             raise Unreachable(f"no answer within {seconds:.3g} s") from error
 
@@ -101,11 +102,11 @@ class Sdk:
         openai, http = _libraries()
         try:
             with self._blocking().post(self._url, cast_to=object, stream=True, **self._how(body, seconds)) as pieces:
-                yield from _until(time.monotonic() + seconds, pieces)
+                yield from map(self._cleared_piece, _until(time.monotonic() + seconds, pieces))
         except openai.OpenAIError as error:
-            raise _ours(error) from error
+            raise self._ours(error) from None
         except (http.HTTPError, json.JSONDecodeError) as error:
-            raise Unreachable(f"the answer was cut: {error}") from error
+            raise Unreachable(redact_said(f"the answer was cut: {error}", self._key)[:SAID]) from None
 
     def _how(self, body: bytes, seconds: float) -> dict[str, Any]:
         """Return what is sent, by whom, and in what time."""
@@ -115,6 +116,25 @@ class Sdk:
 
     def _blocking(self) -> Any:
         return self._clients.blocking(self.base_url, self._most)
+
+    def _cleared(self, body: bytes) -> bytes:
+        """Return an answer without the key."""
+        if self._key.encode() not in body:
+            return body
+        return without(body.decode("utf-8", "surrogateescape"), self._key).encode("utf-8", "surrogateescape")
+
+    def _cleared_piece(self, piece: Any) -> Any:
+        return json.loads(self._cleared(json.dumps(piece).encode())) if self._key in str(piece) else piece
+
+    def _ours(self, error: Any) -> Refused | Unreachable:
+        """Return the error that others know; whoever sees it sees no key, not even by what it came from."""
+        status = getattr(error, "status_code", None)
+        if status is None:
+            # the library calls every lost connection "timed out": its cause knows better
+            says = str(error.__cause__ or "") or f"{type(error).__name__}: {error}"
+            return Unreachable(redact_said(says, self._key)[:SAID])
+        headers = error.response.headers
+        return Refused(status, redact_said(str(error), self._key)[:SAID], seconds_to_wait(headers))
 
 
 def _make(base_url: str, most: int, kinds: tuple[str, str]) -> Any:
@@ -145,12 +165,3 @@ def _until(deadline: float, pieces: Iterable[T]) -> Iterator[T]:
         yield piece
         if time.monotonic() > deadline:
             raise Unreachable("the answer did not come to its end in time")
-
-
-def _ours(error: Any) -> Refused | Unreachable:
-    status = getattr(error, "status_code", None)
-    if status is None:
-        # the library calls every lost connection "timed out": its cause knows better
-        return Unreachable(str(error.__cause__ or "") or f"{type(error).__name__}: {error}")
-    headers = error.response.headers
-    return Refused(status, str(error)[:SAID], seconds_to_wait(headers))
