@@ -14,7 +14,7 @@ import os
 import threading
 import time
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import aclosing, closing
 from functools import cache
 from typing import Any, TypeVar
 
@@ -24,6 +24,8 @@ from jarvis_workers.redact import redact_said, without
 PATH = "/chat/completions"
 CONNECT_SECONDS = 10.0
 SAID = 300
+MOST_BYTES = 16 << 20
+TOO_LARGE = f"the answer is larger than {MOST_BYTES >> 20} MB"
 
 Place = tuple[str, int]
 LoopPlace = tuple[asyncio.AbstractEventLoop, str, int]
@@ -76,23 +78,31 @@ class Sdk:
 
     def send(self, body: bytes, seconds: float) -> bytes:
         openai, http = _libraries()
-        deadline, how = time.monotonic() + seconds, self._how(body, seconds)
+        deadline, how, found = time.monotonic() + seconds, self._how(body, seconds), _Answer()
         try:
             # read as it comes, so that it can be left in the middle
             with closing(self._blocking().post(self._url, cast_to=http.Response, stream=True, **how)) as answer:
-                return self._cleared(b"".join(_until(deadline, answer.iter_bytes())))
+                for piece in _until(deadline, answer.iter_bytes()):
+                    found.add(piece)
+            return self._cleared(found.whole)
         except openai.OpenAIError as error:
             raise self._ours(error) from None
         except http.HTTPError as error:
-            raise Unreachable(redact_said(f"the answer was cut: {error}", self._key)[:SAID]) from None
+            raise self._cut(error) from None
 
     async def send_async(self, body: bytes, seconds: float) -> bytes:
         openai, http = _libraries()
+        found = _Answer()
         try:
             async with asyncio.timeout(seconds):
                 client = await self._clients.of_loop(self.base_url, self._most)
-                answer = await client.post(self._url, cast_to=http.Response, **self._how(body, seconds))
-            return self._cleared(answer.content)
+                how = self._how(body, seconds)
+                async with aclosing(await client.post(self._url, cast_to=http.Response, stream=True, **how)) as answer:
+                    async for piece in answer.aiter_bytes():
+                        found.add(piece)
+            return self._cleared(found.whole)
+        except http.HTTPError as error:
+            raise self._cut(error) from None
         except openai.OpenAIError as error:
             raise self._ours(error) from None
         except TimeoutError as error:
@@ -106,7 +116,7 @@ class Sdk:
         except openai.OpenAIError as error:
             raise self._ours(error) from None
         except (http.HTTPError, json.JSONDecodeError) as error:
-            raise Unreachable(redact_said(f"the answer was cut: {error}", self._key)[:SAID]) from None
+            raise self._cut(error) from None
 
     def _how(self, body: bytes, seconds: float) -> dict[str, Any]:
         """Return what is sent, by whom, and in what time."""
@@ -126,6 +136,9 @@ class Sdk:
     def _cleared_piece(self, piece: Any) -> Any:
         return json.loads(self._cleared(json.dumps(piece).encode())) if self._key in str(piece) else piece
 
+    def _cut(self, error: Exception) -> Unreachable:
+        return Unreachable(redact_said(f"the answer was cut: {error}", self._key)[:SAID])
+
     def _ours(self, error: Any) -> Refused | Unreachable:
         """Return the error that others know; whoever sees it sees no key, not even by what it came from."""
         status = getattr(error, "status_code", None)
@@ -135,6 +148,24 @@ class Sdk:
             return Unreachable(redact_said(says, self._key)[:SAID])
         headers = error.response.headers
         return Refused(status, redact_said(str(error), self._key)[:SAID], seconds_to_wait(headers))
+
+
+class _Answer:
+    """An answer as it comes, while it is no larger than any that is wanted."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def add(self, piece: bytes) -> None:
+        self._pieces.append(piece)
+        self._size += len(piece)
+        if self._size > MOST_BYTES:
+            raise Unreachable(TOO_LARGE)
+
+    @property
+    def whole(self) -> bytes:
+        return b"".join(self._pieces)
 
 
 def _make(base_url: str, most: int, kinds: tuple[str, str]) -> Any:

@@ -137,6 +137,17 @@ def test_time_runs_out_while_the_server_takes_its_own(clients: Clients) -> None:
             asyncio.run(platform.ask_async(Request((Message("user", "x"),), seconds=0.2)))
 
 
+def test_an_answer_that_does_not_end_is_left(clients: Clients) -> None:
+    huge = says("x" * (17 << 20))
+    with ModelServer(huge, huge, says("after")) as server:
+        wire = sdk(clients, server)
+        with pytest.raises(Unreachable, match="larger than 16 MB"):
+            wire.send(BODY, 30)
+        with pytest.raises(Unreachable, match="larger than 16 MB"):
+            asyncio.run(wire.send_async(BODY, 30))
+        assert decode(wire.send(BODY, 5)).content == "after"
+
+
 SECRET = "my/very+own=key"
 
 
