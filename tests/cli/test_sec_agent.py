@@ -300,5 +300,28 @@ def test_a_budget_stops_the_judging_and_more_goes_on(jarvis: Jarvis, tree: Path)
     assert len(server.requests) == whole["run"]["model"]["calls"]
 
 
+def test_a_dry_run_leaves_no_run(jarvis: Jarvis, tree: Path) -> None:
+    with ModelServer(forever=judge) as server:
+        set_models(jarvis, m=server)
+        assert jarvis("sec", "fast", "-p", "src/f0.c", "-q").code == 0
+        before = jarvis("runs", "list", "--json").out
+        foretold(jarvis, "src")
+
+    assert jarvis("runs", "list", "--json").out == before
+
+
+@pytest.mark.parametrize(
+    "more",
+    [("-o", "r.md"), ("--format", "json"), ("--fail-on", "low"), ("--budget", "5usd"), ("--detach",)],
+    ids=lambda more: more[0],
+)
+def test_a_dry_run_takes_nothing_that_belongs_to_a_report(jarvis: Jarvis, tree: Path, more: tuple[str, ...]) -> None:
+    where = ("--where", "cluster") if more == ("--detach",) else ()
+    ended = jarvis("sec", "agent", "-p", "src", "--dry-run", *more, *where)
+
+    assert ended.code == 2
+    assert ended.line.startswith(f"jarvis: {more[0]} does not go with --dry-run")
+
+
 def test_json_without_a_dry_run_is_refused(jarvis: Jarvis, tree: Path) -> None:
     assert "--json is for --dry-run" in jarvis("sec", "agent", "-p", "src", "--json").line
