@@ -323,5 +323,15 @@ def test_a_dry_run_takes_nothing_that_belongs_to_a_report(jarvis: Jarvis, tree: 
     assert ended.line.startswith(f"jarvis: {more[0]} does not go with --dry-run")
 
 
+def test_dollars_need_prices_of_the_second_group_too(jarvis: Jarvis, tree: Path) -> None:
+    group = {"model": "m", "base_url": "http://127.0.0.1:9/v1", "profile": "openai"}
+    priced = group | {"prices": {"input": 1, "output": 2}}
+    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"a": priced, "b": group}, "model_group": "a"}))
+    ended = jarvis("sec", "agent", "-p", "src", "--votes", "2", "--second-group", "b", "--budget", "5usd")
+
+    assert ended.code == 2
+    assert '--budget: the model group "b" has no prices' in ended.line
+
+
 def test_json_without_a_dry_run_is_refused(jarvis: Jarvis, tree: Path) -> None:
     assert "--json is for --dry-run" in jarvis("sec", "agent", "-p", "src", "--json").line
