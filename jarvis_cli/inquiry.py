@@ -14,6 +14,7 @@ from jarvis_workers.service import desk
 from jarvis_workers.service.estimate import Plan
 from jarvis_workers.service.estimate import estimate as estimated
 from jarvis_workers.service.models import model_facts, model_name, models_are_set
+from jarvis_workers.service.runs import remove_runs
 from jarvis_workers.service.submit import Inquiry
 from jarvis_workers.settings import Settings
 
@@ -47,7 +48,7 @@ def inquire(settings: Settings, wanted: Wanted, asked: Asked, report: Delivery, 
 
 
 def foresee(settings: Settings, wanted: Wanted, asked: Asked, *, as_json: bool, quiet: bool) -> int:
-    """Scan here, and say what judging would take; no model is asked."""
+    """Scan here, and say what judging would take; no model is asked, and no run is left."""
     inquiry = _inquiry(settings, asked, wanted)
     group = model_facts(settings)[inquiry.model_group]
     plan = Plan(
@@ -64,7 +65,11 @@ def foresee(settings: Settings, wanted: Wanted, asked: Asked, *, as_json: bool, 
         run = scan_here(settings, store, wanted, screen)
         if run.state not in ("done", "incomplete"):
             raise UsageError(f"run {run.id} is {run.state}: nothing can be said of what it has not scanned")
-        found = estimated(store, desk.blobs_of(settings), run, plan, unpacked=settings.data_dir / "cache" / "sources")
+        try:
+            unpacked = settings.data_dir / "cache" / "sources"
+            found = estimated(store, desk.blobs_of(settings), run, plan, unpacked=unpacked)
+        finally:
+            remove_runs(store, [run.id])
     typer.echo(estimate.as_json(found) if as_json else "\n".join(estimate.as_table(found)))
     return exits.DONE if run.state == "done" else exits.INCOMPLETE
 

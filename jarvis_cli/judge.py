@@ -136,9 +136,13 @@ def sit_down(place: Place, *, everything: bool) -> int:
         return card(issue, excerpts.at(wanted.place), twins=lines, said=wanted.said, place=number)
 
     said: dict[str, Judgement] = {}
-    for judgement in _converse(sit(findings, known), draw):
-        judging.judge(place.store, [judgement])
-        said[judgement.fingerprint] = judgement
+    try:
+        for judgement in _converse(sit(findings, known), draw):
+            judging.judge(place.store, [judgement])
+            said[judgement.fingerprint] = judgement
+    except KeyboardInterrupt:
+        typer.echo(f"\n{_summed(place.run, said, len(findings))}", err=True)
+        raise
     return _done(_summed(place.run, said, len(findings)))
 
 

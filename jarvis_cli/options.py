@@ -23,7 +23,9 @@ Budget = Annotated[
 ]
 Lang = Annotated[
     Spoken | None,
-    typer.Option("--lang", help="The language of rules, reports and verdicts; by default that of the locale."),
+    typer.Option(
+        "--lang", help="The language of rules, of the report and of what the model writes; else the locale's."
+    ),
 ]
 Where = Annotated[str | None, typer.Option(metavar="PLACE", help="local or cluster.")]
 Detach = Annotated[bool, typer.Option("--detach", help="Submit and return; on a cluster only.")]

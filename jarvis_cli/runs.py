@@ -198,14 +198,16 @@ def retry(
     output: Output = None,
     form: Form = None,
     fail_on: FailOn = None,
+    budget: Budget = None,
     quiet: Quiet = False,
 ) -> int:
     """Do the failed jobs of an ended run again, and only those; then report."""
+    asked, more = delivery(output, form, fail_on, None), read_asked(budget)
 
     def take_up(_: Settings, store: Store, chosen: Run, executor: str) -> None:
-        runs.retry(store, chosen, executor)
+        runs.retry(store, chosen, executor, budget=more)
 
-    return _go_on(run, delivery(output, form, fail_on, None), quiet, take_up)
+    return _go_on(run, asked, quiet, take_up)
 
 
 def _go_on(run: str, asked: Delivery, quiet: bool, take_up: Callable[[Settings, Store, Run, str], None]) -> int:

@@ -151,7 +151,7 @@ def _request(settings: Settings, source: Source, wanted: Wanted, executor: str) 
     return replace(
         desk.request_for(settings, source, "sec.agent" if wanted.inquiry else "sec.fast", executor),
         agent=wanted.inquiry,
-        budget=budget_of(settings, wanted.inquiry.model_group) if wanted.inquiry else None,
+        budget=budget_of(settings, *wanted.inquiry.model_groups) if wanted.inquiry else None,
         remark=wanted.remark,
         selection=desk.selection_of(settings, *wanted.globs),
         rules=wanted.rules,

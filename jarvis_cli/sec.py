@@ -125,10 +125,19 @@ def agent(
 
     agents = inquiry.Asked(group, second_group, cluster_limit, max_findings, votes, second_look, canary)
     if dry_run:
+        _check_dry(options, budget)
         return inquiry.foresee(settings, wanted, agents, as_json=as_json, quiet=options.quiet)
     if as_json:
         raise UsageError("--json is for --dry-run; a report as JSON: --format json")
     return inquiry.inquire(settings, wanted, agents, asked, detach=options.detach, quiet=options.quiet)
+
+
+def _check_dry(options: ScanOptions, budget: str | None) -> None:
+    """Refuse what is of a report or a run: a dry run leaves neither."""
+    asked = {"-o": options.output, "--format": options.form, "--fail-on": options.fail_on, "--budget": budget}
+    given = [name for name, value in asked.items() if value is not None] + ["--detach"] * options.detach
+    if given:
+        raise UsageError(f"{given[0]} does not go with --dry-run, which writes no report and leaves no run")
 
 
 def _read(

@@ -13,7 +13,7 @@ from jarvis_workers.service.sifting import Issue, judgement
 __all__ = ["KEYS", "Ask", "Keep", "Show", "sit"]
 
 KEYS = "t true   f false   s skip   b back   q quit"
-QUIT = ("q", "\x03", "\x04", "")
+QUIT = ("q", "\x04", "")
 SKIP = ("s", " ", "\r", "\n")
 
 

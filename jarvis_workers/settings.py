@@ -39,8 +39,20 @@ READ_ELSEWHERE = frozenset({"JARVIS_DEBUG", "JARVIS_GIT_TOKEN"})
 DEFAULT = "default"
 TICK_SHARE = 1 / 3
 FLAG = "command line"
+NUMBER_BITS = 1_000
+# YAML counts 1:00:00 to the base of 60, in a time that grows with the square of the length.
+NUMBER_CHARACTERS = 100
+NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 
-short = Repr()
+
+class Short(Repr):
+    """Shows any value in short; Python refuses to write out a number of thousands of digits."""
+
+    def repr_int(self, x: int, level: int) -> str:
+        return super().repr_int(x, level) if x.bit_length() < NUMBER_BITS else "a number of too many digits"
+
+
+short = Short()
 short.maxstring = short.maxother = 60
 
 
@@ -371,11 +383,21 @@ def _read_yaml(path: Path) -> Mapping[Any, object]:
 
 
 class UniqueKeys(yaml.SafeLoader):
-    """Refuses a key that stands twice, where YAML would keep the last."""
+    """Refuses a key that stands twice, where YAML would keep the last, and what is not what its tag says."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        if node.tag in NUMBERS and len(node.value) > NUMBER_CHARACTERS:
+            raise yaml.MarkedYAMLError(problem="a number of too many digits", problem_mark=node.start_mark)
+        try:
+            return super().construct_object(node, deep)
+        except (AttributeError, LookupError, TypeError, ArithmeticError, ValueError) as error:
+            says = f"cannot be read as {node.tag.rpartition(':')[2]}"
+            says += f": {short.repr(node.value)}" if isinstance(node, yaml.ScalarNode) else ""
+            raise yaml.MarkedYAMLError(problem=says, problem_mark=node.start_mark) from error
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen = set()
-        for key, _ in node.value:
+        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
             if not isinstance(key, yaml.ScalarNode):
                 continue
             if key.value in seen:
@@ -389,7 +411,7 @@ def _read_toml(path: Path) -> Mapping[str, object]:
         return {}
     try:
         tool = tomllib.loads(_read(path, TOML_FILE)).get("tool", {})
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise SettingsError(f"{TOML_FILE}: {error}") from error
     found = tool.get("jarvis", {}) if isinstance(tool, dict) else {}
     if not isinstance(found, dict):

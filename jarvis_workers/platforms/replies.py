@@ -10,9 +10,10 @@ from typing import Any
 
 from jarvis_workers.errors import BrokenAnswer
 from jarvis_workers.platforms.words import Hear, Reply, ToolCall, Usage
+from jarvis_workers.redact import redact_said
 
 THOUGHTS = ("reasoning_content", "reasoning")
-QUOTED = 120
+QUOTED, LOOKED_AT = 120, 8_192
 MOST_TOKENS = 1_000_000_000
 
 
@@ -157,5 +158,5 @@ def _optional(found: object) -> str | None:
 
 
 def _quote(found: object) -> str:
-    text = found.decode("utf-8", "replace") if isinstance(found, bytes) else str(found)
-    return repr(text[:QUOTED])
+    text = found[:LOOKED_AT].decode("utf-8", "replace") if isinstance(found, bytes) else str(found)[:LOOKED_AT]
+    return repr(redact_said(text)[:QUOTED])

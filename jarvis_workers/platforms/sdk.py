@@ -3,7 +3,7 @@
 It is imported when the first client is made, in the process that uses it.  There is one client a process and address,
 since each costs 56 ms and 0.8 MB; keys and time limits are options of a request.  Its own retries are off: whether to
 try again is decided in one place.  Answers are read as bytes, and where many ask at once requests are written as bytes,
-which spares every process the building of its models.
+which spares every process the building of its models.  A key that a server repeats goes no further than this module.
 """
 
 import asyncio
@@ -14,15 +14,18 @@ import os
 import threading
 import time
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import aclosing, closing
 from functools import cache
 from typing import Any, TypeVar
 
 from jarvis_workers.platforms.wire import Refused, Unreachable, seconds_to_wait
+from jarvis_workers.redact import redact_said, without
 
 PATH = "/chat/completions"
 CONNECT_SECONDS = 10.0
 SAID = 300
+MOST_BYTES = 16 << 20
+TOO_LARGE = f"the answer is larger than {MOST_BYTES >> 20} MB"
 
 Place = tuple[str, int]
 LoopPlace = tuple[asyncio.AbstractEventLoop, str, int]
@@ -75,25 +78,33 @@ class Sdk:
 
     def send(self, body: bytes, seconds: float) -> bytes:
         openai, http = _libraries()
-        deadline, how = time.monotonic() + seconds, self._how(body, seconds)
+        deadline, how, found = time.monotonic() + seconds, self._how(body, seconds), _Answer()
         try:
             # read as it comes, so that it can be left in the middle
             with closing(self._blocking().post(self._url, cast_to=http.Response, stream=True, **how)) as answer:
-                return b"".join(_until(deadline, answer.iter_bytes()))
+                for piece in _until(deadline, answer.iter_bytes()):
+                    found.add(piece)
+            return self._cleared(found.whole)
         except openai.OpenAIError as error:
-            raise _ours(error) from error
+            raise self._ours(error) from None
         except http.HTTPError as error:
-            raise Unreachable(f"the answer was cut: {error}") from error
+            raise self._cut(error) from None
 
     async def send_async(self, body: bytes, seconds: float) -> bytes:
         openai, http = _libraries()
+        found = _Answer()
         try:
             async with asyncio.timeout(seconds):
                 client = await self._clients.of_loop(self.base_url, self._most)
-                answer = await client.post(self._url, cast_to=http.Response, **self._how(body, seconds))
-            return bytes(answer.content)
+                how = self._how(body, seconds)
+                async with aclosing(await client.post(self._url, cast_to=http.Response, stream=True, **how)) as answer:
+                    async for piece in answer.aiter_bytes():
+                        found.add(piece)
+            return self._cleared(found.whole)
+        except http.HTTPError as error:
+            raise self._cut(error) from None
         except openai.OpenAIError as error:
-            raise _ours(error) from error
+            raise self._ours(error) from None
         except TimeoutError as error:
             raise Unreachable(f"no answer within {seconds:.3g} s") from error
 
@@ -101,11 +112,11 @@ class Sdk:
         openai, http = _libraries()
         try:
             with self._blocking().post(self._url, cast_to=object, stream=True, **self._how(body, seconds)) as pieces:
-                yield from _until(time.monotonic() + seconds, pieces)
+                yield from map(self._cleared_piece, _until(time.monotonic() + seconds, pieces))
         except openai.OpenAIError as error:
-            raise _ours(error) from error
+            raise self._ours(error) from None
         except (http.HTTPError, json.JSONDecodeError) as error:
-            raise Unreachable(f"the answer was cut: {error}") from error
+            raise self._cut(error) from None
 
     def _how(self, body: bytes, seconds: float) -> dict[str, Any]:
         """Return what is sent, by whom, and in what time."""
@@ -115,6 +126,46 @@ class Sdk:
 
     def _blocking(self) -> Any:
         return self._clients.blocking(self.base_url, self._most)
+
+    def _cleared(self, body: bytes) -> bytes:
+        """Return an answer without the key."""
+        if self._key.encode() not in body:
+            return body
+        return without(body.decode("utf-8", "surrogateescape"), self._key).encode("utf-8", "surrogateescape")
+
+    def _cleared_piece(self, piece: Any) -> Any:
+        return json.loads(self._cleared(json.dumps(piece).encode())) if self._key in str(piece) else piece
+
+    def _cut(self, error: Exception) -> Unreachable:
+        return Unreachable(redact_said(f"the answer was cut: {error}", self._key)[:SAID])
+
+    def _ours(self, error: Any) -> Refused | Unreachable:
+        """Return the error that others know; whoever sees it sees no key, not even by what it came from."""
+        status = getattr(error, "status_code", None)
+        if status is None:
+            # the library calls every lost connection "timed out": its cause knows better
+            says = str(error.__cause__ or "") or f"{type(error).__name__}: {error}"
+            return Unreachable(redact_said(says, self._key)[:SAID])
+        headers = error.response.headers
+        return Refused(status, redact_said(str(error), self._key)[:SAID], seconds_to_wait(headers))
+
+
+class _Answer:
+    """An answer as it comes, while it is no larger than any that is wanted."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def add(self, piece: bytes) -> None:
+        self._pieces.append(piece)
+        self._size += len(piece)
+        if self._size > MOST_BYTES:
+            raise Unreachable(TOO_LARGE)
+
+    @property
+    def whole(self) -> bytes:
+        return b"".join(self._pieces)
 
 
 def _make(base_url: str, most: int, kinds: tuple[str, str]) -> Any:
@@ -145,12 +196,3 @@ def _until(deadline: float, pieces: Iterable[T]) -> Iterator[T]:
         yield piece
         if time.monotonic() > deadline:
             raise Unreachable("the answer did not come to its end in time")
-
-
-def _ours(error: Any) -> Refused | Unreachable:
-    status = getattr(error, "status_code", None)
-    if status is None:
-        # the library calls every lost connection "timed out": its cause knows better
-        return Unreachable(str(error.__cause__ or "") or f"{type(error).__name__}: {error}")
-    headers = error.response.headers
-    return Refused(status, str(error)[:SAID], seconds_to_wait(headers))

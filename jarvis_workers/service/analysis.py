@@ -96,7 +96,7 @@ def _carry_out(settings: Settings, store: Store, path: str | Path, inquiry: Inqu
             request = replace(
                 desk.request_for(settings, source, kind, local.executor),
                 agent=inquiry,
-                budget=budget_of(settings, inquiry.model_group) if inquiry else None,
+                budget=budget_of(settings, *inquiry.model_groups) if inquiry else None,
                 limits=desk.file_limits_of(settings),
                 rules=choose(open_rulebook([Path(one).expanduser() for one in settings.rules.paths]), settings.rules),
             )

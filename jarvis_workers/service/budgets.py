@@ -14,21 +14,26 @@ from jarvis_workers.store.runs import Run
 __all__ = ["budget_of", "check_raised", "more_for", "read_asked", "told"]
 
 
-def budget_of(settings: Settings, model_group: str) -> Budget | None:
+def budget_of(settings: Settings, *model_groups: str | None) -> Budget | None:
     """Return the budget that settings give a new run; raises UsageError where money cannot be counted.
 
     On a cluster the workers know the prices, and what is set here may be of another model.
     """
     if settings.agent.budget is None:
         return None
-    budget, group = read_budget(settings.agent.budget), settings.models.get(model_group)
-    is_free = group is None or not (group.prices.input or group.prices.output)
-    if budget.unit == "usd" and is_free and settings.place == "local":
+    budget = read_budget(settings.agent.budget)
+    free = next((name for name in model_groups if name and not _has_prices(settings, name)), None)
+    if budget.unit == "usd" and free and settings.place == "local":
         raise UsageError(
-            f'--budget: the model group "{model_group}" has no prices, so that dollars cannot be counted;'
+            f'--budget: the model group "{free}" has no prices, so that dollars cannot be counted;'
             " set them in jarvis.yaml, or give a budget in tokens (200ktok) or time (30min)"
         )
     return budget
+
+
+def _has_prices(settings: Settings, name: str) -> bool:
+    group = settings.models.get(name)
+    return group is not None and bool(group.prices.input or group.prices.output)
 
 
 def read_asked(asked: str | None) -> Budget | None:
@@ -42,11 +47,12 @@ def read_asked(asked: str | None) -> Budget | None:
 def check_raised(store: Store, run: Run, budget: Budget | None) -> None:
     """Refuse to go on with a run that would be paused at once; raises UsageError."""
     with store.read() as session:
-        cap = budget or (budgets.find(session, run.id) if run.reason == REASON else None)
+        cap = budget or budgets.find(session, run.id)
         spent = budgets.spent(session, run.id, cap.unit) if cap else 0
-    if cap and (budget is None or spent >= cap.cap):
+    if cap and (spent >= cap.cap or (budget is None and run.reason == REASON)):
+        command = "retry" if run.ended else "resume"
         raise UsageError(
-            f"run {run.id} has taken {cap.says(spent)}; give it more: jarvis runs resume {run.id} --budget AMOUNT"
+            f"run {run.id} has taken {cap.says(spent)}; give it more: jarvis runs {command} {run.id} --budget AMOUNT"
         )
 
 

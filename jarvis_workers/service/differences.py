@@ -51,6 +51,8 @@ def _notes(which: str, run: Run, body: Body) -> Iterator[str]:
     if summary.get("not_listed"):
         listed = f"{len(body['issues']):,} findings of highest score"
         yield f"the {which} run lists only its {listed}: only they are compared"
+    if more := summary.get("dismissed_not_listed"):
+        yield f"the {which} run does not list {more:,} of its dismissed findings: they are not compared"
 
 
 def _looked(blobs: Blobs, run: Run) -> Looked:

@@ -99,13 +99,16 @@ def resume(store: Store, run: Run, executor: str, lease_seconds: float, *, budge
     return find_run(store, run.id)
 
 
-def retry(store: Store, run: Run, executor: str) -> int:
-    """Take up just what failed in an ended run; return how many jobs."""
+def retry(store: Store, run: Run, executor: str, *, budget: Budget | None = None) -> int:
+    """Take up just what failed in an ended run; return how many jobs. A budget is as in `resume`."""
     if not run.ended or run.state == "cancelled":
         raise UsageError(f"run {run.id} is {run.state}; only a run that is done, incomplete or failed can be retried")
+    check_raised(store, run, budget)
     with store.write() as session:
         _keep_still(session, run)
         again = runs.retry(session, run.id, executor)
+        if again and budget:
+            budgets.put(session, run.id, budget)
     if not again:
         raise UsageError(
             f"run {run.id}: no job failed; what was not checked is in its report, submit again to check it"

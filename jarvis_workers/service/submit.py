@@ -63,6 +63,11 @@ class Inquiry:
     canary: bool = False
 
     @property
+    def model_groups(self) -> tuple[str | None, ...]:
+        """All that may be asked."""
+        return (self.model_group, self.second_group)
+
+    @property
     def options(self) -> dict[str, Any]:
         names = ("model_group", "cluster_limit", "votes", "second_group", "second_look", "max_findings", "canary")
         chosen = {name: getattr(self, name) for name in names}

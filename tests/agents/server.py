@@ -91,6 +91,11 @@ def truncates(content: str = "so far and no") -> Step:
     return Step(content=content, finish="length")
 
 
+def repeats_headers(status: int) -> Step:
+    """Answer with an error that says what was sent."""
+    return Step(status=status, misbehaves="repeat")
+
+
 FAULTS: dict[str, Step] = {
     "latency": late(0.3, says("")),
     "401": fails(401),
@@ -237,6 +242,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.script.over.wait()
         if step.misbehaves in ("hang", "reset"):
             return self._cut()
+        if step.misbehaves == "repeat":
+            sent = self.headers["authorization"]
+            return self._send(step.status, json.dumps({"error": {"message": f"sent: {sent}"}}), step.headers)
         if step.status != 200:
             return self._send(step.status, json.dumps({"error": {"message": f"fault {step.status}"}}), step.headers)
         if streamed:

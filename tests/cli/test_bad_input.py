@@ -379,6 +379,28 @@ def test_a_wrong_setting_in_a_file_is_one_line(jarvis, file, text, says):
     assert ended.line.startswith(f"jarvis: {says}")
 
 
+@pytest.mark.parametrize("number", ["0x" + "f" * 50_000, "1" * 5_000])
+def test_a_number_of_too_many_digits_is_one_line(jarvis, number):
+    jarvis.tree("tree", {"a.c": COPY})
+    Path("pyproject.toml").write_text(f"[tool.jarvis]\nwhere = {number}\n")
+
+    ended = jarvis("sec", "fast", "-p", "tree")
+
+    assert ended.code == 2
+    assert "pyproject.toml" in ended.line
+    assert len(ended.line) < 300
+
+
+@pytest.mark.parametrize("text", ["rules: [!!bool x]", "rules: [!!timestamp x]", "[1" + ":00" * 3_000 + "]"])
+def test_a_rule_file_of_the_tree_that_is_no_yaml_is_one_line(jarvis, text):
+    jarvis.tree("tree", {"a.c": COPY, ".jarvis/rules/own.yaml": text})
+
+    ended = jarvis("sec", "fast", "-p", "tree", "--project-rules")
+
+    assert ended.code == 2
+    assert "own.yaml:1: " in ended.line
+
+
 @pytest.mark.parametrize(
     ("variable", "value", "says"),
     [

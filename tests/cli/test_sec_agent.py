@@ -322,5 +322,38 @@ def test_a_budget_stops_the_judging_and_more_goes_on(jarvis: Jarvis, tree: Path)
     assert len(server.requests) == whole["run"]["model"]["calls"]
 
 
+def test_a_dry_run_leaves_no_run(jarvis: Jarvis, tree: Path) -> None:
+    with ModelServer(forever=judge) as server:
+        set_models(jarvis, m=server)
+        assert jarvis("sec", "fast", "-p", "src/f0.c", "-q").code == 0
+        before = jarvis("runs", "list", "--json").out
+        foretold(jarvis, "src")
+
+    assert jarvis("runs", "list", "--json").out == before
+
+
+@pytest.mark.parametrize(
+    "more",
+    [("-o", "r.md"), ("--format", "json"), ("--fail-on", "low"), ("--budget", "5usd"), ("--detach",)],
+    ids=lambda more: more[0],
+)
+def test_a_dry_run_takes_nothing_that_belongs_to_a_report(jarvis: Jarvis, tree: Path, more: tuple[str, ...]) -> None:
+    where = ("--where", "cluster") if more == ("--detach",) else ()
+    ended = jarvis("sec", "agent", "-p", "src", "--dry-run", *more, *where)
+
+    assert ended.code == 2
+    assert ended.line.startswith(f"jarvis: {more[0]} does not go with --dry-run")
+
+
+def test_dollars_need_prices_of_the_second_group_too(jarvis: Jarvis, tree: Path) -> None:
+    group = {"model": "m", "base_url": "http://127.0.0.1:9/v1", "profile": "openai"}
+    priced = group | {"prices": {"input": 1, "output": 2}}
+    (jarvis.place / "jarvis.yaml").write_text(json.dumps({"models": {"a": priced, "b": group}, "model_group": "a"}))
+    ended = jarvis("sec", "agent", "-p", "src", "--votes", "2", "--second-group", "b", "--budget", "5usd")
+
+    assert ended.code == 2
+    assert '--budget: the model group "b" has no prices' in ended.line
+
+
 def test_json_without_a_dry_run_is_refused(jarvis: Jarvis, tree: Path) -> None:
     assert "--json is for --dry-run" in jarvis("sec", "agent", "-p", "src", "--json").line

@@ -138,8 +138,13 @@ def test_a_second_sitting_goes_on_where_the_first_has_ended(jarvis, scanned):
 
     rest = Terminal(jarvis, "sec", "triage", "last")
     assert "1 of 2" in rest.until("quit > ")
+    rest.type("t")
+    assert "2 of 2" in rest.until("quit > ")
     rest.process.send_signal(signal.SIGINT)
-    assert rest.end()[0] == 130
+    code, said = rest.end()
+    assert code == 130
+    assert "1 judged true, 0 false; 1 left, go on with: jarvis sec triage " in said
+    assert [row["verdict"] for row in listed(jarvis)] == [True, True, None]
     every = Terminal(jarvis, "sec", "triage", "last", "--all")
     assert "1 of 3" in every.until("quit > ")
     every.type("s")

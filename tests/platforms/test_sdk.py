@@ -3,19 +3,21 @@
 import asyncio
 import importlib.util
 import time
+import traceback
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from jarvis_workers.errors import ModelUnavailable
+from jarvis_workers.errors import BrokenAnswer, ModelUnavailable
 from jarvis_workers.platforms.compatible import Compatible, Terms
 from jarvis_workers.platforms.profiles import PROFILES, Prices
+from jarvis_workers.platforms.replies import decode
 from jarvis_workers.platforms.sdk import Clients, Sdk
 from jarvis_workers.platforms.wire import Refused, Unreachable
 from jarvis_workers.platforms.words import Message, Request, ToolCall, ToolSpec
 from jarvis_workers.turns.line import Gate
-from tests.agents.server import ModelServer, fails, hangs, late, says
+from tests.agents.server import ModelServer, fails, hangs, late, repeats_headers, says
 from tests.servers import missing
 
 HERE = "http://there/v1"
@@ -133,3 +135,54 @@ def test_time_runs_out_while_the_server_takes_its_own(clients: Clients) -> None:
         platform = Compatible("openai", "m", wire=sdk(clients, server), gate=Gate(5), terms=terms)
         with pytest.raises(ModelUnavailable):
             asyncio.run(platform.ask_async(Request((Message("user", "x"),), seconds=0.2)))
+
+
+def test_an_answer_that_does_not_end_is_left(clients: Clients) -> None:
+    huge = says("x" * (17 << 20))
+    with ModelServer(huge, huge, says("after")) as server:
+        wire = sdk(clients, server)
+        with pytest.raises(Unreachable, match="larger than 16 MB"):
+            wire.send(BODY, 30)
+        with pytest.raises(Unreachable, match="larger than 16 MB"):
+            asyncio.run(wire.send_async(BODY, 30))
+        assert decode(wire.send(BODY, 5)).content == "after"
+
+
+SECRET = "my/very+own=key"
+
+
+@pytest.mark.parametrize("status", [401, 500])
+def test_what_a_server_says_is_told_without_the_key(clients: Clients, status: int) -> None:
+    with ModelServer(*[repeats_headers(status)] * 3) as server:
+        wire = sdk(clients, server, SECRET)
+        told = []
+        for ask in (wire.send, lambda *what: asyncio.run(wire.send_async(*what)), lambda *what: [*wire.stream(*what)]):
+            with pytest.raises(Refused) as error:
+                ask(BODY, 5)
+            told.append("".join(traceback.format_exception(error.value)))
+
+    assert [SECRET in one for one in told] == [False] * 3, told
+    assert all("sent: " in one for one in told), told
+
+
+def test_a_key_in_an_answer_is_taken_out(clients: Clients) -> None:
+    content = f"you are {SECRET}"
+    with ModelServer(says(content), says(content), says("", extra={"content": content})) as server:
+        wire = sdk(clients, server, SECRET)
+        assert decode(wire.send(BODY, 5)).content == "you are ***"
+        assert decode(asyncio.run(wire.send_async(BODY, 5))).content == "you are ***"
+        assert SECRET not in str(list(wire.stream(STREAMED, 5)))
+
+
+def test_a_word_too_short_to_be_a_secret_stays(clients: Clients) -> None:
+    with ModelServer(says("there is none")) as server:
+        assert decode(sdk(clients, server, "none").send(BODY, 5)).content == "there is none"
+
+
+def test_what_looks_like_a_key_is_not_quoted() -> None:
+    for text in ("<p>Bearer abcdefgh</p>", "no such key: sk-abc_defg-h1"):
+        with pytest.raises(BrokenAnswer, match=r"\*\*\*") as error:
+            decode(text.encode())
+        assert "abc" not in str(error.value)
+    with pytest.raises(BrokenAnswer, match="risk-assessment"):
+        decode(b"risk-assessment")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.errors import UsageError
+from jarvis_workers.platforms.budgets import Budget
 from jarvis_workers.service import runs as requests
 from jarvis_workers.service.desk import executor_of
 from jarvis_workers.service.presence import this_worker
@@ -15,9 +16,10 @@ from jarvis_workers.service.submit import Request, submit
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.selection import Selection
-from jarvis_workers.store import artifacts, runs, workers
+from jarvis_workers.store import artifacts, budgets, runs, talks, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
+from jarvis_workers.store.talks import ModelCall
 from tests.servers import Postgres
 from tests.store.arrange import (
     SPOT,
@@ -54,6 +56,25 @@ def pause(store: Store, run_id: str) -> Run:
     with store.write() as session:
         runs.pause(session, run_id, "interrupted")
     return run_now(store, run_id)
+
+
+def test_a_run_that_has_spent_its_budget_is_not_taken_up_without_more(store: Store) -> None:
+    ended, gone = (add_planned_run(store, 0, executor="local:gone") for _ in range(2))
+    with store.write() as session:
+        runs.finish(session, ended, "incomplete")
+        for run in (ended, gone):
+            budgets.put(session, run, Budget("tok", 100))
+            paid = ModelCall(run, 0, "m", prompt=80, cached=0, completion=20, cost=0.0, seconds=1.0, tries=1)
+            talks.keep(session, [paid])
+
+    def retry(budget: Budget | None = None) -> str:
+        return refusal(lambda: requests.retry(store, run_now(store, ended), "local:next", budget=budget))
+
+    assert f"100 of 100 tokens; give it more: jarvis runs retry {ended} --budget" in retry()
+    assert "no job failed" in retry(Budget("tok", 101))
+    said = refusal(lambda: requests.resume(store, run_now(store, gone), "local:next", LEASE))
+    assert f"give it more: jarvis runs resume {gone} --budget" in said
+    assert requests.resume(store, run_now(store, gone), "local:next", LEASE, budget=Budget("tok", 101)).state
 
 
 def refusal(act: Callable[[], object]) -> str:

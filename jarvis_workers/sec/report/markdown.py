@@ -231,9 +231,10 @@ def _rules(issues: Issues, texts: Mapping[str, Text], say: Words) -> Iterator[st
         fired[issue["pattern"]].append(issue)
     yield say("## What the rules mean")
     for pattern, found in sorted(fired.items(), key=lambda rule: (-sum(issue["score"] for issue in rule[1]), rule[0])):
-        weakness = f", CWE-{found[0]['cwe']}" if found[0]["cwe"] else ""
+        weakness = say(", CWE-{number}", number=found[0]["cwe"]) if found[0]["cwe"] else ""
+        about = prose(found[0]["category"]) + weakness
         yield f"### {code(pattern)}"
-        yield f"{say.count(len(found), 'finding')}, {prose(found[0]['category'])}{weakness}."
+        yield say("{findings}, {about}.", findings=say.count(len(found), "finding"), about=about)
         yield _explained(texts[pattern], say)
 
 

@@ -80,7 +80,7 @@ def _told(issue: Issue, say: Words) -> Iterator[str]:
 
 def _beside(issue: Issue, say: Words) -> Iterator[str]:
     if issue["cwe"]:
-        yield f", CWE-{issue['cwe']}"
+        yield say(", CWE-{number}", number=issue["cwe"])
     if issue.get("cluster"):
         yield say(", cluster {number}", number=issue["cluster"])
 

@@ -13,6 +13,7 @@ __all__ = ["WHOLE", "Looked", "unlooked"]
 Body = Mapping[str, Any]
 # The states of a run that has looked at everything, or says by name at what not.
 WHOLE = ("done", "incomplete")
+DISMISSED = "may be dismissed: not all that are dismissed are listed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ def unlooked(before: Body, after: Body, looked: Looked) -> Callable[[Body], str 
     excluded = {tree["path"]: tree["reason"] for tree in summary["excluded"]}
     least = min((issue["score"] for issue in after["issues"]), default=0.0) if summary.get("not_listed") else 0.0
     left_out = _left_out(before, after, looked)
+    dismissed = DISMISSED if summary.get("dismissed_not_listed") else None
 
     def reason(issue: Body) -> str | None:
         if looked.state not in WHOLE:
@@ -42,7 +44,7 @@ def unlooked(before: Body, after: Body, looked: Looked) -> Callable[[Body], str 
             return "below the least confidence asked for"
         if issue["score"] <= least:
             return "not among the findings of highest score that are listed"
-        return gaps.get(issue["file"]) or _within(issue["file"], excluded) or left_out(issue["file"])
+        return gaps.get(issue["file"]) or _within(issue["file"], excluded) or left_out(issue["file"]) or dismissed
 
     return reason
 

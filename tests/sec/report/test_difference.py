@@ -184,6 +184,15 @@ def test_beyond_what_a_report_lists_nothing_is_known():
     assert told(before["issues"][1]) == "not among the findings of highest score that are listed"
 
 
+def test_what_may_be_among_dismissed_findings_that_are_not_listed_is_not_fixed():
+    before, after = judged_body((COPY, PLAIN)), judged_body()
+    after["summary"]["dismissed_not_listed"] = 1
+    found = compare(before, after, unlooked(before, after, looked()))
+
+    assert found.fixed == []
+    assert [one.reason for one in found.not_checked] == ["may be dismissed: not all that are dismissed are listed"]
+
+
 def test_no_difference_is_said_in_every_format():
     said = forms(differ([], []))
 
