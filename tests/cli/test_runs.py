@@ -317,7 +317,7 @@ def waiting_in(pipe):
 
 
 def test_who_stops_watching_is_told_that_the_run_goes_on(jarvis):
-    with desk.desk.store_of(jarvis.settings) as store:
+    with desk.store_of(jarvis.settings) as store:
         run = add_planned_run(store, 1, executor="cluster")
     terminal, standard_error = pty.openpty()
     process = jarvis.start("runs", "watch", run, stderr=standard_error)
