@@ -115,7 +115,8 @@ def _seconds_on(session: Session, run_id: str, is_left: bool) -> float:
     """Return for how long a run has been on: not while it was paused, had ended, or its command was gone."""
     chosen = select(EVENT.c.name, EVENT.c.at).where(EVENT.c.run_id == run_id, EVENT.c.stage.is_(None))
     found = session.execute(chosen.where(EVENT.c.name.in_((*BEGINNINGS, *ENDS))).order_by(EVENT.c.id))
-    total, since = 0.0, None
+    total = 0.0
+    since: float | None = None
     for name, at in found:
         if name in BEGINNINGS:
             total += 0.0 if since is None else max(_last_sign(session, run_id, at) - since, 0.0)
