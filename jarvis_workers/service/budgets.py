@@ -48,7 +48,7 @@ def check_raised(store: Store, run: Run, budget: Budget | None) -> None:
     """Refuse to go on with a run that would be paused at once; raises UsageError."""
     with store.read() as session:
         cap = budget or budgets.find(session, run.id)
-        spent = budgets.spent(session, run.id, cap.unit) if cap else 0
+        spent = budgets.spent(session, run.id, cap.unit, is_left=True) if cap else 0
     if cap and (spent >= cap.cap or (budget is None and run.reason == REASON)):
         command = "retry" if run.ended else "resume"
         raise UsageError(

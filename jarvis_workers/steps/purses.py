@@ -61,8 +61,7 @@ class Purse:
             return self.budget
         async with self._turn:
             if not self._is_known:
-                self.budget = await asyncio.to_thread(patiently, self._find, self._told)
-                self._is_known = True
+                self._take_up(await asyncio.to_thread(patiently, self._find, self._told))
         return self.budget
 
     async def set_aside(self, job: Claimed, worst: int) -> None:
@@ -73,17 +72,19 @@ class Purse:
                 self._moved.clear()
                 grant = await asyncio.to_thread(self._draw, job, worst)
                 if grant.over:
+                    self._is_known = False  # who goes on with the run may give it another
                     raise BudgetSpent(f"run {self.run_id} is not on, or has taken what it may")
                 if not grant.given:
                     with suppress(TimeoutError):
                         await asyncio.wait_for(self._moved.wait(), LOOK_SECONDS)
 
-    def settle(self, worst: int, taken: int) -> None:
-        """Give back what an answer did not take."""
+    def settle(self, unit: Unit, worst: int, taken: int) -> None:
+        """Give back what an answer did not take, unless the budget is of another unit by now."""
         with self._lock:
-            self._aside -= worst
-            self._unsaved += taken
-            self._free += worst - taken
+            if self.budget and self.budget.unit == unit:
+                self._aside -= worst
+                self._unsaved += taken
+                self._free += worst - taken
         self._moved.set()
 
     def saved(self, taken: int) -> None:
@@ -93,6 +94,12 @@ class Purse:
         if self._loop:
             with suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._moved.set)
+
+    def _take_up(self, found: Budget | None) -> None:
+        with self._lock:
+            if self.budget and found and self.budget.unit != found.unit:
+                self._free = self._aside = self._unsaved = 0
+            self.budget, self._is_known = found, True
 
     def _has(self, worst: int) -> bool:
         with self._lock:
@@ -197,7 +204,7 @@ class Paying:
             reply = await self._platform.ask_async(request)
             taken = amount_of(budget.unit, reply.usage, reply.cost)
         finally:
-            self._purse.settle(worst, taken)
+            self._purse.settle(budget.unit, worst, taken)
         known = self._purse.calibrations
         known[self.model] = known[self.model].learn(estimated, reply.usage.prompt)
         return reply

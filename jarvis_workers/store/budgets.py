@@ -52,10 +52,13 @@ def find(session: Session, run_id: str) -> Budget | None:
     return Budget(*row) if row else None
 
 
-def spent(session: Session, run_id: str, unit: Unit) -> int:
-    """Return what a run has taken so far; answers that were remembered are free."""
+def spent(session: Session, run_id: str, unit: Unit, *, is_left: bool = False) -> int:
+    """Return what a run has taken so far; answers that were remembered are free.
+
+    Of a run that is left, nobody is there to work on it: its time ends where it last did anything.
+    """
     if unit == "s":
-        return round(PARTS[unit] * _seconds_on(session, run_id))
+        return round(PARTS[unit] * _seconds_on(session, run_id, is_left))
     taken = func.sum(MODEL_CALL.c.cost) if unit == "usd" else func.sum(MODEL_CALL.c.prompt + MODEL_CALL.c.completion)
     paid = select(cast(func.coalesce(taken, 0), Float(53))).where(MODEL_CALL.c.run_id == run_id, MODEL_CALL.c.tries > 0)
     return round(PARTS[unit] * float(session.execute(paid).scalar_one()))
@@ -108,14 +111,27 @@ def _hold(session: Session, run_id: str, process: str, held: int) -> None:
     insert_or_lock(session, ALLOWANCE, {"run_id": run_id, "process": process, "held": held})
 
 
-def _seconds_on(session: Session, run_id: str) -> float:
-    """Return for how long a run has been on: not while it was paused, or had ended."""
+def _seconds_on(session: Session, run_id: str, is_left: bool) -> float:
+    """Return for how long a run has been on: not while it was paused, had ended, or its command was gone."""
     chosen = select(EVENT.c.name, EVENT.c.at).where(EVENT.c.run_id == run_id, EVENT.c.stage.is_(None))
     found = session.execute(chosen.where(EVENT.c.name.in_((*BEGINNINGS, *ENDS))).order_by(EVENT.c.id))
-    total, since = 0.0, None
+    total = 0.0
+    since: float | None = None
     for name, at in found:
         if name in BEGINNINGS:
-            since = at if since is None else since
+            total += 0.0 if since is None else max(_last_sign(session, run_id, at) - since, 0.0)
+            since = at
         elif since is not None:
             total, since = total + at - since, None
-    return total if since is None else total + float(session.execute(select(now(session))).scalar_one()) - since
+    if since is None:
+        return total
+    moment = float(session.execute(select(now(session))).scalar_one())
+    return total + max((_last_sign(session, run_id, moment) if is_left else moment) - since, 0.0)
+
+
+def _last_sign(session: Session, run_id: str, before: float) -> float:
+    """Return when a run last did anything: what took it up later found nobody who worked on it."""
+    begun = select(func.max(JOB.c.started_at)).where(JOB.c.run_id == run_id, JOB.c.started_at < before)
+    ended = select(func.max(JOB.c.finished_at)).where(JOB.c.run_id == run_id, JOB.c.finished_at < before)
+    told = select(func.max(EVENT.c.at)).where(EVENT.c.run_id == run_id, EVENT.c.at < before)
+    return max(float(session.execute(one).scalar_one() or 0.0) for one in (begun, ended, told))

@@ -148,6 +148,26 @@ def test_a_run_stops_just_below_its_budget_and_goes_on_with_more(place: Place, u
         assert talks.total(session, place.run).calls == len(server.requests)
 
 
+def test_a_budget_of_another_unit_is_taken_up(place: Place) -> None:
+    place.budget("10tok")
+    (job,) = place.claim(many=1)
+
+    async def spend() -> None:
+        with Purses(place.store, threading.Event()).open(place.run) as purse:
+            assert await purse.look() == read_budget("10tok")
+            with pytest.raises(BudgetSpent):
+                await purse.set_aside(job, 20)
+            place.resume("5usd")
+            assert await purse.look() == read_budget("5usd")
+            await purse.set_aside(job, 2_000_000_000)
+            purse.settle("tok", 20, 10)
+            await purse.set_aside(job, 3_000_000_000)
+            with place.store.read() as session:
+                assert budgets.find(session, place.run) == purse.budget
+
+    asyncio.run(asyncio.wait_for(spend(), 20))
+
+
 def test_two_processes_share_a_budget(place: Place) -> None:
     with model(0.01) as server:
         place.budget("32ktok")
@@ -213,7 +233,7 @@ def test_when_the_time_is_over_nobody_begins_and_who_has_an_answer_on_is_waited_
             done, _ = await asyncio.wait([late], timeout=0.2)
             assert not done
             assert place.state[0] == "running"
-            purse.settle(1, 0)
+            purse.settle("s", 1, 0)
             with pytest.raises(BudgetSpent):
                 await late
 

@@ -11,7 +11,7 @@ from jarvis_workers.store.budgets import Grant, Wish
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.talks import ModelCall
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, NewJob
-from tests.store.arrange import add_planned_run, claim, event_names, run_now
+from tests.store.arrange import add_planned_run, claim, commit, event_names, run_now
 from tests.store.clocks import FakeClock
 
 CAP = 10_000
@@ -174,6 +174,21 @@ def test_time_is_left_to_all_alike_and_then_the_run_is_paused(timed: Store, cloc
     assert draw_time(timed, other) == Grant()
     assert draw_time(timed, one) == Grant(over=True)
     assert run_now(timed, one.run_id).reason == "budget"
+
+
+def test_the_time_in_which_nobody_was_left_to_work_does_not_count(timed: Store, clock: FakeClock) -> None:
+    one, other = hasty(timed, many=2)
+    clock.advance(3)
+    commit(timed, one)
+    clock.advance(1_000)
+    with timed.read() as session:
+        assert budgets.spent(session, one.run_id, "s", is_left=True) == 3_000
+    with timed.write() as session:
+        runs.take_up(session, one.run_id, "local:again")
+    assert spent(timed, other, "s") == 3_000
+    clock.advance(2)
+
+    assert spent(timed, other, "s") == 5_000
 
 
 def test_the_time_in_which_a_run_was_paused_does_not_count(timed: Store, clock: FakeClock) -> None:
