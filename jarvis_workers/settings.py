@@ -23,10 +23,10 @@ import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from jarvis_workers.errors import SettingsError
-from jarvis_workers.platforms.budgets import read_budget
 from jarvis_workers.platforms.groups import ModelGroup, tell_problem
 from jarvis_workers.redact import redact
 from jarvis_workers.telemetry import LogLevel
+from jarvis_workers.turns.budgets import read_budget
 
 PREFIX = "JARVIS_"
 YAML_FILE = "jarvis.yaml"

@@ -24,8 +24,8 @@ class Reason(StrEnum):
 
 
 def are_to_blame(reason: str) -> bool:
-    """Say whether the answers were what ended a conversation: the same ones would end the next in the same way."""
-    return reason not in (Reason.TOKENS, Reason.COST, Reason.TIME, Reason.REFUSED, Reason.UNAVAILABLE)
+    """Say whether answers that could not be read ended a conversation: they would end the next in the same way."""
+    return reason in (Reason.MALFORMED, Reason.INCONCLUSIVE)
 
 
 @dataclass(frozen=True)

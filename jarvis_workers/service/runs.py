@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers.errors import StoreUnavailable, UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.platforms.budgets import Budget
 from jarvis_workers.service.budgets import check_raised
 from jarvis_workers.service.presence import is_gone
 from jarvis_workers.snapshots.blobs import Blobs
@@ -18,6 +17,7 @@ from jarvis_workers.store import artifacts, budgets, jobs, runs, stages, talks, 
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
+from jarvis_workers.turns.budgets import Budget
 
 if TYPE_CHECKING:
     from sqlmodel import Session

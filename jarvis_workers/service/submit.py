@@ -10,7 +10,6 @@ from jarvis_workers import __version__
 from jarvis_workers.agent.limits import Limits as AgentLimits
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import shown
-from jarvis_workers.platforms.budgets import Budget
 from jarvis_workers.service.baselines import Baseline
 from jarvis_workers.service.judging import Triage, learned_shifts
 from jarvis_workers.service.rulebook import Chosen
@@ -25,6 +24,7 @@ from jarvis_workers.store import artifacts, baselines, budgets, jobs, judgements
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run, SnapshotFacts
 from jarvis_workers.tools.tool import Language
+from jarvis_workers.turns.budgets import Budget
 
 BATCHES_PER_PROCESS = 4
 SMALLEST_BATCH_BYTES = 1 << 20

@@ -14,7 +14,6 @@ from contextlib import contextmanager, suppress
 
 from jarvis_workers import telemetry
 from jarvis_workers.errors import BudgetSpent, ModelUnavailable, StepFailed
-from jarvis_workers.platforms.budgets import PARTS, Budget, Unit, amount_of
 from jarvis_workers.platforms.costs import cost_of
 from jarvis_workers.platforms.profiles import Prices
 from jarvis_workers.platforms.tokens import estimate_request
@@ -25,6 +24,7 @@ from jarvis_workers.store.budgets import Grant, Wish
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.talks import Item, ModelCall
 from jarvis_workers.store.values import Claimed
+from jarvis_workers.turns.budgets import PARTS, Budget, Unit, amount_of
 from jarvis_workers.turns.calibration import Calibration
 
 __all__ = ["Paying", "Purse", "Purses"]
@@ -169,7 +169,7 @@ class Purses:
             purse = self._purses.get(call.run_id)
         if purse is None or purse.budget is None or not call.tries:
             return
-        purse.saved(amount_of(purse.budget.unit, Usage(call.prompt, call.completion), call.cost))
+        purse.saved(amount_of(purse.budget.unit, call.prompt + call.completion, call.cost))
         with self._lock:
             self._forget(purse)
 
@@ -202,7 +202,7 @@ class Paying:
         await self._purse.set_aside(self._job, worst)
         try:
             reply = await self._platform.ask_async(request)
-            taken = amount_of(budget.unit, reply.usage, reply.cost)
+            taken = amount_of(budget.unit, reply.usage.total, reply.cost)
         finally:
             self._purse.settle(budget.unit, worst, taken)
         known = self._purse.calibrations
@@ -213,4 +213,4 @@ class Paying:
         """Return what an answer takes at most: its prompt, with some room for what was not estimated well."""
         prompt = round(MARGIN * self._purse.calibrations[self.model].tokens(estimated))
         usage = Usage(prompt, self.profile.answer_tokens)
-        return max(amount_of(unit, usage, cost_of(usage, self._prices)), 1)
+        return max(amount_of(unit, usage.total, cost_of(usage, self._prices)), 1)

@@ -82,18 +82,12 @@ async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
         tools = Toolbox([read_code(PlacedTree(index), "blanked"), *scripts])
         verification = Verification(prepared, tools, profiles=talk.profiles, marks=talk.marks, limits=work.limits)
         verdicts = await talk.lead(verification.run(), verification.agent, {"about": about})
-        if _is_worth_asking_anew(verification.stopped, verdicts):
+        if any(map(are_to_blame, verification.stopped)):
             await talk.forget()
         return Commit(
             not_checked=() if work.canary else tuple(_undecided(work.cluster, verdicts)),
             verdicts=tuple(_stored(verdict, talks.tier) for verdict in verdicts),
         )
-
-
-def _is_worth_asking_anew(stopped: Sequence[str], verdicts: Sequence[Verdict]) -> bool:
-    """Say whether other answers may decide what these have left undecided."""
-    undecided = any(verdict.status == "undecided" for verdict in verdicts)
-    return any(map(are_to_blame, stopped)) or (undecided and not stopped)
 
 
 @lru_cache(TREES_KEPT)

@@ -273,7 +273,7 @@ class ModelCallRow(SQLModel, table=True):
 
 
 class BudgetRow(SQLModel, table=True):
-    """What a run may take, in parts of a unit; see `platforms/budgets`."""
+    """What a run may take, in parts of a unit; see `turns/budgets`."""
 
     __tablename__ = "budget"
     run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)

@@ -1,1 +1,1 @@
-"""Who may ask a model now: a line before what its provider allows."""
+"""Who may ask a model now: a line before what its provider allows, within a budget."""

@@ -96,7 +96,7 @@ def test_every_candidate_ends_with_a_status_and_what_was_found_out(jarvis: Jarvi
 
 
 def test_a_second_run_over_the_same_code_asks_nothing_and_finds_the_same(jarvis: Jarvis, tree: Path) -> None:
-    with ModelServer(forever=confirm) as server:
+    with ModelServer(forever=judge) as server:
         set_models(jarvis, m=server)
         _, first, _ = report(jarvis)
         asked = len(server.requests)

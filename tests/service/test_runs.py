@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.platforms.budgets import Budget
 from jarvis_workers.service import runs as requests
 from jarvis_workers.service.desk import executor_of
 from jarvis_workers.service.presence import this_worker
@@ -20,6 +19,7 @@ from jarvis_workers.store import artifacts, budgets, runs, talks, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.talks import ModelCall
+from jarvis_workers.turns.budgets import Budget
 from tests.servers import Postgres
 from tests.store.arrange import (
     SPOT,

@@ -10,7 +10,6 @@ import pytest
 
 from jarvis_workers.agent.limits import Limits
 from jarvis_workers.errors import BudgetSpent, StepFailed
-from jarvis_workers.platforms.budgets import read_budget
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.profiles import Prices
 from jarvis_workers.platforms.registry import Providers
@@ -23,6 +22,7 @@ from jarvis_workers.steps.talks import Means, Talks
 from jarvis_workers.store import budgets, jobs, runs, talks
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, Finished, NewJob
+from jarvis_workers.turns.budgets import read_budget
 from tests.agents.counting import counted
 from tests.agents.server import FAULTS, Body, ModelServer, Step, calls, late, says
 from tests.chaos.conversations import asked_again

@@ -5,12 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from jarvis_workers.platforms.budgets import Budget
 from jarvis_workers.store import budgets, jobs, runs, talks
 from jarvis_workers.store.budgets import Grant, Wish
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.talks import ModelCall
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, NewJob
+from jarvis_workers.turns.budgets import Budget
 from tests.store.arrange import add_planned_run, claim, commit, event_names, run_now
 from tests.store.clocks import FakeClock
 

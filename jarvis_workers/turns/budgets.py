@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, get_args
 
-from jarvis_workers.platforms.words import Usage
-
 __all__ = ["Budget", "Unit", "amount_of", "read_budget"]
 
 Unit = Literal["usd", "tok", "s"]
@@ -68,8 +66,8 @@ def read_budget(text: str) -> Budget:
     return Budget(unit, cap)
 
 
-def amount_of(unit: Unit, usage: Usage, cost: float) -> int:
+def amount_of(unit: Unit, tokens: int, cost: float) -> int:
     """Return what an answer takes, in parts of a unit; of time nothing, which passes by itself."""
     if unit == "usd":
         return round(cost * PARTS["usd"])
-    return usage.total if unit == "tok" else 0
+    return tokens if unit == "tok" else 0

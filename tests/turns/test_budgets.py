@@ -2,8 +2,7 @@
 
 import pytest
 
-from jarvis_workers.platforms.budgets import Budget, Unit, amount_of, read_budget
-from jarvis_workers.platforms.words import Usage
+from jarvis_workers.turns.budgets import Budget, Unit, amount_of, read_budget
 
 
 @pytest.mark.parametrize(
@@ -50,4 +49,4 @@ def test_what_is_spent_is_said_in_its_unit(budget: Budget, spent: int, said: str
 
 @pytest.mark.parametrize(("unit", "parts"), [("usd", 1_500_000), ("tok", 120), ("s", 0)])
 def test_an_answer_takes_money_and_tokens_and_time_passes_by_itself(unit: Unit, parts: int) -> None:
-    assert amount_of(unit, Usage(prompt=100, completion=20, cached=50), 0.0015) == parts
+    assert amount_of(unit, 120, 0.0015) == parts
