@@ -183,6 +183,7 @@ def test_a_tool_of_the_users_own_that_hangs_does_not_keep_ctrl_c_from_ending(hom
     assert time.monotonic() - told < AT_ONCE_SECONDS
 
 
+@pytest.mark.long
 def test_callbacks_are_called_after_each_tool_and_once_although_the_command_was_killed(
     home: Path, server: ModelServer
 ) -> None:

@@ -273,6 +273,7 @@ def test_what_kills_its_process_every_time_is_not_checked_and_all_else_is(start:
         assert_nothing_is_left(fleet)
 
 
+@pytest.mark.long
 def test_a_file_that_kills_its_process_is_lost_alone_on_workers_too(start: Start, tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     make_tree(tree, FEW_FILES)

@@ -105,7 +105,7 @@ def let_pass(seconds: float) -> None:
     until(lambda: time.monotonic() > back_at)
 
 
-@pytest.mark.parametrize("stop", [stop_redis, stop_postgres])
+@pytest.mark.parametrize("stop", [stop_redis, pytest.param(stop_postgres, marks=pytest.mark.long)])
 def test_a_server_that_is_missing_in_the_middle_is_waited_for(
     stop: Callable[[Fleet], None],
     tmp_path: Path,

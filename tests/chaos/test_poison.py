@@ -63,6 +63,7 @@ def test_files_that_take_too_much_are_lost_alone_and_cost_no_process(tmp_path: P
     assert reasons(summary) == ["took more than 0.5 s of CPU", "needed more than 100 MB of memory"]
 
 
+@pytest.mark.long
 def test_what_no_signal_ends_is_killed_and_lost_alone(tmp_path: Path, tree: Path) -> None:
     poison(tree, "DEAF")
 
@@ -73,6 +74,7 @@ def test_what_no_signal_ends_is_killed_and_lost_alone(tmp_path: Path, tree: Path
     assert reasons(summary) == ["took more than 0.2 s of CPU"]
 
 
+@pytest.mark.long
 def test_a_slow_batch_is_cut_and_nothing_of_it_is_lost(tmp_path: Path, tree: Path) -> None:
     poison(tree, *["HANG"] * 6)
 

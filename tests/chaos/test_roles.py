@@ -16,6 +16,7 @@ from tests.servers import Postgres, redis_server
 FILES = 20
 
 
+@pytest.mark.long
 def test_a_run_needs_no_more_than_rows(
     tmp_path: Path, own_postgres: Postgres, open_stores: Callable[..., Store], capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -77,6 +77,7 @@ def events(lines: list[str]) -> list[str]:
     return [line.split(" ")[2] for line in lines]
 
 
+@pytest.mark.long
 def test_the_logs_of_all_workers_tell_the_story_of_a_job(fleet: Fleet, tree: Path) -> None:
     run = submit(fleet, tree)
     job = slow_job(fleet, run)

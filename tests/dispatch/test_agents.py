@@ -28,7 +28,7 @@ def server() -> Iterator[Sleeper]:
 
 
 def test_conversations_of_a_process_are_held_all_at_once(place: Place, server: Sleeper) -> None:
-    run = place.submit(jobs=40, rounds=3, seconds=0.2, port=server.port)
+    run = place.submit(jobs=40, rounds=3, seconds=1.0, port=server.port)
     with place.worker():
         assert place.ended(run) == "done"
 
