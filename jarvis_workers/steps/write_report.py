@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 REPORT = "report"
 STAGES = frozenset(Jobs._fields)
-LISTS = ("issues", "dismissed", "suppressed")
+DISMISSED = "dismissed"
+LISTS = ("issues", DISMISSED, "suppressed")
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,11 @@ def decide(work: ReportWork, blobs: Blobs) -> Commit:
     """Return the body as an artifact."""
     body = report_body(work, blobs)
     # Issue by issue: one odd character would make four bytes of every other in a text of all.
-    lists = [b'"%b":[%b]' % (kind.encode(), b",".join(map(_encoded, body.get(kind, ())))) for kind in LISTS]
+    lists = [
+        b'"%b":[%b]' % (kind.encode(), b",".join(map(_encoded, body.get(kind, ()))))
+        for kind in LISTS
+        if body.get(kind) or kind != DISMISSED
+    ]
     content = b'{"summary":%b,%b}' % (_encoded(body["summary"]), b",".join(lists))
     return Commit(artifacts=((REPORT, content),))
 
