@@ -15,8 +15,8 @@ from typing import IO
 from jarvis_workers import telemetry
 from jarvis_workers.dispatch import story
 from jarvis_workers.dispatch.broker import Doorbell
+from jarvis_workers.dispatch.orders import POOL_MODULE, Orders
 from jarvis_workers.dispatch.outages import Outages
-from jarvis_workers.dispatch.pool import Orders
 from jarvis_workers.dispatch.sender import Sender
 from jarvis_workers.errors import JarvisError, StoreError
 from jarvis_workers.steps.controller import Controller
@@ -26,7 +26,6 @@ from jarvis_workers.store.workers import WorkerFacts
 from jarvis_workers.toolchain.children import Child, ChildDied
 from jarvis_workers.toolchain.lifetime import is_running
 
-POOL_MODULE = "jarvis_workers.dispatch.pool"
 GRACE_SECONDS = 30.0
 DEATHS_MAX = 100
 # A pool that lived as long had begun to work: its death is not one of a row.

@@ -1,18 +1,16 @@
 """A Celery worker process for one queue, started by `jarvis worker start`.
 
-It reads its orders as one line of JSON, so that no address with a password is among its
-arguments, and dies with its parent.
+`pool_main` starts it: orders come over a pipe, so that no address with a password is among its
+arguments, and it dies with its parent.
 """
 
 import importlib
-import json
 import os
 import sys
 import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import billiard.pool
 from celery import Celery
@@ -25,6 +23,7 @@ from jarvis_workers.dispatch.agents import Agents, make_room, vital
 from jarvis_workers.dispatch.broker import Doorbell, make_app
 from jarvis_workers.dispatch.hands import Hands
 from jarvis_workers.dispatch.limits import SharedLimits
+from jarvis_workers.dispatch.orders import Orders
 from jarvis_workers.dispatch.routes import POOLS, TALKS_CONNECTIONS, queue_key, task_names
 from jarvis_workers.dispatch.sender import Sender
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
@@ -39,37 +38,6 @@ from jarvis_workers.toolchain.lifetime import die_with_parent
 KILLED_BEFORE_SECONDS = 5.0
 # Of a tenth of a second each; nobody needs the answer, what was done is in the store.
 ANSWER_LOOKS = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Orders:
-    """What a pool process is told: where things are, which queue, how many slots, how long things may take.
-
-    `imports` are modules that make more pipelines known, `models` the model groups by name, keys and all, `callbacks`
-    directories of users' own.
-    """
-
-    broker_url: str
-    store_url: str
-    blobs_url: str
-    cache: str
-    worker_id: str
-    queue: str
-    slots: int
-    lease_seconds: float
-    job_lease_seconds: float
-    tick_seconds: float
-    resend_seconds: float
-    deadline_seconds: float = 3600.0
-    results_bytes: int = 0
-    imports: tuple[str, ...] = ()
-    log_level: LogLevel = "info"
-    models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    callbacks: tuple[str, ...] = ()
-
-    def line(self) -> bytes:
-        """Return the orders as a line."""
-        return json.dumps(asdict(self)).encode()
 
 
 class Does(Protocol):
@@ -193,9 +161,3 @@ def _work(app: Celery, orders: Orders) -> None:
 def time_limit(lease_seconds: float) -> float:
     """Return when a process is killed over its job: before the lease runs out, so that no two do the job at once."""
     return max(lease_seconds / 2, lease_seconds - KILLED_BEFORE_SECONDS)
-
-
-if __name__ == "__main__":
-    die_with_parent(os.getppid())
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    serve(Orders(**json.loads(sys.stdin.buffer.readline())))

@@ -11,8 +11,8 @@ from secrets import token_hex
 from jarvis_workers import telemetry
 from jarvis_workers.dispatch.broker import Doorbell
 from jarvis_workers.dispatch.monitor import serve as serve_flower
+from jarvis_workers.dispatch.orders import Orders
 from jarvis_workers.dispatch.parent import Parent, Surroundings
-from jarvis_workers.dispatch.pool import Orders
 from jarvis_workers.dispatch.routes import POOLS
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.fleet import bell_of, broker_url

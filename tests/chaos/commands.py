@@ -24,11 +24,11 @@ PAUSE = threading.Event()
 T = TypeVar("T")
 
 
-def until(happens: Callable[[], T | None]) -> T:
+def until(happens: Callable[[], T | None], seconds: float = PATIENCE_SECONDS) -> T:
     """Return what `happens` returns as soon as it is something; fail when patience is at its end."""
-    give_up = time.monotonic() + PATIENCE_SECONDS
+    give_up = time.monotonic() + seconds
     while not (found := happens()):
-        assert time.monotonic() < give_up, f"waited {PATIENCE_SECONDS:.0f} s in vain"
+        assert time.monotonic() < give_up, f"waited {seconds:.0f} s in vain"
         PAUSE.wait(0.005)
     return found
 

@@ -14,8 +14,7 @@ import psutil
 from sqlalchemy import select
 
 from jarvis_workers.dispatch.broker import Doorbell
-from jarvis_workers.dispatch.parent import POOL_MODULE
-from jarvis_workers.dispatch.pool import Orders
+from jarvis_workers.dispatch.orders import POOL_MODULE, Orders
 from jarvis_workers.dispatch.sender import EXECUTOR, Sender
 from jarvis_workers.steps.controller import plan_job
 from jarvis_workers.store import jobs, runs, workers

@@ -13,8 +13,8 @@ import psutil
 import pytest
 
 from jarvis_workers.dispatch.broker import Doorbell, Ring
+from jarvis_workers.dispatch.orders import Orders
 from jarvis_workers.dispatch.parent import DEATHS_MAX, SETTLED_SECONDS, Parent, Surroundings
-from jarvis_workers.dispatch.pool import Orders
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.steps.controller import plan_job
 from jarvis_workers.store import jobs, runs

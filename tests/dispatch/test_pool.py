@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,16 +12,21 @@ import psutil
 import pytest
 
 from jarvis_workers.dispatch.broker import Doorbell
-from jarvis_workers.dispatch.parent import POOL_MODULE
-from jarvis_workers.dispatch.pool import Orders, time_limit
+from jarvis_workers.dispatch.orders import POOL_MODULE, Orders
+from jarvis_workers.dispatch.pool import time_limit
 from jarvis_workers.dispatch.routes import task_names
 from jarvis_workers.dispatch.sender import Sender
 from jarvis_workers.store.engine import Store
 from jarvis_workers.toolchain.children import Child
+from jarvis_workers.toolchain.lifetime import is_running
 from tests.chaos.commands import until
+from tests.dispatch import orphaning
 from tests.servers import Redis
 from tests.store.arrange import add_run, job_rows
 
+NO_BROKER = "redis://127.0.0.1:1/0"
+ORPHAN_SECONDS = 5.0
+ROOT = Path(__file__).parents[2]
 PACE = {"lease_seconds": 30.0, "tick_seconds": 0.2, "resend_seconds": 60.0}
 
 
@@ -52,6 +58,27 @@ def test_a_job_is_ended_before_its_lease_runs_out(lease: float, limit: float) ->
 
 def test_every_step_has_a_task_that_reads_well() -> None:
     assert {"sec.plan", "sec.scan", "sec.report"} <= set(task_names())
+
+
+def test_a_pool_whose_parent_is_killed_while_it_starts_ends(tmp_path: Path) -> None:
+    line = orders(tmp_path, f"sqlite:///{tmp_path / 'jarvis.db'}", NO_BROKER).line()
+    environ = os.environ | {"PYTHONPATH": str(ROOT)}
+    parent = subprocess.run(
+        [sys.executable, "-m", orphaning.MODULE], input=line + b"\n", stdout=subprocess.PIPE, env=environ, check=False
+    )
+
+    assert parent.returncode == -signal.SIGKILL
+    until(lambda: not is_running(int(parent.stdout)), ORPHAN_SECONDS)
+
+
+@pytest.mark.parametrize("informed", [False, True], ids=["before its orders", "after its orders"])
+def test_a_pool_ends_at_the_end_of_its_input(informed: bool, tmp_path: Path) -> None:
+    pool = Child(POOL_MODULE, [], os.environ, sys.__stderr__.buffer)
+    if informed:
+        pool.send(orders(tmp_path, f"sqlite:///{tmp_path / 'jarvis.db'}", NO_BROKER).line())
+    pool.close()
+
+    assert pool.ended() == ("ended with code 1" if informed else "ended with code 0")
 
 
 def test_a_pool_does_what_is_rung_for_and_ends_when_told(

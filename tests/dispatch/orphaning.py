@@ -1,0 +1,18 @@
+"""A worker's parent that is killed as soon as it has sent orders to its pool; it prints the pool's pid before."""
+
+import os
+import signal
+import sys
+from dataclasses import replace
+
+from jarvis_workers.dispatch.orders import POOL_MODULE, Orders
+from jarvis_workers.toolchain.children import Child
+
+MODULE = "tests.dispatch.orphaning"
+
+if __name__ == "__main__":
+    pool = Child(POOL_MODULE, [], os.environ, sys.stderr.buffer)
+    pool.send(replace(Orders.parse(sys.stdin.buffer.readline()), parent=os.getpid()).line())
+    sys.stdout.write(str(pool.pid))
+    sys.stdout.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
