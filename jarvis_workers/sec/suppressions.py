@@ -49,7 +49,7 @@ WITHOUT_REASON = "gives no reason"
 NOTHING_FIRES = "no rule fires here"
 
 SPACE = rb"[ \t\r\f\v]*+"
-OURS = late(rb"jarvis-ignore(?![\w-])(?:\[(?P<rules>[^\]\n]{0,500})\])?+(?:" + SPACE + rb":(?P<reason>[^\n]*+))?")
+OURS = late(rb"jarvis-ignore(?![\w-])(?>\[(?P<rules>[^\]\n]{0,500})\])?+(?:" + SPACE + rb":(?P<reason>[^\n]*+))?")
 NOLINT = late(rb"NOLINT(?P<kind>NEXTLINE|BEGIN|END)?(?![A-Za-z])(?:\((?P<rules>[^)\n]{0,500})\))?")
 NOSEM = late(rb"nosem(?:grep)?(?!\w)(?:[:=]\s?(?P<rules>[^\n]{1,500}))?", re.IGNORECASE)
 CPPCHECK = late(

@@ -12,7 +12,7 @@ __all__ = ["Arguments", "arguments", "is_declaration", "is_foreign", "opening"]
 
 REACH = 4_096
 BRACKETS_MAX = 64
-GAP = late(rb"(?:[ \t\r\n\f\v]|\\\r?\n){0,512}+\(")
+GAP = late(rb"(?>[ \t\r\n\f\v]|\\\r?\n){0,512}+\(")
 BRACKET = late(rb"[][(){},;]")
 PLAIN = re.compile(rb"\(([^][(){};]*+)\)")
 SPACE = b" \t\r\n\f\v"
@@ -28,7 +28,7 @@ ENDS_STATEMENT = frozenset(b';{}):">]')
 PARAMETERS = late(
     rb"""
     (?:\A|,)\s*+(?:const\b|volatile\b|struct\b|unsigned\b|register\b|\.\.\.\s*+\Z)
-  | (?:\A|,)\s*+[A-Za-z_]\w*+(?:[\s*&]++\w++)++\s*+(?:\[[^\]]*+\]\s*+)?+(?=,|\Z)
+  | (?:\A|,)\s*+[A-Za-z_]\w*+(?>[\s*&]++\w++)++\s*+(?>\[[^\]]*+\]\s*+)?+(?=,|\Z)
   | (?:\A|,)\s*+[A-Za-z_]\w*+\s*+[*&][\s*&]*+(?=,|\Z)
   | (?:\A|,)\s*+(?:char|int|long|size_t|wchar_t)\s*+(?=,|\Z)
   | \A\s*+(?:void)?\s*+\Z

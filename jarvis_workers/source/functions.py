@@ -26,14 +26,14 @@ HASH, CLOSES = b"#}"
 EDGES = (b";", b"}", b"{")
 NO_BRACES = bytes(byte for byte in range(256) if byte not in b"{}")
 INDENTATION = late(rb"[ \t]*+")
-LINE = late(rb"(?:[^\\\n]++|\\\r?\n|\\)*+")
+LINE = late(rb"(?>[^\\\n]++|\\\r?\n|\\)*+")
 RUST_FUNCTION = late(rb"\bfn\s+(\w+)")
 RUST_CONTAINER = late(rb"\b(?:mod|impl|trait|extern)\b|\bmacro_rules\b")
 C_CONTAINER = late(rb"\b(?:namespace|class|struct|union|extern)\b")
 INITIALIZERS = late(rb"\)\s*(?:noexcept\s*)?:(?!:)")
-OLD_PARAMETERS = late(rb"\s*+(?:[A-Za-z_][\w\s*,\[\]]*+;\s*+)++")
+OLD_PARAMETERS = late(rb"\s*+(?>[A-Za-z_][\w\s*,\[\]]*+;\s*+)++")
 # Most heads are so plain: one pair of parentheses, right in front of the brace.
-PLAIN_HEAD = re.compile(rb"(?:[^\w()=~]++|\w++(?!\s*+\())*+(?P<name>[A-Za-z_]\w{0,63}+)\s*+\((?P<given>[^()]*+)\)\s*+")
+PLAIN_HEAD = re.compile(rb"(?>[^\w()=~]++|\w++(?!\s*+\())*+(?P<name>[A-Za-z_]\w{0,63}+)\s*+\((?P<given>[^()]*+)\)\s*+")
 OPERATOR = late(rb"\boperator\s*[^\s\w]{1,3}\Z")
 WORD = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 NO_NAMES = frozenset(b"__attribute__ __attribute noexcept throw alignas decltype requires __declspec".split())

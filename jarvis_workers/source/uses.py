@@ -53,7 +53,7 @@ STATEMENT_WORD = late(rb"\b(?:else|do)\s*\Z")
 DELETED = late(rb"\bdelete\s*(?:\[\s*\])?\s*\Z")
 LOOP_CONDITION = late(rb"\bfor\s*\([^;{}]*;\s*\Z")
 TYPE = (
-    rb"[A-Za-z_][\w:]*+(?:\s++[A-Za-z_][\w:]*+){0,5}(?:\s*+<[^<>;]{0,64}+>)?+(?:\s*+[*&][\s*&]*+|\s++)(?:const\s++)?+"
+    rb"[A-Za-z_][\w:]*+(?:\s++[A-Za-z_][\w:]*+){0,5}(?>\s*+<[^<>;]{0,64}+>)?+(?:\s*+[*&][\s*&]*+|\s++)(?>const\s++)?+"
 )
 DECLARED_BEFORE = late(rb"%b\w++[^()]*,[\s*]*+\Z" % TYPE)
 ONLY_TYPE = late(rb"%b\Z" % TYPE)

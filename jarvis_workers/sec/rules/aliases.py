@@ -20,8 +20,8 @@ CHAIN_MAX, ALIASES_MAX = 3, 64
 LINE_MAX, DEFINES_MAX = 160, 20_000
 WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$")
 FOLLOWS = rb"(?=[(\s\\/])"
-HEAD = late(rb"[ \t]*+#[ \t]*+define[ \t]++([A-Za-z_]\w*+)(?:\(([^()\n]*+)\))?+[ \t]++\Z")
-STANDS_FOR = late(rb"define[ \t]++\w++(?:\([^()\n]*+\))?+[ \t]++([A-Za-z_]\w*+)")
+HEAD = late(rb"[ \t]*+#[ \t]*+define[ \t]++([A-Za-z_]\w*+)(?>\(([^()\n]*+)\))?+[ \t]++\Z")
+STANDS_FOR = late(rb"define[ \t]++\w++(?>\([^()\n]*+\))?+[ \t]++([A-Za-z_]\w*+)")
 ENDS = late(rb"[ \t\r]*+(?:\n|\Z|/[/*])")
 GIVEN = late(rb"\(([^\n]*)\)[ \t]*+;?[ \t\r]*+(?:\n|\Z|/[/*])")
 PLAIN = late(rb"(?:\([\w \t*]+\)[ \t]*)?\(?[ \t]*(?:\#\#)?[ \t]*(\w+)[ \t]*\)?\Z")

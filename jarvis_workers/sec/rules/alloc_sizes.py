@@ -36,11 +36,11 @@ HARMLESS = late(rb"(?:str|wcs)n?len\(|sizeof\(|sds\w*len\(|\w*_size\(\)\Z|PAGE_S
 SHAPE = r"\];"
 STATEMENT_MAX = 200
 DECLARATION = late(
-    rb"""(?:\s*+\#[^\n]*+\n)*+\s*+(?P<words>(?:[A-Za-z_][\w:]*+(?:<[^<>;{}]{0,64}>)?(?:\s++[\s*&]*+|[*&]++[\s*&]*+))++)
-    (?:[A-Za-z_]\w*+(?:\[[^][]*+\])*+\s*+,[\s*]*+)*+(?P<name>[A-Za-z_]\w*+)\s*+\[""",
+    rb"""(?>\s*+\#[^\n]*+\n)*+\s*+(?P<words>(?>[A-Za-z_][\w:]*+(?:<[^<>;{}]{0,64}>)?(?:\s++[\s*&]*+|[*&]++[\s*&]*+))++)
+    (?>[A-Za-z_]\w*+(?>\[[^][]*+\])*+\s*+,[\s*]*+)*+(?P<name>[A-Za-z_]\w*+)\s*+\[""",
     re.VERBOSE,
 )
-DIMENSION = late(rb"\[((?:[^][]++|\[[^][]*+\])*+)\]")
+DIMENSION = late(rb"\[((?>[^][]++|\[[^][]*+\])*+)\]")
 SMALL = late(rb"[a-z]")
 NO_DECLARATION = frozenset(
     b"return else case goto new delete sizeof in and or not throw typedef extern static constexpr define".split()

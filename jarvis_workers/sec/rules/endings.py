@@ -14,13 +14,13 @@ MENTIONS_MAX = 32
 CONFIDENCE = 0.65
 FULL, FIELD, NEARLY, LINK = 0.15, -0.1, -0.15, 0.0
 NAME = late(rb"[A-Za-z_]\w*+\Z")
-BASE = late(rb"[\s(&*]*+([A-Za-z_]\w*+(?:(?:->|\.)\w++|\[[^][]*+\](?=\.|->))*+)")
-CUTS = late(rb"\s*+\[[^][]*+(?:\[[^][]*+\][^][]*+)*+\]\s*+=(?!=)|\s*+\+[^;=]{0,80}\)?\s*+=(?!=)")
+BASE = late(rb"[\s(&*]*+([A-Za-z_]\w*+(?>(?:->|\.)\w++|\[[^][]*+\](?=\.|->))*+)")
+CUTS = late(rb"\s*+\[[^][]*+(?>\[[^][]*+\][^][]*+)*+\]\s*+=(?!=)|\s*+\+[^;=]{0,80}\)?\s*+=(?!=)")
 ZEROED = late(
     rb"\b(?:memset|bzero|ZeroMemory|memzero|clear\w*|explicit_bzero|RtlZeroMemory)\s*+\(\s*+(?:\([^()]*+\)\s*+)?&?\s*+\Z"
 )
 CLEARED = late(
-    rb"\s*+(?:\[[^][]*+\]\s*+)*+=\s*+(?:\{|L?\"|\w*(?:zalloc|calloc|new0|alloc0|ZALLOC)\w*\s*+\(|\(\w[^()]*+\)\s*+\w*(?:zalloc|calloc)\w*\s*+\()"
+    rb"\s*+(?>\[[^][]*+\]\s*+)*+=\s*+(?:\{|L?\"|\w*(?:zalloc|calloc|new0|alloc0|ZALLOC)\w*\s*+\(|\(\w[^()]*+\)\s*+\w*(?:zalloc|calloc)\w*\s*+\()"
 )
 ENDED = late(rb"\b(?:strlen|memset|null_terminate|fixstring|strz|terminate)\w*\s*+\(\s*+\Z")
 LINKS = (b"readlink", b"readlinkat")

@@ -46,7 +46,7 @@ UNSIGNED = late(
     rb"\b(?:unsigned|size_t|uint(?:8|16|32|64|ptr|max)?_t|uint|ulong|ushort|u8|u16|u32|u64|DWORD|UINT|BYTE|WORD)\b"
 )
 HEAD = late(
-    rb"\b(?:for\s*+(?P<for>\()(?:[^(){};]|\([^()]*+\))*+;|while\s*+(?P<while>\())\s*+(?P<name>[A-Za-z_]\w*+)\s*+\Z"
+    rb"\b(?:for\s*+(?P<for>\()(?>[^(){};]|\([^()]*+\))*+;|while\s*+(?P<while>\())\s*+(?P<name>[A-Za-z_]\w*+)\s*+\Z"
 )
 DOES = late(rb"\bdo\s*+\Z")
 

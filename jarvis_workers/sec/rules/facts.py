@@ -12,7 +12,7 @@ __all__ = ["declaration", "is_in_file", "target_at"]
 STATEMENT_MAX = 160
 TARGET_MAX = 256
 DECLARED = late(
-    rb"\s*+(?!(?:return|goto|else|case|delete|throw)\b)[A-Za-z_][\w:]*+(?:\s*+<[^<>;]{0,64}+>)?+"
+    rb"\s*+(?!(?:return|goto|else|case|delete|throw)\b)[A-Za-z_][\w:]*+(?>\s*+<[^<>;]{0,64}+>)?+"
     rb"(?:\s*+[*&]++\s*+|\s++)(?:[A-Za-z_*&]|\Z)"
 )
 GOES_ON = late(rb"\s*+[=;,\[({:]")

@@ -32,7 +32,7 @@ GIVES = late(
     rb"_?(?:str|wcs|mem|lstr|_mbs)\w*(?:cpy|cat|move)\w*|\w*n?printf(?:_s)?|fgetw?s|fread|read|recv\w*|getcwd|realpath"
     rb"|basename|dirname|mk[sd]?temp\w*|strtok\w*|snprintf\w*|\w*scanf"
 )
-EXPRESSION = late(rb"[A-Za-z_]\w*+(?:(?:->|\.)\w++)*+\Z")
+EXPRESSION = late(rb"[A-Za-z_]\w*+(?>(?:->|\.)\w++)*+\Z")
 ATOMIC = late(rb"\bO_EXCL\b|\bO_NOFOLLOW\b|\b_O_EXCL\b|\bO_PATH\b|\bO_TMPFILE\b")
 OPENED_AGAIN = late(rb"\b_?w?fstat(?:64|at)?\s*+\(")
 

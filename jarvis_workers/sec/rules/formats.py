@@ -35,7 +35,7 @@ CONVERSION = late(
 FORWARDS, HANDED_LITERALS = -0.35, -0.25
 TOO_WIDE = 0.1
 # A plain argument, then a literal: nothing in it can hide a quote or a comment.
-PLAIN = rb"""(?:[^"'/#\\(),;{}]++|\([^"'/#\\(){};]*+\))*+,\s*+"""
+PLAIN = rb"""(?>[^"'/#\\(),;{}]++|\([^"'/#\\(){};]*+\))*+,\s*+"""
 LITERAL_AT = tuple(re.compile(rb"[ \t]*+\(\s*+(?:%b){%d}\"" % (PLAIN, index)) for index in range(3))
 
 

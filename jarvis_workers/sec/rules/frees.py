@@ -24,7 +24,7 @@ __all__ = ["RULES"]
 LOOP_REACH, MENTIONS_MAX = 400, 16
 GUARD_REACH = 128
 REACH, NAMES_MAX = 16_384, 256
-NEXT_STEP = late(rb"\bfor\s*+\([^;{}]*+;[^;{}]*+;(?P<step>(?:[^;{}()]|\([^;{}()]*+\))*+)\)\s*+(?:\{[^{}]*+|[^;{}]*+)\Z")
+NEXT_STEP = late(rb"\bfor\s*+\([^;{}]*+;[^;{}]*+;(?P<step>(?>[^;{}()]|\([^;{}()]*+\))*+)\)\s*+(?:\{[^{}]*+|[^;{}]*+)\Z")
 EACH = late(
     rb"\b(?:h?list|TAILQ|S?LIST|STAILQ|CIRCLEQ)_(?:for_each_entry|FOREACH)\w*+\s*+\([^;{}]*\)\s*+(?:\{[^{}]*+|[^;{}]*+)\Z"
 )
@@ -35,20 +35,20 @@ COUNTS = {"dereference": 1.0, "argument": 0.9, "return": 0.85}
 BRACE = late(rb"[{}]")
 ENDLESS = late(rb"\b(?:while\s*+\(\s*+(?:1|true|TRUE)\s*+\)|for\s*+\([^;{}()]*+;\s*+;[^;{}()]*+\))\s*+\Z")
 ARITHMETIC = late(rb"(?P<name>.*\w)\s*+\+\s*+[\w(]", re.DOTALL)
-ADDRESS = late(rb"&\s*+[A-Za-z_]\w*+(?P<member>(?:\s*+(?:->|\.)\s*+\w++)*+)(?P<element>\s*+\[[^]]*+\])?+\s*+\Z")
+ADDRESS = late(rb"&\s*+[A-Za-z_]\w*+(?P<member>(?>\s*+(?:->|\.)\s*+\w++)*+)(?>(?P<element>\s*+\[[^]]*+\]))?+\s*+\Z")
 FIXED = late(rb"(?:alloca|__builtin_alloca|_alloca|ALLOCA|strdupa|strndupa)\s*+\(|&\s*+[A-Za-z_]\w*+\s*+\Z|L?\"")
 GIVES = late(rb"(?:alloc|dup|new)\w*+\s*+\(|\bnew\b")
 REPLACED = late(rb"\#[ \t]*+define[ \t]++(?:free|kfree|zfree)\b")
 # In the branches of an `#if` it may be one thing and another.
 POINTER = rb"\n[^\n;{}()=]{0,80}\*\s*%b\s*[=;]"
-ARRAY = late(rb"(?<!\breturn)(?<!\belse)(?<!\bcase)(?<![^\w>])[ \t]++(?:\*+[ \t]*+)?+\Z|,\s*+\**+\Z")
+ARRAY = late(rb"(?<!\breturn)(?<!\belse)(?<!\bcase)(?<![^\w>])[ \t]++(?>\*+[ \t]*+)?+\Z|,\s*+\**+\Z")
 NAME = late(rb"[A-Za-z_]\w*+\Z")
 STEP_BEHIND, STEP_BEFORE = late(rb"\s*+(?:\+\+|\+=)"), late(rb"\+\+\s*+\Z")
 TOLD_APART = late(
     rb"\bif\s*+\(\s*+(?!(?:NULL|nullptr|0)\b)(\w++)\s*+!=\s*+(?!(?:NULL|nullptr|0)\b)(\w++)\s*+\)\s*+\{?\s*+\Z"
 )
 MEMBER = late(rb"\s*+(?:->|\.|\[)")
-NOTHING = late(rb"\(*+(?:\(\s*void\s*\*\s*\)\s*)?+(?:NULL|nullptr|0)\)*+\Z")
+NOTHING = late(rb"\(*+(?>\(\s*void\s*\*\s*\)\s*)?+(?:NULL|nullptr|0)\)*+\Z")
 CAST = late(rb"\(\s*+[A-Za-z_][\w\s]*+[\s*]*+\)\s*+(?=[\w(&\"])")
 
 

@@ -23,7 +23,7 @@ NEGATED = late(rb"\(! ?(\w++)\)")
 NAME_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.>-"
 CONDITION = late(rb"\bif\s*+(?P<wrapped>\(\s*+unlikely\s*+)?\Z")
 POINTED = late(rb"\w[ \t]*+\*+\Z")
-OPENS = late(rb"\s*+(?P<brace>\{)?+(?!\s*+(?:&&|\|\||[)?,=<>]))")
+OPENS = late(rb"\s*+(?>(?P<brace>\{))?+(?!\s*+(?:&&|\|\||[)?,=<>]))")
 USED = late(rb"\s*+\)*+\s*+(?:->|\[)")
 CALLED = late(rb"\b([A-Za-z_]\w*+)\s*+\(")
 LEAVES = late(rb"\b(?:goto|return|break|continue|throw)\b")

@@ -12,7 +12,7 @@ __all__ = ["comes_from_outside", "is_limited"]
 REACH = 16_384
 COMPARED_AFTER = late(rb"\s*+\)*+\s*+(?:[<>]=?(?![<>])|[=!]=\s*+(?:sizeof\b|[A-Z0-9]))")
 COMPARED_BEFORE = late(rb"(?<![<>-])(?:[<>]=?)\s*+\(?\s*+\Z")
-ADDED = late(rb"(?:\s*+[-+*]\s*+[\w.>()-]++){1,3}+\s*+\)?\s*+[<>]=?(?![<>])")
+ADDED = late(rb"(?>\s*+[-+*]\s*+[\w.>()-]++){1,3}+\s*+\)?\s*+[<>]=?(?![<>])")
 LIMITING = late(
     rb"\b(?:min|max|min_t|clamp|clamp_t|clamp_val|MIN|Min|std::min|std::clamp|sdslen|umin|assert|Assert|ASSERT|BUG_ON|WARN_ON|"
     rb"WARN_ON_ONCE|CHECK_LE|CHECK_LT|DCHECK_LE|g_return_if_fail|check_\w*size\w*|check_\w*overflow|"

@@ -17,9 +17,9 @@ CHOICES_MAX = 16
 # Two words side by side can only be literals pasted together.
 SIDE_BY_SIDE = late(rb"[A-Z_][A-Z0-9_]++\s++[\w\"]")
 NUMBER_OR_NULL = late(rb"\(*\s*(?:NULL|nullptr|0)\s*\)*\Z")
-MACRO = late(rb"\(*+(?:(?:[A-Z_][A-Z0-9_]++(?![a-z])(?:\s*+\([^()]*+\))?+|(?:PRI|SCN)\w++)\s*+)++\)*+\Z")
+MACRO = late(rb"\(*+(?>(?:[A-Z_][A-Z0-9_]++(?![a-z])(?>\s*+\([^()]*+\))?+|(?:PRI|SCN)\w++)\s*+)++\)*+\Z")
 PASTED = late(
-    rb"""(?=(?:[^"()]++|\([^()]*+\))*+")(?:(?:(?:u8|[LuU])?"[^"]*+"|\#{0,2}\w++(?:\s*+\([^()]*+\))?)\s*+)++\Z"""
+    rb"""(?=(?>[^"()]++|\([^()]*+\))*+")(?>(?:(?:u8|[LuU])?"[^"]*+"|\#{0,2}\w++(?:\s*+\([^()]*+\))?)\s*+)++\Z"""
 )
 TRANSLATED = late(
     rb"(?:_|N_|Q_|T_|_T|TEXT|tr|i18n|(?:g_)?d?c?n?gettext|gettext_noop|pgettext|C_)\s*\([^\"]*\"", re.DOTALL

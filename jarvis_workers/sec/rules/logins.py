@@ -16,7 +16,7 @@ REACH, OPTION_REACH = 4_096, 80
 KEY_BYTES_MIN, SHORT, NAME_MAX = 7, 4, 64
 FROM_COPY, AS_KEY = -0.05, 0.0
 NAME = late(rb"[A-Za-z_]\w*+\Z")
-TEXT = late(rb'(?:(?:u8|[LuU])?"[^"]*+"\s*+)++\Z')
+TEXT = late(rb'(?>(?:u8|[LuU])?"[^"]*+"\s*+)++\Z')
 WIDE_MACRO = late(rb"(?:_T|TEXT|_TEXT|L)\s*+\(\s*+(\"[^\"]*+\")\s*+\)\Z")
 BYTES = late(rb"\{\s*+(?:(?:0[xX][0-9a-fA-F]+|\d+|'[^']*')\s*+,\s*+){%d,}" % KEY_BYTES_MIN)
 ARRAY = late(rb'\[[^][;]*+\]\s*+=\s*+((?:u8|[LuU])?"[^"]*+"|\{[^{};]*+\})')

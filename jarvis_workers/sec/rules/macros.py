@@ -13,7 +13,7 @@ from jarvis_workers.source.late import late
 __all__ = ["is_in_macro", "macro_parameters", "text_macros"]
 
 LINES_MAX, REACH = 32, 2_048
-HEAD = late(rb"[ \t]*+#[ \t]*+define[ \t]++\w++(?:\(([^)]*+)\))?+")
+HEAD = late(rb"[ \t]*+#[ \t]*+define[ \t]++\w++(?>\(([^)]*+)\))?+")
 TEXT = late(rb'#[ \t]*+define[ \t]++(\w++)[ \t]++\(?((?:u8|[LuU])?"[^"\n]*+")')
 
 

@@ -11,16 +11,16 @@ __all__ = ["RULES"]
 WRITERS_MAX, NAMES_MAX = 24, 256
 ASKED_REACH = 160
 CAST = late(
-    rb"\s*+(?:\(\s*+[A-Za-z_][\w\s:]*+(?:<[^<>;]{0,64}>\s*+)?+[\s*]*+\)(?=\s*+[\w(:])"
+    rb"\s*+(?:\(\s*+[A-Za-z_][\w\s:]*+(?><[^<>;]{0,64}>\s*+)?+[\s*]*+\)(?=\s*+[\w(:])"
     rb"|(?:static|reinterpret|const)_cast\s*+<[^;]{1,80}?>\s*+\()\s*+"
 )
 CALL = late(rb"(?:::|std\s*+::)?\s*+([A-Za-z_]\w*+)\s*+(?:<[^<>;]{1,64}>)?\s*+\(")
 STARRED = late(rb"[\s(]*+\*\s*+[A-Za-z_]")
 NEW = late(
-    rb"(?:::\s*+)?new\b\s*+(?:\(\s*+(?:std\s*+::\s*+)?nothrow\s*+\)\s*+)?+"
+    rb"(?:::\s*+)?new\b\s*+(?>\(\s*+(?:std\s*+::\s*+)?nothrow\s*+\)\s*+)?+"
     rb"(?P<type>[A-Za-z_][^;()[\]{}]*+)(?P<many>\[)?"
 )
-NOTHING = late(rb"\(*+(?:\(\s*void\s*\*\s*\)\s*)?+(?:NULL|nullptr|0)\)*+\Z")
+NOTHING = late(rb"\(*+(?>\(\s*void\s*\*\s*\)\s*)?+(?:NULL|nullptr|0)\)*+\Z")
 MEMBER = late(rb"(?:this\s*+->\s*+)?([A-Za-z_]\w*_|m_\w++|_\w++)\Z")
 GIVEN = late(rb"\s*+=(?!=)\s*+([^;]{1,160}+);")
 

@@ -22,16 +22,16 @@ __all__ = ["RULES"]
 LEFT, REACH, ALIASES_MAX = 128, 16_384, 8
 CERTAIN, PASSED, COMPUTED = 0.15, -0.2, 0.0
 KNOWN = 0.2
-ALIAS_BEFORE = late(rb"([A-Za-z_]\w*+(?:(?:->|\.)\w++)*+)\s*+=\s*+\Z")
+ALIAS_BEFORE = late(rb"([A-Za-z_]\w*+(?>(?:->|\.)\w++)*+)\s*+=\s*+\Z")
 ALIAS_BEHIND = late(rb"\s*+[;,)]")
-FIRST = late(rb"\(\s*+(?:\([^()]*+\)\s*+)?+\Z")
+FIRST = late(rb"\(\s*+(?>\([^()]*+\)\s*+)?+\Z")
 STEP = late(rb"\s*+(?:\+\+|--|[-+]=?(?!>)\s*+[\w(])")
 STEP_BEFORE = late(rb"(?:\+\+|--)\s*+\Z")
 DIRECT = late(rb"\s*+\)*+\s*+(?:->|\[)")
-STAR = late(rb"(?:\A|[=(,;{}!&|?:<>+-])\s*+\*\s*+(?:\(\s*+[A-Za-z_][\w\s]*+\*[\s*]*+\)\s*+)?+\Z|\breturn\s*+\*\s*+\Z")
+STAR = late(rb"(?:\A|[=(,;{}!&|?:<>+-])\s*+\*\s*+(?>\(\s*+[A-Za-z_][\w\s]*+\*[\s*]*+\)\s*+)?+\Z|\breturn\s*+\*\s*+\Z")
 ADDED = late(rb"\s*+\)?\s*+[-+]\s*+[\w(]")
 NULL_IN_FRONT = late(rb"\b(?:NULL|nullptr)\s*+[!=]=\s*+\(\s*+[\w.>\[\]-]++\s*+=\s*+\Z")
-HANDED = late(rb"\b([A-Za-z_]\w*+)\s*+\(\s*+[A-Za-z_][\w.>\[\]-]*+\s*+=\s*+(?:\(\s*+[A-Za-z_][\w\s*]*+\)\s*+)?+\Z")
+HANDED = late(rb"\b([A-Za-z_]\w*+)\s*+\(\s*+[A-Za-z_][\w.>\[\]-]*+\s*+=\s*+(?>\(\s*+[A-Za-z_][\w\s*]*+\)\s*+)?+\Z")
 NO_CALLS = frozenset((b"if", b"while", b"for", b"switch", b"return"))
 TYPED = late(rb"\s*+<[^;{}()]{1,128}?\*\s*+(?:const\s*+)?>\s*+(?=\()")
 NOTHROW = late(rb"\s*+\)\s*+[A-Za-z_][\w:<>,* ]{0,80}")

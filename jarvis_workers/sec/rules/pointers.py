@@ -26,9 +26,9 @@ CASTS_MAX = 4
 STEP_REACH = 160
 REACH, MENTIONS_MAX = 16_384, 96
 SHOWN_REACH = 240
-PATH = late(rb"\*?[A-Za-z_]\w*+(?:(?:->|\.|::)[A-Za-z_]\w*+|\[\w++\])*+\Z")
+PATH = late(rb"\*?[A-Za-z_]\w*+(?>(?:->|\.|::)[A-Za-z_]\w*+|\[\w++\])*+\Z")
 CAST = late(
-    rb"\(\s*+(?:const\s++|struct\s++|unsigned\s++|volatile\s++)*+[A-Za-z_][\w:]*+\s*+(?:\*\s*+)++\)(?=\s*+[\w(*&])"
+    rb"\(\s*+(?>const\s++|struct\s++|unsigned\s++|volatile\s++)*+[A-Za-z_][\w:]*+\s*+(?>\*\s*+)++\)(?=\s*+[\w(*&])"
     rb"|(?:static|reinterpret|const)_cast\s*+<[^<>;]{1,80}+>(?=\s*+\()"
 )
 BASE = late(rb"\*?([A-Za-z_]\w*+)")
@@ -42,7 +42,7 @@ UNEVALUATED = late(
     rb"\b(?:[A-Z_][A-Z0-9_]{2,}+|struct_size|flex_array_size|container_of|\w*sizeof\w*+|\w*typeof\w*+)\s*+\([^;{}]*+\Z"
 )
 MEMBER = late(rb"\s*+(?:->|\.|\[)")
-DELETED = late(rb"\s*+(?:\[\s*+\]\s*+)?+")
+DELETED = late(rb"\s*+(?>\[\s*+\]\s*+)?+")
 # Names in capitals are macros: what they do with their arguments nobody can tell here.
 MACRO = late(rb"[A-Z_][A-Z0-9_]*+\Z|\w*for_?each\w*+\Z|\w*FOREACH\w*+\Z|va_arg\Z|swap\Z|exchange\Z")
 

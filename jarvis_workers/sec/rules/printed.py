@@ -17,7 +17,7 @@ CONVERSION = late(
     | [-+\ \#0']*+(?P<width>\*|\d*)(?:\.(?P<precision>\*|\d*))?(?P<size>hh|h|ll|l|q|j|z|t|L)?(?P<kind>[A-Za-z]))""",
     re.VERBOSE,
 )
-LITERALS = late(rb'(?:"[^"]*+"\s*+)++\Z')
+LITERALS = late(rb'(?>"[^"]*+"\s*+)++\Z')
 QUOTED = late(rb'"([^"]*)"')
 # The most characters of a number, by the width of its type: hh, h, int, and longer.
 DIGITS = {b"hh": (4, 3, 2, 3), b"h": (6, 5, 4, 6), b"": (11, 10, 8, 11)}

@@ -11,7 +11,7 @@ __all__ = ["RULES"]
 
 REACH = 320
 STATEMENT_EDGE = late(rb"[;{}=]")
-CASTS = late(rb"\s*(?:\([\w\s*:]{1,80}\)\s*|(?:static|reinterpret)_cast<[^<>]{1,80}>\s*\(\s*)*+(?:std\s*)?(?:::\s*)?\Z")
+CASTS = late(rb"\s*(?>\([\w\s*:]{1,80}\)\s*|(?:static|reinterpret)_cast<[^<>]{1,80}>\s*\(\s*)*+(?:std\s*)?(?:::\s*)?\Z")
 CAST = late(rb"\([\w\s*]{1,80}\)(?=[\w(*])")
 NAME_AT_START, NAME_AT_END = late(rb"\w+"), late(rb"(\w+)\s*\Z")
 GIVES_UP = late(

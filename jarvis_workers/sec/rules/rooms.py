@@ -27,15 +27,15 @@ NOTHING = late(rb"\(*(?:\(void\s*\*\)\s*)?(?:NULL|nullptr|0)\)*\Z")
 CALL = late(rb"\s*+(?:::|std::)?([A-Za-z_]\w*+)\s*+\(")
 NEW_ARRAY = late(
     rb"""\s*+(?:::)?new\s*+(?:\(\s*+(?:std::)?nothrow\s*+\)\s*+)?
-    ([A-Za-z_][\w:]*+(?:\s++\w++)*+[\s*]*+)\[([^][]*+)\]\s*+(?:\(\s*+\))?+\s*+\Z""",
+    ([A-Za-z_][\w:]*+(?>\s++\w++)*+[\s*]*+)\[([^][]*+)\]\s*+(?>\(\s*+\))?+\s*+\Z""",
     re.VERBOSE,
 )
 ELEMENT = late(rb"&\s*+([A-Za-z_]\w*+)\s*+\[([^][]*+)\]\s*+\Z")
 INDEXED = late(rb"([A-Za-z_]\w*+)\s*+\[[^][]*+\]\s*+\Z")
 ADDRESS = late(rb"&\s*+([A-Za-z_]\w*+)\s*+\Z")
 MEMBER_NAME = late(rb"(?:->|\.)\s*+([A-Za-z_]\w*+)\s*+\Z")
-MEMBER_END = late(rb"\s*+(?:\[[^][]{0,80}\]\s*+)?+;")
-PARAMETER = late(rb"([A-Za-z_]\w*+)\s*+(?:\[[^][]*+\]\s*+)*+\Z")
+MEMBER_END = late(rb"\s*+(?>\[[^][]{0,80}\]\s*+)?+;")
+PARAMETER = late(rb"([A-Za-z_]\w*+)\s*+(?>\[[^][]*+\]\s*+)*+\Z")
 TYPE = late(rb"[\w\s]+[\s*]*\Z")
 FLEXIBLE = (b"", b"0", b"1")
 

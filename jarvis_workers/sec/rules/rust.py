@@ -11,7 +11,7 @@ __all__ = ["RULES"]
 UNSAFE_CODE = late(
     rb'\s*+(?:(?P<block>[{$])|(?P<plain>fn\s+\w)|(?:async\s+|const\s+)?(?:extern\s*(?:"\s*"\s*)?)?(?:\{|fn\s+\w|mod\b)|(?:auto\s+)?trait\b)'
 )
-TAKES_BACK = late(rb"\s*+\{\s*+(?:\w++\s*+::\s*+)*+(?:borrow_raw|from_raw_(?:fd|handle|socket))\s*+\(\s*+")
+TAKES_BACK = late(rb"\s*+\{\s*+(?>\w++\s*+::\s*+)*+(?:borrow_raw|from_raw_(?:fd|handle|socket))\s*+\(\s*+")
 GIVEN = late(rb"[^;{}]*\b(?:as|into)_raw_(?:fd|handle|socket)\b")
 GIVEN_BEFORE = late(rb"\binto_raw_(?:fd|handle|socket)\b[^;]*\.map\(\|\w+\|\s*\Z")
 PUBLIC = late(rb"\bpub\s+\Z")

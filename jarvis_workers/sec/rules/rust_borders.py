@@ -22,12 +22,12 @@ FOLLOWS = late(rb"\bunsafe\b|\*\s*\w")
 PANICKING = late(rb"\.\s*(?:unwrap|expect)\s*\(|\b(?:panic|unreachable|todo|unimplemented)\s*!")
 CAUGHT = late(rb"\bcatch_unwind\b|\bAbortIfPanic\b|\babort_on_panic\b")
 MARKER = late(
-    rb"\s++impl\b\s*+(?P<generics><[^;{}]{0,512}?>(?=\s*(?:\w|::)))?\s*+(?:::\s*+)?(?:\w++\s*+::\s*+){0,8}+(?:Send|Sync)\s++for\b(?P<rest>[^;{}]{0,512})"
+    rb"\s++impl\b\s*+(?P<generics><[^;{}]{0,512}?>(?=\s*(?:\w|::)))?\s*+(?:::\s*+)?(?>\w++\s*+::\s*+){0,8}+(?:Send|Sync)\s++for\b(?P<rest>[^;{}]{0,512})"
 )
 WORDS = late(rb"\w+")
 DECLARED = late(rb"\b(?:struct|enum|union)\s++(\w++)")
 OPENS = late(rb"[{(;]")
-TARGET = late(rb"\s*+(?:\w++\s*+::\s*+)*+(\w++)")
+TARGET = late(rb"\s*+(?>\w++\s*+::\s*+)*+(\w++)")
 PHANTOM = late(rb"\bPhantomData\s*<(?:[^<>]|<[^<>]*>){0,256}>")
 TYPE_PARAMETER = late(rb"(?:\A|[<,])\s*(?!const\b)([A-Z]\w*)\s*(?::\s*([^,<>]*(?:<[^<>]*>[^,<>]*)*))?")
 

@@ -44,7 +44,7 @@ NO_RESULT = frozenset(
     b"forget poll from set_hook identity".split()
 )
 DECLARED = late(rb"\bfn\s++(\w++)([^{};]{0,512}+)")
-RESULTS = late(rb"\A\s*+(?:\w++\s*+::\s*+)*+Result\b")
+RESULTS = late(rb"\A\s*+(?>\w++\s*+::\s*+)*+Result\b")
 
 
 def check_ignored(site: Site) -> float | None:

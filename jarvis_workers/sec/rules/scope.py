@@ -27,11 +27,11 @@ NAME = late(rb"[A-Za-z_]\w*+\Z")
 # What may stand behind a name that is given something; most often it is something else.
 MAY_GIVE = b" \t\r\n\f\v=+-*/%&|^<>"
 NO_TYPES = frozenset(b"return else case goto sizeof in and or not throw delete new do co_return typedef using".split())
-DIMENSIONS = late(rb"\s*+((?:\[(?:[^][;{}]++|\[[^][]*+\])*+\]\s*+)*+)(?=[=;,){:]|__attribute)")
-DIMENSION = late(rb"\[((?:[^][]++|\[[^][]*+\])*+)\]")
+DIMENSIONS = late(rb"\s*+((?>\[(?>[^][;{}]++|\[[^][]*+\])*+\]\s*+)*+)(?=[=;,){:]|__attribute)")
+DIMENSION = late(rb"\[((?>[^][]++|\[[^][]*+\])*+)\]")
 TYPED = late(
     rb"""(?:\A|[;{}(,)]|\#[^\n]*+\n)\s*+
-    ([A-Za-z_][\w:]*+(?:\s++[A-Za-z_][\w:]*+)*+(?:<[^<>;{}]{0,64}>)?)([\s*&]*+)\Z""",
+    ([A-Za-z_][\w:]*+(?>\s++[A-Za-z_][\w:]*+)*+(?:<[^<>;{}]{0,64}>)?)([\s*&]*+)\Z""",
     re.VERBOSE,
 )
 LISTED = late(rb"\s*+((?:[A-Za-z_]\w*+\s++)*[A-Za-z_]\w*+)[\s*]++[A-Za-z_]\w*+(?=\s*+[\[,=])[^()]*,([\s*]*+)\Z")

@@ -14,8 +14,8 @@ NO_TYPES = frozenset(
     b"return else case goto sizeof typedef extern static throw delete new using thread_local __thread register".split()
 )
 TYPE = late(
-    rb"(?:\A|[;{}])\s*+((?:[A-Za-z_][\w:]*+\s++){0,4}?[A-Za-z_][\w:]*+(?:\s*+<[^<>;{}]{0,64}+>)?+)\s*+"
-    rb"(?P<earlier>\**+\s*+[A-Za-z_]\w*+(?:\s*+=\s*+[\w.\->]++)?+\s*+,[^;{}()]*+)?+(?:\*[\s*]*+)?+\Z"
+    rb"(?:\A|[;{}])\s*+((?:[A-Za-z_][\w:]*+\s++){0,4}?[A-Za-z_][\w:]*+(?>\s*+<[^<>;{}]{0,64}+>)?+)\s*+"
+    rb"(?>(?P<earlier>\**+\s*+[A-Za-z_]\w*+(?>\s*+=\s*+[\w.\->]++)?+\s*+,[^;{}()]*+))?+(?>\*[\s*]*+)?+\Z"
 )
 NAME = late(rb"\*\s*+([A-Za-z_]\w*+)\s*+(?=[,;])")
 NEXT_REACH = 4_096

@@ -33,10 +33,10 @@ PROSE = (
 ANY_WORDS = (re.compile(rf"(?<![%\w.*-])(?P<rest>{WORD}(?:{GAP}{WORD})*)"), re.compile(rf"(?P<rest>[{CJK}]+)"))
 LEFT_OUT = "[…]".encode()
 LITERAL = re.compile(rb'"([^"]*)"')
-PASTED = re.compile(rb'"[^"]*"(?:\s*+"[^"]*")*+')
+PASTED = re.compile(rb'"[^"]*"(?>\s*+"[^"]*")*+')
 SHORTEST_PROSE = 8
 SPEAKS = rb"error|warning|ident|sccs|pragma[ \t]+(?:message|region|endregion|mark|GCC[ \t]+(?:error|warning))"
-DIRECTIVE = re.compile(rb"^[ \t]*+#[ \t]*+(?:" + SPEAKS + rb")\b(?P<words>(?:[^\\\n]|\\\r?\n|\\)*+)", re.MULTILINE)
+DIRECTIVE = re.compile(rb"^[ \t]*+#[ \t]*+(?:" + SPEAKS + rb")\b(?P<words>(?>[^\\\n]|\\\r?\n|\\)*+)", re.MULTILINE)
 
 
 def deciding_view(content: bytes, language: str) -> bytes:

@@ -20,7 +20,7 @@ __all__ = ["is_cpp", "model"]
 CPP = re.compile(
     rb"""
       class\s++\w++[^;(){}=]{0,200}\{ | template\s*+< | namespace\s++\w*+\s*+\{ | using\s++namespace\b | ::(?<=\w::)~?\w
-    | new(?<=[=(,\s]new)\s++\w[\w:<>]*+\s*+[\[(;] | delete(?<=[;{}\s]delete)\s*+(?:\[\s*+\]\s*+)?+\w++\s*+;
+    | new(?<=[=(,\s]new)\s++\w[\w:<>]*+\s*+[\[(;] | delete(?<=[;{}\s]delete)\s*+(?>\[\s*+\]\s*+)?+\w++\s*+;
     | _cast\s*+< | public\s*+: | private\s*+: | protected\s*+: | catch\s*+\(\s*+(?:const|\.\.\.|\w++\s*+&)
     | include[ \t]*+<\w++>
     """,

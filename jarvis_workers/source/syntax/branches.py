@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 __all__ = ["Branches", "Directive", "branches"]
 
-DIRECTIVE = re.compile(rb"#[ \t]*+(\w++)((?:[^\\\n]++|\\\r?\n|\\)*+)")
+DIRECTIVE = re.compile(rb"#[ \t]*+(\w++)((?>[^\\\n]++|\\\r?\n|\\)*+)")
 OTHERS = frozenset((b"else", b"elif", b"elifdef", b"elifndef"))
 WINDOWS = rb"(?:_?_?WIN(?:32|64|16|RT|DOWS|CE)(?:__|_)?|_MSC_VER|__MINGW(?:32|64)__|__BORLANDC__|OPENSSL_SYS_WINDOWS)"
 FOREIGN = re.compile(rb"(?:defined\(?)?" + WINDOWS + rb"\)?(?:[<>=]=?\w+)?")

@@ -17,18 +17,18 @@ ATTRIBUTE = re.compile(
 )
 KEPT = frozenset(b"restrict".split())
 STARRED = re.compile(
-    rb"((?:\b\w+\s*+\(|,)\s*+)((?:(?:const|struct|unsigned|signed|long|enum|union)\s++)*+)(\w++)"
-    rb"((?:\s*+(?:const\s*+)?\*)++)(?=\s*+[,)])"
+    rb"((?:\b\w+\s*+\(|,)\s*+)((?>(?:const|struct|unsigned|signed|long|enum|union)\s++)*+)(\w++)"
+    rb"((?>\s*+(?:const\s*+)?\*)++)(?=\s*+[,)])"
 )
 PRINTED = re.compile(rb"\b(?:PRI|SCN)([diouxX])(?:LEAST|FAST)?(8|16|32|64|MAX|PTR)\b")
 ALIGNED = re.compile(
-    rb"\b[A-Z][A-Z_]*?ALIGNED\w*+\((?:\s*+\d++\s*+,)?\s*+(\w++)\s*+,\s*+(\w++)\s*+,\s*+((?:\[[^\];]{1,200}\])++)\s*+\)"
+    rb"\b[A-Z][A-Z_]*?ALIGNED\w*+\((?:\s*+\d++\s*+,)?\s*+(\w++)\s*+,\s*+(\w++)\s*+,\s*+((?>\[[^\];]{1,200}\])++)\s*+\)"
 )
 WRAPPED = re.compile(rb"\n[ \t]*+[A-Z_]\w*+(\([ \t\r]*+\n[^{}]{1,400}?;[ \t\r]*+\n[ \t]*+)\)")
 CASTING = re.compile(rb"(?:sizeof|return|case|if|while|switch|typeof|__typeof__|alignof|_Alignof|defined)\s*\(\s*\Z")
 ALONE = re.compile(
-    rb"(?<=[;{}])\s*(?:\n[ \t]*+[A-Z_]\w*+[ \t]*+"
-    rb"(?:\([^;{}()\n]*+(?:\([^;{}()\n]*+\)[^;{}()\n]*+)*+\))?[ \t\r]*+(?=\n))++(?!\s*+[{(;,?:.=+*/%<>|&^\[-])"
+    rb"(?<=[;{}])\s*(?>\n[ \t]*+[A-Z_]\w*+[ \t]*+"
+    rb"(?:\([^;{}()\n]*+(?>\([^;{}()\n]*+\)[^;{}()\n]*+)*+\))?[ \t\r]*+(?=\n))++(?!\s*+[{(;,?:.=+*/%<>|&^\[-])"
 )
 ALONE_LINE = re.compile(rb"\n([ \t]*+([A-Z_]\w*+)[^\n]*)")
 

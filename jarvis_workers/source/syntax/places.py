@@ -18,12 +18,12 @@ EDGES = (b";", b"}", b"{")
 ACCESS = re.compile(rb"\b(?:public|private|protected|[Qq]_?SIGNALS|signals|slots)[\w\s]{0,20}:(?!:)")
 QUALIFIED = re.compile(rb"((?:\w+\s*(?:<[^<>]{0,80}>)?\s*::\s*)+)\Z")
 LAST_QUALIFIER = re.compile(rb"(\w+)\s*(?:<[^<>]*>)?\s*::\s*\Z")
-LINE = re.compile(rb"(?:[^\\\n]++|\\\r?\n|\\)*+")
+LINE = re.compile(rb"(?>[^\\\n]++|\\\r?\n|\\)*+")
 OPEN_CONTAINER = re.compile(rb"\s*(?:inline\s+)?(?:namespace\b|extern\s*\"[^\"]*\"\s*\Z)")
 NAMESPACE = re.compile(rb"namespace\s+(?:\w+\s*::\s*)*(\w+)")
 INITIALIZER = re.compile(rb"[:,]\s*\w+\s*\{\Z")
 MORE_INITIALIZERS = re.compile(
-    rb"\}(?:\s*+,\s*+\w++\s*+(?:\([^(){};]*+(?:\([^(){};]*+\)[^(){};]*+)*+\)|\{[^{};]*+\}))*+\s*+\{"
+    rb"\}(?>\s*+,\s*+\w++\s*+(?:\([^(){};]*+(?>\([^(){};]*+\)[^(){};]*+)*+\)|\{[^{};]*+\}))*+\s*+\{"
 )
 NAME = re.compile(rb"\w+")
 BRACE = re.compile(rb"[{}]")
