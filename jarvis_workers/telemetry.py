@@ -7,10 +7,11 @@ escaped, and none can pass for the field by which a story is found.  Nothing is 
 import logging
 import os
 import re
+import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, cast
 
 from jarvis_workers.paths import plain
 from jarvis_workers.redact import redact
@@ -71,6 +72,21 @@ def set_up(level: LogLevel, file: int) -> None:
     _log.setLevel(level.upper())
 
 
+class _NoLock:
+    """A lock that is always free: `logging` calls acquire and release, from Python 3.13 on it uses `with`."""
+
+    def acquire(self) -> None:
+        """Return at once."""
+
+    def release(self) -> None:
+        """Return at once."""
+
+    __enter__ = acquire
+
+    def __exit__(self, *_error: object) -> None:
+        self.release()
+
+
 class Lines(logging.Handler):
     """Writes a record at once: lines of many processes and threads stay whole, and nobody waits for a lock."""
 
@@ -79,8 +95,8 @@ class Lines(logging.Handler):
         self.file = file
 
     def createLock(self) -> None:  # noqa: N802  (logging's name)
-        """Have none: one write is whole by itself."""
-        self.lock = None
+        """Install a lock that never blocks, as one write is atomic; from 3.13 on `logging` cannot do without any."""
+        self.lock = cast(threading.RLock, _NoLock())
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record; one that cannot be written stops no work."""

@@ -4,6 +4,7 @@ import logging
 import os
 import re
 import shlex
+import threading
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -98,6 +99,17 @@ def test_events_are_written_from_the_level_on(written: Callable[[], list[str]]) 
     telemetry.warning("crashed", job=3)
 
     assert [said.partition(" ")[2] for said in written()] == ["INFO claimed job=2", "WARNING crashed job=3"]
+
+
+def test_the_lock_of_the_log_handler_never_blocks(written: Callable[[], list[str]]) -> None:
+    (lines,) = [one for one in logging.getLogger().handlers if isinstance(one, Lines)]
+    assert lines.lock
+    with lines.lock:
+        other = threading.Thread(target=telemetry.info, args=("claimed",), kwargs={"job": 2})
+        other.start()
+        other.join(timeout=30)
+
+    assert len(written()) == 1
 
 
 def test_what_libraries_warn_of_is_a_line_of_the_same_kind(written: Callable[[], list[str]]) -> None:
