@@ -1,8 +1,8 @@
-# Read by try.sh and test.sh: `make_venv LOCK [EXTRAS]` makes .venv hold what LOCK names, and this project.
+# Read by try.sh and test.sh: `make_venv LOCK [EXTRAS]` makes .venv, or the directory JARVIS_VENV, hold what LOCK names, and this project.
 # Needs Python 3.11 or newer and nothing else; does nothing when all is there already.
 
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
-venv="$root/.venv"
+venv=${JARVIS_VENV:-"$root/.venv"}
 
 find_python() {
     for name in ${PYTHON:-} python3 python3.14 python3.13 python3.12 python3.11; do
