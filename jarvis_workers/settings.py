@@ -138,6 +138,12 @@ class Cache(Frozen):
         return int(self.max_mb * 1_000_000)
 
 
+class StoreSettings(Frozen):
+    """How long a statement on PostgreSQL may go without an answer before its connection is given up."""
+
+    statement_seconds: Seconds = 15
+
+
 class Agent(Frozen):
     """How far a conversation may go (None: no limit), and directories with what is called after each tool.
 
@@ -180,6 +186,7 @@ class Settings(Frozen):
     rules: Rules = Rules()
     cache: Cache = Cache()
     report: Report = Report()
+    store: StoreSettings = StoreSettings()
     agent: Agent = Agent()
     model_group: str | None = None
     models: Mapping[str, ModelGroup] = Field(default_factory=dict)

@@ -47,6 +47,11 @@ class Postgres:
     def url(self, name: str, user: str = "jarvis") -> str:
         return f"postgresql:///{name}?host={self.home}&user={user}"
 
+    @property
+    def socket(self) -> Path:
+        """What it listens on."""
+        return self.home / ".s.PGSQL.5432"
+
     def run(self, *command: str) -> str:
         """Return what it says on standard error."""
         done = subprocess.run(

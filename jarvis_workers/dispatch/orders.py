@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
+from jarvis_workers.store.deadline import STATEMENT_SECONDS
 from jarvis_workers.telemetry import LogLevel
 
 # The module that reads them.
@@ -31,6 +32,7 @@ class Orders:
     job_lease_seconds: float
     tick_seconds: float
     resend_seconds: float
+    statement_seconds: float = STATEMENT_SECONDS
     deadline_seconds: float = 3600.0
     results_bytes: int = 0
     imports: tuple[str, ...] = ()

@@ -63,7 +63,8 @@ def _body(hands: Does) -> Callable[..., None]:
 def open_world(orders: Orders) -> tuple[Store, Blobs, Callable[[], None]]:
     """Open what one process works with."""
     kept_for_talks = TALKS_CONNECTIONS if POOLS[orders.queue].kind == "threads" else 0
-    store = open_store(orders.store_url, connections=POOLS[orders.queue].connections - kept_for_talks)
+    connections = POOLS[orders.queue].connections - kept_for_talks
+    store = open_store(orders.store_url, connections=connections, statement_seconds=orders.statement_seconds)
     sender = Sender(
         store,
         Doorbell(orders.broker_url),
@@ -130,7 +131,9 @@ def _converse(app: Celery, orders: Orders) -> None:
     # Redis should know of them by the time that the first conversation asks.
     for group in means.groups.values():
         limits.limiter(group.limited, group.limits)
-    talks = Talks(open_store(orders.store_url, connections=TALKS_CONNECTIONS, durable=True), means)
+    seconds = orders.statement_seconds
+    store = open_store(orders.store_url, connections=TALKS_CONNECTIONS, durable=True, statement_seconds=seconds)
+    talks = Talks(store, means)
     make_room()
     vital(limits.run)
     agents = Agents(

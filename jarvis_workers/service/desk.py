@@ -81,7 +81,9 @@ def request_for(settings: Settings, source: Source, kind: str, executor: str) ->
 @contextmanager
 def store_of(settings: Settings, connections: int = CONNECTIONS) -> Iterator[Store]:
     """Open the results store, and close it."""
-    store = open_store(settings.effective_store_url, connections=connections)
+    store = open_store(
+        settings.effective_store_url, connections=connections, statement_seconds=settings.store.statement_seconds
+    )
     try:
         yield store
     finally:
@@ -141,7 +143,8 @@ def _enrolled(store: Store, worker: WorkerFacts) -> Iterator[WorkerFacts]:
 def talks_of(settings: Settings, change: Callable[[Means], Means] = lambda means: means) -> Talks:
     """Open what the conversations of this process share."""
     means = means_of(model_facts(settings), settings.data_dir / "cache", settings.agent.after_tool_call_cb_dirs)
-    store = open_store(settings.effective_store_url, connections=CONNECTIONS, durable=True)
+    seconds = settings.store.statement_seconds
+    store = open_store(settings.effective_store_url, connections=CONNECTIONS, durable=True, statement_seconds=seconds)
     return Talks(store, change(means))
 
 

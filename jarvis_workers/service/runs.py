@@ -203,7 +203,7 @@ def forget_answers(store: Store, days: float) -> int:
 
 def prune_unwanted(store: Store, blobs: Blobs, now: float, grace_seconds: float = BLOB_GRACE_SECONDS) -> Pruned:
     """Delete blobs that nobody has wanted for a day; return how many, and their bytes."""
-    with store.write() as session:
+    with store.write(pauses=True) as session:
         artifacts.lock_wishes(session)
         artifacts.drop_stale_wishes(session, grace_seconds)
         workers.drop_gone(session, grace_seconds)

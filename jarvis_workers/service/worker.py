@@ -53,6 +53,7 @@ def _plan(settings: Settings, queue: str, concurrency: int | None, token: str) -
         job_lease_seconds=settings.scan.hard_limit_seconds + LEASE_MARGIN_SECONDS,
         tick_seconds=settings.tick_seconds,
         resend_seconds=settings.resend_seconds,
+        statement_seconds=settings.store.statement_seconds,
         log_level=settings.log_level,
         models=model_facts(settings) if queue == AGENT_QUEUE else {},
         callbacks=settings.agent.after_tool_call_cb_dirs,

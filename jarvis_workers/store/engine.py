@@ -5,6 +5,7 @@ moment.  Whatever the driver raises leaves here as one of our errors, in one lin
 
 A connection that PostgreSQL has closed meanwhile is replaced when it is next wanted: it can be
 read from though nothing was asked, which one look at the socket tells, without a round trip.
+One that falls silent is given up by a deadline on this side (`store/postgres`).
 """
 
 import select as sockets
@@ -16,14 +17,25 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, Float, create_engine, event, func, literal_column, select
-from sqlalchemy.engine import URL, make_url
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Float,
+    create_engine,
+    event,
+    func,
+    literal_column,
+    select,
+)
+from sqlalchemy.engine import URL, ExceptionContext, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlmodel import Session
 
 from jarvis_workers.errors import StoreError, StoreFull, StoreUnavailable
 from jarvis_workers.redact import redact
+from jarvis_workers.store.deadline import STATEMENT_SECONDS, Deadline
 from jarvis_workers.store.schema import check_schema
 from jarvis_workers.toolchain.filesystem import network_file_system
 
@@ -38,6 +50,10 @@ PATIENCE = {
     "tcp_user_timeout": 20_000,
 }
 NO_PERMISSION = "42501"
+READ_ONLY = "25006"
+# The server is stopping or starting, or has ended an idle transaction: another connection may be of use.
+TEMPORARY = (READ_ONLY, "25P03", "57P01", "57P02", "57P03", "57P05")
+KEEP_IDLE = "SET LOCAL idle_in_transaction_session_timeout = 0"
 # While connecting the driver tells no code. What refuses us answers, and may soon let us in.
 REFUSED_MARKS = ("authentication failed", "no password supplied", "permission denied for database")
 BUSY_SECONDS = 30
@@ -52,8 +68,9 @@ Clock = Callable[[], ColumnElement[float]]
 class Store:
     """A results store: `read()` and `write()` give a session, `clock()` is the database's time in SQL."""
 
-    def __init__(self, engine: Engine, clock: Clock | None = None) -> None:
+    def __init__(self, engine: Engine, clock: Clock | None = None, deadline: Deadline | None = None) -> None:
         self.engine = engine
+        self.deadline = deadline or Deadline()
         self.dialect = engine.dialect.name
         self.clock: Clock = clock or {"sqlite": _sqlite_now, "postgresql": _postgres_now}[self.dialect]
 
@@ -63,9 +80,14 @@ class Store:
         return redact(self.engine.url.render_as_string(hide_password=True))
 
     @contextmanager
-    def write(self) -> Iterator[Session]:
-        """Open a transaction that writes; it is committed at the end, or not at all."""
+    def write(self, *, pauses: bool = False) -> Iterator[Session]:
+        """Open a transaction that writes; it is committed at the end, or not at all.
+
+        PostgreSQL ends one that is idle between statements for long, unless it `pauses`.
+        """
         with self._session("write") as session, session.begin():
+            if pauses and self.dialect == "postgresql":
+                session.connection().exec_driver_sql(KEEP_IDLE)
             yield session
 
     @contextmanager
@@ -102,11 +124,13 @@ def open_store(
     migrate: bool = False,
     connections: int = CONNECTIONS,
     durable: bool = False,
+    statement_seconds: float = STATEMENT_SECONDS,
 ) -> Store:
     """Return the store at `url`, its schema checked; SQLite is made and migrated on the way.
 
     At most `connections` are open to PostgreSQL, the first when it is wanted, and are kept. What a `durable` store has
-    committed outlives a loss of power in SQLite, too, as it always does in PostgreSQL.
+    committed outlives a loss of power in SQLite, too, as it always does in PostgreSQL. A connection to PostgreSQL that
+    does not answer for `statement_seconds` is given up, which raises StoreUnavailable.
 
     Raises StoreError for a wrong address, a network file system or a schema that does not fit,
     StoreUnavailable when nothing answers, StoreFull when it cannot be written.
@@ -114,7 +138,8 @@ def open_store(
     address = _address(url)
     if address.get_backend_name() == "sqlite":
         _prepare_file(address)
-    store = Store(make_engine(address, connections, durable=durable), clock)
+    deadline = Deadline(statement_seconds)
+    store = Store(make_engine(address, connections, deadline, durable=durable), clock, deadline)
     try:
         check_schema(store.engine, migrate=migrate or store.dialect == "sqlite")
     except DBAPIError as error:
@@ -126,7 +151,7 @@ def open_store(
     return store
 
 
-def make_engine(address: URL, connections: int, *, durable: bool = False) -> Engine:
+def make_engine(address: URL, connections: int, deadline: Deadline, *, durable: bool = False) -> Engine:
     """Return an engine with our way of connecting and beginning."""
     if address.get_backend_name() == "sqlite":
         engine = create_engine(address, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False})
@@ -134,11 +159,14 @@ def make_engine(address: URL, connections: int, *, durable: bool = False) -> Eng
         event.listen(engine, "begin", _begin_sqlite)
         return engine
     patience = {name: value for name, value in PATIENCE.items() if name not in address.query}
+    pool = {"pool_size": connections, "max_overflow": 0, "pool_timeout": deadline.statement_seconds}
     try:
-        engine = create_engine(address, connect_args=patience, pool_size=connections, max_overflow=0)
+        engine = create_engine(address, connect_args=patience, **pool)
     except ImportError as error:
         raise StoreError("PostgreSQL needs its driver: pip install 'jarvis-workers[postgres]'") from error
+    event.listen(engine, "do_connect", partial(_connect_postgres, deadline))
     event.listen(engine, "checkout", _replace_closed)
+    event.listen(engine, "handle_error", _drop_unusable)
     return engine
 
 
@@ -153,13 +181,19 @@ def store_error(error: DBAPIError, where: str) -> StoreError:
         )
     if any(mark in said.lower() for mark in CLOSED_MARKS):
         return StoreFull(f"{where}: {said}; make it writable, or set JARVIS_DATA_DIR or JARVIS_STORE_URL")
-    if getattr(error.orig, "sqlstate", None) == NO_PERMISSION:
+    sqlstate = getattr(error.orig, "sqlstate", None)
+    if sqlstate == NO_PERMISSION:
         return StoreError(f"{where}: {said}; this user may not do that, see: jarvis admin roles --help")
-    if isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated:
-        refused = any(mark in str(error.orig).lower() for mark in REFUSED_MARKS)
-        advice = "check user, password and rights;" if refused else "is the database there?"
-        return StoreUnavailable(f"{where}: {said}; {advice} see JARVIS_STORE_URL")
+    if isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated or sqlstate in TEMPORARY:
+        return StoreUnavailable(f"{where}: {said}; {_advice(error, sqlstate)} see JARVIS_STORE_URL")
     return StoreError(f"{where}: {said}")
+
+
+def _advice(error: DBAPIError, sqlstate: str | None) -> str:
+    if sqlstate == READ_ONLY:
+        return "the database is read-only now, as a standby is;"
+    refused = any(mark in str(error.orig).lower() for mark in REFUSED_MARKS)
+    return "check user, password and rights;" if refused else "is the database there?"
 
 
 def _address(url: str) -> URL:
@@ -220,6 +254,21 @@ def _begin_sqlite(connection: Connection) -> None:
     mode = connection.get_execution_options().get("jarvis_mode", "write")
     how = {"read": "BEGIN", "write": "BEGIN IMMEDIATE", "migrate": "BEGIN EXCLUSIVE"}[mode]
     connection.exec_driver_sql(how)
+
+
+def _connect_postgres(deadline: Deadline, _dialect: Any, _record: Any, arguments: Any, parameters: Any) -> Any:
+    from jarvis_workers.store import postgres  # noqa: PLC0415  (the driver is an extra)
+
+    connection = postgres.connect(*arguments, deadline=deadline, **parameters)
+    if "options" not in parameters:
+        postgres.limit_idle_transactions(connection)
+    return connection
+
+
+def _drop_unusable(context: ExceptionContext) -> None:
+    """Do not use a connection again that leads to a server which is stopping or only reads."""
+    if getattr(context.original_exception, "sqlstate", None) in TEMPORARY:
+        context.is_disconnect = True
 
 
 def _replace_closed(connection: Any, *_: Any) -> None:

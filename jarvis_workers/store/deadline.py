@@ -1,0 +1,33 @@
+"""How long a statement may go without an answer; shared by all connections of an engine."""
+
+import time
+from dataclasses import dataclass, field
+
+STATEMENT_SECONDS = 15.0
+# A statement that the server is still executing, such as the numbering of millions of candidates.
+EXECUTION_SECONDS = 600.0
+# PostgreSQL releases the locks of a silent client before those who wait for them reach their own deadline.
+IDLE_SHARE = 2 / 3
+
+
+@dataclass(slots=True)
+class Deadline:
+    """Limits on waiting for the database, in seconds; may be changed while statements are under way.
+
+    A statement without an answer for `statement_seconds` fails, unless the server says over another connection that it
+    is executing it: then it has `execution_seconds`. `alive_at` is when the server last said so (monotonic clock).
+    """
+
+    statement_seconds: float = STATEMENT_SECONDS
+    execution_seconds: float = EXECUTION_SECONDS
+    alive_at: float = field(default_factory=time.monotonic)
+
+    @property
+    def idle_seconds(self) -> float:
+        """How long a transaction may be idle before the server ends it."""
+        return self.statement_seconds * IDLE_SHARE
+
+    def shorten(self, seconds: float) -> None:
+        """Let every statement fail after `seconds`, those under way too: the process is about to end."""
+        self.statement_seconds = min(seconds, self.statement_seconds)
+        self.execution_seconds = 0.0

@@ -1,0 +1,192 @@
+"""A TCP proxy in front of a server, with the faults of networks: connections that stall, are cut, delayed or refused.
+
+A stalled connection stays open and silent: the proxy's kernel acknowledges what comes, and nothing is forwarded, not
+even that a side has closed it.
+"""
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+CHUNK_BYTES = 65536
+
+
+class Link:
+    """A client's connection through the proxy. Data passes while `gate` is set."""
+
+    def __init__(self, writers: tuple[asyncio.StreamWriter, asyncio.StreamWriter]) -> None:
+        self.writers, self.gate = writers, asyncio.Event()
+        self.halve_next = False
+        self.gate.set()
+
+    def cut(self) -> None:
+        """Reset both sides."""
+        for writer in self.writers:
+            writer.transport.abort()
+
+
+class Proxy:
+    """Forwards connections to `port` to a unix socket, or to a port of this machine; faults may be set at any time."""
+
+    def __init__(self, upstream: Path | int) -> None:
+        self.port = 0
+        self._upstream = upstream
+        self._links: set[Link] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._delay_seconds, self._refuse, self._stall_new = 0.0, False, False
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+
+    def stall(self, *, new: bool = False) -> None:
+        """Forward nothing more over the connections that are open; with `new` also over those to come."""
+
+        def stall() -> None:
+            self._stall_new = new
+            for link in self._links:
+                link.gate.clear()
+
+        self._call(stall)
+
+    def accept(self) -> None:
+        """Forward new connections as they come; those that are stalled stay so."""
+
+        def accept() -> None:
+            self._stall_new = self._refuse = False
+            self._delay_seconds = 0.0
+
+        self._call(accept)
+
+    def resume(self) -> None:
+        """End every fault; what was held back is forwarded."""
+
+        def resume() -> None:
+            for link in self._links:
+                link.gate.set()
+
+        self.accept()
+        self._call(resume)
+
+    def cut(self) -> None:
+        """Reset the connections that are open."""
+        self._call(lambda: [link.cut() for link in self._links])
+
+    def refuse(self) -> None:
+        """Reset the connections that are open, and those to come at once."""
+
+        def refuse() -> None:
+            self._refuse = True
+
+        self._call(refuse)
+        self.cut()
+
+    def halve(self) -> None:
+        """Forward the first half of the next message of every open connection, then reset it."""
+
+        def halve() -> None:
+            for link in self._links:
+                link.halve_next = True
+
+        self._call(halve)
+
+    def delay(self, seconds: float) -> None:
+        """Hold every message back for so long."""
+
+        def delay() -> None:
+            self._delay_seconds = seconds
+
+        self._call(delay)
+
+    @property
+    def connections(self) -> int:
+        """How many connections are open."""
+        return len(self._links)
+
+    def start(self) -> None:
+        self._thread.start()
+        self.port = self._run(self._listen())
+
+    def stop(self) -> None:
+        """End, and every connection with it."""
+        self._run(self._close())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _listen(self) -> int:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        return int(self._server.sockets[0].getsockname()[1])
+
+    async def _close(self) -> None:
+        self._server.close()
+        for link in self._links:
+            link.cut()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task
+        self._tasks.add(task)
+        try:
+            if self._refuse:
+                writer.transport.abort()
+            else:
+                await self._forward(reader, writer)
+        except (OSError, asyncio.CancelledError):
+            writer.transport.abort()
+        finally:
+            self._tasks.discard(task)
+
+    async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if isinstance(self._upstream, Path):
+            there, to_there = await asyncio.open_unix_connection(str(self._upstream))
+        else:
+            there, to_there = await asyncio.open_connection("127.0.0.1", self._upstream)
+        link = Link((writer, to_there))
+        if self._stall_new:
+            link.gate.clear()
+        self._links.add(link)
+        try:
+            await asyncio.gather(self._pump(link, reader, to_there), self._pump(link, there, writer))
+        finally:
+            link.cut()
+            self._links.discard(link)
+
+    async def _pump(self, link: Link, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError):
+            while chunk := await reader.read(CHUNK_BYTES):
+                await link.gate.wait()
+                if self._delay_seconds:
+                    await asyncio.sleep(self._delay_seconds)
+                if link.halve_next:
+                    writer.write(chunk[: len(chunk) // 2])
+                    await writer.drain()
+                    break
+                writer.write(chunk)
+                await writer.drain()
+            await link.gate.wait()
+        link.cut() if link.halve_next else writer.close()
+
+    def _call(self, do: Any) -> None:
+        async def run() -> None:
+            do()
+
+        self._run(run())
+
+    def _run(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
+
+
+@contextmanager
+def proxy_to(upstream: Path | int) -> Iterator[Proxy]:
+    """Run a proxy while the block lasts."""
+    proxy = Proxy(upstream)
+    proxy.start()
+    try:
+        yield proxy
+    finally:
+        proxy.stop()
