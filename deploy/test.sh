@@ -1,7 +1,14 @@
 #!/bin/sh
-# Set up in .venv and run the tests: sh deploy/test.sh [pytest's arguments]
+# Set up in .venv and run the tests: sh deploy/test.sh [all] [pytest's arguments]
+# The quick set takes about three minutes on two processors; `all` adds what is slow, and more examples of properties.
 set -eu
 . "$(dirname -- "$0")/venv.sh"
 make_venv requirements-dev.lock
 cd "$root"
-exec "$venv/bin/python" -m pytest -n 3 --dist worksteal -q "$@"
+# Hundreds of processes start: each compiles what none may keep.
+unset PYTHONDONTWRITEBYTECODE
+if [ "${1:-}" = all ]; then
+    shift
+    set -- -m "not long and not bench" --hypothesis-profile full "$@"
+fi
+exec "$venv/bin/python" -m pytest -n logical --maxprocesses 8 --dist worksteal -q "$@"

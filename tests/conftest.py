@@ -1,15 +1,28 @@
-"""What tests of several packages share: stores on both databases."""
+"""What tests of several packages share: stores on both databases, a blob store, a clock, how many examples are tried.
 
+Servers start when the first test needs them, once a process.  A store is a copy of a migrated one.
+"""
+
+import os
+import shutil
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 
+import hypothesis
 import pytest
 
+from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store.engine import Store, open_store
 from tests.servers import Postgres, postgres
+from tests.store.clocks import FakeClock
 
 _numbers = count(1)
+
+# The quick set tries the same few examples each time; `deploy/test.sh all` takes `full`, CI with a fixed seed.
+hypothesis.settings.register_profile("quick", max_examples=25, deadline=None, derandomize=True)
+hypothesis.settings.register_profile("full", max_examples=100, deadline=None, derandomize="CI" in os.environ)
+hypothesis.settings.load_profile("quick")
 
 
 @pytest.fixture(scope="session")
@@ -38,10 +51,18 @@ def postgres_url(postgres_server: Postgres) -> str:
     return postgres_server.url(name)
 
 
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of an empty, migrated store, to be copied: to migrate a new one takes 20 times as long."""
+    file = tmp_path_factory.mktemp("template") / "jarvis.db"
+    open_store(f"sqlite:///{file}").close()
+    return file
+
+
 @pytest.fixture
-def sqlite_url(tmp_path: Path) -> str:
+def sqlite_url(tmp_path: Path, sqlite_template: Path) -> str:
     """The address of a SQLite store of this test's own."""
-    return f"sqlite:///{tmp_path / 'jarvis.db'}"
+    return f"sqlite:///{shutil.copyfile(sqlite_template, tmp_path / 'jarvis.db')}"
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -69,3 +90,15 @@ def open_stores() -> Iterator[Callable[..., Store]]:
 def store(store_url: str, open_stores: Callable[..., Store]) -> Store:
     """An empty store, once on each database."""
     return open_stores(store_url)
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    """The time of a store, which the test moves."""
+    return FakeClock()
+
+
+@pytest.fixture
+def blobs(tmp_path: Path) -> DirectoryBlobs:
+    """An empty blob store."""
+    return DirectoryBlobs(tmp_path / "blobs")

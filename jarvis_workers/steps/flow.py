@@ -6,8 +6,9 @@ It is imported when it is needed, so that a child that scans pays for the scanne
 """
 
 import importlib
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from itertools import takewhile
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from jarvis_workers.store.values import AGENT_QUEUE
@@ -59,7 +60,7 @@ FINDING = (
     Stage("summarize", module="summarize", queue="scan"),
     Stage("flow", module="trace_flows", queue="scan"),
 )
-FLOWS: Mapping[str, tuple[Stage, ...]] = {
+_PIPELINES: dict[str, tuple[Stage, ...]] = {
     "sec.fast": (
         *FINDING,
         Stage("report", module="write_report", queue=CONTROL_QUEUE, numbered=True),
@@ -72,6 +73,14 @@ FLOWS: Mapping[str, tuple[Stage, ...]] = {
     ),
     "agent": (Stage("converse", module="converse_task", queue=AGENT_QUEUE),),
 }
+FLOWS: Mapping[str, tuple[Stage, ...]] = MappingProxyType(_PIPELINES)
+
+
+def register_pipeline(kind: str, stages: Iterable[Stage]) -> None:
+    """Add a pipeline to this process under its `kind`; raises ValueError where that has other stages already."""
+    added = tuple(stages)
+    if _PIPELINES.setdefault(kind, added) != added:
+        raise ValueError(f'there is another pipeline "{kind}"')
 
 
 def stage_of(kind: str, name: str) -> Stage:

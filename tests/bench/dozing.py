@@ -5,13 +5,13 @@ settings of its environment.
 """
 
 import threading
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.flow import FLOWS, Stage
+from jarvis_workers.steps.flow import Stage, register_pipeline
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewJob
 
@@ -25,7 +25,7 @@ STAGES = (
     Stage("end", module="tests.dispatch.ending", queue="control"),
 )
 SLOTS = 2
-cast(MutableMapping[str, tuple[Stage, ...]], FLOWS)[KIND] = STAGES
+register_pipeline(KIND, STAGES)
 
 
 def plan(run: Run, _: Blobs) -> Iterator[NewJob]:

@@ -32,11 +32,6 @@ def bell(redis_here: Redis) -> Iterator[Doorbell]:
 
 
 @pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
 def timed_store(sqlite_url: str, open_stores: Callable[..., Store], clock: FakeClock) -> Store:
     """An empty store whose time a test moves."""
     return open_stores(sqlite_url, clock=clock)

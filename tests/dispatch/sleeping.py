@@ -10,15 +10,15 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.errors import StoreFull
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.flow import FLOWS, Stage
+from jarvis_workers.steps.flow import Stage, register_pipeline
 from jarvis_workers.steps.talks import Talks
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewJob
@@ -32,7 +32,7 @@ STAGES = (
     Stage("talk", module=MODULE, queue="agent"),
     Stage("end", module="tests.dispatch.ending", queue="control"),
 )
-cast(MutableMapping[str, tuple[Stage, ...]], FLOWS)[KIND] = STAGES
+register_pipeline(KIND, STAGES)
 
 
 def plan(run: Run, _: Blobs) -> Iterator[NewJob]:

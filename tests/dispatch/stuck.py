@@ -1,11 +1,11 @@
 """A pipeline of the tests' own, whose one job never ends. Importing this makes the kind "test.stuck" known."""
 
 import threading
-from collections.abc import Iterator, MutableMapping
-from typing import TYPE_CHECKING, cast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.flow import FLOWS, Stage
+from jarvis_workers.steps.flow import Stage, register_pipeline
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewJob
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 KIND = "test.stuck"
 MODULE = "tests.dispatch.stuck"
-cast(MutableMapping[str, tuple[Stage, ...]], FLOWS)[KIND] = (Stage("hang", module=MODULE, queue="control"),)
+register_pipeline(KIND, [Stage("hang", module=MODULE, queue="control")])
 
 
 def plan(_: Run, __: Blobs) -> Iterator[NewJob]:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -430,7 +431,8 @@ def requests(ready: Any) -> list[Any]:
         call("read_code", '{"path": "src/a.c#copy_it"}'), report(item(1, evidence=INVENTED)), report(RISK)
     )
     verify(platform, ready)
-    return platform.requests
+    # What is left of the time depends on how long the tools took.
+    return [replace(request, seconds=0) for request in platform.requests]
 
 
 def test_a_request_names_no_gid_and_no_line_of_the_file() -> None:

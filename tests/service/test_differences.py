@@ -10,17 +10,11 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.service.differences import difference
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.submit import AgentTask, submit
-from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store import artifacts, runs
 from tests.sec.verdicts import COPY, judged_body, like
 from tests.service.test_submit import asking
 
 PLAIN = {"status": "heuristic"}
-
-
-@pytest.fixture
-def blobs(tmp_path):
-    return DirectoryBlobs(tmp_path / "blobs")
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from jarvis_workers.sec.report.excerpts import Excerpt
 from jarvis_workers.service.excerpts import read_excerpts
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.submit import submit
-from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from tests.service.test_submit import asking
 
@@ -19,11 +18,6 @@ FILES = {b"a.c": b"int a;\nint b;\n", b"b.c": b"int c;\n", b"\xff.c": b"one", rb
 
 def issue(name, file, line=1):
     return {"id": name, "file": file, "line": line, "score": 1.0}
-
-
-@pytest.fixture
-def blobs(tmp_path):
-    return DirectoryBlobs(tmp_path / "blobs")
 
 
 @pytest.fixture

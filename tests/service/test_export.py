@@ -10,18 +10,12 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.service.export import export, export_directory, write_whole
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.submit import submit
-from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store import artifacts, candidates, events, runs
 from jarvis_workers.store.tables import JOB
 from jarvis_workers.store.values import Spot
 from tests.service.test_submit import asking
 
 ISSUE = {"id": "C123456", "file": "bad\\xff.c", "evidence": "ü\ud800"}
-
-
-@pytest.fixture
-def blobs(tmp_path):
-    return DirectoryBlobs(tmp_path / "blobs")
 
 
 @pytest.fixture

@@ -8,14 +8,8 @@ from jarvis_workers.sec.report import FORMATS
 from jarvis_workers.service.reports import read_body, render, run_part
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.submit import submit
-from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store import artifacts, runs
 from tests.service.test_submit import asking
-
-
-@pytest.fixture
-def blobs(tmp_path):
-    return DirectoryBlobs(tmp_path / "blobs")
 
 
 @pytest.fixture

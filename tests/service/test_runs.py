@@ -43,11 +43,6 @@ DAY = 86400.0
 
 
 @pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
 def store(store_url: str, open_stores: Callable[..., Store], clock: FakeClock) -> Store:
     return open_stores(store_url, clock=clock)
 

@@ -31,11 +31,6 @@ def store(sqlite_url: str, open_stores: Callable[..., Store]) -> Store:
 
 
 @pytest.fixture
-def blobs(tmp_path: Path) -> DirectoryBlobs:
-    return DirectoryBlobs(tmp_path / "blobs")
-
-
-@pytest.fixture
 def run(store: Store, blobs: DirectoryBlobs, tmp_path: Path) -> Run:
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "a.c").write_text("".join(f"int a{number};\n" for number in range(1, 100)))

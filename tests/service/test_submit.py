@@ -16,11 +16,6 @@ DAY = 24 * 3600
 
 
 @pytest.fixture
-def blobs(tmp_path):
-    return DirectoryBlobs(tmp_path / "blobs")
-
-
-@pytest.fixture
 def tree(tmp_path):
     tree = tmp_path / "tree"
     tree.mkdir()

@@ -9,15 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.selection import Selection
 
 NOBODY = 65534
-
-
-@pytest.fixture
-def blobs(tmp_path: Path) -> DirectoryBlobs:
-    return DirectoryBlobs(tmp_path / "blobs")
 
 
 @pytest.fixture

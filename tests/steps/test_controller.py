@@ -28,11 +28,6 @@ from tests.store.clocks import FakeClock
 
 
 @pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
 def store(store_url: str, open_stores: Callable[..., Store], clock: FakeClock) -> Store:
     return open_stores(store_url, clock=clock)
 

@@ -95,11 +95,6 @@ class Place:
 
 
 @pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
 def place(
     tmp_path: Path, store_url: str, open_stores: Callable[..., Store], monkeypatch: pytest.MonkeyPatch, clock: FakeClock
 ) -> Iterator[Place]:

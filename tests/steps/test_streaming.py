@@ -3,7 +3,7 @@
 import pytest
 
 from jarvis_workers.steps.controller import plan_job
-from jarvis_workers.steps.flow import FLOWS, opened_with
+from jarvis_workers.steps.flow import FLOWS, opened_with, register_pipeline
 from jarvis_workers.store import artifacts, candidates, clusters, jobs, runs, stages, verdicts
 from jarvis_workers.store.artifacts import transcript_name
 from jarvis_workers.store.engine import Store
@@ -257,8 +257,17 @@ def test_what_is_clustered_is_forgotten_when_something_is_found_again(store: Sto
     assert job_rows(store, run, "verify") == []
 
 
-@pytest.mark.parametrize("kind", sorted(FLOWS))
+@pytest.mark.parametrize("kind", ["agent", "sec.agent", "sec.fast"])
 def test_a_streamed_stage_is_never_the_first_and_opens_with_the_one_before(kind: str) -> None:
     names = [name for stage in FLOWS[kind] if not stage.streamed for name in opened_with(kind, stage.name)]
 
     assert names == [stage.name for stage in FLOWS[kind]]
+
+
+def test_there_is_no_other_pipeline_but_those_of_tests() -> None:
+    assert {kind for kind in FLOWS if not kind.startswith("test.")} == {"agent", "sec.agent", "sec.fast"}
+
+
+def test_a_pipeline_cannot_be_replaced() -> None:
+    with pytest.raises(ValueError, match="there is another pipeline"):
+        register_pipeline("sec.fast", FLOWS["sec.agent"])

@@ -48,11 +48,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def blobs(tmp_path: Path) -> DirectoryBlobs:
-    return DirectoryBlobs(tmp_path / "blobs")
-
-
-@pytest.fixture
 def snapshot(tmp_path: Path, blobs: DirectoryBlobs) -> str:
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "a.c").write_text("int a;\n")

@@ -1,11 +1,10 @@
 """A pipeline that clusters, and confirms everything: importing this makes the kind "test.cluster" known."""
 
 import json
-from collections.abc import MutableMapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.flow import FLOWS, Stage
+from jarvis_workers.steps.flow import FLOWS, register_pipeline
 from jarvis_workers.steps.talks import Talks
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewVerdict
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 KIND = "test.cluster"
 MODULE = "tests.steps.verifying"
 STAGES = tuple(stage._replace(module=MODULE) if stage.name == "verify" else stage for stage in FLOWS["sec.agent"])
-cast(MutableMapping[str, tuple[Stage, ...]], FLOWS)[KIND] = STAGES
+register_pipeline(KIND, STAGES)
 
 
 def load(_: "Session", __: Run, job: Claimed) -> dict[str, Any]:

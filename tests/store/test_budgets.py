@@ -147,11 +147,6 @@ def draw_time(store: Store, job: Claimed, kept: int = 0) -> Grant:
 
 
 @pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
 def timed(store_url: str, open_stores: Callable[..., Store], clock: FakeClock) -> Store:
     return open_stores(store_url, clock=clock)
 

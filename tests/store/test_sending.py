@@ -20,11 +20,6 @@ ALL = 1000
 
 
 @pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
 def store(store_url: str, open_stores: Callable[..., Store], clock: FakeClock) -> Store:
     """An empty store whose time a test moves."""
     return open_stores(store_url, clock=clock)

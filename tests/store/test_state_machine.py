@@ -19,11 +19,6 @@ LONG_EXAMPLES = int(os.environ.get("LONG_EXAMPLES", "150"))
 
 
 @pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
 def quick_sqlite(clock: FakeClock) -> Iterator[Store]:
     """A store in memory if the machine has a place for it, that never waits for a disk."""
     memory = Path("/dev/shm")

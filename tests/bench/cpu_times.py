@@ -1,0 +1,51 @@
+"""A pytest plugin that writes the CPU seconds of each test, children included, to a file: the slowest first.
+
+    python -m pytest -p tests.bench.cpu_times --cpu-times times.txt [-n 2]
+
+Each xdist worker writes a file of its own (times.txt.gw0).  CPU of a child counts where it was waited for; servers
+that are shared by many tests count for none of them.
+"""
+
+import os
+import resource
+import time
+from collections.abc import Generator, Iterator
+from pathlib import Path
+
+import pytest
+
+_times: dict[str, float] = {}
+
+
+def cpu() -> float:
+    """The CPU seconds of this process and of all children that it has waited for."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--cpu-times", metavar="FILE", type=Path, help="write the CPU seconds of each test to FILE")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    before = cpu()
+    try:
+        return (yield)
+    finally:
+        _times[item.nodeid] = cpu() - before
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    path: Path | None = session.config.getoption("--cpu-times")
+    if path is None or not _times:
+        return
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    path = path.with_name(f"{path.name}.{worker}") if worker else path
+    path.write_text("".join(_lines()))
+
+
+def _lines() -> Iterator[str]:
+    yield f"{sum(_times.values()):9.2f} all tests\n{cpu():9.2f} this process, collection included\n"
+    for name, seconds in sorted(_times.items(), key=lambda item: -item[1]):
+        yield f"{seconds:9.2f} {name}\n"
