@@ -16,6 +16,8 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.finding import SEVERITIES, is_at_least
 from jarvis_workers.sec.report import FORMATS, SUFFIXES, format_of
+from jarvis_workers.sec.report.aside import ignored_by_git
+from jarvis_workers.sec.report.words import ENGLISH
 from jarvis_workers.service import reports
 from jarvis_workers.service.budgets import more_for
 from jarvis_workers.service.export import export, export_directory, write_whole
@@ -167,6 +169,7 @@ def summary(run: Run, body: dict[str, Any], output: Path | None) -> str:
     said += f"; known: {baseline['known']:,}" if baseline else ""
     said += f"; suppressed: {found['suppressed']:,}" if found.get("suppressed") else ""
     said += f"; judged false: {found['judged_false']:,}" if found.get("judged_false") else ""
+    said += f"; left out by .gitignore: {ignored}" if (ignored := ignored_by_git(found, ENGLISH)) else ""
     if canary := _missed(found):
         said += f"; THE KNOWN BUG WAS MISSED ({canary['status']}): do not trust these verdicts"
     if missing:

@@ -153,7 +153,7 @@ def _request(settings: Settings, source: Source, wanted: Wanted, executor: str) 
         agent=wanted.inquiry,
         budget=budget_of(settings, *wanted.inquiry.model_groups) if wanted.inquiry else None,
         remark=wanted.remark,
-        selection=desk.selection_of(settings, *wanted.globs),
+        selection=desk.selection_of(settings, *wanted.globs, origin=source.origin),
         rules=wanted.rules,
         limits=desk.file_limits_of(settings),
         cache=settings.cache.max_mb > 0,

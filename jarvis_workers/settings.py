@@ -106,6 +106,7 @@ class Scan(Frozen):
     languages: Languages = ("c/cpp", "rust")
     exclude_dirs: Names = (".git", "build", "out", "target", "third_party", "vendor", ".jarvis")
     use_ignore_files: bool = True
+    jarvisignore_of_addresses: bool = False
     max_file_mb: Megabytes = 256
     batch_mb: Megabytes = 16
     batch_files: Count = 1000

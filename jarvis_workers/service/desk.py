@@ -13,12 +13,12 @@ from jarvis_workers.errors import StoreError
 from jarvis_workers.service.local import Limits, LocalExecutor, World
 from jarvis_workers.service.models import model_facts
 from jarvis_workers.service.presence import this_worker
-from jarvis_workers.service.sources import Source
+from jarvis_workers.service.sources import Origin, Source
 from jarvis_workers.service.submit import Request
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
 from jarvis_workers.snapshots.results import FOLDER, Results
-from jarvis_workers.snapshots.selection import Selection
+from jarvis_workers.snapshots.selection import GIT_IGNORE, IGNORE_FILES, Selection
 from jarvis_workers.steps.each_file import Limits as FileLimits
 from jarvis_workers.steps.means import means_of
 from jarvis_workers.steps.talks import Means, Talks
@@ -69,7 +69,7 @@ def request_for(settings: Settings, source: Source, kind: str, executor: str) ->
         kind=kind,
         path=source.path,
         root=source.root,
-        selection=selection_of(settings),
+        selection=selection_of(settings, origin=source.origin),
         executor=executor,
         min_confidence=settings.report.min_confidence,
         batch_files=settings.scan.batch_files,
@@ -148,7 +148,13 @@ def talks_of(settings: Settings, change: Callable[[Means], Means] = lambda means
     return Talks(store, change(means))
 
 
-def selection_of(settings: Settings, include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()) -> Selection:
+def selection_of(
+    settings: Settings,
+    include: tuple[str, ...] = (),
+    exclude: tuple[str, ...] = (),
+    *,
+    origin: Origin = "directory",
+) -> Selection:
     """Say which files are wanted."""
     rust = "rust" in settings.scan.languages
     c = "c/cpp" in settings.scan.languages
@@ -158,9 +164,19 @@ def selection_of(settings: Settings, include: tuple[str, ...] = (), exclude: tup
         exclude_dirs=frozenset(map(os.fsencode, settings.scan.exclude_dirs)),
         include=include,
         exclude=exclude,
-        use_ignore_files=settings.scan.use_ignore_files,
+        ignore_files=_ignore_files(settings, origin),
         max_file_bytes=int(settings.scan.max_file_mb * 1_000_000),
     )
+
+
+def _ignore_files(settings: Settings, origin: Origin) -> tuple[str, ...]:
+    """Return the ignore files that are read: all that git checks out is tracked, so .gitignore has no say there."""
+    if not settings.scan.use_ignore_files:
+        return ()
+    if origin == "directory":
+        return IGNORE_FILES
+    trusted = origin == "revision" or settings.scan.jarvisignore_of_addresses
+    return tuple(name for name in IGNORE_FILES if name != GIT_IGNORE) if trusted else ()
 
 
 def migrate_store(settings: Settings) -> str:

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
@@ -18,12 +18,15 @@ PASSWORD = re.compile(r"\A\w+://[^/@]*:[^/@]*@|\Ahttps://[^/@]+@")
 TOKEN_VARIABLE = "JARVIS_GIT_TOKEN"
 HASH_LENGTH = 12
 
+Origin = Literal["directory", "revision", "address"]
+
 
 class Source(NamedTuple):
-    """A tree on this machine, and what it is called in reports."""
+    """A tree on this machine, what it is called in reports, and whether git checked it out from elsewhere."""
 
     path: Path
     root: bytes
+    origin: Origin = "directory"
 
 
 class Revision(NamedTuple):
@@ -48,7 +51,7 @@ def open_source(named: str, environ: Mapping[str, str] = os.environ) -> Iterator
         raise UsageError(f'-p: "{revision}" is not a revision')
     with tempfile.TemporaryDirectory(prefix="jarvis-source-") as directory:
         commit = git.fetch(url, revision, Path(directory), token=environ.get(TOKEN_VARIABLE), environ=environ)
-        yield Source(Path(directory), f"{url}@{commit}".encode())
+        yield Source(Path(directory), f"{url}@{commit}".encode(), "address")
 
 
 @contextmanager
@@ -73,7 +76,7 @@ def open_revision(named: str, revision: str, environ: Mapping[str, str] = os.env
             for old, new in git.renames_since(borrowed).items()
             if _is_below(old, inside) and _is_below(new, inside)
         }
-        yield Revision(Source(place, root), f"{plain(revision)} ({borrowed.commit[:HASH_LENGTH]})", renamed)
+        yield Revision(Source(place, root, "revision"), f"{plain(revision)} ({borrowed.commit[:HASH_LENGTH]})", renamed)
 
 
 def unchanged_since(named: str, revision: str, environ: Mapping[str, str] = os.environ) -> Unchanged:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from jarvis_workers.snapshots.globs import translate
+from jarvis_workers.snapshots.reasons import ignored_by_file
 
 LONGEST_FILE = 65_536
 LONGEST_LINE = 1_000
@@ -57,17 +58,22 @@ def _compile(alternatives: Iterable[bytes]) -> re.Pattern[bytes]:
 
 
 class Rules(NamedTuple):
-    """The globs of a directory, the length of its path, and the nearest ones above."""
+    """The globs of a directory, the length of its path, and the nearest ones above.
+
+    `for_tracked` are those that hold for files that git tracks, too.
+    """
 
     globs: Globs
+    for_tracked: Globs
     length: int
     above: "Rules | None"
 
 
-def ignored_by(rules: Rules | None, path: bytes) -> str | None:
+def ignored_by(rules: Rules | None, path: bytes, *, tracked: bool = False) -> str | None:
     """Return the reason for leaving out a path, which is relative to the root, if it is left out."""
     while rules is not None:
-        found = rules.globs.match(path[rules.length :])
+        globs = rules.for_tracked if tracked else rules.globs
+        found = globs.match(path[rules.length :])
         if found:
             return None if found.negated else found.reason
         rules = rules.above
@@ -79,7 +85,7 @@ def ignore_lines(name: str, content: bytes | None) -> Sequence[Line]:
 
     One that cannot be read, or is beyond the limits, takes everything back, as what it spares must not go unchecked.
     """
-    reason = f"ignored by {name}"
+    reason = ignored_by_file(name)
     lines = _lines(content)
     return [Line(b"!*", reason)] if lines is None else [Line(line, reason) for line in lines]
 

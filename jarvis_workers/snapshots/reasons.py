@@ -37,6 +37,11 @@ def reason_of(error: OSError) -> str:
     return _BY_ERRNO.get(error.errno or 0) or f"cannot be read: {error.strerror or error}"
 
 
+def ignored_by_file(name: str) -> str:
+    """`name` is that of the ignore file, as .gitignore."""
+    return f"ignored by {name}"
+
+
 def too_large(size: int, limit: int) -> str:
     return f"too large: {size:,} bytes, and the limit is {limit:,}"
 

@@ -10,6 +10,9 @@ from jarvis_workers.snapshots.reasons import EXCLUDED, NOT_INCLUDED
 from jarvis_workers.snapshots.unchanged import Unchanged
 
 OWN_DIRECTORY = b".jarvis"
+GIT_IGNORE = ".gitignore"
+# The lines of the later one win.
+IGNORE_FILES = (GIT_IGNORE, ".jarvisignore")
 EXCLUDED_DIRECTORIES = frozenset({b".git", b"build", b"out", b"target", b"third_party", b"vendor", OWN_DIRECTORY})
 
 
@@ -18,14 +21,15 @@ class Selection:
     """The choice of a user: suffixes with their dot, case-sensitive, None for all; globs as in .gitignore.
 
     Globs are relative to the root. With `include`, only what such a glob matches, or what lies in a directory that one
-    matches, is wanted; what is `unchanged` is not.
+    matches, is wanted; what is `unchanged` is not. Of IGNORE_FILES those in `ignore_files` are read; .gitignore decides
+    on files that git does not track alone.
     """
 
     suffixes: frozenset[bytes] | None
     exclude_dirs: frozenset[bytes] = EXCLUDED_DIRECTORIES
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    use_ignore_files: bool = True
+    ignore_files: tuple[str, ...] = IGNORE_FILES
     max_file_bytes: int = 64_000_000
     unchanged: Unchanged | None = None
 

@@ -7,9 +7,10 @@ opened again through `..`, and must be the same as before.
 
 import os
 import stat
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from jarvis_workers.errors import SnapshotError, UsageError
 from jarvis_workers.snapshots.ignore import LONGEST_FILE, Globs, Rules, ignore_lines, ignored_by
@@ -23,21 +24,26 @@ from jarvis_workers.snapshots.reasons import (
     MOVED,
     NOT_INCLUDED,
     TOO_DEEP,
+    ignored_by_file,
     not_regular,
     reason_of,
 )
-from jarvis_workers.snapshots.selection import OWN_DIRECTORY, Selection
+from jarvis_workers.snapshots.selection import GIT_IGNORE, IGNORE_FILES, OWN_DIRECTORY, Selection
+from jarvis_workers.toolchain.gitindex import TrackedFiles, in_working_tree
 
 OPEN_DIRECTORIES = 64
 LONGEST_PATH = 65_536
-IGNORE_FILES = (".gitignore", ".jarvisignore")
+MAX_NESTED_REPOSITORIES = 32
+MAX_REPOSITORIES = 10_000
+BY_GITIGNORE = ignored_by_file(GIT_IGNORE)
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _CLOSED = -1
 
 
-def walk(root: Path, selection: Selection) -> Generator[Outcome, None, None]:
+def walk(root: Path, selection: Selection, environ: Mapping[str, str] = os.environ) -> Generator[Outcome, None, None]:
     """Yield what becomes of each file and directory below `root`, or of that one file.
 
+    `environ` is for git, which is asked what it tracks where a .gitignore leaves something out.
     Raise UsageError when there is no such tree, SnapshotError when it cannot be opened.
     """
     try:
@@ -51,7 +57,7 @@ def walk(root: Path, selection: Selection) -> Generator[Outcome, None, None]:
     except (OSError, RuntimeError) as error:  # resolve() raises the latter for a loop of links
         raise SnapshotError(f"{root}: {reason_of(error) if isinstance(error, OSError) else LINK_LOOP}") from error
     if stat.S_ISDIR(mode):
-        yield from _Walk(os.fsencode(real), selection).run(descriptor)
+        yield from _Walk(real, selection, environ).run(descriptor)
     else:
         yield from _walk_file(root, os.fsencode(real.name), descriptor, selection)
 
@@ -67,16 +73,31 @@ def _walk_file(root: Path, name: bytes, directory: int, selection: Selection) ->
 
 @dataclass(slots=True)
 class _Level:
-    """An open directory; the names are sorted, and a directory's ends with a slash."""
+    """An open directory; the names are sorted, and a directory's ends with a slash.
+
+    `ignored` says why, of a directory that is entered for its tracked files alone.
+    """
 
     name: bytes
     descriptor: int
     identity: tuple[int, int]
     included: bool
     rules: Rules | None
+    ignored: str | None = None
+    repository: "_Repository | None" = None
     names: Iterator[bytes] = field(default_factory=lambda: iter(()))
     links: set[bytes] = field(default_factory=set)
     special: dict[bytes, str] = field(default_factory=dict)
+
+
+class _Repository(NamedTuple):
+    """What git tracks in the innermost repository, and the length of the path to it."""
+
+    tracked: TrackedFiles
+    length: int
+
+    def tracks(self, path: bytes) -> bool:
+        return self.tracked.holds(path[self.length :])
 
 
 @dataclass(slots=True)
@@ -85,12 +106,16 @@ class _Listing:
     links: set[bytes] = field(default_factory=set)
     special: dict[bytes, str] = field(default_factory=dict)
     ignore_files: set[str] = field(default_factory=set)
+    is_repository: bool = False
 
 
 class _Walk:
-    def __init__(self, root: bytes, selection: Selection) -> None:
-        self._root = root
+    def __init__(self, root: Path, selection: Selection, environ: Mapping[str, str]) -> None:
+        self._root = os.fsencode(root)
         self._selection = selection
+        self._environ = environ
+        self._heeds_git = GIT_IGNORE in selection.ignore_files
+        self._repositories = self._nested = 0
         self._levels: list[_Level] = []
         self._path = b""
 
@@ -109,8 +134,8 @@ class _Walk:
                     if outcome is not None:
                         yield outcome
         finally:
-            for level in self._levels:
-                _close(level)
+            while self._levels:
+                self._close_level(self._levels.pop())
 
     def _visit_directory(self, level: _Level, name: bytes) -> Iterator[Outcome]:
         # What we write ourselves between two runs must not make their reports differ, so it is passed over unnamed.
@@ -129,12 +154,14 @@ class _Walk:
                 yield NotChecked(path[:-1], reason_of(error))
             else:
                 included = level.included or self._selection.includes(path)
-                yield from self._enter(name, descriptor, included)
+                ignored = level.ignored or (ignored_by(level.rules, path) if level.repository else None)
+                yield from self._enter(name, descriptor, included, ignored)
 
-    def _enter(self, name: bytes, descriptor: int, included: bool) -> Iterator[Outcome]:
-        above = self._levels[-1].rules if self._levels else None
+    def _enter(self, name: bytes, descriptor: int, included: bool, ignored: str | None = None) -> Iterator[Outcome]:
+        above = self._levels[-1] if self._levels else None
+        rules, repository = (above.rules, above.repository) if above else (None, None)
         facts = os.fstat(descriptor)
-        level = _Level(name, descriptor, (facts.st_dev, facts.st_ino), included, above)
+        level = _Level(name, descriptor, (facts.st_dev, facts.st_ino), included, rules, ignored, repository)
         self._levels.append(level)
         self._path += name
         if len(self._levels) > OPEN_DIRECTORIES:
@@ -144,9 +171,25 @@ class _Walk:
         except OSError as error:
             yield NotChecked(self._path[:-1] or b".", reason_of(error))
             return
+        if self._heeds_git and self._is_repository(listing):
+            self._enter_repository(level)
         if listing.ignore_files:
-            level.rules = Rules(_read_globs(descriptor, listing.ignore_files), len(self._path), above)
+            globs = _read_globs(descriptor, listing.ignore_files)
+            for_tracked = _read_globs(descriptor, listing.ignore_files - {GIT_IGNORE})
+            level.rules = Rules(globs, for_tracked, len(self._path), rules)
         level.names, level.links, level.special = iter(listing.names), listing.links, listing.special
+
+    def _is_repository(self, listing: _Listing) -> bool:
+        return listing.is_repository or (not self._path and in_working_tree(Path(os.fsdecode(self._root))))
+
+    def _enter_repository(self, level: _Level) -> None:
+        """Begin to ask another index; beyond the limits everything counts as tracked."""
+        self._repositories += 1
+        self._nested += 1
+        beyond = self._repositories > MAX_REPOSITORIES or self._nested > MAX_NESTED_REPOSITORIES
+        place = Path(os.fsdecode(os.path.join(self._root, self._path)))  # noqa: PTH118  (bytes)
+        level.repository = _Repository(TrackedFiles(place, self._environ, readable=not beyond), len(self._path))
+        level.ignored = None
 
     def _leave(self) -> Iterator[Outcome]:
         level = self._levels.pop()
@@ -157,6 +200,13 @@ class _Walk:
             if lost:
                 above.names = iter(())
                 yield NotChecked(self._path[:-1] or b".", lost)
+        self._close_level(level)
+
+    def _close_level(self, level: _Level) -> None:
+        above = self._levels[-1].repository if self._levels else None
+        if level.repository is not None and level.repository is not above:
+            level.repository.tracked.close()
+            self._nested -= 1
         _close(level)
 
     def _judge(self, level: _Level, name: bytes) -> Outcome | None:
@@ -180,14 +230,20 @@ class _Walk:
             return EXCLUDED_DIRECTORY
         if self._selection.excludes(path):
             return EXCLUDED
-        return ignored_by(level.rules, path)
+        return self._ignored(level, path)
 
     def _file_refused(self, level: _Level, path: bytes) -> str | None:
         if self._selection.excludes(path):
             return EXCLUDED
         if not level.included and not self._selection.includes(path):
             return NOT_INCLUDED
-        return ignored_by(level.rules, path) if level.rules else None
+        return self._ignored(level, path) if level.rules else None
+
+    def _ignored(self, level: _Level, path: bytes) -> str | None:
+        reason = level.ignored or ignored_by(level.rules, path)
+        if reason == BY_GITIGNORE and level.repository and level.repository.tracks(path):
+            return ignored_by(level.rules, path, tracked=True)
+        return reason
 
 
 def _list(descriptor: int, selection: Selection) -> _Listing:
@@ -201,6 +257,7 @@ def _list(descriptor: int, selection: Selection) -> _Listing:
 
 def _add(listing: _Listing, entry: os.DirEntry[str], selection: Selection) -> None:
     name = os.fsencode(entry.name)
+    listing.is_repository |= name == b".git"
     if entry.is_dir(follow_symlinks=False):
         listing.names.append(name + b"/")
     elif entry.is_symlink():
@@ -210,7 +267,7 @@ def _add(listing: _Listing, entry: os.DirEntry[str], selection: Selection) -> No
         if not entry.is_file(follow_symlinks=False):
             listing.special[name] = _describe(entry)
         listing.names.append(name)
-    elif selection.use_ignore_files and entry.name in IGNORE_FILES:
+    elif entry.name in selection.ignore_files:
         listing.ignore_files.add(entry.name)
 
 

@@ -57,8 +57,7 @@ class Borrowed(NamedTuple):
 
 def borrow(place: Path, revision: str, into: Path, environ: Mapping[str, str]) -> Borrowed:
     """Borrow the objects of the repository around `place`, for a revision of it. Raises UsageError."""
-    seen = {name: environ[name] for name in KEPT if name in environ} | _settings("", None)
-    seen |= {"GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+    seen = local_environment(environ)
     inside = ["-C", str(place if place.is_dir() else place.parent), "rev-parse"]
     top = _top(place, inside, seen)
     objects = _path(_git([*inside, "--path-format=absolute", "--git-path", "objects"], seen))
@@ -70,6 +69,12 @@ def borrow(place: Path, revision: str, into: Path, environ: Mapping[str, str]) -
     alternates = into / ".git" / "objects" / "info" / "alternates"
     alternates.write_bytes(_quoted(os.fsencode(objects)) + b"\n")
     return Borrowed(into, top, commit, _commit(inside, "HEAD", seen), seen)
+
+
+def local_environment(environ: Mapping[str, str], config: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the environment in which git reads a repository that is here: no program of its own, no network."""
+    seen = {name: environ[name] for name in KEPT if name in environ} | _settings("", None, config)
+    return seen | {"GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 
 
 def check_out(borrowed: Borrowed) -> None:
@@ -125,9 +130,9 @@ def _quoted(path: bytes) -> bytes:
     return b'"%b"' % path.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
 
 
-def _settings(url: str, token: str | None) -> dict[str, str]:
+def _settings(url: str, token: str | None, more: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return git's configuration as variables, with the token for this address alone."""
-    config = dict(CONFIG)
+    config = CONFIG | dict(more or {})
     if token and url.startswith("https://"):
         host = "/".join(url.split("/", 3)[:3])
         secret = base64.b64encode(f"x-access-token:{token}".encode()).decode()

@@ -71,7 +71,9 @@ def test_only_what_is_new_is_listed_and_counts(jarvis, repository, baseline):
     assert places(report) == [("a.c", 3)]
     said = report["summary"]["baseline"]
     assert (said["known"], said["gone"], said["what"].partition(" ")[0]) == (2, 0, baseline)
-    assert ended.line.endswith(" done: 1 new finding in 2 files; known: 2; suppressed: 1")
+    assert ended.line.endswith(
+        " done: 1 new finding in 2 files; known: 2; suppressed: 1; left out by .gitignore: 1 file"
+    )
 
 
 @pytest.mark.parametrize("baseline", ["before.json", "v1"])
@@ -125,6 +127,55 @@ def test_only_files_that_have_changed_are_scanned_and_the_others_counted(jarvis,
 
     assert sorted({file for file, _ in places(report)}) == ["a.c", "committed.c", "new.c", "staged.c"]
     assert report["summary"]["left_out"] == {"ignored by .gitignore": 1, "not changed since v1": 1}
+
+
+@pytest.fixture
+def hiding(jarvis):
+    """A repository with two commits whose ignore files match a file that it tracks."""
+    place = jarvis.tree("hiding", {"a.c": "int a;\n", "evil.c": SYSTEM, ".gitignore": "evil.c\nmade.c\n"})
+    (place / ".jarvisignore").write_text("evil.c\n")
+    for command in (["init", "-q"], ["add", "-Af"], ["commit", "-qm", "1"], ["tag", "v1"]):
+        git(place, *command)
+    return place
+
+
+def test_an_address_cannot_hide_tracked_files_by_its_ignore_files(jarvis, hiding):
+    report = report_of(jarvis, "-p", f"file://{hiding}")
+
+    assert {file for file, _ in places(report)} == {"evil.c"}
+    assert report["summary"]["left_out"] == {}
+
+
+def test_the_jarvisignore_of_an_address_is_heeded_when_a_setting_says_so(jarvis, hiding, monkeypatch):
+    monkeypatch.setenv("JARVIS_SCAN__JARVISIGNORE_OF_ADDRESSES", "yes")
+
+    assert places(report_of(jarvis, "-p", f"file://{hiding}")) == []
+
+
+def test_a_directory_cannot_hide_tracked_files_by_gitignore(jarvis, hiding):
+    (hiding / ".jarvisignore").unlink()
+
+    report = report_of(jarvis, "-p", hiding)
+
+    assert {file for file, _ in places(report)} == {"evil.c"}
+
+
+def test_a_baseline_revision_has_the_tracked_files_that_gitignore_matches(jarvis, hiding):
+    (hiding / ".jarvisignore").unlink()
+    git(hiding, "commit", "-qam", "2")
+
+    assert report_of(jarvis, "-p", hiding, "--baseline", "HEAD")["summary"]["baseline"]["known"] > 0
+
+
+def test_what_gitignore_leaves_out_is_said_at_the_end_and_at_the_head(jarvis):
+    tree = jarvis.tree("tree", {"a.c": "int a;\n", "b.c": COPY, "gen/c.c": COPY, ".gitignore": "b.c\ngen/\n"})
+
+    ended = jarvis("sec", "fast", "-p", tree, "--format", "markdown")
+    page = jarvis("sec", "fast", "-p", tree, "--format", "html").out
+
+    assert "; left out by .gitignore: 1 file, 1 tree" in ended.line
+    assert "Left out by .gitignore: 1 file, 1 tree." in ended.out.partition("\n## ")[0]
+    assert "Left out by .gitignore: 1 file, 1 tree." in page
 
 
 def test_when_nothing_has_changed_all_is_well(jarvis, repository):

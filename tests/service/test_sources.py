@@ -33,7 +33,7 @@ def git(place: Path, *command: str) -> str:
 
 def test_a_directory_is_itself(tmp_path: Path) -> None:
     with open_source(str(tmp_path)) as source:
-        assert source == (tmp_path, os.fsencode(tmp_path))
+        assert source == (tmp_path, os.fsencode(tmp_path), "directory")
 
 
 def test_a_revision_is_fetched_named_by_its_commit_and_deleted_afterwards(repository: Path) -> None:

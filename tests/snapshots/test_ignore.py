@@ -84,7 +84,7 @@ def test_the_last_line_that_matches_decides_and_deeper_files_win(tmp_path: Path,
     )
 
     assert found(tmp_path, chosen) == [b"keep.c", b"src/b.c"]
-    assert found(tmp_path, replace(chosen, use_ignore_files=False))[0] == b"a.c"
+    assert found(tmp_path, replace(chosen, ignore_files=()))[0] == b"a.c"
 
 
 def test_what_is_ignored_is_said_with_the_file_that_says_so(tmp_path: Path, grow, chosen: Selection) -> None:

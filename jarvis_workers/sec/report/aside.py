@@ -11,10 +11,12 @@ from typing import Any
 
 from jarvis_workers.sec.finding import Described, Numbered, fingerprint_of
 from jarvis_workers.sec.judgement import NOTHING_JUDGED, Judged
+from jarvis_workers.sec.report.words import Words
 
 # Of the suppressed ones no more are kept; all are counted.
 KEPT_MAX = 25_000
 UNCHANGED = "not changed since "
+BY_GITIGNORE = "ignored by .gitignore"
 
 
 @dataclass(slots=True)
@@ -110,6 +112,13 @@ def nothing_changed(summary: Mapping[str, Any]) -> str | None:
     """Return the revision since which no file has changed, where that is why nothing was scanned."""
     reasons = [why.removeprefix(UNCHANGED) for why in summary["left_out"] if why.startswith(UNCHANGED)]
     return reasons[0] if reasons and not summary["scanned_files"] else None
+
+
+def ignored_by_git(summary: Mapping[str, Any], say: Words) -> str | None:
+    """Count the files and directories that a .gitignore left out, if any: who writes the code writes that file, too."""
+    files = summary["left_out"].get(BY_GITIGNORE, 0)
+    trees = sum(tree["reason"] == BY_GITIGNORE for tree in summary["excluded"])
+    return ", ".join(say.count(number, noun) for number, noun in ((files, "file"), (trees, "tree")) if number) or None
 
 
 def begin_aside(

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
-from jarvis_workers.sec.report.aside import nothing_changed, nothing_found
+from jarvis_workers.sec.report.aside import ignored_by_git, nothing_changed, nothing_found
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.escape import code, code_cell, prose
 from jarvis_workers.sec.report.markdown_verdicts import dismissed_findings, steps, verdict_findings
@@ -128,6 +128,8 @@ def _set_aside(summary: Body, say: Words) -> Iterator[str]:
     if false := summary.get("judged_false"):
         text = "Not listed: {findings} that people have judged false."
         yield say(text, findings=say.count(false, "finding"))
+    if ignored := ignored_by_git(summary, say):
+        yield say("Left out by .gitignore: {ignored}.", ignored=ignored)
 
 
 def _suppressions(summary: Body, say: Words) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from jarvis_workers.sec.report.aside import ignored_by_git
 from jarvis_workers.sec.report.html.markup import Html, markup
 from jarvis_workers.sec.report.words import Words
 
@@ -26,6 +27,9 @@ def notes(summary: Body, say: Words) -> Iterator[Html]:
         yield _counted(say("Suppressed by comments: {count}.", count=f"{summary['suppressed']:,}"), say)
     if summary.get("judged_false"):
         yield _counted(say("Judged false by people: {count}.", count=f"{summary['judged_false']:,}"), say)
+    if ignored := ignored_by_git(summary, say):
+        said = say("Left out by .gitignore: {ignored}.", ignored=ignored)
+        yield markup('<p class="aside">{said} <a href="#left-out">{see}</a></p>', said=said, see=say("See which"))
     if baseline := summary.get("baseline"):
         yield from _compared(baseline, say)
 

@@ -1,0 +1,89 @@
+"""Tell which files of a working tree git tracks, by its index.
+
+The index is sorted by path bytes, and so is a walk through the tree: the output of `git ls-files` is merged with the
+walk, so memory does not grow with the index, and git is started only when something is ignored.
+"""
+
+import os
+from bisect import bisect_left
+from collections.abc import Mapping
+from pathlib import Path
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.telemetry import warning
+from jarvis_workers.toolchain.git import local_environment
+from jarvis_workers.toolchain.gitstream import GitStream
+
+WAIT_SECONDS = 60.0
+# A stage line is `mode hash stage<TAB>path`.
+SUBMODULE = b"160000 "
+# Git refuses trees of other users, as their configuration names programs; none of those runs here.
+ANY_OWNER = {"safe.directory": "*"}
+LIST = ("ls-files", "-z", "--stage")
+
+
+class TrackedFiles:
+    """The tracked paths below a directory. When git cannot tell, everything counts as tracked, so nothing is hidden."""
+
+    def __init__(self, directory: Path, environ: Mapping[str, str], *, readable: bool = True) -> None:
+        self._directory = directory
+        self._environ = environ
+        self._stream: GitStream | None = None
+        self._paths: list[bytes] = []
+        self._at = 0
+        self._rest = b""
+        self._submodules: set[bytes] = set()
+        self._at_end = False
+        self._unreadable = not readable
+
+    def holds(self, path: bytes) -> bool:
+        """Take paths relative to the directory, in ascending order; a directory's ends with a slash.
+
+        A directory is tracked when a file below it is, or when it is a submodule.
+        """
+        if not self._unreadable:
+            try:
+                self._advance(path)
+            except UsageError as problem:
+                warning("git index unreadable: .gitignore not applied", tree=str(self._directory), why=str(problem))
+                self._unreadable = True
+                self.close()
+        if self._unreadable or path in self._submodules:
+            return True
+        following = self._paths[self._at] if self._at < len(self._paths) else b""
+        return following == path or (path.endswith(b"/") and following.startswith(path))
+
+    def close(self) -> None:
+        """End git, if it runs."""
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+
+    def _advance(self, path: bytes) -> None:
+        """Go on to the first path that is not before `path`."""
+        while not self._at_end and (not self._paths or self._paths[-1] < path):
+            self._read()
+        self._at = bisect_left(self._paths, path, self._at)
+
+    def _read(self) -> None:
+        if self._stream is None:
+            environ = local_environment(self._environ, ANY_OWNER)
+            self._stream = GitStream(["-C", str(self._directory), *LIST], environ, seconds=WAIT_SECONDS)
+        piece = self._stream.read()
+        listed = self._rest + piece
+        *lines, self._rest = listed.split(b"\0")
+        if SUBMODULE in listed:
+            self._submodules.update(_path(line) + b"/" for line in lines if line.startswith(SUBMODULE))
+        self._paths, self._at = [_path(line) for line in lines], 0
+        if not piece:
+            self._at_end = True
+            self.close()
+
+
+def _path(line: bytes) -> bytes:
+    return line[line.index(b"\t") + 1 :]
+
+
+def in_working_tree(directory: Path) -> bool:
+    """Say whether a directory lies in a working tree of git: it or one above it holds `.git`."""
+    return any(os.path.lexists(above / ".git") for above in (directory, *directory.parents))

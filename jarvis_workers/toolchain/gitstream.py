@@ -1,0 +1,93 @@
+"""Run git and read its output in pieces, within limits of time and memory.
+
+A hostile repository of a few kilobytes can list billions of files, so nothing here collects an output as a whole, and
+every git process has RLIMIT_AS and RLIMIT_FSIZE (on Linux; its own children inherit them).
+"""
+
+import os
+import select
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Self
+
+from jarvis_workers.errors import UsageError
+
+MAX_ADDRESS_SPACE_BYTES = 6 << 30
+MAX_FILE_BYTES = 64 << 30
+READ_BYTES = 1 << 16
+NOT_INSTALLED = "git is not installed; install it, or give a directory"
+
+
+class GitStream:
+    """A running git command; a context manager that ends it. Raises UsageError when git cannot be started.
+
+    `seconds` bounds each wait for output, not the time that a caller takes between two reads.
+    """
+
+    def __init__(self, arguments: Sequence[str], environ: Mapping[str, str], *, seconds: float) -> None:
+        self._seconds = seconds
+        self._process = start(arguments, environ)
+        assert self._process.stdout is not None
+        self._output = self._process.stdout.fileno()
+        self._poll = select.poll()
+        self._poll.register(self._output, select.POLLIN)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def read(self) -> bytes:
+        """Return the next piece, b"" at the end. Raises UsageError when git fails or does not answer in time."""
+        if not self._poll.poll(self._seconds * 1000):
+            raise UsageError(f"git: no output for {self._seconds:g} s")
+        piece = os.read(self._output, READ_BYTES)
+        if not piece and (code := self._wait()):
+            raise UsageError(f"git: ended with code {code}")
+        return piece
+
+    def close(self) -> None:
+        """End the command, whatever it is doing."""
+        self._process.kill()
+        self._wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+
+    def _wait(self) -> int:
+        try:
+            return self._process.wait(self._seconds)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return self._process.wait()
+
+
+def start(
+    arguments: Sequence[str], environ: Mapping[str, str], *, errors: int = subprocess.DEVNULL
+) -> subprocess.Popen[bytes]:
+    """Start git with its limits set and its output in a pipe. Raises UsageError when it is not installed."""
+    try:
+        process = subprocess.Popen(
+            ["git", *arguments], env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors
+        )
+    except FileNotFoundError as error:
+        raise UsageError(NOT_INSTALLED) from error
+    _limit(process.pid)
+    return process
+
+
+def _limit(pid: int) -> None:
+    """Set the limits from outside: a function between fork and exec is not safe beside threads."""
+    if sys.platform != "linux":
+        return
+    import resource  # noqa: PLC0415 - prlimit is Linux's alone
+
+    for kind, limit in ((resource.RLIMIT_AS, MAX_ADDRESS_SPACE_BYTES), (resource.RLIMIT_FSIZE, MAX_FILE_BYTES)):
+        try:
+            _, hard = resource.prlimit(pid, kind)
+            least = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+            resource.prlimit(pid, kind, (least, least))
+        except ProcessLookupError:
+            return  # it has ended already
