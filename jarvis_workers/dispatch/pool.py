@@ -27,6 +27,7 @@ from jarvis_workers.dispatch.orders import Orders
 from jarvis_workers.dispatch.routes import POOLS, TALKS_CONNECTIONS, queue_key, task_names
 from jarvis_workers.dispatch.sender import Sender
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
+from jarvis_workers.source.identity import loaded_engine
 from jarvis_workers.steps.known import loaded_rules
 from jarvis_workers.steps.means import means_of
 from jarvis_workers.steps.remembered import loaded_flow
@@ -117,6 +118,7 @@ def _join_the_logs() -> None:
 def _decide(app: Celery, orders: Orders) -> None:
     loaded_rules()
     loaded_flow()
+    loaded_engine()
     # A child that ends waits for Celery to have read its last answer, which at a shutdown it may never do.
     billiard.pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = ANSWER_LOOKS
     register(app, Hands(orders.worker_id, orders.job_lease_seconds, lambda: open_world(orders)))

@@ -12,8 +12,9 @@ from jarvis_workers.sec.scanner import NOTHING, Hit, Scan, is_header, is_test, l
 from jarvis_workers.sec.suppressions import Remark
 from jarvis_workers.snapshots.manifest import Entry
 from jarvis_workers.snapshots.results import Results
+from jarvis_workers.source.identity import loaded_engine
 
-FORMAT = 1
+FORMAT = 2
 DIGEST_LENGTH = 40
 Keyed = tuple[str, Entry]
 
@@ -21,12 +22,12 @@ Keyed = tuple[str, Entry]
 class Known:
     """What is known on this machine of files that these rules have seen; nothing, if there are no `results`.
 
-    `chosen` names the rules of the run, where they are not those built in.
+    `chosen` names the rules of the run, where they are not those built in; `engine`: what runs them here.
     """
 
-    def __init__(self, results: Results | None, chosen: str | None) -> None:
+    def __init__(self, results: Results | None, chosen: str | None, engine: str | None = None) -> None:
         self._results = results
-        self._rules = _rules_key(chosen) if results else ""
+        self._rules = _rules_key(chosen, engine) if results else ""
 
     def recall(self, files: Sequence[Keyed], *, whole: bool = False) -> dict[str, Scan]:
         """Return by key what is known of files; `whole`: stop at a directory of which something is not."""
@@ -92,5 +93,5 @@ def loaded_rules() -> str:
 
 
 @cache
-def _rules_key(chosen: str | None) -> str:
-    return sha256(f"{FORMAT}:{loaded_rules()}:{chosen}".encode()).hexdigest()[:16]
+def _rules_key(chosen: str | None, engine: str | None) -> str:
+    return sha256(f"{FORMAT}:{loaded_rules()}:{chosen}:{engine or loaded_engine()}".encode()).hexdigest()[:16]

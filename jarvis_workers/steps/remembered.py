@@ -9,10 +9,11 @@ from typing import Any
 
 from jarvis_workers.sec.flow import flow_fingerprint
 from jarvis_workers.snapshots.results import Results
+from jarvis_workers.source.identity import loaded_engine
 
 __all__ = ["Remembered", "loaded_flow", "space"]
 
-FORMAT = 1
+FORMAT = 2
 Seen = tuple[str, bytes]
 
 
@@ -46,9 +47,9 @@ def loaded_flow() -> str:
 
 
 @cache
-def space(stage: str) -> str:
-    """Return where what `sec/flow` says in a stage is remembered."""
-    return sha256(f"{FORMAT}:{stage}:{loaded_flow()}".encode()).hexdigest()[:16]
+def space(stage: str, engine: str | None = None) -> str:
+    """Return where what `sec/flow` says in a stage is remembered (`engine`: by default, here)."""
+    return sha256(f"{FORMAT}:{stage}:{loaded_flow()}:{engine or loaded_engine()}".encode()).hexdigest()[:16]
 
 
 def _encode(said: Any) -> bytes:

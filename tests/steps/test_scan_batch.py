@@ -20,6 +20,7 @@ from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.results import MARKER, Results
 from jarvis_workers.snapshots.selection import Selection
+from jarvis_workers.source.identity import engine_identity
 from jarvis_workers.steps.each_file import Limits
 from jarvis_workers.steps.known import Known, keyed
 from jarvis_workers.steps.scan_batch import decide, recall
@@ -201,3 +202,16 @@ def test_a_scan_is_remembered_as_it_was(tmp_path_factory: pytest.TempPathFactory
     known.keep(files, {key: scan})
 
     assert known.recall(files) == {key: scan}
+
+
+def test_a_cached_result_is_served_only_to_the_interpreter_and_engines_that_found_it(tmp_path: Path) -> None:
+    results = Results(tmp_path / "results", 1_000_000)
+    files = keyed([Entry(b"src/a.c", 1, "0" * 64, 0, 0)])
+    found = {files[0][0]: Scan((Hit("unsafe_api", 1, 0.9, "strcpy(a, b);", None),), None, ())}
+    debian, newer = (engine_identity(f"cpython {version}") for version in ("3.11.2", "3.11.7"))
+
+    Known(results, None, debian).keep(files, found)
+
+    assert Known(results, None, debian).recall(files) == found
+    assert Known(results, None, newer).recall(files) == {}
+    assert Known(results, None).recall(files) == {}

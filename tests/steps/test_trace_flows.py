@@ -14,6 +14,7 @@ from jarvis_workers.service.rulebook import choose, open_rulebook
 from jarvis_workers.settings import Rules
 from jarvis_workers.snapshots.blobs import open_blobs
 from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.source.identity import engine_identity
 from jarvis_workers.steps.controller import advance
 from jarvis_workers.steps.each_file import Limits
 from jarvis_workers.steps.earlier import PARTLY, read_result
@@ -243,6 +244,15 @@ def test_a_file_that_was_not_gone_through_whole_is_named_with_what_was_found(pip
     assert body["summary"]["not_checked"] == [
         {"file": "lib/release.c", "reason": "flow rules did not see all of it: more ways than it may follow"}
     ]
+
+
+def test_the_cache_of_flow_results_is_of_one_interpreter_and_its_engines(pipeline: Pipeline) -> None:
+    debian, newer = (space("flow", engine_identity(f"cpython {version}")) for version in ("3.11.2", "3.11.7"))
+    Remembered(pipeline.blobs.results, debian).keep([("0" * 40, b"a.c")], {"0" * 40: [[], None, []]})
+
+    assert Remembered(pipeline.blobs.results, debian).find([("0" * 40, b"a.c")]) == {"0" * 40: [[], None, []]}
+    assert Remembered(pipeline.blobs.results, newer).find([("0" * 40, b"a.c")]) == {}
+    assert Remembered(pipeline.blobs.results, space("flow")).find([("0" * 40, b"a.c")]) == {}
 
 
 def test_a_finding_in_a_file_whose_copy_is_damaged_is_a_gap(pipeline: Pipeline, tree: Path) -> None:
