@@ -25,11 +25,15 @@ from jarvis_workers.toolchain.limits import cpu_seconds
 
 @dataclass
 class Hands:
-    """What a process of a pool works with. `open_world` opens its own store and blobs."""
+    """What a process of a pool works with. `open_world` opens its own store and blobs.
+
+    Its jobs have `lease_seconds`; its worker, which its parent keeps alive in the store, `worker_lease_seconds`.
+    """
 
     worker_id: str
     lease_seconds: float
     open_world: Callable[[], tuple[Store, Blobs, Callable[[], None]]]
+    worker_lease_seconds: float
     _spent: dict[int, float] = field(default_factory=dict)
     _worlds: dict[int, tuple[Store, Blobs, Callable[[], None]]] = field(default_factory=dict)
 
@@ -86,7 +90,12 @@ class Hands:
     def _claim(self, store: Store, job_id: int) -> Claimed | None:
         with store.write() as session:
             return sending.claim_sent(
-                session, job_id, worker_id=self.worker_id, process=self.process, lease_seconds=self.lease_seconds
+                session,
+                job_id,
+                worker_id=self.worker_id,
+                process=self.process,
+                lease_seconds=self.lease_seconds,
+                worker_lease_seconds=self.worker_lease_seconds,
             )
 
     def _release(self, store: Store, job: Claimed) -> bool:

@@ -9,6 +9,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -121,7 +122,8 @@ def _decide(app: Celery, orders: Orders) -> None:
     loaded_engine()
     # A child that ends waits for Celery to have read its last answer, which at a shutdown it may never do.
     billiard.pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = ANSWER_LOOKS
-    register(app, Hands(orders.worker_id, orders.job_lease_seconds, lambda: open_world(orders)))
+    world = partial(open_world, orders)
+    register(app, Hands(orders.worker_id, orders.job_lease_seconds, world, orders.lease_seconds))
     main = os.getpid()
     worker_process_init.connect(lambda **_: die_with_parent(main), weak=False)
     _work(app, orders)

@@ -155,6 +155,7 @@ class Writer:
                 worker_id=holder.worker_id,
                 process=holder.process,
                 lease_seconds=holder.lease_seconds,
+                worker_lease_seconds=holder.lease_seconds,
             )
 
     def _commit(self, finished: Sequence[Finished]) -> Mapping[Claimed, bool]:

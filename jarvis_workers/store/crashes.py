@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, select, update
 from sqlmodel import Session
 
 from jarvis_workers.store.sql import now
-from jarvis_workers.store.tables import JOB, WORKER
+from jarvis_workers.store.tables import IDLE, JOB, WORKER
 from jarvis_workers.store.values import TakenBack
 
 ROOM: Mapping[int, int] = {1: 99, 2: 9, 3: 0}
@@ -54,11 +54,18 @@ def recover(session: Session) -> list[TakenBack]:
 
 
 def recover_gone(session: Session, lease_seconds: float) -> list[TakenBack]:
-    """Take back the jobs of workers that nobody has seen for a lease: theirs may be much longer."""
+    """Take back the jobs of workers that nobody has seen for a lease: theirs may be much longer.
+
+    A job that was claimed when its worker had been silent for a third of a lease is not blamed: an orphan of a worker
+    that was dead already had taken it.
+    """
     here = select(WORKER.c.id).where(WORKER.c.seen_at > now(session) - lease_seconds)
-    known = select(WORKER.c.id)
-    gone = JOB.c.worker_id.in_(known) & JOB.c.worker_id.not_in(here)
-    return _blame(session, gone, "its worker is gone")
+    gone = JOB.c.worker_id.in_(select(WORKER.c.id)) & JOB.c.worker_id.not_in(here)
+    silent_since = select(WORKER.c.seen_at).where(WORKER.c.id == JOB.c.worker_id).scalar_subquery()
+    orphaned = JOB.c.started_at > silent_since + lease_seconds / 3
+    # Blame first: it counts the jobs that a process had.
+    blamed = _blame(session, gone & ~orphaned, "its worker is gone")
+    return blamed + _put_back(session, gone & orphaned)
 
 
 def crash_process(session: Session, process: str, reason: str) -> list[TakenBack]:
@@ -70,6 +77,16 @@ def by_stage(taken: Iterable[TakenBack]) -> list[tuple[str, str, int]]:
     """Count jobs: return (run, stage, jobs) for each stage concerned."""
     counts = Counter((job.run_id, job.stage) for job in taken)
     return [(run, stage, jobs) for (run, stage), jobs in sorted(counts.items())]
+
+
+def _put_back(session: Session, where: ColumnElement[bool]) -> list[TakenBack]:
+    named = select(JOB.c.id, JOB.c.run_id, JOB.c.stage, JOB.c.label, JOB.c.process)
+    held = named.where(JOB.c.state == "running", where)
+    rows = session.execute(held.order_by(JOB.c.id).with_for_update(of=JOB, skip_locked=True)).all()
+    if rows:
+        back = update(JOB).where(JOB.c.id.in_([row.id for row in rows]))
+        session.execute(back.values(state="pending", **IDLE))
+    return [TakenBack(*row) for row in rows]
 
 
 def _blame(session: Session, where: ColumnElement[bool], reason: str) -> list[TakenBack]:
@@ -102,5 +119,4 @@ def condemned(crashes: int, beside: int) -> bool:
 
 def _set(session: Session, ids: Sequence[int], **values: Any) -> None:
     if ids:
-        idle = {"lease_until": None, "worker_id": None, "process": None, "sent_at": None}
-        session.execute(update(JOB).where(JOB.c.id.in_(ids)).values(crashes=JOB.c.crashes + 1, **idle, **values))
+        session.execute(update(JOB).where(JOB.c.id.in_(ids)).values(crashes=JOB.c.crashes + 1, **IDLE, **values))

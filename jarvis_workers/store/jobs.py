@@ -13,12 +13,11 @@ from sqlmodel import Session
 from jarvis_workers.store import artifacts, candidates, clusters, talks, verdicts
 from jarvis_workers.store.crashes import room_for_suspects
 from jarvis_workers.store.sql import changed, insert_missing, now
-from jarvis_workers.store.tables import ACTIVE_RUNS, HEAVIEST_FIRST, JOB, RUN, WAITING_JOBS
+from jarvis_workers.store.tables import ACTIVE_RUNS, HEAVIEST_FIRST, IDLE, JOB, RUN, WAITING_JOBS
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Finished, NewJob, TakenBack
 
 ATTEMPTS = 3
 BACK_OFF_SECONDS = 1.0
-IDLE = {"lease_until": None, "worker_id": None, "process": None, "sent_at": None}
 
 
 def insert_jobs(session: Session, run_id: str, stage: str, jobs: Sequence[NewJob]) -> None:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, func, or_, select, update
 from sqlmodel import Session
 
+from jarvis_workers.store import workers
 from jarvis_workers.store.crashes import room_for_suspects
 from jarvis_workers.store.jobs import take
 from jarvis_workers.store.sql import now
@@ -124,25 +125,43 @@ def resend(session: Session, queue: str, older_than_seconds: float, before: floa
     return _rings(session, ids)
 
 
-def claim_sent(session: Session, job: int, *, worker_id: str, process: str, lease_seconds: float) -> Claimed | None:
-    """Take a job that was rung for; None when it is taken, done, or its run is not on."""
-    taken = claim_rung(session, [job], worker_id=worker_id, process=process, lease_seconds=lease_seconds)
+def claim_sent(
+    session: Session, job: int, *, worker_id: str, process: str, lease_seconds: float, worker_lease_seconds: float
+) -> Claimed | None:
+    """Take a job that was rung for, as `claim_rung` does; None when it is not to be had."""
+    taken = claim_rung(
+        session,
+        [job],
+        worker_id=worker_id,
+        process=process,
+        lease_seconds=lease_seconds,
+        worker_lease_seconds=worker_lease_seconds,
+    )
     return taken[0] if taken else None
 
 
 def claim_rung(
-    session: Session, ids: Sequence[int], *, worker_id: str, process: str, lease_seconds: float
+    session: Session,
+    ids: Sequence[int],
+    *,
+    worker_id: str,
+    process: str,
+    lease_seconds: float,
+    worker_lease_seconds: float,
 ) -> list[Claimed]:
-    """Take the jobs that were rung for and are to be had.
+    """Take the jobs that were rung for and are to be had: not taken, not done, and their run is on.
 
-    A suspect for whom the process has no room (`crashes.ROOM`) is put back, to be rung for again soon.
+    A suspect for whom the process has no room (`crashes.ROOM`) is put back, to be rung for again soon; so is every
+    job for a process whose worker is unknown or has not been seen for `worker_lease_seconds`: it is an orphan, whose
+    jobs the controller would take back at once.
     """
+    alive = workers.is_alive(worker_id, now(session) - worker_lease_seconds)
     going = select(RUN.c.id).where(RUN.c.state.in_(ACTIVE_RUNS))
     due = JOB.c.id.in_(ids) & JOB.c.run_id.in_(going) & (JOB.c.not_before <= now(session))
-    waiting = select(JOB.c.id, JOB.c.crashes).where(due, JOB.c.state.in_(WAITING_JOBS)).order_by(JOB.c.id)
-    found = [(row.id, row.crashes) for row in session.execute(waiting.with_for_update(of=JOB))]
-    welcome = room_for_suspects(session, process, found)
-    if refused := {job for job, _ in found} - set(welcome):
+    waiting = select(JOB.c.id, JOB.c.crashes, alive).where(due, JOB.c.state.in_(WAITING_JOBS)).order_by(JOB.c.id)
+    rows = session.execute(waiting.with_for_update(of=JOB)).all()
+    welcome = room_for_suspects(session, process, [(row.id, row.crashes) for row in rows if row.alive])
+    if refused := {row.id for row in rows} - set(welcome):
         back = update(JOB).where(JOB.c.id.in_(refused))
         session.execute(back.values(state="pending", sent_at=None, not_before=now(session) + REFUSED_SECONDS))
     if not welcome:

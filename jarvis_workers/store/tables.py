@@ -16,6 +16,8 @@ ACTIVE_RUNS = ("planning", "running")
 ENDED_RUNS = ("done", "incomplete", "failed", "cancelled")
 OPEN_JOBS = ("pending", "sent", "running")
 WAITING_JOBS = ("pending", "sent")
+# What nobody's job looks like.
+IDLE: dict[str, None] = {"lease_until": None, "worker_id": None, "process": None, "sent_at": None}
 
 
 class RunRow(SQLModel, table=True):

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 
-from sqlalchemy import case, delete, insert, select, update
+from sqlalchemy import ColumnElement, Label, case, delete, exists, insert, select, update
 from sqlmodel import Session
 
 from jarvis_workers.store.sql import changed, now
@@ -58,6 +58,11 @@ def living(session: Session, lease_seconds: float) -> list[WorkerFacts]:
     """Return the workers seen within a lease."""
     rows = session.execute(select(WORKER).where(WORKER.c.seen_at > now(session) - lease_seconds).order_by(WORKER.c.id))
     return [WorkerFacts(**{name: row[name] for name in WorkerFacts.__dataclass_fields__}) for row in rows.mappings()]
+
+
+def is_alive(worker_id: str, since: ColumnElement[float]) -> Label[bool]:
+    """Return a column `alive`: whether a worker is known and was seen after `since`."""
+    return exists().where(WORKER.c.id == worker_id, WORKER.c.seen_at > since).label("alive")
 
 
 def drop_gone(session: Session, older_than_seconds: float) -> None:

@@ -27,7 +27,7 @@ from jarvis_workers.toolchain.children import Child
 from tests.chaos.commands import until
 from tests.dispatch import sleeping
 from tests.servers import Redis
-from tests.store.arrange import NO_SNAPSHOT
+from tests.store.arrange import NO_SNAPSHOT, enrol
 
 ROOT = Path(__file__).parents[2]
 PACE = {"lease_seconds": 2.0, "tick_seconds": 0.2, "resend_seconds": 5.0}
@@ -108,7 +108,9 @@ class Place:
         environ = os.environ | {"PYTHONPATH": str(ROOT)}
         child = Child(POOL_MODULE, [], environ, sys.__stderr__.buffer)  # type: ignore[union-attr, arg-type]
         try:
-            child.send(Orders(**told | orders).line())
+            sent = Orders(**told | orders)
+            enrol(self.store, sent.worker_id, seconds=3600)
+            child.send(sent.line())
             yield child
         finally:
             child.kill()

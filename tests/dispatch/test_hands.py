@@ -15,7 +15,7 @@ from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs, DirectoryBlobs, open_blobs
 from jarvis_workers.store.engine import Store
 from tests.bench.trees import make_tree
-from tests.store.arrange import candidate_count, job_rows, run_now, states
+from tests.store.arrange import candidate_count, enrol, job_rows, run_now, states
 
 FILES = 20
 
@@ -44,7 +44,8 @@ def run(store: Store, settings: Settings, tmp_path: Path) -> str:
 
 
 def hands(store: Store, blobs: Blobs, ring: Callable[[], None] = lambda: None) -> Hands:
-    return Hands("w", 60.0, lambda: (store, blobs, ring))
+    enrol(store, "w")
+    return Hands("w", 60.0, lambda: (store, blobs, ring), 30.0)
 
 
 def all_rows(store: Store, run: str) -> list[Any]:

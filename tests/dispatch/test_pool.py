@@ -22,7 +22,7 @@ from jarvis_workers.toolchain.lifetime import is_running
 from tests.chaos.commands import until
 from tests.dispatch import orphaning
 from tests.servers import Redis
-from tests.store.arrange import add_run, job_rows
+from tests.store.arrange import add_run, enrol, job_rows
 
 NO_BROKER = "redis://127.0.0.1:1/0"
 ORPHAN_SECONDS = 5.0
@@ -86,6 +86,7 @@ def test_a_pool_does_what_is_rung_for_and_ends_when_told(
 ) -> None:
     store = open_stores(postgres_url)
     run = add_run(store, executor="cluster")
+    enrol(store, "w", seconds=3600)
     pool = Child(POOL_MODULE, [], os.environ, sys.__stderr__.buffer)
     try:
         pool.send(orders(tmp_path, postgres_url, redis_here.url).line())

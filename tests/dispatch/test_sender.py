@@ -11,7 +11,7 @@ from jarvis_workers.dispatch.sender import LARGEST_WINDOW, MEAN_SECONDS, Sender,
 from jarvis_workers.store import sending
 from jarvis_workers.store.engine import Store
 from tests.servers import Redis
-from tests.store.arrange import add_planned_run, commit, job_rows, states
+from tests.store.arrange import add_planned_run, commit, enrol, job_rows, states
 from tests.store.clocks import FakeClock
 
 TICK, RESEND = 2.0, 60.0
@@ -63,8 +63,11 @@ def test_a_small_run_comes_before_the_rest_of_a_large_one(timed_store: Store, cl
     sender.send()
     small = add_planned_run(timed_store, 2, executor="cluster")
     for job in [row.id for row in job_rows(timed_store, large) if row.state == "sent"][:2]:
+        enrol(timed_store, "w")
         with timed_store.write() as session:
-            claimed = sending.claim_sent(session, job, worker_id="w", process="w/1", lease_seconds=60.0)
+            claimed = sending.claim_sent(
+                session, job, worker_id="w", process="w/1", lease_seconds=60.0, worker_lease_seconds=30.0
+            )
         assert claimed
         clock.advance(MEAN_SECONDS)
         commit(timed_store, claimed)

@@ -10,7 +10,7 @@ from jarvis_workers.dispatch.hands import Hands, pause
 from jarvis_workers.snapshots.blobs import open_blobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Commit
-from tests.store.arrange import add_planned_run, add_run, claim, job_rows
+from tests.store.arrange import add_planned_run, add_run, claim, enrol, job_rows
 
 JOB = Claimed(12, "r1", "scan", "scan", "scan", 2, "a.c", "{}", 0, 1)
 
@@ -58,7 +58,10 @@ def test_a_job_that_fails_and_is_rung_for_again_too_soon_is_told_so(
 ) -> None:
     run = add_run(store, executor="cluster")
     (plan,) = job_rows(store, run, plan=True)
-    hands = Hands("w", 60.0, lambda: (store, open_blobs(str(tmp_path / "empty"), tmp_path / "cache"), lambda: None))
+    hands = Hands(
+        "w", 60.0, lambda: (store, open_blobs(str(tmp_path / "empty"), tmp_path / "cache"), lambda: None), 30.0
+    )
+    enrol(store, "w")
     hands.do(plan.id)
     hands.do(plan.id)
 

@@ -15,7 +15,7 @@ from jarvis_workers.store import crashes
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Commit, Finished, NewJob
 from tests.chaos.commands import until
-from tests.store.arrange import add_planned_run, job_rows, states
+from tests.store.arrange import add_planned_run, enrol, job_rows, states
 
 
 class Forgetful(Store):
@@ -43,6 +43,7 @@ def start() -> Iterator[Callable[..., Writer]]:
     started: list[tuple[Writer, threading.Thread]] = []
 
     def start_one(store: Store, lease: float = 60.0, **options: Any) -> Writer:
+        enrol(Store(store.engine), "w", seconds=3600)
         writer = Writer(store, Holder("w", "w/1", lease), **{"lose": lambda _: None} | options)
         started.append((writer, threading.Thread(target=writer.run)))
         started[-1][1].start()

@@ -26,7 +26,7 @@ from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
 from jarvis_workers.store.tables import JOB
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit
-from tests.store.arrange import job_rows, run_now
+from tests.store.arrange import enrol, job_rows, run_now
 
 STAGES = ("scan", "summarize", "flow", "cluster", "verify", "report")
 
@@ -60,7 +60,8 @@ class Pipeline:
 
     def go_on(self, run: str, *, until: str = "", seed: int = 0) -> None:
         """Do what waits, in any order, until the run has ended or the stage `until` has jobs."""
-        workman = Hands("w", 60.0, lambda: (self.store, self.blobs, lambda: None))
+        workman = Hands("w", 60.0, lambda: (self.store, self.blobs, lambda: None), 30.0)
+        enrol(self.store, "w", seconds=3600)
         while not run_now(self.store, run).ended and not (until and job_rows(self.store, run, until)):
             waiting = [row for row in self.rows(run) if row.state == "pending"]
             assert waiting

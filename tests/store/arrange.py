@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from jarvis_workers.steps.controller import advance, plan_job
 from jarvis_workers.store import crashes, events, jobs, runs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run, SnapshotFacts
-from jarvis_workers.store.tables import CANDIDATE, JOB, STAGE
+from jarvis_workers.store.tables import CANDIDATE, JOB, STAGE, WORKER
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, Finished, NewJob, Spot
 from jarvis_workers.store.workers import WorkerFacts
 
@@ -163,10 +163,12 @@ def event_names(store: Store, run_id: str) -> list[str]:
         return [event["name"] for event in events.read(session, run_id)]
 
 
-def enrol(store: Store, worker_id: str, host: str = "elsewhere") -> None:
-    """Say that a worker is there."""
+def enrol(store: Store, worker_id: str, host: str = "elsewhere", *, seconds: float = 0.0) -> None:
+    """Say that a worker is there, and will be for as many seconds and a lease without saying so again."""
     with store.write() as session:
         workers.touch(session, WorkerFacts(worker_id, host, pid=1, birth="", queues="scan", slots=1, version="0"))
+        seen = update(WORKER).where(WORKER.c.id == worker_id)
+        session.execute(seen.values(seen_at=WORKER.c.seen_at + seconds))
 
 
 def failed_run(store: Store, scans: int = 1) -> str:

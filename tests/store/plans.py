@@ -12,6 +12,7 @@ from sqlmodel import Session
 from jarvis_workers.store import crashes, jobs, sending, stages
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Commit, Finished, NewJob
+from tests.store.arrange import enrol
 
 RUNS = 20
 CHUNK = 500
@@ -87,6 +88,8 @@ class Jobs:
     _ids: Iterator[int] = field(init=False)
 
     def __post_init__(self) -> None:
+        for worker in ("w1", "w2"):
+            enrol(self.store, worker, seconds=3600)
         with self.store.read() as session:
             found = session.execute(text("SELECT id FROM job WHERE state = 'sent' ORDER BY id")).scalars().all()
         self._ids = iter(found)
@@ -96,7 +99,9 @@ class Jobs:
 
     def claimed(self, session: Session, many: int) -> list[Claimed]:
         """Claim jobs as an agent process does."""
-        return sending.claim_rung(session, self.some(many), worker_id="w1", process="w1/1", lease_seconds=60)
+        return sending.claim_rung(
+            session, self.some(many), worker_id="w1", process="w1/1", lease_seconds=60, worker_lease_seconds=30
+        )
 
 
 def hot_paths(store: Store) -> dict[str, Do]:
@@ -118,7 +123,7 @@ def hot_paths(store: Store) -> dict[str, Do]:
     return {
         "claim_rung": lambda session: rung.claimed(session, 10),
         "claim_sent": lambda session: sending.claim_sent(
-            session, *rung.some(1), worker_id="w2", process="w2/2", lease_seconds=60
+            session, *rung.some(1), worker_id="w2", process="w2/2", lease_seconds=60, worker_lease_seconds=30
         ),
         "commit_many": commit,
         "demand": lambda session: sending.demand(session, "cluster", "scan", WINDOW),

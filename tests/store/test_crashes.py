@@ -1,12 +1,15 @@
 """Crashes: who is to blame when a process dies."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jarvis_workers.store import crashes
 from jarvis_workers.store.engine import Store
-from tests.store.arrange import add_planned_run, claim, job_rows, states
+from tests.store.arrange import add_planned_run, claim, enrol, job_rows, states
+from tests.store.clocks import FakeClock
 
 
 def crash(store: Store, process: str) -> list[tuple[str, str, int]]:
@@ -73,6 +76,25 @@ def test_a_job_is_in_company_also_of_one_whose_lease_has_not_run_out(store: Stor
 
     recover(store)
     assert states(store, run) == ["running", "pending"]
+
+
+@pytest.mark.parametrize(("silent", "crashed"), [(0.0, 1), (10.0, 1), (11.0, 0)])
+def test_a_job_that_an_orphan_of_a_dead_worker_has_claimed_is_not_blamed(
+    silent: float, crashed: int, store_url: str, open_stores: Callable[..., Store]
+) -> None:
+    clock = FakeClock()
+    store = open_stores(store_url, clock=clock)
+    enrol(store, "w")
+    clock.advance(silent)
+    run = add_planned_run(store, 1, executor="local:w")
+    claim(store, run, lease=3600.0)
+    clock.advance(31.0)
+    with store.write() as session:
+        (taken,) = crashes.recover_gone(session, 30.0)
+
+    (job,) = job_rows(store, run)
+    assert (job.id, taken.given_up) == (taken.id, False)
+    assert (job.state, job.process, job.crashes) == ("pending", None, crashed)
 
 
 def test_a_job_that_crashed_three_times_runs_apart_from_other_suspects(store: Store) -> None:

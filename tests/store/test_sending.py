@@ -12,7 +12,7 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.sending import Demand, Sent, newcomers, share
 from jarvis_workers.store.values import Claimed
 from jarvis_workers.store.workers import WorkerFacts
-from tests.store.arrange import add_planned_run, commit, job_rows, states
+from tests.store.arrange import add_planned_run, commit, enrol, job_rows, states
 from tests.store.clocks import FakeClock
 
 CLUSTER = "cluster"
@@ -72,8 +72,11 @@ def resend(store: Store, seconds: float, before: float = 0.0) -> list[int]:
 
 
 def claim(store: Store, job: int, process: str = "w/1") -> Claimed | None:
+    enrol(store, "w")
     with store.write() as session:
-        return sending.claim_sent(session, job, worker_id="w", process=process, lease_seconds=60.0)
+        return sending.claim_sent(
+            session, job, worker_id="w", process=process, lease_seconds=60.0, worker_lease_seconds=30.0
+        )
 
 
 def demand(store: Store, most: int = ALL) -> dict[str, tuple[int, int]]:
@@ -214,3 +217,25 @@ def test_the_mean_is_that_of_the_last_jobs(store: Store, clock: FakeClock) -> No
 
     with store.read() as session:
         assert sending.mean_seconds(session, "scan") == 2.0
+
+
+def test_a_job_is_not_claimed_for_a_worker_that_is_unknown_or_silent_for_a_lease(
+    store: Store, clock: FakeClock
+) -> None:
+    run = add_planned_run(store, 1, executor=CLUSTER)
+    (sent,) = send(store, run, 1)
+
+    def claim_for(worker: str) -> Claimed | None:
+        with store.write() as session:
+            return sending.claim_sent(
+                session, sent.id, worker_id=worker, process="p", lease_seconds=60.0, worker_lease_seconds=30.0
+            )
+
+    assert (claim_for("unknown"), states(store, run)) == (None, ["pending"])
+    enrol(store, "silent")
+    clock.advance(30.0)
+    assert (claim_for("silent"), states(store, run)) == (None, ["pending"])
+    clock.advance(sending.REFUSED_SECONDS)
+    enrol(store, "silent")
+    assert claim_for("silent")
+    assert states(store, run) == ["running"]

@@ -7,7 +7,7 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import JOB
 from jarvis_workers.store.values import Claimed
 from tests.chaos.commands import until
-from tests.store.arrange import add_planned_run, claim, job_rows, states
+from tests.store.arrange import add_planned_run, claim, enrol, job_rows, states
 
 
 def suspect(store: Store, run: str, *numbers: int, crashes: int = 3) -> list[int]:
@@ -19,8 +19,11 @@ def suspect(store: Store, run: str, *numbers: int, crashes: int = 3) -> list[int
 
 
 def claim_rung(store: Store, ids: list[int], process: str) -> list[Claimed]:
+    enrol(store, "w")
     with store.write() as session:
-        return sending.claim_rung(session, ids, worker_id="w", process=process, lease_seconds=60.0)
+        return sending.claim_rung(
+            session, ids, worker_id="w", process=process, lease_seconds=60.0, worker_lease_seconds=30.0
+        )
 
 
 def test_heavy_suspects_without_room_hide_no_innocent(store: Store) -> None:
