@@ -79,7 +79,7 @@ class Hit(NamedTuple):
 
 
 class Fleet:
-    """Two workers, their servers, and whoever waits for the run."""
+    """Some workers, their servers, and whoever waits for the run."""
 
     def __init__(
         self,
@@ -89,9 +89,10 @@ class Fleet:
         store: Store,
         environ: Mapping[str, str],
         queues: str = SCANNING,
+        workers: int = 2,
     ) -> None:
         self.home, self.bell, self.database, self.store, self.environ = home, bell, database, store, environ
-        self.workers = [Worker(home / f"worker{n}", environ, queues) for n in (1, 2)]
+        self.workers = [Worker(home / f"worker{n}", environ, queues) for n in range(1, 1 + workers)]
         self.waiting: subprocess.Popen[bytes] | None = None
         self.doomed: list[psutil.Process] = []
         self.hits: list[Hit] = []
@@ -161,9 +162,16 @@ class Fleet:
 
 @contextmanager
 def fleet_of(
-    home: Path, bell: Redis, database: Postgres, store: Store, *, queues: str = SCANNING, **settings: str
+    home: Path,
+    bell: Redis,
+    database: Postgres,
+    store: Store,
+    *,
+    queues: str = SCANNING,
+    workers: int = 2,
+    **settings: str,
 ) -> Iterator[Fleet]:
-    """Start two workers that see nothing of each other's files; nothing of them is left at the end."""
+    """Start workers that see nothing of each other's files; nothing of them is left at the end."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith("JARVIS_")} | {
         "JARVIS_BROKER_URL": bell.url,
         "JARVIS_STORE_URL": store.engine.url.render_as_string(hide_password=False),
@@ -172,7 +180,7 @@ def fleet_of(
         "JARVIS_TICK_SECONDS": str(TICK_SECONDS),
         **settings,
     }
-    fleet = Fleet(home, bell, database, store, environ, queues)
+    fleet = Fleet(home, bell, database, store, environ, queues, workers)
     try:
         yield fleet
     finally:
