@@ -5,12 +5,14 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from jarvis_workers.sec.rules import RULES_BY_PATTERN
+from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
+from jarvis_workers.sec.rules.flow import HARMLESS
 from jarvis_workers.sec.scanner import Hit
 
 __all__ = [
     "CATEGORY_ORDER",
     "SEVERITIES",
+    "SUPERSEDES",
     "Candidate",
     "Described",
     "Found",
@@ -40,6 +42,8 @@ CATEGORY_ORDER = (
 # From the least to the worst, with the weight of each in a score.
 WEIGHTS = {"low": 1, "medium": 2, "high": 3}
 SEVERITIES = tuple(WEIGHTS)
+# The rules that have nothing to add on a line where this one has fired.
+SUPERSEDES = {rule.pattern: rule.supersedes for rule in RULES if rule.supersedes} | HARMLESS
 
 
 class Candidate(BaseModel):

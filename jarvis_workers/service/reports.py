@@ -12,7 +12,8 @@ from jarvis_workers.service.excerpts import read_excerpts
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.earlier import read_result
 from jarvis_workers.steps.profile import merge
-from jarvis_workers.steps.write_report import REPORT, load, report_body
+from jarvis_workers.steps.report_body import report_body
+from jarvis_workers.steps.write_report import REPORT, load
 from jarvis_workers.store import artifacts, calls, jobs, stages, talks, verdicts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from jarvis_workers import telemetry
 from jarvis_workers.steps.counted import learned_of
 from jarvis_workers.steps.flow import CONTROL_QUEUE, PLAN, opened_with, stage_of
+from jarvis_workers.steps.run_state import final_state
 from jarvis_workers.store import candidates, crashes, events, jobs, leases, runs, stages, workers
 from jarvis_workers.store.values import AGENT_QUEUE, NewJob
 
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from jarvis_workers.store.engine import Store
 
 ELECTION = "controller"
-FAILED = "job failed", "jobs failed"
-NOT_CHECKED = "file or directory was not checked", "files or directories were not checked"
-UNDECIDED = "candidate is undecided", "candidates are undecided"
 
 
 def plan_job(stage: str) -> NewJob:
@@ -85,15 +83,7 @@ def _verdict(session: Session, run: runs.Run) -> tuple[str, str | None]:
     snapshot = runs.snapshot(session, run.snapshot_id)
     undecided = sum(stage.not_checked for stage in progress if stage_of(run.kind, stage.name).streamed)
     not_checked = sum(stage.not_checked for stage in progress) - undecided + (snapshot.not_checked if snapshot else 0)
-    if not (failed or not_checked or undecided):
-        return "done", None
-    said = (_said(failed, FAILED), _said(not_checked, NOT_CHECKED), _said(undecided, UNDECIDED))
-    return "incomplete", ", ".join(filter(None, said))
-
-
-def _said(number: int, of: tuple[str, str]) -> str:
-    """Say how many there are, by the words for one and for several; nothing where there are none."""
-    return f"{number} {of[number > 1]}" if number else ""
+    return final_state(failed=failed, not_checked=not_checked, undecided=undecided)
 
 
 class Controller:

@@ -2,10 +2,14 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jarvis_workers.sec.finding import Numbered
+from jarvis_workers.paths import shown
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.values import Commit
+
+if TYPE_CHECKING:
+    from jarvis_workers.sec.finding import Numbered
 
 # By these words a scan says that it has seen some of a file.
 PARTLY = "checked only as far as line"
@@ -20,7 +24,17 @@ class Earlier(NamedTuple):
 
     outcomes: Callable[[str], list[Outcome]]
     put: Callable[[bytes], str]
-    counted: Callable[[], Iterator[Numbered]]
+    counted: "Callable[[], Iterator[Numbered]]"
+
+
+def result_of(commit: Commit) -> bytes:
+    """Return what is kept of a commit beside its numbers, as `read_result` reads it; empty if there is nothing."""
+    if not (commit.not_checked or commit.remarks or commit.profile or commit.blobs):
+        return b""
+    not_checked = [[shown(path), reason] for path, reason in commit.not_checked]
+    remarks = [[shown(path), *said] for path, *said in commit.remarks]
+    said = {"not_checked": not_checked, "remarks": remarks, "profile": commit.profile}
+    return json.dumps(said | dict(commit.blobs)).encode()
 
 
 def read_result(blobs: Blobs, result: str | None) -> dict[str, Any]:

@@ -9,11 +9,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jarvis_workers.errors import SnapshotError, StepFailed
-from jarvis_workers.paths import shown
 from jarvis_workers.sec.finding import Numbered
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.counted import counted_of
-from jarvis_workers.steps.earlier import Earlier, Outcome
+from jarvis_workers.steps.earlier import Earlier, Outcome, result_of
 from jarvis_workers.steps.flow import PLAN, stage_of, step_of
 from jarvis_workers.store import artifacts, jobs, runs, talks
 from jarvis_workers.store.engine import Store
@@ -119,7 +118,7 @@ def keep(store: Store, blobs: Blobs, done: Sequence[tuple[Claimed, Commit]]) -> 
     """Put the large parts of commits into the blob store; what they want is said before, for all of them at once."""
     with store.read() as session:
         transcripts = {job.id: _transcript(session, job) for job, _ in done if job.queue == AGENT_QUEUE}
-    told = [_result(commit) for _, commit in done]
+    told = [result_of(commit) for _, commit in done]
     parts = [
         [*commit.artifacts, *transcripts.get(job.id, ())] + ([("", result)] if len(result) > ROW_BYTES else [])
         for (job, commit), result in zip(done, told, strict=True)
@@ -136,16 +135,6 @@ def keep(store: Store, blobs: Blobs, done: Sequence[tuple[Claimed, Commit]]) -> 
         _finished(job, commit, result, [(name, blobs.put(content), len(content)) for name, content in large])
         for (job, commit), result, large in zip(done, told, parts, strict=True)
     ]
-
-
-def _result(commit: Commit) -> bytes:
-    """Return what is kept on a job's row beside its numbers."""
-    if not (commit.not_checked or commit.remarks or commit.profile or commit.blobs):
-        return b""
-    not_checked = [[shown(path), reason] for path, reason in commit.not_checked]
-    remarks = [[shown(path), *said] for path, *said in commit.remarks]
-    said = {"not_checked": not_checked, "remarks": remarks, "profile": commit.profile}
-    return json.dumps(said | dict(commit.blobs)).encode()
 
 
 def _finished(job: Claimed, commit: Commit, result: bytes, kept: Sequence[tuple[str, str, int]]) -> Finished:

@@ -3,20 +3,15 @@
 What was not scanned is in it by name, with the reason: nothing is dropped.
 """
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from jarvis_workers.paths import shown
-from jarvis_workers.sec.report import build, every_issue, gather
+from jarvis_workers.sec.report import every_issue, gather
 from jarvis_workers.sec.report.aside import begin_aside
-from jarvis_workers.sec.report.body import Findings
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.steps.counted import all_of, judged_of, known_of, severities_of
-from jarvis_workers.steps.flow_rules import flow_patterns, rules_blob
-from jarvis_workers.steps.gaps import Jobs, what_is_missing
+from jarvis_workers.steps.gaps import Jobs
+from jarvis_workers.steps.report_body import ReportWork, encode_body, report_body
 from jarvis_workers.steps.verdicts import canary_of, statuses_of, with_verdicts
 from jarvis_workers.store import jobs, stages
 from jarvis_workers.store.runs import Run
@@ -27,18 +22,6 @@ if TYPE_CHECKING:
 
 REPORT = "report"
 STAGES = frozenset(Jobs._fields)
-DISMISSED = "dismissed"
-LISTS = ("issues", DISMISSED, "suppressed")
-
-
-@dataclass(frozen=True)
-class ReportWork:
-    """What the store knows: what was found, and what became of each job."""
-
-    run: Run
-    findings: Findings
-    jobs: Jobs
-    canary: dict[str, Any] | None = None
 
 
 def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
@@ -64,15 +47,7 @@ def load(session: "Session", run: Run, _: Claimed | None = None) -> ReportWork:
 
 def decide(work: ReportWork, blobs: Blobs) -> Commit:
     """Return the body as an artifact."""
-    body = report_body(work, blobs)
-    # Issue by issue: one odd character would make four bytes of every other in a text of all.
-    lists = [
-        b'"%b":[%b]' % (kind.encode(), b",".join(map(_encoded, body.get(kind, ()))))
-        for kind in LISTS
-        if body.get(kind) or kind != DISMISSED
-    ]
-    content = b'{"summary":%b,%b}' % (_encoded(body["summary"]), b",".join(lists))
-    return Commit(artifacts=((REPORT, content),))
+    return Commit(artifacts=((REPORT, encode_body(report_body(work, blobs))),))
 
 
 def list_issues(session: "Session", run: Run) -> Iterator[dict[str, Any]]:
@@ -85,24 +60,3 @@ def list_issues(session: "Session", run: Run) -> Iterator[dict[str, Any]]:
         judged=judged,
     )
     return with_verdicts(session, run, issues)
-
-
-def report_body(work: ReportWork, blobs: Blobs) -> dict[str, Any]:
-    """Return summary and issues, of a run that is done or of as much as there is."""
-    reader = open_snapshot(blobs, work.run.snapshot_id)
-    flow = bool(flow_patterns(blobs, rules_blob(work.run)))
-    missing = what_is_missing(reader, blobs, work.jobs, flow=flow)
-    return build(
-        work.findings,
-        scanned_files=sum(scan["files"] for scan in work.jobs.scan),
-        not_checked=sorted(set(missing.not_checked)),
-        left_out=reader.index.left_out,
-        excluded=[(shown(path), reason) for path, reason in reader.index.excluded],
-        remarks=missing.remarks,
-        baseline=work.run.options.get("baseline"),
-        canary=work.canary,
-    )
-
-
-def _encoded(part: dict[str, Any]) -> bytes:
-    return json.dumps(part, ensure_ascii=False, separators=(",", ":")).encode()

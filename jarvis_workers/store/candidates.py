@@ -11,9 +11,8 @@ import sqlalchemy as sa
 from sqlmodel import Session
 
 from jarvis_workers.paths import shown
-from jarvis_workers.sec.finding import Found, candidate
+from jarvis_workers.sec.finding import SUPERSEDES, Found, candidate
 from jarvis_workers.sec.judgement import stated_at_least
-from jarvis_workers.sec.rules import RULES
 from jarvis_workers.sec.rules.flow import HARMLESS
 from jarvis_workers.sec.scanner import Hit
 from jarvis_workers.store.sql import in_pieces
@@ -23,7 +22,6 @@ from jarvis_workers.store.values import Meaning, Spot
 INSERT_ROWS = 5_000
 READ_ROWS = 2_000
 NOTHING_LEARNED: Mapping[str, float] = {}
-SUPERSEDES = {rule.pattern: rule.supersedes for rule in RULES if rule.supersedes} | HARMLESS
 
 
 def insert(

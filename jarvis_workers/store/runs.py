@@ -5,7 +5,7 @@ A run is planning, running, paused or cancelling; it ends done, incomplete, fail
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Row, delete, func, insert, select, update
@@ -14,30 +14,7 @@ from sqlmodel import Session
 from jarvis_workers.store import artifacts, events, stages
 from jarvis_workers.store.sql import changed, insert_or_lock, now
 from jarvis_workers.store.tables import ACTIVE_RUNS, ENDED_RUNS, JOB, RUN, SNAPSHOT, WAITING_JOBS
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A run as the store has it; `options` are those it was submitted with."""
-
-    id: str
-    kind: str
-    root: str
-    root_raw: bytes
-    snapshot_id: str
-    executor: str
-    version: str
-    options: dict[str, Any] = field(default_factory=dict)
-    state: str = "planning"
-    reason: str | None = None
-    created_at: float = 0.0
-    started_at: float | None = None
-    ended_at: float | None = None
-
-    @property
-    def ended(self) -> bool:
-        """Nothing more happens to it, unless it is retried."""
-        return self.state in ENDED_RUNS
+from jarvis_workers.store.values import Run as Run
 
 
 @dataclass(frozen=True, slots=True)

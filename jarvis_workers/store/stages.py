@@ -1,7 +1,6 @@
 """Stages: open until none of their jobs is; and the counts that progress is made of."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, case, delete, func, insert, select, update
@@ -10,33 +9,7 @@ from sqlmodel import Session
 from jarvis_workers.store.sql import changed, now
 from jarvis_workers.store.tables import JOB, MODEL_CALL, OPEN_JOBS, STAGE
 from jarvis_workers.store.values import AGENT_QUEUE
-
-
-@dataclass(frozen=True, slots=True)
-class StageProgress:
-    """How far a stage is, plan jobs left out. `weight` and `weight_done` are bytes of source.
-
-    `tokens` and `cost` (dollars) are what the answers of its conversations took, but for those that were remembered.
-    """
-
-    name: str
-    state: str
-    jobs: int = 0
-    done: int = 0
-    failed: int = 0
-    running: int = 0
-    files: int = 0
-    bytes: int = 0
-    not_checked: int = 0
-    cached: int = 0
-    weight: int = 0
-    weight_done: int = 0
-    crashes: int = 0
-    cpu_seconds: float = 0.0
-    tokens: int = 0
-    cost: float = 0.0
-    opened_at: float | None = None
-    closed_at: float | None = None
+from jarvis_workers.store.values import StageProgress as StageProgress
 
 
 def add(session: Session, run_id: str, names: Sequence[str]) -> None:

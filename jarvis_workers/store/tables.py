@@ -11,9 +11,9 @@ from sqlmodel import Field, SQLModel
 
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.judgement import Judgement
+from jarvis_workers.store.values import ENDED_RUNS as ENDED_RUNS
 
 ACTIVE_RUNS = ("planning", "running")
-ENDED_RUNS = ("done", "incomplete", "failed", "cancelled")
 OPEN_JOBS = ("pending", "sent", "running")
 WAITING_JOBS = ("pending", "sent")
 # What nobody's job looks like.

@@ -3,9 +3,62 @@
 Light on purpose: the children that scan import this, and no database library.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 AGENT_QUEUE = "agent"
+ENDED_RUNS = ("done", "incomplete", "failed", "cancelled")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run as the store has it; `options` are those it was submitted with."""
+
+    id: str
+    kind: str
+    root: str
+    root_raw: bytes
+    snapshot_id: str
+    executor: str
+    version: str
+    options: dict[str, Any] = field(default_factory=dict)
+    state: str = "planning"
+    reason: str | None = None
+    created_at: float = 0.0
+    started_at: float | None = None
+    ended_at: float | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Nothing more happens to it, unless it is retried."""
+        return self.state in ENDED_RUNS
+
+
+@dataclass(frozen=True, slots=True)
+class StageProgress:
+    """How far a stage is, plan jobs left out. `weight` and `weight_done` are bytes of source.
+
+    `tokens` and `cost` (dollars) are what the answers of its conversations took, but for those that were remembered.
+    """
+
+    name: str
+    state: str
+    jobs: int = 0
+    done: int = 0
+    failed: int = 0
+    running: int = 0
+    files: int = 0
+    bytes: int = 0
+    not_checked: int = 0
+    cached: int = 0
+    weight: int = 0
+    weight_done: int = 0
+    crashes: int = 0
+    cpu_seconds: float = 0.0
+    tokens: int = 0
+    cost: float = 0.0
+    opened_at: float | None = None
+    closed_at: float | None = None
 
 
 class NewJob(NamedTuple):
