@@ -1,37 +1,50 @@
-"""Carry out `jarvis sec triage`: what is said is saved at once."""
+"""Carry out `jarvis sec triage`: every verdict is saved at once."""
 
 import json
+import os
+import stat
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import typer
 
-from jarvis_cli import exits
+from jarvis_cli import bulk, exits
 from jarvis_cli.deliver import STDOUT, counted, write_report
 from jarvis_cli.keys import read_key, read_line
 from jarvis_cli.showing import card, listing
-from jarvis_cli.sitting import KEYS, Ask, Keep, Show, Sitting, sit
+from jarvis_cli.sitting import KEYS, Ask, Edit, Keep, Show, Sitting, sit
 from jarvis_workers.errors import UsageError
-from jarvis_workers.paths import plain
-from jarvis_workers.sec.judgement import Judgement
+from jarvis_workers.paths import from_shown, plain
+from jarvis_workers.sec.judgement import Judgement, TriageState
 from jarvis_workers.service import desk, judging, sifting
 from jarvis_workers.service.baselines import of_run
 from jarvis_workers.service.export import write_whole
-from jarvis_workers.service.judging import Triage, kept_judgements
+from jarvis_workers.service.judging import Named, Triage, kept_judgements
 from jarvis_workers.service.runs import find_run
-from jarvis_workers.service.sifting import Excerpts, Issue, Sheet
+from jarvis_workers.service.sifting import WORDS, Excerpts, Issue, Sheet
 from jarvis_workers.service.triagefile import read_triage, triage_text, would_lose
+from jarvis_workers.service.triagefilter import Filter, matching
 from jarvis_workers.settings import load_settings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
+from jarvis_workers.toolchain.editors import editor_command, open_editor
 
 PROBLEMS_SHOWN = 20
 LISTED = ("id", "fingerprint", "status", "severity", "score", "file", "line", "pattern")
+
+
+class Mark(NamedTuple):
+    """A verdict on the finding of that id or fingerprint; of a bulk mark `named` is empty."""
+
+    named: str
+    state: TriageState
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -71,7 +84,7 @@ def heeded(named: str | None, *, nobody: bool, learned: bool) -> Triage:
 def take_in(place: Place, named: str) -> int:
     """Keep the judgements of a file, unless there is a later word."""
     said = _taken(named)
-    news = judging.take_in(place.store, said)
+    news = judging.take_in(place.store, said, _operation(f"import {plain(named)}"))
     return _done(f"{plain(named)}: {counted(len(said), 'judgement')}, {news:,} of them new here")
 
 
@@ -95,24 +108,38 @@ def hand_out(place: Place, named: str) -> int:
     return _done(f"{counted(len(said), 'judgement')} written to {plain(named)}")
 
 
-def mark(place: Place, marks: Sequence[tuple[str, bool, str]]) -> int:
+def mark(place: Place, marks: Sequence[Mark]) -> int:
     """Judge findings by name: all of them or none."""
     findings = place.sheet().findings
-    said = [sifting.judgement(sifting.told(findings, named), verdict, reason) for named, verdict, reason in marks]
-    judging.judge(place.store, said)
-    return _done(f"{counted(len(said), 'finding')} judged")
+    said = [sifting.judgement(sifting.told(findings, one.named), one.state, one.reason) for one in marks]
+    what = f"{counted(len(said), 'finding')} judged"
+    judging.judge(place.store, said, _operation(what))
+    return _done(what)
+
+
+def mark_all(place: Place, wanted: Filter, one: Mark, *, judged: bool, ask: bool) -> int:
+    """Judge all findings that a filter leaves."""
+    findings = _listed(place)
+    return bulk.mark_all(place.store, findings, wanted, one.state, one.reason, judged=judged, ask=ask)
+
+
+def undo(place: Place) -> int:
+    """Undo the user's last operation."""
+    return bulk.undo(place.store)
 
 
 def forget(place: Place, names: Sequence[str]) -> int:
     """Take back what was said of findings."""
     findings = place.sheet().findings
-    judging.forget(place.store, [sifting.told(findings, named)["fingerprint"] for named in names])
-    return _done(f"{counted(len(names), 'judgement')} taken back")
+    what = f"{counted(len(names), 'judgement')} taken back"
+    judging.forget(place.store, [sifting.told(findings, one)["fingerprint"] for one in names], _operation(what))
+    return _done(what)
 
 
-def show(place: Place, *, as_json: bool) -> int:
-    """List the findings."""
-    findings, known = _listed(place), kept_judgements(place.store)
+def show(place: Place, wanted: Filter, *, as_json: bool) -> int:
+    """List the findings that a filter leaves."""
+    known = kept_judgements(place.store)
+    findings = matching(_listed(place), known, wanted, judged=True)
     if as_json:
         typer.echo(json.dumps([_row(issue, known.get(issue["fingerprint"])) for issue in findings], indent=2))
     else:
@@ -120,24 +147,27 @@ def show(place: Place, *, as_json: bool) -> int:
     return exits.DONE
 
 
-def sit_down(place: Place, *, everything: bool) -> int:
-    """Go through the findings with whoever is at the terminal; those that are judged only if `everything` is wanted."""
+def sit_down(place: Place, wanted: Filter, *, everything: bool) -> int:
+    """Go through the findings that a filter leaves; those that are judged only if `everything` is wanted."""
     known = kept_judgements(place.store)
-    each = sifting.one_each(_listed(place))
-    open_ones = [pair for pair in each if everything or (_is_open(pair[0]) and pair[0]["fingerprint"] not in known)]
+    open_ones = list(sifting.one_each(matching(_listed(place), known, wanted, judged=everything)))
     if not open_ones:
-        return _done(f"nothing is left to judge in run {place.run.id}; see it again with: --all")
+        matched = f" that matches {wanted}" if wanted else ""
+        return _done(f"nothing is left to judge in run {place.run.id}{matched}; see it again with: --all")
     findings, twins = [issue for issue, _ in open_ones], [lines for _, lines in open_ones]
     excerpts = Excerpts(place.blobs, place.run.snapshot_id, findings)
 
-    def draw(wanted: Show) -> str:
-        number = f"{wanted.place + 1} of {len(findings)}"
-        issue, lines = findings[wanted.place], twins[wanted.place]
-        return card(issue, excerpts.at(wanted.place), twins=lines, said=wanted.said, place=number)
+    def draw(shown: Show) -> str:
+        number = f"{shown.place + 1} of {len(findings)}"
+        issue, lines = findings[shown.place], twins[shown.place]
+        return card(issue, excerpts.at(shown.place, shown.around), twins=lines, said=shown.said, place=number)
+
+    def edit(at: Edit) -> str:
+        return _edited(place.run, findings[at.place])
 
     said: dict[str, Judgement] = {}
     try:
-        for judgement in _converse(sit(findings, known), draw):
+        for judgement in _converse(sit(findings, known), draw, edit):
             judging.judge(place.store, [judgement])
             said[judgement.fingerprint] = judgement
     except KeyboardInterrupt:
@@ -153,7 +183,7 @@ def _listed(place: Place) -> list[Issue]:
     return sheet.findings
 
 
-def _converse(sitting: Sitting, draw: Callable[[Show], str]) -> Iterator[Judgement]:
+def _converse(sitting: Sitting, draw: Callable[[Show], str], edit: Callable[[Edit], str]) -> Iterator[Judgement]:
     """Do what the sitting wants of the terminal, and yield what is to be kept."""
     terminal = sys.stdin.fileno()
     with suppress(StopIteration):
@@ -162,6 +192,8 @@ def _converse(sitting: Sitting, draw: Callable[[Show], str]) -> Iterator[Judgeme
             answer = ""
             if isinstance(wanted, Keep):
                 yield wanted.said
+            elif isinstance(wanted, Edit):
+                answer = edit(wanted)
             else:
                 answer = _asked(terminal, wanted, draw)
             wanted = sitting.send(answer)
@@ -169,9 +201,9 @@ def _converse(sitting: Sitting, draw: Callable[[Show], str]) -> Iterator[Judgeme
 
 def _asked(terminal: int, wanted: Show | Ask, draw: Callable[[Show], str]) -> str:
     if isinstance(wanted, Ask):
-        typer.echo("why is it false? ", nl=False)
+        typer.echo(wanted.question, nl=False)
         return read_line(terminal)
-    typer.echo(plain(wanted.hint) if wanted.hint else f"{draw(wanted)}\n")
+    typer.echo("\n".join(map(plain, wanted.hint.splitlines())) if wanted.hint else f"{draw(wanted)}\n")
     key = read_key(terminal, lambda: typer.echo(f"{KEYS} > ", nl=False))
     typer.echo(key if key.isprintable() else "")
     return key
@@ -189,17 +221,36 @@ def _taken(named: str) -> tuple[Judgement, ...]:
 
 
 def _row(issue: Issue, said: Judgement | None) -> dict[str, Any]:
-    told = {"verdict": None} if said is None else said.model_dump(include={"verdict", "reason", "by", "at"})
+    told: dict[str, Any] = {"verdict": None}
+    if said is not None:
+        told = said.model_dump(include={"reason", "by", "at"}) | {"verdict": said.verdict.plain_value}
     return {name: issue[name] for name in LISTED} | told
 
 
-def _is_open(issue: Issue) -> bool:
-    return issue["status"] not in ("dismissed", "suppressed")
+def _edited(run: Run, issue: Issue) -> str:
+    """Open a finding in the user's editor; return what went wrong, empty if nothing."""
+    root = Path(os.fsdecode(run.root_raw))
+    file = root if root.is_file() else root / os.fsdecode(from_shown(issue["file"]))
+    try:
+        if not stat.S_ISREG(file.stat().st_mode):
+            return f"{plain(str(file))}: not a regular file"
+        open_editor(editor_command(os.environ, file, issue["line"]))
+    except OSError as error:
+        return f"{plain(str(file))}: cannot be opened: {error.strerror}"
+    except UsageError as problem:
+        return str(problem)
+    return ""
+
+
+def _operation(change: str) -> Named:
+    return Named(change, sifting.who())
 
 
 def _summed(run: Run, said: dict[str, Judgement], findings: int) -> str:
-    true = sum(one.verdict for one in said.values())
-    told = f"{true:,} judged true, {len(said) - true:,} false"
+    counts = Counter(one.verdict for one in said.values())
+    more = (TriageState.WONTFIX, TriageState.LATER)
+    told = f"{counts[TriageState.TRUE]:,} judged true, {counts[TriageState.FALSE]:,} false"
+    told += "".join(f", {counts[state]:,} {WORDS[state]}" for state in more if counts[state])
     left = findings - len(said)
     return told + (f"; {left:,} left, go on with: jarvis sec triage {run.id}" if left else "; none is left")
 

@@ -14,7 +14,7 @@ from jarvis_cli.explain import render
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.judgement import Judgement
 from jarvis_workers.sec.report.excerpts import Excerpt
-from jarvis_workers.service.sifting import Issue
+from jarvis_workers.service.sifting import WORDS, Issue
 
 __all__ = ["card", "listing", "word"]
 
@@ -49,8 +49,8 @@ def listing(findings: Sequence[Issue], known: Mapping[str, Judgement]) -> str:
 
 
 def word(said: Judgement | None) -> str:
-    """Say what was judged."""
-    return "-" if said is None else str(said.verdict).lower()
+    """Return the triage state as a word."""
+    return "-" if said is None else WORDS[said.verdict]
 
 
 def _row(issue: Issue, said: Judgement | None) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ def _card(
     if twins:
         more = "" if len(twins) <= LINES_MAX else f" and {len(twins) - LINES_MAX:,} more"
         lines = ", ".join(str(line) for line in twins[:LINES_MAX])
-        yield Text(f"the same code stands in line {lines}{more}: what you say counts there, too", style="dim")
+        yield Text(f"the same code is also in line {lines}{more}: your verdict applies there, too", style="dim")
     yield _code(issue, excerpt)
     yield _texts(issue)
     if said:

@@ -1,99 +1,180 @@
-"""`jarvis sec triage`: judge the findings of a run, here at a terminal or from a script."""
+"""`jarvis sec triage`: judge the findings of a run, at a terminal or from a script."""
 
 import sys
-from collections.abc import Iterator, Sequence
-from typing import Annotated
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 
+if TYPE_CHECKING:
+    from jarvis_cli.judge import Mark as Marked
+    from jarvis_cli.judge import Place
+    from jarvis_workers.service.triagefilter import Filter
+
 EXAMPLES = """\
 \b
 Examples:
-  jarvis sec triage last                                  go through the findings, key by key
-  jarvis sec triage last --all                            also through those that are judged
-  jarvis sec triage last --list --json | jq '.[] | select(.verdict == null).id'
-  jarvis sec triage last --mark C1a2b3c=true
-  jarvis sec triage last --mark C4d5e6f=false --reason 'both buffers are NAME_MAX + 1 bytes'
-  jarvis sec triage last --forget C4d5e6f                 take back what was said
-  jarvis sec triage last --export .jarvis/triage.yaml     what was said of this run's findings
-  jarvis sec triage --export - > all.yaml                 all that is kept
+  jarvis sec triage last                                  go through the open findings, key by key
+  jarvis sec triage last --severity high --file 'src/**'  only some of them
+  jarvis sec triage last --status later                   those that were postponed
+  jarvis sec triage last --list --rule atoi_family        list, and see how they were judged
+  jarvis sec triage last --mark C1a2b3c=true --mark C4d5e6f=false --reason 'both buffers are NAME_MAX + 1 bytes'
+  jarvis sec triage last --rule atoi_family --file 'tests/**' --mark false --reason 'input of our own tests'
+  jarvis sec triage --undo                                undo the last such command, and only that
+  jarvis sec triage last --forget C4d5e6f                 remove a verdict
+  jarvis sec triage last --export .jarvis/triage.yaml     verdicts on this run's findings; without RUN: all
   jarvis sec triage --import .jarvis/triage.yaml
-  jarvis sec fast -p . --triage .jarvis/triage.yaml       heed a file without importing it
 
 \b
-What is said is kept by the finding's fingerprint (file, rule and line of code), and heeded by later runs.
+States: true, false (a false alarm), wontfix (real, risk accepted), later (postponed). False and wontfix need a
+reason and are set aside in later runs. Verdicts are stored by fingerprint: file, rule and line of code.
 """
-VERDICTS = {"true": True, "false": False}
 
 RunId = Annotated[str | None, typer.Argument(metavar="[RUN]", help='A run\'s id, its beginning, or "last".')]
-All = Annotated[bool, typer.Option("--all", help="Also what is judged already.")]
-List = Annotated[bool, typer.Option("--list", help="List the findings and what was said of them.")]
-AsJson = Annotated[bool, typer.Option("--json", help="The list for programs.")]
+All = Annotated[bool, typer.Option("--all", help="Include findings that are judged already.")]
+List = Annotated[bool, typer.Option("--list", help="List findings and verdicts.")]
+AsJson = Annotated[bool, typer.Option("--json", help="The list as JSON.")]
 Mark = Annotated[
     list[str] | None,
-    typer.Option("--mark", metavar="ID=true|false", help="Judge a finding, by its id or fingerprint; repeatable."),
+    typer.Option(
+        "--mark",
+        metavar="[ID=]STATE",
+        help="Judge one finding (by id or fingerprint; repeatable) or, without ID, all that the filters leave.",
+    ),
 ]
 Reason = Annotated[
     list[str] | None,
-    typer.Option("--reason", metavar="TEXT", help="Why: one for all marks, or one for each. A false one needs it."),
+    typer.Option("--reason", metavar="TEXT", help="Reason or note: one for all marks, or one for each."),
 ]
-Forget = Annotated[list[str] | None, typer.Option("--forget", metavar="ID", help="Take back; repeatable.")]
+Rule = Annotated[list[str] | None, typer.Option("--rule", metavar="ID", help="Only findings of these rules.")]
+Severity = Annotated[
+    list[str] | None, typer.Option("--severity", metavar="LEVEL", help="Only of these severities: high, medium, low.")
+]
+File = Annotated[
+    list[str] | None, typer.Option("--file", metavar="GLOB", help="Only in files that a glob matches: 'tests/**'.")
+]
+Category = Annotated[list[str] | None, typer.Option("--category", metavar="NAME", help="Only of these categories.")]
+Status = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--status",
+        metavar="STATUS",
+        help="Only of this triage state (open, true, false, wontfix, later) or report status (confirmed, review, ...).",
+    ),
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before judging many findings.")]
+Undo = Annotated[bool, typer.Option("--undo", help="Undo your last --mark, --forget or --import; repeat to go back.")]
+Forget = Annotated[list[str] | None, typer.Option("--forget", metavar="ID", help="Remove a verdict; repeatable.")]
 Export = Annotated[
     str | None,
-    typer.Option("--export", metavar="FILE", help="Write judgements as YAML: of RUN's findings, or all; - is stdout."),
+    typer.Option("--export", metavar="FILE", help="Write verdicts as YAML, of RUN's findings or all; - is stdout."),
 ]
-Import = Annotated[str | None, typer.Option("--import", metavar="FILE", help="Take the judgements of such a file in.")]
+Import = Annotated[str | None, typer.Option("--import", metavar="FILE", help="Import verdicts from FILE.")]
 
 
 def triage(
     run: RunId = None,
+    rule: Rule = None,
+    severity: Severity = None,
+    file: File = None,
+    category: Category = None,
+    status: Status = None,
     everything: All = False,
     listed: List = False,
     as_json: AsJson = False,
     mark: Mark = None,
     reason: Reason = None,
+    yes: Yes = False,
+    undo: Undo = False,
     forget: Forget = None,
     export: Export = None,
     import_: Import = None,
 ) -> int:
-    """Judge findings true or false; later runs heed it. At a terminal: key by key, the worst first."""
-    asked = {"--list": listed, "--mark": mark, "--forget": forget, "--export": export, "--import": import_}
+    """Judge findings; later runs use the verdicts. At a terminal: key by key, the worst first."""
+    asked = {
+        "--list": listed,
+        "--mark": mark,
+        "--undo": undo,
+        "--forget": forget,
+        "--export": export,
+        "--import": import_,
+    }
     given = [name for name, value in asked.items() if value]
+    filters = {"--rule": rule, "--severity": severity, "--file": file, "--category": category, "--status": status}
+    _check(given, [name for name, value in filters.items() if value], reason, as_json=as_json, yes=yes)
+    from jarvis_cli import judge  # noqa: PLC0415  (the store takes a third of a second to import)
+    from jarvis_workers.service.triagefilter import read_filter  # noqa: PLC0415
+
+    wanted = read_filter(
+        rules=rule or (),
+        severities=severity or (),
+        files=file or (),
+        categories=category or (),
+        statuses=status or (),
+    )
+    marks = list(_marks(mark or [], reason or []))
+    with judge.opened(run) as place:
+        commands: dict[str, Callable[[], int]] = {
+            "--import": lambda: judge.take_in(place, import_ or ""),
+            "--export": lambda: judge.hand_out(place, export or ""),
+            "--undo": lambda: judge.undo(place),
+            "--mark": lambda: _mark(place, wanted, marks, everything=everything, yes=yes),
+            "--forget": lambda: judge.forget(place, forget or ()),
+            "--list": lambda: judge.show(place, wanted, as_json=as_json),
+            "": lambda: judge.sit_down(place, wanted, everything=everything),
+        }
+        return commands[given[0] if given else ""]()
+
+
+def _check(given: Sequence[str], filters: Sequence[str], reason: object, *, as_json: bool, yes: bool) -> None:
+    """Refuse options that do not go together."""
     if len(given) > 1:
         raise UsageError(f"{given[0]} and {given[1]} are two commands; give one at a time")
-    if reason and not mark:
+    command = given[0] if given else None
+    if reason and command != "--mark":
         raise UsageError("--reason belongs to --mark")
-    if as_json and not listed:
+    if yes and command != "--mark":
+        raise UsageError("--yes belongs to --mark")
+    if as_json and command != "--list":
         raise UsageError("--json belongs to --list")
-    if not given and not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if filters and command not in (None, "--list", "--mark"):
+        raise UsageError(f"{filters[0]} does not go with {command}")
+    if command is None and not _at_terminal():
         raise UsageError("there is no terminal to ask at; use --list and --mark, see: jarvis sec triage --help")
-    marks = list(_marks(mark or [], reason or []))
-    from jarvis_cli import judge  # noqa: PLC0415  (the store takes a third of a second to import)
-
-    with judge.opened(run) as place:
-        if import_:
-            return judge.take_in(place, import_)
-        if export:
-            return judge.hand_out(place, export)
-        if marks:
-            return judge.mark(place, marks)
-        if forget:
-            return judge.forget(place, forget)
-        if listed:
-            return judge.show(place, as_json=as_json)
-        return judge.sit_down(place, everything=everything)
 
 
-def _marks(marks: Sequence[str], reasons: Sequence[str]) -> Iterator[tuple[str, bool, str]]:
-    """Pair each mark with its reason."""
+def _at_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _mark(place: "Place", wanted: "Filter", marks: Sequence["Marked"], *, everything: bool, yes: bool) -> int:
+    from jarvis_cli import judge  # noqa: PLC0415
+
+    unnamed = [one for one in marks if not one.named]
+    if not unnamed:
+        if wanted:
+            raise UsageError("--mark ID=STATE names the finding itself; with filters give --mark STATE")
+        return judge.mark(place, marks)
+    if len(marks) > 1:
+        raise UsageError("--mark STATE judges all that the filters leave; give it once")
+    ask = not yes and sys.stdin.isatty() and sys.stderr.isatty()
+    return judge.mark_all(place, wanted, unnamed[0], judged=everything, ask=ask)
+
+
+def _marks(marks: Sequence[str], reasons: Sequence[str]) -> Iterator["Marked"]:
+    """Pair each mark with its reason; without an id it is for all that the filters leave."""
+    from jarvis_cli import judge  # noqa: PLC0415
+    from jarvis_workers.sec.judgement import TriageState  # noqa: PLC0415
+
     if len(reasons) not in (0, 1, len(marks)):
         raise UsageError(f"{len(reasons)} reasons for {len(marks)} marks; give one for all, or one for each")
     each = list(reasons) if len(reasons) == len(marks) else [*reasons, ""][:1] * len(marks)
     for mark, reason in zip(marks, each, strict=True):
-        named, _, verdict = mark.partition("=")
-        if verdict not in VERDICTS:
-            raise UsageError(f"--mark {plain(mark)}: should be ID=true or ID=false")
-        yield named, VERDICTS[verdict], reason
+        named, equals, state = mark.rpartition("=")
+        if state not in list(TriageState) or (equals and not named):
+            states = ", ".join(TriageState)
+            raise UsageError(f"--mark {plain(mark)}: should be ID=STATE, or STATE with filters; states: {states}")
+        yield judge.Mark(named, TriageState(state), reason)

@@ -1,18 +1,60 @@
-"""What people have said of findings: true or false, by whom and why, known by the finding's fingerprint."""
+"""Triage verdicts of people on findings, identified by the finding's fingerprint."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from enum import StrEnum
+from typing import Annotated, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from jarvis_workers.sec.scanner import LEAST, MOST
 
-__all__ = ["NOTHING_JUDGED", "PRIOR_WEIGHT", "Judged", "Judgement", "learned_confidence", "moved_by", "stated_at_least"]
+__all__ = [
+    "NOTHING_JUDGED",
+    "PRIOR_WEIGHT",
+    "Judged",
+    "Judgement",
+    "TriageState",
+    "learned_confidence",
+    "moved_by",
+    "stated_at_least",
+]
 
 # The stated confidence of a rule weighs as much as so many judgements.
 PRIOR_WEIGHT = 10
 # Sums of hundredths are not exact.
 ROUNDING = 1e-9
+
+
+class TriageState(StrEnum):
+    """What a person says of a finding.
+
+    TRUE and LATER (postponed) stay in the report; FALSE (a false alarm) and WONTFIX (real, risk accepted) are set
+    aside with their reason.
+    """
+
+    TRUE = "true"
+    FALSE = "false"
+    WONTFIX = "wontfix"
+    LATER = "later"
+
+    @classmethod
+    def read(cls, value: object) -> object:
+        """Turn true and false, as YAML and older files have them, into their states; leave all else for validation."""
+        return (cls.TRUE if value else cls.FALSE) if isinstance(value, bool) else value
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether the finding is left out of the list and of the exit code."""
+        return self in (TriageState.FALSE, TriageState.WONTFIX)
+
+    @property
+    def needs_reason(self) -> bool:
+        return self.is_aside
+
+    @property
+    def plain_value(self) -> bool | str:
+        """The state as YAML and JSON have it: true and false are booleans, the others words."""
+        return {"true": True, "false": False}.get(self.value, self.value)
 
 
 class Judgement(BaseModel):
@@ -25,7 +67,7 @@ class Judgement(BaseModel):
 
     fingerprint: str
     rule: str
-    verdict: bool
+    verdict: Annotated[TriageState, BeforeValidator(TriageState.read)]
     reason: str = ""
     by: str = ""
     file: str = ""
@@ -35,7 +77,7 @@ class Judgement(BaseModel):
 class Judged(NamedTuple):
     """As much of a judgement as a run needs to know."""
 
-    verdict: bool
+    verdict: TriageState
     reason: str
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from jarvis_workers.errors import SnapshotError
 from jarvis_workers.paths import shown
-from jarvis_workers.sec.report.excerpts import Excerpt, bounded, cut, spots_by_file
+from jarvis_workers.sec.report.excerpts import Excerpt, bounded, cut, spots_by_file, window
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.manifest import Entry
 from jarvis_workers.snapshots.reader import Reader, open_snapshot
@@ -27,6 +27,17 @@ def read_excerpts(blobs: Blobs, snapshot_id: str, issues: Sequence[dict[str, Any
     except SnapshotError:
         return {}
     return bounded(found, issues)
+
+
+def read_around(blobs: Blobs, snapshot_id: str, file: str, line: int, around: int) -> Excerpt | None:
+    """Return that many lines of a file before and behind a line, None where it cannot be read."""
+    try:
+        with open_snapshot(blobs, snapshot_id) as reader:
+            for _, entry in _entries(reader, {file}):
+                return window(reader.read(entry), line, around)
+    except SnapshotError:
+        pass
+    return None
 
 
 def _entries(reader: Reader, wanted: Collection[str]) -> Iterator[tuple[str, Entry]]:

@@ -1,24 +1,32 @@
-"""What people have said of findings: kept as the last word, given to the runs that come later, and learned from."""
+"""Triage verdicts: stored, undone, given to later runs, and learned from."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jarvis_workers.sec.judgement import Judgement, learned_confidence
 from jarvis_workers.sec.rules import Rule
-from jarvis_workers.store import judgements
+from jarvis_workers.store import judgements, triage_operations
 from jarvis_workers.store.engine import Store
+from jarvis_workers.store.triage_operations import Change
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
 
 __all__ = [
     "JUDGED_MIN",
+    "Named",
     "RuleRecord",
     "Triage",
+    "Undone",
     "forget",
     "judge",
     "kept_judgements",
     "learned_shifts",
     "records_of",
     "take_in",
+    "undo",
 ]
 
 # Fewer judgements say too little of a rule.
@@ -36,6 +44,21 @@ class Triage:
     more: tuple[Judgement, ...] = ()
     named: str | None = None
     learns: bool = False
+
+
+class Named(NamedTuple):
+    """An operation of the history, in words, and who carried it out."""
+
+    change: str
+    by: str
+
+
+class Undone(NamedTuple):
+    """What an undo has done: the operation in words, how many judgements are as before, and how many were left."""
+
+    change: str
+    restored: int
+    left: int
 
 
 class RuleRecord(NamedTuple):
@@ -70,22 +93,63 @@ def kept_judgements(store: Store) -> dict[str, Judgement]:
         return judgements.read(session)
 
 
-def judge(store: Store, said: Iterable[Judgement]) -> None:
-    """Keep what was said as the last word."""
-    with store.write() as session:
-        judgements.judge(session, said)
+def judge(store: Store, said: Iterable[Judgement], operation: Named | None = None) -> None:
+    """Keep what was said as the last word; given an `operation`, `undo` can take it back."""
+    made = list(said)
+    with store.write() as session, _recorded(session, operation, {one.fingerprint for one in made}):
+        judgements.judge(session, made)
 
 
-def take_in(store: Store, said: Iterable[Judgement]) -> int:
+def take_in(store: Store, said: Iterable[Judgement], operation: Named | None = None) -> int:
     """Keep what was said elsewhere, unless there is a later word; return how many are new here."""
-    with store.write() as session:
-        return judgements.take_in(session, said)
+    made = list(said)
+    with store.write() as session, _recorded(session, operation, {one.fingerprint for one in made}):
+        return judgements.take_in(session, made)
 
 
-def forget(store: Store, fingerprints: Iterable[str]) -> None:
+def forget(store: Store, fingerprints: Iterable[str], operation: Named | None = None) -> None:
     """Take judgements back."""
+    names = set(fingerprints)
+    with store.write() as session, _recorded(session, operation, names):
+        judgements.forget(session, names)
+
+
+def undo(store: Store, by: str) -> Undone | None:
+    """Undo the last operation of a user: what it changed is as it was before. None if there is none.
+
+    What was judged again since then keeps the later word.
+    """
     with store.write() as session:
-        judgements.forget(session, set(fingerprints))
+        last = triage_operations.latest(session, by)
+        if last is None:
+            return None
+        present = judgements.find(session, last.changes.keys())
+        same = {name: change for name, change in last.changes.items() if _time_of(present.get(name)) == change.after_at}
+        judgements.forget(session, [name for name, change in same.items() if change.before is None])
+        judgements.put(session, [change.before for change in same.values() if change.before is not None])
+        triage_operations.drop(session, last.id)
+    return Undone(last.change, len(same), len(last.changes) - len(same))
+
+
+@contextmanager
+def _recorded(session: "Session", operation: Named | None, fingerprints: Collection[str]) -> Iterator[None]:
+    """Record what the block changes, as an operation."""
+    before = judgements.find(session, fingerprints) if operation else {}
+    yield
+    if not operation:
+        return
+    after = judgements.find(session, fingerprints)
+    changes = {
+        name: Change(before.get(name), _time_of(after.get(name)))
+        for name in sorted(fingerprints)
+        if before.get(name) != after.get(name)
+    }
+    if changes:
+        triage_operations.record(session, operation.change, operation.by, changes)
+
+
+def _time_of(judgement: Judgement | None) -> float | None:
+    return None if judgement is None else judgement.at
 
 
 def records_of(store: Store, rules: Iterable[Rule]) -> list[RuleRecord]:

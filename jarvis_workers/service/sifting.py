@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.sec.judgement import Judgement
+from jarvis_workers.sec.judgement import Judgement, TriageState
 from jarvis_workers.sec.report.excerpts import Excerpt
-from jarvis_workers.service.excerpts import read_excerpts
+from jarvis_workers.service.excerpts import read_around, read_excerpts
 from jarvis_workers.service.reports import read_body
 from jarvis_workers.service.triagefile import BY_MAX, REASON_MAX
 from jarvis_workers.snapshots.blobs import Blobs
@@ -21,6 +21,12 @@ __all__ = ["Excerpts", "Issue", "Sheet", "findings_of", "judgement", "one_each",
 Issue = Mapping[str, Any]
 
 STATUSES = ("confirmed", "review", "undecided", "heuristic", "dismissed", "suppressed")
+WORDS = {
+    TriageState.TRUE: "true",
+    TriageState.FALSE: "false",
+    TriageState.WONTFIX: "won't fix",
+    TriageState.LATER: "later",
+}
 # As many are read from the snapshot at once as somebody judges in a few minutes.
 AHEAD = 20
 
@@ -63,15 +69,15 @@ def told(findings: Sequence[Issue], named: str) -> Issue:
     raise UsageError(f'no finding "{plain(named)}" in the report of this run; see: --list')
 
 
-def judgement(issue: Issue, verdict: bool, reason: str = "") -> Judgement:
+def judgement(issue: Issue, verdict: TriageState, reason: str = "") -> Judgement:
     """Return what the user says of a finding. Raises UsageError where it cannot be taken."""
     said = " ".join(reason.split())
     if len(said) > REASON_MAX:
         raise UsageError(f"a reason has {len(said):,} characters; at most {REASON_MAX:,} are taken")
     if not said.isprintable():
         raise UsageError(f"the reason {plain(said)} holds control characters")
-    if not (verdict or said):
-        raise UsageError(f"{issue['id']}: to judge a finding false takes a reason")
+    if verdict.needs_reason and not said:
+        raise UsageError(f"{issue['id']}: to judge a finding {WORDS[verdict]} takes a reason")
     named = {"fingerprint": issue["fingerprint"], "rule": issue["pattern"], "file": issue["file"]}
     return Judgement(verdict=verdict, reason=said, by=who(), **named)
 
@@ -94,9 +100,15 @@ class Excerpts:
         self._findings = findings
         self._read: dict[str, Excerpt | None] = {}
 
-    def at(self, place: int) -> Excerpt | None:
-        """Return the code around the finding at a place, None where it cannot be read any more."""
-        name = self._findings[place]["id"]
+    def at(self, place: int, around: int | None = None) -> Excerpt | None:
+        """Return the code around the finding at a place, None where it cannot be read any more.
+
+        Given `around`, that many lines before and behind it.
+        """
+        issue = self._findings[place]
+        if around is not None:
+            return read_around(self._blobs, self._snapshot_id, issue["file"], issue["line"], around)
+        name = issue["id"]
         if name not in self._read:
             ahead = self._findings[place : place + AHEAD]
             found = read_excerpts(self._blobs, self._snapshot_id, [dict(issue) for issue in ahead])

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, mo
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.sec.judgement import Judgement
+from jarvis_workers.sec.judgement import Judgement, TriageState
 from jarvis_workers.service.yamlfiles import (
     Checked,
     WithoutAliases,
@@ -48,6 +48,14 @@ def _moment(value: object) -> object:
     raise ValueError("should be a time such as 2026-11-21T13:31:52Z")
 
 
+def _state(value: object) -> object:
+    """YAML has booleans; the other states are words, and the strict model takes no text for an enumeration."""
+    read = TriageState.read(value)
+    if read not in list(TriageState):
+        raise ValueError("should be true, false, wontfix or later")
+    return TriageState(str(read))
+
+
 Reason = Annotated[str, Field(max_length=REASON_MAX), AfterValidator(one_line)]
 Name = Annotated[str, Field(max_length=BY_MAX), AfterValidator(one_line)]
 Place = Annotated[str, Field(max_length=PATH_MAX), AfterValidator(one_line)]
@@ -58,16 +66,16 @@ class Entry(Checked):
 
     fingerprint: Annotated[str, Field(pattern=r"\A[0-9a-f]{16}\z")]
     rule: Annotated[str, Field(pattern=r"\A[a-z][a-z0-9_]{1,63}\z")]
-    verdict: bool
+    verdict: Annotated[TriageState, BeforeValidator(_state)]
     reason: Reason = ""
     by: Name = ""
     at: Annotated[float, BeforeValidator(_moment)] | None = None
     file: Place = ""
 
     @model_validator(mode="after")
-    def _false_has_a_reason(self) -> "Entry":
-        if not self.verdict and not self.reason.strip():
-            raise ValueError("verdict is false, which needs a reason")
+    def _has_a_reason(self) -> "Entry":
+        if self.verdict.needs_reason and not self.reason.strip():
+            raise ValueError(f"verdict is {self.verdict.value}, which needs a reason")
         return self
 
 
@@ -145,5 +153,5 @@ def _places(file: Path) -> Callable[[int], str]:
 
 def _row(one: Judgement) -> dict[str, Any]:
     moment = None if one.at is None else datetime.fromtimestamp(one.at, UTC).isoformat(timespec="milliseconds")
-    row = one.model_dump() | {"at": moment, "file": plain(one.file)}
+    row = one.model_dump() | {"verdict": one.verdict.plain_value, "at": moment, "file": plain(one.file)}
     return {name: row[name] for name in NAMES if row[name] not in ("", None)}

@@ -64,7 +64,7 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
             number, verification = about.get(gid, (None, ""))
             nothing = NOT_CHOSEN.format(most) if most and chosen and gid not in chosen else NOT_REACHED
             said = found.get(gid) or nothing_said(reasons.get(gid, nothing))
-            if issue.get("judged") and said["status"] == "dismissed":
+            if issue.get("judged") is True and said["status"] == "dismissed":
                 said = said | {"status": "review", "reason": JUDGED_TRUE}
             yield issue | said | {"verification": verification, "cluster": number}
 

@@ -1,4 +1,4 @@
-"""Judgements: the last word of people on findings by fingerprint, and what of them each run was given.
+"""Judgements: the last triage verdict on each fingerprint, and the copy of them that each run was given.
 
 A run is given those of its submit, so that its report says the same later.
 """
@@ -6,19 +6,18 @@ A run is given those of its submit, so that its report says the same later.
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from sqlalchemy import Integer, delete, func, insert, literal, select
-from sqlalchemy import cast as as_type
+from sqlalchemy import case, delete, func, insert, literal, select
 from sqlmodel import Session
 
-from jarvis_workers.sec.judgement import Judged, Judgement
-from jarvis_workers.store.sql import insert_or_replace, now, storable
+from jarvis_workers.sec.judgement import Judged, Judgement, TriageState
+from jarvis_workers.store.sql import in_pieces, insert_or_replace, now, storable
 from jarvis_workers.store.tables import JUDGED, JUDGEMENT
 
-DELETE_ROWS = 500
+REAL = (TriageState.TRUE.value, TriageState.WONTFIX.value)
 
 
 class Count(NamedTuple):
-    """How many findings of a rule were judged true, and how many false."""
+    """How many findings of a rule were judged real (true or won't fix), and how many false."""
 
     true: int
     false: int
@@ -30,10 +29,13 @@ class Count(NamedTuple):
 
 def judge(session: Session, judgements: Iterable[Judgement]) -> None:
     """Keep what was said just now: it is the last word."""
-    rows = [_told(one) for one in judgements]
-    for row in rows:
-        del row["at"]
-    insert_or_replace(session, JUDGEMENT, rows, at=now(session))
+    present = session.execute(select(now(session))).scalar_one()
+    put(session, [one.model_copy(update={"at": present}) for one in judgements])
+
+
+def put(session: Session, judgements: Iterable[Judgement]) -> None:
+    """Keep judgements as they are, with their times."""
+    insert_or_replace(session, JUDGEMENT, [_told(one) for one in judgements])
 
 
 def take_in(session: Session, judgements: Iterable[Judgement]) -> int:
@@ -45,7 +47,7 @@ def take_in(session: Session, judgements: Iterable[Judgement]) -> int:
     here = read(session)
     later = [one.model_copy(update={"at": min(one.at or present, present)}) for one in judgements]
     news = [one for one in later if _is_news(one, here.get(one.fingerprint))]
-    insert_or_replace(session, JUDGEMENT, [_told(one) for one in news])
+    put(session, news)
     return len(news)
 
 
@@ -56,18 +58,25 @@ def read(session: Session) -> dict[str, Judgement]:
     return {one.fingerprint: one for one in sorted(found, key=lambda one: (one.file, one.rule, one.fingerprint))}
 
 
+def find(session: Session, fingerprints: Collection[str]) -> dict[str, Judgement]:
+    """Return the judgements of some fingerprints."""
+    columns = [JUDGEMENT.c[name] for name in Judgement.model_fields]
+    pieces = [select(*columns).where(JUDGEMENT.c.fingerprint.in_(some)) for some in in_pieces(fingerprints)]
+    rows = [row for piece in pieces for row in session.execute(piece).mappings()]
+    return {row["fingerprint"]: Judgement(**row) for row in rows}
+
+
 def forget(session: Session, fingerprints: Collection[str]) -> None:
     """Take judgements back."""
-    known = sorted(fingerprints)
-    for start in range(0, len(known), DELETE_ROWS):
-        some = known[start : start + DELETE_ROWS]
+    for some in in_pieces(fingerprints):
         session.execute(delete(JUDGEMENT).where(JUDGEMENT.c.fingerprint.in_(some)))
 
 
 def count(session: Session) -> dict[str, Count]:
-    """Return by rule how findings were judged."""
-    true = func.sum(as_type(JUDGEMENT.c.verdict, Integer))
-    rows = session.execute(select(JUDGEMENT.c.rule, true, func.count()).group_by(JUDGEMENT.c.rule))
+    """Return by rule how findings were judged; what is postponed says nothing of its rule."""
+    real = func.sum(case((JUDGEMENT.c.verdict.in_(REAL), 1), else_=0))
+    settled = select(JUDGEMENT.c.rule, real, func.count()).where(JUDGEMENT.c.verdict != TriageState.LATER.value)
+    rows = session.execute(settled.group_by(JUDGEMENT.c.rule))
     return {rule: Count(int(trues), every - int(trues)) for rule, trues, every in rows}
 
 
@@ -86,7 +95,7 @@ def given(session: Session, run_id: str) -> Mapping[str, Judged]:
     """Return what a run was given, by fingerprint."""
     chosen = select(JUDGED.c.fingerprint, *[JUDGED.c[name] for name in Judged._fields])
     rows = session.execute(chosen.where(JUDGED.c.run_id == run_id))
-    return {fingerprint: Judged(*said) for fingerprint, *said in rows}
+    return {fingerprint: Judged(TriageState(verdict), reason) for fingerprint, verdict, reason in rows}
 
 
 def _is_news(one: Judgement, here: Judgement | None) -> bool:

@@ -6,11 +6,11 @@ shown to people (`file`), and as the bytes they are (`file_raw`), which also ord
 
 from typing import Any, cast
 
-from sqlalchemy import BigInteger, Index, LargeBinary, Table, Text, UniqueConstraint, text
+from sqlalchemy import BigInteger, Index, LargeBinary, String, Table, Text, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
 from jarvis_workers.sec.finding import Candidate
-from jarvis_workers.sec.judgement import Judgement
+from jarvis_workers.sec.judgement import Judgement, TriageState
 from jarvis_workers.store.values import ENDED_RUNS as ENDED_RUNS
 
 ACTIVE_RUNS = ("planning", "running")
@@ -187,6 +187,7 @@ class JudgementRow(Judgement, SQLModel, table=True):
     model_config = {"frozen": False}
     fingerprint: str = Field(primary_key=True, max_length=16)
     rule: str = Field(max_length=64)
+    verdict: TriageState = Field(sa_type=String)
     reason: str = Field(default="", sa_type=Text)
     by: str = Field(default="", sa_type=Text)
     file: str = Field(default="", sa_type=Text)
@@ -199,8 +200,28 @@ class JudgedRow(SQLModel, table=True):
     __tablename__ = "judged"
     run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)
     fingerprint: str = Field(primary_key=True, max_length=16)
-    verdict: bool
+    verdict: TriageState = Field(sa_type=String)
     reason: str = Field(sa_type=Text)
+
+
+class TriageOperationRow(SQLModel, table=True):
+    """One command that changed judgements, so that it can be undone; `change` says what it did."""
+
+    __tablename__ = "triage_operation"
+    id: int | None = Field(default=None, primary_key=True)
+    change: str = Field(sa_type=Text)
+    by: str = Field(sa_type=Text)
+    at: float
+
+
+class TriageChangeRow(SQLModel, table=True):
+    """The judgement of a fingerprint before an operation, and when the one after it was made; NULL is none."""
+
+    __tablename__ = "triage_change"
+    operation_id: int = Field(foreign_key="triage_operation.id", ondelete="CASCADE", primary_key=True)
+    fingerprint: str = Field(primary_key=True, max_length=16)
+    before: str | None = Field(default=None, sa_type=Text)
+    after_at: float | None = None
 
 
 class EventRow(SQLModel, table=True):
@@ -319,6 +340,7 @@ SNAPSHOT, CANDIDATE, EVENT = table(SnapshotRow), table(CandidateRow), table(Even
 ARTIFACT, BLOB_USE, LEASE = table(ArtifactRow), table(BlobUseRow), table(LeaseRow)
 BASELINE, CLUSTER, VERDICT = table(BaselineRow), table(ClusterRow), table(VerdictRow)
 JUDGEMENT, JUDGED = table(JudgementRow), table(JudgedRow)
+TRIAGE_OPERATION, TRIAGE_CHANGE = table(TriageOperationRow), table(TriageChangeRow)
 RECORD, ANSWER, MODEL_CALL, SECRET = table(RecordRow), table(AnswerRow), table(ModelCallRow), table(SecretRow)
 BUDGET, ALLOWANCE = table(BudgetRow), table(AllowanceRow)
 HEAVIEST_FIRST = (JOB.c.weight.desc(), JOB.c.id)

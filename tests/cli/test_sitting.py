@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from jarvis_cli.sitting import KEYS, Ask, Keep, Show, sit
+from jarvis_cli.sitting import HELP, KEYS, Ask, Edit, Keep, Show, Step, sit
 from jarvis_workers.sec.judgement import Judgement
 
 FINDINGS = [
@@ -14,7 +14,7 @@ FINDINGS = [
 ]
 
 
-def play(answers: Iterable[str], known: dict[str, Judgement] | None = None) -> list[Show | Ask | Keep]:
+def play(answers: Iterable[str], known: dict[str, Judgement] | None = None) -> list[Step]:
     """Return all that was wanted, until the sitting ends or the answers do."""
     sitting = sit(FINDINGS, {} if known is None else known)
     wanted, left = [next(sitting)], iter(answers)
@@ -26,11 +26,11 @@ def play(answers: Iterable[str], known: dict[str, Judgement] | None = None) -> l
         return wanted
 
 
-def kept(wanted: Iterable[Show | Ask | Keep]) -> list[tuple[str, bool, str]]:
+def kept(wanted: Iterable[Step]) -> list[tuple[str, str, str]]:
     return [(one.said.fingerprint[-1], one.said.verdict, one.said.reason) for one in wanted if isinstance(one, Keep)]
 
 
-def places(wanted: Iterable[Show | Ask | Keep]) -> list[int]:
+def places(wanted: Iterable[Step]) -> list[int]:
     return [one.place for one in wanted if isinstance(one, Show)]
 
 
@@ -38,7 +38,7 @@ def test_true_and_false_are_kept_at_once_and_false_is_asked_for_its_reason() -> 
     wanted = play(["t", "f", " measured \t twice", "s"])
 
     assert [type(one) for one in wanted] == [Show, Keep, Show, Ask, Keep, Show]
-    assert kept(wanted) == [("1", True, ""), ("2", False, "measured twice")]
+    assert kept(wanted) == [("1", "true", ""), ("2", "false", "measured twice")]
     (first, _) = (one.said for one in wanted if isinstance(one, Keep))
     assert (first.by, first.rule, first.file) == (getpass.getuser(), "gets", "a.c")
 
@@ -75,3 +75,41 @@ def test_another_key_does_nothing_and_says_which_there_are() -> None:
 
     assert places(wanted) == [0, 0, 0, 0, 1, 2]
     assert KEYS in wanted[1].hint
+
+
+def test_wont_fix_needs_a_reason_and_later_takes_a_note_that_was_written_before() -> None:
+    wanted = play(["w", "only on trusted input", "n", "ask the owner", "l", "t"])
+
+    assert kept(wanted) == [
+        ("1", "wontfix", "only on trusted input"),
+        ("2", "later", "ask the owner"),
+        ("3", "true", ""),
+    ]
+    assert [one.question for one in wanted if isinstance(one, Ask)] == ["why will it not be fixed? ", "note: "]
+
+
+def test_a_note_on_a_judged_finding_keeps_its_verdict_and_its_place() -> None:
+    wanted = play(["t", "b", "n", "CVE-2026-1", "q"])
+
+    assert kept(wanted) == [("1", "true", ""), ("1", "true", "CVE-2026-1")]
+    assert places(wanted) == [0, 1, 0, 0]
+
+
+def test_more_and_less_code_is_shown_within_bounds() -> None:
+    shown = [one for one in play(["-", *"++++++", "-", "s", "q"]) if isinstance(one, Show)]
+
+    assert [one.around for one in shown] == [None, None, 12, 25, 50, 100, 100, 100, 50, None]
+    assert "all the code" in shown[1].hint
+    assert "all the code" in shown[7].hint
+
+
+def test_the_editor_is_asked_for_and_what_went_wrong_is_a_hint() -> None:
+    wanted = play(["e", "no editor: set VISUAL or EDITOR", "q"])
+
+    assert [type(one) for one in wanted] == [Show, Edit, Show]
+    assert wanted[2].hint.startswith("no editor")
+
+
+def test_help_has_a_line_for_each_key() -> None:
+    assert play(["?", "q"])[1].hint == HELP
+    assert all(f"{key} " in HELP for key in "tfwlnsbe+-?q")

@@ -277,7 +277,10 @@ REFUSED = [
     (["--list"], "name a run, such as last; see: jarvis runs list"),
     (["nosuch", "--list"], 'no run "nosuch"'),
     (["last", "--mark", "C000000=true"], 'no finding "C000000" in the report of this run; see: --list'),
-    (["last", "--mark", "C000000"], "--mark C000000: should be ID=true or ID=false"),
+    (
+        ["last", "--mark", "C000000"],
+        "--mark C000000: should be ID=STATE, or STATE with filters; states: true, false, wontfix, later",
+    ),
     (["last", "--mark", "X=true", "--reason", "a", "--reason", "b"], "2 reasons for 1 marks; give one for all"),
     (["last", "--list", "--export", "x"], "--list and --export are two commands; give one at a time"),
     (["last", "--reason", "x", "--list"], "--reason belongs to --mark"),

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.sec.judgement import Judgement
+from jarvis_workers.sec.judgement import Judgement, TriageState
 from jarvis_workers.service.triagefile import ENTRIES_MAX, FILE_BYTES, read_triage, triage_text, would_lose
 
 NOISE = Judgement(
@@ -75,7 +75,9 @@ def test_a_time_may_be_written_in_any_usual_way(file: Path, moment: str) -> None
         ("{fingerprint: 1234567890123456, rule: gets, verdict: true}", '"fingerprint" is 1234567890123456: should be'),
         (GOOD.replace("aaa", "xyz"), "is no name that can stand there"),
         (GOOD.replace("gets", "../gets"), "\"rule\" is '../gets': is no name that can stand there"),
-        (GOOD.replace("true", "1"), '"verdict" is 1: should be a valid boolean'),
+        (GOOD.replace("true", "1"), '"verdict" is 1: should be true, false, wontfix or later'),
+        (GOOD.replace("true", "wontfx"), "should be true, false, wontfix or later"),
+        (GOOD.replace("true", "wontfix"), "verdict is wontfix, which needs a reason"),
         (GOOD.replace("true", "false"), "verdict is false, which needs a reason"),
         (GOOD.replace("true", "false, reason: ' '"), "verdict is false, which needs a reason"),
         (GOOD.replace("true", r'false, reason: "a\e[2Jb"'), "should be one line without control characters"),
@@ -142,5 +144,5 @@ def test_a_new_file_may_lose_nothing_that_the_old_one_says(file: Path) -> None:
     assert would_lose(file, []) == 0
     file.write_text("".join(triage_text([NOISE, REAL])))
 
-    assert would_lose(file, [NOISE, REAL.model_copy(update={"verdict": False, "reason": "x"})]) == 0
+    assert would_lose(file, [NOISE, REAL.model_copy(update={"verdict": TriageState.FALSE, "reason": "x"})]) == 0
     assert would_lose(file, [NOISE]) == 1

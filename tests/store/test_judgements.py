@@ -1,11 +1,13 @@
 """The last word on a finding is kept by its fingerprint; a run keeps those words that it was given."""
 
-from jarvis_workers.sec.judgement import Judged, Judgement
-from jarvis_workers.store import judgements, runs
+from jarvis_workers.sec.judgement import Judged, Judgement, TriageState
+from jarvis_workers.store import judgements, runs, triage_operations
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.judgements import Count
+from jarvis_workers.store.triage_operations import KEPT, Change
 from tests.store.arrange import add_run
 
+TRUE, FALSE = TriageState.TRUE, TriageState.FALSE
 REAL = Judgement(fingerprint="a" * 16, rule="unsafe_api", verdict=True, by="ann", file="a.c")
 NOISE = Judgement(fingerprint="b" * 16, rule="unsafe_api", verdict=False, reason="checked above", by="ann", file="b.c")
 
@@ -28,25 +30,25 @@ def kept(store: Store) -> list[Judgement]:
 def test_the_last_word_on_a_finding_is_kept_with_the_time_of_the_database(store: Store) -> None:
     began = store.now()
     say(store, NOISE, REAL)
-    say(store, NOISE.model_copy(update={"verdict": True, "reason": "is not", "by": "bob\0"}))
+    say(store, NOISE.model_copy(update={"verdict": TRUE, "reason": "is not", "by": "bob\0"}))
 
     real, other = kept(store)
 
     assert real == REAL.model_copy(update={"at": real.at})
-    assert (other.verdict, other.reason, other.by) == (True, "is not", "bob\\x00")
+    assert (other.verdict, other.reason, other.by) == (TRUE, "is not", "bob\\x00")
     assert began <= (real.at or 0) <= (other.at or 0) <= store.now()
 
 
 def test_a_later_word_from_elsewhere_wins_and_an_earlier_one_does_not(store: Store) -> None:
     say(store, NOISE)
     (here,) = kept(store)
-    other = NOISE.model_copy(update={"verdict": True, "by": "eve"})
+    other = NOISE.model_copy(update={"verdict": TRUE, "by": "eve"})
     assert here.at is not None
 
     assert take_in(store, other.model_copy(update={"at": here.at - 1.0})) == 0
     assert kept(store) == [here]
     assert take_in(store, other, REAL) == 2
-    assert [one.verdict for one in kept(store)] == [True, True]
+    assert [one.verdict for one in kept(store)] == [TRUE, TRUE]
 
 
 def test_what_is_said_again_is_no_news(store: Store) -> None:
@@ -87,15 +89,15 @@ def test_a_run_knows_what_it_was_given_and_nothing_that_is_said_later(store: Sto
     first, second, third = (add_run(store) for _ in range(3))
     with store.write() as session:
         judgements.give(session, first)
-        judgements.give(session, second, [REAL.model_copy(update={"verdict": False, "reason": "no"}), NOISE])
+        judgements.give(session, second, [REAL.model_copy(update={"verdict": FALSE, "reason": "no"}), NOISE])
         judgements.give(session, third, [NOISE], kept=False)
-    say(store, REAL.model_copy(update={"verdict": False, "reason": "later"}))
+    say(store, REAL.model_copy(update={"verdict": FALSE, "reason": "later"}))
 
     with store.read() as session:
         known = [judgements.given(session, run) for run in (first, second, third)]
 
-    noise = {NOISE.fingerprint: Judged(False, "checked above")}
-    assert known == [{REAL.fingerprint: Judged(True, "")}, {REAL.fingerprint: Judged(False, "no"), **noise}, noise]
+    noise = {NOISE.fingerprint: Judged(FALSE, "checked above")}
+    assert known == [{REAL.fingerprint: Judged(TRUE, "")}, {REAL.fingerprint: Judged(FALSE, "no"), **noise}, noise]
 
 
 def test_what_a_run_was_given_goes_with_it_and_the_judgement_stays(store: Store) -> None:
@@ -107,3 +109,30 @@ def test_what_a_run_was_given_goes_with_it_and_the_judgement_stays(store: Store)
         assert runs.remove(session, run)
         assert judgements.given(session, run) == {}
     assert len(kept(store)) == 1
+
+
+def test_wont_fix_counts_as_real_and_later_does_not_count_for_a_rule(store: Store) -> None:
+    accepted = Judgement(fingerprint="c" * 16, rule="gets", verdict="wontfix", reason="x")
+    say(store, accepted, Judgement(fingerprint="d" * 16, rule="gets", verdict="later"))
+
+    with store.read() as session:
+        assert judgements.count(session) == {"gets": Count(1, 0)}
+    assert [one.verdict for one in kept(store)] == [TriageState.WONTFIX, TriageState.LATER]
+
+
+def test_the_history_of_operations_is_bounded_for_each_user(store: Store) -> None:
+    change = {REAL.fingerprint: Change(None, 1.0)}
+    with store.write() as session:
+        ids = [triage_operations.record(session, f"mark {n}", "ann", change) for n in range(KEPT + 3)]
+        triage_operations.record(session, "mark", "bob", {NOISE.fingerprint: Change(NOISE, None)})
+
+    with store.write() as session:
+        seen = 0
+        while last := triage_operations.latest(session, "ann"):
+            assert (last.change, last.changes) == (f"mark {KEPT + 2 - seen}", change)
+            triage_operations.drop(session, last.id)
+            seen += 1
+        other = triage_operations.latest(session, "bob")
+    assert (len(ids), seen) == (KEPT + 3, KEPT)
+    assert other is not None
+    assert other.changes[NOISE.fingerprint].before == NOISE

@@ -3,10 +3,12 @@
 from collections.abc import Callable
 
 import pytest
-from sqlalchemy import inspect, text
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection, inspect, text
 
 from jarvis_workers.errors import StoreError
-from jarvis_workers.store import schema
+from jarvis_workers.store import judgements, schema
 from jarvis_workers.store.engine import Store
 from tests.servers import Postgres
 
@@ -41,3 +43,27 @@ def test_postgresql_is_migrated_only_on_demand(postgres_server: Postgres, open_s
 
     assert inspect(open_stores(url, migrate=True).engine).has_table("job")
     open_stores(url)
+
+
+def migrate_to(connection: Connection, revision: str) -> None:
+    config = Config()
+    config.set_main_option("script_location", "jarvis_workers.store:migrations")
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    (command.upgrade if revision > "0011" else command.downgrade)(config, revision)
+
+
+def test_migration_turns_true_and_false_into_triage_states_and_back(store: Store) -> None:
+    columns = 'fingerprint, rule, verdict, reason, "by", file, at'
+    row = f"INSERT INTO judgement ({columns}) VALUES ('{{}}', 'gets', {{}}, '', '', '', 1)"
+    with store.engine.execution_options(jarvis_mode="migrate").begin() as connection:
+        connection.execute(text(row.format("c" * 16, "'later'")))
+        migrate_to(connection, "0011")
+        connection.execute(text(row.format("a" * 16, "true")))
+        connection.execute(text(row.format("b" * 16, "false")))
+        migrate_to(connection, "0012")
+
+    with store.read() as session:
+        found = judgements.read(session)
+
+    assert {name[0]: one.verdict.value for name, one in found.items()} == {"a": "true", "b": "false"}

@@ -1,7 +1,8 @@
 """Set aside what a report does not count as an issue.
 
-That is what comments suppress, what people have judged false, what a verdict dismisses, and what a baseline knew.
-A baseline knows how many findings have a fingerprint: of three equal lines where there were two, one is new.
+That is what comments suppress, what people have judged false or won't fix, what a verdict dismisses, and what a
+baseline knew.  A baseline knows how many findings have a fingerprint: of three equal lines where there were two, one
+is new.
 """
 
 from collections import Counter
@@ -10,11 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jarvis_workers.sec.finding import Described, Numbered, fingerprint_of
-from jarvis_workers.sec.judgement import NOTHING_JUDGED, Judged
+from jarvis_workers.sec.judgement import NOTHING_JUDGED, Judged, TriageState
 from jarvis_workers.sec.report.words import Words
 
 # Of the suppressed ones no more are kept; all are counted.
 KEPT_MAX = 25_000
+# Numbers of a summary.
+SET_ASIDE = ("suppressed", "judged_false", "judged_wontfix")
 UNCHANGED = "not changed since "
 BY_GITIGNORE = "ignored by .gitignore"
 
@@ -24,7 +27,7 @@ class Aside:
     """What was set aside; `left` is what the baseline knew and nobody has found again, None without a baseline.
 
     `statuses` are those of the verdicts by gid, None where there were to be none; `judged` says by fingerprint what
-    people have said of findings; `suppressed` holds those judged false, too.
+    people have said of findings; `suppressed` holds those judged false or won't fix, too.
     """
 
     left: Counter[str] | None = None
@@ -33,6 +36,8 @@ class Aside:
     known: int = 0
     total_suppressed: int = 0
     total_judged_false: int = 0
+    total_wontfix: int = 0
+    total_later: int = 0
     suppressed: list[Numbered] = field(default_factory=list)
     total_dismissed: int = 0
     dismissed: list[Numbered] = field(default_factory=list)
@@ -47,7 +52,8 @@ class Aside:
     def counted(self, numbered: Iterable[Numbered], min_confidence: float) -> Iterator[Numbered]:
         """Yield what counts, and what is too unsure to; the caller tells them apart by the same confidence."""
         for gid, found in numbered:
-            quiet = found.suppressed is not None or self._is_judged(found, False)
+            state = self._state(found)
+            quiet = found.suppressed is not None or (state is not None and state.is_aside)
             if self.left is not None and (quiet or found.confidence < min_confidence):
                 self._hidden[_fingerprint(found)] += 1
             if found.confidence < min_confidence:
@@ -56,9 +62,10 @@ class Aside:
                 self._suppress(gid, found)
             elif self._is_known(found):
                 continue
-            elif self.statuses and self.statuses.get(gid) == "dismissed" and not self._is_judged(found, True):
+            elif self.statuses and self.statuses.get(gid) == "dismissed" and state is not TriageState.TRUE:
                 self._dismiss(gid, found)
             else:
+                self.total_later += state is TriageState.LATER
                 yield gid, found
 
     def suppression(self, found: Described) -> dict[str, Any]:
@@ -68,16 +75,19 @@ class Aside:
         return {"kind": "external", "justification": self.judged[_fingerprint(found)].reason}
 
     def mark(self, found: Described) -> dict[str, Any]:
-        """Return what an entry says of a finding that was judged true."""
-        return {"judged": True} if self._is_judged(found, True) else {}
+        """Return what an entry says of the triage state of a finding; one set aside as false says so by its place."""
+        state = self._state(found)
+        return {} if state in (None, TriageState.FALSE) else {"judged": state.plain_value}
 
-    def _is_judged(self, found: Described, verdict: bool) -> bool:
+    def _state(self, found: Described) -> TriageState | None:
         said = self.judged.get(_fingerprint(found)) if self.judged else None
-        return said is not None and said.verdict is verdict
+        return said.verdict if said else None
 
     def _suppress(self, gid: int, found: Described) -> None:
         if found.suppressed is None:
-            self.total_judged_false += 1
+            wontfix = self._state(found) is TriageState.WONTFIX
+            self.total_wontfix += wontfix
+            self.total_judged_false += not wontfix
         else:
             self.total_suppressed += 1
         if len(self.suppressed) < KEPT_MAX:
@@ -103,7 +113,7 @@ def nothing_found(summary: Mapping[str, Any]) -> tuple[str, str]:
     """Say that there is no finding, in a word and in how far: where some were set aside, rules have fired."""
     if summary.get("baseline"):
         return "Nothing new.", "No rule fired at a new place"
-    if summary.get("suppressed") or summary.get("judged_false"):
+    if any(summary.get(name) for name in SET_ASIDE):
         return "No findings", "but the suppressed ones"
     return "No findings.", "No rule fired"
 

@@ -90,7 +90,7 @@ def gather(
     aside = findings.aside
     findings.dismissed = [issue | {"status": DISMISSED} for issue in _beside(aside.dismissed, names, severities)]
     findings.suppressed = [
-        issue | {"suppression": aside.suppression(found)}
+        issue | {"suppression": aside.suppression(found)} | ({} if found.suppressed is not None else aside.mark(found))
         for issue, (_, found) in zip(_beside(aside.suppressed, names, severities), aside.suppressed, strict=True)
     ]
     return findings
@@ -137,7 +137,7 @@ def build(
             "not_checked": [{"file": file, "reason": reason} for file, reason in sorted(set(not_checked))],
             "below_min_confidence": findings.weaker,
             "suppressed": findings.aside.total_suppressed,
-            **({"judged_false": judged_false} if (judged_false := findings.aside.total_judged_false) else {}),
+            **_triaged(findings.aside),
             **_remarked(remarks),
             **({"baseline": _compared(findings.aside, baseline)} if baseline is not None else {}),
             **({"canary": canary} if canary is not None else {}),
@@ -149,6 +149,16 @@ def build(
         **({"dismissed": findings.dismissed} if findings.dismissed else {}),
         **({"suppressed": findings.suppressed} if findings.suppressed else {}),
     }
+
+
+def _triaged(aside: Aside) -> dict[str, int]:
+    """Count by triage state what people have set aside, and what they have postponed."""
+    counts = {
+        "judged_false": aside.total_judged_false,
+        "judged_wontfix": aside.total_wontfix,
+        "judged_later": aside.total_later,
+    }
+    return {name: count for name, count in counts.items() if count}
 
 
 def _counted(

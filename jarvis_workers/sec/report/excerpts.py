@@ -77,6 +77,16 @@ def cut(content: bytes, spots: Iterable[Spot]) -> dict[str, list[Excerpt]]:
     return {name: [_piece(lines, group) for group in _grouped(found)] for name, found in theirs.items()}
 
 
+def window(content: bytes, line: int, around: int) -> Excerpt | None:
+    """Return that many lines before and behind a line of a file, None where there is no such line."""
+    lines = as_utf8(content).split(b"\n")
+    if not 0 < line <= len(lines):
+        return None
+    first = max(1, line - around)
+    shown = dedent("\n".join(_line(one) for one in lines[first - 1 : line + around]))
+    return Excerpt(first, tuple(_cut(one) for one in shown.split("\n")), ((line, OWN),))
+
+
 def bounded(pieces: Pieces, issues: Iterable[Issue], most: int = CHARACTERS_MAX) -> dict[str, Excerpt]:
     """Put together what was cut out of each file; keep as much as holds `most` characters, highest scores first."""
     kept: dict[str, Excerpt] = {}

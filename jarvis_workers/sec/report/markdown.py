@@ -128,6 +128,11 @@ def _set_aside(summary: Body, say: Words) -> Iterator[str]:
     if false := summary.get("judged_false"):
         text = "Not listed: {findings} that people have judged false."
         yield say(text, findings=say.count(false, "finding"))
+    if accepted := summary.get("judged_wontfix"):
+        text = "Not listed: {findings} that people have marked won't fix."
+        yield say(text, findings=say.count(accepted, "finding"))
+    if later := summary.get("judged_later"):
+        yield say("Postponed in triage, and still listed: {findings}.", findings=say.count(later, "finding"))
     if ignored := ignored_by_git(summary, say):
         yield say("Left out by .gitignore: {ignored}.", ignored=ignored)
 

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from jarvis_workers.paths import from_shown
+from jarvis_workers.sec.report.aside import SET_ASIDE
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.sarif_results import (
     GZIPPED_MAX,
@@ -86,7 +87,7 @@ def _cut(body: Mapping[str, Any], listed: Sequence[Numbered]) -> Part:
     summary = body["summary"]
     return {
         "findings": summary["total"] - (len(listed) - quiet - gone),
-        "suppressed findings": summary.get("suppressed", 0) + summary.get("judged_false", 0) - quiet,
+        "suppressed findings": sum(summary.get(name, 0) for name in SET_ASIDE) - quiet,
         "dismissed findings": summary.get("dismissed", 0) - gone,
     }
 

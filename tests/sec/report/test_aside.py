@@ -4,7 +4,7 @@ import json
 from collections import Counter
 
 from jarvis_workers.sec.finding import Candidate
-from jarvis_workers.sec.judgement import Judged
+from jarvis_workers.sec.judgement import Judged, TriageState
 from jarvis_workers.sec.report import (
     build,
     every_issue,
@@ -31,7 +31,7 @@ COPY = Candidate(
     cwe=120,
 )
 BASELINE = {"what": "v1"}
-NOISE = {COPY.fingerprint: Judged(False, "both are <NAME_MAX> bytes")}
+NOISE = {COPY.fingerprint: Judged(TriageState.FALSE, "both are <NAME_MAX> bytes")}
 
 
 def like(**changes: object) -> Candidate:
@@ -173,7 +173,7 @@ def test_what_was_judged_false_is_no_issue_and_is_kept_with_the_reason():
 
 
 def test_what_was_judged_true_stays_and_says_so():
-    real = {COPY.fingerprint: Judged(True, "")}
+    real = {COPY.fingerprint: Judged(TriageState.TRUE, "")}
     found = [COPY, like(line=9, evidence="gets(d);")]
     body = report(*found, judged=real)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from jarvis_workers.sec.report.aside import ignored_by_git
+from jarvis_workers.sec.report.aside import SET_ASIDE, ignored_by_git
 from jarvis_workers.sec.report.html.markup import Html, markup
 from jarvis_workers.sec.report.words import Words
 
@@ -27,6 +27,11 @@ def notes(summary: Body, say: Words) -> Iterator[Html]:
         yield _counted(say("Suppressed by comments: {count}.", count=f"{summary['suppressed']:,}"), say)
     if summary.get("judged_false"):
         yield _counted(say("Judged false by people: {count}.", count=f"{summary['judged_false']:,}"), say)
+    if summary.get("judged_wontfix"):
+        yield _counted(say("Marked won't fix by people: {count}.", count=f"{summary['judged_wontfix']:,}"), say)
+    if later := summary.get("judged_later"):
+        text = say("Postponed in triage, and still listed: {findings}.", findings=say.count(later, "finding"))
+        yield markup('<p class="aside">{text}</p>', text=text)
     if ignored := ignored_by_git(summary, say):
         said = say("Left out by .gitignore: {ignored}.", ignored=ignored)
         yield markup('<p class="aside">{said} <a href="#left-out">{see}</a></p>', said=said, see=say("See which"))
@@ -57,7 +62,7 @@ def aside(body: Body, say: Words) -> Iterator[Html]:
     """Yield the section of suppressed findings and of comments that suppress nothing."""
     summary = body["summary"]
     tables = [
-        *_suppressed(body.get("suppressed", ()), summary.get("suppressed", 0) + summary.get("judged_false", 0), say),
+        *_suppressed(body.get("suppressed", ()), sum(summary.get(name, 0) for name in SET_ASIDE), say),
         *_remarks("unused_suppressions", summary, say),
         *_remarks("suppressions_without_reason", summary, say),
     ]

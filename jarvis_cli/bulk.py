@@ -1,0 +1,71 @@
+"""Judge all findings that a filter leaves with one command, and undo such a command."""
+
+from collections.abc import Sequence
+
+import typer
+
+from jarvis_cli import exits
+from jarvis_cli.deliver import counted
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.sec.judgement import TriageState
+from jarvis_workers.service import judging, sifting
+from jarvis_workers.service.judging import Named, kept_judgements
+from jarvis_workers.service.sifting import WORDS, Issue
+from jarvis_workers.service.triagefilter import Filter, matching
+from jarvis_workers.store.engine import Store
+
+__all__ = ["UNDO", "mark_all", "undo"]
+
+UNDO = "undo with: jarvis sec triage --undo"
+EXAMPLES_SHOWN = 3
+
+
+def mark_all(
+    store: Store, findings: Sequence[Issue], wanted: Filter, state: TriageState, reason: str, *, judged: bool, ask: bool
+) -> int:
+    """Judge the findings that the filter leaves; those that have a verdict only with `judged`.
+
+    With `ask` the user confirms the number at the terminal. Raises UsageError without a filter: all findings of a run
+    are never judged at once.
+    """
+    if not wanted:
+        raise UsageError(f"--mark {state} judges many findings: say which, with --rule, --file or another filter")
+    left = matching(findings, kept_judgements(store), wanted, judged=judged)
+    if not left:
+        typer.echo(f"no open finding matches {wanted}; include judged ones with --all", err=True)
+        return exits.DONE
+    said = [sifting.judgement(issue, state, reason) for issue, _ in sifting.one_each(left)]
+    what = f"{counted(len(left), 'finding')} {WORDS[state]}"
+    if ask and not _confirmed(left, f"Mark {what}? [y/N] "):
+        typer.echo("nothing was judged", err=True)
+        return exits.DONE
+    judging.judge(store, said, Named(f"mark {what} ({wanted})", sifting.who()))
+    typer.echo(f"marked {what}; {UNDO}", err=True)
+    return exits.DONE
+
+
+def undo(store: Store) -> int:
+    """Undo the user's last operation."""
+    undone = judging.undo(store, sifting.who())
+    if undone is None:
+        raise UsageError("nothing to undo: no command of yours has marked, forgotten or imported judgements here")
+    left = f"; {counted(undone.left, 'judgement')} changed since then and left" if undone.left else ""
+    typer.echo(f"undone: {undone.change}; {counted(undone.restored, 'judgement')} as before{left}", err=True)
+    return exits.DONE
+
+
+def _confirmed(findings: Sequence[Issue], question: str) -> bool:
+    for issue in findings[:EXAMPLES_SHOWN]:
+        typer.echo(f"  {_line(issue)}", err=True)
+    if len(findings) > EXAMPLES_SHOWN:
+        typer.echo(f"  and {len(findings) - EXAMPLES_SHOWN:,} more", err=True)
+    typer.echo(question, err=True, nl=False)
+    try:
+        return input().strip().lower() in ("y", "yes")
+    except EOFError:
+        return False
+
+
+def _line(issue: Issue) -> str:
+    return plain(f"{issue['file']}:{issue['line']}: {issue['severity']}: {issue['pattern']}")

@@ -1,0 +1,75 @@
+"""The history of triage commands: the judgements before each one, so that it can be undone.
+
+At most KEPT operations are kept for each user, the newest.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from sqlalchemy import delete, insert, select
+from sqlmodel import Session
+
+from jarvis_workers.sec.judgement import Judgement
+from jarvis_workers.store.sql import now, storable
+from jarvis_workers.store.tables import TRIAGE_CHANGE, TRIAGE_OPERATION
+
+KEPT = 20
+
+
+class Change(NamedTuple):
+    """The judgement of a fingerprint before an operation, and the time of the one after it; None is none."""
+
+    before: Judgement | None
+    after_at: float | None
+
+
+class Operation(NamedTuple):
+    """What a command changed, by fingerprint; `change` says it in words."""
+
+    id: int
+    change: str
+    by: str
+    at: float
+    changes: Mapping[str, Change]
+
+
+def record(session: Session, change: str, by: str, changes: Mapping[str, Change]) -> int:
+    """Record an operation and drop the user's oldest ones; return its id."""
+    row = {"change": storable(change), "by": storable(by), "at": session.execute(select(now(session))).scalar_one()}
+    made = session.execute(insert(TRIAGE_OPERATION).returning(TRIAGE_OPERATION.c.id), row).scalar_one()
+    rows = [
+        {"operation_id": made, "fingerprint": name, "before": _text(one.before), "after_at": one.after_at}
+        for name, one in changes.items()
+    ]
+    session.execute(insert(TRIAGE_CHANGE), rows)
+    theirs = select(TRIAGE_OPERATION.c.id).where(TRIAGE_OPERATION.c.by == row["by"])
+    for old in list(session.execute(theirs.order_by(TRIAGE_OPERATION.c.id.desc()).offset(KEPT)).scalars()):
+        drop(session, old)
+    return int(made)
+
+
+def latest(session: Session, by: str) -> Operation | None:
+    """Return the newest operation of a user that has not been undone."""
+    chosen = select(TRIAGE_OPERATION).where(TRIAGE_OPERATION.c.by == storable(by))
+    row = session.execute(chosen.order_by(TRIAGE_OPERATION.c.id.desc()).limit(1)).mappings().first()
+    if row is None:
+        return None
+    changes = select(TRIAGE_CHANGE).where(TRIAGE_CHANGE.c.operation_id == row["id"])
+    found = {
+        one["fingerprint"]: Change(_judgement(one["before"]), one["after_at"])
+        for one in session.execute(changes).mappings()
+    }
+    return Operation(changes=found, **row)
+
+
+def drop(session: Session, operation: int) -> None:
+    """Delete an operation from the history."""
+    session.execute(delete(TRIAGE_OPERATION).where(TRIAGE_OPERATION.c.id == operation))
+
+
+def _text(judgement: Judgement | None) -> str | None:
+    return None if judgement is None else judgement.model_dump_json()
+
+
+def _judgement(text: str | None) -> Judgement | None:
+    return None if text is None else Judgement.model_validate_json(text)

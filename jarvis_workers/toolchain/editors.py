@@ -1,0 +1,60 @@
+"""Open the user's editor at a line: an argument list of their own `$VISUAL` or `$EDITOR`, never a shell.
+
+The path is always absolute, so that no file name reads as an option.
+"""
+
+import os
+import shlex
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePath
+from shutil import which
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+
+__all__ = ["editor_command", "open_editor"]
+
+FALLBACKS = ("sensible-editor", "vi", "nano")
+# Editors that take the line otherwise than as `+LINE FILE`, which vi, nano, emacs and most others do.
+JUMPS: Mapping[str, Sequence[str]] = {
+    "code": ("--goto", "{file}:{line}"),
+    "code-insiders": ("--goto", "{file}:{line}"),
+    "codium": ("--goto", "{file}:{line}"),
+    "cursor": ("--goto", "{file}:{line}"),
+    "subl": ("{file}:{line}",),
+    "zed": ("{file}:{line}",),
+    "hx": ("{file}:{line}",),
+    "helix": ("{file}:{line}",),
+    "idea": ("--line", "{line}", "{file}"),
+    "clion": ("--line", "{line}", "{file}"),
+    "kate": ("--line", "{line}", "{file}"),
+    "gedit": ("+{line}", "{file}"),
+}
+USUAL = ("+{line}", "{file}")
+
+
+def editor_command(environ: Mapping[str, str], file: Path, line: int) -> list[str]:
+    """Return the arguments that open `file` at `line`. Raises UsageError where there is no editor."""
+    name = "VISUAL" if environ.get("VISUAL", "").strip() else "EDITOR"
+    editor = environ.get(name, "").strip()
+    try:
+        words = shlex.split(editor)
+    except ValueError as error:
+        raise UsageError(f"{name}={plain(editor)}: {error}") from error
+    if not words:
+        found = next((one for one in FALLBACKS if which(one)), None)
+        if found is None:
+            raise UsageError("no editor: set VISUAL or EDITOR")
+        words = [found]
+    pattern = JUMPS.get(PurePath(words[0]).name, USUAL)
+    # The file's name comes last, so that braces in it are not read again.
+    return [*words, *(part.replace("{line}", str(line)).replace("{file}", str(file.absolute())) for part in pattern)]
+
+
+def open_editor(command: Sequence[str]) -> None:
+    """Run the editor on this terminal until it ends. Raises UsageError where it cannot be started."""
+    try:
+        subprocess.run(list(command), check=False, env=os.environ)
+    except OSError as error:
+        raise UsageError(f"{plain(command[0])}: cannot be started: {error.strerror}") from error
