@@ -118,7 +118,7 @@ def _here(
                 settings, store, tell=screen.tell, show=screen.show, talks=lambda: desk.talks_of(settings, change)
             ) as local,
         ):
-            with open_source(path) as source:
+            with open_source(path, bounds=desk.tree_bounds_of(settings)) as source:
                 request = _request(settings, source, wanted, local.executor)
                 run_id = submit(store, local.world.blobs, request, screen.packing)
             run = carry_out(local, run_id, screen)
@@ -143,7 +143,7 @@ def _on_cluster(settings: Settings, path: str, wanted: AgentTask, asked: Deliver
     with desk.store_of(settings) as store, fleet.bell_of(settings) as bell:
         blobs = desk.blobs_of(settings)
         with display(quiet) as screen:
-            with open_source(path) as source:
+            with open_source(path, bounds=desk.tree_bounds_of(settings)) as source:
                 request = _request(settings, source, wanted, fleet.EXECUTOR)
                 run_id = submit(store, blobs, request, screen.packing)
             if asked is None:

@@ -12,6 +12,7 @@ from jarvis_workers.service.submit import Request
 from jarvis_workers.snapshots.unchanged import Unchanged
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
+from jarvis_workers.toolchain.gittree import TreeBounds
 
 WHOLE = ("done", "incomplete")
 
@@ -30,24 +31,26 @@ class Part:
         return replace(request, selection=selection, baseline=self.baseline, may_be_empty=self.may_be_empty)
 
 
-def unchanged_of(named: str, since: str | None) -> Unchanged | None:
+def unchanged_of(named: str, since: str | None, bounds: TreeBounds) -> Unchanged | None:
     """Return the files that need no scan. Raises UsageError."""
     if since is None:
         return None
     try:
-        return unchanged_since(named, since)
+        return unchanged_since(named, since, bounds=bounds)
     except UsageError as problem:
         raise UsageError(f"--since: {problem}") from problem
 
 
-def baseline_of(store: Store, named: str, wanted: str | None, scan: Callable[[Part], Run]) -> Baseline | None:
+def baseline_of(
+    store: Store, named: str, wanted: str | None, scan: Callable[[Part], Run], bounds: TreeBounds
+) -> Baseline | None:
     """Return what was known of the tree `named`; `scan` carries out the run over a revision. Raises UsageError."""
     if wanted is None:
         return None
     if is_report(wanted):
         return read_report(wanted)
     try:
-        with open_revision(named, wanted) as revision:
+        with open_revision(named, wanted, bounds=bounds) as revision:
             run = scan(Part(nullcontext(revision.source), may_be_empty=True))
     except UsageError as problem:
         raise UsageError(f"--baseline {plain(wanted)}: is no report file, and as a revision: {problem}") from problem

@@ -86,7 +86,7 @@ def scan_here(settings: Settings, store: Store, wanted: Wanted, screen: Display)
                 run_id = submit(store, local.world.blobs, part.of(request), screen.packing)
             return carry_out(local, run_id, screen)
 
-    return scan(_compared(store, wanted, scan), wanted)
+    return scan(_compared(settings, store, wanted, scan), wanted)
 
 
 def _scan_on_cluster(settings: Settings, wanted: Wanted, asked: Delivery | None, quiet: bool) -> int:
@@ -108,7 +108,7 @@ def _scan_on_cluster(settings: Settings, wanted: Wanted, asked: Delivery | None,
             def scan(part: Part) -> Run:
                 return wait_for_workers(settings, store, begin(part, wanted.without_agents), screen)
 
-            run_id = begin(_compared(store, wanted, scan), wanted)
+            run_id = begin(_compared(settings, store, wanted, scan), wanted)
             if asked is None:
                 return leave(settings, store, bell, find_run(store, run_id), screen)
             run = wait_for_workers(settings, store, run_id, screen)
@@ -140,11 +140,12 @@ def wait_for_workers(settings: Settings, store: Store, run_id: str, screen: Disp
             raise
 
 
-def _compared(store: Store, wanted: Wanted, scan: Callable[[Part], Run]) -> Part:
+def _compared(settings: Settings, store: Store, wanted: Wanted, scan: Callable[[Part], Run]) -> Part:
     """Return what the user wants scanned, after `scan` has carried out what has to be known before."""
-    unchanged = unchanged_of(wanted.named, wanted.since)
-    baseline = baseline_of(store, wanted.named, wanted.baseline, scan)
-    return Part(open_source(wanted.named), baseline=baseline, unchanged=unchanged)
+    bounds = desk.tree_bounds_of(settings)
+    unchanged = unchanged_of(wanted.named, wanted.since, bounds)
+    baseline = baseline_of(store, wanted.named, wanted.baseline, scan, bounds)
+    return Part(open_source(wanted.named, bounds=bounds), baseline=baseline, unchanged=unchanged)
 
 
 def _request(settings: Settings, source: Source, wanted: Wanted, executor: str) -> Request:

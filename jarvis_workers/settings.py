@@ -92,6 +92,7 @@ Severities = Annotated[dict[str, Literal["high", "medium", "low"]], BeforeValida
 Seconds = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
 Tokens = Annotated[int, Field(ge=1, le=10_000_000_000)]
+Files = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Megabytes = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 
 
@@ -107,6 +108,8 @@ class Scan(Frozen):
     exclude_dirs: Names = (".git", "build", "out", "target", "third_party", "vendor", ".jarvis")
     use_ignore_files: bool = True
     jarvisignore_of_addresses: bool = False
+    git_max_files: Files = 2_000_000
+    git_max_mb: Megabytes = 50_000
     max_file_mb: Megabytes = 256
     batch_mb: Megabytes = 16
     batch_files: Count = 1000

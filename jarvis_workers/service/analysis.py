@@ -91,7 +91,7 @@ def _reported(settings: Settings, path: str | Path, inquiry: Inquiry | None, rep
 def _carry_out(settings: Settings, store: Store, path: str | Path, inquiry: Inquiry | None) -> Run:
     """Carry a run out in this process and its children, and say nothing."""
     with desk.executor_of(settings, store, tell=_nothing, show=_nothing) as local:
-        with open_source(str(path)) as source:
+        with open_source(str(path), bounds=desk.tree_bounds_of(settings)) as source:
             kind = "sec.agent" if inquiry else "sec.fast"
             request = replace(
                 desk.request_for(settings, source, kind, local.executor),

@@ -27,6 +27,7 @@ from jarvis_workers.store.engine import CONNECTIONS, Store, open_store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
 from jarvis_workers.store.workers import WorkerFacts
+from jarvis_workers.toolchain.gittree import TreeBounds
 
 Show = Callable[[Run, list[StageProgress]], None]
 RUST_SUFFIXES = frozenset({"rs"})
@@ -47,6 +48,11 @@ def file_limits_of(settings: Settings) -> FileLimits:
     """Return what a file may take; a batch is cut short in time before it would be killed."""
     scan = settings.scan
     return FileLimits(scan.file_seconds, scan.file_memory_mb, scan.hard_limit_seconds / 2)
+
+
+def tree_bounds_of(settings: Settings) -> TreeBounds:
+    """Return what a git revision may check out to."""
+    return TreeBounds(settings.scan.git_max_files, int(settings.scan.git_max_mb * 1_000_000))
 
 
 def agent_limits_of(settings: Settings) -> AgentLimits:

@@ -2,7 +2,6 @@
 
 import os
 import re
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,11 +11,15 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.snapshots.unchanged import Unchanged
 from jarvis_workers.toolchain import git
+from jarvis_workers.toolchain.gittree import TreeBounds
+from jarvis_workers.toolchain.temporary import temporary_directory
 
 ADDRESS = re.compile(r"(?P<url>(?:https|ssh|file)://[^/\s]*/\S+?|[\w.-]+@[\w.-]+:\S+?)(?:@(?P<revision>[^@:\s]+))?\Z")
 PASSWORD = re.compile(r"\A\w+://[^/@]*:[^/@]*@|\Ahttps://[^/@]+@")
 TOKEN_VARIABLE = "JARVIS_GIT_TOKEN"
 HASH_LENGTH = 12
+TEMPORARY = "jarvis-source"
+DEFAULT_BOUNDS = TreeBounds()
 
 Origin = Literal["directory", "revision", "address"]
 
@@ -38,8 +41,13 @@ class Revision(NamedTuple):
 
 
 @contextmanager
-def open_source(named: str, environ: Mapping[str, str] = os.environ) -> Iterator[Source]:
-    """Give the tree that `named` means; a repository's is fetched, and deleted at the end. Raises UsageError."""
+def open_source(
+    named: str, environ: Mapping[str, str] = os.environ, *, bounds: TreeBounds = DEFAULT_BOUNDS
+) -> Iterator[Source]:
+    """Give the tree that `named` means; a repository's is fetched, and deleted at the end. Raises UsageError.
+
+    What is checked out is within the bounds.
+    """
     if PASSWORD.match(named):
         raise UsageError(f"-p: credentials do not belong in an address, where others see them; set {TOKEN_VARIABLE}")
     match = ADDRESS.match(named)
@@ -49,27 +57,30 @@ def open_source(named: str, environ: Mapping[str, str] = os.environ) -> Iterator
     url, revision = match["url"], match["revision"] or "HEAD"
     if revision.startswith("-"):
         raise UsageError(f'-p: "{revision}" is not a revision')
-    with tempfile.TemporaryDirectory(prefix="jarvis-source-") as directory:
-        commit = git.fetch(url, revision, Path(directory), token=environ.get(TOKEN_VARIABLE), environ=environ)
-        yield Source(Path(directory), f"{url}@{commit}".encode(), "address")
+    with temporary_directory(TEMPORARY) as directory:
+        token = environ.get(TOKEN_VARIABLE)
+        commit = git.fetch(url, revision, directory, token=token, environ=environ, bounds=bounds)
+        yield Source(directory, f"{url}@{commit}".encode(), "address")
 
 
 @contextmanager
-def open_revision(named: str, revision: str, environ: Mapping[str, str] = os.environ) -> Iterator[Revision]:
+def open_revision(
+    named: str, revision: str, environ: Mapping[str, str] = os.environ, *, bounds: TreeBounds = DEFAULT_BOUNDS
+) -> Iterator[Revision]:
     """Give the same tree as `named` at another revision of its repository; it is deleted at the end.
 
     Raises UsageError.
     """
     address = ADDRESS.match(named)
     if address and not os.path.lexists(named):
-        with open_source(f"{address['url']}@{revision}", environ) as source:
+        with open_source(f"{address['url']}@{revision}", environ, bounds=bounds) as source:
             yield Revision(source, revision, {})
         return
-    with tempfile.TemporaryDirectory(prefix="jarvis-source-") as directory:
-        borrowed = _borrow(named, revision, Path(directory), environ)
+    with temporary_directory(TEMPORARY) as directory:
+        borrowed = _borrow(named, revision, directory, environ, bounds)
         git.check_out(borrowed)
         inside = _inside(named, borrowed)
-        place = _place(Path(directory), inside)
+        place = _place(directory, inside)
         root = b"%b@%b" % (os.fsencode(Path(named).absolute()), borrowed.commit.encode())
         renamed = {
             _below(old, inside): _below(new, inside)
@@ -79,23 +90,25 @@ def open_revision(named: str, revision: str, environ: Mapping[str, str] = os.env
         yield Revision(Source(place, root, "revision"), f"{plain(revision)} ({borrowed.commit[:HASH_LENGTH]})", renamed)
 
 
-def unchanged_since(named: str, revision: str, environ: Mapping[str, str] = os.environ) -> Unchanged:
+def unchanged_since(
+    named: str, revision: str, environ: Mapping[str, str] = os.environ, *, bounds: TreeBounds = DEFAULT_BOUNDS
+) -> Unchanged:
     """Return what a revision has where `named` points, to leave it out. Raises UsageError."""
     if ADDRESS.match(named) and not os.path.lexists(named):
         raise UsageError("--since is for a directory with a git repository; for an address there is --baseline")
-    with tempfile.TemporaryDirectory(prefix="jarvis-source-") as directory:
-        borrowed = _borrow(named, revision, Path(directory), environ)
+    with temporary_directory(TEMPORARY) as directory:
+        borrowed = _borrow(named, revision, directory, environ, bounds)
         inside = _inside(named, borrowed)
         blobs = {_below(path, inside): name for path, name in git.files_of(borrowed).items() if _is_below(path, inside)}
     return Unchanged(plain(revision), blobs)
 
 
-def _borrow(named: str, revision: str, into: Path, environ: Mapping[str, str]) -> git.Borrowed:
+def _borrow(named: str, revision: str, into: Path, environ: Mapping[str, str], bounds: TreeBounds) -> git.Borrowed:
     if revision.startswith("-") or not revision.strip():
         raise UsageError(f'"{plain(revision)}" is not a revision')
     if not os.access(named, os.F_OK):
         raise UsageError(f"{plain(named)}: no such file or directory")
-    return git.borrow(Path(named), revision, into, environ)
+    return git.borrow(Path(named), revision, into, environ, bounds)
 
 
 def _place(checked_out: Path, inside: bytes) -> Path:

@@ -9,21 +9,29 @@ asked for the names of commits alone; its objects are read through a repository 
 
 import base64
 import os
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.toolchain.gitstream import run
+from jarvis_workers.toolchain.gittree import TreeBounds, check_bounds, check_count, list_tree
 
 FETCH_SECONDS = 1800
+MAX_ANSWER_BYTES = 1 << 20
+MAX_RENAME_BYTES = 256 << 20
 SHA256_DIGITS = 64
+REGULAR_FILE = b"100"
 KEPT = ("PATH", "HOME", "LANG", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY")
 CONFIG = {
     "core.hooksPath": os.devnull,
     "core.fsmonitor": "false",
     "core.symlinks": "true",
+    # What is larger is streamed and never held; windows of packs stay within RLIMIT_AS.
+    "core.bigFileThreshold": "16m",
+    "core.packedGitWindowSize": "32m",
+    "core.packedGitLimit": "512m",
     "protocol.allow": "never",
     "protocol.https.allow": "always",
     "protocol.ssh.allow": "always",
@@ -33,13 +41,20 @@ CONFIG = {
 }
 
 
-def fetch(url: str, revision: str, into: Path, *, token: str | None, environ: Mapping[str, str]) -> str:
-    """Check a revision out into an empty directory; return its commit. Raises UsageError with git's reason."""
+def fetch(
+    url: str, revision: str, into: Path, *, token: str | None, environ: Mapping[str, str], bounds: TreeBounds
+) -> str:
+    """Check a revision out into an empty directory; return its commit.
+
+    Raises UsageError with git's reason, or when the tree is beyond its bounds: then nothing of it was written.
+    """
     seen = {name: environ[name] for name in KEPT if name in environ} | _settings(url, token)
     _git(["init", "--quiet", str(into)], seen)
     _git(["-C", str(into), "fetch", "--quiet", "--depth", "1", "--no-tags", "--", url, revision], seen)
-    _git(["-C", str(into), "checkout", "--quiet", "--detach", "FETCH_HEAD"], seen)
-    return _git(["-C", str(into), "rev-parse", "HEAD"], seen).decode().strip()
+    commit = _git(["-C", str(into), "rev-parse", "--verify", "FETCH_HEAD^{commit}"], seen).decode().strip()
+    check_bounds(into, commit, bounds, seen)
+    _git(["-C", str(into), "checkout", "--quiet", "--detach", commit], seen)
+    return commit
 
 
 class Borrowed(NamedTuple):
@@ -53,9 +68,10 @@ class Borrowed(NamedTuple):
     commit: str
     head: str | None
     environ: Mapping[str, str]
+    bounds: TreeBounds
 
 
-def borrow(place: Path, revision: str, into: Path, environ: Mapping[str, str]) -> Borrowed:
+def borrow(place: Path, revision: str, into: Path, environ: Mapping[str, str], bounds: TreeBounds) -> Borrowed:
     """Borrow the objects of the repository around `place`, for a revision of it. Raises UsageError."""
     seen = local_environment(environ)
     inside = ["-C", str(place if place.is_dir() else place.parent), "rev-parse"]
@@ -68,7 +84,7 @@ def borrow(place: Path, revision: str, into: Path, environ: Mapping[str, str]) -
     _git(["init", "--quiet", f"--object-format={form}", str(into)], seen)
     alternates = into / ".git" / "objects" / "info" / "alternates"
     alternates.write_bytes(_quoted(os.fsencode(objects)) + b"\n")
-    return Borrowed(into, top, commit, _commit(inside, "HEAD", seen), seen)
+    return Borrowed(into, top, commit, _commit(inside, "HEAD", seen), seen, bounds)
 
 
 def local_environment(environ: Mapping[str, str], config: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -78,28 +94,24 @@ def local_environment(environ: Mapping[str, str], config: Mapping[str, str] | No
 
 
 def check_out(borrowed: Borrowed) -> None:
-    """Write the files of the commit to the place of the borrowing repository."""
+    """Write the files of the commit to the place of the borrowing repository. Raises UsageError beyond its bounds."""
+    check_bounds(borrowed.place, borrowed.commit, borrowed.bounds, borrowed.environ)
     _git(["-C", str(borrowed.place), "checkout", "--quiet", "--detach", borrowed.commit], borrowed.environ)
 
 
 def files_of(borrowed: Borrowed) -> dict[bytes, str]:
     """Return the hash of each file of the commit, by its path from the top."""
-    listed = _git(["-C", str(borrowed.place), "ls-tree", "-r", "-z", "--full-tree", borrowed.commit], borrowed.environ)
-    found = {}
-    for line in listed.split(b"\0")[:-1]:
-        facts, _, path = line.partition(b"\t")
-        mode, _, name = facts.split(b" ")
-        if mode.startswith(b"100"):
-            found[path] = name.decode()
-    return found
+    entries = list_tree(borrowed.place, borrowed.commit, borrowed.bounds, borrowed.environ)
+    return {entry.path: entry.hash for entry in entries if entry.mode.startswith(REGULAR_FILE)}
 
 
 def renames_since(borrowed: Borrowed) -> dict[bytes, bytes]:
     """Return new paths by old ones, of files that were moved from the commit to what is checked out."""
     if borrowed.head is None:
         return {}
+    check_count(borrowed.place, borrowed.head, borrowed.bounds, borrowed.environ)
     compare = ["diff-tree", "-r", "-z", "-M", "--diff-filter=R", "--name-status", borrowed.commit, borrowed.head]
-    said = _git(["-C", str(borrowed.place), *compare], borrowed.environ).split(b"\0")
+    said = _git(["-C", str(borrowed.place), *compare], borrowed.environ, MAX_RENAME_BYTES).split(b"\0")
     return dict(zip(said[1::3], said[2::3], strict=False))
 
 
@@ -143,24 +155,5 @@ def _settings(url: str, token: str | None, more: Mapping[str, str] | None = None
     return variables
 
 
-def _git(arguments: Sequence[str], environ: Mapping[str, str]) -> bytes:
-    try:
-        done = subprocess.run(
-            ["git", *arguments],
-            env=environ,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=FETCH_SECONDS,
-            check=False,
-        )
-    except FileNotFoundError as error:
-        raise UsageError("git is not installed; install it, or give a directory") from error
-    except subprocess.TimeoutExpired as error:
-        raise UsageError(
-            f"git {arguments[0]}: no end after {FETCH_SECONDS} s; clone it yourself and give the directory"
-        ) from error
-    if done.returncode:
-        lines = done.stderr.decode("utf-8", "replace").splitlines()
-        said = [line for line in lines if line.startswith(("fatal:", "error:"))]
-        raise UsageError(f"git: {said[0] if said else f'ended with code {done.returncode}'}")
-    return done.stdout
+def _git(arguments: Sequence[str], environ: Mapping[str, str], max_output: int = MAX_ANSWER_BYTES) -> bytes:
+    return run(arguments, environ, seconds=FETCH_SECONDS, max_output=max_output)

@@ -6,17 +6,20 @@ every git process has RLIMIT_AS and RLIMIT_FSIZE (on Linux; its own children inh
 
 import os
 import select
+import selectors
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
 from jarvis_workers.errors import UsageError
 
-MAX_ADDRESS_SPACE_BYTES = 6 << 30
+MAX_ADDRESS_SPACE_BYTES = 4 << 30
 MAX_FILE_BYTES = 64 << 30
 READ_BYTES = 1 << 16
+MAX_MESSAGE_BYTES = 1 << 16
 NOT_INSTALLED = "git is not installed; install it, or give a directory"
 
 
@@ -62,6 +65,55 @@ class GitStream:
         except subprocess.TimeoutExpired:
             self._process.kill()
             return self._process.wait()
+
+
+def run(arguments: Sequence[str], environ: Mapping[str, str], *, seconds: float, max_output: int) -> bytes:
+    """Run git to its end and return its output. Raises UsageError with git's reason, and beyond a limit."""
+    process = start(arguments, environ, errors=subprocess.PIPE)
+    try:
+        output, errors = _collect(process, time.monotonic() + seconds, max_output)
+        code = process.wait(seconds)
+    except (TimeoutError, subprocess.TimeoutExpired) as error:
+        raise UsageError(
+            f"git {_command(arguments)}: no end after {seconds:g} s; clone it yourself and give the directory"
+        ) from error
+    finally:
+        process.kill()
+        process.wait()
+        for pipe in (process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
+    if code:
+        lines = errors.decode("utf-8", "replace").splitlines()
+        reasons = [line for line in lines if line.startswith(("fatal:", "error:"))]
+        raise UsageError(f"git: {reasons[0] if reasons else f'ended with code {code}'}")
+    return output
+
+
+def _collect(process: subprocess.Popen[bytes], end: float, max_output: int) -> tuple[bytes, bytes]:
+    """Return what git writes to both pipes; of messages only the last, as a server sends as many as it likes."""
+    output, errors = bytearray(), bytearray()
+    with selectors.DefaultSelector() as pipes:
+        for pipe, buffer in ((process.stdout, output), (process.stderr, errors)):
+            assert pipe is not None
+            pipes.register(pipe, selectors.EVENT_READ, buffer)
+        while pipes.get_map():
+            ready = pipes.select(end - time.monotonic())
+            if not ready or time.monotonic() > end:
+                raise TimeoutError
+            for key, _ in ready:
+                piece = os.read(key.fd, READ_BYTES)
+                if not piece:
+                    pipes.unregister(key.fileobj)
+                key.data.extend(piece)
+            del errors[:-MAX_MESSAGE_BYTES]
+            if len(output) > max_output:
+                raise UsageError(f"git: more than {max_output:,} bytes of output")
+    return bytes(output), bytes(errors)
+
+
+def _command(arguments: Sequence[str]) -> str:
+    return arguments[2] if arguments[0] == "-C" else arguments[0]
 
 
 def start(

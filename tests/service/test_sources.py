@@ -2,12 +2,15 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.sources import ADDRESS, open_revision, open_source, unchanged_since
+from jarvis_workers.toolchain.gittree import TreeBounds
+from jarvis_workers.toolchain.temporary import temporary_directory
 
 
 @pytest.fixture
@@ -247,3 +250,101 @@ def test_a_bare_repository_is_one_line(repository: Path) -> None:
 def test_without_git_one_line_says_what_to_do(repository: Path) -> None:
     with pytest.raises(UsageError, match="git is not installed; install it, or give a directory"):
         unchanged_since(str(repository), "old", {"PATH": ""})
+
+
+@pytest.fixture
+def bomb(tmp_path: Path) -> Path:
+    """A repository of six objects whose tree has 40^5 files."""
+    place = tmp_path / "bomb"
+    subprocess.run(["git", "init", "-q", place], check=True)
+    kind, mode, name = "blob", "100644", made(place, "hash-object", "-w", "--stdin", given=b"int a;\n")
+    for _ in range(5):
+        lines = "".join(f"{mode} {kind} {name}\t{number:02}{'.c' if kind == 'blob' else ''}\n" for number in range(40))
+        kind, mode, name = "tree", "040000", made(place, "mktree", given=lines.encode())
+    commit = made(place, "commit-tree", "-m", "1", name)
+    made(place, "update-ref", "HEAD", commit)
+    return place
+
+
+def made(place: Path, *command: str, given: bytes = b"") -> str:
+    who = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@x", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@x"}
+    done = subprocess.run(
+        ["git", "-C", place, *command], env=os.environ | who, input=given, capture_output=True, check=True
+    )
+    return done.stdout.decode().strip()
+
+
+REFUSED = """
+import resource, sys
+from jarvis_workers.errors import UsageError
+from jarvis_workers.service.sources import open_source
+try:
+    with open_source(sys.argv[1]):
+        pass
+except UsageError as problem:
+    print(problem)
+kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+print(sum(resource.getrusage(kind).ru_maxrss for kind in kinds) // 1024)
+"""
+
+
+@pytest.mark.slow
+def test_a_tree_of_a_hundred_million_files_is_refused_in_little_time_and_memory(bomb: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", REFUSED, f"file://{bomb}"], capture_output=True, text=True, check=True, timeout=120
+    )
+
+    says, megabytes = done.stdout.splitlines()
+    assert "has more than 2,000,000 files; scan a directory of a clone, or raise scan.git_max_files" in says
+    assert int(megabytes) < 300
+
+
+def test_revisions_and_changed_files_of_a_directory_have_the_same_bounds(bomb: Path) -> None:
+    few = TreeBounds(files=1_000)
+
+    with pytest.raises(UsageError, match="has more than 1,000 files"), open_revision(str(bomb), "HEAD", bounds=few):
+        pass
+    with pytest.raises(UsageError, match="has more than 1,000 files"):
+        unchanged_since(str(bomb), "HEAD", bounds=few)
+
+
+def test_the_bytes_of_a_tree_are_bounded_although_they_are_of_one_blob(tmp_path: Path) -> None:
+    place = tmp_path / "zeros"
+    place.mkdir()
+    git(place, "init", "-q")
+    for number in range(10):
+        (place / f"{number}.c").write_bytes(bytes(1_000_000))
+    git(place, "add", "-A")
+    git(place, "commit", "-qm", "1")
+
+    def fetched(most: int) -> set[str]:
+        with open_source(f"file://{place}", bounds=TreeBounds(bytes=most)) as source:
+            return {path.name for path in source.path.glob("*.c")}
+
+    with pytest.raises(UsageError, match=r"has more than 9 MB; .* raise scan.git_max_mb"):
+        fetched(9_000_000)
+    assert len(fetched(10_000_000)) == 10
+
+
+KILLED = """
+import os, signal, sys
+from jarvis_workers.service.sources import open_source
+with open_source(sys.argv[1]) as source:
+    print(source.path, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_the_next_command_removes_the_directory_of_a_killed_one(repository: Path, tmp_path: Path) -> None:
+    environ = os.environ | {"TMPDIR": str(tmp_path)}
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, f"file://{repository}"], env=environ, capture_output=True, text=True, check=False
+    )
+    assert Path(killed.stdout.strip()).is_dir()
+
+    with (
+        temporary_directory("jarvis-source", tmp_path) as mine,
+        temporary_directory("jarvis-source", tmp_path) as other,
+    ):
+        assert sorted(tmp_path.glob("*jarvis-source-*")) == sorted([mine, other])
+    assert list(tmp_path.glob("*jarvis-source-*")) == []

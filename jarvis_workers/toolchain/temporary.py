@@ -1,0 +1,53 @@
+"""Temporary directories that the next command removes where their process was killed.
+
+Each directory is locked with flock by the process that made it; the kernel drops the lock with the process, also after
+SIGKILL, a reboot, or in another container that shares the directory.  A directory is renamed to its name only once it
+is locked, so that nobody removes it in between.
+"""
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+NEW = ".new-"
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@contextmanager
+def temporary_directory(prefix: str, parent: Path | None = None) -> Iterator[Path]:
+    """Give a new directory PREFIX-PID-RANDOM, and remove it at the end, and those of processes that have died."""
+    place = parent or Path(tempfile.gettempdir())
+    remove_abandoned(prefix, place)
+    new = Path(tempfile.mkdtemp(prefix=f"{NEW}{prefix}-{os.getpid()}-", dir=place))
+    descriptor = os.open(new, _DIRECTORY)
+    try:
+        with suppress(OSError):  # a file system without locks: then nobody can tell, and nobody else removes it
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        directory = new.rename(new.with_name(new.name.removeprefix(NEW)))
+        try:
+            yield directory
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
+    finally:
+        os.close(descriptor)
+
+
+def remove_abandoned(prefix: str, place: Path) -> None:
+    """Remove our directories of this prefix that no living process has locked."""
+    for path in place.glob(f"{prefix}-*"):
+        with suppress(OSError):
+            _remove_unlocked(path)
+
+
+def _remove_unlocked(path: Path) -> None:
+    descriptor = os.open(path, _DIRECTORY)
+    try:
+        if os.fstat(descriptor).st_uid == os.geteuid():
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(path, ignore_errors=True)
+    finally:
+        os.close(descriptor)
