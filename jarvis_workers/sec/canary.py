@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 
-from jarvis_workers.sec.finding import Found, candidate
+from jarvis_workers.sec.candidate import candidate
+from jarvis_workers.sec.finding import Found
 from jarvis_workers.sec.scanner import Hit
 from jarvis_workers.tools.tool import ToolFailed
 

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from jarvis_workers.sec.finding import Found, Numbered
-from jarvis_workers.sec.judgement import Judged, moved_by
 from jarvis_workers.sec.report.aside import begin_aside
+from jarvis_workers.sec.triage import Judged, moved_by
 from jarvis_workers.store import baselines, candidates, judgements
 from jarvis_workers.store.runs import Run
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
-from jarvis_workers.sec.judgement import NOTHING_JUDGED, Judged
 from jarvis_workers.sec.report.body import gather
+from jarvis_workers.sec.triage import NOTHING_JUDGED, Judged
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.steps.earlier import Earlier, Outcome, result_of

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.finding import SUPERSEDES, Found, Numbered
-from jarvis_workers.sec.judgement import stated_at_least
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.flow import HARMLESS
+from jarvis_workers.sec.triage import stated_at_least
 from jarvis_workers.store.values import Meaning, Spot
 
 __all__ = ["number_spots"]

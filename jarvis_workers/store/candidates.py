@@ -11,7 +11,8 @@ import sqlalchemy as sa
 from sqlmodel import Session
 
 from jarvis_workers.paths import shown
-from jarvis_workers.sec.finding import SUPERSEDES, Found, candidate
+from jarvis_workers.sec.candidate import candidate
+from jarvis_workers.sec.finding import SUPERSEDES, Found
 from jarvis_workers.sec.judgement import stated_at_least
 from jarvis_workers.sec.rules.flow import HARMLESS
 from jarvis_workers.sec.scanner import Hit

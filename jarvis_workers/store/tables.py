@@ -9,7 +9,7 @@ from typing import Any, cast
 from sqlalchemy import BigInteger, Index, LargeBinary, String, Table, Text, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
-from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.candidate import Candidate
 from jarvis_workers.sec.judgement import Judgement, TriageState
 from jarvis_workers.store.values import ENDED_RUNS as ENDED_RUNS
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jarvis_workers.sec.batching import Place, Shared, batches, is_plain, merge_across, place_of
-from jarvis_workers.sec.finding import Found, candidate
+from jarvis_workers.sec.candidate import candidate
+from jarvis_workers.sec.finding import Found
 from jarvis_workers.sec.scanner import Hit
 from jarvis_workers.sec.trail import trail_of
 

@@ -3,7 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from jarvis_workers.sec.finding import CATEGORY_ORDER, SEVERITIES, candidate, is_at_least
+from jarvis_workers.sec.candidate import candidate
+from jarvis_workers.sec.finding import CATEGORY_ORDER, SEVERITIES, is_at_least
 from jarvis_workers.sec.scanner import Hit
 
 HIT = Hit("unsafe_api", 7, 0.8, "strcpy(a, b);")

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.candidate import Candidate
 from jarvis_workers.sec.report import build, gather
 from jarvis_workers.sec.trail import trail_of
 

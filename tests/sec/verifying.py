@@ -10,7 +10,8 @@ from jarvis_workers.agent.marks import Marks, make_marks
 from jarvis_workers.platforms.profiles import PROFILES, Profile
 from jarvis_workers.platforms.words import Platform, Reply
 from jarvis_workers.sec.asking import Cluster, Prepared, prepare
-from jarvis_workers.sec.finding import Found, candidate
+from jarvis_workers.sec.candidate import candidate
+from jarvis_workers.sec.finding import Found
 from jarvis_workers.sec.opinions import Verdict
 from jarvis_workers.sec.scanner import Hit
 from jarvis_workers.sec.slices import CodeIndex, PlacedTree

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.candidate import Candidate
 from jarvis_workers.sec.report import FORMATS, build, gather
 from jarvis_workers.service.baselines import REPORT_BYTES, is_report, read_report
 

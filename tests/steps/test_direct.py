@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.sec.judgement import Judged
+from jarvis_workers.sec.triage import Judged, TriageState
 from jarvis_workers.service.baselines import Baseline
 from jarvis_workers.service.rulebook import choose, open_rulebook
 from jarvis_workers.settings import Rules
@@ -139,6 +139,6 @@ def test_what_people_judged_false_is_set_aside(pipeline: Pipeline, tmp_path: Pat
     (tmp_path / "copy.c").write_text(COPY)
     run = pipeline.run(pipeline.start(tmp_path / "copy.c"))
     (found,) = scan_directly(run, pipeline.blobs).body["issues"]
-    judged = {found["fingerprint"]: Judged(False, "measured before")}
+    judged = {found["fingerprint"]: Judged(TriageState.FALSE, "measured before")}
 
     assert scan_directly(run, pipeline.blobs, judged=judged).body["summary"]["judged_false"] == 1

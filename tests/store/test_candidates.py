@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from jarvis_workers.sec.finding import Found, candidate
+from jarvis_workers.sec.candidate import candidate
+from jarvis_workers.sec.finding import Found
 from jarvis_workers.sec.scanner import Hit
 from jarvis_workers.sec.trail import trail_of
 from jarvis_workers.store import candidates

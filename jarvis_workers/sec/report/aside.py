@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jarvis_workers.sec.finding import Described, Numbered, fingerprint_of
-from jarvis_workers.sec.judgement import NOTHING_JUDGED, Judged, TriageState
 from jarvis_workers.sec.report.words import Words
+from jarvis_workers.sec.triage import NOTHING_JUDGED, Judged, TriageState
 
 # Of the suppressed ones no more are kept; all are counted.
 KEPT_MAX = 25_000

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from jarvis_workers.paths import from_shown
-from jarvis_workers.sec.finding import WEIGHTS
 from jarvis_workers.sec.report.escape import visible
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.sarif_rules import LEVELS
 from jarvis_workers.sec.report.verdicts import MEANS, TEXTS, WORDS, said_against
+from jarvis_workers.sec.severity import WEIGHTS
 
 __all__ = ["GZIPPED_MAX", "RESULTS_MAX", "SOURCE_ROOT", "Numbered", "artifact", "fit", "message", "number", "result"]
 

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 
-from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.candidate import Candidate
 from jarvis_workers.sec.judgement import Judged, TriageState
 from jarvis_workers.sec.report import (
     build,

@@ -1,6 +1,7 @@
 """What a report holds: totals, order, names, and all that was not looked at."""
 
-from jarvis_workers.sec.finding import Candidate, Found
+from jarvis_workers.sec.candidate import Candidate
+from jarvis_workers.sec.finding import Found
 from jarvis_workers.sec.report import build, every_issue, gather
 from jarvis_workers.sec.report.body import ISSUES_MAX
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.candidate import Candidate
 from jarvis_workers.sec.report import build, gather, render_html
 from jarvis_workers.sec.report.excerpts import Excerpt
 from jarvis_workers.sec.trail import trail_of

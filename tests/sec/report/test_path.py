@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 from jsonschema import Draft4Validator
 
-from jarvis_workers.sec.finding import Candidate
+from jarvis_workers.sec.candidate import Candidate
 from jarvis_workers.sec.report import build, gather, render_html, render_json, render_junit, render_markdown
 from jarvis_workers.sec.report.sarif import render_sarif
 from jarvis_workers.sec.trail import STEPS_MAX, TRAIL_BYTES, read_trail, trail_of

@@ -1,0 +1,38 @@
+"""Severities, scores, and the order of categories: light, for those who handle findings and no rules."""
+
+__all__ = ["CATEGORY_ORDER", "SEVERITIES", "WEIGHTS", "is_at_least", "score_of", "severity_of"]
+
+# In the order of reports; others come after.
+CATEGORY_ORDER = (
+    "unsafe_api",
+    "buffer_overflow",
+    "memory_mgmt",
+    "error_handling",
+    "unsafe_usage",
+    "concurrency",
+    "thread_safety",
+    "input_validation",
+    "crypto",
+    "resource_leak",
+    "network_api",
+    "insecure_permissions",
+)
+# From the least to the worst, with the weight of each in a score.
+WEIGHTS = {"low": 1, "medium": 2, "high": 3}
+SEVERITIES = tuple(WEIGHTS)
+
+
+def severity_of(confidence: float) -> str:
+    if confidence >= 0.8:
+        return "high"
+    return "medium" if confidence >= 0.6 else "low"
+
+
+def score_of(confidence: float, severity: str | None = None) -> float:
+    """Weigh the confidence by the severity: that which follows from it, unless another is given."""
+    return round(confidence * WEIGHTS[severity or severity_of(confidence)], 2)
+
+
+def is_at_least(severity: str, level: str) -> bool:
+    """Tell whether a severity reaches the level of `--fail-on`."""
+    return SEVERITIES.index(severity) >= SEVERITIES.index(level)
