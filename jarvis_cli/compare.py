@@ -1,14 +1,15 @@
 """Find what a scan is compared with: a report that is there, or another revision, which is scanned first."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.baselines import Baseline, is_report, of_run, read_report
 from jarvis_workers.service.sources import Source, open_revision, unchanged_since
 from jarvis_workers.service.submit import Request
+from jarvis_workers.service.targets import Target, prefix_of
 from jarvis_workers.snapshots.unchanged import Unchanged
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
@@ -25,9 +26,16 @@ class Part:
     baseline: Baseline | None = None
     unchanged: Unchanged | None = None
     may_be_empty: bool = False
+    renamed: Mapping[bytes, bytes] = field(default_factory=dict)
 
     def of(self, request: Request) -> Request:
-        selection = replace(request.selection, unchanged=self.unchanged)
+        """An older revision has what was named under the names that it had then, too."""
+        chosen = request.selection
+        paths = {
+            *chosen.paths,
+            *(old for old, new in self.renamed.items() if not chosen.is_whole and chosen.covers(new)),
+        }
+        selection = replace(chosen, unchanged=self.unchanged, paths=tuple(sorted(paths)))
         return replace(request, selection=selection, baseline=self.baseline, may_be_empty=self.may_be_empty)
 
 
@@ -42,16 +50,16 @@ def unchanged_of(named: str, since: str | None, bounds: TreeBounds) -> Unchanged
 
 
 def baseline_of(
-    store: Store, named: str, wanted: str | None, scan: Callable[[Part], Run], bounds: TreeBounds
+    store: Store, target: Target, wanted: str | None, scan: Callable[[Part], Run], bounds: TreeBounds
 ) -> Baseline | None:
-    """Return what was known of the tree `named`; `scan` carries out the run over a revision. Raises UsageError."""
+    """Return what was known of the target; `scan` carries out the run over a revision. Raises UsageError."""
     if wanted is None:
         return None
     if is_report(wanted):
-        return read_report(wanted)
+        return read_report(wanted, prefix_of(target))
     try:
-        with open_revision(named, wanted, bounds=bounds) as revision:
-            run = scan(Part(nullcontext(revision.source), may_be_empty=True))
+        with open_revision(target.root, wanted, bounds=bounds) as revision:
+            run = scan(Part(nullcontext(revision.source), may_be_empty=True, renamed=revision.renamed))
     except UsageError as problem:
         raise UsageError(f"--baseline {plain(wanted)}: is no report file, and as a revision: {problem}") from problem
     if run.state not in WHOLE:

@@ -21,6 +21,7 @@ from jarvis_workers.service.rulebook import Chosen
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.sources import Source, open_source
 from jarvis_workers.service.submit import Inquiry, Request, submit
+from jarvis_workers.service.targets import Target
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
@@ -32,14 +33,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be scanned: `named` is a path or address, `globs` are those to include and to exclude.
+    """What is to be scanned; `globs` are those to include and to exclude.
 
     `baseline` is a report or a revision, `since` a revision, whose files are left out where they have not changed.
     `inquiry` says how agents judge what is found, None that nobody does; `remark` is repeated in the report,
     `language` is that of its texts and of what agents write.
     """
 
-    named: str
+    target: Target
     globs: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     rules: Chosen = field(default_factory=Chosen)
     profile: bool = False
@@ -143,9 +144,9 @@ def wait_for_workers(settings: Settings, store: Store, run_id: str, screen: Disp
 def _compared(settings: Settings, store: Store, wanted: Wanted, scan: Callable[[Part], Run]) -> Part:
     """Return what the user wants scanned, after `scan` has carried out what has to be known before."""
     bounds = desk.tree_bounds_of(settings)
-    unchanged = unchanged_of(wanted.named, wanted.since, bounds)
-    baseline = baseline_of(store, wanted.named, wanted.baseline, scan, bounds)
-    return Part(open_source(wanted.named, bounds=bounds), baseline=baseline, unchanged=unchanged)
+    unchanged = unchanged_of(wanted.target.root, wanted.since, bounds)
+    baseline = baseline_of(store, wanted.target, wanted.baseline, scan, bounds)
+    return Part(open_source(wanted.target.root, bounds=bounds), baseline=baseline, unchanged=unchanged)
 
 
 def _request(settings: Settings, source: Source, wanted: Wanted, executor: str) -> Request:
@@ -154,7 +155,7 @@ def _request(settings: Settings, source: Source, wanted: Wanted, executor: str) 
         agent=wanted.inquiry,
         budget=budget_of(settings, *wanted.inquiry.model_groups) if wanted.inquiry else None,
         remark=wanted.remark,
-        selection=desk.selection_of(settings, *wanted.globs, origin=source.origin),
+        selection=replace(desk.selection_of(settings, *wanted.globs, origin=source.origin), paths=wanted.target.paths),
         rules=wanted.rules,
         limits=desk.file_limits_of(settings),
         cache=settings.cache.max_mb > 0,

@@ -23,7 +23,14 @@ Names = list[str] | None
 class ScanOptions:
     """What is scanned, by which rules, where, and what is told of it."""
 
-    path: Annotated[str, typer.Option("--path", "-p", metavar="PATH", help="The directory or file to scan.")]
+    paths: Annotated[
+        Names,
+        typer.Argument(metavar="[PATH]...", help="Directories and files to scan, or a git URL [default: .]."),
+    ] = None
+    path: Annotated[Names, typer.Option("--path", "-p", metavar="PATH", help="The same as PATH; repeatable.")] = None
+    root: Annotated[
+        str | None, typer.Option("--root", metavar="DIR", help="Directory that paths in reports are relative to.")
+    ] = None
     output: Output = None
     form: Form = None
     fail_on: Annotated[
@@ -135,8 +142,6 @@ def settings_of(options: ScanOptions, flags: dict[str, object]) -> "Settings":
             "--detach is for runs on a cluster: a local run is carried out by this command; "
             "leave it out, or put the command in the background"
         )
-    if not options.path:
-        raise UsageError("-p is empty; give the directory or file to scan, . for this one")
     return settings
 
 

@@ -150,11 +150,13 @@ def _read(
     from jarvis_cli.deliver import delivery  # noqa: PLC0415  (the store takes a third of a second to import)
     from jarvis_cli.judge import heeded  # noqa: PLC0415
     from jarvis_cli.scan import Wanted  # noqa: PLC0415
+    from jarvis_workers.service.targets import target_of  # noqa: PLC0415
 
     asked = delivery(options.output, options.form, options.fail_on, (ctx.find_object(Frame) or Frame()).default_output)
-    tree = tree_of(options.path) if options.project_rules else None
+    target = target_of([*(options.paths or ()), *(options.path or ())], options.root)
+    tree = tree_of(target.root) if options.project_rules else None
     chosen = rules_for(settings, flags, options.exclude_rules, tree)
     globs = (tuple(options.include or ()), tuple(options.exclude or ()))
     heed = heeded(options.triage, nobody=options.no_triage, learned=settings.rules.learned)
-    wanted = Wanted(options.path, globs, chosen, options.profile, options.baseline, options.since, heed)
+    wanted = Wanted(target, globs, chosen, options.profile, options.baseline, options.since, heed)
     return settings, replace(wanted, language=language_of(options.lang)), asked

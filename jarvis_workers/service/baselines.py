@@ -8,10 +8,11 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain, shown
@@ -24,6 +25,9 @@ REPORT_BYTES = 200_000_000
 FINGERPRINT = re.compile(r"[0-9a-f]{16}")
 SARIF_FINGERPRINT = "jarvis/v1"
 REPORT_SUFFIXES = (".json", ".sarif")
+
+Move = Callable[[str], str | None]
+Place = tuple[object, object, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +44,15 @@ def is_report(named: str) -> bool:
     return is_there or named.lower().endswith(REPORT_SUFFIXES)
 
 
-def read_report(named: str) -> Baseline:
-    """Read a JSON or SARIF report of ours. Raises UsageError."""
+def read_report(named: str, prefix: bytes = b"") -> Baseline:
+    """Read a JSON or SARIF report of ours. Raises UsageError.
+
+    `prefix` is the path from the top of the repository to what is scanned now.  Where the report is of another
+    directory of the repository, its findings are known by the names that their files have from here.
+    """
     where = f"--baseline {plain(named)}"
     said = _parsed(_content(named, where), where)
-    prints = _of_json(said, where) if "issues" in said else _of_sarif(said, where)
+    prints = _of_json(said, where, shown(prefix)) if "issues" in said else _of_sarif(said, where, shown(prefix))
     if prints is None:
         raise UsageError(f"{where}: is not a JSON or SARIF report of jarvis")
     summary = said.get("summary")
@@ -84,12 +92,14 @@ def _parsed(content: bytes, where: str) -> dict[str, Any]:
     return said
 
 
-def _of_json(said: Mapping[str, Any], where: str) -> list[str] | None:
+def _of_json(said: Mapping[str, Any], where: str, prefix: str) -> list[str] | None:
     issues = said["issues"]
     _refuse_partial(said, where)
-    if not isinstance(issues, list):
+    if not isinstance(issues, list) or not all(isinstance(issue, dict) for issue in issues):
         return None
-    return _checked([issue.get("fingerprint") if isinstance(issue, dict) else None for issue in issues])
+    move = _mover(said.get("run"), prefix)
+    places = [(issue.get("file"), issue.get("pattern"), issue.get("evidence")) for issue in issues]
+    return _moved(_checked([issue.get("fingerprint") for issue in issues]), places, move)
 
 
 def _refuse_partial(said: Mapping[str, Any], where: str) -> None:
@@ -98,23 +108,74 @@ def _refuse_partial(said: Mapping[str, Any], where: str) -> None:
         raise UsageError(f"{where}: lists only what was new to its own baseline; give a report of a whole scan")
 
 
-def _of_sarif(said: Mapping[str, Any], where: str) -> list[str] | None:
+def _of_sarif(said: Mapping[str, Any], where: str, prefix: str) -> list[str] | None:
     """Results carry the fingerprint and, behind a colon, which of its kind they are."""
+    prints: list[str] = []
     runs = said.get("runs")
     if not isinstance(runs, list) or not runs or not all(isinstance(run, dict) for run in runs):
         return None
     for run in runs:
-        _refuse_partial(run["properties"] if isinstance(run.get("properties"), dict) else {}, where)
-    listed = [run.get("results") for run in runs]
-    if not all(isinstance(results, list) for results in listed):
+        properties = run["properties"] if isinstance(run.get("properties"), dict) else {}
+        _refuse_partial(properties, where)
+        more = _of_results(run.get("results"), _mover(properties.get("run"), prefix, from_top=True))
+        if more is None:
+            return None
+        prints += more
+    return prints
+
+
+def _of_results(results: object, move: Move | None) -> list[str] | None:
+    if not isinstance(results, list):
         return None
-    prints = []
-    for result in (result for results in listed for result in results):
+    prints, places = [], []
+    for result in results:
         if not isinstance(result, dict) or not isinstance(result.get("partialFingerprints"), dict):
             return None
         if not result.get("suppressions"):
             prints.append(str(result["partialFingerprints"].get(SARIF_FINGERPRINT)).partition(":")[0])
-    return _checked(prints)
+            places.append(_place_of(result))
+    return _moved(_checked(prints), places, move)
+
+
+def _place_of(result: Mapping[str, Any]) -> Place:
+    """Return file, rule and code of a SARIF result; its address begins at the top of the repository."""
+    try:
+        found = result["locations"][0]["physicalLocation"]
+        file = shown(unquote_to_bytes(found["artifactLocation"]["uri"]))
+        return file, result["ruleId"], found["region"]["snippet"]["text"]
+    except (KeyError, IndexError, TypeError):
+        return None, None, None
+
+
+def _mover(run: object, prefix: str, *, from_top: bool = False) -> Move | None:
+    """Return what gives a file of a report its name from here, None for one that is not below; None if all stay.
+
+    With `from_top` the report has paths from the top of the repository.
+    """
+    before = run.get("path_prefix") if isinstance(run, dict) else None
+    if not isinstance(before, str) or before == prefix:
+        return None
+
+    def move(file: str) -> str | None:
+        whole = f"{before}/{file}" if before and not from_top else file
+        if not prefix:
+            return whole
+        return whole.removeprefix(f"{prefix}/") if whole.startswith(f"{prefix}/") else None
+
+    return move
+
+
+def _moved(prints: list[str] | None, places: Sequence[Place], move: Move | None) -> list[str] | None:
+    """Return the fingerprints that the findings have from here, without those of files that are elsewhere."""
+    if prints is None or move is None:
+        return prints
+    moved = []
+    for known_by, (file, pattern, evidence) in zip(prints, places, strict=True):
+        if not isinstance(file, str) or not isinstance(pattern, str) or not isinstance(evidence, str):
+            moved.append(known_by)
+        elif (name := move(file)) is not None:
+            moved.append(fingerprint_of(name, pattern, evidence))
+    return moved
 
 
 def _checked(prints: Sequence[object]) -> list[str] | None:

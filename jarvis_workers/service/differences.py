@@ -63,4 +63,5 @@ def _looked(blobs: Blobs, run: Run) -> Looked:
         except SnapshotError:
             return ()
 
-    return Looked(run.state, run.options["min_confidence"], run.options.get("rules", {}).get("off", ()), scanned)
+    off = run.options.get("rules", {}).get("off", ())
+    return Looked(run.state, run.options["min_confidence"], off, scanned, frozenset(run.options.get("paths", ())))

@@ -47,6 +47,8 @@ def run_part(store: Store, run: Run) -> dict[str, Any]:
         "model": _model(run, taken) if "model_group" in run.options else None,
         **({"budget": budget} if budget else {}),
         "scanned_root": run.root,
+        **({"paths": run.options["paths"]} if "paths" in run.options else {}),
+        "path_prefix": run.options.get("path_prefix", ""),
         "snapshot": run.snapshot_id,
         "version": run.version,
         "rules": {name: run.options.get("rules", {}).get(name, empty) for name, empty in RULES_SAID.items()},

@@ -14,6 +14,7 @@ from jarvis_workers.service.baselines import Baseline
 from jarvis_workers.service.judging import Triage, learned_shifts
 from jarvis_workers.service.rulebook import Chosen
 from jarvis_workers.service.runs import LOCAL
+from jarvis_workers.service.targets import repository_prefix
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.pack import Snapshot, pack
 from jarvis_workers.snapshots.selection import Selection
@@ -28,6 +29,7 @@ from jarvis_workers.turns.budgets import Budget
 
 BATCHES_PER_PROCESS = 4
 SMALLEST_BATCH_BYTES = 1 << 20
+NAMES_MAX = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,7 @@ def submit(store: Store, blobs: Blobs, request: Request, on_progress: Callable[[
 
     snapshot = pack(request.path, request.selection, blobs, on_progress=on_progress, on_shard=intend)
     if not (snapshot.files or snapshot.not_checked or request.may_be_empty or _is_all_unchanged(request, snapshot)):
-        raise UsageError(_nothing(request.path, snapshot))
+        raise UsageError(_nothing(request, snapshot))
     if request.rules.content is not None:
         intend(request.rules.facts["blob"])
         blobs.put(request.rules.content)
@@ -167,6 +169,8 @@ def _options(request: Request, snapshot: Snapshot, learned: Mapping[str, float])
         "processes": request.processes,
         "limits": request.limits._asdict(),
         "cache": request.cache and not request.profile,
+        "path_prefix": shown(repository_prefix(request.path if request.path.is_dir() else request.path.parent)),
+        **({"paths": [shown(path) for path in request.selection.paths]} if not request.selection.is_whole else {}),
         **({"profile": True} if request.profile else {}),
         **({"lang": request.language} if request.language != "en" else {}),
         **(request.agent.options if request.agent else {}),
@@ -178,7 +182,8 @@ def _options(request: Request, snapshot: Snapshot, learned: Mapping[str, float])
 
 
 def _compared(request: Request, baseline: Baseline) -> dict[str, Any]:
-    return {**baseline.facts, **({"partial": True} if request.selection.unchanged else {})}
+    is_partial = request.selection.unchanged or not request.selection.is_whole
+    return {**baseline.facts, **({"partial": True} if is_partial else {})}
 
 
 def _is_all_unchanged(request: Request, snapshot: Snapshot) -> bool:
@@ -190,8 +195,11 @@ def _facts(snapshot: Snapshot) -> SnapshotFacts:
     return SnapshotFacts(snapshot.id, snapshot.files, snapshot.bytes, len(snapshot.not_checked))
 
 
-def _nothing(path: Path, snapshot: Snapshot) -> str:
+def _nothing(request: Request, snapshot: Snapshot) -> str:
+    names = request.selection.paths if not request.selection.is_whole else (os.fsencode(request.path),)
+    more = f" and {len(names) - NAMES_MAX:,} more" if len(names) > NAMES_MAX else ""
+    named = ", ".join(map(shown, names[:NAMES_MAX])) + more
     reasons = [f"{reason}: {count:,}" for reason, count in sorted(snapshot.left_out.items())]
     reasons += [f"{reason}: {shown(tree)}" for tree, reason in snapshot.excluded[:3]]
     why = "left out: " + "; ".join(reasons) if reasons else "no file has a suffix of the chosen languages"
-    return f"{shown(os.fsencode(path))}: no C, C++ or Rust files to scan ({why})"
+    return f"{named}: no C, C++ or Rust files to scan ({why})"

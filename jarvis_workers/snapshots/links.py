@@ -30,7 +30,7 @@ def judge_link(root: bytes, path: bytes, selection: Selection) -> LeftOut | NotC
         mode = os.lstat(target).st_mode
     except OSError as error:
         return _judge_dangling(path, error, is_source)
-    if target != root and not target.startswith(above):
+    if target != root and not (target.startswith(above) and selection.covers(target[len(above) :])):
         return NotChecked(path, LINK_OUT)
     hides = _hides(target[len(above) :], mode, selection) if is_source and not stat.S_ISDIR(mode) else None
     return NotChecked(path, hides) if hides else LeftOut(LINK_WITHIN_THE_TREE)

@@ -7,6 +7,7 @@ LINK_WITHIN_THE_TREE = "link within the tree"
 EXCLUDED_DIRECTORY = "excluded directory"
 EXCLUDED = "excluded by --exclude"
 NOT_INCLUDED = "not among --include"
+NOT_SOURCE = "named, but not a file of the chosen languages"
 
 LINK_OUT = "symbolic link that leaves the root; scan its target by itself"
 LINK_TO_NO_SOURCE = (

@@ -1,7 +1,8 @@
 """Which files of a tree are wanted."""
 
 import os
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +14,7 @@ OWN_DIRECTORY = b".jarvis"
 GIT_IGNORE = ".gitignore"
 # The lines of the later one win.
 IGNORE_FILES = (GIT_IGNORE, ".jarvisignore")
+SLASH = ord("/")
 EXCLUDED_DIRECTORIES = frozenset({b".git", b"build", b"out", b"target", b"third_party", b"vendor", OWN_DIRECTORY})
 
 
@@ -23,6 +25,9 @@ class Selection:
     Globs are relative to the root. With `include`, only what such a glob matches, or what lies in a directory that one
     matches, is wanted; what is `unchanged` is not. Of IGNORE_FILES those in `ignore_files` are read; .gitignore decides
     on files that git does not track alone.
+
+    `paths` are the files and directories that were named, relative to the root (b"" is the root itself; empty: only
+    the root).  Each is walked like a root of its own: no ignore file above it and no excluded directory keeps it out.
     """
 
     suffixes: frozenset[bytes] | None
@@ -32,6 +37,7 @@ class Selection:
     ignore_files: tuple[str, ...] = IGNORE_FILES
     max_file_bytes: int = 64_000_000
     unchanged: Unchanged | None = None
+    paths: tuple[bytes, ...] = ()
 
     def is_source(self, name: bytes) -> bool:
         if self.suffixes is None:
@@ -49,6 +55,29 @@ class Selection:
         found = self._including.match(path)
         return found is not None and not found.negated
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the root itself was named, not only parts of it."""
+        return not self.paths or b"" in self.paths
+
+    def covers(self, path: bytes) -> bool:
+        """Tell whether a path was named, or lies in a directory that was."""
+        return self.is_whole or path in self.named or any(above in self.named for above in _above(path))
+
+    @cached_property
+    def named(self) -> frozenset[bytes]:
+        return frozenset(self.paths)
+
+    @cached_property
+    def steps(self) -> Mapping[bytes, Collection[bytes]]:
+        """The entries that lead to named paths, by the directory that they are in (b"" is the root)."""
+        found: defaultdict[bytes, set[bytes]] = defaultdict(set)
+        for path in filter(None, self.paths):
+            for one in (*_above(path), path):
+                directory, _, name = one.rpartition(b"/")
+                found[directory].add(name)
+        return found
+
     @cached_property
     def _excluding(self) -> Globs:
         return Globs(_lines(self.exclude, EXCLUDED))
@@ -56,6 +85,11 @@ class Selection:
     @cached_property
     def _including(self) -> Globs:
         return Globs(_lines(self.include, NOT_INCLUDED))
+
+
+def _above(path: bytes) -> Iterator[bytes]:
+    """Yield the directories above a path, the highest first; the root is none of them."""
+    return (path[:place] for place, letter in enumerate(path) if letter == SLASH)
 
 
 def _lines(globs: Sequence[str], reason: str) -> list[Line]:

@@ -5,9 +5,10 @@ meanwhile can lead the walk out of the root.  Only the OPEN_DIRECTORIES deepest 
 opened again through `..`, and must be the same as before.
 """
 
+import errno
 import os
 import stat
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +24,7 @@ from jarvis_workers.snapshots.reasons import (
     LINK_LOOP,
     MOVED,
     NOT_INCLUDED,
+    NOT_SOURCE,
     TOO_DEEP,
     ignored_by_file,
     not_regular,
@@ -43,7 +45,9 @@ _CLOSED = -1
 def walk(root: Path, selection: Selection, environ: Mapping[str, str] = os.environ) -> Generator[Outcome, None, None]:
     """Yield what becomes of each file and directory below `root`, or of that one file.
 
-    `environ` is for git, which is asked what it tracks where a .gitignore leaves something out.
+    `environ` is for git, which is asked what it tracks where a .gitignore leaves something out.  Of a selection with
+    `paths` only those are walked; one that is not there is passed over.
+
     Raise UsageError when there is no such tree, SnapshotError when it cannot be opened.
     """
     try:
@@ -75,13 +79,15 @@ def _walk_file(root: Path, name: bytes, directory: int, selection: Selection) ->
 class _Level:
     """An open directory; the names are sorted, and a directory's ends with a slash.
 
-    `ignored` says why, of a directory that is entered for its tracked files alone.
+    `ignored` says why, of a directory that is entered for its tracked files alone.  One that is not `within` what was
+    named only leads there: nothing else of it is looked at.
     """
 
     name: bytes
     descriptor: int
     identity: tuple[int, int]
     included: bool
+    within: bool
     rules: Rules | None
     ignored: str | None = None
     repository: "_Repository | None" = None
@@ -98,6 +104,14 @@ class _Repository(NamedTuple):
 
     def tracks(self, path: bytes) -> bool:
         return self.tracked.holds(path[self.length :])
+
+
+class _Entry(NamedTuple):
+    """How a directory is entered; see _Level."""
+
+    included: bool
+    within: bool
+    ignored: str | None = None
 
 
 @dataclass(slots=True)
@@ -121,7 +135,8 @@ class _Walk:
 
     def run(self, descriptor: int) -> Iterator[Outcome]:
         try:
-            yield from self._enter(b"", descriptor, not self._selection.include)
+            whole = self._selection.is_whole
+            yield from self._enter(b"", descriptor, _Entry(not self._selection.include, whole))
             while self._levels:
                 level = self._levels[-1]
                 name = next(level.names, None)
@@ -145,7 +160,9 @@ class _Walk:
         reason = self._directory_refused(level, name[:-1], path)
         if reason:
             yield Excluded(path[:-1], reason)
-        elif len(path) > LONGEST_PATH:
+        if reason and (reason == EXCLUDED or path[:-1] not in self._selection.steps):
+            return
+        if len(path) > LONGEST_PATH:
             yield NotChecked(path[:-1], TOO_DEEP)
         else:
             try:
@@ -154,23 +171,29 @@ class _Walk:
                 yield NotChecked(path[:-1], reason_of(error))
             else:
                 included = level.included or self._selection.includes(path)
+                within = not reason and (level.within or path[:-1] in self._selection.named)
                 ignored = level.ignored or (ignored_by(level.rules, path) if level.repository else None)
-                yield from self._enter(name, descriptor, included, ignored)
+                yield from self._enter(name, descriptor, _Entry(included, within, ignored))
 
-    def _enter(self, name: bytes, descriptor: int, included: bool, ignored: str | None = None) -> Iterator[Outcome]:
+    def _enter(self, name: bytes, descriptor: int, entry: "_Entry") -> Iterator[Outcome]:
         above = self._levels[-1] if self._levels else None
         rules, repository = (above.rules, above.repository) if above else (None, None)
+        ignored = entry.ignored
+        if (self._path + name)[:-1] in self._selection.named:
+            rules, ignored = None, None
         facts = os.fstat(descriptor)
-        level = _Level(name, descriptor, (facts.st_dev, facts.st_ino), included, rules, ignored, repository)
+        identity = (facts.st_dev, facts.st_ino)
+        level = _Level(name, descriptor, identity, entry.included, entry.within, rules, ignored, repository)
         self._levels.append(level)
         self._path += name
         if len(self._levels) > OPEN_DIRECTORIES:
             _close(self._levels[-1 - OPEN_DIRECTORIES])
         try:
-            listing = _list(descriptor, self._selection)
+            listing = _list(descriptor, self._selection) if entry.within else _led_through(descriptor)
         except OSError as error:
             yield NotChecked(self._path[:-1] or b".", reason_of(error))
             return
+        _add_named(listing, descriptor, self._selection.steps.get(self._path[:-1], ()))
         if self._heeds_git and self._is_repository(listing):
             self._enter_repository(level)
         if listing.ignore_files:
@@ -218,6 +241,8 @@ class _Walk:
             return self._judge_link(name, path)
         if name in level.special:
             return NotChecked(path, level.special[name])
+        if not self._selection.is_source(name):
+            return LeftOut(NOT_SOURCE)
         return Found(path, level.descriptor, name)
 
     def _judge_link(self, name: bytes, path: bytes) -> Outcome | None:
@@ -226,18 +251,21 @@ class _Walk:
         return judge_link(self._root, path, self._selection)
 
     def _directory_refused(self, level: _Level, name: bytes, path: bytes) -> str | None:
-        if name in self._selection.exclude_dirs:
+        """What was named, or only leads there, is refused by --exclude alone."""
+        is_forced = path[:-1] in self._selection.named or not level.within
+        if name in self._selection.exclude_dirs and not is_forced:
             return EXCLUDED_DIRECTORY
         if self._selection.excludes(path):
             return EXCLUDED
-        return self._ignored(level, path)
+        return None if is_forced else self._ignored(level, path)
 
     def _file_refused(self, level: _Level, path: bytes) -> str | None:
         if self._selection.excludes(path):
             return EXCLUDED
         if not level.included and not self._selection.includes(path):
             return NOT_INCLUDED
-        return self._ignored(level, path) if level.rules else None
+        is_forced = path in self._selection.named
+        return self._ignored(level, path) if level.rules and not is_forced else None
 
     def _ignored(self, level: _Level, path: bytes) -> str | None:
         reason = level.ignored or ignored_by(level.rules, path)
@@ -269,6 +297,35 @@ def _add(listing: _Listing, entry: os.DirEntry[str], selection: Selection) -> No
         listing.names.append(name)
     elif entry.name in selection.ignore_files:
         listing.ignore_files.add(entry.name)
+
+
+def _led_through(descriptor: int) -> _Listing:
+    """Return the listing of a directory that only leads to what was named."""
+    try:
+        os.stat(".git", dir_fd=descriptor, follow_symlinks=False)
+    except OSError:
+        return _Listing()
+    return _Listing(is_repository=True)
+
+
+def _add_named(listing: _Listing, descriptor: int, names: Collection[bytes]) -> None:
+    """Add what was named here or leads to it, if it is there, in its place among the others."""
+    missing = set(names).difference(listing.names, (name.removesuffix(b"/") for name in listing.names)) if names else ()
+    for name in missing:
+        try:
+            mode = os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode
+        except OSError as error:
+            if error.errno != errno.ENOENT:
+                listing.special[name] = reason_of(error)
+                listing.names.append(name)
+            continue
+        listing.names.append(name + b"/" if stat.S_ISDIR(mode) else name)
+        if stat.S_ISLNK(mode):
+            listing.links.add(name)
+        elif not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
+            listing.special[name] = not_regular(mode)
+    if missing:
+        listing.names.sort()
 
 
 def _describe(entry: os.DirEntry[str]) -> str:

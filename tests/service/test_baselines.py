@@ -41,6 +41,27 @@ def test_a_report_of_ours_says_how_often_each_finding_was_known(tmp_path: Path, 
     assert baseline.facts == {"what": str(tmp_path / f"r.{form}")}
 
 
+@pytest.mark.parametrize("form", ["json", "sarif"])
+@pytest.mark.parametrize(
+    ("before", "now", "file"),
+    [
+        ("src", b"src", "a.c"),
+        ("src", b"", "src/a.c"),
+        ("", b"sub", None),
+        ("lib/x", b"lib", "x/a.c"),
+        (None, b"src", "a.c"),
+    ],
+)
+def test_a_report_of_another_directory_of_the_repository_is_known_by_the_paths_from_here(
+    tmp_path: Path, form: str, before: str | None, now: bytes, file: str | None
+) -> None:
+    run = {"state": "done", "scanned_root": f"/r/{before}"} | ({} if before is None else {"path_prefix": before})
+
+    known = read_report(written(tmp_path / f"r.{form}", form, run), now).known
+
+    assert known == ({COPY.model_copy(update={"file": file}).fingerprint: 2} if file else {})
+
+
 def test_a_report_that_does_not_list_all_says_so(tmp_path: Path) -> None:
     baseline = read_report(written(tmp_path / "r.json", "json", {}, most=1))
 

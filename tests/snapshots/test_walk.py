@@ -256,3 +256,48 @@ def test_a_walk_that_is_given_up_closes_what_it_opened(tmp_path: Path, grow, cho
     outcomes.close()
 
     assert open_files() == before
+
+
+def test_only_named_paths_are_walked_in_the_order_of_all_paths(tmp_path: Path, grow, chosen: Selection) -> None:
+    grow(tmp_path, dict.fromkeys(["a/b.c", "a/x/c.c", "a.c", "lib/d.c", "lib/e.c", "other/f.c", "lib.c"], "x"))
+
+    named = replace(chosen, paths=(b"a", b"a.c", b"lib/d.c", b"gone.c"))
+
+    assert found(tmp_path, named) == [b"a.c", b"a/b.c", b"a/x/c.c", b"lib/d.c"]
+    assert left_out(tmp_path, named) == []
+
+
+def test_a_named_path_is_walked_whatever_leaves_it_out_but_for_an_exclude(
+    tmp_path: Path, grow, chosen: Selection
+) -> None:
+    grow(
+        tmp_path, dict.fromkeys(["vendor/a.c", "vendor/build/b.c", "vendor/c.c", "gen.c", "ignored/d.c", "top.c"], "x")
+    )
+    grow(tmp_path, {".gitignore": "gen.c\nignored\nc.c\n", "vendor/.gitignore": "c.c\n"})
+
+    named = replace(chosen, paths=(b"ignored/d.c", b"gen.c", b"vendor"))
+    assert found(tmp_path, named) == [b"gen.c", b"ignored/d.c", b"vendor/a.c"]
+    assert found(tmp_path, replace(named, exclude=("vendor/", "gen.c"))) == [b"ignored/d.c"]
+
+    both = replace(chosen, paths=(b"", b"vendor/build/b.c", b"gen.c"))
+    assert found(tmp_path, both) == [b"gen.c", b"top.c", b"vendor/build/b.c"]
+    assert Excluded(b"vendor", reasons.EXCLUDED_DIRECTORY) in list(walk(tmp_path, both))
+
+
+def test_a_named_file_of_another_kind_is_counted(tmp_path: Path, grow, chosen: Selection) -> None:
+    grow(tmp_path, dict.fromkeys(["a.c", "README.md"], "x"))
+
+    named = replace(chosen, paths=(b"README.md", b"a.c"))
+
+    assert found(tmp_path, named) == [b"a.c"]
+    assert left_out(tmp_path, named) == [LeftOut(reasons.NOT_SOURCE)]
+
+
+def test_a_link_from_a_named_directory_to_source_that_is_not_named_is_refused(
+    tmp_path: Path, grow, chosen: Selection
+) -> None:
+    grow(tmp_path, dict.fromkeys(["lib/a.c", "src/b.c"], "x"))
+    (tmp_path / "src" / "c.c").symlink_to("../lib/a.c")
+
+    assert refused(tmp_path, replace(chosen, paths=(b"src",))) == {b"src/c.c": reasons.LINK_OUT}
+    assert refused(tmp_path, replace(chosen, paths=(b"lib", b"src"))) == {}

@@ -14,6 +14,7 @@ from urllib.parse import quote
 from jarvis_workers.paths import from_shown
 from jarvis_workers.sec.report.aside import SET_ASIDE
 from jarvis_workers.sec.report.json import dense
+from jarvis_workers.sec.report.rebase import below
 from jarvis_workers.sec.report.sarif_results import (
     GZIPPED_MAX,
     RESULTS_MAX,
@@ -48,7 +49,9 @@ REPOSITORY = re.compile(r"(?P<address>\w[\w+.-]*://.+|[\w.-]+@[\w.-]+:.+)@(?P<co
 def render_sarif(
     body: Mapping[str, Any], run: Mapping[str, Any], *, most: int = RESULTS_MAX, gzipped_max: int = GZIPPED_MAX
 ) -> Iterator[str]:
-    """Yield a SARIF log of one run, at most `most` results in it."""
+    """Yield a SARIF log of one run, at most `most` results in it; addresses begin at the top of the repository."""
+    prefix = run.get("path_prefix", "")
+    body = below(prefix, body)
     found = number(body)
     told = told_by(issue for issue, _ in found)
     rules = {one.pattern: index for index, one in enumerate(told)}
@@ -145,8 +148,12 @@ def _origin(body: Mapping[str, Any], run: Mapping[str, Any]) -> Part:
             "mappedTo": {"uriBaseId": SOURCE_ROOT},
         }
         return {"versionControlProvenance": [provenance], "originalUriBaseIds": {SOURCE_ROOT: described}}
-    path = _directory(body, from_shown(root))
-    return {"originalUriBaseIds": {SOURCE_ROOT: {"uri": f"file://{quote(path)}/"}}}
+    path, prefix = _directory(body, from_shown(root)), from_shown(run.get("path_prefix", ""))
+    if prefix and not path.endswith(b"/" + prefix):  # reached through a link: where its repository is cannot be said
+        return {"originalUriBaseIds": {SOURCE_ROOT: {"description": {"text": "The root of the repository."}}}}
+    return {
+        "originalUriBaseIds": {SOURCE_ROOT: {"uri": f"file://{quote(path[: len(path) - len(prefix)].rstrip(b'/'))}/"}}
+    }
 
 
 def _directory(body: Mapping[str, Any], root: bytes) -> bytes:
@@ -154,7 +161,7 @@ def _directory(body: Mapping[str, Any], root: bytes) -> bytes:
     above, _, name = root.rstrip(b"/").rpartition(b"/")
     found = (*body["issues"], *body.get("suppressed", ()), *body.get("dismissed", ()))
     named = {entry["file"] for entry in (*found, *body["summary"]["not_checked"])}
-    return above if {from_shown(file) for file in named} == {name} else root.rstrip(b"/")
+    return above if {from_shown(file).rpartition(b"/")[2] for file in named} == {name} else root.rstrip(b"/")
 
 
 def _address(address: str) -> str:

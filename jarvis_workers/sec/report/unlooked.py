@@ -4,7 +4,7 @@ A finding that a later run does not have is fixed only where none of this holds.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +18,19 @@ DISMISSED = "may be dismissed: not all that are dismissed are listed"
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What a run was to look at; `scanned` returns which of some files are in its snapshot."""
+    """What a run was to look at; `scanned` returns which of some files are in its snapshot.
+
+    `paths` are the files and directories that were named; empty: the whole tree.
+    """
 
     state: str
     min_confidence: float
     off: Collection[str]
     scanned: Callable[[Collection[str]], Collection[str]]
+    paths: Collection[str] = ()
+
+    def covers(self, file: str) -> bool:
+        return not self.paths or file in self.paths or any(above in self.paths for above in _above(file))
 
 
 def unlooked(before: Body, after: Body, looked: Looked) -> Callable[[Body], str | None]:
@@ -40,6 +47,8 @@ def unlooked(before: Body, after: Body, looked: Looked) -> Callable[[Body], str 
             return f"the run is {looked.state}"
         if issue["pattern"] in looked.off:
             return "its rule is off"
+        if not looked.covers(issue["file"]):
+            return "its file was not among those to scan"
         if issue["confidence"] < looked.min_confidence:
             return "below the least confidence asked for"
         if issue["score"] <= least:
@@ -51,8 +60,11 @@ def unlooked(before: Body, after: Body, looked: Looked) -> Callable[[Body], str 
 
 def _within(file: str, excluded: Mapping[str, str]) -> str | None:
     """Return why a directory above the file was not entered."""
-    above = (file[:place] for place, letter in enumerate(file) if letter == "/")
-    return next((excluded[tree] for tree in above if tree in excluded), None)
+    return next((excluded[tree] for tree in _above(file) if tree in excluded), None)
+
+
+def _above(file: str) -> Iterator[str]:
+    return (file[:place] for place, letter in enumerate(file) if letter == "/")
 
 
 def _left_out(before: Body, after: Body, looked: Looked) -> Callable[[str], str | None]:

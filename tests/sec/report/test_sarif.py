@@ -115,6 +115,18 @@ def test_a_result_says_everything_about_its_finding():
     }
 
 
+def test_addresses_begin_at_the_top_of_the_repository():
+    gaps = [("b.c", "too large")]
+    body, run = body_of(COPY, not_checked=gaps), RUN | {"scanned_root": "/home/p/src", "path_prefix": "src"}
+
+    told = sarif(body, run)
+
+    assert [place["artifactLocation"]["uri"] for place in places(told)] == ["src/src/list.c"]
+    assert notes(told)[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "src/b.c"
+    assert told["originalUriBaseIds"] == {"%SRCROOT%": {"uri": "file:///home/p/"}}
+    assert prints(told) == prints(sarif(body))
+
+
 def test_severity_is_the_level():
     run = sarif(body_of(copy(confidence=0.9), copy(confidence=0.7), copy(confidence=0.5)))
 

@@ -1,0 +1,133 @@
+"""Say how a run ended: its exit code, the reason for it, and a summary in one line."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jarvis_cli import exits
+from jarvis_workers.paths import plain, shown
+from jarvis_workers.sec.finding import is_at_least
+from jarvis_workers.sec.report.body import AT_RISK
+from jarvis_workers.service.budgets import more_for
+from jarvis_workers.store.runs import Run
+
+__all__ = ["brief", "counted", "exit_code", "exit_reason", "is_well", "shown_prefix", "summary"]
+
+STATUS_WORDS = {"review": "to review"}
+
+
+def exit_code(run: Run, body: dict[str, Any], fail_on: str | None) -> int:
+    """Return the exit code of a run that is over, or paused."""
+    if run.state in {"cancelled", "failed"}:
+        return exits.FAILED
+    counted = body["summary"].get("at_risk", body["summary"]["by_severity"])
+    findings = fail_on is not None and any(is_at_least(severity, fail_on) for severity in counted)
+    return exits.of_run(findings=findings, incomplete=not is_well(run, body))
+
+
+def exit_reason(run: Run, body: Mapping[str, Any], fail_on: str | None, code: int) -> str:
+    """Say why a command ends with a code other than 0."""
+    found = body["summary"]
+    if code == exits.FINDINGS and fail_on:
+        counts = found.get("at_risk", found["by_severity"])
+        number = sum(count for severity, count in counts.items() if is_at_least(severity, fail_on))
+        risky = (issue for issue in body["issues"] if issue["status"] in ("heuristic", *AT_RISK))
+        first = next((issue for issue in risky if is_at_least(issue["severity"], fail_on)), None)
+        place = f"; first: {_shown(run, first)}:{first['line']} {first['pattern']}" if first else ""
+        return f"{counted(number, 'finding')} at or above {fail_on} (--fail-on {fail_on}){place}"
+    if run.state in ("failed", "cancelled", "paused"):
+        return f"the run is {run.state}" + (f" ({run.reason})" if run.reason else "")
+    if _missed(found):
+        return "the known bug was not confirmed"
+    return _gaps(run, found["not_checked"])
+
+
+def _gaps(run: Run, gaps: Sequence[Mapping[str, str]]) -> str:
+    if not gaps:
+        return f"the run is {run.state}"
+    return f"{counted(len(gaps), 'file')} not checked; first: {_shown(run, gaps[0])} ({gaps[0]['reason']})"
+
+
+def _shown(run: Run, place: Mapping[str, Any]) -> str:
+    prefix = shown_prefix(run)
+    return plain(f"{prefix}/{place['file']}" if prefix else place["file"])
+
+
+def is_well(run: Run, body: Mapping[str, Any]) -> bool:
+    """Whether all was done, and can be trusted: not where a known bug was missed."""
+    return run.state == "done" and not _missed(body["summary"])
+
+
+def summary(run: Run, body: dict[str, Any], output: Path | None) -> str:
+    """Say in a line how it ended."""
+    found = body["summary"]
+    missing = len(found["not_checked"])
+    why = f" ({run.reason})" if run.state in {"paused", "failed"} else ""
+    baseline = found.get("baseline")
+    findings = (
+        _by_verdict(found)
+        if "by_status" in found
+        else counted(found["total"], "new finding" if baseline else "finding")
+    )
+    said = f"run {run.id} {run.state}{why}: {findings} in {counted(found['scanned_files'], 'file')}"
+    said += f"; known: {baseline['known']:,}" if baseline else ""
+    said += f"; suppressed: {found['suppressed']:,}" if found.get("suppressed") else ""
+    said += f"; judged false: {found['judged_false']:,}" if found.get("judged_false") else ""
+    if canary := _missed(found):
+        said += f"; THE KNOWN BUG WAS MISSED ({canary['status']}): do not trust these verdicts"
+    if missing:
+        said += f"; NOT CHECKED: {missing:,} (named in the report)"
+    if run.state == "paused":
+        said += f"; go on with: jarvis runs resume {run.id}{more_for(run)}"
+    return said + (f"; report: {output}" if output else "")
+
+
+def brief(run: Run, body: dict[str, Any]) -> str:
+    """Say in a line what a text report does not: which run it was, what time it took, and how to see more."""
+    seconds = f" in {run.ended_at - run.created_at:,.1f} s" if run.ended_at else ""
+    why = f" ({run.reason})" if run.state in {"paused", "failed"} else ""
+    said = f"run {run.id} {run.state}{why}{seconds}"
+    if run.state == "paused":
+        return f"{said}; go on with: jarvis runs resume {run.id}{more_for(run)}"
+    if body["issues"] and sys.stderr and sys.stderr.isatty():
+        said += (
+            f"; more: jarvis runs report {run.id} -o report.html, jarvis sec explain RULE, jarvis sec triage {run.id}"
+        )
+    return said
+
+
+def _missed(found: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return what became of a known bug that was not confirmed."""
+    canary: Mapping[str, Any] | None = found.get("canary")
+    return canary if canary and canary["status"] != "confirmed" else None
+
+
+def _by_verdict(found: Mapping[str, Any]) -> str:
+    """Say what agents have made of the candidates."""
+    numbers = {"confirmed": 0, "review": 0, **found["by_status"], "dismissed": found["dismissed"]}
+    if undecided := numbers.pop("undecided", 0):
+        numbers["UNDECIDED"] = undecided
+    said = ", ".join(f"{number:,} {STATUS_WORDS.get(status, status)}" for status, number in numbers.items())
+    return f"of {counted(found['total'] + found['dismissed'], 'candidate')} {said},"
+
+
+def counted(number: int, noun: str) -> str:
+    """Say how many there are."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def shown_prefix(run: Run) -> str:
+    """Return the path to the root as a user here would type it, "" for the current directory or a repository."""
+    root, here = Path(os.fsdecode(run.root_raw)), Path.cwd()
+    if not root.is_absolute():
+        return ""
+    if root == here:
+        return ""
+    root = root if not root.is_file() else root.parent
+    if root.is_relative_to(here):
+        return shown(os.fsencode(root.relative_to(here))) if root != here else ""
+    if here.is_relative_to(root):
+        return shown(os.path.relpath(os.fsencode(root), os.fsencode(here)))
+    return shown(os.fsencode(root)).rstrip("/")

@@ -1,0 +1,223 @@
+"""Write a report as compact text: one line a finding, as compilers and linters do, and a summary last.
+
+    src/list.c:40: high: Unbounded string copy [unsafe_api]
+        strcpy(name, entry->name);
+
+A line is a sequence of spans with a role each, so that a terminal can colour them; without colour the text is the
+same.  Whatever came from the scanned tree is printable and stays on its line.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nsmallest
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from jarvis_workers.paths import plain
+from jarvis_workers.sec.finding import is_at_least
+from jarvis_workers.sec.report.aside import nothing_changed, nothing_found
+from jarvis_workers.sec.report.rebase import below
+from jarvis_workers.sec.report.told import told_by
+from jarvis_workers.sec.report.verdicts import WORDS, counts, has_verdicts, rank, warnings
+from jarvis_workers.sec.report.words import Words, words_of
+
+__all__ = ["Line", "Span", "TextOptions", "render_text", "text_lines", "titled"]
+
+Body = Mapping[str, Any]
+Issue = Mapping[str, Any]
+
+MESSAGE_MAX = 160
+RULES_MAX = 8
+INDENT = "    "
+
+
+class Span(NamedTuple):
+    """A part of a line; `role` is "path", a severity, "rule", "code", "alarm", "strong" or "" for plain text."""
+
+    text: str
+    role: str = ""
+
+
+Line = tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TextOptions:
+    """How much of a report is written.
+
+    `prefix` stands before the names of files.  `least` is a severity: findings below it are not listed.  With `concise`
+    there is neither code nor summary.  At most `most` findings are listed, those of highest score, and at most `names`
+    files of each kind; None: all.  Lines of code are cut at `width` columns.
+    """
+
+    prefix: str = ""
+    least: str | None = None
+    concise: bool = False
+    most: int | None = None
+    names: int | None = None
+    width: int | None = None
+
+
+WHOLE = TextOptions()
+
+
+def render_text(body: Body, run: Body, options: TextOptions = WHOLE) -> Iterator[str]:
+    """Yield the lines of a report without colour."""
+    for line in text_lines(body, run, options):
+        yield "".join(span.text for span in line) + "\n"
+
+
+def text_lines(body: Body, run: Body, options: TextOptions = WHOLE) -> Iterator[Line]:
+    """Yield the lines of a report."""
+    say, body = words_of(run), titled(below(options.prefix, body))
+    chosen, hidden = _chosen(body["issues"], options)
+    for number, (_, issues) in enumerate(groupby(chosen, key=lambda issue: issue["file"])):
+        if number and not options.concise:
+            yield ()
+        for issue in issues:
+            yield _finding(issue, say)
+            if not options.concise:
+                yield _code(issue, options)
+    if not options.concise:
+        if chosen:
+            yield ()
+        yield from _summary(body, hidden, options, say)
+
+
+def titled(body: Body) -> Body:
+    """Give each finding the title of its rule, unless it has one."""
+    if all("title" in issue for issue in body["issues"]):
+        return body
+    titles = {one.pattern: one.title for one in told_by(body["issues"])}
+    return {**body, "issues": [{"title": titles[issue["pattern"]], **issue} for issue in body["issues"]]}
+
+
+def _chosen(issues: Sequence[Issue], options: TextOptions) -> tuple[list[Issue], int]:
+    """Return the findings to list, in their order, and how many there are besides them."""
+    listed = [issue for issue in issues if options.least is None or is_at_least(issue["severity"], options.least)]
+    if options.most is None or len(listed) <= options.most:
+        return listed, 0
+    worst = nsmallest(options.most, range(len(listed)), key=lambda place: _weight(listed[place], place))
+    return [listed[place] for place in sorted(worst)], len(listed) - options.most
+
+
+def _weight(issue: Issue, place: int) -> tuple[int, float, int]:
+    return rank(issue), -issue["score"], place
+
+
+def _finding(issue: Issue, say: Words) -> Line:
+    column = f":{issue['column']}" if issue.get("column") else ""
+    return (
+        Span(f"{plain(issue['file'])}:{issue['line']}{column}:", "path"),
+        Span(" "),
+        Span(f"{say(issue['severity'])}:", issue["severity"]),
+        Span(f" {_message(issue, say)} "),
+        Span(f"[{plain(issue['pattern'])}]", "rule"),
+    )
+
+
+def _message(issue: Issue, say: Words) -> str:
+    """Return the title of the rule or, where a model was asked, the verdict and its reason."""
+    title, status = plain(issue["title"]), str(issue["status"])
+    if status == "heuristic":
+        return title
+    why: str = issue.get("consequences" if status == "confirmed" else "reason") or ""
+    reason = f" ({_short(why)})" if why else ""
+    return f"{say(WORDS.get(status, status))}: {title}{reason}"
+
+
+def _short(text: str) -> str:
+    whole = plain(" ".join(text.split()))
+    return whole if len(whole) <= MESSAGE_MAX else f"{whole[:MESSAGE_MAX]}…"
+
+
+def _code(issue: Issue, options: TextOptions) -> Line:
+    code = plain(" ".join(issue["evidence"].split()))
+    room = None if options.width is None else max(20, options.width - len(INDENT))
+    return (Span(INDENT + (code if room is None or len(code) <= room else f"{code[: room - 1]}…"), "code"),)
+
+
+def _summary(body: Body, hidden: int, options: TextOptions, say: Words) -> Iterator[Line]:
+    summary = body["summary"]
+    if hidden:
+        shown = f"{options.most:,}"
+        text = say("Listed: the {shown} with the highest score; {hidden} more.", shown=shown, hidden=f"{hidden:,}")
+        yield (Span(text),)
+    yield from _by_rule(body["issues"], summary, say)
+    yield from _set_aside(summary, options, say)
+    yield from _alarms(summary, options, say)
+    yield _total(summary, say)
+
+
+def _by_rule(issues: Sequence[Issue], summary: Body, say: Words) -> Iterator[Line]:
+    fired = Counter(issue["pattern"] for issue in issues).most_common()
+    if len(issues) <= RULES_MAX or len(fired) < 2:
+        return
+    told = [f"{plain(pattern)} {number:,}" for pattern, number in fired[:RULES_MAX]]
+    more = [say("{number} more", number=f"{len(fired) - RULES_MAX:,}")] if len(fired) > RULES_MAX else []
+    label = say("Rules of the listed findings:") if summary.get("not_listed") else say("Rules:")
+    yield (Span(f"{label} {', '.join([*told, *more])}"),)
+
+
+def _set_aside(summary: Body, options: TextOptions, say: Words) -> Iterator[Line]:
+    """Say what is no finding of this report, and why."""
+    numbers = {
+        "below --min-confidence": summary["below_min_confidence"],
+        "suppressed by comments": summary.get("suppressed", 0),
+        "marked false in triage": summary.get("judged_false", 0),
+        "dismissed by the model": summary.get("dismissed", 0),
+        "not listed (report limit)": summary.get("not_listed", 0),
+    }
+    told = [f"{number:,} {say(what)}" for what, number in numbers.items() if number]
+    if told:
+        yield (Span(f"{say('Not among these:')} {', '.join(told)}"),)
+    if baseline := summary.get("baseline"):
+        gone = say(", {number} are gone", number=f"{baseline['gone']:,}") if "gone" in baseline else ""
+        what, known = plain(baseline["what"]), f"{baseline['known']:,}"
+        yield (Span(say("Known to the baseline {baseline}: {known}", baseline=what, known=known) + gone),)
+    if unused := len(summary.get("unused_suppressions", ())):
+        yield (Span(say("Unused suppressions: {number}", number=f"{unused:,}")),)
+    left = [f"{say.count(number, 'file')} {plain(why)}" for why, number in summary["left_out"].items()]
+    left += _names([f"{tree['path']}/ ({tree['reason']})" for tree in summary["excluded"]], options, say)
+    if left:
+        yield (Span(f"{say('Left out:')} {', '.join(left)}"),)
+
+
+def _names(names: Sequence[str], options: TextOptions, say: Words) -> list[str]:
+    cut = [*map(plain, names[: options.names])]
+    hidden = len(names) - len(cut)
+    return cut + ([say("{number} more", number=f"{hidden:,}")] if hidden else [])
+
+
+def _alarms(summary: Body, options: TextOptions, say: Words) -> Iterator[Line]:
+    """Say loudly what was not checked, and what has no verdict."""
+    yield from ((Span(f"{what} {plain(means)}", "alarm"),) for what, means in warnings(summary, say))
+    if gaps := summary["not_checked"]:
+        yield (Span(say("NOT CHECKED: {files}, or not in full", files=say.count(len(gaps), "file")), "alarm"),)
+        for name in _names([f"{gap['file']}: {gap['reason']}" for gap in gaps], options, say):
+            yield (Span(f"{INDENT}{name}"),)
+
+
+def _total(summary: Body, say: Words) -> Line:
+    files = say.count(summary["scanned_files"], "file")
+    if summary["total"]:
+        severe = ", ".join(f"{number:,} {say(severity)}" for severity, number in summary["by_severity"].items())
+        judged = ", ".join(f"{number:,} {say(WORDS[one])}" for one, number in counts(summary).items())
+        verdicts = f" ({judged})" if has_verdicts(summary) else ""
+        found = say.count(summary["total"], "new finding" if "baseline" in summary else "finding")
+        return (
+            Span(
+                say("{findings} in {files}: {severe}", findings=found, files=files, severe=severe) + verdicts, "strong"
+            ),
+        )
+    if summary["not_checked"]:
+        return (Span(say("INCOMPLETE: no findings in the {files} that were checked", files=files), "alarm"),)
+    if summary["scanned_files"]:
+        word, extent = map(say, nothing_found(summary))
+        return (Span(say("{word} {extent} in {files}.", word=word, extent=extent, files=files), "strong"),)
+    if revision := nothing_changed(summary):
+        return (
+            Span(say("Nothing to check: no file has changed since {revision}.", revision=plain(revision)), "strong"),
+        )
+    return (Span(say("NOTHING WAS CHECKED: no source file was found."), "alarm"),)
