@@ -10,7 +10,8 @@ from jarvis_workers.store.schema import VERSION_TABLE
 from jarvis_workers.store.tables import TABLES
 
 ROLE = re.compile(r"[a-z_][a-z0-9_]{0,62}")
-ROWS = "SELECT, INSERT, UPDATE, DELETE"
+WRITTEN = "INSERT, UPDATE, DELETE"
+ROWS = f"SELECT, {WRITTEN}"
 MAKE = """\
 DO $$ BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{role}') THEN CREATE ROLE "{role}" LOGIN; END IF;
@@ -30,6 +31,21 @@ GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO {worker};
 ALTER DEFAULT PRIVILEGES FOR ROLE {owner} IN SCHEMA public GRANT {rows} ON TABLES TO {worker};
 ALTER DEFAULT PRIVILEGES FOR ROLE {owner} IN SCHEMA public GRANT USAGE, SELECT ON SEQUENCES TO {worker};
 """
+# Alembic's own table, here before its first migration: the default privileges would give the worker its rows.
+VERSIONS = """\
+CREATE TABLE IF NOT EXISTS public.{versions} (
+    version_num VARCHAR(32) NOT NULL, CONSTRAINT {versions}_pkc PRIMARY KEY (version_num)
+);
+"""
+READ_VERSIONS = "REVOKE {written} ON public.{versions} FROM {worker};\n"
+# The server lets everybody make large objects, which fill the disk and belong to no table.
+NO_LARGE_OBJECTS = """\
+DO $$ DECLARE made regprocedure; BEGIN
+    FOR made IN SELECT oid FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace
+        AND proname IN ('lo_creat', 'lo_create', 'lo_from_bytea', 'lo_import', 'lo_put', 'lowrite')
+    LOOP EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC, {worker}', made); END LOOP;
+END $$;
+"""
 # What is there already is no news.
 QUIETLY = "SET LOCAL client_min_messages = warning;\n"
 OWN = "ALTER TABLE IF EXISTS public.{table} OWNER TO {owner};\n"
@@ -42,7 +58,14 @@ def role_statements(owner: str, worker: str) -> str:
             raise UsageError(f'"{role}" is no name for a role: small letters, digits and _, such as jarvis_worker')
     if owner == worker:
         raise UsageError(f'owner and worker are both "{owner}"; the worker should not own the tables')
-    names = {"owner": f'"{owner}"', "worker": f'"{worker}"'}
+    names = {
+        "owner": f'"{owner}"',
+        "worker": f'"{worker}"',
+        "versions": VERSION_TABLE,
+        "rows": ROWS,
+        "written": WRITTEN,
+    }
     made = "".join(MAKE.format(role=role) for role in (owner, worker))
     owned = "".join(OWN.format(table=f'"{table}"', **names) for table in (*TABLES, VERSION_TABLE))
-    return f"BEGIN;\n{QUIETLY}{made}{owned}{GRANT.format(rows=ROWS, **names)}COMMIT;\n"
+    granted = "".join(part.format(**names) for part in (GRANT, READ_VERSIONS, NO_LARGE_OBJECTS))
+    return f"BEGIN;\n{QUIETLY}{made}{VERSIONS.format(**names)}{owned}{granted}COMMIT;\n"

@@ -54,6 +54,10 @@ def test_a_worker_carries_a_run_to_its_end(store: Store) -> None:
         ("TRUNCATE candidate", "permission denied for table candidate"),
         ("DROP INDEX ix_job_lease", "must be owner of index ix_job_lease"),
         ("SELECT * FROM other.secret", "permission denied for schema other"),
+        ("DELETE FROM alembic_version", "permission denied for table alembic_version"),
+        ("UPDATE alembic_version SET version_num = ''", "permission denied for table alembic_version"),
+        ("SELECT lo_create(0)", "permission denied for function lo_create"),
+        ("SELECT lo_from_bytea(0, '')", "permission denied for function lo_from_bytea"),
     ],
 )
 def test_a_worker_does_nothing_else(
