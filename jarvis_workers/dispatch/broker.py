@@ -68,6 +68,8 @@ def make_app(broker_url: str) -> Celery:
         task_create_missing_queues=False,
         task_acks_late=False,
         worker_disable_prefetch=True,
+        # Whoever can write to Redis could end workers by it; Flower's tables are made from events.
+        worker_enable_remote_control=False,
         worker_prefetch_multiplier=1,
         worker_send_task_events=True,
         worker_hijack_root_logger=False,
@@ -79,7 +81,8 @@ def make_app(broker_url: str) -> Celery:
             "socket_connect_timeout": CONNECT_SECONDS,
             "socket_keepalive": True,
             "health_check_interval": HEALTH_SECONDS,
-            "visibility_timeout": 3600,
+            # What is taken off a queue and lost is sent again by the store's word, not from a list in Redis.
+            "ack_emulation": False,
         },
     )
     return app

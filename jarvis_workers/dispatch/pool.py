@@ -24,6 +24,7 @@ from jarvis_workers.dispatch.agents import Agents, make_room, vital
 from jarvis_workers.dispatch.broker import Doorbell, make_app
 from jarvis_workers.dispatch.hands import Hands
 from jarvis_workers.dispatch.limits import SharedLimits
+from jarvis_workers.dispatch.messages import distrust_broker
 from jarvis_workers.dispatch.orders import Orders
 from jarvis_workers.dispatch.routes import POOLS, TALKS_CONNECTIONS, queue_key, task_names
 from jarvis_workers.dispatch.sender import Sender
@@ -87,6 +88,7 @@ def serve(orders: Orders) -> None:
     _log_as_we_do(orders.log_level)
     for module in orders.imports:
         importlib.import_module(module)
+    distrust_broker()
     app = make_app(orders.broker_url)
     if POOLS[orders.queue].kind == "threads":
         _converse(app, orders)

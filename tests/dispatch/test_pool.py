@@ -10,16 +10,17 @@ from pathlib import Path
 
 import psutil
 import pytest
+import redis
 
 from jarvis_workers.dispatch.broker import Doorbell
 from jarvis_workers.dispatch.orders import POOL_MODULE, Orders
 from jarvis_workers.dispatch.pool import time_limit
-from jarvis_workers.dispatch.routes import task_names
+from jarvis_workers.dispatch.routes import queue_key, task_names
 from jarvis_workers.dispatch.sender import Sender
 from jarvis_workers.store.engine import Store
 from jarvis_workers.toolchain.children import Child
 from jarvis_workers.toolchain.lifetime import is_running
-from tests.chaos.commands import until
+from tests.chaos.commands import PATIENCE_SECONDS, until
 from tests.dispatch import orphaning
 from tests.servers import Redis
 from tests.store.arrange import add_run, enrol, job_rows
@@ -104,3 +105,34 @@ def test_a_pool_does_what_is_rung_for_and_ends_when_told(
     assert not [word for word in seen if "redis" in word or "postgres" in word]
     assert how == "ended with code 0"
     assert psutil.wait_procs(family, timeout=5)[1] == []
+
+
+@pytest.mark.slow
+def test_forged_messages_and_commands_end_no_pool_and_blame_no_job(
+    postgres_url: str, open_stores: Callable[..., Store], redis_here: Redis, bell: Doorbell, tmp_path: Path
+) -> None:
+    store = open_stores(postgres_url)
+    run = add_run(store, executor="cluster")
+    enrol(store, "w", seconds=3600)
+    with redis.Redis(port=redis_here.port) as client, (tmp_path / "log").open("wb") as log:
+        pool = Child(POOL_MODULE, [], os.environ, log)
+        try:
+            pool.send(orders(tmp_path, postgres_url, redis_here.url).line())
+            Sender(store, bell, **PACE).send()
+            true = json.loads(client.lpop(queue_key("control")))
+            for raw in (b"no JSON", b"\xff", b"[" * 2000, b'{"headers": {"task": "sec.plan"}}'):
+                client.lpush(queue_key("control"), raw)
+            forged = {"timelimit": [0.001, 0.001], "eta": "2099-01-01T00:00:00", "expires": "1999-01-01T00:00:00"}
+            client.lpush(queue_key("control"), json.dumps(true | {"headers": true["headers"] | forged}))
+            until(lambda: job_rows(store, run, plan=True)[0].attempts, 2 * PATIENCE_SECONDS)
+            bell.app.control.shutdown()
+            bell.app.control.rate_limit("sec.plan", "1/h")
+            listening = client.pubsub_channels()
+            client.lpush(queue_key("control"), b"no JSON")
+            until(lambda: (tmp_path / "log").read_text().count("message dropped") == 5)
+            alive = pool.ended() is None
+        finally:
+            pool.kill()
+
+    (plan,) = job_rows(store, run, plan=True)
+    assert (plan.crashes, plan.attempts, alive, listening) == (0, 1, True, [])
