@@ -6,13 +6,7 @@ from typing import Annotated
 import typer
 
 from jarvis_cli import exits
-from jarvis_cli.deliver import write_report
 from jarvis_workers.errors import UsageError
-from jarvis_workers.sec.finding import SEVERITIES
-from jarvis_workers.sec.report.difference_forms import DIFFERENCE_FORMS
-from jarvis_workers.service import desk, runs
-from jarvis_workers.service.differences import difference
-from jarvis_workers.settings import load_settings
 
 __all__ = ["EXAMPLES", "diff"]
 
@@ -43,6 +37,13 @@ def diff(
     ] = None,
 ) -> int:
     """Compare two runs: what is new, what is fixed, whose verdict has changed."""
+    from jarvis_cli.deliver import write_report  # noqa: PLC0415  (the store is slow to import)
+    from jarvis_workers.sec.finding import SEVERITIES  # noqa: PLC0415
+    from jarvis_workers.sec.report.difference_forms import DIFFERENCE_FORMS  # noqa: PLC0415
+    from jarvis_workers.service import desk, runs  # noqa: PLC0415
+    from jarvis_workers.service.differences import difference  # noqa: PLC0415
+    from jarvis_workers.settings import load_settings  # noqa: PLC0415
+
     if form not in DIFFERENCE_FORMS:
         raise UsageError(f'--format: "{form}" is not one of {", ".join(DIFFERENCE_FORMS)}')
     if fail_on is not None and fail_on not in SEVERITIES:

@@ -7,19 +7,18 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from jarvis_cli import exits
 from jarvis_workers.errors import JarvisError
-from jarvis_workers.service.desk import store_of
 from jarvis_workers.service.doctor import Check, examine, fit, this_machine
+from jarvis_workers.service.run_list import is_current_store
 from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.source.match import engines
 
 app = typer.Typer(rich_markup_mode=None)
 
-MARKS = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "fail": ("✗", "bold red")}
+# By state: the mark, its color, and whether it is bold.
+MARKS = {"ok": ("✓", "green", False), "warn": ("!", "yellow", False), "fail": ("✗", "red", True)}
 
 
 @app.command()
@@ -28,6 +27,10 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="For programs.")
     settings = load_settings(directory=Path.cwd())
 
     def probe_store() -> str:
+        if is_current_store(settings):
+            return settings.effective_store_url
+        from jarvis_workers.service.desk import store_of  # noqa: PLC0415  (the database libraries are slow to import)
+
         with store_of(settings) as store:
             return store.where
 
@@ -45,6 +48,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="For programs.")
 
 def _examine_cluster(settings: Settings) -> list[Check]:
     from jarvis_workers.service import fleet  # noqa: PLC0415  (celery is slow to import)
+    from jarvis_workers.service.desk import store_of  # noqa: PLC0415
 
     try:
         with store_of(settings) as store:
@@ -54,10 +58,9 @@ def _examine_cluster(settings: Settings) -> list[Check]:
 
 
 def _show(checks: Sequence[Check]) -> None:
-    console = Console(highlight=False, soft_wrap=True)
     width = max(len(check.name) for check in checks)
     for check in checks:
-        mark, style = MARKS[check.state]
-        console.print(Text.assemble((mark, style), f" {check.name:<{width}}  {check.says}"))
+        mark, color, bold = MARKS[check.state]
+        typer.echo(f"{typer.style(mark, fg=color, bold=bold)} {check.name:<{width}}  {check.says}")
         if check.remedy:
-            console.print(Text(f"  {'':<{width}}  → {check.remedy}"))
+            typer.echo(f"  {'':<{width}}  → {check.remedy}")

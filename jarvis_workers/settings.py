@@ -11,20 +11,18 @@ mapping is a=b,c=d; an empty variable counts as not set.  A secret may be read f
 
 import os
 import tomllib
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from reprlib import Repr
 from typing import Annotated, Any, Literal
 
-import platformdirs
-import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from jarvis_workers.errors import SettingsError
 from jarvis_workers.platforms.groups import ModelGroup, tell_problem
 from jarvis_workers.redact import redact
+from jarvis_workers.reprs import short
 from jarvis_workers.telemetry import LogLevel
 from jarvis_workers.turns.budgets import read_budget
 
@@ -39,21 +37,6 @@ READ_ELSEWHERE = frozenset({"JARVIS_DEBUG", "JARVIS_GIT_TOKEN"})
 DEFAULT = "default"
 TICK_SHARE = 1 / 3
 FLAG = "command line"
-NUMBER_BITS = 1_000
-# YAML counts 1:00:00 to the base of 60, in a time that grows with the square of the length.
-NUMBER_CHARACTERS = 100
-NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
-
-
-class Short(Repr):
-    """Shows any value in short; Python refuses to write out a number of thousands of digits."""
-
-    def repr_int(self, x: int, level: int) -> str:
-        return super().repr_int(x, level) if x.bit_length() < NUMBER_BITS else "a number of too many digits"
-
-
-short = Short()
-short.maxstring = short.maxother = 60
 
 
 def _listed(value: object) -> object:
@@ -77,6 +60,12 @@ def _path(value: object) -> object:
     if not isinstance(value, str | Path) or not str(value):
         raise ValueError("should be a path")
     return Path(value).expanduser()
+
+
+def _default_data_dir() -> Path:
+    import platformdirs  # noqa: PLC0415  (slow to import, and not needed where JARVIS_DATA_DIR is set)
+
+    return Path(platformdirs.user_data_dir("jarvis-workers"))
 
 
 def _budget(text: str) -> str:
@@ -174,9 +163,7 @@ class Report(Frozen):
 class Settings(Frozen):
     """Everything a user can set; the addresses that stand for None are properties."""
 
-    data_dir: Annotated[Path, BeforeValidator(_path)] = Field(
-        default_factory=lambda: Path(platformdirs.user_data_dir("jarvis-workers"))
-    )
+    data_dir: Annotated[Path, BeforeValidator(_path)] = Field(default_factory=_default_data_dir)
     store_url: str | None = None
     broker_url: str | None = None
     blobs_url: str | None = None
@@ -379,6 +366,10 @@ def _read(path: Path, label: str) -> str:
 def _read_yaml(path: Path) -> Mapping[Any, object]:
     if not os.access(path, os.F_OK):
         return {}
+    import yaml  # noqa: PLC0415  (slow to import, and most directories have no such file)
+
+    from jarvis_workers.yamlloader import UniqueKeys  # noqa: PLC0415
+
     try:
         found = yaml.load(_read(path, YAML_FILE), UniqueKeys)  # noqa: S506  a SafeLoader
     except yaml.MarkedYAMLError as error:
@@ -391,30 +382,6 @@ def _read_yaml(path: Path) -> Mapping[Any, object]:
     if not isinstance(found, dict):
         raise SettingsError(f"{YAML_FILE}: is {short.repr(found)}; expected settings by name")
     return found
-
-
-class UniqueKeys(yaml.SafeLoader):
-    """Refuses a key that stands twice, where YAML would keep the last, and what is not what its tag says."""
-
-    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        if node.tag in NUMBERS and len(node.value) > NUMBER_CHARACTERS:
-            raise yaml.MarkedYAMLError(problem="a number of too many digits", problem_mark=node.start_mark)
-        try:
-            return super().construct_object(node, deep)
-        except (AttributeError, LookupError, TypeError, ArithmeticError, ValueError) as error:
-            says = f"cannot be read as {node.tag.rpartition(':')[2]}"
-            says += f": {short.repr(node.value)}" if isinstance(node, yaml.ScalarNode) else ""
-            raise yaml.MarkedYAMLError(problem=says, problem_mark=node.start_mark) from error
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen = set()
-        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
-            if not isinstance(key, yaml.ScalarNode):
-                continue
-            if key.value in seen:
-                raise yaml.MarkedYAMLError(problem=f'"{key.value}" stands here twice', problem_mark=key.start_mark)
-            seen.add(key.value)
-        return super().construct_mapping(node, deep)
 
 
 def _read_toml(path: Path) -> Mapping[str, object]:

@@ -5,7 +5,7 @@ import socket
 from pathlib import Path
 
 from jarvis_workers import __version__
-from jarvis_workers.store.workers import WorkerFacts
+from jarvis_workers.store.values import WorkerFacts
 
 PROC = Path("/proc")
 BOOT_ID = PROC / "sys/kernel/random/boot_id"

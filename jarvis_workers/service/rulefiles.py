@@ -13,9 +13,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, mo
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.reprs import short
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.service.yamlfiles import Checked, one_line, read_yaml, shown_path, tell_problem
-from jarvis_workers.settings import short
 from jarvis_workers.source.linear import PATTERN_MAX, compile_linear, is_linear_here
 
 __all__ = ["RULES_DIRECTORY", "read_rules", "rule_files"]

@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, mo
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.reprs import short
 from jarvis_workers.sec.judgement import Judgement, TriageState
 from jarvis_workers.service.yamlfiles import (
     Checked,
@@ -25,7 +26,6 @@ from jarvis_workers.service.yamlfiles import (
     shown_path,
     tell_problem,
 )
-from jarvis_workers.settings import short
 
 __all__ = ["REASON_MAX", "Said", "read_triage", "triage_text", "would_lose"]
 

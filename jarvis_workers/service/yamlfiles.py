@@ -15,7 +15,8 @@ from pydantic import BaseModel, ConfigDict
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.settings import UniqueKeys, short
+from jarvis_workers.reprs import short
+from jarvis_workers.yamlloader import UniqueKeys
 
 __all__ = ["Checked", "WithoutAliases", "one_line", "read_text", "read_yaml", "shown_path", "tell_problem"]
 

@@ -6,7 +6,7 @@ The statements may be run before the first migration and after any, and again wh
 import re
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.store.schema import VERSION_TABLE
+from jarvis_workers.store.revisions import VERSION_TABLE
 from jarvis_workers.store.tables import TABLES
 
 ROLE = re.compile(r"[a-z_][a-z0-9_]{0,62}")

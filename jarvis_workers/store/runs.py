@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, delete, func, insert, select, update
+from sqlalchemy import Row, delete, func, insert, select, text, update
 from sqlmodel import Session
 
 from jarvis_workers.store import artifacts, events, stages
@@ -62,6 +62,11 @@ def newest(session: Session, limit: int, executor: str | None = None) -> list[Ru
     return [
         _run(row) for row in session.execute(chosen if executor is None else chosen.where(RUN.c.executor == executor))
     ]
+
+
+def fetch_mappings(session: Session, statement: str, values: dict[str, object]) -> list[dict[str, Any]]:
+    """Run a statement with named parameters; return its rows by column."""
+    return [dict(row) for row in session.execute(text(statement), values).mappings()]
 
 
 def unfinished(session: Session) -> list[str]:

@@ -7,9 +7,8 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 from jarvis_workers.errors import StoreError, StoreOutdated
 from jarvis_workers.redact import redact
+from jarvis_workers.store.revisions import REVISIONS, VERSION_TABLE
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012")
-VERSION_TABLE = "alembic_version"
 ONE_AT_A_TIME = 0x6A617276  # any number, the same for everyone who migrates
 
 

@@ -189,3 +189,16 @@ class Finished(NamedTuple):
     commit: Commit
     result: str | None = None
     artifacts: tuple[tuple[str, str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerFacts:
+    """A worker: `birth` tells a process from a later one with the same pid (boot id and start time)."""
+
+    id: str
+    host: str
+    pid: int
+    birth: str
+    queues: str
+    slots: int
+    version: str

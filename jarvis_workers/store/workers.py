@@ -1,25 +1,15 @@
 """Workers: who works on this store, and whether they are still there."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from sqlalchemy import ColumnElement, Label, case, delete, exists, insert, select, update
 from sqlmodel import Session
 
 from jarvis_workers.store.sql import changed, now
 from jarvis_workers.store.tables import WORKER
+from jarvis_workers.store.values import WorkerFacts
 
-
-@dataclass(frozen=True, slots=True)
-class WorkerFacts:
-    """A worker: `birth` tells a process from a later one with the same pid (boot id and start time)."""
-
-    id: str
-    host: str
-    pid: int
-    birth: str
-    queues: str
-    slots: int
-    version: str
+__all__ = ["WorkerFacts"]
 
 
 def touch(session: Session, worker: WorkerFacts) -> None:

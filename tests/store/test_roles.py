@@ -6,8 +6,9 @@ import pytest
 from sqlalchemy import text
 
 from jarvis_workers.errors import StoreError, UsageError
-from jarvis_workers.store import artifacts, schema
+from jarvis_workers.store import artifacts
 from jarvis_workers.store.engine import Store, open_store
+from jarvis_workers.store.revisions import REVISIONS
 from jarvis_workers.store.roles import role_statements
 from tests.servers import Postgres
 from tests.store.arrange import add_run, run_to_its_end
@@ -118,7 +119,7 @@ def test_a_worker_that_migrates_is_told_in_one_line_what_is_missing(
 def test_a_worker_that_migrates_further_is_told_in_one_line_what_is_missing(
     postgres_server: Postgres, store: Store, database: str, worker_url: str, open_stores: Callable[..., Store]
 ) -> None:
-    postgres_server.sql(f"UPDATE alembic_version SET version_num = '{schema.REVISIONS[-2]}'", database)
+    postgres_server.sql(f"UPDATE alembic_version SET version_num = '{REVISIONS[-2]}'", database)
 
     with pytest.raises(StoreError, match=r"(must be owner of|permission denied for) .* jarvis admin roles") as problem:
         open_stores(worker_url, migrate=True)

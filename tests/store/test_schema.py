@@ -10,6 +10,7 @@ from sqlalchemy import Connection, inspect, text
 from jarvis_workers.errors import StoreError
 from jarvis_workers.store import judgements, schema
 from jarvis_workers.store.engine import Store
+from jarvis_workers.store.revisions import REVISIONS
 from tests.servers import Postgres
 
 
@@ -17,7 +18,7 @@ def test_a_store_that_is_there_is_opened_as_it_is(store_url: str, open_stores: C
     open_stores(store_url)
     again = open_stores(store_url)
     with again.engine.connect() as connection:
-        assert schema.stored_revision(connection) == schema.REVISIONS[-1]
+        assert schema.stored_revision(connection) == REVISIONS[-1]
 
 
 def test_a_newer_schema_is_refused(store: Store, store_url: str, open_stores: Callable[..., Store]) -> None:

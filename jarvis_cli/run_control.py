@@ -1,0 +1,107 @@
+"""Wait for runs, stop them, and go on with them: what commands of `jarvis runs` do."""
+
+import time
+from collections.abc import Callable
+
+import typer
+
+from jarvis_cli import answer, exits
+from jarvis_cli.carry import carry_out
+from jarvis_cli.deliver import Delivery, deliver, exit_code, is_well, summary
+from jarvis_cli.following import following
+from jarvis_cli.progress import display
+from jarvis_cli.scan import wait_for_workers
+from jarvis_workers.service import conversations, desk, reports, runs
+from jarvis_workers.service.budgets import read_asked
+from jarvis_workers.settings import Settings
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+
+
+def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) -> int:
+    """Wait until a run has ended, `timeout` seconds at most; return the exit code it would have had."""
+    with desk.store_of(settings) as store:
+        chosen = runs.find_run(store, run)
+        _check_broker(settings, chosen)
+        with display(quiet) as screen, following(screen, store) as show_all:
+            waiting = runs.Waiting(
+                clock=time.monotonic,
+                sleep=time.sleep,
+                show=show_all,
+                tell=screen.tell,
+                tick_seconds=settings.tick_seconds,
+                lease_seconds=settings.lease_seconds,
+            )
+            try:
+                ended = runs.wait(store, chosen.id, timeout, waiting)
+            except KeyboardInterrupt:
+                screen.tell(f"run {chosen.id} goes on without this command; see: jarvis runs wait {chosen.id}")
+                raise
+        if ended is None:
+            screen.tell(f"run {chosen.id} is still on after {timeout:g} s")
+            return exits.TIMED_OUT
+        if not ended.ended and ended.state != "paused":
+            screen.tell(f"run {ended.id}: its command is gone; go on with: jarvis runs resume {ended.id}")
+            return exits.INCOMPLETE
+        if ended.kind == answer.KIND:
+            found = conversations.read_answer(store, desk.blobs_of(settings), ended)
+            screen.conclude(answer.summary(store, ended, found), well=ended.state == "done")
+            return answer.exit_code(ended)
+        body = reports.read_body(store, desk.blobs_of(settings), ended)
+        screen.conclude(summary(ended, body, None), well=is_well(ended, body))
+        return exit_code(ended, body, None)
+
+
+def _check_broker(settings: Settings, run: Run) -> None:
+    if not runs.is_local(run) and not run.ended:
+        from jarvis_workers.service import fleet  # noqa: PLC0415  (celery is slow to import)
+
+        fleet.check_broker(settings)
+
+
+def cancel(settings: Settings, run: str) -> int:
+    """Cancel a run."""
+    with desk.store_of(settings) as store:
+        ended = runs.cancel(store, runs.find_run(store, run), settings.lease_seconds)
+    typer.echo(f"run {ended.id} is {ended.state}", err=True)
+    return exits.DONE
+
+
+def resume(settings: Settings, run: str, asked: Delivery, budget: str | None, *, quiet: bool) -> int:
+    """Go on with a run, with another budget if one is given; then report."""
+    more = read_asked(budget)
+
+    def take_up(store: Store, chosen: Run, executor: str) -> None:
+        runs.resume(store, chosen, executor, settings.lease_seconds, budget=more)
+
+    return _go_on(settings, run, asked, quiet, take_up)
+
+
+def retry(settings: Settings, run: str, asked: Delivery, budget: str | None, *, quiet: bool) -> int:
+    """Do the failed jobs of a run again, with another budget if one is given; then report."""
+    more = read_asked(budget)
+
+    def take_up(store: Store, chosen: Run, executor: str) -> None:
+        runs.retry(store, chosen, executor, budget=more)
+
+    return _go_on(settings, run, asked, quiet, take_up)
+
+
+def _go_on(
+    settings: Settings, run: str, asked: Delivery, quiet: bool, take_up: Callable[[Store, Run, str], None]
+) -> int:
+    with desk.store_of(settings) as store:
+        chosen = runs.find_run(store, run)
+        with display(quiet) as screen:
+            if runs.is_local(chosen):
+                with (
+                    following(screen, store, grows=True) as show_all,
+                    desk.executor_of(settings, store, tell=screen.tell, show=show_all) as local,
+                ):
+                    take_up(store, chosen, local.executor)
+                    ended = carry_out(local, chosen.id, screen)
+            else:
+                take_up(store, chosen, chosen.executor)
+                ended = wait_for_workers(settings, store, chosen.id, screen)
+        conclude = answer.deliver_answer if ended.kind == answer.KIND else deliver
+        return conclude(store, desk.blobs_of(settings), ended, asked, screen)

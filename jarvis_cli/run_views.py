@@ -1,0 +1,129 @@
+"""Show runs and what came of them: what commands of `jarvis runs` print."""
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from jarvis_cli import answer, exits
+from jarvis_cli.deliver import Delivery, counted, exit_code, write_report
+from jarvis_cli.progress import describe, rate_of
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.service import absence, conversations, desk, reports, runs
+from jarvis_workers.service.budgets import more_for
+from jarvis_workers.service.export import export as export_files
+from jarvis_workers.service.export import export_directory
+from jarvis_workers.settings import Settings
+
+MOST_LISTED = 20
+ANSWER_DAYS = 90.0
+SHOWN = ("id", "kind", "state", "reason", "scanned_root", "created_at", "ended_at", "seconds", "executor", "version")
+
+
+def show(settings: Settings, run: str, *, as_json: bool) -> int:
+    """Print the state of a run, its stages, and what to do next."""
+    with desk.store_of(settings) as store:
+        chosen = runs.find_run(store, run)
+        part = reports.run_part(store, chosen) | {"abandoned": runs.is_abandoned(store, chosen, settings.lease_seconds)}
+        stages = runs.stages_of(store, chosen)
+        talks = conversations.jobs_of(store, chosen)
+        unserved = [] if runs.is_local(chosen) else absence.unserved(store, chosen.id, settings.lease_seconds)
+    if as_json:
+        typer.echo(json.dumps(part, indent=2))
+        return exits.DONE
+    for name in SHOWN:
+        if part[name] is not None:
+            typer.echo(f"{name:<14}{plain(str(part[name]))}")
+    for stage in stages:
+        typer.echo(f"{f'{stage.name} stage':<13} {stage.state}, {describe(stage, rate_of(stage))}")
+    _show_talks(talks, part)
+    if part["abandoned"] or chosen.state == "paused":
+        gone = "its command is gone; " if part["abandoned"] else ""
+        typer.echo(f"{gone}go on with: jarvis runs resume {chosen.id}{more_for(chosen)}")
+    if unserved:
+        typer.echo(absence.says(unserved))
+    return exits.DONE
+
+
+def _show_talks(talks: Sequence[tuple[int, str, str]], part: Mapping[str, Any]) -> None:
+    """Name the first conversations of a run, and say what they took."""
+    for number, label, state in talks[:MOST_LISTED]:
+        typer.echo(f"{'conversation':<14}{number} {state}: {plain(label)}")
+    if len(talks) > MOST_LISTED:
+        typer.echo(f"{'':<14}and {len(talks) - MOST_LISTED:,} more")
+    if said := part["model"]:
+        tokens = f"{said['calls']:,} answers, {said['prompt'] + said['completion']:,} tokens"
+        typer.echo(f"{'model':<14}{plain(said['group'])}: {tokens}, {part['cost']:.4f} dollars")
+    if budget := part.get("budget"):
+        typer.echo(f"{'budget':<14}{budget['says']}")
+
+
+def report(settings: Settings, run: str, asked: Delivery) -> int:
+    """Write the report of a run, or the answer of an agent."""
+    with desk.store_of(settings) as store:
+        chosen = runs.find_run(store, run)
+        blobs = desk.blobs_of(settings)
+        if chosen.kind == answer.KIND:
+            answer.check_format(asked.form)
+            answer.write_answer(store, chosen, conversations.read_answer(store, blobs, chosen), asked)
+            return answer.exit_code(chosen) if chosen.ended else exits.INCOMPLETE
+        body = reports.read_body(store, blobs, chosen)
+        write_report(reports.compose(store, blobs, chosen, body, asked.form), asked.output)
+    return exit_code(chosen, body, None) if chosen.ended else exits.INCOMPLETE
+
+
+def transcript(settings: Settings, job: str, *, as_json: bool) -> int:
+    """Print a conversation."""
+    with desk.store_of(settings) as store:
+        found = conversations.read_transcript(store, desk.blobs_of(settings), conversations.find_job(store, job))
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+        return exits.DONE
+    if not found:
+        typer.echo("nothing was said yet", err=True)
+    for said in conversations.tell(found):
+        facts = ", ".join(f"{name} {value}" for name, value in said.facts.items() if value not in (None, 0.0))
+        typer.echo(plain(f"── {said.who}" + (f" ({facts})" if facts else "")))
+        typer.echo("\n".join(map(plain, said.text.expandtabs().split("\n"))) + "\n" if said.text else "")
+    return exits.DONE
+
+
+def export(settings: Settings, run: str, directory: Path | None) -> int:
+    """Write the files of a run."""
+    with desk.store_of(settings) as store:
+        chosen = runs.find_run(store, run)
+        if chosen.kind == answer.KIND:
+            raise UsageError(f"run {chosen.id} is an agent's; its answer: jarvis runs report {chosen.id}")
+        place = directory or export_directory(chosen)
+        if place is None:
+            raise UsageError(
+                f"run {chosen.id}: its root {plain(chosen.root)} is not a directory here; say where with -d"
+            )
+        for path in export_files(store, desk.blobs_of(settings), chosen, place):
+            typer.echo(plain(str(path)))
+    return exits.DONE
+
+
+def prune(settings: Settings, names: Sequence[str], older_than: float | None, *, cache: bool, answers: bool) -> int:
+    """Delete ended runs, unwanted blobs and, where asked, what was cached."""
+    age = ANSWER_DAYS if older_than is None else older_than
+    with desk.store_of(settings) as store:
+        chosen = [runs.find_run(store, name) for name in names]
+        for one in chosen:
+            if not one.ended:
+                raise UsageError(f"run {one.id} is {one.state}; cancel it first: jarvis runs cancel {one.id}")
+        ids = [one.id for one in chosen] + (runs.ended_before(store, older_than) if older_than is not None else [])
+        removed = runs.remove_runs(store, ids)
+        pruned = runs.prune_unwanted(store, desk.blobs_of(settings), time.time())
+        forgotten = runs.forget_answers(store, age) if answers else 0
+    gone = f"{counted(removed, 'run')}, {counted(pruned.blobs, 'blob')} ({pruned.bytes / 1e6:,.1f} MB)"
+    if cache:
+        gone += f", {desk.results_of(settings).clear().bytes / 1e6:,.1f} MB of known results"
+    if answers:
+        gone += f", {counted(forgotten, 'answer')}"
+    typer.echo(f"deleted {gone}", err=True)
+    return exits.DONE

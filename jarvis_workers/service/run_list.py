@@ -1,0 +1,53 @@
+"""List runs quickly: over SQLite without the database libraries, else through the store."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jarvis_workers.service.presence import is_gone
+from jarvis_workers.settings import Settings
+from jarvis_workers.store.direct import open_direct
+from jarvis_workers.store.run_list import ListedRun, newest_listed
+
+__all__ = ["is_current_store", "list_runs", "shown_state"]
+
+LOCAL = "local:"
+WORKED_ON = ("planning", "running", "cancelling")
+
+
+def list_runs(settings: Settings, limit: int) -> list[ListedRun]:
+    """Return the newest runs, the newest first. Raises StoreError."""
+    with open_direct(settings.effective_store_url) as connection:
+        if connection is not None:
+
+            def fetch(statement: str, values: dict[str, object]) -> Sequence[Mapping[str, Any]]:
+                return connection.execute(statement, values).fetchall()
+
+            return newest_listed(fetch, "sqlite", limit, settings.lease_seconds)
+    return _through_the_store(settings, limit)
+
+
+def shown_state(run: ListedRun) -> str:
+    """Return the state to show: "abandoned" when a run is on and the command that executes it is gone."""
+    if run.state not in WORKED_ON or not run.executor.startswith(LOCAL):
+        return run.state
+    abandoned = run.worker is None or not run.fresh or is_gone(run.worker)
+    return "abandoned" if abandoned else run.state
+
+
+def is_current_store(settings: Settings) -> bool:
+    """Say whether the store is a SQLite file with the newest schema, as `open_direct` finds out."""
+    with open_direct(settings.effective_store_url) as connection:
+        return connection is not None
+
+
+def _through_the_store(settings: Settings, limit: int) -> list[ListedRun]:
+    from jarvis_workers.service.desk import store_of  # noqa: PLC0415  (the database libraries are slow to import)
+    from jarvis_workers.store.runs import fetch_mappings  # noqa: PLC0415
+
+    with store_of(settings) as store, store.read() as session:
+        return newest_listed(
+            lambda statement, values: fetch_mappings(session, statement, values),
+            store.dialect,
+            limit,
+            settings.lease_seconds,
+        )

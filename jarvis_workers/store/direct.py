@@ -1,0 +1,49 @@
+"""Read a SQLite store whose schema is current through Python's own driver.
+
+SQLAlchemy and sqlmodel take longer to import than the shortest commands take in all.  What is not a plain, current
+SQLite file is left to `store.engine`, which creates, migrates and says what is wrong.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from jarvis_workers.store.revisions import REVISIONS, VERSION_TABLE
+
+__all__ = ["open_direct"]
+
+SCHEME = "sqlite:///"
+BUSY_SECONDS = 1
+
+
+@contextmanager
+def open_direct(url: str) -> Iterator[sqlite3.Connection | None]:
+    """Give a read-only connection to the store at `url`; None where it is no current SQLite store, or is busy."""
+    connection = _connect(url)
+    if connection is None:
+        yield None
+        return
+    with closing(connection):
+        yield connection if _is_current(connection) else None
+
+
+def _connect(url: str) -> sqlite3.Connection | None:
+    path = Path(url.removeprefix(SCHEME))
+    if not url.startswith(SCHEME) or set(url) & set("?%") or not path.is_file():
+        return None
+    try:
+        connection = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True, timeout=BUSY_SECONDS)
+    except sqlite3.Error:
+        return None
+    connection.row_factory = sqlite3.Row
+    return connection
+
+
+def _is_current(connection: sqlite3.Connection) -> bool:
+    try:
+        row = connection.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchone()
+    except sqlite3.Error:
+        return False
+    return row is not None and row[0] == REVISIONS[-1]

@@ -1,0 +1,67 @@
+"""List the newest runs with one statement, which either database takes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jarvis_workers.store.values import WorkerFacts
+
+__all__ = ["ListedRun", "newest_listed"]
+
+Execute = Callable[[str, dict[str, object]], Sequence[Mapping[str, Any]]]
+NOW = {
+    "sqlite": "(julianday('now') - 2440587.5) * 86400.0",
+    "postgresql": "extract(epoch from clock_timestamp())",
+}
+WORKER_FIELDS = tuple(WorkerFacts.__dataclass_fields__)
+WORKER_COLUMNS = ", ".join(f"worker.{name} AS worker_{name}" for name in WORKER_FIELDS)
+# Files are counted by the first stage; its plan job has none.
+FILES = """
+    SELECT coalesce(sum(job.files), 0) FROM job JOIN stage ON stage.run_id = job.run_id AND stage.name = job.stage
+    WHERE job.run_id = run.id AND stage.ordinal = 0 AND job.step <> 'plan'
+"""
+STATEMENT = f"""
+    SELECT run.id, run.kind, run.state, run.root, run.executor, run.created_at, ({FILES}) AS files,
+        worker.seen_at > {{now}} - :lease_seconds AS fresh, {WORKER_COLUMNS}
+    FROM run LEFT JOIN worker ON run.executor = 'local:' || worker.id
+    ORDER BY run.created_at DESC, run.id LIMIT :limit
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRun:
+    """A run as a list shows it; `worker` is the command that executes it, None when the store knows none.
+
+    `created_at` is in seconds since 1970; `fresh` says that the command was seen within a lease.
+    """
+
+    id: str
+    kind: str
+    state: str
+    root: str
+    executor: str
+    created_at: float
+    files: int
+    worker: WorkerFacts | None
+    fresh: bool
+
+
+def newest_listed(execute: Execute, dialect: str, limit: int, lease_seconds: float) -> list[ListedRun]:
+    """Return the newest runs, the newest first; `execute` runs a statement with named parameters."""
+    rows = execute(STATEMENT.format(now=NOW[dialect]), {"limit": limit, "lease_seconds": lease_seconds})
+    return [_listed(row) for row in rows]
+
+
+def _listed(row: Mapping[str, Any]) -> ListedRun:
+    facts = {name: row[f"worker_{name}"] for name in WORKER_FIELDS}
+    return ListedRun(
+        id=row["id"],
+        kind=row["kind"],
+        state=row["state"],
+        root=row["root"],
+        executor=row["executor"],
+        created_at=row["created_at"],
+        files=int(row["files"]),
+        worker=WorkerFacts(**facts) if row["worker_id"] is not None else None,
+        fresh=bool(row["fresh"]),
+    )

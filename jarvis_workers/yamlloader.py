@@ -1,0 +1,36 @@
+"""A safe YAML loader that refuses what YAML would quietly read as something else."""
+
+from collections.abc import Hashable
+from typing import Any
+
+import yaml
+
+from jarvis_workers.reprs import short
+
+# YAML counts 1:00:00 to the base of 60, in a time that grows with the square of the length.
+NUMBER_CHARACTERS = 100
+NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+
+
+class UniqueKeys(yaml.SafeLoader):
+    """Refuses a key that stands twice, where YAML would keep the last, and what is not what its tag says."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        if node.tag in NUMBERS and len(node.value) > NUMBER_CHARACTERS:
+            raise yaml.MarkedYAMLError(problem="a number of too many digits", problem_mark=node.start_mark)
+        try:
+            return super().construct_object(node, deep)
+        except (AttributeError, LookupError, TypeError, ArithmeticError, ValueError) as error:
+            says = f"cannot be read as {node.tag.rpartition(':')[2]}"
+            says += f": {short.repr(node.value)}" if isinstance(node, yaml.ScalarNode) else ""
+            raise yaml.MarkedYAMLError(problem=says, problem_mark=node.start_mark) from error
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen = set()
+        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+            if not isinstance(key, yaml.ScalarNode):
+                continue
+            if key.value in seen:
+                raise yaml.MarkedYAMLError(problem=f'"{key.value}" stands here twice', problem_mark=key.start_mark)
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
