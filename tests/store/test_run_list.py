@@ -49,8 +49,8 @@ def test_no_database_library_is_imported_to_list_the_runs_of_a_current_store(tmp
 def test_a_store_of_another_schema_is_left_to_the_engine(
     sqlite_url: str, open_stores: Callable[..., Store], tmp_path: Path
 ) -> None:
-    with open_direct(sqlite_url) as connection:
-        assert connection is None, "there is no file yet"
+    with open_direct(f"sqlite:///{tmp_path / 'none.db'}") as connection:
+        assert connection is None, "there is no such file"
     store = open_stores(sqlite_url)
     with open_direct(sqlite_url) as connection:
         assert connection is not None
