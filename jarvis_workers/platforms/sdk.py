@@ -13,11 +13,12 @@ import json
 import os
 import threading
 import time
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing, closing
 from functools import cache
 from typing import Any, TypeVar
 
+from jarvis_workers.platforms.errorbodies import bounded_async_client, bounded_client
 from jarvis_workers.platforms.wire import Refused, Unreachable, seconds_to_wait
 from jarvis_workers.redact import redact_said, without
 
@@ -48,7 +49,7 @@ class Clients:
             if self._pid != os.getpid():
                 self._pid, self._blocking = os.getpid(), {}
             if place not in self._blocking:
-                self._blocking[place] = _make(base_url, most, ("OpenAI", "DefaultHttpxClient"))
+                self._blocking[place] = _make(base_url, most, ("OpenAI", "DefaultHttpxClient"), bounded_client)
             return self._blocking[place]
 
     async def of_loop(self, base_url: str, most: int) -> Any:
@@ -61,7 +62,7 @@ class Clients:
 
     async def _open(self, place: LoopPlace) -> AsyncGenerator[Any, None]:
         """Make a client; a loop that ends shuts down the generators that are open, and so closes it."""
-        client = _make(*place[1:], ("AsyncOpenAI", "DefaultAioHttpClient"))
+        client = _make(*place[1:], ("AsyncOpenAI", "DefaultAioHttpClient"), bounded_async_client)
         try:
             yield client
         finally:
@@ -168,11 +169,11 @@ class _Answer:
         return b"".join(self._pieces)
 
 
-def _make(base_url: str, most: int, kinds: tuple[str, str]) -> Any:
+def _make(base_url: str, most: int, kinds: tuple[str, str], bounded: Callable[[Any, Any], Any]) -> Any:
     openai, http = _libraries()
     make, transport = (getattr(openai, kind) for kind in kinds)
     limits = http.Limits(max_connections=most, max_keepalive_connections=most)
-    client = transport(limits=limits, follow_redirects=False, verify=_trusted())
+    client = bounded(transport, http)(limits=limits, follow_redirects=False, verify=_trusted())
     return make(api_key="none", base_url=base_url, max_retries=0, http_client=client)
 
 

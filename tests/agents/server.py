@@ -18,6 +18,7 @@ Body = Mapping[str, Any]
 Expect = Callable[[Body], object]
 USAGE = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
 PIECE = 7
+PAGE = b"x" * 65536
 HELD_SECONDS = 60.0
 
 
@@ -91,6 +92,11 @@ def truncates(content: str = "so far and no") -> Step:
     return Step(content=content, finish="length")
 
 
+def never_ends(status: int, **headers: str) -> Step:
+    """Answer with an error whose body never ends."""
+    return replace(fails(status, **headers), misbehaves="endless")
+
+
 def repeats_headers(status: int) -> Step:
     """Answer with an error that says what was sent."""
     return Step(status=status, misbehaves="repeat")
@@ -120,6 +126,7 @@ class ModelServer:
         self.requests: list[dict[str, Any]] = []
         self.headers: list[Mapping[str, str]] = []
         self.problems: list[str] = []
+        self.sent = 0  # bytes of a body without end
         self.lock, self.over = threading.Lock(), threading.Event()
         self._server = _Server(("127.0.0.1", 0), type("Bound", (_Handler,), {"script": self}))
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
@@ -242,11 +249,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.script.over.wait()
         if step.misbehaves in ("hang", "reset"):
             return self._cut()
-        if step.misbehaves == "repeat":
-            sent = self.headers["authorization"]
-            return self._send(step.status, json.dumps({"error": {"message": f"sent: {sent}"}}), step.headers)
         if step.status != 200:
-            return self._send(step.status, json.dumps({"error": {"message": f"fault {step.status}"}}), step.headers)
+            return self._send_error(step)
         if streamed:
             return self._stream(step, number)
         body = json.dumps(completion(step, number))
@@ -267,6 +271,25 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data[: len(data) // 2] if cut else data)
         if cut:
             self._cut()
+
+    def _send_error(self, step: Step) -> None:
+        if step.misbehaves == "endless":
+            return self._send_without_end(step)
+        sent = f"sent: {self.headers['authorization']}"
+        message = sent if step.misbehaves == "repeat" else f"fault {step.status}"
+        return self._send(step.status, json.dumps({"error": {"message": message}}), step.headers)
+
+    def _send_without_end(self, step: Step) -> None:
+        """Send until the other side has had enough."""
+        self.send_response(step.status)
+        for name, value in step.headers.items():
+            self.send_header(name, value)
+        self.send_header("connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        while not self.script.over.is_set():
+            self.wfile.write(PAGE)
+            self.script.sent += len(PAGE)
 
     def _stream(self, step: Step, number: int) -> None:
         self.send_response(200)

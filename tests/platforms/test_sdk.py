@@ -17,12 +17,14 @@ from jarvis_workers.platforms.sdk import Clients, Sdk
 from jarvis_workers.platforms.wire import Refused, Unreachable
 from jarvis_workers.platforms.words import Message, Request, ToolCall, ToolSpec
 from jarvis_workers.turns.line import Gate
-from tests.agents.server import ModelServer, fails, hangs, late, repeats_headers, says
+from tests.agents.server import ModelServer, fails, hangs, late, never_ends, repeats_headers, says
 from tests.servers import missing
 
 HERE = "http://there/v1"
 BODY = b'{"model":"m","messages":[{"role":"user","content":"hello"}]}'
 
+# What is read of an error, and what the kernel takes meanwhile.
+ENOUGH_BYTES = 24 << 20
 STREAMED = BODY[:-1] + b',"stream":true}'
 
 
@@ -146,6 +148,24 @@ def test_an_answer_that_does_not_end_is_left(clients: Clients) -> None:
         with pytest.raises(Unreachable, match="larger than 16 MB"):
             asyncio.run(wire.send_async(BODY, 30))
         assert decode(wire.send(BODY, 5)).content == "after"
+
+
+@pytest.mark.parametrize("how", ["send", "send_async", "stream"])
+def test_an_error_whose_body_never_ends_is_left_with_its_status(clients: Clients, how: str) -> None:
+    with ModelServer(never_ends(500, retry_after="7"), says("after")) as server:
+        wire = sdk(clients, server)
+        with pytest.raises(Refused) as error:
+            ask(wire, how)
+        assert (error.value.status, error.value.again) == (500, 7.0)
+        assert decode(wire.send(BODY, 5)).content == "after"
+        assert server.sent < ENOUGH_BYTES
+
+
+def ask(wire: Sdk, how: str) -> object:
+    """Ask in one of the three ways."""
+    if how == "send":
+        return wire.send(BODY, 30)
+    return asyncio.run(wire.send_async(BODY, 30)) if how == "send_async" else list(wire.stream(STREAMED, 30))
 
 
 SECRET = "my/very+own=key"
