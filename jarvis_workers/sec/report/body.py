@@ -53,6 +53,7 @@ class Findings:
     score_sum: float = 0.0
     languages: Counter[str] = field(default_factory=Counter)
     categories: Counter[str] = field(default_factory=Counter)
+    rules: set[str] = field(default_factory=set)
     severities: Counter[str] = field(default_factory=Counter)
     file_scores: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     statuses: Counter[str] = field(default_factory=Counter)
@@ -141,7 +142,7 @@ def build(
             **_remarked(remarks),
             **({"baseline": _compared(findings.aside, baseline)} if baseline is not None else {}),
             **({"canary": canary} if canary is not None else {}),
-            **({"not_listed": not_listed} if not_listed else {}),
+            **({"not_listed": not_listed, "rules_fired": len(findings.rules)} if not_listed else {}),
             "left_out": dict(sorted((left_out or {}).items())),
             "excluded": [{"path": path, "reason": reason} for path, reason in sorted(set(excluded))],
         },
@@ -175,6 +176,7 @@ def _counted(
         findings.file_scores[found.file] += score
         findings.languages[found.language] += 1
         findings.categories[found.category] += 1
+        findings.rules.add(found.pattern)
         findings.severities[severity] += 1
         if findings.aside.statuses is not None:
             status = findings.aside.statuses.get(gid, UNDECIDED)

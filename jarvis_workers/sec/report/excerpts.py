@@ -74,7 +74,7 @@ def cut(content: bytes, spots: Iterable[Spot]) -> dict[str, list[Excerpt]]:
     for spot in spots:
         if 0 < spot.first <= len(lines):
             theirs[spot.id].append(spot)
-    return {name: [_piece(lines, group) for group in _grouped(found)] for name, found in theirs.items()}
+    return {name: _pieces(lines, found) for name, found in theirs.items()}
 
 
 def window(content: bytes, line: int, around: int) -> Excerpt | None:
@@ -126,8 +126,19 @@ def _joined(issue: Issue, pieces: Pieces) -> Excerpt | None:
     return own._replace(file="", marks=marks, more=tuple(others[:MORE_MAX]))
 
 
+def _pieces(lines: Sequence[bytes], spots: Iterable[Spot]) -> list[Excerpt]:
+    """Cut out each group of lines, none twice; the piece with the finding's own line comes first."""
+    pieces, after = [], 0
+    for group in _grouped(spots):
+        own = any(spot.kind == OWN for spot in group)
+        piece = _piece(lines, group, after if group[0].first > after else 0)
+        after = max(after, piece.first + len(piece.lines) - 1)
+        pieces.append((not own, piece))
+    return [piece for _, piece in sorted(pieces, key=lambda one: one[0])]
+
+
 def _grouped(spots: Iterable[Spot]) -> list[list[Spot]]:
-    """Put those together whose lines stand side by side; the group of the finding's own line comes first."""
+    """Put those together whose lines stand side by side, in the order of lines."""
     groups: list[list[Spot]] = []
     for spot in sorted(spots, key=lambda one: one.first):
         start, _ = _reach(spot)
@@ -136,7 +147,7 @@ def _grouped(spots: Iterable[Spot]) -> list[list[Spot]]:
             groups[-1].append(spot)
         else:
             groups.append([spot])
-    return sorted(groups, key=lambda group: all(spot.kind != OWN for spot in group))
+    return groups
 
 
 def _reach(spot: Spot) -> tuple[int, int]:
@@ -144,9 +155,10 @@ def _reach(spot: Spot) -> tuple[int, int]:
     return max(1, spot.first - around), spot.last + around
 
 
-def _piece(lines: Sequence[bytes], spots: Sequence[Spot]) -> Excerpt:
+def _piece(lines: Sequence[bytes], spots: Sequence[Spot], after: int) -> Excerpt:
+    """Cut out a group of lines with those around them, from the line behind `after` on."""
     reaches = [_reach(spot) for spot in spots]
-    first, last = min(start for start, _ in reaches), max(end for _, end in reaches)
+    first, last = max(after + 1, min(start for start, _ in reaches)), max(end for _, end in reaches)
     shown = dedent("\n".join(_line(line) for line in lines[first - 1 : last]))
     marked = {
         line: spot.kind for spot in sorted(spots, key=_rank) for line in range(spot.first, min(spot.last, last) + 1)

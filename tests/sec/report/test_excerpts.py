@@ -111,3 +111,11 @@ def test_all_excerpts_together_are_bounded_the_best_first():
     issues = [issue("C1", score=1), issue("C2", score=3), issue("C3", score=2), issue("C4", 9, score=9)]
 
     assert list(excerpts({"a.c": b"x" * 40}, *issues, most=100)) == ["C2", "C3"]
+
+
+def test_pieces_of_one_file_never_show_a_line_twice():
+    steps = [step(line) for line in range(2, 200, 3)]
+    (found,) = excerpts(code(("a.c", 300)), issue("C1", 100, path=steps[:20])).values()
+    lines = [number for one in (found, *found.more) for number in range(one.first, one.first + len(one.lines))]
+
+    assert len(lines) == len(set(lines))

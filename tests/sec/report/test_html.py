@@ -466,3 +466,159 @@ def test_ten_thousand_findings_with_code_stay_below_ten_megabytes():
     excerpts = {issue["id"]: code for issue in gather(enumerate(candidates)).issues[:5_000]}
 
     assert len(report(*candidates, excerpts=excerpts).encode()) < 10_000_000
+
+
+STEPS = [
+    ("src/list.c", 12, "allocated"),
+    ("src/net.c", 7, "sent here"),
+    ("src/list.c", 40, "freed"),
+    (None, 40, "used"),
+]
+WAY = copy(trail=trail_of(STEPS, "src/list.c"))
+PIECES = Excerpt(
+    38,
+    ("", "{", "free(d);"),
+    ((40, "step"),),
+    more=(
+        Excerpt(11, ("", "d = malloc(1);"), ((12, "step"),), "src/list.c"),
+        Excerpt(7, ("send(d);",), ((7, "step"),), "src/net.c"),
+    ),
+)
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_excerpts_stand_in_the_order_of_lines_with_the_numbers_of_the_steps(page, opened, script):
+    text = report(WAY, excerpts={id_of(WAY): PIECES})
+    opened(text if script else without_script(text))
+    open_all(page) if script else page.ask("document.querySelectorAll('details').forEach(one => one.open = true)")
+
+    lines = "[...document.querySelectorAll('#list .line')].map(one => Number(one.querySelector('.number').textContent))"
+    assert page.ask(lines) == [11, 12, 38, 39, 40, 7]
+    numbered = (
+        "[...document.querySelectorAll('#list .at')].map(one => one.textContent + ' ' + one.parentElement.innerText)"
+    )
+    assert [re.sub(r"\s+", " ", one).strip() for one in page.ask(numbered)] == [
+        "1 112d = malloc(1);",
+        "3,4 3,440free(d);",
+        "2 27send(d);",
+    ]
+    target = "document.getElementById(one.hash.slice(1)).textContent"
+    assert page.ask(f"[...document.querySelectorAll('#list .path a')].map(one => {target})") == ["1", "2", "3,4", "3,4"]
+
+
+def test_a_step_leads_to_its_line_and_keeps_the_filters(page, opened):
+    opened(report(WAY, *many(20), excerpts={id_of(WAY): PIECES}), "#severity=high")
+    open_all(page)
+    before = rows(page)
+    page.ask("document.querySelectorAll('#list .path a')[1].click()")
+
+    assert page.ask("document.querySelector('.line.seen .number').textContent") == "7"
+    assert page.ask("location.hash") == "#severity=high"
+    assert rows(page) == before
+    page.ask("document.querySelectorAll('.about').forEach(one => one.open = false)")
+    page.ask("document.querySelector('#list .silence a').click()")
+    assert page.ask("document.querySelector('.about[open] .rule').textContent") == "unsafe_api"
+    assert page.ask("document.querySelectorAll('.about[open]').length") == 1
+
+
+def test_a_finding_says_how_to_suppress_it_and_its_rule_has_examples(page, opened):
+    text = report(COPY)
+    opened(text)
+    open_all(page)
+
+    said = page.ask("document.querySelector('#list .silence').textContent")
+    assert "// jarvis-ignore[unsafe_api]: reason" in said
+    assert f"jarvis sec triage a1b2 --mark {id_of(COPY)}=false --reason '...'" in said
+    assert page.ask("document.querySelectorAll('.about .code').length") == 2
+
+
+def test_the_keyboard_goes_from_finding_to_finding_and_shows_its_keys(page, opened):
+    opened(report(*many(250)))
+    place = "document.activeElement.querySelector('.place').textContent"
+    page.press("j")
+    first = page.ask(place)
+    page.press("j")
+    second = page.ask(place)
+    page.press("k")
+
+    assert page.ask(place) == first != second
+    page.press("n")
+    assert page.ask("document.querySelector('#pages span').textContent") == "Page 2 of 3"
+    page.press("p")
+    assert page.ask("document.querySelector('#pages span').textContent") == "Page 1 of 3"
+    page.press("?")
+    assert page.ask("document.querySelector('dialog[open]').textContent").count("finding") == 2
+    page.press("j")
+    assert page.ask("document.activeElement.closest('dialog') !== null")
+    stops = (
+        "(first => [...document.querySelectorAll('a[href],button,input,select,summary,[tabindex]')].filter(one => "
+        "one.tabIndex >= 0 && one.checkVisibility() && !one.closest('dialog') && "
+        "one.compareDocumentPosition(first) & 4).length)(document.querySelector('#list summary'))"
+    )
+    assert page.ask(stops) <= 20
+
+
+def test_all_rules_that_fired_are_counted_also_those_of_findings_that_are_not_listed(page, opened):
+    candidates = [copy(), copy(line=41), copy(pattern="atoi_family", confidence=0.5, line=1)]
+    opened(report(*candidates, most=2))
+    tile = "[...document.querySelectorAll('.tile')].find(one => one.hash === '#rules').innerText.replace('\\n', ' ')"
+
+    assert page.ask(tile) == "2 Rules that fired"
+    assert page.ask("document.querySelector('#rules h2').textContent") == "Rules that fired (listed)"
+    body = build(gather(enumerate(candidates, 1), 0.4, 2), scanned_files=1)
+    del body["summary"]["rules_fired"]
+    opened("".join(render_html(body, RUN)))
+    assert page.ask(tile) == "1 Rules that fired (listed)"
+
+
+def test_three_hundred_findings_take_forty_pages_with_heads_and_the_filters_named(page, opened):
+    trail = trail_of(
+        [("src/list.c", line, "the value comes from outside and is kept") for line in range(4)], "src/list.c"
+    )
+    opened(report(*(one.model_copy(update={"trail": trail}) for one in many(400))), "#file=module")
+    paper = base64.b64decode(page.call("Page.printToPDF", preferCSSPageSize=True)["data"])
+
+    assert len(re.findall(rb"/Type\s*/Page\b", paper)) <= 40
+    page.ask("dispatchEvent(new Event('beforeprint'))")
+    assert page.ask("document.getElementById('printed').textContent") == "400 findings. Filters: Path: module"
+    assert page.ask("document.querySelectorAll('#list > details').length") == 300
+
+
+@pytest.mark.parametrize("name", ['a"; } body { display: none } /*', "</style><script>", "\\\\", "名\n"])
+def test_the_head_of_a_printed_page_is_the_title_and_no_style(page, opened, name):
+    opened(report(COPY, run=RUN | {"scanned_root": f"/x/{name.replace('/', '')}"}))
+
+    assert page.complaints == []
+    assert page.ask("document.body.checkVisibility()")
+    assert page.ask("document.styleSheets[0].cssRules.length") > 100
+    rules = "[...document.styleSheets[0].cssRules].filter(one => one instanceof CSSPageRule).length"
+    assert page.ask(rules) == 1
+
+
+CONTRAST = r"""
+(() => {
+  const linear = (part) => (part <= .03928 ? part / 12.92 : ((part + .055) / 1.055) ** 2.4);
+  const light = (text) => {
+    const [r, g, b] = text.match(/[\d.]+/g).map((part) => linear(part / 255));
+    return .2126 * r + .7152 * g + .0722 * b;
+  };
+  const ground = (one) => {
+    const colour = getComputedStyle(one).backgroundColor;
+    return /, 0\)$|transparent/.test(colour) ? ground(one.parentElement) : colour;
+  };
+  const texts = ".badge, .tile b, .rule, .place, .evidence, .silence code, .at, dt, small";
+  return Math.min(...[...document.querySelectorAll(texts)].filter((one) => one.checkVisibility())
+    .map((one) => [light(getComputedStyle(one).color), light(ground(one))].sort((a, b) => b - a))
+    .map(([a, b]) => (a + .05) / (b + .05)));
+})()
+"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_has_the_contrast_of_wcag_aa(page, opened, theme):
+    page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
+    opened(report(WAY, *many(12), excerpts={id_of(WAY): PIECES}))
+    open_all(page)
+
+    assert page.ask(CONTRAST) >= 4.5
+    page.call("Emulation.setEmulatedMedia", features=[])

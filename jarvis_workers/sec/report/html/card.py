@@ -3,8 +3,9 @@
 The page's script builds the same for the findings that are not in the page: what changes here changes there.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from jarvis_workers.sec.report.excerpts import OWN, QUOTE, STEP, Excerpt
 from jarvis_workers.sec.report.html import verdict
@@ -16,18 +17,36 @@ CARD = """
 <details class="finding {severity}{judged}"><summary><span class="badge {severity}">{grave}</span>{status}
 <span class="rule">{rule}</span> <span class="place">{file}:{line}</span>
 <code class="evidence">{evidence}</code></summary>
-<div class="inside"><p>{description}</p>{reason}{words}<p class="remedy"><b>{title}</b> {remedy}</p>{path}{code}
-{quotes}{scripts}<dl>{facts}</dl></div></details>
+<div class="inside"><p class="why">{description}</p>{reason}{words}<p class="remedy"><b>{title}</b> {remedy}</p>
+{path}{code}{quotes}{scripts}<dl>{facts}</dl>{silence}</div></details>
+"""
+SILENCE = """
+<p class="silence">{question} <code>// jarvis-ignore[{rule}]: {reason}</code> {other} <code>{command}</code>
+<a href="{href}">{about}</a></p>
 """
 MARKED = {OWN: "the finding", QUOTE: "evidence", STEP: "a step on the way"}
-PLACE = ("file", "line", "note")
+TRIAGE = {True: "true", False: "false", "wontfix": "won't fix", "later": "later"}
 CWE = """
 <a href="https://cwe.mitre.org/data/definitions/{cwe}.html" rel="noopener noreferrer" target="_blank">CWE-{cwe}</a>
 """
 
 
-def card(issue: Mapping[str, Any], excerpt: Excerpt | None, say: Words, *, judged: bool = False) -> Html:
-    """Return a finding, closed; `judged` says that findings of the report have verdicts."""
+class Step(NamedTuple):
+    """A step to a finding: its number, from one, and the anchor of its line where that is shown."""
+
+    number: int
+    file: str
+    line: int
+    note: str
+    anchor: str | None
+
+
+def card(
+    issue: Mapping[str, Any], excerpt: Excerpt | None, say: Words, *, judged: bool = False, run: str = "last"
+) -> Html:
+    """Return a finding, closed; `judged` says that findings of the report have verdicts, `run` is the report's."""
+    pieces = in_order(excerpt, issue["file"], issue["line"]) if excerpt else []
+    steps = _numbered(issue, pieces)
     return markup(
         CARD,
         judged=" judged" if judged else "",
@@ -43,15 +62,44 @@ def card(issue: Mapping[str, Any], excerpt: Excerpt | None, say: Words, *, judge
         reason=verdict.reason(issue, say),
         words=verdict.words(issue, say),
         remedy=in_lines(issue.get("suggestions") or issue["suggestion"]),
-        path=_path(issue["path"]) if "path" in issue else "",
-        code=_codes(excerpt, issue["line"], say) if excerpt else "",
+        path=_path(steps) if steps else "",
+        code=list(_codes(pieces, steps, say)),
         quotes=verdict.evidence(issue.get("quotes", ()), say),
         scripts=verdict.scripts(issue.get("commands", ()), say),
         facts=[
             markup("<div><dt>{term}</dt><dd>{said}</dd></div>", term=say(term), said=said)
             for term, said in _facts(issue, say)
         ],
+        silence=silence(issue, run, say),
     )
+
+
+def in_order(excerpt: Excerpt, file: str, line: int) -> list[Excerpt]:
+    """Return the pieces of an excerpt in the order of lines, those of the finding's own file first; each marked."""
+    marks = tuple({**dict(excerpt.marks), line: OWN}.items())
+    pieces = [excerpt._replace(file=file, marks=marks), *excerpt.more]
+    files = list(dict.fromkeys(piece.file for piece in pieces))
+    return sorted(pieces, key=lambda piece: (files.index(piece.file), piece.first))
+
+
+def silence(issue: Mapping[str, Any], run: str, say: Words) -> Html:
+    """Say how to suppress a finding, in the code or in triage, and where its rule is explained."""
+    command = f"jarvis sec triage {run} --mark {issue['id']}=false --reason '...'"
+    return markup(
+        SILENCE.strip(),
+        question=say("Not a bug?"),
+        rule=issue["pattern"],
+        reason=say("reason"),
+        other=say("or"),
+        command=command,
+        href=f"#{about_anchor(issue['pattern'])}",
+        about=say("About this rule"),
+    )
+
+
+def about_anchor(rule: str) -> str:
+    """Return the anchor of what the report says of a rule."""
+    return f"rule-{quote(rule, safe='', errors='replace')}"
 
 
 def cwe_link(number: int, say: Words) -> Html | str:
@@ -59,42 +107,68 @@ def cwe_link(number: int, say: Words) -> Html | str:
     return markup(CWE.strip(), cwe=number) if number else say("none")
 
 
-def _path(steps: Iterable[Mapping[str, Any]]) -> Html:
-    return markup(
-        '<ol class="path">{steps}</ol>',
-        steps=[
-            markup('<li><span class="place">{file}:{line}</span> {note}</li>', **{name: step[name] for name in PLACE})
-            for step in steps
-        ],
-    )
+def _numbered(issue: Mapping[str, Any], pieces: Sequence[Excerpt]) -> list[Step]:
+    """Return the steps, each with the anchor of the first that stands in its line, where that line is shown."""
+    first: dict[tuple[str, int], str] = {}
+    steps = []
+    for number, step in enumerate(issue.get("path", ()), 1):
+        file, line = step["file"], step["line"]
+        shown = any(one.file == file and one.first <= line < one.first + len(one.lines) for one in pieces)
+        anchor = first.setdefault((file, line), f"{issue['id']}-{number}") if shown else None
+        steps.append(Step(number, file, line, step["note"], anchor))
+    return steps
+
+
+def _path(steps: Sequence[Step]) -> Html:
+    return markup('<ol class="path">{steps}</ol>', steps=list(map(_step, steps)))
+
+
+def _step(step: Step) -> Html:
+    place = markup('<span class="place">{file}:{line}</span>', file=step.file, line=step.line)
+    if step.anchor:
+        place = markup('<a href="#{anchor}">{place}</a>', anchor=step.anchor, place=place)
+    return markup("<li>{place} {note}</li>", place=place, note=step.note)
 
 
 def _status(status: str, say: Words) -> Html:
     return markup(' <span class="status {name}">{word}</span>', name=status, word=say(WORDS.get(status, status)))
 
 
-def _codes(excerpt: Excerpt, line: int, say: Words) -> Iterator[Html]:
-    """Yield the code around a finding, and what speaks of it elsewhere."""
-    yield _code(excerpt, line, say)
-    for piece in excerpt.more:
-        yield markup('<p class="where">{file}</p>{code}', file=piece.file, code=_code(piece, 0, say))
+def _codes(pieces: Sequence[Excerpt], steps: Sequence[Step], say: Words) -> Iterator[Html]:
+    """Yield the code around a finding, and what speaks of it elsewhere under the name of its file."""
+    before = pieces[0].file if pieces else ""
+    for piece in pieces:
+        if piece.file != before:
+            yield markup('<p class="where">{file}</p>', file=piece.file)
+        before = piece.file
+        yield _code(piece, [step for step in steps if step.anchor and step.file == piece.file], say)
 
 
-def _code(excerpt: Excerpt, line: int, say: Words) -> Html:
-    kinds = dict(excerpt.marks) | {line: OWN}
+def _code(piece: Excerpt, steps: Sequence[Step], say: Words) -> Html:
+    kinds = dict(piece.marks)
     return markup(
-        '<pre class="code" tabindex="0">{lines}</pre>',
+        '<pre class="code{numbered}" tabindex="0">{lines}</pre>',
+        numbered=" numbered" if steps else "",
         lines=[
             markup(
-                '<span class="line{kind}"{title}><span class="number">{number}</span>{text}\n</span>',
+                '<span class="line{kind}"{title}>{at}<span class="number">{number}</span>{text}\n</span>',
                 kind=f" {kinds[number]}" if number in kinds else "",
                 title=markup(' title="{means}"', means=say(MARKED[kinds[number]])) if number in kinds else "",
+                at=_at([step for step in steps if step.line == number]),
                 number=number,
                 text=text,
             )
-            for number, text in enumerate(excerpt.lines, start=excerpt.first)
+            for number, text in enumerate(piece.lines, start=piece.first)
         ],
     )
+
+
+def _at(steps: Sequence[Step]) -> Html | str:
+    """Return the numbers of the steps that stand in a line, as the target of their links."""
+    if not steps:
+        return ""
+    numbers = ",".join(str(step.number) for step in steps)
+    return markup('<span class="at" id="{anchor}">{numbers}</span>', anchor=steps[0].anchor, numbers=numbers)
 
 
 def _facts(issue: Mapping[str, Any], say: Words) -> Iterator[tuple[str, object]]:
@@ -103,6 +177,8 @@ def _facts(issue: Mapping[str, Any], say: Words) -> Iterator[tuple[str, object]]
     yield "Category", issue["category"]
     yield "Weakness", cwe_link(issue["cwe"], say)
     yield "Status", say(issue["status"])
+    if "judged" in issue:
+        yield "Triage", say(TRIAGE[issue["judged"]])
     if issue.get("cluster"):
         yield "Cluster", issue["cluster"]
     yield "Finding", issue["id"]

@@ -115,16 +115,20 @@ def _column(name: str, number: int, across: tuple[float, float], high: float) ->
 
 
 def _bar(row: Bar, top: int, longest: float) -> Html:
-    opened, closed = (markup('<a href="{to}">', to=link_to(**row.chosen)), "a") if row.chosen else (Html("<g>"), "g")
+    label = _shortened(visible(row.label))
+    is_cut = label != visible(row.label)
+    opened, closed = (_link(row), "a") if row.chosen else (Html("<g>"), "g")
     return markup(
-        "{opened}<title>{whole}: {number}</title>"
+        "{opened}{whole}"
         '<rect class="hit" x="0" y="{top}" width="{width}" height="{row}"/>'
-        '<text x="0" y="{text}">{label}</text><text class="number" x="{width}" y="{text}">{number}</text>'
+        '<text{hidden} x="0" y="{text}">{label}</text> <text class="number" x="{width}" y="{text}">{number}</text>'
         '<rect class="track" x="0" y="{bar}" width="{width}" height="{thick}" rx="3"/>{parts}</{closed}>',
         opened=opened,
         closed=closed,
-        whole=row.label,
-        label=_shortened(visible(row.label)),
+        # What is cut short is said in full once; all else would be read out twice.
+        whole=markup("<title>{label}</title>", label=row.label) if is_cut else "",
+        hidden=Html(' aria-hidden="true"') if is_cut else "",
+        label=label,
         number=row.number,
         top=top,
         row=ROW,
@@ -134,6 +138,11 @@ def _bar(row: Bar, top: int, longest: float) -> Html:
         width=WIDTH,
         parts=_parts(row.parts, top + 20, WIDTH / longest),
     )
+
+
+def _link(row: Bar) -> Html:
+    """Open a link for the mouse; by keyboard the same filters are among the controls."""
+    return markup('<a href="{to}" tabindex="-1">', to=link_to(**row.chosen))
 
 
 def _parts(parts: Iterable[tuple[str, float]], top: int, scale: float) -> list[Html]:

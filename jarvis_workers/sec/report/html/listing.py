@@ -10,6 +10,7 @@ from typing import Any
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.escape import visible, visible_lines
 from jarvis_workers.sec.report.excerpts import Excerpt
+from jarvis_workers.sec.report.html.card import TRIAGE, about_anchor
 from jarvis_workers.sec.report.html.markup import Html
 from jarvis_workers.sec.report.json import DENSE
 from jarvis_workers.sec.report.verdicts import TEXTS, WORDS
@@ -31,9 +32,18 @@ class _Numbers(dict[Hashable, int]):
 
 
 def listing(
-    issues: Issues, excerpts: Mapping[str, Excerpt], say: Words, *, judged: bool = False, spoken: Sequence[str] = ()
+    issues: Issues,
+    excerpts: Mapping[str, Excerpt],
+    say: Words,
+    *,
+    judged: bool = False,
+    spoken: Sequence[str] = (),
+    run: str = "last",
 ) -> Html:
-    """Return what the script reads; `issues` in the order in which they are to be shown, `spoken` is what it says."""
+    """Return what the script reads; `issues` in the order in which they are to be shown, `spoken` is what it says.
+
+    `run` is the id of the run, for commands.
+    """
     files, rules, texts, statuses = _Numbers(), _Numbers(), _Numbers(), _Numbers()
     rows = [
         (
@@ -53,14 +63,17 @@ def listing(
         for issue in issues
     ]
     paths = {visible(issue["id"]): _steps(issue["path"], files) for issue in issues if "path" in issue}
+    triage = {visible(issue["id"]): say(TRIAGE[issue["judged"]]) for issue in issues if "judged" in issue}
     return _json(
         {
+            "run": visible(run),
             "severities": WORST_FIRST,
             "rules": list(rules),
             "texts": list(texts),
             "statuses": list(statuses),
             "findings": rows,
             "paths": paths,
+            **({"triage": triage} if triage else {}),
             "excerpts": {
                 visible(issue["id"]): _excerpt(excerpts[issue["id"]], files)
                 for issue in issues
@@ -68,6 +81,9 @@ def listing(
             },
             **(_judged(issues, files, say) if judged else {}),
             **_said([*spoken, *WORST_FIRST, *statuses], say),
+            "anchors": {
+                visible(rule): about_anchor(rule) for rule in dict.fromkeys(issue["pattern"] for issue in issues)
+            },
             "files": list(files),
         }
     )

@@ -92,11 +92,19 @@ def numbers(summary: Body, issues: Issues, say: Words) -> Iterator[Html]:
         for severity in WORST_FIRST:
             count = summary["by_severity"].get(severity, 0)
             yield _number(capital(say(severity)), count, kind=severity, href=link_to(severity=severity))
-    yield _number(say("Rules that fired"), len({issue["pattern"] for issue in issues}), href="#rules")
+    yield _rules_fired(summary, issues, say)
     yield _number(say("Files checked"), summary["scanned_files"])
     missing = len(summary["not_checked"])
     kind, href = ("bad", "#not-checked") if missing else ("", None)
     yield _number(say("Not checked"), missing, kind=kind, href=href)
+
+
+def _rules_fired(summary: Body, issues: Issues, say: Words) -> Html:
+    """Count all rules that fired; of an older report, which lacks the number, those of the listed findings."""
+    listed = len({issue["pattern"] for issue in issues})
+    if summary.get("not_listed") and "rules_fired" not in summary:
+        return _number(say("Rules that fired (listed)"), listed, href="#rules")
+    return _number(say("Rules that fired"), summary.get("rules_fired", listed), href="#rules")
 
 
 def _number(label: str, number: int, *, kind: str = "", href: str | None = None) -> Html:
@@ -144,7 +152,8 @@ def _legend(chosen: str, numbers: Mapping[str, int], words: Mapping[str, str]) -
         '<ul class="legend">{lines}</ul>',
         lines=[
             markup(
-                '<li><a href="{href}"><i class="{name}"></i>{word}<b>{count}</b><span>{share}</span></a></li>',
+                '<li><a href="{href}" tabindex="-1"><i class="{name}"></i>{word}<b>{count}</b>'
+                "<span>{share}</span></a></li>",
                 href=link_to(**{chosen: name}),
                 name=name,
                 word=words[name],
@@ -183,6 +192,11 @@ def _riskiest(summary: Body, issues: Issues) -> list[Bar]:
 
 def _worst_first(sizes: Mapping[str, float]) -> list[tuple[str, float]]:
     return [(severity, sizes[severity]) for severity in WORST_FIRST if severity in sizes]
+
+
+def rules_title(summary: Body, say: Words) -> str:
+    """Return the title of the table of rules, which knows the listed findings alone."""
+    return say("Rules that fired (listed)") if summary.get("not_listed") else say("Rules that fired")
 
 
 def rules(issues: Issues, say: Words) -> Iterator[Html]:

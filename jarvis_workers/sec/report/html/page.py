@@ -19,6 +19,7 @@ from typing import Any
 
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.html import overview
+from jarvis_workers.sec.report.html.about import about_rules
 from jarvis_workers.sec.report.html.aside import aside, notes
 from jarvis_workers.sec.report.html.card import card
 from jarvis_workers.sec.report.html.judged import asking, worst
@@ -33,7 +34,7 @@ Issues = Sequence[Mapping[str, Any]]
 FIRST_SHOWN = 100
 DISMISSED_MAX = 5_000
 # What is to be read of the page itself, and what its script says.
-STANDING = re.compile(r"""(?:>|\b(?:title|placeholder|aria-label)=")\s*(?P<text>[A-Za-z][^<>"$]*?)\s*[<"]""")
+STANDING = re.compile(r"""(?:(?<!kbd)>|\b(?:title|placeholder|aria-label)=")\s*(?P<text>[A-Za-z][^<>"$]*?)\s*[<"]""")
 SPOKEN = re.compile(r'\bsay\("([^"]+)"')
 REVISION = re.compile(r"(?:\.git)?(?:@[0-9a-f]{40,64})?\Z")
 
@@ -44,7 +45,11 @@ def render_html(body: Body, run: Mapping[str, Any]) -> Iterator[str]:
     judged = has_verdicts(summary)
     issues = sorted(body["issues"], key=_worst_first if judged else _severest_first)
     gone = heapq.nlargest(DISMISSED_MAX, body.get("dismissed", ()), key=lambda issue: issue["score"])
-    style, script = _asset("report.css"), _asset("report.js")
+    style, script = (
+        _asset("report.css") + _page_heads(say("Security report: {name}", name=_name(run))),
+        _asset("report.js"),
+    )
+    named = str(run.get("id") or "last")
     yield Template(_worded(_asset("report.html"), say)).substitute(
         lang=say.code,
         title=written(say("Security report: {name}", name=_name(run))),
@@ -58,14 +63,18 @@ def render_html(body: Body, run: Mapping[str, Any]) -> Iterator[str]:
         worst=written(worst(issues, say)) if judged else "",
         asking=written(asking(run, say)),
         shown=_shown(issues, say),
-        findings=written(card(issue, excerpts.get(issue["id"]), say, judged=judged) for issue in issues[:FIRST_SHOWN]),
+        findings=written(
+            card(issue, excerpts.get(issue["id"]), say, judged=judged, run=named) for issue in issues[:FIRST_SHOWN]
+        ),
         code=written(_about_code(issues, excerpts, say)),
+        fired=written(overview.rules_title(summary, say)),
         rules=written(overview.rules(issues, say)),
+        about=written(about_rules(issues, say)),
         aside=written(aside(body, say)),
         gaps=written(overview.gaps(summary, say)),
         advice=written(overview.advice(summary, say)),
         run=written(_run(run)),
-        listing=listing([*issues, *gone], excerpts, say, judged=judged, spoken=SPOKEN.findall(script)),
+        listing=listing([*issues, *gone], excerpts, say, judged=judged, spoken=SPOKEN.findall(script), run=named),
         script=script,
     )
 
@@ -86,6 +95,18 @@ def _worded(page: str, say: Words) -> str:
 @cache
 def _asset(name: str) -> str:
     return files(__package__).joinpath(name).read_text("utf-8")
+
+
+def _page_heads(title: str) -> str:
+    """Return the style of printed pages: the title, which nothing in it can end, and the page's number."""
+    written_out = "".join(
+        letter if letter.isalnum() and letter.isascii() else f"\\{ord(letter):06x}" for letter in title
+    )
+    return (
+        "@page { margin: 16mm 14mm; "
+        f'@top-left {{ content: "{written_out}"; font: 8pt sans-serif; color: #5a6577; }} '
+        '@bottom-right { content: counter(page) " / " counter(pages); font: 8pt sans-serif; color: #5a6577; } }\n'
+    )
 
 
 def _policy(style: str, script: str) -> str:

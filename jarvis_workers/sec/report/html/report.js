@@ -4,6 +4,7 @@
 (() => {
   const PAGE = 100;
   const PRINTED = 300;
+  const PRINTED_WHOLE = 25;
   const GROUPED = 200;
   const CHOICES = ["category", "rule"];
   const SETS = ["severity", "status"];
@@ -115,20 +116,22 @@
   function fill(details, one) {
     if (details.childElementCount > 1) return;
     const [reason, texts, quotes, scripts] = (judged && data.verdicts[one.id]) || ["", [], [], []];
-    const inside = make("div", { className: "inside" }, make("p", { textContent: one.description }));
+    const inside = make("div", { className: "inside" }, make("p", { className: "why", textContent: one.description }));
     if (reason) inside.append(told("reason", `${word(one.status)[0].toUpperCase()}${word(one.status).slice(1)}:`, reason));
     const titled = TEXTS.map((title, place) => [title, texts[place]]).filter(([, text]) => text);
     if (titled.length) inside.append(make("dl", { className: "words" }, ...titled.map(defined)));
     inside.append(told("remedy", say("What to do:"), texts[TEXTS.length] || one.suggestion));
-    if (data.paths[one.id]) inside.append(path(data.paths[one.id]));
-    if (data.excerpts[one.id]) inside.append(...codes(data.excerpts[one.id], one.line));
+    const pieces = inOrder(one);
+    const steps = numbered(one, pieces);
+    if (steps.length) inside.append(path(steps));
+    inside.append(...codes(pieces, steps));
     if (quotes.length) inside.append(make("div", { className: "quotes" }, make("b", { textContent: say("Evidence") }), cited(quotes)));
     if (scripts.length) {
       inside.append(make("div", { className: "scripts" }, make("b", { textContent: say("To repeat, in a copy of the source") }),
         ...scripts.map(([interpreter, script]) => make("pre", { className: "code", tabIndex: 0 },
           make("span", { className: "number", textContent: interpreter }), `\n${script}`))));
     }
-    inside.append(facts(one));
+    inside.append(facts(one), silence(one));
     details.append(inside);
   }
 
@@ -146,22 +149,61 @@
         make("code", { textContent: text }))));
   }
 
+  /* pieces of code in the order of lines, those of the finding's own file first */
+
+  function inOrder(one) {
+    if (!data.excerpts[one.id]) return [];
+    const [start, rows, kinds, more] = data.excerpts[one.id];
+    const own = { file: one.file, first: start, lines: rows, marks: [...(kinds || []), [one.line, "hit"]] };
+    const pieces = [own, ...(more || []).map(([file, first, lines, marks]) => ({ file: data.files[file], first, lines, marks }))];
+    const files = [...new Set(pieces.map((piece) => piece.file))];
+    return pieces.sort((a, b) => files.indexOf(a.file) - files.indexOf(b.file) || a.first - b.first);
+  }
+
+  /* steps, each with the anchor of the first that stands in its line, where that line is shown */
+
+  function numbered(one, pieces) {
+    const anchors = new Map();
+    return (data.paths[one.id] || []).map(([place, line, note], index) => {
+      const file = data.files[place];
+      const key = `${line}:${file}`;
+      const shown = pieces.some((piece) => piece.file === file && piece.first <= line && line < piece.first + piece.lines.length);
+      if (shown && !anchors.has(key)) anchors.set(key, `${one.id}-${index + 1}`);
+      return { number: index + 1, file, line, note, anchor: shown ? anchors.get(key) : null };
+    });
+  }
+
   function path(steps) {
-    return make("ol", { className: "path" }, ...steps.map(([file, line, note]) =>
-      make("li", {}, make("span", { className: "place", textContent: `${data.files[file]}:${line}` }), ` ${note}`)));
+    return make("ol", { className: "path" }, ...steps.map(({ file, line, note, anchor }) => {
+      const place = make("span", { className: "place", textContent: `${file}:${line}` });
+      return make("li", {}, anchor ? make("a", { href: `#${anchor}` }, place) : place, ` ${note}`);
+    }));
   }
 
-  function codes([first, lines, marks, more], line) {
-    const elsewhere = (more || []).flatMap(([file, start, rows, kinds]) =>
-      [make("p", { className: "where", textContent: data.files[file] }), code(start, rows, kinds)]);
-    return [code(first, lines, [...(marks || []), [line, "hit"]]), ...elsewhere];
+  function codes(pieces, steps) {
+    return pieces.flatMap((piece, place) => {
+      const other = piece.file !== pieces[Math.max(0, place - 1)].file;
+      const shown = code(piece, steps.filter((step) => step.anchor && step.file === piece.file));
+      return other ? [make("p", { className: "where", textContent: piece.file }), shown] : [shown];
+    });
   }
 
-  function code(first, lines, marks) {
+  function code({ first, lines, marks }, steps) {
     const kinds = new Map(marks);
-    return make("pre", { className: "code", tabIndex: 0 }, ...lines.map((text, place) =>
-      make("span", marked(kinds.get(first + place)),
+    return make("pre", { className: steps.length ? "code numbered" : "code", tabIndex: 0 }, ...lines.map((text, place) =>
+      make("span", marked(kinds.get(first + place)), ...at(steps.filter((step) => step.line === first + place)),
         make("span", { className: "number", textContent: first + place }), `${text}\n`)));
+  }
+
+  function at(steps) {
+    return steps.length ? [make("span", { className: "at", id: steps[0].anchor, textContent: steps.map((step) => step.number).join(",") })] : [];
+  }
+
+  function silence(one) {
+    return make("p", { className: "silence" }, say("Not a bug?"), " ",
+      make("code", { textContent: `// jarvis-ignore[${one.rule}]: ${say("reason")}` }), ` ${say("or")} `,
+      make("code", { textContent: `jarvis sec triage ${data.run} --mark ${one.id}=false --reason '...'` }), " ",
+      make("a", { href: `#${data.anchors[one.rule]}`, textContent: say("About this rule") }));
   }
 
   function marked(kind) {
@@ -176,7 +218,8 @@
     const cluster = make("a", { href: `#view=cluster&cluster=${one.cluster}`, textContent: one.cluster });
     const rows = [
       [say("Confidence"), one.confidence.toFixed(2)], [say("Score"), one.score.toFixed(2)], [say("Category"), one.category],
-      [say("Weakness"), cwe], [say("Status"), say(one.status)], ...(one.cluster ? [[say("Cluster"), cluster]] : []),
+      [say("Weakness"), cwe], [say("Status"), say(one.status)],
+      ...((data.triage || {})[one.id] ? [[say("Triage"), data.triage[one.id]]] : []), ...(one.cluster ? [[say("Cluster"), cluster]] : []),
       [say("Finding"), make("a", { href: `#id=${encodeURIComponent(one.id)}`, textContent: one.id })],
       [say("Fingerprint"), one.fingerprint, copier(one.fingerprint)],
     ];
@@ -326,6 +369,26 @@
     }
   }
 
+  /* the keyboard */
+
+  const help = document.getElementById("keys");
+  const KEYS = {
+    j: () => go(1), k: () => go(-1), n: () => turn(3), p: () => turn(1),
+    "/": () => form.elements.file.focus(), "?": () => help.showModal(),
+  };
+
+  function go(by) {
+    const all = [...list.querySelectorAll("summary")].filter((one) => one.checkVisibility());
+    const now = all.findLastIndex((one) => one.parentElement.contains(document.activeElement));
+    const next = all[now < 0 ? 0 : Math.min(all.length - 1, Math.max(0, now + by))];
+    next?.focus();
+    next?.scrollIntoView({ block: "nearest" });
+  }
+
+  function turn(button) {
+    if (!pages.hidden) pages.querySelectorAll("button, span")[button].click();
+  }
+
   function fillControls() {
     fillChips("severity", data.severities, standing);
     if (judged) fillChips("status", Object.keys(data.words), findings);
@@ -361,6 +424,8 @@
 
   addEventListener("beforeprint", () => {
     const found = chosenNow();
+    list.classList.toggle("whole", found.length <= PRINTED_WHOLE);
+    printed(found.length);
     list.replaceChildren(...found.slice(0, PRINTED).map((one) => {
       const opened = card(one);
       fill(opened, one);
@@ -374,23 +439,58 @@
   });
   addEventListener("afterprint", show);
 
+  /* what of the state filters, in words */
+
+  function printed(number) {
+    const names = { severity: say("Severity"), status: say("Verdict"), file: say("Path"), text: say("Code"), category: say("Category"),
+      rule: say("Rule"), confidence: say("Confidence from"), cluster: say("Cluster"), id: say("Finding"), order: say("Order") };
+    const chosen = [...asked()].filter(([name]) => Object.hasOwn(names, name)).map(([name, value]) => `${names[name]}: ${value}`);
+    const line = document.getElementById("printed");
+    line.hidden = false;
+    line.textContent = say("{number} findings. Filters: {filters}", { number: number.toLocaleString("en"), filters: chosen.join("; ") || say("none") });
+  }
+
   addEventListener("hashchange", () => {
+    if (location.hash && !location.hash.includes("=") && location.hash !== "#findings") return;
     show();
     if (location.hash.includes("=")) document.getElementById("findings").scrollIntoView();
   });
+
+  /* links within the page that are no filters keep those that are set */
+
+  addEventListener("click", (event) => {
+    const link = event.target.closest?.("a[href^='#']");
+    if (!link || link.hash.includes("=")) return;
+    const name = decodeURIComponent(link.hash.slice(1));
+    const target = link.matches(".skip") ? list.querySelector("summary") : document.getElementById(link.hash.slice(1)) || document.getElementById(name);
+    if (!target) return;
+    event.preventDefault();
+    if (target.matches("details")) target.open = true;
+    target.scrollIntoView({ block: target.matches(".at") ? "center" : "start" });
+    if (target.matches(".at")) {
+      for (const before of list.querySelectorAll(".seen")) before.classList.remove("seen");
+      target.closest(".line").classList.add("seen");
+      target.closest("pre").focus({ preventScroll: true });
+    } else {
+      (target.querySelector("summary") || target).focus({ preventScroll: true });
+    }
+  });
   addEventListener("popstate", show);
   addEventListener("keydown", (event) => {
-    if (event.key !== "/" || event.ctrlKey || event.metaKey || /INPUT|SELECT/.test(event.target.tagName)) return;
+    const act = KEYS[event.key];
+    if (!act || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    if (/INPUT|SELECT/.test(event.target.tagName)) return;
     event.preventDefault();
-    form.elements.file.focus();
+    act();
   });
+  document.getElementById("help").addEventListener("click", () => help.showModal());
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("input", read);
   document.getElementById("reset").addEventListener("click", () => {
     form.reset();
     ask(new URLSearchParams());
   });
-  document.getElementById("theme").hidden = false;
+  document.getElementById("theme").hidden = document.getElementById("help").hidden = false;
   wear(remembered());
   if (findings.length) {
     fillControls();

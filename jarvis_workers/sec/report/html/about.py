@@ -1,0 +1,44 @@
+"""Explain each rule of a report once: why it matters, what to do, a bad and a good example, how to suppress it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from jarvis_workers.sec.report.html.card import about_anchor
+from jarvis_workers.sec.report.html.markup import Html, in_lines, markup
+from jarvis_workers.sec.report.words import Words
+from jarvis_workers.sec.rules import RULES_BY_PATTERN
+
+ABOUT = """
+<details class="about" id="{anchor}"><summary><b class="rule">{rule}</b></summary>
+<p>{description}</p><p><b>{remedy}</b> {suggestion}</p>{examples}
+<p>{suppress} <code>// jarvis-ignore[{rule}]: {reason}</code></p></details>
+"""
+
+
+def about_rules(issues: Sequence[Mapping[str, Any]], say: Words) -> Iterator[Html]:
+    """Yield what there is to say of each rule of the findings, by name."""
+    first: dict[str, Mapping[str, Any]] = {}
+    for issue in issues:
+        first.setdefault(issue["pattern"], issue)
+    for pattern, issue in sorted(first.items()):
+        yield markup(
+            ABOUT,
+            anchor=about_anchor(pattern),
+            rule=pattern,
+            description=issue["description"],
+            remedy=say("What to do:"),
+            suggestion=issue["suggestion"],
+            examples=list(_examples(pattern, say)),
+            suppress=say("To suppress a finding, with a reason, in its line or above it:"),
+            reason=say("reason"),
+        )
+
+
+def _examples(pattern: str, say: Words) -> Iterator[Html]:
+    rule = RULES_BY_PATTERN.get(pattern)
+    if rule is None:
+        return
+    for title, text in ((say("Bad"), rule.bad), (say("Good"), rule.good)):
+        if text:
+            piece = '<p class="where">{title}</p><pre class="code" tabindex="0">{text}</pre>'
+            yield markup(piece, title=title, text=in_lines(text))
