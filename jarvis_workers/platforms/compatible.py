@@ -15,7 +15,7 @@ from jarvis_workers.platforms.profiles import Prices, Profile
 from jarvis_workers.platforms.replies import decode, gather
 from jarvis_workers.platforms.request import Writer, streamed
 from jarvis_workers.platforms.retrying import LEAST_SECONDS, Patience, insist, insist_async
-from jarvis_workers.platforms.tokens import estimate_request
+from jarvis_workers.platforms.tokens import estimate_request, with_estimated_usage
 from jarvis_workers.platforms.wire import Refused, Wire
 from jarvis_workers.platforms.words import Hear, Reply, Request
 from jarvis_workers.turns.limits import Limiter, Turn
@@ -49,6 +49,7 @@ class Compatible:
                     reply = decode(self._wire.send(body, _left(patience, seconds)))
                 else:
                     reply = gather(self._wire.stream(streamed(body, self.profile), _left(patience, seconds)), hear)
+                reply = with_estimated_usage(reply, request)
                 turn.note_answer(reply.usage.total)
                 return reply
 
@@ -65,7 +66,8 @@ class Compatible:
         async def once(seconds: float) -> Reply:
             async with self._gate.slot_async(patience.left, estimate_request(request)) as turn:
                 with _noting(turn):
-                    reply = decode(await self._wire.send_async(body, _left(patience, seconds)))
+                    answer = decode(await self._wire.send_async(body, _left(patience, seconds)))
+                    reply = with_estimated_usage(answer, request)
                     turn.note_answer(reply.usage.total)
                     return reply
 

@@ -7,8 +7,9 @@ keeps the ratio.
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
-from jarvis_workers.platforms.words import Message, Request, ToolSpec
+from jarvis_workers.platforms.words import Message, Reply, Request, ToolSpec
 
 LETTERS = 7
 PIECE = re.compile(rf" ?+[A-Za-z]{{1,{LETTERS}}}+|\d{{1,3}}+| ?+[!-/:-@\[-`{{-~]{{1,2}}+|\s{{1,16}}+|[^\x00-\x7f]")
@@ -35,3 +36,13 @@ def estimate_tools(specs: Iterable[ToolSpec]) -> int:
 def estimate_request(request: Request) -> int:
     """Return about how many tokens a request is: what its conversation has counted, or what is counted now."""
     return request.estimated or sum(map(estimate_message, request.messages)) + estimate_tools(request.tools)
+
+
+def with_estimated_usage(reply: Reply, request: Request) -> Reply:
+    """Return a reply with estimates for the tokens that its server did not report: else no budget would ever end."""
+    usage = reply.usage
+    if usage.prompt and usage.completion:
+        return reply
+    answer = Message("assistant", reply.content + (reply.reasoning or ""), calls=reply.calls)
+    prompt, completion = usage.prompt or estimate_request(request), usage.completion or estimate_message(answer)
+    return replace(reply, usage=replace(usage, prompt=prompt, completion=completion))

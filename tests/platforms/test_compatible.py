@@ -1,5 +1,6 @@
 """Servers that speak chat.completions: what is sent to each, what is read back, what it costs."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -11,7 +12,7 @@ from jarvis_workers.platforms.costs import cost_of
 from jarvis_workers.platforms.profiles import PROFILES, Prices, Profile, profile_for
 from jarvis_workers.platforms.replies import decode, gather
 from jarvis_workers.platforms.request import Writer
-from jarvis_workers.platforms.tokens import estimate
+from jarvis_workers.platforms.tokens import PER_MESSAGE, estimate, estimate_request
 from jarvis_workers.platforms.wire import Refused, seconds_to_wait
 from jarvis_workers.platforms.words import Message, Reply, Request, ToolCall, ToolSpec, Usage
 from jarvis_workers.turns.calibration import Calibration
@@ -277,6 +278,20 @@ def test_what_is_streamed_is_heard_as_it_comes() -> None:
     assert len([piece for piece in pieces if piece]) > 2
     assert reply.content == "".join(pieces) == "hello, whoever listens"
     assert reply.usage == Usage(100, 20)
+
+
+@pytest.mark.parametrize("usage", [{}, {"prompt_tokens": -900, "completion_tokens": -5}, {"prompt_tokens": "many"}])
+@pytest.mark.parametrize("how", ["ask", "ask_async", "stream"])
+def test_tokens_that_a_server_does_not_report_are_estimated(how: str, usage: dict[str, Any]) -> None:
+    with ModelServer(says("an answer of some words", usage=usage)) as server:
+        platform = platform_of(server.url, prices=Prices(input=1.0, output=2.0))
+        if how == "ask_async":
+            reply = asyncio.run(platform.ask_async(ONE))
+        else:
+            reply = platform.ask(ONE, (lambda _: None) if how == "stream" else None)
+
+    assert reply.usage == Usage(estimate_request(ONE), PER_MESSAGE + estimate("an answer of some words"))
+    assert reply.cost == (reply.usage.prompt + 2 * reply.usage.completion) / 1_000_000 > 0
 
 
 def test_the_scripted_server_fails_a_step_that_is_not_used() -> None:
