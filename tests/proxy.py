@@ -19,7 +19,7 @@ class Link:
 
     def __init__(self, writers: tuple[asyncio.StreamWriter, asyncio.StreamWriter]) -> None:
         self.writers, self.gate = writers, asyncio.Event()
-        self.halve_next = False
+        self.halve_next = self.is_mute = False
         self.gate.set()
 
     def cut(self) -> None:
@@ -37,6 +37,7 @@ class Proxy:
         self._links: set[Link] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._delay_seconds, self._refuse, self._stall_new = 0.0, False, False
+        self._unanswered: bytes | None = None
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
@@ -91,6 +92,14 @@ class Proxy:
 
         self._call(halve)
 
+    def lose_answer(self, request: bytes) -> None:
+        """Forward the next message that has `request` in it, and reset its connection when the answer comes."""
+
+        def lose() -> None:
+            self._unanswered = request
+
+        self._call(lose)
+
     def delay(self, seconds: float) -> None:
         """Hold every message back for so long."""
 
@@ -98,6 +107,11 @@ class Proxy:
             self._delay_seconds = seconds
 
         self._call(delay)
+
+    @property
+    def loses_answer(self) -> bool:
+        """Whether a request that `lose_answer` waits for has not come yet."""
+        return self._unanswered is not None
 
     @property
     def connections(self) -> int:
@@ -166,10 +180,16 @@ class Proxy:
                     writer.write(chunk[: len(chunk) // 2])
                     await writer.drain()
                     break
+                if link.is_mute:
+                    break
+                if self._unanswered and self._unanswered in chunk:
+                    link.is_mute, self._unanswered = True, None
                 writer.write(chunk)
                 await writer.drain()
             await link.gate.wait()
-        link.cut() if link.halve_next else writer.close()
+        if link.halve_next or link.is_mute:
+            link.cut()
+        writer.close()
 
     def _call(self, do: Any) -> None:
         async def run() -> None:

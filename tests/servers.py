@@ -16,6 +16,7 @@ from typing import NoReturn
 
 import pytest
 import redis
+from sqlalchemy.engine import make_url
 
 UNPRIVILEGED = "nobody"
 START_SECONDS = 10.0
@@ -46,6 +47,13 @@ class Postgres:
 
     def url(self, name: str, user: str = "jarvis") -> str:
         return f"postgresql:///{name}?host={self.home}&user={user}"
+
+    @staticmethod
+    def url_of(port: int, url: str) -> str:
+        """Return the address of the database of `url` behind a proxy on `port`."""
+        address = make_url(url)
+        user = address.username or address.query["user"]
+        return f"postgresql://{user}@127.0.0.1:{port}/{address.database}"
 
     @property
     def socket(self) -> Path:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from jarvis_workers.dispatch import story
-from jarvis_workers.errors import BrokerUnavailable, StoreError, StoreFull
+from jarvis_workers.errors import BrokerUnavailable, StoreError, StoreFull, StoreUnavailable
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.controller import advance
 from jarvis_workers.steps.flow import PLAN
@@ -34,6 +34,7 @@ class Hands:
     lease_seconds: float
     open_world: Callable[[], tuple[Store, Blobs, Callable[[], None]]]
     worker_lease_seconds: float
+    _claim_in_doubt: bool = False
     _spent: dict[int, float] = field(default_factory=dict)
     _worlds: dict[int, tuple[Store, Blobs, Callable[[], None]]] = field(default_factory=dict)
 
@@ -88,15 +89,24 @@ class Hands:
         return total - since
 
     def _claim(self, store: Store, job_id: int) -> Claimed | None:
-        with store.write() as session:
-            return sending.claim_sent(
-                session,
-                job_id,
-                worker_id=self.worker_id,
-                process=self.process,
-                lease_seconds=self.lease_seconds,
-                worker_lease_seconds=self.worker_lease_seconds,
-            )
+        """Claim a job; an earlier claim whose answer was lost is put back, as this process does one job at a time."""
+        try:
+            with store.write() as session:
+                if self._claim_in_doubt:
+                    jobs.release_strays(session, self.worker_id, (), self.process)
+                claimed = sending.claim_sent(
+                    session,
+                    job_id,
+                    worker_id=self.worker_id,
+                    process=self.process,
+                    lease_seconds=self.lease_seconds,
+                    worker_lease_seconds=self.worker_lease_seconds,
+                )
+        except StoreUnavailable:
+            self._claim_in_doubt = True
+            raise
+        self._claim_in_doubt = False
+        return claimed
 
     def _release(self, store: Store, job: Claimed) -> bool:
         with store.write() as session:

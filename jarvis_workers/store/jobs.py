@@ -185,9 +185,13 @@ def processes(session: Session, worker_id: str) -> list[str]:
     return [name for name in session.execute(named).scalars() if name]
 
 
-def release_strays(session: Session, worker_id: str, held: Collection[int]) -> int:
-    """Put back what the store says a worker holds and the worker does not know of: a claim whose answer was lost."""
-    unknown = update(JOB).where(JOB.c.worker_id == worker_id, JOB.c.state == "running", JOB.c.id.not_in(held))
+def release_strays(session: Session, worker_id: str, held: Collection[int], process: str | None = None) -> int:
+    """Put back what the store says a worker, or one process of it, holds and it does not know of.
+
+    That is a claim whose answer was lost.
+    """
+    whose = JOB.c.worker_id == worker_id if process is None else JOB.c.process == process
+    unknown = update(JOB).where(whose, JOB.c.state == "running", JOB.c.id.not_in(held))
     return changed(session, unknown.values(state="pending", **IDLE))
 
 

@@ -15,7 +15,9 @@ from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs, DirectoryBlobs, open_blobs
 from jarvis_workers.store.engine import Store
 from tests.bench.trees import make_tree
-from tests.store.arrange import candidate_count, enrol, job_rows, run_now, states
+from tests.proxy import proxy_to
+from tests.servers import Postgres
+from tests.store.arrange import add_run, candidate_count, enrol, job_rows, run_now, states
 
 FILES = 20
 
@@ -119,3 +121,19 @@ def test_a_broker_that_is_away_does_not_undo_a_job(store: Store, settings: Setti
 
     assert job_rows(store, run, plan=True)[0].state == "done"
     assert states(store, run) == ["pending"] * (FILES // 10)
+
+
+def test_a_claim_whose_answer_is_lost_is_claimed_again_at_once(
+    postgres_server: Postgres, postgres_url: str, open_stores: Callable[..., Store], tmp_path: Path
+) -> None:
+    direct = open_stores(postgres_url)
+    run = add_run(direct, executor="cluster")
+    enrol(direct, "w")
+    (plan,) = job_rows(direct, run, plan=True)
+    with proxy_to(postgres_server.socket) as proxy:
+        store = open_stores(postgres_server.url_of(proxy.port, postgres_url))
+        proxy.lose_answer(b"COMMIT")
+        hands(store, open_blobs(str(tmp_path / "empty"), tmp_path / "cache")).do(plan.id)
+
+    (plan,) = job_rows(direct, run, plan=True)
+    assert (plan.state, plan.fence, plan.attempts, plan.crashes) == ("pending", 2, 1, 0)

@@ -26,8 +26,7 @@ def proxy(postgres_server: Postgres) -> Iterator[Proxy]:
 @pytest.fixture
 def behind(proxy: Proxy, postgres_url: str, open_stores: Callable[..., Store]) -> Store:
     """A store behind the proxy, with short timeouts and a connection open."""
-    database = postgres_url.partition("?")[0].rpartition("/")[2]
-    return open_stores(f"postgresql://jarvis@127.0.0.1:{proxy.port}/{database}", statement_seconds=SECONDS)
+    return open_stores(Postgres.url_of(proxy.port, postgres_url), statement_seconds=SECONDS)
 
 
 def test_a_silent_connection_is_a_timeout_and_the_next_statement_goes_over_a_new_one(
