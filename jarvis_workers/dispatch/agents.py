@@ -115,6 +115,7 @@ class Agents:
         self._told.wait()
         if self._ended.is_set():
             return
+        self.store.deadline.shorten(LAST_SECONDS)
         self._loop.cancel_all()
         if not self._ended.wait(LAST_SECONDS):
             held = self._writer.held

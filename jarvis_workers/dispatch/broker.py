@@ -25,8 +25,8 @@ NO_ADDRESS = "JARVIS_BROKER_URL: not the address of a Redis, such as redis://loc
 EPOCH_KEY = "jarvis:epoch"
 SENT_AT = "sent_at"
 CONNECT_SECONDS = 2
-SOCKET_SECONDS = 15
-HEALTH_SECONDS = 25
+# A silent connection is noticed after this, by whoever sends, or twice this, by who waits for messages.
+SOCKET_SECONDS = HEALTH_SECONDS = 5
 # What others may have put on a queue between the two steps of an urgent ring.
 MOST_BETWEEN = 1000
 # Between the two steps others ring too: what goes to the front must be the message itself, not the newest.

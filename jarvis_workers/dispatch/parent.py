@@ -26,7 +26,9 @@ from jarvis_workers.store.workers import WorkerFacts
 from jarvis_workers.toolchain.children import Child, ChildDied
 from jarvis_workers.toolchain.lifetime import is_running
 
-GRACE_SECONDS = 30.0
+GRACE_SECONDS = 15.0
+# A statement of a parent that is about to end, whatever the database does.
+FAREWELL_SECONDS = 2.0
 DEATHS_MAX = 100
 # A pool that lived as long had begun to work: its death is not one of a row.
 SETTLED_SECONDS = 60.0
@@ -74,6 +76,12 @@ class Parent:
         self.controller = Controller(store, facts.id, monotonic=around.clock, **pace)
         self.pools = [PoolChild(*plan) for plan in plans]
 
+    def register(self) -> None:
+        """Write the rows of the pools. Raises StoreError: at its start, a worker does not wait for a database."""
+        with self.store.write() as session:
+            for pool in self.pools:
+                workers.touch(session, pool.facts)
+
     def tick(self) -> None:
         """Do one round: rows, the dead, the controller, sending, the heartbeat."""
         with self._outages.borne():
@@ -88,16 +96,20 @@ class Parent:
         self._sweep()
 
     def stop(self) -> None:
-        """Let the pools finish what they have, for GRACE_SECONDS; what is left goes back without blame."""
+        """Let the pools finish what they have, for GRACE_SECONDS; what is left goes back without blame.
+
+        A database that does not answer is not waited for: leases run out by themselves.
+        """
+        self.store.deadline.shorten(FAREWELL_SECONDS)
         running = [(pool, pool.child) for pool in self.pools if pool.child]
         for _, child in running:
             child.signal(signal.SIGTERM)
         give_up = self.around.clock() + GRACE_SECONDS
-        for pool, child in running:
+        for _, child in running:
             child.wait(max(0.0, give_up - self.around.clock()))
-            with suppress(StoreError):
-                self._leave(pool)
         with suppress(StoreError):
+            for pool, _ in running:
+                self._leave(pool)
             self.controller.resign()
         self.around.heartbeat.unlink(missing_ok=True)
 

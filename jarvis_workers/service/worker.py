@@ -3,17 +3,18 @@
 import os
 import signal
 import sys
-import threading
 from collections.abc import Sequence
 from dataclasses import replace
+from queue import Empty, SimpleQueue
 from secrets import token_hex
 
 from jarvis_workers import telemetry
 from jarvis_workers.dispatch.broker import Doorbell
 from jarvis_workers.dispatch.monitor import serve as serve_flower
 from jarvis_workers.dispatch.orders import Orders
-from jarvis_workers.dispatch.parent import Parent, Surroundings
+from jarvis_workers.dispatch.parent import FAREWELL_SECONDS, Parent, Surroundings
 from jarvis_workers.dispatch.routes import POOLS
+from jarvis_workers.dispatch.watchdog import Watchdog
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.fleet import bell_of, broker_url
 from jarvis_workers.service.local import LEASE_MARGIN_SECONDS
@@ -25,6 +26,9 @@ from jarvis_workers.store.values import AGENT_QUEUE
 from jarvis_workers.store.workers import WorkerFacts
 
 PARENT_CONNECTIONS = 1
+STOP_SECONDS = 24.0
+# A round that takes longer than both hangs.
+HANG_LEASES, HANG_STATEMENTS = 4, 6
 
 
 def plan_pools(settings: Settings, queues: Sequence[str], concurrency: int | None) -> list[tuple[Orders, WorkerFacts]]:
@@ -66,18 +70,45 @@ def work(settings: Settings, store: Store, bell: Doorbell, plans: Sequence[tuple
     telemetry.set_up(settings.log_level, sys.stderr.fileno())
     if settings.blobs_url is None:
         _tell(f"JARVIS_BLOBS_URL is not set: only runs submitted on this machine find {settings.effective_blobs_url}")
+    told = SimpleQueue[int]()
+    watchdog = Watchdog(_hang_seconds(settings), _tell, alive_at=lambda: store.deadline.alive_at)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda number, _: _stop(number, store, watchdog, told))
     heartbeat = settings.data_dir / f"worker-{plans[0][1].id}.alive"
     heartbeat.parent.mkdir(parents=True, exist_ok=True)
     parent = Parent(store, bell, plans, Surroundings(heartbeat, os.environ, sys.stderr.buffer, _tell))
-    told = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: told.set())
+    parent.register()
+    # It is not closed: closing connections, and the interpreter's own end, are watched, too.
+    watchdog.start()
     try:
-        while not told.is_set():
+        parent.tick()
+        while _goes_on(told, settings.tick_seconds):
+            watchdog.feed()
             parent.tick()
-            told.wait(settings.tick_seconds)
     finally:
+        watchdog.end_within(STOP_SECONDS)
         parent.stop()
+
+
+def _hang_seconds(settings: Settings) -> float:
+    """Return how long a round without an answer of the database may take: it may wait for several servers in a row."""
+    return max(HANG_LEASES * settings.lease_seconds, HANG_STATEMENTS * settings.store.statement_seconds)
+
+
+def _stop(number: int, store: Store, watchdog: Watchdog, told: "SimpleQueue[int]") -> None:
+    """Handle a signal to stop: whatever the main thread waits for ends soon. Takes no lock that it may hold."""
+    watchdog.end_within(STOP_SECONDS)
+    store.deadline.shorten(FAREWELL_SECONDS)
+    told.put(number)
+
+
+def _goes_on(told: "SimpleQueue[int]", seconds: float) -> bool:
+    """Wait until the next round; False when the process was told to stop."""
+    try:
+        told.get(timeout=seconds)
+    except Empty:
+        return True
+    return False
 
 
 def _tell(says: str) -> None:

@@ -15,7 +15,7 @@ class Deadline:
     """Limits on waiting for the database, in seconds; may be changed while statements are under way.
 
     A statement without an answer for `statement_seconds` fails, unless the server says over another connection that it
-    is executing it: then it has `execution_seconds`. `alive_at` is when the server last said so (monotonic clock).
+    is executing it: then it has `execution_seconds`. `alive_at` is when the server last answered (monotonic clock).
     """
 
     statement_seconds: float = STATEMENT_SECONDS

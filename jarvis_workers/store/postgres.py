@@ -57,6 +57,7 @@ class BoundedConnection(psycopg.Connection[Any]):
                     heard = time.monotonic()
                 wanted = exchange.send(ready)
         except StopIteration as end:
+            self.deadline.alive_at = time.monotonic()
             return end.value
 
     def _check(self, began: float) -> None:
