@@ -2,17 +2,17 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import typer
 
 from jarvis_cli import exits
 from jarvis_cli.progress import Display
 from jarvis_cli.times import describe_times
-from jarvis_workers.errors import UsageError
+from jarvis_workers.errors import StoreUnavailable, UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.finding import SEVERITIES, is_at_least
 from jarvis_workers.sec.report import FORMATS, SUFFIXES, format_of
@@ -25,6 +25,7 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
+T = TypeVar("T")
 STDOUT = "-"
 WRITE_BYTES = 1 << 16
 STATUS_WORDS = {"review": "to review"}
@@ -80,16 +81,17 @@ def _refused(path: Path) -> str | None:
 
 def deliver(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Display) -> int:
     """Write the report of a scan and the run's files; return the exit code."""
-    body = reports.read_body(store, blobs, run)
+    body = retry_store(lambda: reports.read_body(store, blobs, run), screen)
+    pieces = retry_store(lambda: reports.compose(store, blobs, run, body, asked.form), screen)
     try:
-        write_report(reports.compose(store, blobs, run, body, asked.form), asked.output)
+        write_report(pieces, asked.output)
     except UsageError:
         screen.tell(f"run {run.id} is {run.state}; its report again with: jarvis runs report {run.id}")
         raise
     directory = export_directory(run)
     if directory:
         try:
-            export(store, blobs, run, directory, body=body)
+            retry_store(lambda: export(store, blobs, run, directory, body=body), screen)
         except UsageError as problem:
             screen.tell(str(problem))
     if reports.has_profile(run):
@@ -97,6 +99,17 @@ def deliver(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Displ
             typer.echo(line, err=True)
     screen.conclude(summary(run, body, asked.output), well=is_well(run, body))
     return exit_code(run, body, asked.fail_on)
+
+
+def retry_store(do: Callable[[], T], screen: Display) -> T:
+    """Do it; while the store is away say so and wait: a run that has ended is not lost for want of its report."""
+    try:
+        return do()
+    except StoreUnavailable as problem:
+        from jarvis_workers.steps.patience import patiently  # noqa: PLC0415  (slow to import, and seldom needed)
+
+        screen.tell(f"{problem}; waiting for it")
+        return patiently(do)
 
 
 def write_report(pieces: Iterable[str], output: Path | None) -> None:

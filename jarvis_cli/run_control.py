@@ -7,7 +7,7 @@ import typer
 
 from jarvis_cli import answer, exits
 from jarvis_cli.carry import carry_out
-from jarvis_cli.deliver import Delivery, deliver, exit_code, is_well, summary
+from jarvis_cli.deliver import Delivery, deliver, exit_code, is_well, retry_store, summary
 from jarvis_cli.following import following
 from jarvis_cli.progress import display
 from jarvis_cli.scan import wait_for_workers
@@ -47,7 +47,7 @@ def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) ->
             found = conversations.read_answer(store, desk.blobs_of(settings), ended)
             screen.conclude(answer.summary(store, ended, found), well=ended.state == "done")
             return answer.exit_code(ended)
-        body = reports.read_body(store, desk.blobs_of(settings), ended)
+        body = retry_store(lambda: reports.read_body(store, desk.blobs_of(settings), ended), screen)
         screen.conclude(summary(ended, body, None), well=is_well(ended, body))
         return exit_code(ended, body, None)
 

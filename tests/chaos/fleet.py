@@ -16,17 +16,23 @@ from typing import NamedTuple
 
 import psutil
 import redis
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from jarvis_workers.dispatch.routes import queue_key
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import JOB
-from tests.chaos.commands import PATIENCE_SECONDS, until
+from tests.chaos.commands import PATIENCE_SECONDS, PAUSE, crowd, until
+from tests.proxy import Proxy, proxy_to
 from tests.servers import Postgres, Redis
 
 SCANNING, CONVERSING = "scan,control", "agent,control"
 LEASE_SECONDS = 2.0
 TICK_SECONDS = 0.2
+STATEMENT_SECONDS = 2.0
+SILENCE_SECONDS = 3 * STATEMENT_SECONDS
+DELAY_SECONDS = 0.05
+LOST_ANSWERS = 5
+STARTING_LOOKS = 10
 
 
 class Worker:
@@ -78,8 +84,18 @@ class Hit(NamedTuple):
     fence: int
 
 
+class Proxies(NamedTuple):
+    """What stands between the fleet and its servers."""
+
+    database: Proxy
+    broker: Proxy
+
+
 class Fleet:
-    """Some workers, their servers, and whoever waits for the run."""
+    """Some workers, their servers, and whoever waits for the run.
+
+    Workers and commands reach the servers through proxies, `store` is on the way past them.
+    """
 
     def __init__(
         self,
@@ -88,22 +104,24 @@ class Fleet:
         database: Postgres,
         store: Store,
         environ: Mapping[str, str],
+        proxies: "Proxies",
         queues: str = SCANNING,
         workers: int = 2,
     ) -> None:
         self.home, self.bell, self.database, self.store, self.environ = home, bell, database, store, environ
+        self.proxies = proxies
         self.workers = [Worker(home / f"worker{n}", environ, queues) for n in range(1, 1 + workers)]
         self.waiting: subprocess.Popen[bytes] | None = None
         self.doomed: list[psutil.Process] = []
         self.hits: list[Hit] = []
 
-    def command(self, *arguments: str) -> "subprocess.Popen[bytes]":
+    def command(self, *arguments: str, **settings: str) -> "subprocess.Popen[bytes]":
         """Start a command of the product beside the workers."""
         (self.home / "desk").mkdir(exist_ok=True)
         with (self.home / "desk" / "stderr").open("ab") as stderr:
             return subprocess.Popen(
                 [sys.executable, "-m", "jarvis_cli", *arguments],
-                env={**self.environ, "JARVIS_DATA_DIR": str(self.home / "desk" / "data")},
+                env={**self.environ, "JARVIS_DATA_DIR": str(self.home / "desk" / "data"), **settings},
                 cwd=self.home,
                 stderr=stderr,
             )
@@ -116,11 +134,11 @@ class Fleet:
     def wait(self, code: int) -> None:
         """Wait for the command that waits for the run."""
         assert self.waiting is not None
-        assert self.waiting.wait(PATIENCE_SECONDS) == code, self.said()
+        assert self.waiting.wait(PATIENCE_SECONDS * crowd()) == code, self.said()
 
     def catch(self, fault: str) -> list[psutil.Process]:
         """Stop a process in the middle of a job; return its worker's parent, its pool and itself."""
-        return until(lambda: self._catch(fault))
+        return until(lambda: self._catch(fault), PATIENCE_SECONDS * crowd())
 
     def _catch(self, fault: str) -> list[psutil.Process] | None:
         for worker in self.workers:
@@ -172,19 +190,21 @@ def fleet_of(
     **settings: str,
 ) -> Iterator[Fleet]:
     """Start workers that see nothing of each other's files; nothing of them is left at the end."""
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("JARVIS_")} | {
-        "JARVIS_BROKER_URL": bell.url,
-        "JARVIS_STORE_URL": store.engine.url.render_as_string(hide_password=False),
-        "JARVIS_BLOBS_URL": str(home / "blobs"),
-        "JARVIS_LEASE_SECONDS": str(LEASE_SECONDS),
-        "JARVIS_TICK_SECONDS": str(TICK_SECONDS),
-        **settings,
-    }
-    fleet = Fleet(home, bell, database, store, environ, queues, workers)
-    try:
-        yield fleet
-    finally:
-        fleet.end()
+    with proxy_to(database.socket) as to_database, proxy_to(bell.port) as to_broker:
+        environ = {name: value for name, value in os.environ.items() if not name.startswith("JARVIS_")} | {
+            "JARVIS_BROKER_URL": f"redis://127.0.0.1:{to_broker.port}/0",
+            "JARVIS_STORE_URL": database.url_of(to_database.port, str(store.engine.url)),
+            "JARVIS_BLOBS_URL": str(home / "blobs"),
+            "JARVIS_LEASE_SECONDS": str(LEASE_SECONDS),
+            "JARVIS_TICK_SECONDS": str(TICK_SECONDS),
+            "JARVIS_STORE__STATEMENT_SECONDS": str(STATEMENT_SECONDS),
+            **settings,
+        }
+        fleet = Fleet(home, bell, database, store, environ, Proxies(to_database, to_broker), queues, workers)
+        try:
+            yield fleet
+        finally:
+            fleet.end()
 
 
 def kill_pool_child(fleet: Fleet, dice: random.Random) -> None:
@@ -205,7 +225,7 @@ def kill_worker(fleet: Fleet, dice: random.Random) -> None:
     fleet.doomed += gone.kill()
     fleet.workers[place] = Worker(gone.home, fleet.environ, gone.queues)
     # A server that is missing when it starts would end it, as it should.
-    until(fleet.workers[place].pools)
+    until(fleet.workers[place].pools, PATIENCE_SECONDS * crowd())
 
 
 def kill_waiting_command(fleet: Fleet, dice: random.Random) -> None:
@@ -213,10 +233,18 @@ def kill_waiting_command(fleet: Fleet, dice: random.Random) -> None:
     assert fleet.waiting is not None
     fleet.waiting.kill()
     fleet.waiting.wait()
-    fleet.waiting = fleet.command("runs", "wait", "last", "--quiet")
-    # A database that is missing when it starts would end it, as it should.
-    anew = psutil.Process(fleet.waiting.pid)
-    until(lambda: anew.net_connections(kind="all"))
+    named = {"JARVIS_STORE_URL": f"{fleet.environ['JARVIS_STORE_URL']}?application_name=waiting"}
+    fleet.waiting = fleet.command("runs", "wait", "last", "--quiet", **named)
+    # A database that is missing when it starts would end it, as it should: until it looks again and again.
+    looks: set[object] = set()
+
+    def is_waiting() -> bool:
+        with fleet.store.read() as session:
+            looked = text("SELECT state_change FROM pg_stat_activity WHERE application_name = 'waiting'")
+            looks.update(session.execute(looked).scalars())
+        return len(looks) > STARTING_LOOKS
+
+    until(is_waiting, PATIENCE_SECONDS * crowd())
 
 
 def freeze_worker(fleet: Fleet, dice: random.Random) -> None:
@@ -264,6 +292,97 @@ def reorder_messages(fleet: Fleet, dice: random.Random) -> None:
             client.rpush(queue, *dice.sample(messages, len(messages)))
 
 
+def kill_worker_while_pools_start(fleet: Fleet, dice: random.Random) -> None:
+    """Stop a worker, start another in its place, and kill that one's parent as soon as it has started a pool."""
+    place = dice.randrange(len(fleet.workers))
+    old = fleet.workers[place]
+    fleet.doomed += old.kill()
+    early = Worker(old.home, fleet.environ, old.queues)
+    until(early.pools, PATIENCE_SECONDS * crowd())
+    fleet.doomed += early.kill()
+    fleet.workers[place] = Worker(old.home, fleet.environ, old.queues)
+    until(fleet.workers[place].pools, PATIENCE_SECONDS * crowd())
+
+
+def silence_database(fleet: Fleet, dice: random.Random) -> None:
+    """Let every connection to the database fall silent for good, while new ones work."""
+    fleet.proxies.database.stall()
+
+
+def silence_broker(fleet: Fleet, dice: random.Random) -> None:
+    """Let every connection to Redis fall silent for good, while new ones work."""
+    fleet.proxies.broker.stall()
+
+
+def silence_all(fleet: Fleet, dice: random.Random) -> None:
+    """Let both servers be reached and not answer for a while; connections of that time stay silent."""
+    for proxy in fleet.proxies:
+        proxy.stall(new=True)
+    let_pass(SILENCE_SECONDS)
+    for proxy in fleet.proxies:
+        proxy.accept()
+
+
+def cut_connections(fleet: Fleet, dice: random.Random) -> None:
+    """Reset every connection."""
+    for proxy in fleet.proxies:
+        proxy.cut()
+
+
+def refuse_connections(fleet: Fleet, dice: random.Random) -> None:
+    """Reset every connection, and each new one for a while."""
+    for proxy in fleet.proxies:
+        proxy.refuse()
+    let_pass(SILENCE_SECONDS / 2)
+    for proxy in fleet.proxies:
+        proxy.accept()
+
+
+def cut_within_messages(fleet: Fleet, dice: random.Random) -> None:
+    """Reset every connection in the middle of its next message."""
+    for proxy in fleet.proxies:
+        proxy.halve()
+
+
+def lose_answers_to_commits(fleet: Fleet, dice: random.Random) -> None:
+    """Reset connections when the answer to a COMMIT is on its way, several times."""
+    for _ in range(LOST_ANSWERS):
+        fleet.proxies.database.lose_answer(b"COMMIT")
+        until(lambda: not fleet.proxies.database.loses_answer)
+
+
+def delay_messages(fleet: Fleet, dice: random.Random) -> None:
+    """Make the way to both servers slow for a while."""
+    for proxy in fleet.proxies:
+        proxy.delay(DELAY_SECONDS)
+    let_pass(SILENCE_SECONDS / 2)
+    for proxy in fleet.proxies:
+        proxy.accept()
+
+
+def make_database_read_only(fleet: Fleet, dice: random.Random) -> None:
+    """Let the database refuse to write for a while, as a standby does."""
+    with read_only(fleet.database):
+        let_pass(SILENCE_SECONDS / 2)
+
+
+@contextmanager
+def read_only(database: Postgres) -> Iterator[None]:
+    """Let a server refuse to write while the block lasts, also in sessions that are open."""
+    setting, reload = "ALTER SYSTEM {} default_transaction_read_only {}", "SELECT pg_reload_conf()"
+    for statement in (setting.format("SET", "= on"), reload):
+        database.sql(statement)
+    yield
+    # What ends it must be allowed to write itself.
+    for statement in (setting.format("RESET", ""), reload):
+        database.sql(statement)
+
+
+def let_pass(seconds: float) -> None:
+    """Return after so long."""
+    PAUSE.wait(seconds)
+
+
 Fault = Callable[[Fleet, random.Random], None]
 FAULTS: tuple[Fault, ...] = (
     kill_pool_child,
@@ -276,6 +395,16 @@ FAULTS: tuple[Fault, ...] = (
     restart_postgres,
     duplicate_messages,
     reorder_messages,
+    kill_worker_while_pools_start,
+    silence_database,
+    silence_broker,
+    silence_all,
+    cut_connections,
+    refuse_connections,
+    cut_within_messages,
+    lose_answers_to_commits,
+    delay_messages,
+    make_database_read_only,
 )
 
 

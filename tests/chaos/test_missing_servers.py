@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy.engine import make_url
 
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import newest
@@ -76,6 +77,20 @@ def test_a_server_that_is_missing_at_the_start_is_told_in_one_line(
         assert VARIABLES[server] in ended.stderr
         assert PASSWORD not in ended.stderr
         assert took < START_SECONDS * crowd()
+
+
+@pytest.mark.parametrize("asked", ["worker", "sec"])
+def test_a_database_that_is_read_only_at_the_start_is_told_in_one_line(
+    asked: str, tmp_path: Path, bell: Redis, postgres_server: Postgres, postgres_url: str
+) -> None:
+    make_tree(tmp_path / "tree", 1)
+    database = make_url(postgres_url).database
+    postgres_server.sql(f"ALTER DATABASE {database} SET default_transaction_read_only = on")
+    ended = run(tmp_path, *COMMANDS[asked], JARVIS_STORE_URL=postgres_url, JARVIS_BROKER_URL=bell.url)
+
+    told = [line for line in ended.stderr.splitlines() if "JARVIS_BLOBS_URL is not set" not in line]
+    assert (ended.returncode, len(told)) == (2, 1), ended.stderr
+    assert "the database is read-only now" in told[0]
 
 
 def run(home: Path, *arguments: str, **settings: str) -> "subprocess.CompletedProcess[str]":
