@@ -65,14 +65,30 @@ def test_a_process_is_there_until_it_has_ended_and_a_zombie_is_gone(child: subpr
 
 
 def test_a_later_process_of_the_same_number_is_another() -> None:
-    boot, _ = THIS.birth.rsplit(":", 1)
+    boot, _, machine = THIS.birth.split(":")
+    assert is_gone(replace(THIS, birth=f"{boot}:1:{machine}"))
+
+
+def test_a_process_of_an_earlier_boot_of_this_machine_is_gone() -> None:
+    _, start, machine = THIS.birth.split(":")
+    assert is_gone(replace(THIS, birth=f"earlier-boot:{start}:{machine}")) == bool(machine)
+
+
+def test_a_process_that_an_older_version_has_described_is_judged_within_a_boot() -> None:
+    boot, start, _ = THIS.birth.split(":")
+    assert not is_gone(replace(THIS, birth=f"{boot}:{start}"))
     assert is_gone(replace(THIS, birth=f"{boot}:1"))
 
 
 @pytest.mark.parametrize(
     ("host", "birth"),
-    [("elsewhere", THIS.birth), (THIS.host, "another-boot:123"), (THIS.host, "unknown")],
-    ids=["another host", "another boot", "no birth known"],
+    [
+        ("elsewhere", THIS.birth),
+        (THIS.host, "another-boot:123"),
+        (THIS.host, "another-boot:1:m"),
+        (THIS.host, "unknown"),
+    ],
+    ids=["another host", "another boot", "another machine of this name", "no birth known"],
 )
 def test_what_cannot_be_seen_from_here_is_not_judged(host: str, birth: str) -> None:
     assert not is_gone(replace(THIS, pid=2**22 + 1, host=host, birth=birth))
