@@ -1,8 +1,12 @@
 """Take more than is given. Each runs alone, and has succeeded when it comes to its end."""
 
+import contextlib
+import ctypes
+import mmap
 import os
 import resource
 import signal
+import socket
 import time
 from collections.abc import Callable
 
@@ -22,6 +26,7 @@ GIVEN = Limits(
 )
 # How long what is above a limit stays there, so that who looks can see it.
 SEEN_SECONDS = 2.5
+PR_SET_DUMPABLE = 4
 
 
 def never_end(_: Target) -> bool:
@@ -45,6 +50,34 @@ def take_memory_in_many_processes(_: Target) -> bool:
     held = [_hold(lambda: bytearray(os.urandom(1) * (GIVEN.memory_bytes // 4))) for _ in range(6)]
     time.sleep(SEEN_SECONDS)
     return len(held) == 6
+
+
+def share_memory_of_many_processes(_: Target) -> bool:
+    def share() -> object:
+        held = mmap.mmap(-1, GIVEN.memory_bytes // 4)
+        held.write(bytes(len(held)))
+        return held
+
+    held = [_hold(share) for _ in range(6)]
+    time.sleep(SEEN_SECONDS)
+    return len(held) == 6
+
+
+def fill_socket_pairs(_: Target) -> bool:
+    """What is sent and not received is memory of the kernel."""
+
+    def fill() -> object:
+        held = [end for _ in range(GIVEN.files // 2 - 4) for end in socket.socketpair()]
+        for end in held:
+            end.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    end.send(bytes(1 << 16))
+        return held
+
+    held = [_hold(fill) for _ in range(GIVEN.processes - 4)]
+    time.sleep(SEEN_SECONDS)
+    return len(held) == GIVEN.processes - 4
 
 
 def fork_without_end(_: Target) -> bool:
@@ -75,6 +108,11 @@ def write_files_without_a_name(t: Target) -> bool:
         os.write(held[-1], b"x" * (3 * MEGABYTE))
     time.sleep(SEEN_SECONDS)
     return True
+
+
+def write_files_without_a_name_and_hide_them(t: Target) -> bool:
+    ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0)
+    return write_files_without_a_name(t)
 
 
 def write_behind_a_closed_directory(t: Target) -> bool:
@@ -166,11 +204,14 @@ ATTACKS = (
     use_the_processor,
     take_memory,
     take_memory_in_many_processes,
+    share_memory_of_many_processes,
+    fill_socket_pairs,
     fork_without_end,
     write_a_large_file,
     open_many_files,
     write_many_files,
     write_files_without_a_name,
+    write_files_without_a_name_and_hide_them,
     write_behind_a_closed_directory,
     write_many_names,
     write_deep_down,

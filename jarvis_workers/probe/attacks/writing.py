@@ -1,6 +1,7 @@
 """Change files that are not the command's own."""
 
 import ctypes
+import fcntl
 import os
 import struct
 
@@ -139,6 +140,23 @@ def space_for_a_file_outside(t: Target) -> bool:
     return True
 
 
+def take_space_in_an_instant(t: Target) -> bool:
+    held = os.open(t.own(take_space_in_an_instant), os.O_WRONLY | os.O_CREAT)
+    call("fallocate", held, 0, 0, 1 << 20)
+    return os.fstat(held).st_blocks > 0
+
+
+def lock_a_file_of_the_tree(t: Target) -> bool:
+    fcntl.flock(os.open(t.inside(lock_a_file_of_the_tree), os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return True
+
+
+def lock_part_of_a_file_of_the_tree(t: Target) -> bool:
+    held = os.open(t.inside(lock_part_of_a_file_of_the_tree), os.O_RDONLY)
+    fcntl.lockf(held, fcntl.LOCK_SH | fcntl.LOCK_NB, 1)
+    return True
+
+
 def handle_of_a_file_outside(t: Target) -> bool:
     handle, mount = ctypes.create_string_buffer(struct.pack("I", 128), 136), ctypes.create_string_buffer(8)
     call("name_to_handle_at", -100, t.out(handle_of_a_file_outside).encode(), handle, mount, 0)
@@ -173,5 +191,8 @@ ATTACKS = (
     change_a_start_file,
     use_shared_memory_files,
     space_for_a_file_outside,
+    take_space_in_an_instant,
+    lock_a_file_of_the_tree,
+    lock_part_of_a_file_of_the_tree,
     handle_of_a_file_outside,
 )

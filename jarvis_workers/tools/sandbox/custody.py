@@ -26,6 +26,8 @@ HERE = -100
 NOFOLLOW = 0x100
 EMPTY_PATH = 0x1000
 PERMISSIONS = 0o777
+MAP_ANONYMOUS = 0x20
+LOCKS = ("flock", "fcntl")
 
 
 class Asked(NamedTuple):
@@ -36,6 +38,14 @@ class Asked(NamedTuple):
     number: int
     arguments: tuple[int, ...]
 
+    def number_at(self, place: int) -> int:
+        """Return an argument as a signed number of 32 bits."""
+        return int(struct.unpack("i", struct.pack("I", self.arguments[place] & 0xFFFFFFFF))[0])
+
+    def file_at(self, place: int) -> str:
+        """Return where the caller's open file is whose descriptor is an argument."""
+        return f"/proc/{self.process}/fd/{self.number_at(place)}"
+
 
 class Custodian:
     """Answers for one command, whose scratch directory and processes these are."""
@@ -43,6 +53,8 @@ class Custodian:
     def __init__(self, listener: int, scratch: str, machine: Machine, processes: Callable[[], set[int]]) -> None:
         self._listener, self._scratch, self._processes = listener, scratch, processes
         self._names = {number: name for name, number in machine.numbers.items()}
+        # All that was ever mapped: what is unmapped in part, or not resident, may still be taken.
+        self.shared_bytes = 0
 
     def fileno(self) -> int:
         return self._listener
@@ -65,7 +77,11 @@ class Custodian:
             if name in CHANGES:
                 self._change(name, asked)
                 return 0, 0
-            return (0, GO_ON) if self._may_signal(name, asked) else (errno.EPERM, 0)
+            if name == "mmap":
+                self.shared_bytes += asked.arguments[1] if self._maps_memory(asked) else 0
+                return 0, GO_ON
+            may = self._may_lock(asked) if name in LOCKS else self._may_signal(name, asked)
+            return (0, GO_ON) if may else (errno.EPERM, 0)
         except OSError as error:
             return error.errno or errno.EPERM, 0
 
@@ -89,9 +105,8 @@ class Custodian:
     def _open(self, change: "Change", asked: Asked) -> int:
         """Open what the call is about, without reading it."""
         base, flags = f"/proc/{asked.process}/cwd", 0
-        if change.directory is not None:
-            number = struct.unpack("i", struct.pack("I", asked.arguments[change.directory] & 0xFFFFFFFF))[0]
-            base = base if number == HERE else f"/proc/{asked.process}/fd/{number}"
+        if change.directory is not None and asked.number_at(change.directory) != HERE:
+            base = asked.file_at(change.directory)
         if change.flags is not None:
             flags = asked.arguments[change.flags]
         address = None if change.path is None else asked.arguments[change.path]
@@ -111,11 +126,19 @@ class Custodian:
         fcntl.ioctl(self._listener, STILL_VALID, struct.pack("Q", asked.key))
         return found
 
+    def _maps_memory(self, asked: Asked) -> bool:
+        """Say whether a shared mapping is of memory alone; shared files count as files."""
+        return bool(asked.arguments[3] & MAP_ANONYMOUS) or os.readlink(asked.file_at(4)) == "/dev/zero"
+
+    def _may_lock(self, asked: Asked) -> bool:
+        """Say whether a file is the command's own: locks on others would hold up who else uses them."""
+        return os.readlink(asked.file_at(0)).startswith(self._scratch + "/")
+
     def _may_signal(self, name: str, asked: Asked) -> bool:
         """Say whether a signal stays inside; 0 is the caller's own group."""
         if name == "pidfd_send_signal":
             return False
-        process = struct.unpack("i", struct.pack("I", asked.arguments[0] & 0xFFFFFFFF))[0]
+        process = asked.number_at(0)
         return process != -1 and (process == 0 or abs(process) in self._processes())
 
 

@@ -4,14 +4,10 @@ They cannot get away: who loses its parent becomes a child of the keeper, which 
 """
 
 import os
-import resource
 import signal
-import stat
 import time
 from contextlib import suppress
 
-PAGE_BYTES = resource.getpagesize()
-BLOCK_BYTES = 512
 PAUSE_SECONDS = 0.001
 
 
@@ -29,27 +25,6 @@ def children() -> set[int]:
     """Return the processes whose parent this one is."""
     me = os.getpid()
     return {process for process, parent in _parents().items() if parent == me}
-
-
-def memory_of(processes: set[int]) -> int:
-    """Return the bytes that processes have for themselves."""
-    pages = 0
-    for process in processes:
-        fields = _read(f"/proc/{process}/statm").split()
-        pages += int(fields[1]) - int(fields[2]) if fields else 0
-    return pages * PAGE_BYTES
-
-
-def unlinked_of(processes: set[int]) -> int:
-    """Return the bytes on the disk of files that have no name any more and are still open."""
-    sizes = {}
-    for process in processes:
-        with suppress(OSError):
-            for name in os.listdir(f"/proc/{process}/fd"):
-                found = os.stat(f"/proc/{process}/fd/{name}")
-                if stat.S_ISREG(found.st_mode) and not found.st_nlink:
-                    sizes[found.st_dev, found.st_ino] = found.st_blocks * BLOCK_BYTES
-    return sum(sizes.values())
 
 
 def end(group: int) -> None:

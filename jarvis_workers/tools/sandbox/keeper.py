@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from typing import NoReturn
 
+from jarvis_workers.toolchain.usage import machine_is_short_of_memory, usage_of
 from jarvis_workers.tools.sandbox import confine, family, kernel, tree
 from jarvis_workers.tools.sandbox.confine import Cell
 from jarvis_workers.tools.sandbox.custody import Custodian
@@ -24,8 +25,12 @@ from jarvis_workers.tools.sandbox.values import Outcome
 NOBODY = 65534
 READ_BYTES = 1 << 16
 FIRST_LOOK_SECONDS = 0.05
-# A look at the disk may take this part of the time.
-LOOKING_SHARE = 10
+# A look may take this part of the time, but is never put off for longer.
+LOOKING_SHARE, LAST_LOOK_SECONDS = 10, 1.0
+# Where the disk loses this part of the limit, whoever takes it, the next look comes at once.
+GLANCE_SECONDS, FILLING_SHARE = 0.02, 8
+# So much is left to others, whoever takes the rest.
+LEAST_FREE = 32 << 20
 # The kernel's limit on processes is exact, where it counts them at all; this many times as many are seen from here.
 UNCOUNTED = 2
 REASONS = {int(signal.SIGXCPU): "CPU time", int(signal.SIGXFSZ): "file size"}
@@ -74,6 +79,9 @@ class _Kept:
         half = order.limits.output_bytes // 2
         self._outputs = (Output(half), Output(half))
         self._look_at = self._started + FIRST_LOOK_SECONDS
+        self._glance_at, self._free = self._look_at, self._free_bytes()
+        self._custodian: Custodian | None = None
+        self._hidden = frozenset[int]()
 
     def to_the_end(self) -> bytes:
         """Run it, and return the answer."""
@@ -139,10 +147,10 @@ class _Kept:
             now = time.monotonic()
             if now >= deadline:
                 self._reason = "wall time"
-            elif now >= self._look_at:
+            elif now >= self._look_at or (now >= self._glance_at and self._is_filling()):
                 self._look()
             else:
-                for place, _ in self._poll.poll(max(1, int(1000 * (min(deadline, self._look_at) - now)))):
+                for place, _ in self._poll.poll(1 + int(1000 * min(GLANCE_SECONDS, deadline - now))):
                     if place == self._pidfd:
                         return
                     if place == self._stream.fileno():
@@ -154,14 +162,30 @@ class _Kept:
         """See what no limit of the kernel's counts: what all of it takes together."""
         began = time.monotonic()
         limits, everyone = self._order.limits, family.descendants()
+        usage, free = usage_of(everyone), self._free_bytes()
+        # Root's own fork hides, too, until it has become the command.
+        hidden = frozenset() if self._status.fileno() in self._actions else usage.hidden
+        shared = self._custodian.shared_bytes if self._custodian else 0
         if len(everyone) > UNCOUNTED * limits.processes:
             self._reason = "processes"
-        elif family.memory_of(everyone) > limits.memory_bytes:
+        elif usage.memory + shared > limits.memory_bytes or machine_is_short_of_memory():
             self._reason = "memory"
-        elif family.unlinked_of(everyone) + tree.size_of(self._order.scratch) > limits.scratch_bytes:
+        elif free < LEAST_FREE or hidden & self._hidden or self._overfills(limits.scratch_bytes - usage.unlinked):
             self._reason = "disk"
         now = time.monotonic()
-        self._look_at = now + max(FIRST_LOOK_SECONDS, LOOKING_SHARE * (now - began))
+        took, self._hidden, self._free = now - began, hidden, free
+        self._look_at = now + min(LAST_LOOK_SECONDS, max(FIRST_LOOK_SECONDS, LOOKING_SHARE * took))
+        self._glance_at = now + took
+
+    def _overfills(self, room: int) -> bool:
+        return tree.size_of(self._order.scratch, room) > room
+
+    def _is_filling(self) -> bool:
+        return self._free - self._free_bytes() > self._order.limits.scratch_bytes // FILLING_SHARE
+
+    def _free_bytes(self) -> int:
+        found = os.statvfs(self._order.scratch)
+        return found.f_bavail * found.f_frsize
 
     def _end_of(self, pid: int) -> tuple[int | None, int | None]:
         """Return its code or signal; its number stays taken until its group is ended."""
@@ -181,8 +205,8 @@ class _Kept:
             return False
         if message[:1] == confine.LISTENS:
             assert self._cell.machine is not None
-            custodian = Custodian(held[0], self._order.scratch, self._cell.machine, family.descendants)
-            self._on(held[0], custodian.answer)
+            self._custodian = Custodian(held[0], self._order.scratch, self._cell.machine, family.descendants)
+            self._on(held[0], self._custodian.answer)
         elif message[:1] == confine.FAILED:
             self._refused = message[1:].decode()
         else:

@@ -11,10 +11,13 @@ ENTRY_BYTES = 4096
 TOO_MUCH = 1 << 62
 
 
-def size_of(directory: str) -> int:
-    """Return the bytes on the disk, at least a block for each entry; what is too deep to be measured is too much."""
+def size_of(directory: str, enough: int = TOO_MUCH) -> int:
+    """Return the bytes on the disk, at least a block for each entry; what is too deep to be measured is too much.
+
+    It is not measured further than to more than `enough`.
+    """
     total, open_directories = 0, [directory]
-    while open_directories:
+    while open_directories and total <= enough:
         try:
             with os.scandir(_opened(open_directories.pop())) as entries:
                 for entry in entries:

@@ -20,6 +20,64 @@ from tests.chaos.commands import until
 
 PYTHON = os.path.realpath(sys.executable)
 MANY_TAKE_MEMORY = 'import os, time; [os.fork() for _ in range(3)]; held = b"x" * 20_000_000; time.sleep(60)'
+SHARE_MEMORY = """
+import mmap, os, time
+for _ in range(4):
+    if not os.fork():
+        held = mmap.mmap(-1, 30_000_000)
+        held.write(b"x" * 30_000_000)
+        time.sleep(60)
+time.sleep(60)
+"""
+# Of memory that is unmapped but for a page, and of a file that nobody can see, nothing is resident or open.
+UNMAP_MEMORY = """
+import ctypes, time
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+for _ in range(4):
+    place = libc.mmap(None, ctypes.c_size_t(30 << 20), 3, 0x21, -1, ctypes.c_size_t(0))
+    ctypes.memset(place, 1, 30 << 20)
+    libc.munmap(ctypes.c_void_p(place + 4096), ctypes.c_size_t((30 << 20) - 4096))
+time.sleep(60)
+"""
+FILL_SOCKETS = """
+import os, socket, time
+for _ in range(6):
+    if not os.fork():
+        held = [socket.socketpair() for _ in range(30)]
+        for pair in held:
+            for end in pair:
+                end.setblocking(False)
+                end.send(b"x" * 200_000)
+        time.sleep(60)
+time.sleep(60)
+"""
+HIDE_FILES = """
+import ctypes, os, time
+ctypes.CDLL(None).prctl(4, 0)
+held = os.open(os.environ["HOME"] + "/x", os.O_WRONLY | os.O_CREAT)
+os.unlink(os.environ["HOME"] + "/x")
+os.write(held, b"x" * 3_000_000)
+time.sleep(60)
+"""
+RESERVE_SPACE = """
+import os
+for number in range(400):
+    held = os.open(os.environ["HOME"] + f"/{number}", os.O_WRONLY | os.O_CREAT)
+    os.posix_fallocate(held, 0, 10_000_000)
+    os.close(held)
+"""
+LOCK = """
+import fcntl, os, sys
+for path in sys.argv[1:]:
+    held = os.open(path, os.O_RDONLY | (os.O_CREAT if path.startswith(os.environ["HOME"]) else 0))
+    for take in (fcntl.flock, fcntl.lockf):
+        try:
+            take(held, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            print("locked")
+        except PermissionError:
+            print("refused")
+"""
 PROGRAM = '#include <stdio.h>\nint main(void) { puts("built"); return 3; }\n'
 # A worker in whose sandbox a command runs, with a daemon of its own.
 WORKER = """
@@ -163,6 +221,10 @@ def test_it_is_told_why_a_command_was_not_started(program: str, code: int, simpl
         ('head -c 3000000 /dev/zero > "$HOME/x"', {"file_bytes": MEGABYTE}, "file size"),
         ('yes > "$HOME/x" & sleep 60', {"scratch_bytes": MEGABYTE}, "disk"),
         (f"{PYTHON} -I -S -c '{MANY_TAKE_MEMORY}'", {"memory_bytes": 64 * MEGABYTE}, "memory"),
+        (f"exec {PYTHON} -I -S -c '{SHARE_MEMORY}'", {"memory_bytes": 100 * MEGABYTE}, "memory"),
+        (f"exec {PYTHON} -I -S -c '{UNMAP_MEMORY}'", {"memory_bytes": 100 * MEGABYTE}, "memory"),
+        (f"exec {PYTHON} -I -S -c '{FILL_SOCKETS}'", {"memory_bytes": 80 * MEGABYTE}, "memory"),
+        (f"exec {PYTHON} -I -S -c '{HIDE_FILES}'", {"scratch_bytes": MEGABYTE}, "disk"),
     ],
 )
 def test_a_limit_ends_a_command_and_is_named(
@@ -173,6 +235,26 @@ def test_a_limit_ends_a_command_and_is_named(
 
     assert outcome.reason == reason
     assert outcome.signal
+
+
+def test_space_that_is_reserved_is_seen_before_much_of_it_is_taken(simple: Sandbox) -> None:
+    limit = 100 * MEGABYTE
+    with simple:
+        outcome = shell(simple, f"exec {PYTHON} -I -S -c '{RESERVE_SPACE}'", scratch_bytes=limit)
+        taken = tree_size(simple.scratch)
+
+    assert outcome.reason == "disk"
+    assert taken < 3 * limit
+
+
+def tree_size(directory: str) -> int:
+    return sum(path.stat().st_blocks * 512 for path in Path(directory).rglob("*"))
+
+
+def test_only_the_command_s_own_files_can_be_locked(box: Sandbox) -> None:
+    script = f"exec {PYTHON} -I -S -c '{LOCK}' {box.root}/main.c /usr/bin/env $HOME/own"
+
+    assert shell(box, script).stdout.split() == [b"refused"] * 4 + [b"locked"] * 2
 
 
 def test_processes_that_the_kernel_does_not_count_are_counted(tmp_path: Path) -> None:
