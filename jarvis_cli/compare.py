@@ -6,10 +6,11 @@ from dataclasses import dataclass, field, replace
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.service.baselines import Baseline, is_report, of_run, read_report
+from jarvis_workers.service.baselines import Baseline, is_report, read_report
+from jarvis_workers.service.run_baselines import of_run
 from jarvis_workers.service.sources import Source, open_revision, unchanged_since
 from jarvis_workers.service.submit import Request
-from jarvis_workers.service.targets import Target, prefix_of
+from jarvis_workers.service.targets import Target, older_selection, prefix_of
 from jarvis_workers.snapshots.unchanged import Unchanged
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
@@ -30,12 +31,7 @@ class Part:
 
     def of(self, request: Request) -> Request:
         """An older revision has what was named under the names that it had then, too."""
-        chosen = request.selection
-        paths = {
-            *chosen.paths,
-            *(old for old, new in self.renamed.items() if not chosen.is_whole and chosen.covers(new)),
-        }
-        selection = replace(chosen, unchanged=self.unchanged, paths=tuple(sorted(paths)))
+        selection = replace(older_selection(request.selection, self.renamed), unchanged=self.unchanged)
         return replace(request, selection=selection, baseline=self.baseline, may_be_empty=self.may_be_empty)
 
 

@@ -22,9 +22,9 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import from_shown, plain
 from jarvis_workers.sec.judgement import Judgement, TriageState
 from jarvis_workers.service import desk, judging, sifting
-from jarvis_workers.service.baselines import of_run
 from jarvis_workers.service.export import write_whole
 from jarvis_workers.service.judging import Named, Triage, kept_judgements
+from jarvis_workers.service.run_baselines import of_run
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.sifting import WORDS, Excerpts, Issue, Sheet
 from jarvis_workers.service.triagefile import read_triage, triage_text, would_lose

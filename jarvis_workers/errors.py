@@ -17,6 +17,7 @@ JarvisError                one line for the user, exit 2
 ├── BudgetSpent            a run has taken what it may: it is paused, its jobs go back without blame
 ├── AgentStopped           a conversation reached a limit: its reason is recorded, what it was about is undecided
 ├── SandboxError           a command could not be confined, and was not run
+├── ScanCancelled          a scan from Python was cancelled by its caller
 ├── StepFailed             a job's own work failed: recorded on its row, tried again, then not checked
 └── GivenUp                a file took more time or memory than it may: it is not checked, its batch goes on
 """
@@ -32,6 +33,7 @@ __all__ = [
     "ModelRefused",
     "ModelUnavailable",
     "SandboxError",
+    "ScanCancelled",
     "SettingsError",
     "SnapshotDamaged",
     "SnapshotError",
@@ -86,6 +88,10 @@ class SnapshotDamaged(SnapshotError):
 
 class SandboxError(JarvisError):
     """A command could not be confined, and was not run."""
+
+
+class ScanCancelled(JarvisError):
+    """The caller cancelled the scan; nothing of it is left, or its run is cancelled."""
 
 
 class StepFailed(JarvisError):

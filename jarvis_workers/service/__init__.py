@@ -1,22 +1,98 @@
-"""What a user can ask: submit, wait, runs, reports; and from Python, `direct_scan` and the like."""
+"""What a user can ask: submit, wait, runs, reports; and the Python API, whose guide is docs/api.md."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from jarvis_workers.errors import (
+        JarvisError,
+        ScanCancelled,
+        SettingsError,
+        SnapshotError,
+        StoreError,
+        UsageError,
+    )
     from jarvis_workers.service.analysis import (
         build_json_and_markdown,
         direct_scan,
         run_security_analysis,
         run_security_analysis_fast,
     )
+    from jarvis_workers.service.api.coroutines import scan_async, scan_text_async
+    from jarvis_workers.service.api.differing import ReportDiff, UncheckedFinding, diff
+    from jarvis_workers.service.api.findings import Finding, Status, Suppression, TraceStep
+    from jarvis_workers.service.api.options import Language, ScanOptions, Severity
+    from jarvis_workers.service.api.progress import CancelToken, ScanProgress, Stage
+    from jarvis_workers.service.api.report import (
+        Report,
+        ReportFormat,
+        ReportSummary,
+        RunFacts,
+        StageFacts,
+        UncheckedFile,
+    )
+    from jarvis_workers.service.api.scanning import ScanSession, SourceLanguage, scan, scan_sources, scan_text
 
-__all__ = ["build_json_and_markdown", "direct_scan", "run_security_analysis", "run_security_analysis_fast"]
+__all__ = [
+    "CancelToken",
+    "Finding",
+    "JarvisError",
+    "Language",
+    "Report",
+    "ReportDiff",
+    "ReportFormat",
+    "ReportSummary",
+    "RunFacts",
+    "ScanCancelled",
+    "ScanOptions",
+    "ScanProgress",
+    "ScanSession",
+    "SettingsError",
+    "Severity",
+    "SnapshotError",
+    "SourceLanguage",
+    "Stage",
+    "StageFacts",
+    "Status",
+    "StoreError",
+    "Suppression",
+    "TraceStep",
+    "UncheckedFile",
+    "UncheckedFinding",
+    "UsageError",
+    "build_json_and_markdown",
+    "diff",
+    "direct_scan",
+    "run_security_analysis",
+    "run_security_analysis_fast",
+    "scan",
+    "scan_async",
+    "scan_sources",
+    "scan_text",
+    "scan_text_async",
+]
+# The modules that have these names, the light ones first: a name is looked for in order.
+MODULES = (
+    "jarvis_workers.errors",
+    "jarvis_workers.service.api.options",
+    "jarvis_workers.service.api.progress",
+    "jarvis_workers.service.api.findings",
+    "jarvis_workers.service.api.report",
+    "jarvis_workers.service.api.scanning",
+    "jarvis_workers.service.api.coroutines",
+    "jarvis_workers.service.api.differing",
+    "jarvis_workers.service.analysis",
+)
 
 
 def __getattr__(name: str) -> Any:
     """Import when it is asked for: most who import a module of this package want nothing of it."""
     if name in __all__:
-        from jarvis_workers.service import analysis  # noqa: PLC0415
-
-        return getattr(analysis, name)
+        for module in map(import_module, MODULES):
+            if name in module.__all__:
+                return getattr(module, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -9,7 +9,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -17,9 +16,7 @@ from urllib.parse import unquote_to_bytes
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain, shown
 from jarvis_workers.sec.finding import fingerprint_of
-from jarvis_workers.store import candidates
-from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.service.request import Baseline as Baseline
 
 REPORT_BYTES = 200_000_000
 FINGERPRINT = re.compile(r"[0-9a-f]{16}")
@@ -28,14 +25,6 @@ REPORT_SUFFIXES = (".json", ".sarif")
 
 Move = Callable[[str], str | None]
 Place = tuple[object, object, object]
-
-
-@dataclass(frozen=True, slots=True)
-class Baseline:
-    """How often each fingerprint was known; `facts` say in reports what the findings were compared with."""
-
-    known: Mapping[str, int]
-    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 def is_report(named: str) -> bool:
@@ -58,17 +47,6 @@ def read_report(named: str, prefix: bytes = b"") -> Baseline:
     summary = said.get("summary")
     not_listed = summary.get("not_listed") if isinstance(summary, dict) else None
     return Baseline(Counter(prints), {"what": plain(named)} | ({"not_listed": not_listed} if not_listed else {}))
-
-
-def of_run(store: Store, run: Run, what: str, renamed: Mapping[bytes, bytes]) -> Baseline:
-    """Return what a run has found; `renamed` gives the new paths of files by their old ones."""
-    paths = {shown(old): shown(new) for old, new in renamed.items()}
-    known = Counter[str]()
-    with store.read() as session:
-        for _, found in candidates.read(session, run.id):
-            if found.suppressed is None:
-                known[fingerprint_of(paths.get(found.file, found.file), found.pattern, found.evidence)] += 1
-    return Baseline(known, {"what": what} | ({"state": run.state} if run.state != "done" else {}))
 
 
 def _content(named: str, where: str) -> bytes:

@@ -13,12 +13,12 @@ from jarvis_workers.errors import StoreError
 from jarvis_workers.service.local import Limits, LocalExecutor, World
 from jarvis_workers.service.models import model_facts
 from jarvis_workers.service.presence import this_worker
-from jarvis_workers.service.sources import Origin, Source
+from jarvis_workers.service.sources import Origin, Source, ignore_files_of
 from jarvis_workers.service.submit import Request
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
 from jarvis_workers.snapshots.results import FOLDER, Results
-from jarvis_workers.snapshots.selection import GIT_IGNORE, IGNORE_FILES, Selection
+from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.each_file import Limits as FileLimits
 from jarvis_workers.steps.means import means_of
 from jarvis_workers.steps.talks import Means, Talks
@@ -170,19 +170,11 @@ def selection_of(
         exclude_dirs=frozenset(map(os.fsencode, settings.scan.exclude_dirs)),
         include=include,
         exclude=exclude,
-        ignore_files=_ignore_files(settings, origin),
+        ignore_files=ignore_files_of(
+            origin, use=settings.scan.use_ignore_files, of_addresses=settings.scan.jarvisignore_of_addresses
+        ),
         max_file_bytes=int(settings.scan.max_file_mb * 1_000_000),
     )
-
-
-def _ignore_files(settings: Settings, origin: Origin) -> tuple[str, ...]:
-    """Return the ignore files that are read: all that git checks out is tracked, so .gitignore has no say there."""
-    if not settings.scan.use_ignore_files:
-        return ()
-    if origin == "directory":
-        return IGNORE_FILES
-    trusted = origin == "revision" or settings.scan.jarvisignore_of_addresses
-    return tuple(name for name in IGNORE_FILES if name != GIT_IGNORE) if trusted else ()
 
 
 def migrate_store(settings: Settings) -> str:

@@ -1,7 +1,6 @@
 """Write the files of a run to `<root>/.jarvis/sec/`: whole or not at all."""
 
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +11,7 @@ from jarvis_workers.sec.report import json_line
 from jarvis_workers.sec.report.body import AT_RISK
 from jarvis_workers.service.following import Follower, Heard, cluster_row, told
 from jarvis_workers.service.reports import read_body
+from jarvis_workers.service.whole_file import write_whole as write_whole
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.verdicts import has_verdicts
 from jarvis_workers.steps.write_report import list_issues
@@ -110,28 +110,6 @@ def _clusters(store: Store, run: Run) -> list[Mapping[str, Any]]:
 
 def _is_risk(issue: Mapping[str, Any]) -> bool:
     return issue["status"] in AT_RISK
-
-
-def write_whole(path: Path, pieces: Iterable[str]) -> Path:
-    """Write a file under another name beside it, then rename it; raises OSError."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as stream:
-            stream.writelines(pieces)
-        Path(temporary).chmod(_mode_for(path))
-        return Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _mode_for(path: Path) -> int:
-    """Return the mode of the file that is replaced, or that of any new file."""
-    if path.exists():
-        return path.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
 
 
 def _ignore(directory: Path) -> None:

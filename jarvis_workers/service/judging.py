@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jarvis_workers.sec.judgement import Judgement, learned_confidence
 from jarvis_workers.sec.rules import Rule
+from jarvis_workers.service.request import Triage as Triage
 from jarvis_workers.store import judgements, triage_operations
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.triage_operations import Change
@@ -31,19 +31,6 @@ __all__ = [
 
 # Fewer judgements say too little of a rule.
 JUDGED_MIN = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Triage:
-    """What a run heeds: what the store keeps, if `kept`, and `more` of the file `named`, which wins.
-
-    One that `learns` weighs findings as judgements of others suggest.
-    """
-
-    kept: bool = True
-    more: tuple[Judgement, ...] = ()
-    named: str | None = None
-    learns: bool = False
 
 
 class Named(NamedTuple):

@@ -1,14 +1,14 @@
 """Reports of a run: its body from the store, its `run` part from the rows, in a format."""
 
 import json
-from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterator
 from typing import Any
 
 from jarvis_workers.sec.report import FORMATS, QUOTING, WORDED
 from jarvis_workers.sec.wording import report_in
 from jarvis_workers.service.budgets import told as budget_told
 from jarvis_workers.service.excerpts import read_excerpts
+from jarvis_workers.service.run_facts import RunCosts, run_facts
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.earlier import read_result
 from jarvis_workers.steps.profile import merge
@@ -17,10 +17,6 @@ from jarvis_workers.steps.write_report import REPORT, load
 from jarvis_workers.store import artifacts, calls, jobs, stages, talks, verdicts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
-from jarvis_workers.store.stages import StageProgress
-
-# What of the choice of rules a report repeats.
-RULES_SAID: Mapping[str, Any] = {"off": [], "severity": {}, "project": [], "packages": {}, "learned": {}}
 
 
 def read_body(store: Store, blobs: Blobs, run: Run) -> dict[str, Any]:
@@ -38,32 +34,13 @@ def run_part(store: Store, run: Run) -> dict[str, Any]:
         progress = stages.progress(session, run.id)
         taken = talks.total(session, run.id)
         tiers = verdicts.sandboxes(session, run.id)
-    budget = budget_told(store, run)
-    return {
-        "id": run.id,
-        "kind": run.kind,
-        "state": run.state,
-        "reason": run.reason,
-        "model": _model(run, taken) if "model_group" in run.options else None,
-        **({"budget": budget} if budget else {}),
-        "scanned_root": run.root,
-        **({"paths": run.options["paths"]} if "paths" in run.options else {}),
-        "path_prefix": run.options.get("path_prefix", ""),
-        "snapshot": run.snapshot_id,
-        "version": run.version,
-        "rules": {name: run.options.get("rules", {}).get(name, empty) for name, empty in RULES_SAID.items()},
-        **({"baseline": run.options["baseline"]["what"]} if "baseline" in run.options else {}),
-        **({"triage": run.options["triage"]} if "triage" in run.options else {}),
-        "executor": run.executor,
-        "created_at": _iso(run.created_at),
-        "started_at": _iso(run.started_at),
-        "ended_at": _iso(run.ended_at),
-        "seconds": _seconds(run.created_at, run.ended_at),
-        "cost": round(taken.cost, 6),
-        **({"sandbox": tiers} if tiers else {}),
-        **({"remark": run.options["remark"]} if "remark" in run.options else {}),
-        "stages": {stage.name: _stage(stage) for stage in progress},
-    }
+    costs = RunCosts(
+        model=_model(run, taken) if "model_group" in run.options else None,
+        cost=taken.cost,
+        budget=budget_told(store, run),
+        sandbox=tiers,
+    )
+    return run_facts(run, progress, costs)
 
 
 def render(store: Store, blobs: Blobs, run: Run, form: str) -> str:
@@ -111,26 +88,3 @@ def _with_calls(store: Store, run: Run, part: dict[str, Any]) -> dict[str, Any]:
     with store.read() as session:
         taken = {"by_stage": calls.by_stage(session, run.id), "latency": calls.latency(session, run.id)}
     return part | {"model": part["model"] | taken}
-
-
-def _stage(stage: StageProgress) -> dict[str, Any]:
-    return {
-        "state": stage.state,
-        "jobs": stage.jobs,
-        "done": stage.done,
-        "failed": stage.failed,
-        "crashes": stage.crashes,
-        "files": stage.files,
-        "cached": stage.cached,
-        "bytes": stage.bytes,
-        "cpu_seconds": round(stage.cpu_seconds, 3),
-        "seconds": _seconds(stage.opened_at, stage.closed_at),
-    }
-
-
-def _iso(moment: float | None) -> str | None:
-    return None if moment is None else datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds")
-
-
-def _seconds(start: float | None, end: float | None) -> float | None:
-    return None if start is None or end is None else round(end - start, 3)

@@ -9,19 +9,32 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.rules import RULES, Rule
 from jarvis_workers.sec.rules.custom import custom_rule
+from jarvis_workers.service.request import Chosen as Chosen
 from jarvis_workers.service.rulefiles import read_rules, rule_files
-from jarvis_workers.settings import Rules
 from jarvis_workers.steps.ruleset import RuleSet, installed
 
 __all__ = ["Chosen", "Rulebook", "choose", "find_rule", "open_rulebook", "select"]
 
 Place = Callable[[str], str]
+
+
+class Asked(Protocol):
+    """What a user says of rules by id, as `settings.Rules` and the options of the Python API have it."""
+
+    @property
+    def enable_only(self) -> Sequence[str]: ...
+    @property
+    def disable(self) -> Sequence[str]: ...
+    @property
+    def categories(self) -> Sequence[str]: ...
+    @property
+    def severity(self) -> Mapping[str, str]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +46,6 @@ class Rulebook:
     packages: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """The rules of a run: `content` is the blob that workers read (None: those built in), `facts` its options."""
-
-    rules: tuple[Rule, ...] = RULES
-    content: bytes | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
-
-
 def open_rulebook(paths: Sequence[Path] = ()) -> Rulebook:
     """Gather the rules: built in, of packages, and of the files and directories that `paths` name."""
     packages = installed()
@@ -51,7 +55,7 @@ def open_rulebook(paths: Sequence[Path] = ()) -> Rulebook:
     return Rulebook(tuple(rules), tuple(project), {package.name: package.fingerprint for package in packages})
 
 
-def choose(book: Rulebook, asked: Rules, excluded: Sequence[str] = (), *, place: Place = "{}".format) -> Chosen:
+def choose(book: Rulebook, asked: Asked, excluded: Sequence[str] = (), *, place: Place = "{}".format) -> Chosen:
     """Fix the rules of a run. Raises UsageError for an unknown id, and where no rule is left."""
     kept = select(book, asked, excluded, place=place)
     if not kept:
@@ -60,11 +64,11 @@ def choose(book: Rulebook, asked: Rules, excluded: Sequence[str] = (), *, place:
 
 
 def select(
-    book: Rulebook, asked: Rules, excluded: Sequence[str] = (), *, place: Place = "{}".format
+    book: Rulebook, asked: Asked, excluded: Sequence[str] = (), *, place: Place = "{}".format
 ) -> tuple[Rule, ...]:
     """Leave out what the user has switched off; `excluded` comes on top of the settings.
 
-    `place` says where a setting of `Rules` comes from, for messages.  Raises UsageError for an unknown id.
+    `place` says where a setting comes from, for messages.  Raises UsageError for an unknown id.
     """
     ids = [rule.pattern for rule in book.rules]
     categories = sorted({rule.category for rule in book.rules})
@@ -83,7 +87,7 @@ def find_rule(book: Rulebook, named: str) -> Rule:
     return found[named]
 
 
-def _is_wanted(rule: Rule, asked: Rules) -> bool:
+def _is_wanted(rule: Rule, asked: Asked) -> bool:
     named = not asked.enable_only or rule.pattern in asked.enable_only
     return named and (not asked.categories or rule.category in asked.categories)
 

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.snapshots.selection import GIT_IGNORE, IGNORE_FILES
 from jarvis_workers.snapshots.unchanged import Unchanged
 from jarvis_workers.toolchain import git
 from jarvis_workers.toolchain.gittree import TreeBounds
@@ -32,12 +33,27 @@ class Source(NamedTuple):
     origin: Origin = "directory"
 
 
+def ignore_files_of(origin: Origin, *, use: bool, of_addresses: bool = False) -> tuple[str, ...]:
+    """Return the ignore files that are read: all that git checks out is tracked, so .gitignore has no say there."""
+    if not use:
+        return ()
+    if origin == "directory":
+        return IGNORE_FILES
+    trusted = origin == "revision" or of_addresses
+    return tuple(name for name in IGNORE_FILES if name != GIT_IGNORE) if trusted else ()
+
+
 class Revision(NamedTuple):
     """What a revision has where `-p` points, maybe nothing; `renamed` gives new paths by old ones, as in reports."""
 
     source: Source
     says: str
     renamed: Mapping[bytes, bytes]
+
+
+def is_address(named: str) -> bool:
+    """Tell the address of a repository from a path; what is there is a path."""
+    return ADDRESS.match(named) is not None and not os.path.lexists(named)
 
 
 @contextmanager

@@ -6,7 +6,8 @@ root when all of them lie in it, else the deepest directory that they share.  Na
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,8 +15,9 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain, shown
 from jarvis_workers.service.sources import ADDRESS
 from jarvis_workers.snapshots.reasons import not_regular, reason_of
+from jarvis_workers.snapshots.selection import Selection
 
-__all__ = ["Target", "prefix_of", "repository_prefix", "target_of"]
+__all__ = ["Target", "older_selection", "prefix_of", "repository_prefix", "target_of"]
 
 
 class Target(NamedTuple):
@@ -49,6 +51,12 @@ def target_of(names: Sequence[str], root: str | None = None) -> Target:
     base = os.path.realpath(os.fsencode(top))
     paths = sorted({b"" if real == base else os.path.relpath(real, base) for real in reals})
     return Target(top, () if paths == [b""] else tuple(paths))
+
+
+def older_selection(chosen: Selection, renamed: Mapping[bytes, bytes]) -> Selection:
+    """Return the selection in an older revision: what was named, also under the names that it had then."""
+    older = {old for old, new in renamed.items() if not chosen.is_whole and chosen.covers(new)}
+    return replace(chosen, paths=tuple(sorted({*chosen.paths, *older})))
 
 
 def prefix_of(target: Target) -> bytes:

@@ -75,7 +75,14 @@ def scan_directly(
     with open_snapshot(blobs, run.snapshot_id) as reader:
         not_checked = len(reader.index.not_checked) + sum(stage.not_checked for stage in stages)
     state, reason = final_state(failed=0, not_checked=not_checked, undecided=0)
-    ended = replace(run, state=state, reason=reason, started_at=started, ended_at=clock())
+    ended = replace(
+        run,
+        state=state,
+        reason=reason,
+        created_at=run.created_at or started,
+        started_at=started,
+        ended_at=clock(),
+    )
     return DirectScan(ended, stages, body)
 
 

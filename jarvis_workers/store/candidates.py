@@ -65,6 +65,12 @@ def read(session: Session, run_id: str) -> Iterator[tuple[int, Found]]:
     return ((gid, Found(*row)) for gid, row in enumerate(rows, 1))
 
 
+def count(session: Session, run_id: str) -> int:
+    """Return how many places the rules have proposed so far."""
+    ours = sa.select(sa.func.count()).select_from(CANDIDATE).where(CANDIDATE.c.run_id == run_id)
+    return int(session.execute(ours).scalar_one())
+
+
 def of_gids(session: Session, run_id: str, gids: Collection[int]) -> list[tuple[int, Found]]:
     """Return some candidates of a run that is numbered, in order."""
     chosen = sa.select(CANDIDATE.c.gid, *[CANDIDATE.c[name] for name in Found._fields])

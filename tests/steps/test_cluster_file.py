@@ -11,8 +11,8 @@ from sqlalchemy import select
 
 from jarvis_workers.agent.limits import Limits
 from jarvis_workers.errors import StepFailed
-from jarvis_workers.service.baselines import of_run
 from jarvis_workers.service.conversations import read_transcript
+from jarvis_workers.service.run_baselines import of_run
 from jarvis_workers.service.submit import AgentTask
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
 from jarvis_workers.steps.cluster_file import plan_on

@@ -1,0 +1,44 @@
+"""What a report needs of a scan, as JSON: gathered while the snapshot is there, in a child or in the caller."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jarvis_workers.paths import shown
+from jarvis_workers.sec.rules import Rule
+from jarvis_workers.service.api.findings import Region
+from jarvis_workers.service.api.regions import read_regions
+from jarvis_workers.service.excerpts import read_excerpts
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.store.values import Run
+
+__all__ = ["answer_of"]
+
+LISTS = ("issues", "dismissed", "suppressed")
+
+
+def answer_of(
+    run: Run, part: Mapping[str, Any], body: Mapping[str, Any], rules: Sequence[Rule], blobs: Blobs
+) -> dict[str, Any]:
+    """Return what `report.report_from` reads; `part` is the `run` part of the report, `rules` those of the run."""
+    issues = [issue for kind in LISTS for issue in body.get(kind, ())]
+    fired = {issue["pattern"] for issue in issues}
+    regions = read_regions(blobs, run.snapshot_id, issues)
+    excerpts = read_excerpts(blobs, run.snapshot_id, [*body["issues"], *body.get("dismissed", ())])
+    with open_snapshot(blobs, run.snapshot_id) as reader:
+        files = [shown(entry.path) for entry in reader.files()]
+    return {
+        "run": dict(part),
+        "body": dict(body),
+        "language": run.options.get("lang", "en"),
+        "min_confidence": run.options["min_confidence"],
+        "titles": {rule.pattern: rule.title for rule in rules if rule.pattern in fired},
+        "regions": {str(gid): _row(region) for gid, region in regions.items()},
+        "excerpts": json.loads(json.dumps(excerpts)),
+        "files": files,
+    }
+
+
+def _row(region: Region) -> list[Any]:
+    return [region.start_column, region.end_line, region.end_column, region.function]

@@ -1,0 +1,32 @@
+"""The baseline of a scan from Python: a report, its file, or a git revision."""
+
+import os
+from collections import Counter
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.service.api.options import ScanOptions
+from jarvis_workers.service.baselines import is_report, read_report
+from jarvis_workers.service.request import Baseline
+from jarvis_workers.service.targets import Target, prefix_of
+
+__all__ = ["is_revision", "reported_baseline"]
+
+
+def reported_baseline(options: ScanOptions, target: Target) -> Baseline | None:
+    """Return the baseline if it is a report or its file; None where there is none, or where it is a git revision."""
+    baseline = options.baseline
+    if baseline is None or is_revision(options):
+        return None
+    if isinstance(baseline, str | os.PathLike):
+        return read_report(os.fspath(baseline), prefix_of(target))
+    if baseline.summary.known is not None:
+        raise UsageError("baseline: the report lists only what was new to its own baseline; give one of a whole scan")
+    not_listed = baseline.summary.not_listed
+    facts = {"what": f"run {baseline.run.id}"} | ({"not_listed": not_listed} if not_listed else {})
+    return Baseline(Counter(finding.fingerprint for finding in baseline.findings), facts)
+
+
+def is_revision(options: ScanOptions) -> bool:
+    """Tell whether the baseline is a git revision, which has to be scanned first."""
+    baseline = options.baseline
+    return isinstance(baseline, str | os.PathLike) and not is_report(os.fspath(baseline))

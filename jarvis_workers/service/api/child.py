@@ -1,0 +1,103 @@
+"""A child that carries out scans of small trees from start to end, one after the other, for the Python API.
+
+Each line it reads names a file with a request, and is answered with lines: progress, then the answer, an error of the
+caller's making, or that the tree is too large for this.  It opens no store, and ends with its parent.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import IO, Any
+
+from jarvis_workers.errors import JarvisError
+from jarvis_workers.paths import from_text
+from jarvis_workers.sec.triage import Judged
+from jarvis_workers.service.api.answers import answer_of
+from jarvis_workers.service.api.options import decode_options
+from jarvis_workers.service.api.requests import BATCH_BYTES, BATCH_FILES, request_of
+from jarvis_workers.service.request import Baseline, Request, check_found, run_of
+from jarvis_workers.service.run_facts import RunCosts, run_facts
+from jarvis_workers.service.sources import Source
+from jarvis_workers.snapshots.blobs import open_blobs
+from jarvis_workers.snapshots.pack import pack
+from jarvis_workers.steps.direct import is_one_batch, scan_directly
+from jarvis_workers.store.values import StageProgress
+
+Announce = Callable[[dict[str, Any]], None]
+EXECUTOR = "direct"
+
+
+class TooLarge(Exception):
+    """The tree is more than one batch."""
+
+
+def serve(lines: Iterable[bytes], answers: IO[bytes]) -> None:
+    """Answer each request."""
+
+    def announce(message: dict[str, Any]) -> None:
+        answers.write(json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n")
+        answers.flush()
+
+    for line in lines:
+        request = json.loads(Path(json.loads(line)["request"]).read_bytes())
+        announce(answer(request, announce))
+
+
+def answer(request: dict[str, Any], announce: Announce) -> dict[str, Any]:
+    """Carry one scan out. This is a task boundary: whatever it raises is told to the parent."""
+    try:
+        return {"answer": _scan(request, announce)}
+    except TooLarge:
+        return {"large": True}
+    except JarvisError as error:
+        return {"error": [type(error).__name__, str(error)]}
+    except Exception as error:  # noqa: BLE001  (the task boundary)
+        return {"failed": f"{type(error).__name__}: {error}"}
+
+
+def _scan(asked: dict[str, Any], announce: Announce) -> dict[str, Any]:
+    options, place = decode_options(asked["options"]), Path(asked["place"])
+    baseline = Baseline(**asked["baseline"]) if asked["baseline"] else None
+    source = Source(Path(os.fsdecode(from_text(asked["root"]))), from_text(asked["name"]))
+    request = request_of(options, source, tuple(map(from_text, asked["paths"])), EXECUTOR, baseline)
+    blobs = open_blobs(str(place / "blobs"), Path(asked["cache"]), results_bytes=asked["results_bytes"])
+
+    def packing(files: int, size: int) -> None:
+        announce({"progress": ["pack", size, 0, files, 0]})
+        if size > BATCH_BYTES or files > BATCH_FILES:
+            raise TooLarge
+
+    def show(stage: StageProgress, findings: int) -> None:
+        announce({"progress": [stage.name, stage.bytes, stage.bytes, stage.files, findings]})
+
+    snapshot = pack(source.path, request.selection, blobs, on_progress=packing)
+    check_found(request, snapshot)
+    if request.rules.content is not None:
+        blobs.put(request.rules.content)
+    run = run_of(request, snapshot, {})
+    if not is_one_batch(run, blobs):
+        raise TooLarge
+    done = scan_directly(run, blobs, known=baseline.known if baseline else None, judged=_judged(request), show=show)
+    part = run_facts(done.run, done.stages, RunCosts())
+    announce({"progress": ["report", 1, 1, part["stages"]["scan"]["files"], done.body["summary"]["total"]]})
+    return answer_of(done.run, part, done.body, request.rules.rules, blobs)
+
+
+def _judged(request: Request) -> dict[str, Judged]:
+    return {one.fingerprint: Judged(one.verdict, one.reason) for one in request.triage.more}
+
+
+def main() -> None:
+    """Serve standard input; what libraries print goes to standard error."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    try:
+        serve(sys.stdin.buffer, answers)
+    except (BrokenPipeError, KeyboardInterrupt):
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

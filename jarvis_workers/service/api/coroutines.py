@@ -1,0 +1,64 @@
+"""Scan from a coroutine: the work is done by a thread and its children, and the event loop stays free."""
+
+import asyncio
+from contextlib import suppress
+
+from jarvis_workers.errors import ScanCancelled
+from jarvis_workers.service.api.options import ScanOptions, StrPath
+from jarvis_workers.service.api.progress import CancelToken, ProgressCallback, ScanProgress
+from jarvis_workers.service.api.report import Report
+from jarvis_workers.service.api.scanning import DEFAULTS, SourceLanguage, scan, scan_text
+
+__all__ = ["scan_async", "scan_text_async"]
+
+
+async def scan_async(
+    *paths: StrPath,
+    options: ScanOptions = DEFAULTS,
+    root: StrPath | None = None,
+    on_progress: ProgressCallback | None = None,
+    cancel: CancelToken | None = None,
+) -> Report:
+    """Do what `scan` does, and leave the event loop free; a cancelled task ends the scan within a second.
+
+    `on_progress` is called in the loop's thread.
+    """
+    token, tell = CancelToken(cancel), _in_loop(on_progress)
+    work = asyncio.to_thread(scan, *paths, options=options, root=root, on_progress=tell, cancel=token)
+    return await _finish(asyncio.ensure_future(work), token)
+
+
+async def scan_text_async(
+    source: str | bytes,
+    *,
+    language: SourceLanguage = "c",
+    filename: str | None = None,
+    options: ScanOptions = DEFAULTS,
+    cancel: CancelToken | None = None,
+) -> Report:
+    """Do what `scan_text` does, and leave the event loop free."""
+    token = CancelToken(cancel)
+    work = asyncio.to_thread(scan_text, source, language=language, filename=filename, options=options, cancel=token)
+    return await _finish(asyncio.ensure_future(work), token)
+
+
+async def _finish(work: "asyncio.Future[Report]", token: CancelToken) -> Report:
+    """Wait for the thread also where the task is cancelled: it ends, and cleans up, within a second."""
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        token.cancel()
+        with suppress(ScanCancelled):
+            await work
+        raise
+
+
+def _in_loop(on_progress: ProgressCallback | None) -> ProgressCallback | None:
+    if on_progress is None:
+        return None
+    loop, tell = asyncio.get_running_loop(), on_progress
+
+    def pass_on(event: ScanProgress) -> None:
+        loop.call_soon_threadsafe(tell, event)
+
+    return pass_on

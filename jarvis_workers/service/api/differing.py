@@ -1,0 +1,77 @@
+"""Compare two reports: what is new, what is fixed, and what the later one has not looked at."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.sec.report.difference import compare
+from jarvis_workers.sec.report.unlooked import Looked, unlooked
+from jarvis_workers.service.api.findings import Finding
+from jarvis_workers.service.api.report import Report
+
+__all__ = ["ReportDiff", "UncheckedFinding", "diff"]
+
+
+@dataclass(frozen=True, slots=True)
+class UncheckedFinding:
+    """A finding of the earlier report that the later scan did not look for, and why."""
+
+    finding: Finding
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportDiff:
+    """What two reports differ in, each list with the worst first; `unchanged` counts findings that both have.
+
+    `changed` are findings whose status is another one: pairs of the earlier and the later status beside the finding.
+    What the later scan did not look for is `not_checked` and never `fixed`.
+    """
+
+    new: tuple[Finding, ...]
+    fixed: tuple[Finding, ...]
+    changed: tuple[tuple[Finding, str, str], ...]
+    not_checked: tuple[UncheckedFinding, ...]
+    unchanged: int
+
+
+def diff(before: Report, after: Report) -> ReportDiff:
+    """Compare two reports of the same tree by the fingerprints of their findings.
+
+    Raises UsageError for a report that lists only what was new to its baseline.
+    """
+    for which, report in (("earlier", before), ("later", after)):
+        if report.summary.known is not None:
+            raise UsageError(f"the {which} report lists only what was new to its baseline; scan without one to compare")
+    olds, news = before.document.body, after.document.body
+    found = compare(olds, news, unlooked(olds, news, _looked(after)))
+    earlier, later = _by_gid(before), _by_gid(after)
+    return ReportDiff(
+        new=tuple(later[issue["gid"]] for issue in found.new),
+        fixed=tuple(earlier[issue["gid"]] for issue in found.fixed),
+        changed=tuple((later[one.issue["gid"]], one.was, one.now) for one in found.changed),
+        not_checked=tuple(UncheckedFinding(earlier[one.issue["gid"]], one.reason) for one in found.not_checked),
+        unchanged=found.unchanged,
+    )
+
+
+def _by_gid(report: Report) -> Mapping[int, Finding]:
+    body = report.document.body
+    pairs = [*zip(body["issues"], report.findings, strict=True)]
+    pairs += zip(body.get("suppressed", ()), report.suppressed, strict=True)
+    return {issue["gid"]: finding for issue, finding in pairs}
+
+
+def _looked(report: Report) -> Looked:
+    document = report.document
+    off: Collection[str] = document.run["rules"]["off"]
+
+    def scanned(files: Collection[str]) -> Collection[str]:
+        return document.files.intersection(files)
+
+    return Looked(report.run.state, document.min_confidence, off, scanned, **_paths(document.run))
+
+
+def _paths(run: Mapping[str, Any]) -> dict[str, Any]:
+    return {"paths": run["paths"]} if "paths" in run else {}

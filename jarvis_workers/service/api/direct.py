@@ -1,0 +1,144 @@
+"""Have children carry out scans of small trees: one child a scan at a time, kept for the next one."""
+
+import json
+import os
+import selectors
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from jarvis_workers import errors
+from jarvis_workers.errors import JarvisError
+from jarvis_workers.paths import as_text
+from jarvis_workers.service.api.options import ScanOptions, encode_options
+from jarvis_workers.service.api.progress import CancelToken, ProgressCallback, ScanProgress
+from jarvis_workers.service.sources import Source
+from jarvis_workers.toolchain.children import Child, ChildDied
+
+if TYPE_CHECKING:
+    from jarvis_workers.service.request import Baseline
+
+__all__ = ["ChildPool", "DirectRequest"]
+
+CHILD_MODULE = "jarvis_workers.service.api.child"
+LOOK_SECONDS = 0.1
+# As long as a command lets a batch take; then the scan is carried out with a store, which finds the file at fault.
+HARD_LIMIT_SECONDS = 300.0
+
+
+class DirectRequest:
+    """A scan for a child: what is scanned is `source`, in a private directory `place`."""
+
+    def __init__(
+        self,
+        options: ScanOptions,
+        source: Source,
+        paths: tuple[bytes, ...],
+        *,
+        place: Path,
+        cache: Path,
+        results_bytes: int,
+        baseline: "Baseline | None",
+    ) -> None:
+        self._path = place / "request.json"
+        said = {
+            "options": encode_options(options),
+            "root": as_text(os.fsencode(source.path.absolute())),
+            "name": as_text(source.root),
+            "paths": [as_text(path) for path in paths],
+            "place": str(place),
+            "cache": str(cache),
+            "results_bytes": results_bytes,
+            "baseline": {"known": dict(baseline.known), "facts": dict(baseline.facts)} if baseline else None,
+        }
+        self._path.write_text(json.dumps(said), encoding="ascii")
+
+    @property
+    def line(self) -> bytes:
+        return json.dumps({"request": str(self._path)}).encode("ascii")
+
+
+class ChildPool:
+    """Children that wait for scans; as many as there are scans at a time. For one process, and any of its threads."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        self._idle: list[Child] = []
+        self._lock = Lock()
+        self._closed = False
+        self._pid = os.getpid()
+
+    def carry_out(
+        self, request: DirectRequest, on_progress: ProgressCallback | None, cancel: CancelToken
+    ) -> dict[str, Any] | None:
+        """Return the answer, or None where a child cannot give it: the tree is too large, or the child has died.
+
+        Raises the JarvisError that the child met, ScanCancelled, and what the callback raises.
+        """
+        child, is_new = self._take()
+        try:
+            message = _converse(child, request, on_progress, cancel)
+        except ChildDied:
+            # One that has waited may have been dead for long: that is not the fault of this scan.
+            return None if is_new else self.carry_out(request, on_progress, cancel)
+        except BaseException:
+            child.kill()
+            raise
+        self._give_back(child)
+        if "error" in message:
+            kind, says = message["error"]
+            raise getattr(errors, kind, JarvisError)(says)
+        answer: dict[str, Any] | None = message.get("answer")
+        return answer
+
+    def close(self) -> None:
+        """End the children that wait; one that works ends when its scan is over."""
+        with self._lock:
+            self._closed, idle, self._idle = True, self._idle, []
+        if self._pid == os.getpid():
+            for child in idle:
+                child.kill()
+
+    def _take(self) -> tuple[Child, bool]:
+        """Return a child, and whether it is a new one."""
+        with self._lock:
+            if self._pid != os.getpid():
+                raise errors.UsageError("a ScanSession belongs to the process that opened it; open one in each process")
+            if self._closed:
+                raise errors.UsageError("the ScanSession is closed")
+            if self._idle:
+                return self._idle.pop(), False
+        with tempfile.TemporaryFile() as nowhere:
+            return Child(CHILD_MODULE, [], self._environ, nowhere), True
+
+    def _give_back(self, child: Child) -> None:
+        with self._lock:
+            if not self._closed:
+                self._idle.append(child)
+                return
+        child.kill()
+
+
+def _converse(
+    child: Child, request: DirectRequest, on_progress: ProgressCallback | None, cancel: CancelToken
+) -> dict[str, Any]:
+    """Return the last message of a child. Raises ChildDied, also of one that takes longer than the hard limit."""
+    until = time.monotonic() + HARD_LIMIT_SECONDS
+    with selectors.DefaultSelector() as selector:
+        selector.register(child, selectors.EVENT_READ)
+        child.send(request.line)
+        while True:
+            cancel.check()
+            if time.monotonic() > until:
+                child.kill()
+                raise ChildDied("took longer than the hard limit")
+            if not selector.select(LOOK_SECONDS):
+                continue
+            for message in map(json.loads, child.receive()):
+                if "progress" not in message:
+                    return dict(message)
+                if on_progress:
+                    on_progress(ScanProgress(*message["progress"]))

@@ -1,0 +1,120 @@
+"""Findings as Python values."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from jarvis_workers.service.api.options import Severity
+
+__all__ = ["Finding", "Status", "Suppression", "TraceStep"]
+
+Status = Literal["heuristic", "proved", "confirmed", "review", "undecided", "dismissed"]
+
+
+@dataclass(frozen=True, slots=True)
+class TraceStep:
+    """A place on the way to a finding of the data-flow analysis, and what happens there."""
+
+    file: str
+    line: int
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """Why a finding does not count: a comment in the code (`comment`), or a judgement (`triage`)."""
+
+    kind: Literal["comment", "triage"]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """The code of a finding: columns are counted from 1 in characters, `end_column` is behind the last."""
+
+    start_column: int
+    end_line: int
+    end_column: int
+    function: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A place where a rule fired.
+
+    `id` is unique in its report; `fingerprint` stays the same when lines above it change, and is equal for equal
+    code in one file.  Lines and columns are counted from 1, columns in characters, and the end is exclusive: the
+    region is the code of the line.  `score` is confidence weighed by severity; `trace` has the steps of a finding of
+    the data-flow analysis, and is empty for others.
+    """
+
+    id: str
+    rule_id: str
+    title: str
+    category: str
+    cwe: int
+    language: str
+    file: str
+    start_line: int
+    start_column: int
+    end_line: int
+    end_column: int
+    severity: Severity
+    confidence: float
+    score: float
+    message: str
+    suggestion: str
+    evidence: str
+    function: str | None
+    fingerprint: str
+    status: Status
+    trace: tuple[TraceStep, ...] = ()
+    suppression: Suppression | None = None
+
+    @property
+    def location(self) -> str:
+        """`file:line:column`, as compilers write it."""
+        return f"{self.file}:{self.start_line}:{self.start_column}"
+
+    def __str__(self) -> str:
+        return f"{self.location}: {self.severity}: {self.title} [{self.rule_id}]"
+
+
+def finding_of(issue: Mapping[str, Any], title: str, region: Region | None) -> Finding:
+    """Return a finding of a report's body."""
+    suppression = issue.get("suppression")
+    line: int = issue["line"]
+    where = region or Region(1, line, 1 + len(issue["evidence"]))
+    return Finding(
+        id=issue["id"],
+        rule_id=issue["pattern"],
+        title=title,
+        category=issue["category"],
+        cwe=issue["cwe"],
+        language=issue["language"],
+        file=issue["file"],
+        start_line=line,
+        start_column=where.start_column,
+        end_line=where.end_line,
+        end_column=where.end_column,
+        severity=issue["severity"],
+        confidence=issue["confidence"],
+        score=issue["score"],
+        message=issue["description"],
+        suggestion=issue["suggestion"],
+        evidence=issue["evidence"],
+        function=where.function,
+        fingerprint=issue["fingerprint"],
+        status=issue["status"],
+        trace=steps_of(issue.get("path", ())),
+        suppression=_suppression(suppression) if suppression else None,
+    )
+
+
+def steps_of(path: Sequence[Mapping[str, Any]]) -> tuple[TraceStep, ...]:
+    """Return the steps of an issue."""
+    return tuple(TraceStep(step["file"], step["line"], step["note"]) for step in path)
+
+
+def _suppression(said: Mapping[str, Any]) -> Suppression:
+    return Suppression("comment" if said["kind"] == "inSource" else "triage", said["justification"])

@@ -1,0 +1,144 @@
+"""What a scan from Python can be told, as one value."""
+
+import json
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+
+if TYPE_CHECKING:
+    from jarvis_workers.service.api.report import Report
+
+__all__ = ["Language", "ScanOptions", "Severity"]
+
+Language = Literal["c/cpp", "rust"]
+Severity = Literal["high", "medium", "low"]
+StrPath = str | os.PathLike[str]
+NAMES = ("rules", "exclude_rules", "only", "include", "exclude", "languages")
+LARGEST_FILE_MB = 256.0
+FILE_SECONDS = 10.0
+FILE_MEMORY_MB = 2048.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScanOptions:
+    """How to scan. Every field has a default, and no setting is read from files or the environment.
+
+    Rules: `rules` (only these ids), `exclude_rules`, `only` (categories), `severity` by rule id, and `rule_paths`,
+    files or directories of YAML rules.  Files: `include` and `exclude` (globs as in .gitignore, relative to the root),
+    `default_excludes` (build, vendor, third_party …), `use_ignore_files`, `languages`, `extensions` instead of the
+    usual suffixes, `max_file_mb`.  Findings: `min_confidence`, `baseline` (a Report, the path of a JSON or SARIF
+    report, or a git revision: only what is new is reported), `since` (a git revision: only files changed since),
+    `triage` (a file of judgements), `lang` of the texts.  Work: `processes` (None: one a core), `file_seconds` of
+    CPU and `file_memory_mb` a file may take.
+
+    What stays behind, by default nothing: `cache` keeps results by content in the user's data directory, `record`
+    keeps the run in the results store as the command line does, `data_directory` is where both go instead of the
+    usual place, `write_artifacts` writes `<root>/.jarvis/sec/`.
+
+    Raises UsageError for a value that cannot be.
+    """
+
+    rules: Collection[str] = ()
+    exclude_rules: Collection[str] = ()
+    only: Collection[str] = ()
+    severity: Mapping[str, Severity] = field(default_factory=dict)
+    rule_paths: Collection[StrPath] = ()
+    include: Collection[str] = ()
+    exclude: Collection[str] = ()
+    default_excludes: bool = True
+    use_ignore_files: bool = True
+    languages: Collection[Language] = ("c/cpp", "rust")
+    extensions: Collection[str] | None = None
+    max_file_mb: float = LARGEST_FILE_MB
+    min_confidence: float = 0.4
+    baseline: "Report | StrPath | None" = None
+    since: str | None = None
+    triage: StrPath | None = None
+    lang: Literal["en", "zh"] = "en"
+    processes: int | None = None
+    file_seconds: float = FILE_SECONDS
+    file_memory_mb: float = FILE_MEMORY_MB
+    cache: bool = False
+    record: bool = False
+    data_directory: StrPath | None = None
+    write_artifacts: bool = False
+
+    def __post_init__(self) -> None:
+        for name in (*NAMES, "rule_paths", "extensions"):
+            value = getattr(self, name)
+            if isinstance(value, str | bytes):
+                raise UsageError(f"{name} is the string {value!r}; give a list or tuple of strings")
+            if value is not None:
+                object.__setattr__(self, name, tuple(value))
+        for name in ("rules", "exclude_rules", "only"):
+            if "" in getattr(self, name):
+                raise UsageError(f"{name} holds an empty name; see all with: jarvis sec rules")
+        _check_choice("languages", self.languages, get_args(Language))
+        _check_choice("severity", self.severity.values(), get_args(Severity))
+        _check_choice("lang", [self.lang], ("en", "zh"))
+        if not self.languages:
+            raise UsageError("languages is empty; give c/cpp, rust or both")
+        _check_range("min_confidence", self.min_confidence, 0, 1)
+        for name in ("max_file_mb", "file_seconds", "file_memory_mb"):
+            _check_range(name, getattr(self, name), 1e-3, 1e6)
+        if self.processes is not None:
+            _check_range("processes", self.processes, 1, 1e6)
+
+    @classmethod
+    def from_settings(cls, directory: StrPath = ".") -> "ScanOptions":
+        """Return what `jarvis.yaml`, `pyproject.toml` and `JARVIS_*` say in a directory, as for the command line.
+
+        Only rules, files and limits are taken over.  Raises SettingsError.
+        """
+        from jarvis_workers.settings import Scan, load_settings  # noqa: PLC0415  (slow, and seldom wanted)
+
+        settings = load_settings(directory=Path(directory))
+        scan, rules = settings.scan, settings.rules
+        return cls(
+            rules=rules.enable_only,
+            exclude_rules=rules.disable,
+            only=rules.categories,
+            severity=rules.severity,
+            rule_paths=[Path(directory, Path(one).expanduser()) for one in rules.paths],
+            default_excludes=scan.exclude_dirs == Scan().exclude_dirs,
+            use_ignore_files=scan.use_ignore_files,
+            languages=scan.languages,
+            extensions=None if scan.extensions == Scan().extensions else scan.extensions,
+            max_file_mb=scan.max_file_mb,
+            min_confidence=settings.report.min_confidence,
+            processes=settings.processes,
+            file_seconds=scan.file_seconds,
+            file_memory_mb=scan.file_memory_mb,
+        )
+
+
+def encode_options(options: ScanOptions) -> str:
+    """Return the options as JSON, all but a baseline that is a report."""
+    values = {one.name: getattr(options, one.name) for one in fields(options) if one.name != "baseline"}
+    baseline = options.baseline if isinstance(options.baseline, str | os.PathLike) else None
+    return json.dumps({**values, "baseline": baseline}, default=os.fspath)
+
+
+def decode_options(text: str) -> ScanOptions:
+    """Return the options that `encode_options` wrote."""
+    values: dict[str, Any] = json.loads(text)
+    return ScanOptions(**values)
+
+
+def _check_choice(name: str, values: Collection[str], known: Collection[str]) -> None:
+    for value in values:
+        if value not in known:
+            close = get_close_matches(str(value), known, n=1)
+            meant = f' (did you mean "{close[0]}"?)' if close else ""
+            raise UsageError(f'{name}: "{plain(str(value))}" is not one of {", ".join(known)}{meant}')
+
+
+def _check_range(name: str, value: float, least: float, most: float) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+        raise UsageError(f"{name} is {value!r}; expected a number from {least:g} to {most:g}")

@@ -1,0 +1,165 @@
+"""Carry a scan out with a results store, as the command line does: a private one, or that of the user."""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from jarvis_workers.errors import JarvisError, ScanCancelled, StoreError, UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.service import desk, reports, runs
+from jarvis_workers.service.api.answers import answer_of
+from jarvis_workers.service.api.baseline import is_revision, reported_baseline
+from jarvis_workers.service.api.options import ScanOptions
+from jarvis_workers.service.api.progress import CancelToken, ProgressCallback, ScanProgress
+from jarvis_workers.service.api.requests import process_count, request_of
+from jarvis_workers.service.export import export, export_directory
+from jarvis_workers.service.local import LocalExecutor
+from jarvis_workers.service.request import Baseline, Request
+from jarvis_workers.service.run_baselines import of_run
+from jarvis_workers.service.sources import Source, open_revision, open_source, unchanged_since
+from jarvis_workers.service.submit import submit
+from jarvis_workers.service.targets import Target, older_selection
+from jarvis_workers.settings import Cache, Settings, load_settings
+from jarvis_workers.store import candidates
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.stages import StageProgress
+
+__all__ = ["scan_with_store"]
+
+TICK_SECONDS = 0.4
+
+
+class Watcher:
+    """Tells a caller how far a scan is, and stops it where the caller wants that."""
+
+    def __init__(self, store: Store, on_progress: ProgressCallback | None, cancel: CancelToken) -> None:
+        self._store = store
+        self._tell = on_progress
+        self._cancel = cancel
+        self._last: dict[str, ScanProgress] = {}
+
+    def packing(self, files: int, size: int) -> None:
+        self._cancel.check()
+        if self._tell:
+            self._tell(ScanProgress("pack", size, 0, files, 0))
+
+    def show(self, run: Run, stages: list[StageProgress]) -> None:
+        self._cancel.check()
+        if not self._tell:
+            return
+        with self._store.read() as session:
+            findings = candidates.count(session, run.id)
+        for stage in stages:
+            event = _event(stage, findings)
+            if stage.jobs and event != self._last.get(stage.name):
+                self._last[stage.name] = event
+                self._tell(event)
+
+
+def _event(stage: StageProgress, findings: int) -> ScanProgress:
+    done, total = (stage.weight_done, stage.weight) if stage.weight else (stage.done + stage.failed, stage.jobs)
+    return ScanProgress(stage.name, done, total, stage.files, findings)  # type: ignore[arg-type]
+
+
+def scan_with_store(
+    options: ScanOptions,
+    target: Target,
+    name: bytes | None,
+    place: Path,
+    on_progress: ProgressCallback | None,
+    cancel: CancelToken,
+) -> dict[str, Any]:
+    """Return what `report.report_from` reads; `place` is a private directory, `name` that of the tree in reports."""
+    settings = _settings(options, place)
+    with desk.store_of(settings) as store:
+        watcher = Watcher(store, on_progress, cancel)
+
+        def scan(source: Source, paths: tuple[bytes, ...], change: Callable[[Request], Request]) -> Run:
+            with desk.executor_of(settings, store, tell=_nothing, show=watcher.show) as local:
+                request = change(request_of(options, source, paths, local.executor))
+                run_id = submit(store, local.world.blobs, request, watcher.packing)
+                return _carry_out(settings, store, local, run_id)
+
+        unchanged = unchanged_since(target.root, options.since) if options.since else None
+        baseline = _baseline(store, options, target, scan)
+        with open_source(target.root) as opened:
+            source = opened._replace(root=name or opened.root)
+            run = scan(
+                source,
+                target.paths,
+                lambda request: replace(
+                    request, baseline=baseline, selection=replace(request.selection, unchanged=unchanged)
+                ),
+            )
+            return _answer(settings, store, run, options, source)
+
+
+def _settings(options: ScanOptions, place: Path) -> Settings:
+    """Return settings whose store is private, or that of the user."""
+    flags = {"where": "local", "data_dir": options.data_directory and os.fspath(options.data_directory)}
+    if options.record:
+        settings = load_settings(flags, directory=Path.cwd())
+    else:
+        data = options.data_directory if options.cache else place
+        private = {"store_url": f"sqlite:///{place / 'jarvis.db'}", "blobs_url": str(place / "blobs"), "where": "local"}
+        settings = Settings.model_validate(private | ({"data_dir": Path(data)} if data else {}))
+    changes = {
+        "processes": process_count(options),
+        "tick_seconds": min(TICK_SECONDS, settings.tick_seconds),
+        "cache": settings.cache if options.cache else Cache(max_mb=0),
+    }
+    return settings.model_copy(update=changes)
+
+
+def _carry_out(settings: Settings, store: Store, local: LocalExecutor, run_id: str) -> Run:
+    """Carry a run out; cancelled or interrupted, it does not wait to be resumed."""
+    try:
+        run = local.carry_out(run_id)
+    except (ScanCancelled, KeyboardInterrupt):
+        with suppress(StoreError, UsageError):
+            runs.cancel(store, runs.find_run(store, run_id), settings.lease_seconds)
+        raise
+    if run.state not in ("done", "incomplete"):
+        raise JarvisError(f"the scan is {run.state}: {run.reason}")
+    return run
+
+
+def _baseline(
+    store: Store,
+    options: ScanOptions,
+    target: Target,
+    scan: Callable[[Source, tuple[bytes, ...], Callable[[Request], Request]], Run],
+) -> Baseline | None:
+    """Return what the baseline has; a git revision is scanned for it."""
+    if not is_revision(options):
+        return reported_baseline(options, target)
+    named = os.fspath(options.baseline)  # type: ignore[arg-type]
+    try:
+        with open_revision(target.root, named) as revision:
+            run = scan(
+                revision.source,
+                target.paths,
+                lambda request: replace(
+                    request, may_be_empty=True, selection=older_selection(request.selection, revision.renamed)
+                ),
+            )
+    except UsageError as problem:
+        raise UsageError(f"baseline {plain(named)}: is no report file, and as a revision: {problem}") from problem
+    return of_run(store, run, revision.says, revision.renamed)
+
+
+def _answer(settings: Settings, store: Store, run: Run, options: ScanOptions, source: Source) -> dict[str, Any]:
+    blobs = desk.blobs_of(settings)
+    body = reports.read_body(store, blobs, run)
+    rules = request_of(options, source, (), run.executor).rules.rules
+    if options.write_artifacts and (directory := export_directory(run)):
+        export(store, blobs, run, directory, body=body)
+    return answer_of(run, reports.run_part(store, run), body, rules, blobs)
+
+
+def _nothing(*_: object) -> None:
+    """A library does not write to the terminal."""

@@ -1,0 +1,72 @@
+"""Where the code of findings begins and ends, and in which function: read from the snapshot while it is there."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from jarvis_workers.errors import SnapshotError
+from jarvis_workers.paths import shown
+from jarvis_workers.sec.scanner import as_utf8
+from jarvis_workers.service.api.findings import Region
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.source.functions import Functions, functions
+from jarvis_workers.source.lex import mask
+from jarvis_workers.steps.scan_files import language_for
+
+__all__ = ["read_regions"]
+
+Issue = Mapping[str, Any]
+# Of a larger file no functions are looked for: that takes longer than the scan.
+FUNCTIONS_BYTES = 4_000_000
+
+
+def read_regions(blobs: Blobs, snapshot_id: str, issues: Iterable[Issue]) -> dict[int, Region]:
+    """Return regions by the gids of issues, of those whose file can be read."""
+    by_file: defaultdict[str, list[Issue]] = defaultdict(list)
+    for issue in issues:
+        by_file[issue["file"]].append(issue)
+    found: dict[int, Region] = {}
+    with open_snapshot(blobs, snapshot_id) as reader:
+        for entry in reader.files() if by_file else ():
+            wanted = by_file.get(shown(entry.path))
+            if wanted is None:
+                continue
+            try:
+                content = as_utf8(reader.read(entry))
+            except SnapshotError:
+                continue
+            found |= _regions(content, language_for(entry), wanted)
+    return found
+
+
+def _regions(content: bytes, language: str, issues: Iterable[Issue]) -> dict[int, Region]:
+    lines, starts = content.split(b"\n"), [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line) + 1)
+    within = _functions(content, language)
+    return {
+        issue["gid"]: _region(lines[issue["line"] - 1], starts[issue["line"] - 1], issue, within)
+        for issue in issues
+        if 0 < issue["line"] <= len(lines)
+    }
+
+
+def _functions(content: bytes, language: str) -> Functions:
+    if len(content) > FUNCTIONS_BYTES:
+        return Functions([])
+    text, _ = mask(content, language)
+    return functions(text, language)
+
+
+def _region(line: bytes, start: int, issue: Issue, within: Functions) -> Region:
+    """Return the region of the evidence, else of the code of the line."""
+    text = line.decode("utf-8", "backslashreplace").replace("\t", " ").rstrip()
+    place = text.find(issue["evidence"])
+    first = place if place >= 0 else len(text) - len(text.lstrip())
+    last = place + len(issue["evidence"]) if place >= 0 else len(text)
+    # The head of a function on one line stands before its body, the end of it inside.
+    indent, code = len(line) - len(line.lstrip()), len(line.rstrip())
+    function = within.at(start + indent) or within.at(start + max(indent, code - 1))
+    name = function.name.decode("utf-8", "backslashreplace") if function else None
+    return Region(first + 1, issue["line"], last + 1, name)

@@ -1,0 +1,31 @@
+"""Render a report that is in memory, without the store or the snapshot that it came from."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.sec.report import FORMATS, QUOTING, WORDED
+from jarvis_workers.sec.report.excerpts import Excerpt
+from jarvis_workers.sec.wording import report_in
+from jarvis_workers.service.api.report import ReportDocument
+
+__all__ = ["render"]
+
+
+def render(document: ReportDocument, form: str) -> str:
+    """Return the report in a format of `FORMATS`. Raises UsageError for another."""
+    if form not in FORMATS:
+        raise UsageError(f'format: "{plain(form)}" is not one of {", ".join(FORMATS)}')
+    body = dict(document.body)
+    if form in QUOTING:
+        body["excerpts"] = {name: _excerpt(row) for name, row in document.excerpts.items()}
+    if form in WORDED:
+        body = report_in(document.language, body)
+    run = document.run if document.language == "en" else {**document.run, "lang": document.language}
+    return "".join(FORMATS[form](body, run))
+
+
+def _excerpt(row: Sequence[Any]) -> Excerpt:
+    first, lines, marks, file, more = row
+    return Excerpt(first, tuple(lines), tuple((line, what) for line, what in marks), file, tuple(map(_excerpt, more)))

@@ -1,0 +1,225 @@
+"""The report of a scan as a Python value, which renders itself in every format."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.service.api.findings import Finding, Region, finding_of
+from jarvis_workers.service.api.options import Severity, StrPath
+
+__all__ = ["Report", "ReportFormat", "ReportSummary", "RunFacts", "StageFacts", "UncheckedFile"]
+
+ReportFormat = Literal["json", "markdown", "sarif", "html", "junit"]
+RunState = Literal["done", "incomplete", "failed", "cancelled", "paused", "planning", "running", "cancelling"]
+
+
+@dataclass(frozen=True, slots=True)
+class UncheckedFile:
+    """A file or directory that was not checked, or not in full, and why."""
+
+    file: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSummary:
+    """Counts of a report, of all findings that count, also of those that it does not list.
+
+    `known` and `gone` compare with a baseline (None without one): findings that it has, too, and findings that are
+    not there any more.  `not_listed` are findings beyond the 25,000 of highest score.
+    """
+
+    total: int
+    by_severity: Mapping[str, int]
+    by_category: Mapping[str, int]
+    by_language: Mapping[str, int]
+    score_sum: float
+    top_risk_files: tuple[str, ...]
+    scanned_files: int
+    suppressed: int
+    below_min_confidence: int
+    not_listed: int
+    known: int | None
+    gone: int | None
+    left_out: Mapping[str, int]
+    excluded: tuple[UncheckedFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StageFacts:
+    """What a stage of a run took."""
+
+    name: str
+    files: int
+    cached: int
+    bytes: int
+    cpu_seconds: float
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """The run behind a report: the part that differs between two scans of the same input."""
+
+    id: str
+    state: RunState
+    reason: str | None
+    root: str
+    version: str
+    started_at: str | None
+    ended_at: str | None
+    seconds: float | None
+    stages: tuple[StageFacts, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportDocument:
+    """What renderers take: the `run` part and the body of a report, the language, and the code around findings."""
+
+    run: Mapping[str, Any]
+    body: Mapping[str, Any]
+    language: str = "en"
+    excerpts: Mapping[str, Any] = field(default_factory=dict)
+    files: frozenset[str] = frozenset()
+    min_confidence: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Report:
+    """What a scan has found: at most 25,000 findings, in the order of file, line and rule.
+
+    `not_checked` names what could not be looked at: a report that has any is not `complete`, and no findings in such a
+    file does not mean that it is clean.  `suppressed` are findings that a comment or a judgement has set aside.
+    """
+
+    findings: tuple[Finding, ...]
+    suppressed: tuple[Finding, ...]
+    not_checked: tuple[UncheckedFile, ...]
+    summary: ReportSummary
+    run: RunFacts
+    document: ReportDocument = field(repr=False)
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that was to be scanned was checked."""
+        return self.run.state == "done"
+
+    def at_least(self, severity: Severity) -> tuple[Finding, ...]:
+        """Return the findings of this severity or above."""
+        from jarvis_workers.sec.severity import is_at_least  # noqa: PLC0415  (see the docstring of the package)
+
+        return tuple(finding for finding in self.findings if is_at_least(finding.severity, severity))
+
+    def render(self, format: ReportFormat) -> str:
+        """Return the report in a format, as the command line writes it."""
+        from jarvis_workers.service.api.rendering import render  # noqa: PLC0415
+
+        return render(self.document, format)
+
+    def to_json(self) -> str:
+        """Return {"run": ..., "summary": ..., "issues": [...]} as JSON."""
+        return self.render("json")
+
+    def to_sarif(self) -> str:
+        """Return a SARIF 2.1.0 log."""
+        return self.render("sarif")
+
+    def to_html(self) -> str:
+        """Return one page that needs nothing else."""
+        return self.render("html")
+
+    def to_markdown(self) -> str:
+        """Return Markdown."""
+        return self.render("markdown")
+
+    def to_junit(self) -> str:
+        """Return JUnit XML."""
+        return self.render("junit")
+
+    def save(self, path: StrPath, format: ReportFormat | None = None) -> Path:
+        """Write the report, whole or not at all, by default in the format of the suffix; return the path.
+
+        Raises UsageError for a suffix that no format has, and where the file cannot be written.
+        """
+        from jarvis_workers.sec.report import format_of  # noqa: PLC0415
+        from jarvis_workers.service.whole_file import write_whole  # noqa: PLC0415
+
+        target = Path(path)
+        form = format or format_of(target, "markdown")
+        if form is None:
+            raise UsageError(f"{plain(str(target))}: no format has this suffix; use .json, .sarif, .html, .md or .xml")
+        try:
+            return write_whole(target, [self.render(form)])  # type: ignore[arg-type]
+        except OSError as error:
+            raise UsageError(f"{plain(str(target))}: cannot be written: {error.strerror}") from error
+
+
+def report_from(answer: Mapping[str, Any]) -> Report:
+    """Return the report of what `answers.answer_of` gathered."""
+    body, titles = answer["body"], answer["titles"]
+    summary = body["summary"]
+    regions = {int(gid): Region(*row) for gid, row in answer["regions"].items()}
+    document = ReportDocument(
+        run=answer["run"],
+        body=body,
+        language=answer["language"],
+        excerpts=answer["excerpts"],
+        files=frozenset(answer["files"]),
+        min_confidence=answer["min_confidence"],
+    )
+
+    def findings(kind: str) -> tuple[Finding, ...]:
+        return tuple(
+            finding_of(issue, titles.get(issue["pattern"], issue["pattern"]), regions.get(issue["gid"]))
+            for issue in body.get(kind, ())
+        )
+
+    return Report(
+        findings=findings("issues"),
+        suppressed=findings("suppressed"),
+        not_checked=tuple(UncheckedFile(gap["file"], gap["reason"]) for gap in summary["not_checked"]),
+        summary=_summary(summary),
+        run=_run(document.run),
+        document=document,
+    )
+
+
+def _summary(said: Mapping[str, Any]) -> ReportSummary:
+    baseline = said.get("baseline", {})
+    return ReportSummary(
+        total=said["total"],
+        by_severity=said["by_severity"],
+        by_category=said["by_category"],
+        by_language=said["by_language"],
+        score_sum=said["score_sum"],
+        top_risk_files=tuple(said["top_risk_files"]),
+        scanned_files=said["scanned_files"],
+        suppressed=said["suppressed"] + said.get("judged_false", 0) + said.get("judged_wontfix", 0),
+        below_min_confidence=said["below_min_confidence"],
+        not_listed=said.get("not_listed", 0),
+        known=baseline.get("known"),
+        gone=baseline.get("gone"),
+        left_out=said["left_out"],
+        excluded=tuple(UncheckedFile(tree["path"], tree["reason"]) for tree in said["excluded"]),
+    )
+
+
+def _run(said: Mapping[str, Any]) -> RunFacts:
+    stages = [
+        StageFacts(name, one["files"], one["cached"], one["bytes"], one["cpu_seconds"], one["seconds"])
+        for name, one in said["stages"].items()
+    ]
+    return RunFacts(
+        id=said["id"],
+        state=said["state"],
+        reason=said["reason"],
+        root=said["scanned_root"],
+        version=said["version"],
+        started_at=said["started_at"],
+        ended_at=said["ended_at"],
+        seconds=said["seconds"],
+        stages=tuple(stages),
+    )

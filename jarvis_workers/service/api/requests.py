@@ -1,0 +1,115 @@
+"""Turn the options of a scan into the request of a run, as the command line does with its settings and flags."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.sec.scanner import EXTENSIONS
+from jarvis_workers.service.api.options import ScanOptions
+from jarvis_workers.service.request import Baseline, Chosen, Request, Triage
+from jarvis_workers.service.sources import Source, ignore_files_of
+from jarvis_workers.snapshots.selection import EXCLUDED_DIRECTORIES, OWN_DIRECTORY, Selection
+from jarvis_workers.steps.each_file import Limits
+from jarvis_workers.steps.ruleset import installed
+
+if TYPE_CHECKING:
+    from jarvis_workers.sec.judgement import Judgement
+
+__all__ = ["BATCH_BYTES", "BATCH_FILES", "process_count", "request_of"]
+
+BATCH_BYTES = 16_000_000
+BATCH_FILES = 1000
+MEGABYTE = 1_000_000
+# A batch begins no further files after half of what a command allows it.
+BATCH_SECONDS = 150.0
+
+
+@dataclass(frozen=True, slots=True)
+class RuleChoice:
+    """The part of the settings that chooses rules."""
+
+    enable_only: tuple[str, ...]
+    disable: tuple[str, ...]
+    categories: tuple[str, ...]
+    severity: Mapping[str, str]
+
+
+def request_of(
+    options: ScanOptions, source: Source, paths: tuple[bytes, ...], executor: str, baseline: Baseline | None = None
+) -> Request:
+    """Return the request of a scan with rules alone. Raises UsageError."""
+    return Request(
+        run_id=token_hex(4),
+        kind="sec.fast",
+        path=source.path,
+        root=source.root,
+        selection=replace(select_files(options, source), paths=paths),
+        executor=executor,
+        min_confidence=options.min_confidence,
+        batch_files=BATCH_FILES,
+        batch_bytes=BATCH_BYTES,
+        processes=process_count(options),
+        rules=choose_rules(options),
+        limits=Limits(options.file_seconds, options.file_memory_mb, BATCH_SECONDS),
+        cache=options.cache,
+        baseline=baseline,
+        triage=Triage(kept=options.record, more=_judgements(options), named=_named(options)),
+        language=options.lang,
+    )
+
+
+def process_count(options: ScanOptions) -> int:
+    """Return how many processes scan: one for each processor that this process may use, unless options say it."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return options.processes or allowed or 1
+
+
+def select_files(options: ScanOptions, source: Source) -> Selection:
+    """Return which files are scanned."""
+    suffixes = EXTENSIONS if options.extensions is None else [os.fsencode(one) for one in options.extensions]
+    wanted = {
+        b"." + suffix.removeprefix(b".")
+        for suffix in suffixes
+        if EXTENSIONS.get(suffix.removeprefix(b"."), "c/cpp") in options.languages
+    }
+    return Selection(
+        suffixes=frozenset(wanted),
+        exclude_dirs=EXCLUDED_DIRECTORIES if options.default_excludes else frozenset({OWN_DIRECTORY}),
+        include=tuple(options.include),
+        exclude=tuple(options.exclude),
+        ignore_files=ignore_files_of(source.origin, use=options.use_ignore_files),
+        max_file_bytes=int(options.max_file_mb * MEGABYTE),
+    )
+
+
+def choose_rules(options: ScanOptions) -> Chosen:
+    """Return the rules of a run: those built in, of installed packages and of files, less what is switched off."""
+    chosen = options.rules or options.exclude_rules or options.only or options.severity or options.rule_paths
+    if not (chosen or installed()):
+        return Chosen()
+    from jarvis_workers.service.rulebook import choose, open_rulebook  # noqa: PLC0415  (slow, and seldom wanted)
+
+    book = open_rulebook([Path(one).expanduser() for one in options.rule_paths])
+    asked = RuleChoice(tuple(options.rules), tuple(options.exclude_rules), tuple(options.only), options.severity)
+    places = {"enable_only": "rules", "disable": "exclude_rules", "categories": "only", "severity": "severity"}
+    return choose(book, asked, place=places.__getitem__)
+
+
+def _judgements(options: ScanOptions) -> "tuple[Judgement, ...]":
+    if options.triage is None:
+        return ()
+    from jarvis_workers.service.triagefile import read_triage  # noqa: PLC0415  (slow, and seldom wanted)
+
+    found = read_triage(Path(options.triage))
+    if found.problems:
+        raise UsageError(f"{plain(os.fspath(options.triage))}: {found.problems[0]}")
+    return found.judgements
+
+
+def _named(options: ScanOptions) -> str | None:
+    return None if options.triage is None else plain(os.fspath(options.triage))

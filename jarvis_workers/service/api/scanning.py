@@ -1,0 +1,213 @@
+"""Scan from Python: files, trees and text.
+
+Small trees and text go to a child that does all of a scan, without a store.  What it cannot do goes the way of the
+command line, with a results store that is private unless the caller wants the run recorded.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal, Self
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import leaves_the_root, plain
+from jarvis_workers.service.api.direct import ChildPool, DirectRequest
+from jarvis_workers.service.api.options import ScanOptions, StrPath
+from jarvis_workers.service.api.progress import CancelToken, ProgressCallback
+from jarvis_workers.service.api.report import Report, report_from
+from jarvis_workers.service.sources import Source, is_address
+from jarvis_workers.service.targets import Target, target_of
+from jarvis_workers.toolchain.temporary import temporary_directory
+
+if TYPE_CHECKING:
+    from jarvis_workers.service.request import Baseline
+
+__all__ = ["ScanSession", "SourceLanguage", "scan", "scan_sources", "scan_text"]
+
+SourceLanguage = Literal["c", "c++", "rust"]
+NAMES: Mapping[str, str] = {"c": "input.c", "c++": "input.cpp", "rust": "input.rs"}
+TEMPORARY = "jarvis-scan"
+# What reports call a tree that is not on the disk of the caller.
+NO_ROOT = b"<text>"
+RESULTS_BYTES = 500_000_000
+DEFAULTS = ScanOptions()
+
+
+class ScanSession:
+    """Scans with the same options, and keeps the processes that work for them: the second scan starts at once.
+
+    A context manager.  Several threads may scan at a time; another process, also a forked one, opens its own.
+    """
+
+    def __init__(self, options: ScanOptions = DEFAULTS) -> None:
+        self.options = options
+        self._children = ChildPool(os.environ)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the processes that wait for work."""
+        self._children.close()
+
+    def scan(
+        self,
+        *paths: StrPath,
+        root: StrPath | None = None,
+        on_progress: ProgressCallback | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Report:
+        """Do what the function `scan` does."""
+        target = target_of([os.fspath(path) for path in paths], None if root is None else os.fspath(root))
+        with temporary_directory(TEMPORARY) as place:
+            return self._scan(target, None, place, on_progress, cancel or CancelToken())
+
+    def scan_text(
+        self,
+        source: str | bytes,
+        *,
+        language: SourceLanguage = "c",
+        filename: str | None = None,
+        on_progress: ProgressCallback | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Report:
+        """Do what the function `scan_text` does."""
+        if language not in NAMES:
+            raise UsageError(f'language: "{plain(str(language))}" is not one of {", ".join(NAMES)}')
+        return self.scan_sources({filename or NAMES[language]: source}, on_progress=on_progress, cancel=cancel)
+
+    def scan_sources(
+        self,
+        files: Mapping[str, str | bytes],
+        *,
+        on_progress: ProgressCallback | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Report:
+        """Do what the function `scan_sources` does."""
+        if self.options.write_artifacts or self.options.since is not None:
+            raise UsageError("write_artifacts and since are for a tree on disk; text has none")
+        with temporary_directory(TEMPORARY) as place:
+            for name, source in files.items():
+                _write(place / "tree", name, source)
+            target = Target(str(place / "tree"), tuple(sorted(os.fsencode(name) for name in files)))
+            return self._scan(target, NO_ROOT, place, on_progress, cancel or CancelToken())
+
+    def _scan(
+        self,
+        target: Target,
+        name: bytes | None,
+        place: Path,
+        on_progress: ProgressCallback | None,
+        cancel: CancelToken,
+    ) -> Report:
+        cancel.check()
+        answer = None
+        if self._is_direct(target):
+            answer = self._children.carry_out(self._request(target, name, place), on_progress, cancel)
+        if answer is None:
+            from jarvis_workers.service.api.recorded import scan_with_store  # noqa: PLC0415  (a database is slow)
+
+            answer = scan_with_store(self.options, target, name, place, on_progress, cancel)
+        return report_from(answer)
+
+    def _is_direct(self, target: Target) -> bool:
+        """Tell whether a child can do it, if the tree is small."""
+        options = self.options
+        if options.record or options.write_artifacts or options.since:
+            return False
+        return not (is_address(target.root) or (options.baseline is not None and _is_revision(options)))
+
+    def _request(self, target: Target, name: bytes | None, place: Path) -> DirectRequest:
+        options, tree = self.options, Path(target.root)
+        return DirectRequest(
+            options,
+            Source(tree, name or os.fsencode(tree.absolute())),
+            target.paths,
+            place=place,
+            cache=_cache_directory(options) if options.cache else place / "cache",
+            results_bytes=RESULTS_BYTES if options.cache else 0,
+            baseline=None if options.baseline is None else _reported(options, target),
+        )
+
+
+def scan(
+    *paths: StrPath,
+    options: ScanOptions = DEFAULTS,
+    root: StrPath | None = None,
+    on_progress: ProgressCallback | None = None,
+    cancel: CancelToken | None = None,
+) -> Report:
+    """Scan files and directories (none: the current directory), or one git address, and return the report.
+
+    Paths in the report are relative to `root`: by default the directory that was named or, of several paths or a
+    file, the current directory if all are in it, else the deepest directory that they share.  `on_progress` is called
+    in this thread as the scan goes on; what it raises ends the scan.
+
+    Raises JarvisError: UsageError for paths and options that cannot be, ScanCancelled within a second of
+    `cancel.cancel()`, SnapshotError for a tree that cannot be read.
+    """
+    with ScanSession(options) as session:
+        return session.scan(*paths, root=root, on_progress=on_progress, cancel=cancel)
+
+
+def scan_text(
+    source: str | bytes,
+    *,
+    language: SourceLanguage = "c",
+    filename: str | None = None,
+    options: ScanOptions = DEFAULTS,
+    on_progress: ProgressCallback | None = None,
+    cancel: CancelToken | None = None,
+) -> Report:
+    """Scan the text of one file. `filename` is its name in the report, and decides on the language by its suffix."""
+    with ScanSession(options) as session:
+        return session.scan_text(source, language=language, filename=filename, on_progress=on_progress, cancel=cancel)
+
+
+def scan_sources(
+    files: Mapping[str, str | bytes],
+    *,
+    options: ScanOptions = DEFAULTS,
+    on_progress: ProgressCallback | None = None,
+    cancel: CancelToken | None = None,
+) -> Report:
+    """Scan several files by name, with their text, together: calls between them are followed."""
+    with ScanSession(options) as session:
+        return session.scan_sources(files, on_progress=on_progress, cancel=cancel)
+
+
+def _write(tree: Path, name: str, source: str | bytes) -> None:
+    """Write a file below the tree. Raises UsageError for a name that would lead out of it."""
+    if leaves_the_root(os.fsencode(name)):
+        raise UsageError(f'filename: "{plain(name)}" is not a relative path below a root')
+    path = tree / PurePosixPath(name)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(source.encode("utf-8", "surrogateescape") if isinstance(source, str) else source)
+    except OSError as error:
+        raise UsageError(f'filename: "{plain(name)}": {error.strerror}') from error
+
+
+def _is_revision(options: ScanOptions) -> bool:
+    from jarvis_workers.service.api.baseline import is_revision  # noqa: PLC0415  (the rules are slow to import)
+
+    return is_revision(options)
+
+
+def _reported(options: ScanOptions, target: Target) -> "Baseline | None":
+    from jarvis_workers.service.api.baseline import reported_baseline  # noqa: PLC0415  (as above)
+
+    return reported_baseline(options, target)
+
+
+def _cache_directory(options: ScanOptions) -> Path:
+    """Return where the command line keeps results of earlier scans, too."""
+    if options.data_directory is not None:
+        return Path(options.data_directory) / "cache"
+    import platformdirs  # noqa: PLC0415  (only where something is kept)
+
+    return Path(platformdirs.user_data_dir("jarvis-workers")) / "cache"

@@ -1,0 +1,24 @@
+"""A run as a baseline: what it has found."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from jarvis_workers.paths import shown
+from jarvis_workers.sec.finding import fingerprint_of
+from jarvis_workers.service.request import Baseline
+from jarvis_workers.store import candidates
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+
+__all__ = ["of_run"]
+
+
+def of_run(store: Store, run: Run, what: str, renamed: Mapping[bytes, bytes]) -> Baseline:
+    """Return what a run has found; `renamed` gives the new paths of files by their old ones."""
+    paths = {shown(old): shown(new) for old, new in renamed.items()}
+    known = Counter[str]()
+    with store.read() as session:
+        for _, found in candidates.read(session, run.id):
+            if found.suppressed is None:
+                known[fingerprint_of(paths.get(found.file, found.file), found.pattern, found.evidence)] += 1
+    return Baseline(known, {"what": what} | ({"state": run.state} if run.state != "done" else {}))

@@ -1,0 +1,75 @@
+"""The `run` part of a report: the only part that differs between two runs over the same input."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from jarvis_workers.store.values import Run, StageProgress
+
+__all__ = ["RunCosts", "run_facts"]
+
+# What of the choice of rules a report repeats.
+RULES_SAID: Mapping[str, Any] = {"off": [], "severity": {}, "project": [], "packages": {}, "learned": {}}
+
+
+@dataclass(frozen=True, slots=True)
+class RunCosts:
+    """What the models of a run took: nothing where none was asked; `sandbox` are the tiers that confined commands."""
+
+    model: Mapping[str, Any] | None = None
+    cost: float = 0.0
+    budget: Mapping[str, Any] | None = None
+    sandbox: Any = None
+
+
+def run_facts(run: Run, progress: Iterable[StageProgress], costs: RunCosts) -> dict[str, Any]:
+    """Return the `run` part; `progress` are the stages in their order."""
+    return {
+        "id": run.id,
+        "kind": run.kind,
+        "state": run.state,
+        "reason": run.reason,
+        "model": costs.model,
+        **({"budget": costs.budget} if costs.budget else {}),
+        "scanned_root": run.root,
+        **({"paths": run.options["paths"]} if "paths" in run.options else {}),
+        "path_prefix": run.options.get("path_prefix", ""),
+        "snapshot": run.snapshot_id,
+        "version": run.version,
+        "rules": {name: run.options.get("rules", {}).get(name, empty) for name, empty in RULES_SAID.items()},
+        **({"baseline": run.options["baseline"]["what"]} if "baseline" in run.options else {}),
+        **({"triage": run.options["triage"]} if "triage" in run.options else {}),
+        "executor": run.executor,
+        "created_at": _iso(run.created_at),
+        "started_at": _iso(run.started_at),
+        "ended_at": _iso(run.ended_at),
+        "seconds": _seconds(run.created_at, run.ended_at),
+        "cost": round(costs.cost, 6),
+        **({"sandbox": costs.sandbox} if costs.sandbox else {}),
+        **({"remark": run.options["remark"]} if "remark" in run.options else {}),
+        "stages": {stage.name: _stage(stage) for stage in progress},
+    }
+
+
+def _stage(stage: StageProgress) -> dict[str, Any]:
+    return {
+        "state": stage.state,
+        "jobs": stage.jobs,
+        "done": stage.done,
+        "failed": stage.failed,
+        "crashes": stage.crashes,
+        "files": stage.files,
+        "cached": stage.cached,
+        "bytes": stage.bytes,
+        "cpu_seconds": round(stage.cpu_seconds, 3),
+        "seconds": _seconds(stage.opened_at, stage.closed_at),
+    }
+
+
+def _iso(moment: float | None) -> str | None:
+    return None if moment is None else datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds")
+
+
+def _seconds(start: float | None, end: float | None) -> float | None:
+    return None if start is None or end is None else round(end - start, 3)

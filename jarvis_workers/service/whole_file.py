@@ -1,0 +1,30 @@
+"""Write a file whole or not at all."""
+
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+__all__ = ["write_whole"]
+
+
+def write_whole(path: Path, pieces: Iterable[str]) -> Path:
+    """Write a file under another name beside it, then rename it; raises OSError."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as stream:
+            stream.writelines(pieces)
+        Path(temporary).chmod(_mode_for(path))
+        return Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _mode_for(path: Path) -> int:
+    """Return the mode of the file that is replaced, or that of any new file."""
+    if path.exists():
+        return path.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
