@@ -22,6 +22,7 @@ from typer.core import TyperGroup
 from jarvis_cli import exits
 from jarvis_workers import __version__
 from jarvis_workers.errors import JarvisError
+from jarvis_workers.extras import advice, extra_of
 from jarvis_workers.paths import plain
 
 # typer carries click inside itself, or beside it, by its version: the family is reached through the member it shows.
@@ -242,6 +243,9 @@ def _usage(error: Any, prog: str) -> str:
 
 
 def _internal(error: Exception, prog: str, args: Sequence[str]) -> str:
+    extra = extra_of(error.name or "") if isinstance(error, ModuleNotFoundError) else None
+    if extra:
+        return f"{prog}: this needs {getattr(error, "name", "")}, which is not installed; {advice(extra)}"
     if {"-v", "--verbose"} & set(args) or os.environ.get("JARVIS_DEBUG"):
         return "".join(traceback.format_exception(error)).rstrip()
     says = plain(" ".join(f"{type(error).__name__}: {error}".split()))

@@ -4,17 +4,14 @@ The broker's address reaches it in the process, not in arguments.  Flower reads 
 FLOWER_* variables: FLOWER_BASIC_AUTH for a password, FLOWER_UNAUTHENTICATED_API for its API.
 """
 
-from importlib.util import find_spec
-
 from jarvis_workers.dispatch.broker import make_app
-from jarvis_workers.errors import UsageError
+from jarvis_workers.extras import require
 
 TASK_COLUMNS = "name,state,args,kwargs,received,started,runtime,worker"
 
 
 def serve(broker_url: str, address: str, port: int) -> None:
     """Serve Flower's pages until interrupted."""
-    if find_spec("flower") is None:
-        raise UsageError("Flower is not installed: pip install 'jarvis-workers[flower]'")
+    require("flower", "this page")
     app = make_app(broker_url)
     app.start(["flower", f"--address={address}", f"--port={port}", f"--tasks_columns={TASK_COLUMNS}"])

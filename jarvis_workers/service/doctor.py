@@ -166,9 +166,14 @@ def _probed(name: str, probe: Callable[[], str], remedy: str) -> Check:
 
 
 def _matcher(probe: Callable[[], str]) -> Check:
-    found = _probed("matching engine", probe, "install it again: pip install --force-reinstall jarvis-workers")
+    found = _probed("matching engine", probe, "install jarvis-workers again")
     if found.state == "ok" and FASTEST_ENGINE not in found.says:
-        return Check(found.name, "warn", f"{found.says}: scans are slower", "pip install 'jarvis-workers[fast]'")
+        return Check(
+            found.name,
+            "warn",
+            f"{found.says}: scans are slower",
+            "pip install hyperscan, where there is a wheel of it: x86-64 Linux",
+        )
     return found
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jarvis_workers.errors import SettingsError, UsageError
+from jarvis_workers.extras import require
 from jarvis_workers.platforms.groups import ModelGroup, all_groups, choose_group
 from jarvis_workers.settings import Settings
 
@@ -17,6 +18,7 @@ def model_name(settings: Settings, asked: str | None, environ: Mapping[str, str]
         if not settings.models:
             why = "no model is set: set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, or models in jarvis.yaml"
         raise UsageError(why)
+    require("agents", "an agent")
     return found
 
 

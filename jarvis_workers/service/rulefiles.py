@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 
 from jarvis_workers.errors import UsageError
+from jarvis_workers.extras import advice
 from jarvis_workers.paths import plain
 from jarvis_workers.reprs import short
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
@@ -37,7 +38,7 @@ def _lines(text: str) -> str:
 
 def _regex(text: str) -> str:
     if not is_linear_here():
-        raise ValueError("needs google-re2, here and on every worker: pip install 'jarvis-workers[re2]'")
+        raise ValueError(f"needs google-re2, here and on every worker; {advice('re2')}")
     compile_linear(text)
     return text
 

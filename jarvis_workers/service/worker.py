@@ -16,6 +16,7 @@ from jarvis_workers.dispatch.parent import FAREWELL_SECONDS, Parent, Surrounding
 from jarvis_workers.dispatch.routes import POOLS
 from jarvis_workers.dispatch.watchdog import Watchdog
 from jarvis_workers.errors import UsageError
+from jarvis_workers.extras import require
 from jarvis_workers.service.fleet import bell_of, broker_url
 from jarvis_workers.service.local import LEASE_MARGIN_SECONDS
 from jarvis_workers.service.models import model_facts
@@ -37,8 +38,11 @@ def plan_pools(settings: Settings, queues: Sequence[str], concurrency: int | Non
     unknown = [queue for queue in wanted if queue not in POOLS]
     if unknown:
         raise UsageError(f'--queues: "{unknown[0]}" is not one of {", ".join(POOLS)}')
+    chosen = dict.fromkeys(wanted or POOLS)
+    if AGENT_QUEUE in chosen:
+        require("agents", f'queue "{AGENT_QUEUE}" (leave it out: --queues scan,control)')
     token = token_hex(4)
-    return [_plan(settings, queue, concurrency, token) for queue in dict.fromkeys(wanted or POOLS)]
+    return [_plan(settings, queue, concurrency, token) for queue in chosen]
 
 
 def _plan(settings: Settings, queue: str, concurrency: int | None, token: str) -> tuple[Orders, WorkerFacts]:

@@ -34,6 +34,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlmodel import Session
 
 from jarvis_workers.errors import StoreError, StoreFull, StoreUnavailable
+from jarvis_workers.extras import advice
 from jarvis_workers.redact import redact
 from jarvis_workers.store.deadline import STATEMENT_SECONDS, Deadline
 from jarvis_workers.store.schema import check_schema
@@ -163,7 +164,7 @@ def make_engine(address: URL, connections: int, deadline: Deadline, *, durable: 
     try:
         engine = create_engine(address, connect_args=patience, **pool)
     except ImportError as error:
-        raise StoreError("PostgreSQL needs its driver: pip install 'jarvis-workers[postgres]'") from error
+        raise StoreError(f"PostgreSQL needs psycopg, which is not installed; {advice('postgres')}") from error
     event.listen(engine, "do_connect", partial(_connect_postgres, deadline))
     event.listen(engine, "checkout", _replace_closed)
     event.listen(engine, "handle_error", _drop_unusable)

@@ -65,7 +65,7 @@ def test_what_is_scarce_is_a_warning_with_a_remedy(settings, machine, name, reme
 def test_a_slow_matching_engine_is_a_warning(settings):
     (warning,) = only(looked_at(settings, matcher=lambda: "re"), "warn")
 
-    assert "jarvis-workers[fast]" in warning.remedy
+    assert "pip install hyperscan" in warning.remedy
 
 
 def test_what_is_not_known_is_not_held_against_the_machine(settings):
