@@ -5,20 +5,30 @@ set -eu
 . "$(dirname -- "$0")/venv.sh"
 make_venv requirements.lock
 
+any_pip() { # pip's arguments
+    for python in "$(find_python)" "$venv/bin/python"; do
+        if "$python" -m pip --version >/dev/null 2>&1; then
+            "$python" -m pip --disable-pip-version-check "$@"
+            return
+        fi
+    done
+    uv run -q --no-project --with pip python -m pip --disable-pip-version-check "$@"
+}
+
 if [ $# -gt 0 ]; then
     path=$1
 else
     path="$venv/sample"
     if [ ! -d "$path" ]; then
-        echo "fetching the sources of psutil ..." >&2
+        say "fetching the sources of psutil, to have something to scan"
         fetched=$(mktemp -d)
         trap 'rm -rf "$fetched"' EXIT
-        "$(find_python)" -m pip --version >/dev/null 2>&1 && pip=$(find_python) || pip="$venv/bin/python"
-        "$pip" -m pip --disable-pip-version-check download -q --no-deps --no-binary :all: --no-cache-dir \
+        any_pip download -q --no-deps --no-binary :all: --no-cache-dir \
             --require-hashes -r "$root/deploy/sample.txt" -d "$fetched"
         mkdir "$fetched/unpacked"
         tar -xzf "$fetched"/psutil-*.tar.gz -C "$fetched/unpacked"
         mv "$fetched/unpacked" "$path"
     fi
 fi
+say "scanning $path"
 "$venv/bin/jarvis" sec fast -p "$path" -o -
