@@ -40,13 +40,18 @@ def read_report(named: str, prefix: bytes = b"") -> Baseline:
     directory of the repository, its findings are known by the names that their files have from here.
     """
     where = f"--baseline {plain(named)}"
-    said = _parsed(_content(named, where), where)
+    said = load_report(named, where)
     prints = _of_json(said, where, shown(prefix)) if "issues" in said else _of_sarif(said, where, shown(prefix))
     if prints is None:
         raise UsageError(f"{where}: is not a JSON or SARIF report of jarvis")
     summary = said.get("summary")
     not_listed = summary.get("not_listed") if isinstance(summary, dict) else None
     return Baseline(Counter(prints), {"what": plain(named)} | ({"not_listed": not_listed} if not_listed else {}))
+
+
+def load_report(named: str, where: str) -> dict[str, Any]:
+    """Return the JSON object in a report file, within bounds; `where` names it. Raises UsageError."""
+    return _parsed(_content(named, where), where)
 
 
 def _content(named: str, where: str) -> bytes:

@@ -106,9 +106,9 @@ def test_it_is_written_to_a_file_or_the_terminal_and_what_makes_no_sense_is_refu
     jarvis("runs", "diff", run, "last", "--format", "markdown", "-o", "d.md")
 
     assert shown.out.splitlines()[1].startswith("0 new, 0 with another verdict, 0 fixed, 0 not checked, ")
-    assert (jarvis.place / "d.md").read_text().startswith("# Two runs compared\n")
+    assert (jarvis.place / "d.md").read_text().startswith("# Two scans compared\n")
     for options, says in (
-        (("--format", "xml"), '--format: "xml" is not one of text, json, markdown'),
+        (("--format", "xml"), '--format: "xml" is not one of text, json, markdown, html'),
         (("--fail-on", "dire"), '--fail-on: "dire" is not one of low, medium, high'),
     ):
         ended = jarvis("runs", "diff", run, run, *options)
@@ -129,3 +129,73 @@ def test_help_shows_how(jarvis):
 
     assert "jarvis runs diff 1f3a last --fail-on high" in shown
     assert "diff" in jarvis("runs", "--help").out
+
+
+@pytest.fixture
+def files(jarvis, tree):
+    """Reports of two scans as JSON and SARIF, and the later run: one finding is fixed and others are new."""
+    jarvis("sec", "fast", "-p", tree, "-o", "old.json")
+    jarvis("runs", "report", "last", "-o", "old.sarif")
+    (tree / "a.c").write_text("// moved\n" + SYSTEM)
+    jarvis("sec", "fast", "-p", tree, "-o", "new.json")
+    jarvis("runs", "report", "last", "-o", "new.sarif")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("old.json", "new.json"), ("old.sarif", "new.sarif"), ("old.json", "new.sarif"), ("old.sarif", "last")],
+)
+def test_report_files_are_compared_as_runs_are(jarvis, files, before, after):
+    found = diff(jarvis, before, after)
+
+    assert {(one["file"], one["pattern"]) for one in found["fixed"]} == {("a.c", "unsafe_api")}
+    assert {one["file"] for one in found["new"]} == {"a.c"}
+    assert found["summary"]["unchanged"] == 2
+    assert found["before"]["file"] == before
+    assert {one["severity"] for one in found["fixed"]} <= {"high", "medium"}
+    assert [one["cwe"] for one in found["fixed"]] == [120]
+    assert jarvis("runs", "diff", before, after, "--fail-on", "low").code == 1
+    assert jarvis("runs", "diff", after, after, "--fail-on", "low").code == 0
+
+
+def test_the_difference_is_a_page_that_loads_nothing(jarvis, files):
+    assert jarvis("runs", "diff", "old.json", "new.sarif", "-o", "d.html").code == 0
+
+    page = (jarvis.place / "d.html").read_text()
+    assert "<title>What is new, changed and fixed</title>" in page
+    assert "default-src 'none'" in page
+    assert "<script" not in page
+    assert '<span class="place">a.c:1</span>' in page
+    assert "new.sarif is SARIF, which does not say what was left out of the scan" in page
+    assert jarvis("runs", "diff", "old.json", "new.sarif", "--format", "html").out == page
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (None, "x.json: cannot be read: No such file or directory"),
+        ("{", "x.json: cannot be read as JSON"),
+        ("[]", "x.json: is not a JSON or SARIF report of jarvis"),
+        ("{}", "x.json: is not a JSON or SARIF report of jarvis, or damaged"),
+        ('{"issues": [7], "summary": {}, "run": {}}', "x.json: is not a JSON or SARIF report of jarvis, or damaged"),
+        ('{"issues": [], "summary": {}, "run": {"baseline": "main"}}', "x.json: lists only what was new"),
+        ('{"runs": [{"results": []}]}', "x.json: is not a JSON or SARIF report of jarvis, or damaged"),
+        ('{"runs": [], "\\u001b[2J": 1}', "x.json: is not a JSON or SARIF report of jarvis, or damaged"),
+    ],
+)
+def test_a_missing_or_damaged_report_file_gets_one_line(jarvis, content, says):
+    if content is not None:
+        (jarvis.place / "x.json").write_text(content)
+
+    ended = jarvis("runs", "diff", "x.json", "x.json")
+
+    assert ended.code == 2
+    assert says in ended.line
+
+
+def test_a_damaged_finding_of_a_report_is_named(jarvis, files):
+    report = json.loads((jarvis.place / "old.json").read_text())
+    report["issues"][0]["severity"] = "grave"
+    (jarvis.place / "x.json").write_text(json.dumps(report))
+
+    assert "severity: Input should be 'high', 'medium' or 'low'" in jarvis("runs", "diff", "x.json", "new.json").line

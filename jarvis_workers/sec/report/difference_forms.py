@@ -1,4 +1,4 @@
-"""Write what two runs differ in: as text for a terminal, as Markdown for a review, as JSON for programs."""
+"""Write what two reports differ in: as text for a terminal, Markdown for a review, JSON for programs, or HTML."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.report.difference import Difference, status_of
 from jarvis_workers.sec.report.escape import code, prose
+from jarvis_workers.sec.report.html.difference import Section, render_difference
 from jarvis_workers.sec.report.json import harmless
 from jarvis_workers.sec.report.verdicts import WORDS
 
-__all__ = ["DIFFERENCE_FORMS", "Sides"]
+__all__ = ["DIFFERENCE_FORMS", "SUFFIXES", "Sides"]
 
 Part = Mapping[str, Any]
 # A finding, and what is to be said of it beside its place.
@@ -24,6 +25,7 @@ TITLES = {
 }
 SAID = ("id", "severity", "score", "pattern", "file", "line", "evidence", "cwe", "fingerprint")
 RUN_SAID = ("id", "kind", "state", "scanned_root", "created_at", "version")
+SUFFIXES = {".json": "json", ".md": "markdown", ".html": "html"}
 
 
 class Sides(NamedTuple):
@@ -49,7 +51,7 @@ def write_text(sides: Sides) -> Iterator[str]:
 
 def write_markdown(sides: Sides) -> Iterator[str]:
     """Yield GitHub-flavoured Markdown; whatever came from the scanned trees is escaped."""
-    yield "# Two runs compared\n\n"
+    yield "# Two scans compared\n\n"
     yield f"{prose(_run_line(sides.before))} → {prose(_run_line(sides.after))}\n\n**{_counts(sides.found)}**\n"
     yield from (f"\n> {prose(note)}\n" for note in sides.notes)
     for name, rows in _rows(sides.found).items():
@@ -64,8 +66,8 @@ def write_markdown(sides: Sides) -> Iterator[str]:
 def write_json(sides: Sides) -> Iterator[str]:
     """Yield one object: both runs, the counts, and the findings of each list."""
     head = {
-        "before": {name: sides.before.get(name) for name in RUN_SAID},
-        "after": {name: sides.after.get(name) for name in RUN_SAID},
+        "before": _side(sides.before),
+        "after": _side(sides.after),
         "summary": sides.found.counts,
         "notes": list(sides.notes),
     }
@@ -76,6 +78,18 @@ def write_json(sides: Sides) -> Iterator[str]:
             yield f"{',' if place else ''}\n    {harmless(json.dumps(row, ensure_ascii=False))}"
         yield "\n  ]" if rows else "]"
     yield "\n}\n"
+
+
+def write_html(sides: Sides) -> Iterator[str]:
+    """Yield one HTML file that loads nothing."""
+    sections = [Section(name, TITLES[name], rows) for name, rows in _rows(sides.found).items()]
+    described = (f"Earlier: {_run_line(sides.before)}", f"Later: {_run_line(sides.after)}")
+    yield from render_difference(described, sections, sides.found.unchanged, sides.notes)
+
+
+def _side(part: Part) -> dict[str, Any]:
+    file = {"file": part["file"]} if "file" in part else {}
+    return {name: part.get(name) for name in RUN_SAID} | file
 
 
 def _entries(found: Difference) -> dict[str, list[Part]]:
@@ -119,11 +133,15 @@ def _counts(found: Difference) -> str:
 
 def _run_line(run: Part) -> str:
     moment = str(run.get("created_at") or "")[:19].replace("T", " ")
-    return plain(f"{run.get('id')} ({run.get('kind')}, {run.get('state')}, {moment})")
+    facts = f"{run.get('kind')}, {run.get('state')}, {moment}"
+    if "file" in run:
+        return plain(f"{run['file']} (run {run.get('id')}, {facts})")
+    return plain(f"{run.get('id')} ({facts})")
 
 
 DIFFERENCE_FORMS: Mapping[str, Callable[[Sides], Iterator[str]]] = {
     "text": write_text,
     "json": write_json,
     "markdown": write_markdown,
+    "html": write_html,
 }

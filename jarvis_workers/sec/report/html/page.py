@@ -46,14 +46,14 @@ def render_html(body: Body, run: Mapping[str, Any]) -> Iterator[str]:
     issues = sorted(body["issues"], key=_worst_first if judged else _severest_first)
     gone = heapq.nlargest(DISMISSED_MAX, body.get("dismissed", ()), key=lambda issue: issue["score"])
     style, script = (
-        _asset("report.css") + _page_heads(say("Security report: {name}", name=_name(run))),
-        _asset("report.js"),
+        asset("report.css") + _page_heads(say("Security report: {name}", name=_name(run))),
+        asset("report.js"),
     )
     named = str(run.get("id") or "last")
-    yield Template(_worded(_asset("report.html"), say)).substitute(
+    yield Template(_worded(asset("report.html"), say)).substitute(
         lang=say.code,
         title=written(say("Security report: {name}", name=_name(run))),
-        policy=_policy(style, script),
+        policy=policy(style, script),
         style=style,
         name=written(_name(run)),
         facts=written(_facts(run, say)),
@@ -93,7 +93,8 @@ def _worded(page: str, say: Words) -> str:
 
 
 @cache
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """Return a file of this package."""
     return files(__package__).joinpath(name).read_text("utf-8")
 
 
@@ -109,9 +110,11 @@ def _page_heads(title: str) -> str:
     )
 
 
-def _policy(style: str, script: str) -> str:
+def policy(style: str, script: str | None) -> str:
+    """Return the Content-Security-Policy of a page that has this style and script and loads nothing."""
+    scripts = "'none'" if script is None else _hash(script)
     return (
-        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:; "
+        f"default-src 'none'; style-src {_hash(style)}; script-src {scripts}; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
 
