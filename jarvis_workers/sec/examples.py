@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from jarvis_workers.sec.flow import FlowHit, analyze, summarize
 from jarvis_workers.sec.rules import Rule
-from jarvis_workers.sec.scanner import Hit, Scanner, as_utf8
+from jarvis_workers.sec.scanner import Hit, Scanner, source_text
 from jarvis_workers.source.lex import comments, mask
 
 __all__ = ["Failure", "Tried", "try_examples", "try_own"]
@@ -78,7 +78,11 @@ def _hits(scanner: Scanner, content: bytes, language: str, *, test: bool = False
     flow = {rule.pattern for rule in scanner.rules if rule.check is None}
     # A header may be C or C++, as its code shows.
     path = "example.rs" if language == "rust" else "example.h"
-    model = summarize(as_utf8(content), language=language, header=False, test=test, path=path) if flow else None
+    model = (
+        summarize(source_text(content, language), language=language, header=False, test=test, path=path)
+        if flow
+        else None
+    )
     if model is not None:
         exports = model["exports"]
         hits, _ = analyze(model, lambda name: [(path, exports[name])] if name in exports else [], test=test)
@@ -87,6 +91,7 @@ def _hits(scanner: Scanner, content: bytes, language: str, *, test: bool = False
 
 def _marks(content: bytes, language: str) -> Iterator[tuple[str, str, int]]:
     """Yield kind, rule and the line that is meant."""
+    content = source_text(content, language)
     code = [bool(line.strip()) for line in mask(content, language).text.split(b"\n")]
     for start, end in comments(content, language):
         for mark in MARK.finditer(content, start, end):

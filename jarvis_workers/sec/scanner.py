@@ -17,10 +17,10 @@ from jarvis_workers.sec.suppressions import MARKS, OWN_MARK, Remark, judge, supp
 from jarvis_workers.source.calls import is_declaration, is_foreign, opening
 from jarvis_workers.source.kept import Kept
 from jarvis_workers.source.late import late
-from jarvis_workers.source.lex import mask
+from jarvis_workers.source.lex import compiler_newlines, mask
 from jarvis_workers.source.match import Matcher, Word, build
 
-__all__ = ["EXTENSIONS", "Hit", "Scan", "Scanner", "as_utf8", "is_header", "is_test", "language_of"]
+__all__ = ["EXTENSIONS", "Hit", "Scan", "Scanner", "as_utf8", "is_header", "is_test", "language_of", "source_text"]
 
 MATCHES_MAX = 50_000
 # Of the sites of one rule on one line so many are looked at: the surest is reported.
@@ -80,7 +80,8 @@ class Scanner:
             self._languages[language] = _Language(wanted, partial(build, engine=self._engine, kept=self._kept))
         if content[:3] in BYTE_ORDER_MARKS or content[:2] in BYTE_ORDER_MARKS or 0 in content[:HEAD_BYTES]:
             content = as_utf8(content)
-        names, named, marks, problem = self._languages[language].names(content)
+        raw, content = content, compiler_newlines(content, language)
+        names, named, marks, problem = self._languages[language].names(content, raw)
         if not names and not any(content.startswith(OWN_MARK, at) for at in marks):
             return NOTHING if problem is None else Scan((), problem)
         needed = content[: (names[-1][0] if names else 0) + LOOK_AHEAD]
@@ -126,9 +127,13 @@ class _Language:
         # A pass of its own: within one, no two patterns may match overlapping text.
         shapes = [shape.encode() for rule in rules for shape in rule.shapes]
         self._shaped = build(shapes) if shapes else None
+        self._placed = [rule for rule in rules if rule.places]
 
-    def names(self, content: bytes) -> _Names:
-        """Return the names and shapes that a rule asks for, other names of them, and what may suppress, by offset."""
+    def names(self, content: bytes, raw: bytes) -> _Names:
+        """Return the names and shapes that a rule asks for, other names of them, and what may suppress, by offset.
+
+        `raw` is the content before its newlines were normalized.
+        """
         matches = self._matcher.find(content, MATCHES_MAX + 1) if self._matcher else []
         shapes = self._shaped.find(content, MATCHES_MAX + 1) if self._shaped else []
         problem = None
@@ -142,12 +147,14 @@ class _Language:
         for index, at in shapes:
             if rules := _interested(self._shapes[index], b"", content, at):
                 found.append((at, b"", rules, False, at))
+        placed = [(at, b"", (rule,), False, at) for rule in self._placed if rule.places for at in rule.places(raw)]
+        found += placed
         named = aliases(content, found, self._calls)
         places = occurrences(content, named, MATCHES_MAX + 1) if named else []
         if len(places) > MATCHES_MAX:
             problem = problem or f"more than {MATCHES_MAX} calls by names of macros; not all of them were checked"
         found += [(start, name, self._calls[name], True, end) for start, name, end in places[:MATCHES_MAX]]
-        return sorted(found, key=itemgetter(0)) if shapes or named else found, named, marks, problem
+        return sorted(found, key=itemgetter(0)) if shapes or named or placed else found, named, marks, problem
 
     def _name(self, content: bytes, index: int, at: int) -> Iterator[_Name]:
         """Yield the name twice where some rules ask for its calls and others for it wherever it stands."""
@@ -208,11 +215,16 @@ BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\
 
 
 def as_utf8(content: bytes) -> bytes:
-    """Return the bytes whose lines are counted and shown."""
+    """Return the content in UTF-8, without a byte-order mark."""
     if content[:3] == b"\xef\xbb\xbf":
         return content[3:]
     encoding = _wide_encoding(content)
     return content if encoding is None else content.decode(encoding, "replace").encode("utf-8", "replace")
+
+
+def source_text(content: bytes, language: str) -> bytes:
+    """Return the bytes whose lines are counted and shown: UTF-8, with the newlines of the compiler."""
+    return compiler_newlines(as_utf8(content), language)
 
 
 def _wide_encoding(content: bytes) -> str | None:
@@ -258,7 +270,7 @@ def _hits(source: Source, names: Iterable[_Name]) -> tuple[Hit, ...]:
     line_end = -1
     for found in names:
         start = found[0]
-        if text[start] != content[start]:
+        if text[start] != content[start] and not found[2][0].places:
             continue
         if start > line_end:
             line_end = content.find(b"\n", start)

@@ -9,9 +9,11 @@ from typing import Any
 from jarvis_workers.errors import SnapshotError
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.report.excerpts import Excerpt, bounded, cut, spots_by_file, window
+from jarvis_workers.sec.scanner import source_text
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.manifest import Entry
 from jarvis_workers.snapshots.reader import Reader, open_snapshot
+from jarvis_workers.steps.scan_files import language_for
 
 
 def read_excerpts(blobs: Blobs, snapshot_id: str, issues: Sequence[dict[str, Any]]) -> dict[str, Excerpt]:
@@ -34,7 +36,7 @@ def read_around(blobs: Blobs, snapshot_id: str, file: str, line: int, around: in
     try:
         with open_snapshot(blobs, snapshot_id) as reader:
             for _, entry in _entries(reader, {file}):
-                return window(reader.read(entry), line, around)
+                return window(_text(reader, entry), line, around)
     except SnapshotError:
         pass
     return None
@@ -50,6 +52,10 @@ def _entries(reader: Reader, wanted: Collection[str]) -> Iterator[tuple[str, Ent
 
 def _content(reader: Reader, entry: Entry) -> bytes | None:
     try:
-        return reader.read(entry)
+        return _text(reader, entry)
     except SnapshotError:
         return None
+
+
+def _text(reader: Reader, entry: Entry) -> bytes:
+    return source_text(reader.read(entry), language_for(entry))

@@ -7,12 +7,13 @@ import re
 from typing import NamedTuple
 
 from jarvis_workers.source.late import late
+from jarvis_workers.source.lex import SPLICE
 
 __all__ = ["Arguments", "arguments", "is_declaration", "is_foreign", "opening"]
 
 REACH = 4_096
 BRACKETS_MAX = 64
-GAP = late(rb"(?>[ \t\r\n\f\v]|\\\r?\n){0,512}+\(")
+GAP = late(rb"(?>[ \t\r\n\f\v]|" + SPLICE + rb"){0,512}+\(")
 BRACKET = late(rb"[][(){},;]")
 PLAIN = re.compile(rb"\(([^][(){};]*+)\)")
 SPACE = b" \t\r\n\f\v"

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from jarvis_workers.source.late import late
+from jarvis_workers.source.lex import LOGICAL_LINE, SPLICE
 
 __all__ = ["Function", "Functions", "functions"]
 
@@ -19,14 +20,14 @@ HEAD_MAX = 1_024
 NAME_MAX = 128
 BLOCK_MAX = 131_072
 NESTED_MAX = 24
-DIRECTIVE = late(rb"#[ \t]*+(?:(?P<opens>if)|(?P<other>el)|(?P<closes>endif))")
+DIRECTIVE = late(rb"#(?>[ \t]|" + SPLICE + rb")*+(?:(?P<opens>if)|(?P<other>el)|(?P<closes>endif))")
 # Each alternative begins with a literal byte: the search for the next one then runs at full speed.
 MARKS = {"c/cpp": re.compile(rb"\{|\}|" + DIRECTIVE.pattern), "rust": re.compile(rb"\{|\}")}
 HASH, CLOSES = b"#}"
 EDGES = (b";", b"}", b"{")
 NO_BRACES = bytes(byte for byte in range(256) if byte not in b"{}")
 INDENTATION = late(rb"[ \t]*+")
-LINE = late(rb"(?>[^\\\n]++|\\\r?\n|\\)*+")
+LINE = late(LOGICAL_LINE)
 RUST_FUNCTION = late(rb"\bfn\s+(\w+)")
 RUST_CONTAINER = late(rb"\b(?:mod|impl|trait|extern)\b|\bmacro_rules\b")
 C_CONTAINER = late(rb"\b(?:namespace|class|struct|union|extern)\b")

@@ -13,23 +13,39 @@ from typing import NamedTuple
 
 from jarvis_workers.source.late import late
 
-__all__ = ["BLANK", "LEXEMES_MAX", "Masked", "comments", "mask"]
+__all__ = [
+    "BLANK",
+    "LEXEMES_MAX",
+    "LOGICAL_LINE",
+    "LONE_RETURN",
+    "SPLICE",
+    "Masked",
+    "comments",
+    "compiler_newlines",
+    "is_spliced",
+    "mask",
+]
 
 LEXEMES_MAX = 3_000_000
-SLASH, NEWLINE = 47, 10
+SLASH, NEWLINE, BACKSLASH = 47, 10, 92
 BLANK = bytes(10 if byte == 10 else 32 for byte in range(256))
 
+# Two lines are one where only white space stands between the backslash and the end of the first: gcc and clang agree.
+SPLICE = rb"\\[ \t\f\v]*+\r?\n"
+ESCAPE = rb"\\(?:[^\s\\]|[ \t\f\v]*+\r?\n|(?>%b)*+[^\n])" % SPLICE
+SPACE = b" \t\f\v\r"
 # Each alternative begins with a literal byte of its own: the search for the next one then runs at full speed.
 C_TOKEN = re.compile(
     rb"""
       "(?:(?<=R")(?:(?<=\bR")|(?<=\b[LuU]R")|(?<=\bu8R"))(?P<delimiter>[^\s()\\"]{0,16})
           \([^)]*+(?>\)(?!(?P=delimiter)")[^)]*+)*+(?:\)(?P=delimiter)"|(?P<unclosed_raw>))
-        |[^"\\\n]*+(?>\\(?:\r?\n|.)[^"\\\n]*+)*+(?:"|(?P<unclosed>)))
+        |[^"\\\n]*+(?>%(escape)b[^"\\\n]*+)*+(?:"|(?P<unclosed>)))
     | '(?:(?<=[0-9a-fA-F]')(?<!\bcase')(?<!\bu8')(?=[0-9a-fA-F])(?P<digit_separator>)
-        |[^'\\\n]*+(?>\\(?:\r?\n|.)[^'\\\n]*+)*+(?:'|(?P<unclosed_char>)))
-    | /(?:/[^\n]*+(?>(?:(?<=\\)|(?<=\\\r))\n[^\n]*+)*+
-        |\*[^*]*+(?>\*++[^*/][^*]*+)*+(?:\*++/|\**+\Z))
-    """,
+        |[^'\\\n]*+(?>%(escape)b[^'\\\n]*+)*+(?:'|(?P<unclosed_char>)))
+    | /(?>%(splice)b)*+(?:/[^\\\n]*+(?>\\(?>[ \t\f\v]*+\r?\n)?+[^\\\n]*+)*+
+        |\*[^*]*+(?>\*++(?!(?>%(splice)b)*+/)[^*]++)*+(?:\*++(?>%(splice)b)*+/|\**+\Z))
+    """
+    % {b"splice": SPLICE, b"escape": ESCAPE},
     re.VERBOSE | re.DOTALL,
 )
 RUST_TOKEN = late(
@@ -45,11 +61,14 @@ RUST_TOKEN = late(
     """,
     re.VERBOSE | re.DOTALL,
 )
+LONE_RETURN = late(rb"\r(?!\n)")
 COMMENT_EDGE = late(rb"/\*|\*/")
-IF_ZERO = late(rb"#[ \t]*+if[ \t(]++0")
-DIRECTIVE = rb"[ \t]*+#[ \t]*+(if(?:n?def)?|else|elif(?:n?def)?|endif)\b([^\n]*+)"
+BLANKS = rb"(?>[ \t]++|%b)*+" % SPLICE
+LOGICAL_LINE = rb"(?>[^\\\n]++|\\(?>[ \t\f\v]*+\r?\n)?+)*+"
+IF_ZERO = late(rb"#%bif(?>[ \t(]++|%b)++0" % (BLANKS, SPLICE))
+DIRECTIVE = rb"[ \t]*+#%b(if(?:n?def)?|else|elif(?:n?def)?|endif)\b(%b)" % (BLANKS, LOGICAL_LINE)
 FIRST_DIRECTIVE, NEXT_DIRECTIVE = late(DIRECTIVE), late(rb"\n" + DIRECTIVE)
-NEVER = late(rb"[ \t]*+\(?[ \t]*+0[uUlL]*+[ \t]*+\)?\s*+(?:\Z|&&)")
+NEVER = late(rb"%b\(?%b0[uUlL]*+%b\)?(?>\s++|%b)*+(?:\Z|&&)" % (BLANKS, BLANKS, BLANKS, SPLICE))
 
 
 class Masked(NamedTuple):
@@ -57,6 +76,23 @@ class Masked(NamedTuple):
 
     text: bytes
     end: int
+
+
+def compiler_newlines(content: bytes, language: str) -> bytes:
+    """Return the content, as long as before, with a newline for each lone carriage return, as C compilers end lines.
+
+    For rustc such a character is white space, and ends no line and no comment.
+    """
+    if language == "rust" or b"\r" not in content or content.count(b"\r") == content.count(b"\r\n"):
+        return content
+    return LONE_RETURN.sub(b"\n", content)
+
+
+def is_spliced(text: bytes, newline: int) -> bool:
+    """Tell whether the line that ends at this newline goes on in the next."""
+    while newline > 0 and text[newline - 1] in SPACE:
+        newline -= 1
+    return newline > 0 and text[newline - 1] == BACKSLASH
 
 
 def mask(content: bytes, language: str) -> Masked:
@@ -172,6 +208,8 @@ def _dead_parts(text: bytes) -> Iterator[tuple[int, int]]:
         if count > LEXEMES_MAX:
             yield match.start(), match.start()
             return
+        if is_spliced(text, match.start()):
+            continue
         if dead_from < 0:
             if word == b"if" and NEVER.match(match[2]):
                 dead_from, depth = match.end(), 0

@@ -11,14 +11,14 @@ from jarvis_workers.paths import plain, shown
 from jarvis_workers.sec.evidence import EVIDENCE_MAX, evidence
 from jarvis_workers.sec.flow import FlowHit
 from jarvis_workers.sec.rules import RULES
-from jarvis_workers.sec.scanner import LEAST, MATCHES_MAX, MOST, as_utf8, language_of
+from jarvis_workers.sec.scanner import LEAST, MATCHES_MAX, MOST, language_of, source_text
 from jarvis_workers.sec.suppressions import MARKS, Suppression, silence, suppressions
 from jarvis_workers.sec.trail import trail_of
 from jarvis_workers.snapshots.manifest import Entry
 from jarvis_workers.snapshots.reader import Reader
 from jarvis_workers.source.lex import mask
 from jarvis_workers.steps.flow_rules import USED
-from jarvis_workers.steps.scan_files import DEFAULT_LANGUAGE
+from jarvis_workers.steps.scan_files import DEFAULT_LANGUAGE, language_for
 from jarvis_workers.store.values import Spot
 
 SUPERSEDES = {rule.pattern: frozenset(rule.supersedes) for rule in RULES if rule.supersedes}
@@ -42,7 +42,8 @@ class Sources:
         """Return a file with the lines that are counted. Raises SnapshotDamaged."""
         if not self._entries:
             self._entries = {entry.path: entry for entry in self._reader.entries(*self._place)}
-        return as_utf8(self._reader.read(self._entries[path]))
+        entry = self._entries[path]
+        return source_text(self._reader.read(entry), language_for(entry))
 
 
 def judge_hits(path: bytes, content: bytes, hits: Sequence[FlowHit]) -> Judged:

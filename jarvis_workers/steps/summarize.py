@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from jarvis_workers.errors import SnapshotError
 from jarvis_workers.paths import as_text, from_shown, from_text, shown
 from jarvis_workers.sec.flow import summarize
-from jarvis_workers.sec.scanner import as_utf8, is_header, is_test
+from jarvis_workers.sec.scanner import is_header, is_test, source_text
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.manifest import Entry, entry_line
 from jarvis_workers.snapshots.reader import Reader, open_snapshot
@@ -152,8 +152,9 @@ def _recall_models(work: Mapping[str, Any], blobs: Blobs, files: Sequence[Keyed]
 
 def _model(reader: Reader, entry: Entry) -> Made:
     header, test = is_header(entry.path), is_test(entry.path)
-    content = as_utf8(reader.read(entry))
-    model = summarize(content, language=language_for(entry), header=header, test=test, path=shown(entry.path))
+    language = language_for(entry)
+    content = source_text(reader.read(entry), language)
+    model = summarize(content, language=language, header=header, test=test, path=shown(entry.path))
     return pack_model(model) if model else None
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from jarvis_workers.source.lex import BLANK, comments
+from jarvis_workers.source.lex import BLANK, comments, compiler_newlines
 from jarvis_workers.tools.tool import Arguments, Outcome, Tool, ToolFailed, typed
 from jarvis_workers.tools.tree import Tree
 
@@ -38,7 +38,7 @@ def read_code(tree: Tree, view: View = "raw") -> Tool:
     """Return the tool for a tree."""
 
     def run(wanted: ReadCode) -> Outcome:
-        content = tree.read(wanted.path)
+        content = code_text(wanted.path, tree.read(wanted.path))
         spans = _comments(content, wanted) if view == "blanked" else []
         lines = _blank(content, spans).decode("utf-8", "backslashreplace").split("\n")
         if lines[-1] == "" and len(lines) > 1:
@@ -48,6 +48,12 @@ def read_code(tree: Tree, view: View = "raw") -> Tool:
 
     description = DESCRIPTION + (BLANKED if view == "blanked" else "")
     return typed(ReadCode, run, name="read_code", description=description, brings_foreign=True, quick=True)
+
+
+def code_text(path: str, content: bytes) -> bytes:
+    """Return the content of a file with the newlines that a compiler of its language sees; others as they are."""
+    known = path.lower().endswith(CODE_SUFFIXES)
+    return compiler_newlines(content, _language(path)) if known else content
 
 
 def blank_comments(content: bytes, language: str) -> bytes:
@@ -62,8 +68,11 @@ def _comments(content: bytes, wanted: ReadCode) -> list[tuple[int, int]]:
         return []
     last = wanted.end_line if wanted.end_line != -1 else wanted.start_line + MOST_LINES
     end = len(b"\n".join(content.split(b"\n", last)[:last]))
-    language = "rust" if path.endswith(RUST_SUFFIX) else "c/cpp"
-    return list(takewhile(lambda span: span[0] < end, comments(content, language)))
+    return list(takewhile(lambda span: span[0] < end, comments(content, _language(path))))
+
+
+def _language(path: str) -> str:
+    return "rust" if path.lower().endswith(RUST_SUFFIX) else "c/cpp"
 
 
 def _blank(content: bytes, spans: Iterable[tuple[int, int]]) -> bytes:

@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from pydantic import Field
 
 from jarvis_workers.source.linear import PATTERN_MAX, compile_linear
+from jarvis_workers.tools.reading import code_text
 from jarvis_workers.tools.tool import Arguments, Outcome, Tool, ToolFailed, typed
 from jarvis_workers.tools.tree import Tree
 
@@ -78,7 +79,7 @@ def _matches(tree: Tree, wanted: SearchCode, search: Search) -> Iterator[str]:
             yield f"[… stopped at {path}: {MOST_BYTES >> 20} MB were searched; name the files …]"
             return
         if b"\0" not in content[:BINARY_LOOK]:
-            yield from _lines(path, content, search)
+            yield from _lines(path, code_text(path, content), search)
 
 
 def _lines(path: str, content: bytes, search: Search) -> Iterator[str]:

@@ -76,7 +76,7 @@ def test_undecodable_bytes_and_nul_hide_nothing_behind_them() -> None:
 
 
 def test_evidence_is_one_line_of_printable_text() -> None:
-    (hit,) = scan("gets(a); // \u202e \u2028 \U0001f600 你好\r\n").hits
+    _, hit = scan("gets(a); // \u202e \u2028 \U0001f600 你好\r\n").hits
 
     assert hit.evidence == "gets(a); // \\u202e \\u2028 \U0001f600 你好"
 

@@ -226,3 +226,14 @@ def test_comments_are_blanked_whatever_the_case_of_the_suffix(root: Path, name: 
     (root / name).write_text("int a; // said\n")
 
     assert "said" not in read(root, "blanked", path=name)
+
+
+def test_code_behind_a_lone_carriage_return_is_on_a_line_of_its_own(root: Path) -> None:
+    (root / "a.c").write_bytes(b"// note\r    strcpy(d, s);\nint b;\n")
+    (root / "b.txt").write_bytes(b"one\rtwo\n")
+
+    shown = read(root, "blanked", path="a.c")
+    assert "    2|     strcpy(d, s);" in shown
+    assert "note" not in shown
+    assert "a.c:2: strcpy(d, s);" in search(root, pattern="strcpy")
+    assert "b.txt:1: one\rtwo" in search(root, pattern="two")

@@ -11,7 +11,7 @@ ADVICE = {
     "buffer_overflow": "Pass the size of a buffer with the buffer, and check sums and products of sizes for overflow.",
     "memory_mgmt": "Give every allocation one owner, check it, free it in one place and clear the pointer there.",
     "error_handling": "Check what every call returns, and release on the way out of an error what was taken before it.",
-    "unsafe_usage": "Keep `unsafe` small, behind a safe function, with a SAFETY comment that says why it holds.",
+    "unsafe_usage": "Keep `unsafe` small, with a SAFETY comment that says why; let CI refuse control characters.",
     "concurrency": "Fix one order for taking locks, wait in a loop, and run the tests under the thread sanitizer.",
     "thread_safety": "Replace functions that keep hidden state by their `_r` variants.",
     "input_validation": "Check length, range and form of what comes from outside where it enters.",

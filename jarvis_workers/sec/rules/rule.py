@@ -106,6 +106,7 @@ class Site:
 
 Check = Callable[[Site], float | None]
 Dismissal = Callable[[bytes, bytes, int], bool]
+Places = Callable[[bytes], Iterator[int]]
 
 
 class Rule(NamedTuple):
@@ -113,10 +114,12 @@ class Rule(NamedTuple):
 
     `calls` are names that count when called, `words` names that count wherever they stand, `tails` ends of names that
     do (`password` for `db_password`), `shapes` patterns in what hyperscan, re2 and re have in common, whose start is
-    the site: no two shapes of a language may match overlapping text.  `check` says how far the context moves the
-    confidence, or None when there is nothing to report.  `dismisses(name, content, end of name)` is a quick look at
-    unmasked text that spares the masking of files in which there is plainly nothing.  `title` is a few words for
-    lists; `verification` is the condition under which a finding is real; `bad` and `good` are examples of a few lines.
+    the site: no two shapes of a language may match overlapping text.  `places` finds
+    sites in the file before its newlines are normalized; these count in comments and literals, too.  `check` says how
+    far the context moves the confidence, or None when there is nothing to report.  `dismisses(name, content, end of
+    name)` is a quick look at unmasked text that spares the masking of files in which there is plainly nothing.  `title`
+    is a few words for lists; `verification` is the condition under which a finding is real; `bad` and `good` are
+    examples of a few lines.
 
     A rule without a `check` is one of `sec/flow`: no scanner looks for it.  Where it fires, the findings of the rules
     that it `supersedes` on the same line say nothing more.
@@ -138,6 +141,7 @@ class Rule(NamedTuple):
     words: tuple[str, ...] = ()
     tails: tuple[str, ...] = ()
     shapes: tuple[str, ...] = ()
+    places: Places | None = None
     dismisses: Dismissal | None = None
     supersedes: tuple[str, ...] = ()
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from jarvis_workers.agent.guard import Guard, Suspicion, escape
-from jarvis_workers.sec.scanner import as_utf8, language_of
+from jarvis_workers.sec.scanner import language_of, source_text
 from jarvis_workers.sec.slices.views import deciding_view, view_with_comments
 from jarvis_workers.source.functions import Function, functions
 from jarvis_workers.source.lex import mask
@@ -42,8 +42,8 @@ class SourceFile:
 
     def __init__(self, path: str, content: bytes) -> None:
         self.path = path
-        self.content = as_utf8(content)
         self.language = language_of(path.encode("utf-8", "backslashreplace")) or OTHERWISE
+        self.content = source_text(content, self.language)
         self._bare: dict[View, list[str]] = {}
         self._suspicions: dict[tuple[int, int], tuple[Suspicion, ...]] = {}
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from jarvis_workers.agent.guard import Guard
-from jarvis_workers.source.lex import BLANK, comments, mask
+from jarvis_workers.source.lex import BLANK, LOGICAL_LINE, SPLICE, comments, mask
 from jarvis_workers.tools.reading import blank_comments
 
 __all__ = ["deciding_view", "view_with_comments"]
@@ -36,7 +36,9 @@ LITERAL = re.compile(rb'"([^"]*)"')
 PASTED = re.compile(rb'"[^"]*"(?>\s*+"[^"]*")*+')
 SHORTEST_PROSE = 8
 SPEAKS = rb"error|warning|ident|sccs|pragma[ \t]+(?:message|region|endregion|mark|GCC[ \t]+(?:error|warning))"
-DIRECTIVE = re.compile(rb"^[ \t]*+#[ \t]*+(?:" + SPEAKS + rb")\b(?P<words>(?>[^\\\n]|\\\r?\n|\\)*+)", re.MULTILINE)
+DIRECTIVE = re.compile(
+    rb"^[ \t]*+#(?>[ \t]|" + SPLICE + rb")*+(?:" + SPEAKS + rb")\b(?P<words>" + LOGICAL_LINE + rb")", re.MULTILINE
+)
 
 
 def deciding_view(content: bytes, language: str) -> bytes:

@@ -8,9 +8,11 @@ import re
 from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
+from jarvis_workers.source.lex import LOGICAL_LINE, SPLICE, is_spliced
+
 __all__ = ["Branches", "Directive", "branches"]
 
-DIRECTIVE = re.compile(rb"#[ \t]*+(\w++)((?>[^\\\n]++|\\\r?\n|\\)*+)")
+DIRECTIVE = re.compile(rb"#(?>[ \t]|" + SPLICE + rb")*+(\w++)(" + LOGICAL_LINE + rb")")
 OTHERS = frozenset((b"else", b"elif", b"elifdef", b"elifndef"))
 WINDOWS = rb"(?:_?_?WIN(?:32|64|16|RT|DOWS|CE)(?:__|_)?|_MSC_VER|__MINGW(?:32|64)__|__BORLANDC__|OPENSSL_SYS_WINDOWS)"
 FOREIGN = re.compile(rb"(?:defined\(?)?" + WINDOWS + rb"\)?(?:[<>=]=?\w+)?")
@@ -80,7 +82,8 @@ def branches(text: bytes, *, cpp: bool) -> Branches:
     opened: list[tuple[bool, int]] = []
     for match in DIRECTIVE.finditer(text):
         start = match.start()
-        if text[text.rfind(b"\n", 0, start) + 1 : start].strip():
+        newline = text.rfind(b"\n", 0, start)
+        if text[newline + 1 : start].strip() or is_spliced(text, newline):
             continue
         found = Directive(start, match.end(), match[1], match[2])
         directives.append(found)

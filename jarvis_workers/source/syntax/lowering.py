@@ -43,7 +43,7 @@ def clean(source: Source, start: int, end: int) -> bytes:
     """Return a part of the file with comments, directives and branches left out blanked, as long as before."""
     part = source.content[start:end]
     spans = [(first - start, last - start) for first, last in source.branches.blank(start, end)]
-    if b"/*" in part or b"//" in part:
+    if b"/*" in part or b"//" in part or b"/\\" in part:
         spans.extend(comments(part, "c/cpp"))
     return blanked(part, spans)
 

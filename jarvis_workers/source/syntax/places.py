@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from jarvis_workers.source.functions import Function
+from jarvis_workers.source.lex import LOGICAL_LINE
 
 __all__ = ["Place", "Places", "places"]
 
@@ -18,7 +19,7 @@ EDGES = (b";", b"}", b"{")
 ACCESS = re.compile(rb"\b(?:public|private|protected|[Qq]_?SIGNALS|signals|slots)[\w\s]{0,20}:(?!:)")
 QUALIFIED = re.compile(rb"((?:\w+\s*(?:<[^<>]{0,80}>)?\s*::\s*)+)\Z")
 LAST_QUALIFIER = re.compile(rb"(\w+)\s*(?:<[^<>]*>)?\s*::\s*\Z")
-LINE = re.compile(rb"(?>[^\\\n]++|\\\r?\n|\\)*+")
+LINE = re.compile(LOGICAL_LINE)
 OPEN_CONTAINER = re.compile(rb"\s*(?:inline\s+)?(?:namespace\b|extern\s*\"[^\"]*\"\s*\Z)")
 NAMESPACE = re.compile(rb"namespace\s+(?:\w+\s*::\s*)*(\w+)")
 INITIALIZER = re.compile(rb"[:,]\s*\w+\s*\{\Z")
