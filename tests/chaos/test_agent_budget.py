@@ -16,6 +16,8 @@ from tests.chaos.fleet import CONVERSING, Fleet, fleet_of
 from tests.servers import Postgres, redis_server
 from tests.store.arrange import job_rows
 
+pytestmark = [pytest.mark.slow, pytest.mark.timing]
+
 
 @pytest.fixture
 def server() -> Iterator[ModelServer]:

@@ -30,6 +30,8 @@ from tests.chaos.test_watching import end, tasks, workers_seen
 from tests.servers import Postgres, free_port, redis_server
 from tests.store.arrange import job_rows
 
+pytestmark = [pytest.mark.slow, pytest.mark.timing]
+
 LATENCY = 0.5
 
 

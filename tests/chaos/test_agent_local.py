@@ -50,6 +50,8 @@ class Mark:
 CALLBACK = """
 from pathlib import Path
 
+pytestmark = [pytest.mark.slow, pytest.mark.timing]
+
 def after_tool_call_cb(agent):
     with Path({heard!r}).open("a") as file:
         file.write(f"{{agent.name}}\\n")

@@ -54,6 +54,8 @@ from tests.store.arrange import (
     tick,
 )
 
+pytestmark = [pytest.mark.slow, pytest.mark.timing]
+
 FILES = 300
 FEW_FILES = 150
 FAULTS_A_RUN = 6
@@ -122,7 +124,6 @@ def start(tmp_path: Path, bell: Redis, own_postgres: Postgres, open_stores: Call
     return lambda **settings: fleet_of(tmp_path, bell, own_postgres, store, **settings)
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(600 * len(SEEDS))
 def test_whatever_happens_the_report_is_the_one_of_a_calm_run(start: Start, tree: Path, calm: Any) -> None:
     with start(**ONE_EACH) as fleet:
@@ -198,7 +199,6 @@ def assert_nothing_is_left(fleet: Fleet) -> None:
         assert [session.execute(one).all() for one in (held, there, elected)] == [[], [], []]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fault", [kill_pool_child, kill_worker])
 def test_what_a_dead_process_held_is_claimed_again_within_a_lease_and_two_ticks(
     fault: Fault, start: Start, tree: Path
@@ -256,7 +256,6 @@ def body_of(report: Path, form: str) -> str:
     return text
 
 
-@pytest.mark.slow
 def test_what_kills_its_process_every_time_is_not_checked_and_all_else_is(start: Start, poisoned: Path) -> None:
     with start(**ONE_EACH) as fleet:
         fleet.waiting = fleet.command("sec", "fast", "-p", str(poisoned), "-q", "-o", "report.json")
@@ -290,7 +289,6 @@ def test_a_file_that_kills_its_process_is_lost_alone_on_workers_too(start: Start
         assert_nothing_is_left(fleet)
 
 
-@pytest.mark.slow
 def test_workers_use_the_rules_that_the_submit_has_chosen(start: Start, tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()
@@ -305,7 +303,6 @@ def test_workers_use_the_rules_that_the_submit_has_chosen(start: Start, tmp_path
         assert_nothing_is_left(fleet)
 
 
-@pytest.mark.slow
 def test_workers_that_lack_a_package_with_rules_say_so(start: Start, tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     make_tree(tree, 1)

@@ -13,6 +13,8 @@ from tests.chaos.commands import command, until
 from tests.chaos.poison import poisoned_path
 from tests.steps.test_trace_flows import LINE, RELEASE, end
 
+pytestmark = [pytest.mark.slow, pytest.mark.timing]
+
 FILES = 20
 QUICK = {"JARVIS_TICK_SECONDS": "0.1"}
 PLACES = [(f"file{number:02}.c", LINE) for number in range(FILES)]

@@ -24,6 +24,8 @@ from tests.judging import slow_judge
 from tests.servers import Postgres, redis_server
 from tests.store.arrange import job_rows
 
+pytestmark = [pytest.mark.slow, pytest.mark.timing]
+
 SECONDS = float(os.environ.get("JUDGE_SECONDS", "0.3"))
 QUEUES = "scan,agent,control"
 INCOMPLETE = 3

@@ -15,6 +15,8 @@ from tests.bench.trees import make_tree
 from tests.chaos.commands import command, scan_of, until
 from tests.servers import Postgres
 
+pytestmark = [pytest.mark.slow, pytest.mark.timing]
+
 FILES = 120
 QUICK = {"JARVIS_LEASE_SECONDS": "1.5", "JARVIS_TICK_SECONDS": "0.1", "JARVIS_SCAN__BATCH_FILES": "3"}
 

@@ -22,6 +22,8 @@ from tests.chaos.fleet import Fleet, fleet_of
 from tests.servers import Postgres, Redis, free_port, redis_server
 from tests.store.arrange import add_planned_run, job_rows
 
+pytestmark = [pytest.mark.slow, pytest.mark.timing]
+
 FILES = 120
 SOON = 10
 AWAY_SECONDS = 3.0

@@ -9,6 +9,8 @@ from tests.chaos.commands import command
 from tests.chaos.poison import poisoned_path
 from tests.cli.commands import COPY
 
+pytestmark = [pytest.mark.slow, pytest.mark.timing]
+
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:

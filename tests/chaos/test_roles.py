@@ -13,6 +13,8 @@ from tests.chaos.fleet import fleet_of
 from tests.cli.commands import Jarvis
 from tests.servers import Postgres, redis_server
 
+pytestmark = [pytest.mark.slow, pytest.mark.timing]
+
 FILES = 20
 
 

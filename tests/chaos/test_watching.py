@@ -22,6 +22,8 @@ from tests.chaos.fleet import Fleet, fleet_of
 from tests.servers import Postgres, free_port, redis_server
 from tests.store.arrange import job_rows
 
+pytestmark = [pytest.mark.slow, pytest.mark.timing]
+
 FILES = 12
 SLOW = "d0000/slow.c"
 SLOW_LINES = 8_000

@@ -1,0 +1,266 @@
+"""Plant one defect a package, and see whether the quick tests find it.
+
+    python tests/bench/planted_defects.py [NAME ...] [--list] [--workers N]
+
+Each is planted alone in a copy of the tree; the tests of its own package run first, then all quick ones, each time up
+to the first failure.  Prints what found it, and ends with 1 when fewer than ENOUGH of all are found.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+ENOUGH = 18
+COPIED = ("jarvis_workers", "jarvis_cli", "tests", "docs", "deploy", ".ci")
+FAILED_TEST = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
+FAILURES = 1
+SECONDS = 1800
+
+
+class Defect(NamedTuple):
+    """A mutation of one place of the source: what it breaks, where, and which tests are about it."""
+
+    name: str
+    breaks: str
+    file: str
+    before: str
+    after: str
+    tests: str
+
+
+DEFECTS = (
+    Defect(
+        "agent",
+        "a conversation may ask once more than its limit of rounds",
+        "jarvis_workers/agent/limits.py",
+        "if self.asks >= limits.rounds:",
+        "if self.asks > limits.rounds:",
+        "tests/agents",
+    ),
+    Defect(
+        "dispatch",
+        "the leases of conversations are renewed after they have run out",
+        "jarvis_workers/dispatch/writer.py",
+        "return time.monotonic() + self.holder.lease_seconds / 3",
+        "return time.monotonic() + self.holder.lease_seconds * 3",
+        "tests/dispatch",
+    ),
+    Defect(
+        "platforms",
+        "a request is retried without a bound",
+        "jarvis_workers/platforms/retrying.py",
+        "spent = self._patience.tries > self._patience.retries",
+        "spent = False",
+        "tests/platforms",
+    ),
+    Defect(
+        "sec",
+        "what dismisses a candidate may be quoted from a comment",
+        "jarvis_workers/sec/quotes.py",
+        "for view in VIEWS[:1] if dismisses else VIEWS:",
+        "for view in VIEWS:",
+        "tests/sec",
+    ),
+    Defect(
+        "sec.rules",
+        "a rule's check is inverted: realloc is surest where the program ends without memory",
+        "jarvis_workers/sec/rules/realloc.py",
+        "GIVES_UP.search(tested[0] if tested else site.after(NEXT)) is not None",
+        "GIVES_UP.search(tested[0] if tested else site.after(NEXT)) is None",
+        "tests/sec",
+    ),
+    Defect(
+        "sec.flow",
+        "a loop ends one turn too early for the analysis: `i != 0` leaves 0 in the range",
+        "jarvis_workers/sec/flow/ranges.py",
+        "(one + 1 if low == one else low)",
+        "(one if low == one else low)",
+        "tests/sec",
+    ),
+    Defect(
+        "sec.report",
+        "SARIF gives equal findings of a file the same identity",
+        "jarvis_workers/sec/report/sarif_results.py",
+        'numbered.append(Numbered(issue, seen[issue["fingerprint"]]))',
+        "numbered.append(Numbered(issue, 1))",
+        "tests/sec/report",
+    ),
+    Defect(
+        "sec.slices",
+        "the lines of a function that a model is shown are numbered from 0",
+        "jarvis_workers/sec/slices/cut.py",
+        "{line - self.place.first + 1:>5}|",
+        "{line - self.place.first:>5}|",
+        "tests/sec",
+    ),
+    Defect(
+        "service",
+        "findings of a renamed file are new to a baseline",
+        "jarvis_workers/service/baselines.py",
+        "fingerprint_of(paths.get(found.file, found.file), found.pattern",
+        "fingerprint_of(found.file, found.pattern",
+        "tests/service",
+    ),
+    Defect(
+        "snapshots",
+        "a damaged line of the cache of results is believed",
+        "jarvis_workers/snapshots/results.py",
+        "return payload if check == _check(line[:length], payload) else None",
+        "return payload if check else None",
+        "tests/snapshots",
+    ),
+    Defect(
+        "source",
+        "the engine for long lists of words leaves out the last match of a limit",
+        "jarvis_workers/source/match.py",
+        "\nSLACK = 1_000\n",
+        "\nSLACK = -1\n",
+        "tests/source",
+    ),
+    Defect(
+        "source.syntax",
+        "labels of a switch that stand side by side are taken for separate cases",
+        "jarvis_workers/source/syntax/switches.py",
+        "if groups and groups[-1][0] and not groups[-1][1]:",
+        "if groups and groups[-1][0] and groups[-1][1]:",
+        "tests/source",
+    ),
+    Defect(
+        "steps",
+        "the key of the cache of scans lacks an input: whether a file is a test",
+        "jarvis_workers/steps/known.py",
+        "{'t' if is_test(entry.path) else '-'}",
+        "-",
+        "tests/steps",
+    ),
+    Defect(
+        "store",
+        "the fence is not compared: a job whose lease ran out is committed by two processes",
+        "jarvis_workers/store/jobs.py",
+        "if (entry.job.id, entry.job.fence) in held}.values()",
+        "if entry.job.id in {job for job, _ in held}}.values()",
+        "tests/store",
+    ),
+    Defect(
+        "toolchain",
+        "a child sees the whole environment, keys and passwords included",
+        "jarvis_workers/toolchain/children.py",
+        "return {name: value for name, value in environ.items() if name in KEPT or name.startswith(KEPT_PREFIXES)}",
+        "return dict(environ)",
+        "tests/toolchain",
+    ),
+    Defect(
+        "tools",
+        "a tool follows links, and so leads out of the tree",
+        "jarvis_workers/tools/tree.py",
+        "flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | kind",
+        "flags = os.O_RDONLY | os.O_CLOEXEC | kind",
+        "tests/tools",
+    ),
+    Defect(
+        "tools.sandbox",
+        "what no right was given for may be opened: landlock restricts nothing",
+        "jarvis_workers/tools/sandbox/landlock.py",
+        "    kernel.call(RESTRICT_SELF, ruleset, 0)\n",
+        "",
+        "tests/tools",
+    ),
+    Defect(
+        "turns",
+        "each 429 of one burst halves the number of requests once more",
+        "jarvis_workers/turns/pace.py",
+        "        if wave == self.wave:\n            self.allowed = max(",
+        "        if wave <= self.wave:\n            self.allowed = max(",
+        "tests/turns",
+    ),
+    Defect(
+        "redact",
+        "the key that a server was sent is not hidden in what it says",
+        "jarvis_workers/redact.py",
+        "HIDDEN, without(text, key))",
+        "HIDDEN, text)",
+        "tests/test_telemetry.py",
+    ),
+    Defect(
+        "jarvis_cli",
+        "a run that has not checked everything exits 0 instead of 3",
+        "jarvis_cli/exits.py",
+        "return INCOMPLETE if incomplete else DONE",
+        "return DONE",
+        "tests/cli",
+    ),
+)
+
+
+def main() -> int:
+    """Plant the defects that are named, or all."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help="the packages whose defects are planted; all without")
+    parser.add_argument("--list", action="store_true", help="only say what there is, and whether it can be planted")
+    parser.add_argument("--workers", default="2", help="how many processes run tests")
+    parser.add_argument("--own", action="store_true", help="run the tests of the own package alone")
+    asked = parser.parse_args()
+    chosen = [defect for defect in DEFECTS if not asked.names or defect.name in asked.names]
+    for defect in chosen:
+        assert (ROOT / defect.file).read_text().count(defect.before) == 1, f"{defect.name}: {defect.file} has changed"
+        if asked.list:
+            print(f"{defect.name:14} {defect.breaks}")
+    if asked.list:
+        return 0
+    with tempfile.TemporaryDirectory(prefix="jarvis-planted-") as place:
+        copy = _copy(Path(place))
+        found = [_is_found(copy, defect, asked.workers, own=asked.own) for defect in chosen]
+    print(f"{sum(found)} of {len(chosen)} found")
+    return 0 if sum(found) >= min(ENOUGH, len(chosen)) else 1
+
+
+def _copy(place: Path) -> Path:
+    copy = place / "tree"
+    copy.mkdir()
+    for name in COPIED:
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", ".hypothesis"))
+    for file in ROOT.glob("*.*"):
+        if file.is_file():
+            shutil.copy(file, copy)
+    return copy
+
+
+def _is_found(copy: Path, defect: Defect, workers: str, *, own: bool) -> bool:
+    file = copy / defect.file
+    whole = file.read_text()
+    file.write_text(whole.replace(defect.before, defect.after))
+    began = time.monotonic()
+    try:
+        by = _failing(copy, workers, defect.tests) or (None if own else _failing(copy, workers, "tests"))
+    finally:
+        file.write_text(whole)
+    print(f"{defect.name:14} {'found by ' + by if by else 'MISSED':90} {time.monotonic() - began:5.0f} s", flush=True)
+    return by is not None
+
+
+def _failing(copy: Path, workers: str, tests: str) -> str | None:
+    """Return the first test that fails, None when all pass."""
+    # Ahead of the installed tree, also in the processes that tests start.
+    environ = {**os.environ, "PYTHONPATH": str(copy)}
+    environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-n", workers]
+    done = subprocess.run(
+        [*command, "--dist", "worksteal", tests], cwd=copy, env=environ, capture_output=True, text=True, timeout=SECONDS
+    )
+    if done.returncode == 0:
+        return None
+    failed = FAILED_TEST.search(done.stdout)
+    assert done.returncode == FAILURES or failed, done.stdout[-2000:] + done.stderr[-2000:]
+    return failed[1] if failed else "an interrupted run"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
