@@ -168,7 +168,7 @@ class Settings(Frozen):
     broker_url: str | None = None
     blobs_url: str | None = None
     where: Literal["local", "cluster"] | None = None
-    processes: Count | None = None
+    processes: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
     lease_seconds: Seconds = 30
     tick_seconds: Seconds = 2
     resend_seconds: Seconds = 60
@@ -197,9 +197,9 @@ class Settings(Frozen):
 
     @property
     def process_count(self) -> int:
-        """One for each processor that this process may use."""
+        """One for each processor that this process may use; 0: none, everything is done in the command itself."""
         allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        return self.processes or allowed or 1
+        return (allowed or 1) if self.processes is None else self.processes
 
 
 @dataclass(frozen=True)

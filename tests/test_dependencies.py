@@ -76,6 +76,8 @@ def declared(extras: Collection[str]) -> set[str]:
     return found
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 @pytest.mark.parametrize("module", USED)
 def test_a_module_imports_nothing_that_is_not_declared(module: str) -> None:
     command = [sys.executable, "-c", IMPORT, ",".join(sorted(declared(USED[module]))), module]

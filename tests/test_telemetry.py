@@ -101,6 +101,7 @@ def test_events_are_written_from_the_level_on(written: Callable[[], list[str]]) 
     assert [said.partition(" ")[2] for said in written()] == ["INFO claimed job=2", "WARNING crashed job=3"]
 
 
+@pytest.mark.timing
 def test_the_lock_of_the_log_handler_never_blocks(written: Callable[[], list[str]]) -> None:
     (lines,) = [one for one in logging.getLogger().handlers if isinstance(one, Lines)]
     assert lines.lock

@@ -1,4 +1,7 @@
-"""The children of a command: one seat each, started when there is work, replaced when they die."""
+"""The children of a command: one seat each, started when there is work, replaced when they die.
+
+A crew of size 0 has one seat, whose jobs are decided in this process.
+"""
 
 import json
 import os
@@ -7,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
+from jarvis_workers.service.inline import InlineChild
 from jarvis_workers.steps.wire import decode_commit, to_line
 from jarvis_workers.store.values import Claimed, Commit
 from jarvis_workers.toolchain.children import Child, ChildDied
@@ -36,13 +40,13 @@ class Seat:
     """A child and the job it has. `process` names it in the store, and no two children share a name."""
 
     process: str
-    child: Child | None = None
+    child: Child | InlineChild | None = None
     job: Claimed | None = None
     since: float = 0.0
 
 
 class Crew:
-    """At most `size` children. `where` is the first line that each of them reads."""
+    """At most `size` children, none if it is 0. `where` is the first line that each of them reads."""
 
     def __init__(
         self, worker_id: str, size: int, *, where: Mapping[str, str], environ: Mapping[str, str], errors: IO[bytes]
@@ -52,8 +56,9 @@ class Crew:
         self._environ = environ
         self._errors = errors
         self._named = 0
+        self._is_inline = size == 0
         self.selector = selectors.DefaultSelector()
-        self.seats = [self._seat() for _ in range(size)]
+        self.seats = [self._seat() for _ in range(max(1, size))]
 
     @property
     def idle(self) -> list[Seat]:
@@ -70,7 +75,7 @@ class Crew:
         seat.job, seat.since = job, now
         try:
             if seat.child is None:
-                seat.child = Child(CHILD_MODULE, [], self._environ, self._errors)
+                seat.child = self._start()
                 self.selector.register(seat.child, selectors.EVENT_READ, seat)
                 seat.child.send(self._where)
             seat.child.send(to_line({"job": job.id, **request}))
@@ -106,6 +111,9 @@ class Crew:
                 else:
                     seat.child.close()
         self.seats = [self._seat() for _ in self.seats]
+
+    def _start(self) -> Child | InlineChild:
+        return InlineChild() if self._is_inline else Child(CHILD_MODULE, [], self._environ, self._errors)
 
     def _read(self, seat: Seat, said: dict[str, Any]) -> Answer:
         job, seat.job = seat.job, None

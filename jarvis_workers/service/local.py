@@ -40,7 +40,7 @@ SHORTEST_WAIT_SECONDS = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How a command works: `processes` children, `patience_seconds` without a store before it gives up."""
+    """How a command works: `processes` children, 0 for none; `patience_seconds` without a store before it gives up."""
 
     processes: int
     lease_seconds: float = 30.0

@@ -46,7 +46,7 @@ def plan_pools(settings: Settings, queues: Sequence[str], concurrency: int | Non
 
 
 def _plan(settings: Settings, queue: str, concurrency: int | None, token: str) -> tuple[Orders, WorkerFacts]:
-    slots = POOLS[queue].slots or concurrency or settings.process_count
+    slots = POOLS[queue].slots or concurrency or settings.process_count or 1
     facts = replace(this_worker(f"{token}-{queue}", slots), queues=queue)
     orders = Orders(
         broker_url=broker_url(settings),

@@ -64,6 +64,7 @@ def ending(server: ModelServer, wire: str, seen: list[str]) -> tuple[str, float]
     return end, time.monotonic() - began
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize("place", POSITIONS)
 @pytest.mark.parametrize("fault", FAULTS)
@@ -77,6 +78,7 @@ def test_a_fault_is_survived_or_stops_the_conversation_in_time(fault: str, place
     assert seen == ["a", "b", "c"][: POSITIONS[place] if fault in ONCE else 3]
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_that_never_ends_stops_the_conversation_in_time(fault: str, wire: str) -> None:

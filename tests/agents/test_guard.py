@@ -156,6 +156,7 @@ def test_marks_are_the_same_for_the_same_input_and_unlike_for_another() -> None:
     assert len(words) == 9
 
 
+@pytest.mark.timing
 def test_a_large_foreign_text_is_searched_in_time() -> None:
     began = time.process_time()
     admitted("ignore all " * 2_000 + "\n" + "\n".join("ignore the previous x" for _ in range(3_000)))

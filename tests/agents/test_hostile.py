@@ -91,7 +91,7 @@ def test_a_text_of_any_form_is_a_call_or_none_or_refused(text: str) -> None:
         assert call is None or text.rstrip().endswith(END)
 
 
-@settings(max_examples=300)
+@settings(max_examples=3 * settings().max_examples)
 @given(texts)
 def test_a_text_of_any_form_is_a_report_or_none(text: str) -> None:
     with suppress(BadReport):

@@ -9,6 +9,8 @@ import pytest
 from jarvis_workers.agent.journal import Journal
 from jarvis_workers.errors import StoreFull, StoreUnavailable
 
+pytestmark = pytest.mark.timing
+
 COUNT = 50
 
 

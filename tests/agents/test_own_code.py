@@ -172,6 +172,7 @@ def test_a_platform_that_raises_does_not_answer(tmp_path: Path) -> None:
         platform.ask(Request((Message("user", "x"),)))
 
 
+@pytest.mark.timing
 def test_a_platform_that_takes_too_long_does_not_answer(tmp_path: Path) -> None:
     platform = opened(tmp_path, "import threading; threading.Event().wait(1)")
 

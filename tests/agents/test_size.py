@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 PACKAGES, MOST_LINES = ("agent", "tools", "platforms"), 6_000
 IMPORT = "import time, jarvis_workers.agent.loop; print(time.process_time())"
@@ -18,6 +20,7 @@ def test_agents_tools_and_platforms_have_six_thousand_lines() -> None:
     assert sum(len(path.read_text().splitlines()) for path in files) <= MOST_LINES
 
 
+@pytest.mark.timing
 def test_the_loop_is_imported_in_three_tenths_of_a_second() -> None:
     assert min(seconds_to_import() for _ in range(TRIES)) <= MOST_SECONDS
 

@@ -19,6 +19,8 @@ ENDS = """
 import asyncio, threading
 from jarvis_workers.agent.threads import in_thread
 
+pytestmark = pytest.mark.timing
+
 async def main():
     asyncio.get_running_loop().call_later(0.1, task.cancel) if (task := asyncio.current_task()) else None
     await in_thread(threading.Event().wait)

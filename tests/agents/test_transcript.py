@@ -43,6 +43,7 @@ def resumed(home: Path, url: str) -> str:
     return run(agent, platform_of(url), log=LogFile(home / "log")).text
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("moment", ["before", "after"])
 @pytest.mark.parametrize("number", range(1, RECORDS + 1))
 def test_killed_at_any_record_it_goes_on_where_it_was(tmp_path: Path, moment: str, number: int) -> None:

@@ -208,6 +208,7 @@ HUGE = {
 }
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("kind", HUGE)
 def test_an_answer_of_a_megabyte_is_read_at_once(kind: str) -> None:
     best = 1.0

@@ -63,12 +63,12 @@ class Jarvis:
     def spawn(self, *args: object, **options: Any) -> Ended:
         """Run as a process; `preexec_fn` and the like are as subprocess knows them."""
         command = [sys.executable, "-m", "jarvis_cli", *map(str, args)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, **_with_a_child(options))
         return Ended(done.returncode, done.stdout, done.stderr)
 
     def start(self, *args: object, **options: Any) -> "subprocess.Popen[bytes]":
         """Start as a process, and do not wait for it."""
-        return subprocess.Popen([sys.executable, "-m", "jarvis_cli", *map(str, args)], **options)
+        return subprocess.Popen([sys.executable, "-m", "jarvis_cli", *map(str, args)], **_with_a_child(options))
 
     def tree(self, name: str, files: dict[str, str | bytes]) -> Path:
         """Make a tree of files."""
@@ -105,6 +105,11 @@ class Jarvis:
                 if paused:
                     runs.pause(session, run_id, "interrupted")
         return run_id
+
+
+def _with_a_child(options: dict[str, Any]) -> dict[str, Any]:
+    """Let a command that is a process of its own scan as users' commands do."""
+    return {**options, "env": {**(options.get("env") or os.environ), "JARVIS_PROCESSES": "1"}}
 
 
 def obey_modes() -> Callable[[], None] | None:

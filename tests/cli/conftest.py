@@ -1,6 +1,7 @@
 """What tests of commands share: `jarvis`, in a directory of the test's own."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,14 +10,19 @@ from tests.cli.commands import Jarvis
 
 
 @pytest.fixture
-def jarvis(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Jarvis:
+def jarvis(
+    tmp_path: Path, sqlite_template: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Jarvis:
     """Run commands in an empty directory, with a store of their own, in English, with no settings but the test's."""
     for name in [name for name in os.environ if name.startswith("JARVIS_")]:
         monkeypatch.delenv(name)
     place = tmp_path / "place"
     place.mkdir()
+    (tmp_path / "data").mkdir()
+    shutil.copyfile(sqlite_template, tmp_path / "data" / "jarvis.db")
     monkeypatch.setenv("JARVIS_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setenv("JARVIS_PROCESSES", "1")
+    # In this process, which has compiled the rules: a child takes ten times as long.
+    monkeypatch.setenv("JARVIS_PROCESSES", "0")
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
     monkeypatch.chdir(place)
     return Jarvis(place, capfd)

@@ -73,6 +73,8 @@ def test_a_file_is_scanned_alone_and_nothing_is_left_beside_it(jarvis):
     assert sorted(path.name for path in tree.iterdir()) == ["a.c", "b.c"]
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 def test_what_may_not_be_read_is_named(jarvis):
     tree = jarvis.tree("tree", {"a.c": COPY, "secret.c": COPY, "private/b.c": COPY})
     for path in ("secret.c", "private"):
@@ -118,6 +120,8 @@ NESTED = {
 }
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 @pytest.mark.parametrize(
     ("files", "code"),
     [
@@ -220,6 +224,8 @@ def test_a_device_is_not_read(jarvis):
     assert not_checked(ended.out) == {"zero.c": "device, not a regular file"}
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 def test_a_file_that_does_not_stand_still_is_named(jarvis):
     tree = jarvis.tree("tree", {"a.c": COPY, "log.c": ""})
     os.truncate(tree / "log.c", 200 * MEGABYTE)
@@ -277,6 +283,8 @@ def test_a_wrong_option_is_one_line_before_any_work(jarvis, options, says):
     assert not (tree / ".jarvis").exists()
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 def test_a_report_that_cannot_be_written_is_refused_before_the_work(jarvis):
     tree = jarvis.tree("tree", {"a.c": COPY})
     Path("shut").mkdir(mode=0o555)
@@ -288,6 +296,7 @@ def test_a_report_that_cannot_be_written_is_refused_before_the_work(jarvis):
     assert not (tree / ".jarvis").exists()
 
 
+@pytest.mark.slow
 def test_a_report_that_finds_no_room_can_be_had_again(jarvis):
     tree = jarvis.tree("tree", {"a.c": COPY})
 
@@ -301,6 +310,8 @@ def test_a_report_that_finds_no_room_can_be_had_again(jarvis):
     assert jarvis("runs", "report", "last").code == 0
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 def test_standard_output_without_room_is_a_failure(jarvis):
     tree = jarvis.tree("tree", {"a.c": COPY})
     with Path("/dev/full").open("wb") as full:
@@ -311,6 +322,8 @@ def test_standard_output_without_room_is_a_failure(jarvis):
     assert said.splitlines()[-1] == "jarvis: the report cannot be written: No space left on device"
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 def test_closed_standard_streams_are_no_crash(jarvis):
     tree = jarvis.tree("tree", {"a.c": COPY})
 
@@ -424,6 +437,7 @@ def test_a_wrong_variable_is_one_line(jarvis, monkeypatch, variable, value, says
 # The store.
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("address", ["postgresql:///x?host=/nowhere", "postgresql://u:pass@127.0.0.1:1/x"])
 def test_a_database_that_is_not_there_is_one_line_soon(jarvis, monkeypatch, address):
     monkeypatch.setenv("JARVIS_STORE_URL", address)
@@ -474,6 +488,8 @@ def test_a_file_that_is_no_store_is_refused_and_left_alone(jarvis):
     assert store_file(jarvis).read_text().startswith("my diary")
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 @pytest.mark.parametrize("made", [True, False])
 def test_a_data_directory_that_cannot_be_written_is_one_line(jarvis, made):
     tree = jarvis.tree("tree", {"a.c": COPY})
@@ -491,6 +507,8 @@ def test_a_data_directory_that_cannot_be_written_is_one_line(jarvis, made):
     assert "set JARVIS_" in ended.line or "see JARVIS_" in ended.line
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 def test_a_full_disk_pauses_a_run_that_goes_on_when_there_is_room(jarvis):
     tree = jarvis.tree("tree", {f"{n}.c": f"/* {n} */\n{DENSE}" for n in range(2)})
 
@@ -507,6 +525,8 @@ def test_a_full_disk_pauses_a_run_that_goes_on_when_there_is_room(jarvis):
     assert json.loads(resumed.out)["summary"]["total"] == 4000
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 def test_no_room_for_the_sources_leaves_no_run_and_the_next_submit_works(jarvis):
     tree = jarvis.tree("tree", {"a.c": COPY, "big.c": "\n" * MEGABYTE})
 
@@ -519,6 +539,7 @@ def test_no_room_for_the_sources_leaves_no_run_and_the_next_submit_works(jarvis)
     assert jarvis("sec", "fast", "-p", tree).code == 0
 
 
+@pytest.mark.timing
 @pytest.mark.slow
 def test_a_full_file_system_pauses_a_run_that_goes_on_when_there_is_room(jarvis, monkeypatch):
     folder = jarvis.place / "small"
@@ -560,6 +581,8 @@ def test_a_damaged_copy_of_the_sources_is_not_scanned_and_is_named(jarvis):
     assert "submit again to check it" in jarvis("runs", "retry", run).line
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 def test_two_commands_on_one_store_both_finish_and_report_right(jarvis):
     trees = [jarvis.tree(name, {"a.c": COPY, f"{name}.c": SYSTEM * 200}) for name in ("one", "two")]
 
@@ -574,6 +597,8 @@ def test_two_commands_on_one_store_both_finish_and_report_right(jarvis):
     assert found_in(Path("one.json").read_text()) == {"a.c", "one.c"}
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 def test_a_tree_that_cannot_be_written_gets_a_warning_and_its_report(jarvis):
     tree = jarvis.tree("tree", {"a.c": COPY})
     tree.chmod(0o555)

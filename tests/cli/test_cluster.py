@@ -12,6 +12,8 @@ from jarvis_workers.store.workers import WorkerFacts
 from tests.cli.commands import COPY, Jarvis
 from tests.servers import Redis, redis_server
 
+pytestmark = pytest.mark.timing
+
 BOTH = "no worker is there for queues control, scan; start one with: jarvis worker start --queues control,scan"
 
 
@@ -28,6 +30,7 @@ def environ(monkeypatch: pytest.MonkeyPatch, jarvis: Jarvis, postgres_url: str, 
     monkeypatch.setenv("JARVIS_BROKER_URL", broker.url)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("environ")
 def test_who_submits_and_leaves_is_told_at_once_and_who_looks_is_told_too(
     jarvis: Jarvis, postgres_url: str, open_stores: Callable[..., Store]
@@ -55,6 +58,7 @@ def test_the_doctor_warns_of_blobs_that_only_this_machine_sees(jarvis: Jarvis, m
     assert [line.split() for line in found] == [["✓", "blobs", "/srv/blobs"]]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("environ")
 def test_a_worker_says_once_that_only_this_machine_sees_its_blobs(jarvis: Jarvis, tmp_path: Path) -> None:
     process = jarvis.start("worker", "start", "--queues", "control", stderr=subprocess.PIPE)

@@ -28,6 +28,7 @@ def places(body: dict[str, Any]) -> list[tuple[str, int]]:
     return [(one["file"], one["line"]) for one in body["issues"] if one["pattern"] == RULE]
 
 
+@pytest.mark.slow
 def test_processes_and_batches_change_nothing_of_the_report(
     jarvis: Jarvis, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,6 +80,7 @@ def test_show_tells_how_far_each_stage_is(jarvis: Jarvis, tree: Path) -> None:
     assert listed["files"] == len(FILES)
 
 
+@pytest.mark.slow
 def test_a_change_elsewhere_takes_a_finding_away(jarvis: Jarvis, tree: Path) -> None:
     assert places(scan(jarvis, tree))
     (tree / "lib/release.c").write_text(KEEP)

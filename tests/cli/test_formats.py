@@ -78,6 +78,7 @@ def test_help_names_every_format(jarvis, command):
     assert all(form in shown for form in FORMATS)
 
 
+@pytest.mark.slow
 def test_findings_are_known_again_after_ten_lines_above_them(jarvis, tree):
     before = scan(jarvis, tree)
     for name, text in FILES.items():
@@ -122,6 +123,7 @@ def test_the_address_of_a_file_scanned_alone_leads_to_it(jarvis, tree):
     assert run["originalUriBaseIds"]["%SRCROOT%"]["uri"] == f"{tree.as_uri()}/"
 
 
+@pytest.mark.timing
 def test_a_revision_of_a_repository_is_named(jarvis, tree):
     git = ["git", "-C", tree, "-c", "user.name=a", "-c", "user.email=a@b"]
     for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):

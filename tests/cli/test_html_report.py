@@ -1,5 +1,6 @@
 """`-o report.html`: the code around findings is in it, also later, as long as the packed source is kept."""
 
+import pytest
 import re
 import shutil
 
@@ -19,6 +20,7 @@ def test_an_html_report_quotes_the_code_that_was_scanned(jarvis):
     assert '<span class="line hit" title="the finding"><span class="number">2</span>' in again.out
 
 
+@pytest.mark.slow
 def test_without_the_packed_source_there_is_a_report_without_code(jarvis):
     ended = jarvis("sec", "fast", "-p", jarvis.tree("tree", {"a.c": COPY}), "-o", "r.json")
     run = re.search(r"run ([0-9a-f]{8}) done", ended.err)[1]

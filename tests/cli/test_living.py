@@ -101,6 +101,7 @@ def test_ignore_rules_and_suppressions_hold_on_both_sides(jarvis, repository):
     ]
 
 
+@pytest.mark.timing
 def test_a_file_that_was_moved_brings_nothing_new(jarvis, repository):
     git(repository, "mv", "a.c", "moved.c")
     git(repository, "commit", "-qm", "moved")
@@ -114,6 +115,7 @@ def test_the_baseline_of_a_directory_that_was_not_there_is_empty(jarvis, reposit
     assert places(report_of(jarvis, "-p", repository / "new", "--baseline", "v1")) == [("c.c", 1)]
 
 
+@pytest.mark.timing
 def test_only_files_that_have_changed_are_scanned_and_the_others_counted(jarvis, repository):
     (repository / "committed.c").write_text(COPY)
     git(repository, "add", "committed.c")
@@ -160,6 +162,7 @@ def test_a_directory_cannot_hide_tracked_files_by_gitignore(jarvis, hiding):
     assert {file for file, _ in places(report)} == {"evil.c"}
 
 
+@pytest.mark.timing
 def test_a_baseline_revision_has_the_tracked_files_that_gitignore_matches(jarvis, hiding):
     (hiding / ".jarvisignore").unlink()
     git(hiding, "commit", "-qam", "2")
@@ -215,6 +218,7 @@ def test_what_cannot_be_compared_is_one_line(jarvis, repository, options, says):
     assert says in ended.line
 
 
+@pytest.mark.timing
 def test_without_a_repository_there_is_no_revision(jarvis):
     tree = jarvis.tree("tree", {"a.c": COPY})
 

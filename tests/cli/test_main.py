@@ -39,6 +39,7 @@ def raising(error):
     return body
 
 
+@pytest.mark.timing
 def test_help_names_every_command_and_imports_none():
     script = "import sys\nfrom jarvis_cli.main import run\nrun(['--help'])\nprint(*sys.modules, file=sys.stderr)"
 
@@ -132,6 +133,7 @@ def test_a_broken_pipe_of_our_own_is_not_passed_over(command, capsys):
     assert "BrokenPipeError: a child died" in capsys.readouterr().err
 
 
+@pytest.mark.timing
 def test_a_reader_that_goes_away_is_no_error():
     reading, writing = os.pipe()
     os.close(reading)
@@ -152,6 +154,7 @@ def test_output_that_cannot_be_written_is_a_failure(command, monkeypatch, capsys
     assert capsys.readouterr().err == "jarvis: cannot write the output: No space left on device\n"
 
 
+@pytest.mark.timing
 def test_a_terminal_without_the_character_gets_its_number(tmp_path):
     environ = {"PATH": os.environ["PATH"], "PYTHONIOENCODING": "latin-1", "JARVIS_DATA_DIR": str(tmp_path / "ł")}
 
@@ -160,6 +163,7 @@ def test_a_terminal_without_the_character_gets_its_number(tmp_path):
     assert b"\\u0142" in ended.stdout
 
 
+@pytest.mark.timing
 def test_completion_offers_the_commands():
     environ = {
         "PATH": os.environ["PATH"],
@@ -193,6 +197,7 @@ def test_findings_win_over_what_was_not_checked(findings, incomplete, code):
     assert exits.of_run(findings=findings, incomplete=incomplete) == code
 
 
+@pytest.mark.timing
 def test_jarvis_sec_is_jarvis_sec_under_its_own_name():
     script = "import sys; sys.argv[0] = '/bin/jsec'; from jarvis_cli.main import jarvis_sec; jarvis_sec()"
 

@@ -46,6 +46,7 @@ def looks_first(body: Body) -> Step:
     return says("In list.c.") if len(body["messages"]) > 2 else calls("read_code", path="list.c")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", [block for block in COMMANDS if block], ids=lambda block: block[0][2])
 def test_the_commands_do_what_they_say(place: Jarvis, block: list[list[str]]) -> None:
     with ModelServer(forever=looks_first) as server:

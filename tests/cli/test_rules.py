@@ -72,6 +72,7 @@ def test_the_list_can_be_narrowed_and_read_by_programs(jarvis):
     assert "unsafe code (off)" in jarvis("sec", "rules", "--category", "unsafe_usage").out
 
 
+@pytest.mark.timing
 def test_on_a_terminal_the_list_is_folded_to_its_width(jarvis, monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     controller, terminal = pty.openpty()
@@ -234,6 +235,7 @@ def test_rules_of_an_installed_package_count(jarvis, tmp_path, monkeypatch):
 
 
 def test_a_worker_that_lacks_the_package_leaves_the_files_not_checked(jarvis, tmp_path, monkeypatch):
+    monkeypatch.setenv("JARVIS_PROCESSES", "1")
     jarvis.tree("src", {"a.c": COPY})
     monkeypatch.syspath_prepend(install(tmp_path / "site"))
 

@@ -131,6 +131,7 @@ def test_a_run_of_one_file_has_no_place_of_its_own_to_export_to(jarvis, tree):
     assert ended.line.endswith(f"its root {tree}/a.c is not a directory here; say where with -d")
 
 
+@pytest.mark.slow
 def test_waiting_ends_as_the_run_did(jarvis, done, paused):
     assert jarvis("runs", "wait", done).code == 0
     assert jarvis("runs", "wait", done, "-q").err == ""
@@ -276,6 +277,8 @@ def test_a_run_that_is_not_over_is_not_pruned(jarvis, paused):
     assert ended.line == f"jarvis: run {paused} is paused; cancel it first: jarvis runs cancel {paused}"
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 def test_an_interrupted_run_stops_at_once_and_goes_on_later(jarvis, monkeypatch):
     monkeypatch.setenv("JARVIS_TICK_SECONDS", "0.05")
     tree = jarvis.tree("dense", {f"{n}.c": f"/* {n} */\n{DENSE}" for n in range(4)})
@@ -297,6 +300,8 @@ def test_an_interrupted_run_stops_at_once_and_goes_on_later(jarvis, monkeypatch)
     assert json.loads(jarvis("runs", "resume", "last", "--format", "json").out)["summary"]["total"] == 8_000
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 def test_an_interrupted_command_does_not_wait_for_who_reads_its_report_no_more(jarvis):
     tree = jarvis.tree("dense", {"a.c": DENSE})
     process = jarvis.start(
@@ -316,6 +321,8 @@ def waiting_in(pipe):
     return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 def test_who_stops_watching_is_told_that_the_run_goes_on(jarvis):
     with desk.store_of(jarvis.settings) as store:
         run = add_planned_run(store, 1, executor="cluster")

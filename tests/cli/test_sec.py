@@ -243,6 +243,8 @@ def test_what_conversations_take_is_told_while_they_are_on(capsys):
     assert capsys.readouterr().err == f"jarvis: run abcd: {told}\n"
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 def test_a_reader_of_the_report_that_goes_away_is_no_error(jarvis, mixed):
     reading, writing = os.pipe()
     os.close(reading)

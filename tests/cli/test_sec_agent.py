@@ -106,6 +106,7 @@ def test_a_second_run_over_the_same_code_asks_nothing_and_finds_the_same(jarvis:
     assert {**first, "run": None} == {**second, "run": None}
 
 
+@pytest.mark.slow
 def test_what_a_model_has_left_undecided_in_a_bad_minute_it_is_asked_again_in_the_next_run(
     jarvis: Jarvis, tree: Path
 ) -> None:
@@ -124,6 +125,7 @@ def test_what_a_model_has_left_undecided_in_a_bad_minute_it_is_asked_again_in_th
     assert {**second, "run": None} == {**third, "run": None}
 
 
+@pytest.mark.slow
 def test_agents_write_in_the_language_of_the_locale_unless_another_is_asked_for(
     jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,6 +215,8 @@ def test_a_known_bug_among_the_candidates_tells_whether_verdicts_are_to_be_trust
     assert {**found, "run": None} == {**plain, "run": None}
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 def test_its_files_grow_while_it_is_on_and_are_in_order_in_the_end(jarvis: Jarvis, tree: Path) -> None:
     own = tree / ".jarvis" / "sec"
     own.mkdir(parents=True)

@@ -8,6 +8,8 @@ import pytest
 from jarvis_cli.sitting import HELP, KEYS, Ask, Edit, Keep, Show, Step, sit
 from jarvis_workers.sec.judgement import Judgement
 
+pytestmark = pytest.mark.timing
+
 FINDINGS = [
     {"id": f"C{number}", "fingerprint": f"{number:016x}", "pattern": "gets", "file": "a.c", "line": number}
     for number in (1, 2, 3)

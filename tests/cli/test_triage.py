@@ -103,6 +103,8 @@ class Terminal:
         return self.process.wait(SECONDS), COLOURS.sub("", said.decode())
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 def test_at_a_terminal_findings_are_judged_key_by_key_and_saved_at_once(jarvis, scanned):
     terminal = Terminal(jarvis, "sec", "triage", "last")
 
@@ -133,6 +135,8 @@ def test_at_a_terminal_findings_are_judged_key_by_key_and_saved_at_once(jarvis, 
     ]
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 def test_a_second_sitting_goes_on_where_the_first_has_ended(jarvis, scanned):
     jarvis("sec", "triage", "last", "--mark", f"{name_of(jarvis, 'a.c')}=true")
 
@@ -155,6 +159,7 @@ def test_a_second_sitting_goes_on_where_the_first_has_ended(jarvis, scanned):
     assert "0 judged true, 0 false; 3 left" in every.end()[1]
 
 
+@pytest.mark.slow
 def test_when_all_is_judged_there_is_nothing_to_ask(jarvis, scanned):
     marks = [word for row in listed(jarvis) for word in ("--mark", f"{row['id']}=true")]
     assert jarvis("sec", "triage", "last", *marks).line == "3 findings judged"
@@ -162,6 +167,8 @@ def test_when_all_is_judged_there_is_nothing_to_ask(jarvis, scanned):
     assert "nothing is left to judge" in Terminal(jarvis, "sec", "triage", "last").end()[1]
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 def test_nothing_of_the_code_reaches_the_terminal_but_as_characters(jarvis):
     jarvis.tree("src", {"\x1b]0;owned\x07.c": COPY.replace("strcpy(a, b);", 'strcpy(a, "\x1b[2J\u202e");')})
     scan(jarvis)

@@ -14,6 +14,8 @@ from tests.dispatch.sleeping import Sleeper, sleeper
 from tests.dispatch.talking import Place
 from tests.servers import redis_server
 
+pytestmark = pytest.mark.timing
+
 
 @pytest.fixture
 def place(tmp_path: Path, postgres_url: str, open_stores: Callable[..., Store]) -> Iterator[Place]:
@@ -27,6 +29,7 @@ def server() -> Iterator[Sleeper]:
         yield here
 
 
+@pytest.mark.slow
 def test_conversations_of_a_process_are_held_all_at_once(place: Place, server: Sleeper) -> None:
     run = place.submit(jobs=40, rounds=3, seconds=1.0, port=server.port)
     with place.worker():
@@ -37,6 +40,7 @@ def test_conversations_of_a_process_are_held_all_at_once(place: Place, server: S
     assert {(row.state, row.fence, row.crashes, row.attempts) for row in talks} == {("done", 1, 0, 0)}
 
 
+@pytest.mark.slow
 def test_sigterm_puts_conversations_back_without_blame_and_ends_within_three_seconds(
     place: Place, server: Sleeper
 ) -> None:
@@ -54,6 +58,7 @@ def test_sigterm_puts_conversations_back_without_blame_and_ends_within_three_sec
     }
 
 
+@pytest.mark.slow
 def test_a_conversation_that_blocks_the_loop_does_not_keep_the_process_from_ending(
     place: Place, server: Sleeper
 ) -> None:
@@ -71,6 +76,7 @@ def test_a_conversation_that_blocks_the_loop_does_not_keep_the_process_from_endi
     assert not place.talks(run, "running", "failed")
 
 
+@pytest.mark.slow
 def test_leases_are_renewed_as_long_as_a_conversation_lasts(place: Place, server: Sleeper) -> None:
     run = place.submit(jobs=3, rounds=1, seconds=5.0, port=server.port)
     with place.worker():
@@ -79,6 +85,7 @@ def test_leases_are_renewed_as_long_as_a_conversation_lasts(place: Place, server
     assert {(row.fence, row.crashes) for row in place.talks(run)} == {(1, 0)}
 
 
+@pytest.mark.slow
 def test_conversations_of_a_paused_run_are_called_off_and_put_back(place: Place, server: Sleeper) -> None:
     paused = place.submit_planned(jobs=10, rounds=1, seconds=600, port=server.port)
     other = place.submit_planned(jobs=1, rounds=1, seconds=600, port=server.port)
@@ -93,6 +100,7 @@ def test_conversations_of_a_paused_run_are_called_off_and_put_back(place: Place,
     assert {(row.fence, row.crashes, row.attempts) for row in place.talks(paused)} == {(1, 0, 0)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("evil", "said"),
     [
@@ -110,6 +118,7 @@ def test_what_a_conversation_raises_is_recorded_on_its_row(place: Place, server:
     assert (place.talks(run)[2].state, place.talks(run)[2].reason) == ("pending", said)
 
 
+@pytest.mark.slow
 def test_a_run_without_room_is_paused_and_its_conversations_are_put_back(place: Place, server: Sleeper) -> None:
     run = place.submit_planned(jobs=5, rounds=2, seconds=1.0, port=server.port, poison=2, evil="full")
     with place.pool():
@@ -124,6 +133,7 @@ def test_a_run_without_room_is_paused_and_its_conversations_are_put_back(place: 
     assert (paused.reason or "").startswith("blobs: No space left on device (process pool")
 
 
+@pytest.mark.slow
 def test_a_conversation_past_its_deadline_has_failed(place: Place, server: Sleeper) -> None:
     run = place.submit_planned(jobs=1, rounds=1, seconds=600, port=server.port)
     with place.pool(deadline_seconds=0.2):

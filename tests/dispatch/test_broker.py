@@ -12,6 +12,8 @@ from jarvis_workers.dispatch.routes import queue_key
 from jarvis_workers.errors import BrokerUnavailable
 from tests.servers import Redis, free_port, redis_server
 
+pytestmark = pytest.mark.timing
+
 WITHIN_SECONDS = 5.0
 URGENT = 50
 

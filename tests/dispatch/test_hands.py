@@ -19,6 +19,8 @@ from tests.proxy import proxy_to
 from tests.servers import Postgres
 from tests.store.arrange import add_run, candidate_count, enrol, job_rows, run_now, states
 
+pytestmark = pytest.mark.timing
+
 FILES = 20
 
 

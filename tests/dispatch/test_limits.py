@@ -26,6 +26,8 @@ from tests.dispatch.holding import MODEL, PATIENCE
 from tests.dispatch.talking import ROOT, Place
 from tests.servers import Redis, redis_server
 
+pytestmark = pytest.mark.timing
+
 LEASE = 0.6
 _numbers = count(1)
 
@@ -157,6 +159,7 @@ def test_what_one_has_to_spare_the_other_gets(join: Join) -> None:
         pass
 
 
+@pytest.mark.slow
 def test_who_comes_late_gets_its_part_of_one_that_always_has_enough_to_do(join: Join) -> None:
     together, late = Requests(), Requests()
     busy = ask_many(join().gate(4), 250, 0.05, together)
@@ -182,6 +185,7 @@ def test_a_429_lowers_what_a_process_has_on_that_always_has_enough_to_do(join: J
     busy.join(PATIENCE)
 
 
+@pytest.mark.slow
 def test_slots_of_a_process_that_was_killed_are_free_after_a_lease(server: Redis, join: Join) -> None:
     mine = join().gate(6)
     with ExitStack() as held, holder(server, most=6, wanted=4) as process:
@@ -205,6 +209,7 @@ def test_a_process_that_ends_gives_back_what_it_has_at_once(join: Join) -> None:
     assert time.monotonic() - closed < 2.0
 
 
+@pytest.mark.slow
 def test_a_redis_that_forgot_all_gives_nobody_more_than_he_had_for_a_lease(server: Redis, join: Join) -> None:
     mine = join().gate(6)
     with ExitStack() as held, holder(server, most=6, wanted=4):
@@ -230,6 +235,7 @@ def test_slots_that_were_dead_when_redis_forgot_all_are_free_a_lease_later(serve
             assert time.monotonic() - forgot >= 0.9 * LEASE
 
 
+@pytest.mark.slow
 def test_while_redis_is_away_all_wait_without_haste_and_go_on_when_it_is_back(server: Redis, join: Join) -> None:
     member, requests = join(), Requests()
     ready(gate := member.gate(4))
@@ -300,6 +306,7 @@ def test_retry_after_holds_for_all(join: Join) -> None:
         assert time.monotonic() - told >= 1.4
 
 
+@pytest.mark.slow
 def test_where_nothing_but_429s_comes_all_wait_twice_as_long_each_time(join: Join) -> None:
     gates = [join().gate(2) for _ in range(2)]
     ready(*gates)

@@ -1,7 +1,11 @@
 """Outages: each is told once, however it is worded, and told again when it comes again."""
 
+import pytest
+
 from jarvis_workers.dispatch.outages import Outages
 from jarvis_workers.errors import BrokerUnavailable, JarvisError, StoreUnavailable
+
+pytestmark = pytest.mark.timing
 
 REFUSED = StoreUnavailable("refused")
 CUT = StoreUnavailable("cut")

@@ -28,6 +28,8 @@ from tests.servers import Redis, redis_server
 from tests.store.arrange import NO_SNAPSHOT, add_planned_run, event_names, job_rows
 from tests.store.clocks import FakeClock
 
+pytestmark = pytest.mark.timing
+
 STALLED = 60.0
 JOB_LEASE = 5.0
 ROOT = Path(__file__).parents[2]
@@ -128,6 +130,7 @@ def test_a_process_of_a_pool_that_dies_alone_costs_its_jobs_alone(stage: Stage) 
     assert [(job.state, job.crashes) for job in job_rows(stage.store, run)] == [("pending", 1), ("running", 0)]
 
 
+@pytest.mark.slow
 def test_a_job_that_never_ends_is_ended_with_its_process_and_blamed(
     postgres_url: str, open_stores: Callable[..., Store], redis_here: Redis, tmp_path: Path
 ) -> None:

@@ -25,6 +25,8 @@ from tests.dispatch import orphaning
 from tests.servers import Redis
 from tests.store.arrange import add_run, enrol, job_rows
 
+pytestmark = pytest.mark.timing
+
 NO_BROKER = "redis://127.0.0.1:1/0"
 ORPHAN_SECONDS = 5.0
 ROOT = Path(__file__).parents[2]
@@ -82,6 +84,7 @@ def test_a_pool_ends_at_the_end_of_its_input(informed: bool, tmp_path: Path) -> 
     assert pool.ended() == ("ended with code 1" if informed else "ended with code 0")
 
 
+@pytest.mark.slow
 def test_a_pool_does_what_is_rung_for_and_ends_when_told(
     postgres_url: str, open_stores: Callable[..., Store], redis_here: Redis, bell: Doorbell, tmp_path: Path
 ) -> None:

@@ -14,6 +14,8 @@ from tests.servers import Redis
 from tests.store.arrange import add_planned_run, commit, enrol, job_rows, states
 from tests.store.clocks import FakeClock
 
+pytestmark = pytest.mark.timing
+
 TICK, RESEND = 2.0, 60.0
 NO_WORKER_WINDOW = window(2, TICK, None)
 

@@ -2,9 +2,13 @@
 
 from typing import Any
 
+import pytest
+
 from jarvis_workers.dispatch.share import Share
 from jarvis_workers.turns.limits import ModelLimits
 from jarvis_workers.turns.pace import NEVER
+
+pytestmark = pytest.mark.timing
 
 LEASE = 10.0
 

@@ -17,6 +17,8 @@ from jarvis_workers.store.values import Claimed, Commit, Finished, NewJob
 from tests.chaos.commands import until
 from tests.store.arrange import add_planned_run, enrol, job_rows, states
 
+pytestmark = pytest.mark.timing
+
 
 class Forgetful(Store):
     """A store whose next answers get lost, after it has done what it was told."""

@@ -49,6 +49,7 @@ def test_a_target_takes_what_is_hardly_code_and_nothing_is_found_there(target: s
     assert not FOUND[target](content)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_target_takes_the_seeds_and_damaged_ones(target: str) -> None:
     seed = random.Random(7)
@@ -59,6 +60,7 @@ def test_a_target_takes_the_seeds_and_damaged_ones(target: str) -> None:
         TARGETS[target](damaged(content, seed))
 
 
+@pytest.mark.timing
 def test_a_target_that_is_none_is_refused() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.fuzz", "parser"],

@@ -86,6 +86,7 @@ def test_the_library_does_not_try_again_by_itself(clients: Clients) -> None:
     assert (in_loop.value.status, in_loop.value.again) == (429, 7)
 
 
+@pytest.mark.timing
 def test_a_server_that_hangs_is_left_in_time(clients: Clients) -> None:
     began = time.monotonic()
     with ModelServer(hangs(), hangs(), hangs()) as server:

@@ -120,6 +120,7 @@ def test_a_suppression_reaches_the_call_by_another_name():
     assert [hit.suppressed for hit in hits] == ["fixed input"]
 
 
+@pytest.mark.slow
 def test_beyond_all_measure_says_so():
     code = in_function("#define READ_LINE gets", *["READ_LINE(a);"] * (MATCHES_MAX + 10))
     scan = Scanner(rules=[RULES_BY_PATTERN["unsafe_api"]]).scan(code.encode(), language="c/cpp")
@@ -128,6 +129,7 @@ def test_beyond_all_measure_says_so():
     assert len(scan.hits) == MATCHES_MAX
 
 
+@pytest.mark.timing
 def test_many_names_and_many_calls_take_no_longer_than_their_size_says():
     names = [f"N{number}" for number in range(2_000)]
     head = "#define N0 gets\n" + "".join(f"#define {b} {a}\n" for a, b in pairwise(names))

@@ -65,6 +65,8 @@ BLOCKS = {
 }
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 @pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS)
 def test_the_same_again_and_again_takes_time_that_grows_with_it(block):
     code = ("void f(char *p)\n{\n    int i; char b[4];\n" + block * 5_000 + "}\n").encode()

@@ -68,6 +68,7 @@ def seconds_for(content: bytes) -> float:
     return max(LEAST, taken)
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("kind", [expected(f"growing:{kind}", kind) for kind in GROWING])
 def test_twice_the_code_takes_at_most_two_and_a_half_times_as_long(kind: str) -> None:
     contents = [GROWING[kind](size).encode() for size in (1, 2, 4, 8)]
@@ -161,6 +162,7 @@ print(json.dumps({"seconds": seconds, "megabytes": resource.getrusage(resource.R
 """
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("kind", [expected(f"extreme:{kind}", kind) for kind in EXTREME])
 def test_what_is_extreme_ends_in_time_and_in_little_memory(kind: str) -> None:
     """In a process of its own: what goes too deep there may end it."""

@@ -86,6 +86,7 @@ def test_names_of_variables_do_not_matter(program: Program) -> None:
     assert where(tell(program.text(OTHER_NAMES).encode())) == where(tell(program.text(NAMES).encode()))
 
 
+@pytest.mark.timing
 @MANY
 @given(program=programs(), seed=st.randoms(use_true_random=False))
 def test_the_order_of_functions_does_not_matter(program: Program, seed: random.Random) -> None:
@@ -120,6 +121,7 @@ def mutated(text: str, seed: random.Random) -> str:
     return text[: seed.randrange(len(text))] if text and seed.random() < 0.2 else text
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: f"{file.parent.name}/{file.name}")
 def test_a_damaged_file_is_followed_quickly_and_without_a_fault(file: Path) -> None:
     seed = random.Random(file.name)
@@ -133,6 +135,7 @@ def test_a_damaged_file_is_followed_quickly_and_without_a_fault(file: Path) -> N
         assert time.process_time() - before < max(0.3, len(damaged) / (100 * KILOBYTES))
 
 
+@pytest.mark.timing
 def test_a_hundred_kilobytes_of_damaged_code_take_less_than_a_second() -> None:
     seed = random.Random(20)
     text = "\n".join(mutated(file.read_text(), seed) for file in EXAMPLES * 3)[: 100 * KILOBYTES]

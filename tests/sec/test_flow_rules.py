@@ -141,6 +141,7 @@ def test_a_function_that_says_that_it_locks_may_keep_the_lock() -> None:
     assert confidence("deadlock_patterns", LEFT, "int f(int a) __acquires(m)") is None
 
 
+@pytest.mark.timing
 def test_a_long_function_full_of_calls_stays_cheap() -> None:
     names = ("unchecked_io", "error_path_leak", "thread_leak_no_join", "cond_wait_no_loop", "deadlock_patterns")
     line = b"  mutex_lock(&m); p = malloc(1); pthread_create(&t, 0, p, 0); if (x) goto out; n = read(a, p, n);\n"
@@ -160,6 +161,8 @@ def seconds(pattern: str, content: bytes) -> float:
     return time.process_time() - start
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 @pytest.mark.parametrize("give_back", [b"  mutex_unlock(&m%d);\n", b""], ids=["given back", "kept"])
 def test_locks_cost_no_more_each_where_a_function_takes_many(give_back: bytes) -> None:
     def body(count: int) -> bytes:
@@ -171,6 +174,7 @@ def test_locks_cost_no_more_each_where_a_function_takes_many(give_back: bytes) -
     assert many < 36 * few
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("value", [b"(A%d*A%d)", b"(A%d<<62<<62)"])
 def test_macros_made_of_one_another_stay_small(value: bytes) -> None:
     chain = b"".join(b"#define A%d %b\n" % (at + 1, value.replace(b"%d", b"%d" % at)) for at in range(2_000))

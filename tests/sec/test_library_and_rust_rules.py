@@ -159,6 +159,8 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 @pytest.mark.parametrize(("language", "unit"), HOSTILE)
 def test_hostile_repetition_is_looked_at_in_bounded_time(language: str, unit: str) -> None:
     content = (unit * (200_000 // len(unit))).encode()

@@ -159,6 +159,7 @@ def test_a_file_of_tests_is_less_sure() -> None:
     assert confidence("strcpy(a, b);", test=True) < confidence("strcpy(a, b);")
 
 
+@pytest.mark.slow
 def test_beyond_the_limit_of_matches_the_scan_says_where_it_stopped() -> None:
     found = scan("atoi(a);\n" * (MATCHES_MAX + 1))
 
@@ -171,6 +172,8 @@ UNITS = """strcpy(a,b);|strcpy(|((((|"|'|\\|/*|/**/|//|"a",|*| |printf(x|err(,|\
 RUST_UNITS = """unsafe{|#[test]|{}|/*|r#"|'a|x.unwrap();\n|transmute::<|// safety |unsafe { } // safety\n"""
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 @pytest.mark.parametrize("unit", UNITS.split("|"))
 @pytest.mark.parametrize("megabytes", [1, pytest.param(100, marks=pytest.mark.slow)])
 def test_hostile_repetition_is_scanned_in_bounded_time(unit: str, megabytes: int) -> None:
@@ -184,6 +187,8 @@ def test_hostile_repetition_is_scanned_in_bounded_time(unit: str, megabytes: int
     assert found.hits[0].line == 1
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 @pytest.mark.parametrize("unit", RUST_UNITS.split("|"))
 @pytest.mark.parametrize("megabytes", [1, pytest.param(100, marks=pytest.mark.slow)])
 def test_hostile_rust_is_scanned_in_bounded_time(unit: str, megabytes: int) -> None:
@@ -207,6 +212,7 @@ print(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
 """
 
 
+@pytest.mark.timing
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", ["strcpy(a,b);", '"a"', "\n", "/**/", "x"])
 def test_a_hundred_megabytes_take_less_than_eight_hundred_of_memory(unit: str) -> None:

@@ -314,6 +314,8 @@ def scan_hostile(what: str) -> None:
     SCANNER.scan(text, language="c/cpp")
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 @pytest.mark.parametrize("what", HOSTILE)
 def test_no_input_takes_long(what: str) -> None:
     assert cpu_seconds(scan_hostile, what) < 5

@@ -171,6 +171,8 @@ def test_engines_agree_on_what_is_suppressed(content: str) -> None:
     assert len({Scanner(engine).scan(content.encode(), language="c/cpp") for engine in engines()}) == 1
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 @pytest.mark.parametrize(
     "unit",
     [

@@ -43,6 +43,7 @@ def test_a_report_is_written_by_its_suffix_and_returned(tree: Path, tmp_path: Pa
     assert json.loads(text)["summary"]["total"] == 1
 
 
+@pytest.mark.slow
 def test_agents_judge_from_python_too(tree: Path, tmp_path: Path) -> None:
     with ModelServer(forever=lambda body: judge(body, always="confirmed")) as server:
         chosen = settings(tmp_path, server)

@@ -73,6 +73,7 @@ def test_what_a_control_job_of_a_command_raises_is_recorded_on_its_row(store: St
     assert plan.reason.startswith("SnapshotDamaged: ")
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize(
     ("raised", "told"),
     [

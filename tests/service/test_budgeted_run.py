@@ -4,6 +4,8 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from jarvis_workers.agent.limits import Limits
 from jarvis_workers.errors import BudgetSpent
 from jarvis_workers.platforms.groups import ModelGroup
@@ -25,6 +27,8 @@ FILES = C_RULES[8:11]
 LARGEST_QUESTION = 6_000
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 def test_half_of_the_estimate_pauses_the_run_and_its_end_is_the_same(
     tmp_path: Path, sqlite_url: str, open_stores: Callable[..., Store]
 ) -> None:

@@ -120,6 +120,7 @@ def prompt(found: Estimate) -> int:
     return found.cluster.prompt + found.verify.prompt
 
 
+@pytest.mark.slow
 def test_on_three_trees_the_questions_take_within_a_quarter_of_what_was_said_before(
     pipeline: Pipeline, group: ModelGroup, server: ModelServer, tmp_path: Path
 ) -> None:
@@ -136,6 +137,7 @@ def test_on_three_trees_the_questions_take_within_a_quarter_of_what_was_said_bef
         assert said.verify.completion_cost == pytest.approx(said.verify.completion * PRICES.output / 1e6)
 
 
+@pytest.mark.slow
 def test_what_is_remembered_costs_nothing(pipeline: Pipeline, group: ModelGroup, tmp_path: Path) -> None:
     root = tree(tmp_path / "src", C_RULES[:1])
     new = foresee(pipeline, group, root)
@@ -173,6 +175,7 @@ def test_a_cluster_of_many_is_counted_in_the_parts_that_are_verified(
     assert said.verify.jobs == len([8, 8, 4])
 
 
+@pytest.mark.slow
 def test_votes_are_counted_by_the_severities_that_the_run_was_given(
     pipeline: Pipeline, group: ModelGroup, tmp_path: Path
 ) -> None:

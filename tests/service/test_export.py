@@ -68,6 +68,7 @@ def test_what_a_report_does_not_list_is_exported_from_the_store(store, blobs, tm
     assert "\x9b" not in issues.read_text("utf-8")
 
 
+@pytest.mark.timing
 def test_our_own_directory_keeps_out_of_git_what_no_team_wrote(store, blobs, run, tmp_path):
     own = export_directory(run)
     assert own == tmp_path / "tree" / ".jarvis" / "sec"

@@ -9,6 +9,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import runs as requests
 from jarvis_workers.service.submit import Request, submit
@@ -31,6 +33,8 @@ from tests.store.arrange import (
     states,
 )
 from tests.store.interleaving import Pair, Scene, arrive, every_interleaving
+
+pytestmark = pytest.mark.timing
 
 LEASE = 30.0
 LONG_AGO = 1_000_000_000.0

@@ -16,6 +16,8 @@ from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store
 from tests.store.arrange import run_now
 
+pytestmark = pytest.mark.timing
+
 ENDED = frozenset({"paused", "done"})
 
 

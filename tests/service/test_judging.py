@@ -73,6 +73,7 @@ def test_a_later_run_sets_aside_what_was_judged_false_and_marks_what_was_judged_
     assert patterns(pipeline.body(before)["issues"]) == [("a.c", None), ("b.c", None)]
 
 
+@pytest.mark.timing
 def test_what_is_said_after_the_submit_changes_nothing_in_a_run(pipeline: Pipeline, tree: Path) -> None:
     judge(pipeline, said("a.c", False))
     run = pipeline.start(tree)
@@ -99,6 +100,7 @@ def test_a_run_can_be_told_to_heed_nobody_or_a_file_beside_or_instead(pipeline: 
     assert patterns(alone["issues"]) == [("a.c", None)]
 
 
+@pytest.mark.timing
 def test_what_was_judged_false_never_goes_to_an_agent(pipeline: Pipeline, tree: Path) -> None:
     judge(pipeline, said("a.c", False))
     run = pipeline.start(tree, kind="sec.agent")

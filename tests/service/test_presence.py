@@ -53,6 +53,7 @@ def test_this_process_is_there() -> None:
     assert not is_gone(THIS)
 
 
+@pytest.mark.timing
 def test_a_process_is_there_until_it_has_ended_and_a_zombie_is_gone(child: subprocess.Popen[str]) -> None:
     worker = facts_of(child)
     assert not is_gone(worker)

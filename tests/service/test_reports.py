@@ -47,6 +47,7 @@ def test_a_run_that_ended_without_a_report_has_what_there_is(store, blobs, run):
     assert len(body["summary"]["not_checked"]) == 2
 
 
+@pytest.mark.timing
 def test_the_run_part_holds_what_differs_between_two_runs(store, run):
     with store.write() as session:
         runs.start(session, run.id)

@@ -305,6 +305,7 @@ class Watch:
             self.act()
 
 
+@pytest.mark.timing
 def test_a_run_that_has_ended_is_not_waited_for(store: Store, clock: FakeClock) -> None:
     run_id = add_run(store)
     ended, watch = run_to_its_end(store, run_id), Watch(clock)
@@ -313,6 +314,7 @@ def test_a_run_that_has_ended_is_not_waited_for(store: Store, clock: FakeClock) 
     assert (watch.slept, watch.shown) == ([], ["done 2"])
 
 
+@pytest.mark.timing
 def test_waiting_ends_with_the_run(store: Store, clock: FakeClock) -> None:
     run_id = add_run(store)
     enrol(store, run_id)
@@ -325,6 +327,7 @@ def test_waiting_ends_with_the_run(store: Store, clock: FakeClock) -> None:
     assert watch.shown == ["planning 2", "planning 2", "done 2"]
 
 
+@pytest.mark.timing
 def test_waiting_ends_when_the_time_is_up(store: Store, clock: FakeClock) -> None:
     run_id = add_run(store)
     enrol(store, run_id)
@@ -334,6 +337,7 @@ def test_waiting_ends_when_the_time_is_up(store: Store, clock: FakeClock) -> Non
     assert watch.slept == [2.0, 2.0, 1.0]
 
 
+@pytest.mark.timing
 def test_nobody_waits_for_what_is_paused_or_abandoned(store: Store, clock: FakeClock) -> None:
     paused, abandoned = add_planned_run(store, scans=1), add_planned_run(store, scans=1)
     enrol(store, abandoned)
@@ -347,6 +351,7 @@ def test_nobody_waits_for_what_is_paused_or_abandoned(store: Store, clock: FakeC
     assert requests.wait(store, paused, None, Watch(clock).waiting()) == run_now(store, paused)
 
 
+@pytest.mark.timing
 def test_a_run_that_ends_while_it_is_shown_is_not_taken_for_abandoned(store: Store, clock: FakeClock) -> None:
     run_id = add_run(store)
     enrol(store, run_id)
@@ -411,6 +416,7 @@ def test_what_cannot_be_a_run_id_is_refused(store: Store, name: str) -> None:
     assert "is no run id" in refusal(lambda: requests.find_run(store, name))
 
 
+@pytest.mark.timing
 def test_a_store_that_goes_away_is_waited_for(own_postgres: Postgres, open_stores: Callable[..., Store]) -> None:
     store = open_stores(own_postgres.url("template"))
     run_id = add_planned_run(store, scans=1)

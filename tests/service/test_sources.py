@@ -39,6 +39,7 @@ def test_a_directory_is_itself(tmp_path: Path) -> None:
         assert source == (tmp_path, os.fsencode(tmp_path), "directory")
 
 
+@pytest.mark.timing
 def test_a_revision_is_fetched_named_by_its_commit_and_deleted_afterwards(repository: Path) -> None:
     with open_source(f"file://{repository}@old") as source:
         assert (source.path / "a.c").read_text() == "int a;\n"
@@ -84,6 +85,7 @@ def test_what_cannot_be_had_is_one_line_without_secrets(named: str, says: str) -
     assert "\n" not in str(problem.value)
 
 
+@pytest.mark.timing
 def test_the_token_reaches_git_in_its_environment_alone(tmp_path: Path, repository: Path) -> None:
     spy = tmp_path / "bin" / "git"
     spy.parent.mkdir()
@@ -102,6 +104,7 @@ def files_in(place: Path) -> dict[str, str]:
     return {path.name: path.read_text() for path in place.iterdir() if path.is_file()}
 
 
+@pytest.mark.timing
 def test_another_revision_of_a_directory_is_checked_out_elsewhere_and_deleted(repository: Path) -> None:
     (repository / "a.c").write_text("int mine;\n")
     commit = git(repository, "rev-parse", "old")
@@ -121,6 +124,7 @@ def test_a_revision_is_whatever_git_calls_one(repository: Path, revision: str) -
         assert files_in(found.source.path) == {"a.c": "int a;\n"}
 
 
+@pytest.mark.timing
 def test_a_directory_within_a_repository_is_the_same_directory_of_the_revision(repository: Path) -> None:
     (repository / "sub").mkdir()
     (repository / "sub" / "b.c").write_text("int b;\n")
@@ -135,6 +139,7 @@ def test_a_directory_within_a_repository_is_the_same_directory_of_the_revision(r
         assert files_in(found.source.path) == {}
 
 
+@pytest.mark.timing
 def test_a_link_of_the_revision_does_not_lead_out_of_it(repository: Path, tmp_path: Path) -> None:
     (tmp_path / "secret").mkdir()
     (tmp_path / "secret" / "s.c").write_text("int s;\n")
@@ -148,6 +153,7 @@ def test_a_link_of_the_revision_does_not_lead_out_of_it(repository: Path, tmp_pa
         assert files_in(found.source.path) == {}
 
 
+@pytest.mark.timing
 def test_renamed_files_are_known_by_both_names(repository: Path) -> None:
     git(repository, "mv", "a.c", "moved \n.c")
     git(repository, "commit", "-qm", "moved")
@@ -161,6 +167,7 @@ def test_an_address_has_other_revisions_too(repository: Path) -> None:
         assert files_in(found.source.path) == {"a.c": "int a;\n"}
 
 
+@pytest.mark.timing
 def test_what_has_not_changed_is_known_by_path_and_hash(repository: Path) -> None:
     (repository / "sub").mkdir()
     (repository / "sub" / os.fsdecode(b"\xff \n.c")).write_text("int b;\n")
@@ -193,6 +200,7 @@ def opened(named: str, revision: str) -> str:
         return found.says
 
 
+@pytest.mark.timing
 def test_where_there_is_no_repository_one_line_says_so(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is not in a git repository"):
         unchanged_since(str(tmp_path), "HEAD")
@@ -210,6 +218,7 @@ def test_a_repository_may_stand_anywhere(repository: Path, name: str) -> None:
         assert files_in(found.source.path) == {"a.c": "int a;\n"}
 
 
+@pytest.mark.timing
 def test_programs_that_a_repository_names_are_not_run(repository: Path, tmp_path: Path) -> None:
     spy = f"touch {tmp_path}/ran; cat"
     for name in ("core.fsmonitor", "filter.x.clean", "filter.x.smudge", "diff.x.textconv", "diff.external"):
@@ -225,6 +234,7 @@ def test_programs_that_a_repository_names_are_not_run(repository: Path, tmp_path
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.timing
 def test_a_branch_without_a_commit_knows_of_no_renames(repository: Path) -> None:
     git(repository, "checkout", "-q", "--orphan", "fresh")
 
@@ -232,6 +242,7 @@ def test_a_branch_without_a_commit_knows_of_no_renames(repository: Path) -> None
         assert (files_in(found.source.path), found.renamed) == ({"a.c": "int a;\n"}, {})
 
 
+@pytest.mark.timing
 def test_a_repository_that_claims_another_working_tree_is_refused(repository: Path, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     git(repository, "config", "core.worktree", str(tmp_path / "other"))
@@ -240,6 +251,7 @@ def test_a_repository_that_claims_another_working_tree_is_refused(repository: Pa
         unchanged_since(str(repository), "old")
 
 
+@pytest.mark.timing
 def test_a_bare_repository_is_one_line(repository: Path) -> None:
     git(repository, "config", "core.bare", "true")
 
@@ -247,6 +259,7 @@ def test_a_bare_repository_is_one_line(repository: Path) -> None:
         unchanged_since(str(repository), "old")
 
 
+@pytest.mark.timing
 def test_without_git_one_line_says_what_to_do(repository: Path) -> None:
     with pytest.raises(UsageError, match="git is not installed; install it, or give a directory"):
         unchanged_since(str(repository), "old", {"PATH": ""})
@@ -288,6 +301,7 @@ print(sum(resource.getrusage(kind).ru_maxrss for kind in kinds) // 1024)
 """
 
 
+@pytest.mark.timing
 @pytest.mark.slow
 def test_a_tree_of_a_hundred_million_files_is_refused_in_little_time_and_memory(bomb: Path) -> None:
     done = subprocess.run(
@@ -299,6 +313,7 @@ def test_a_tree_of_a_hundred_million_files_is_refused_in_little_time_and_memory(
     assert int(megabytes) < 300
 
 
+@pytest.mark.timing
 def test_revisions_and_changed_files_of_a_directory_have_the_same_bounds(bomb: Path) -> None:
     few = TreeBounds(files=1_000)
 
@@ -308,6 +323,7 @@ def test_revisions_and_changed_files_of_a_directory_have_the_same_bounds(bomb: P
         unchanged_since(str(bomb), "HEAD", bounds=few)
 
 
+@pytest.mark.timing
 def test_the_bytes_of_a_tree_are_bounded_although_they_are_of_one_blob(tmp_path: Path) -> None:
     place = tmp_path / "zeros"
     place.mkdir()
@@ -335,6 +351,7 @@ with open_source(sys.argv[1]) as source:
 """
 
 
+@pytest.mark.timing
 def test_the_next_command_removes_the_directory_of_a_killed_one(repository: Path, tmp_path: Path) -> None:
     environ = os.environ | {"TMPDIR": str(tmp_path)}
     killed = subprocess.run(

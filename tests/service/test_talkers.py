@@ -19,6 +19,8 @@ from jarvis_workers.store.values import Commit
 from tests.service.asking import MODULE, Work
 from tests.steps.test_loop import DONE, SECONDS, job
 
+pytestmark = pytest.mark.timing
+
 
 @pytest.fixture
 def woken() -> threading.Semaphore:

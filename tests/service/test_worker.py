@@ -8,6 +8,8 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.service.worker import plan_pools
 from jarvis_workers.settings import Settings
 
+pytestmark = pytest.mark.timing
+
 
 def planned(home: Path, *queues: str) -> list[str]:
     settings = Settings(data_dir=home, broker_url="redis://127.0.0.1:1/0")

@@ -127,6 +127,7 @@ def test_an_ignore_file_that_is_a_link_is_not_followed(tmp_path: Path, grow, cho
     assert found(tmp_path / "tree", chosen) == [b"a.c"]
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize(
     "glob", [b"*a" * 40 + b"*b", b"**/a/" * 40 + b"b", b"a**" * 40 + b"b", b"*/" * 40 + b"**/" * 40 + b"b"]
 )
@@ -139,6 +140,7 @@ def test_a_hostile_glob_takes_no_time(glob: bytes) -> None:
     assert time.process_time() - begin < 1
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize(
     "content",
     [
@@ -196,6 +198,8 @@ def by_git(root: Path) -> list[bytes]:
     return sorted(path for path in listing.split(b"\0") if path)
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 @pytest.mark.skipif(shutil.which("git") is None, reason="compares with git itself")
 @settings(max_examples=60, deadline=None)
 @given(trees())

@@ -156,6 +156,7 @@ def test_what_is_no_index_of_this_format_is_refused(blobs: DirectoryBlobs, index
         open_snapshot(blobs, blobs.put(index))
 
 
+@pytest.mark.timing
 def test_reading_imports_nothing_heavy() -> None:
     program = "import sys, jarvis_workers.snapshots.reader, jarvis_workers.snapshots.blobs; print(*sys.modules)"
     modules = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()

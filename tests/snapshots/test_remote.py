@@ -16,6 +16,8 @@ from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.remote import RemoteBlobs
 from jarvis_workers.snapshots.selection import Selection
 
+pytestmark = pytest.mark.timing
+
 
 @pytest.fixture(params=["memory", "file"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:

@@ -47,7 +47,7 @@ def test_what_is_kept_twice_is_found_as_it_was_kept_last(results: Results) -> No
 
 
 @given(place=st.integers(0, 250), flipped=st.integers(1, 255))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_flipped_byte_hides_what_it_touches_and_tells_nothing_false(
     results: Results, place: int, flipped: int
 ) -> None:
@@ -113,6 +113,7 @@ def test_a_place_that_cannot_be_written_is_no_reason_to_fail(tmp_path: Path) -> 
     assert results.find(RULES, b"src", [A]) == {}
 
 
+@pytest.mark.timing
 def test_many_processes_add_at_once_and_one_is_killed_and_nothing_false_is_found(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from jarvis_workers.snapshots.results import Results\n"

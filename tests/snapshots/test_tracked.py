@@ -68,6 +68,7 @@ def test_jarvisignore_leaves_out_tracked_files_too(repository: Path, chosen: Sel
     assert found(repository, chosen) == [b"a.c", b"lib-x/x.c", b"lib/a.c", b"new.c"]
 
 
+@pytest.mark.timing
 def test_a_linked_worktree_has_its_own_index(repository: Path, chosen: Selection, tmp_path: Path, grow) -> None:
     git(repository, "worktree", "add", "-q", str(tmp_path / "other"))
     grow(tmp_path / "other", {"b.tmp.c": ""})
@@ -75,6 +76,7 @@ def test_a_linked_worktree_has_its_own_index(repository: Path, chosen: Selection
     assert found(tmp_path / "other", chosen) == [b"a.c", b"evil.c", b"gen/deep/e.c", b"lib-x/x.c", b"lib/a.c"]
 
 
+@pytest.mark.timing
 def test_a_submodule_and_a_nested_clone_have_their_own_index(
     repository: Path, chosen: Selection, tmp_path: Path, grow
 ) -> None:
@@ -92,6 +94,7 @@ def test_a_submodule_and_a_nested_clone_have_their_own_index(
     assert [name for name in names if b"/" not in name] == [b"a.c", b"evil.c", b"new.c"]
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("damage", ["index", "no git"])
 def test_nothing_is_ignored_where_git_cannot_tell_what_it_tracks(
     repository: Path, chosen: Selection, damage: str
@@ -107,6 +110,7 @@ def test_nothing_is_ignored_where_git_cannot_tell_what_it_tracks(
     assert {b"evil.c", b"gen/new.c", b"b.tmp.c", b"lib-y/y.c"} <= set(names)
 
 
+@pytest.mark.timing
 def test_reading_the_index_runs_no_program_that_the_repository_names(
     repository: Path, chosen: Selection, tmp_path: Path
 ) -> None:

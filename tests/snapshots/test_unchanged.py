@@ -19,6 +19,7 @@ def name_of(content: bytes, kind: str = "sha1") -> str:
     return hashlib.new(kind, b"blob %d\0" % len(content) + content).hexdigest()
 
 
+@pytest.mark.timing
 def test_the_hash_is_the_one_that_git_gives(tmp_path: Path) -> None:
     (tmp_path / "a.c").write_bytes(b"int a;\n")
     said = subprocess.run(["git", "hash-object", tmp_path / "a.c"], capture_output=True, text=True, check=True)

@@ -75,6 +75,7 @@ def test_somebody_who_may_not_write_cannot_change_a_file(
         (root / "a.c").write_text("int b;")
 
 
+@pytest.mark.timing
 def test_processes_that_want_it_at_once_get_the_same_whole_tree(
     tmp_path: Path, packed: Packed, blobs: DirectoryBlobs
 ) -> None:
@@ -155,6 +156,7 @@ def test_what_was_left_by_a_process_that_died_goes_at_once(
     assert names(place) == {snapshot, ".lock"}
 
 
+@pytest.mark.timing
 def test_a_process_that_is_killed_leaves_no_tree_that_looks_whole(
     tmp_path: Path, packed: Packed, blobs: DirectoryBlobs
 ) -> None:
@@ -178,6 +180,7 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path, packed: Packed, 
         unpack(blobs, packed(FILES), tmp_path / "place")
 
 
+@pytest.mark.timing
 def test_a_place_without_room_is_told_apart(tmp_path: Path, packed: Packed, blobs: DirectoryBlobs) -> None:
     """A limit on the size of files stands in for a disk that is full."""
     snapshot, place = packed({"big.c": "int a;" * 10_000}), tmp_path / "place"

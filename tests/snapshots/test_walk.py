@@ -214,6 +214,8 @@ def open_files() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 def test_a_tree_of_five_thousand_levels_is_walked_with_few_open_files(dig, chosen: Selection) -> None:
     root = dig(5_000, b"d")
     before = open_files()
@@ -227,6 +229,7 @@ def test_a_tree_of_five_thousand_levels_is_walked_with_few_open_files(dig, chose
     assert open_files() == before
 
 
+@pytest.mark.timing
 def test_what_lies_too_deep_is_named(dig, chosen: Selection) -> None:
     root = dig(LONGEST_PATH // 251 + 2, b"d" * 250)
 
@@ -235,6 +238,7 @@ def test_what_lies_too_deep_is_named(dig, chosen: Selection) -> None:
     assert len(found(root, chosen)) == 1
 
 
+@pytest.mark.timing
 def test_a_directory_that_moves_meanwhile_is_named_and_never_followed(tmp_path: Path, dig, chosen: Selection) -> None:
     root = dig(2 * OPEN_DIRECTORIES, b"d")
     outcomes = walk(root, chosen)

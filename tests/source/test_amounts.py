@@ -88,6 +88,7 @@ def test_an_escape_is_one_character(held: bytes, length: int) -> None:
     assert literal_length(held) == length
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("hostile", ["(" * 240, "a*" * 120, "(a+b)*" * 40, "a+" * 120, "1<<" * 80 + "1", "((int)" * 40])
 def test_no_expression_takes_long(hostile: str) -> None:
     begun = time.process_time()

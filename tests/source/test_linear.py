@@ -23,6 +23,7 @@ def test_what_is_no_pattern_or_costs_too_much_is_refused(pattern):
         compile_linear(pattern)
 
 
+@pytest.mark.timing
 def test_a_pattern_that_explodes_elsewhere_does_not_here():
     search = compile_linear("(a+)+$")
     start = time.process_time()

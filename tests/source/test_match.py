@@ -45,6 +45,7 @@ WORDS_AND_OTHERS = (Word(b"free", rb" ?\("), Word(b"memcpy", rb"[^0-9A-Za-z_]"),
 PIECES = st.sampled_from([b"free", b"xfree", b"memcpy", b"x", b"(", b" ", b"\n", b"_", b"1", b"NO-LINT", b"\xff"])
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("engine", engines())
 @given(content=st.lists(PIECES, max_size=30).map(b"".join), limit=st.integers(0, 9))
 def test_words_are_found_alike_by_every_engine(engine: str, content: bytes, limit: int) -> None:

@@ -141,6 +141,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("cpp", [True, False])
 def test_reading_takes_time_in_proportion_to_the_file(name, cpp):
@@ -154,6 +155,7 @@ def test_reading_takes_time_in_proportion_to_the_file(name, cpp):
     assert time.process_time() - begun < 4
 
 
+@pytest.mark.timing
 def test_many_variables_and_functions_that_use_them_take_no_longer_than_their_number():
     content = b"".join(b"int a%d;\nint f%d() { return sizeof(a%d); }\n" % (n, n, n) for n in range(2_000))
     begun = time.process_time()

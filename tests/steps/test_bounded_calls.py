@@ -106,6 +106,7 @@ def judge(
         shared.close()
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("fault", ALWAYS)
 def test_a_verification_is_bounded_whatever_the_model_does(
     judge: Callable[[str, Callable[[], Step]], Asked], fault: str
@@ -116,6 +117,8 @@ def test_a_verification_is_bounded_whatever_the_model_does(
     assert 1 <= asked.verifying <= MOST
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 @pytest.mark.parametrize("seed", range(4))
 def test_a_verification_is_bounded_in_any_mixture_of_faults(
     judge: Callable[[str, Callable[[], Step]], Asked], seed: int
@@ -126,6 +129,7 @@ def test_a_verification_is_bounded_in_any_mixture_of_faults(
     assert 1 <= asked.verifying <= MOST
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("fault", ["500", "cut off", "prose", "no verdict", "looks on and on", "401"])
 def test_clustering_is_bounded_whatever_the_model_does(
     judge: Callable[[str, Callable[[], Step]], Asked], fault: str
@@ -136,6 +140,7 @@ def test_clustering_is_bounded_whatever_the_model_does(
     assert asked.verifying <= 2 * MOST
 
 
+@pytest.mark.timing
 @pytest.mark.long
 @pytest.mark.parametrize("fault", SLOW)
 def test_faults_of_the_line_are_bounded_too(judge: Callable[[str, Callable[[], Step]], Asked], fault: str) -> None:

@@ -206,6 +206,7 @@ def test_a_batch_that_a_model_could_not_cluster_is_asked_about_again_in_the_next
     assert len(server.requests) == asked
 
 
+@pytest.mark.timing
 def test_a_conversation_that_was_lost_is_gone_on_with(pipeline: Pipeline, server: ModelServer, tmp_path: Path) -> None:
     run = pipeline.start(tree(tmp_path, {"mixed.c": MIXED}), kind=verifying.KIND, agent=AgentTask("", "m", Limits()))
     pipeline.go_on(run, until="cluster")
@@ -253,6 +254,7 @@ def test_a_tree_without_candidates_has_nothing_to_cluster(pipeline: Pipeline, tm
     assert clusters_of(pipeline, run) == []
 
 
+@pytest.mark.timing
 def test_a_model_group_that_is_not_here_is_named(pipeline: Pipeline, tmp_path: Path) -> None:
     run = pipeline.start(
         tree(tmp_path, {"mixed.c": MIXED}), kind=verifying.KIND, agent=AgentTask("", "other", Limits())

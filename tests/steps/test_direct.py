@@ -118,6 +118,7 @@ def test_a_batch_without_time_goes_on_in_another_job(pipeline: Pipeline, tmp_pat
     assert direct.body == stored
 
 
+@pytest.mark.timing
 def test_a_tree_of_several_batches_is_told_apart(pipeline: Pipeline, tree: Path) -> None:
     small, large = (pipeline.run(pipeline.start(tree, files=files)) for files in (1000, 2))
 
@@ -125,6 +126,7 @@ def test_a_tree_of_several_batches_is_told_apart(pipeline: Pipeline, tree: Path)
     assert not is_one_batch(large, pipeline.blobs)
 
 
+@pytest.mark.timing
 def test_stages_are_shown_as_they_end(pipeline: Pipeline, tree: Path) -> None:
     seen: list[tuple[str, int]] = []
     scan_directly(
@@ -135,6 +137,7 @@ def test_stages_are_shown_as_they_end(pipeline: Pipeline, tree: Path) -> None:
     assert 0 < seen[0][1] < seen[-1][1]
 
 
+@pytest.mark.timing
 def test_what_people_judged_false_is_set_aside(pipeline: Pipeline, tmp_path: Path) -> None:
     (tmp_path / "copy.c").write_text(COPY)
     run = pipeline.run(pipeline.start(tmp_path / "copy.c"))

@@ -12,6 +12,8 @@ from jarvis_workers.errors import StepFailed
 from jarvis_workers.steps.loop import LAST_SECONDS, Loop
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit
 
+pytestmark = pytest.mark.timing
+
 SECONDS = 10.0
 DONE = Commit(files=1)
 

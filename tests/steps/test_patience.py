@@ -7,6 +7,8 @@ import pytest
 from jarvis_workers.errors import StoreUnavailable
 from jarvis_workers.steps.patience import patiently
 
+pytestmark = pytest.mark.timing
+
 
 def test_a_store_that_is_away_is_waited_for() -> None:
     answers = [StoreUnavailable("is the database there?"), StoreUnavailable("is the database there?"), "saved"]

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from jarvis_workers.sec.scanner import Scanner
 from jarvis_workers.snapshots.manifest import Entry
 from jarvis_workers.steps.profile import TOP, Watch, merge
@@ -12,6 +14,7 @@ def entry(path: str) -> Entry:
     return Entry(path.encode(), len(COPY), "", 0, 0)
 
 
+@pytest.mark.timing
 def test_a_watched_scanner_finds_the_same_and_knows_how_long_it_took() -> None:
     watch = Watch(Scanner())
     content = (COPY + SYSTEM).encode()
@@ -26,6 +29,7 @@ def test_a_watched_scanner_finds_the_same_and_knows_how_long_it_took() -> None:
     assert said["bytes"] == len(COPY)
 
 
+@pytest.mark.timing
 def test_a_watch_starts_anew_for_each_batch() -> None:
     watch = Watch(Scanner())
     watch.passed(entry("a.c"))

@@ -143,6 +143,7 @@ def test_a_run_stops_just_below_its_budget_and_goes_on_with_more(place: Place, u
         assert talks.total(session, place.run).calls == len(server.requests)
 
 
+@pytest.mark.timing
 def test_a_budget_of_another_unit_is_taken_up(place: Place) -> None:
     place.budget("10tok")
     (job,) = place.claim(many=1)
@@ -212,6 +213,7 @@ def test_money_cannot_be_counted_without_prices(place: Place) -> None:
     assert server.requests == []
 
 
+@pytest.mark.timing
 def test_when_the_time_is_over_nobody_begins_and_who_has_an_answer_on_is_waited_for(
     place: Place, clock: FakeClock
 ) -> None:

@@ -181,6 +181,7 @@ def test_a_profile_names_rules_and_files(blobs: Blobs, tree: Path) -> None:
     assert decide(work_on(blobs, tree, cache=False), blobs) == commit._replace(profile=None)
 
 
+@pytest.mark.timing
 def test_whatever_a_scan_is_made_of_decides_what_it_is_remembered_under() -> None:
     """Else a version that finds more would go on telling what the one before has found."""
     program = (

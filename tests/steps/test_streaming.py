@@ -128,6 +128,7 @@ def test_a_child_belongs_to_the_next_stage_and_begins_at_once(store: Store) -> N
     assert stage(store, run, "verify").opened_at is not None
 
 
+@pytest.mark.timing
 def test_a_streamed_stage_closes_behind_the_last_of_both(store: Store) -> None:
     run = add_run(store, 1)
     cluster(store, run, 1, 2)
@@ -142,6 +143,7 @@ def test_a_streamed_stage_closes_behind_the_last_of_both(store: Store) -> None:
     assert end(store, run) == "done"
 
 
+@pytest.mark.timing
 def test_where_all_was_verified_before_the_last_cluster_came_the_report_is_planned_at_once(store: Store) -> None:
     run = add_run(store, 2)
     cluster(store, run, 1)

@@ -158,6 +158,7 @@ def test_an_answer_that_no_store_can_take_as_it_is_is_kept_all_the_same(
         assert talks.total(session, job.run_id).prompt in (100, MOST_TOKENS)
 
 
+@pytest.mark.timing
 def test_a_run_that_was_removed_takes_nobody_elses_lines_along(store: Store, open_talks: Open) -> None:
     gone, there = talking(store), talking(store)
     with store.write() as session:

@@ -145,6 +145,7 @@ def test_batches_for_which_there_is_no_time_are_done_in_parts(pipeline: Pipeline
     assert pipeline.body(run) == whole
 
 
+@pytest.mark.timing
 def test_a_stage_alone_that_has_no_time_goes_on_where_it_was(pipeline: Pipeline, tree: Path) -> None:
     whole = pipeline.body(pipeline.do(tree, cache=False))
 
@@ -160,6 +161,7 @@ def test_a_stage_alone_that_has_no_time_goes_on_where_it_was(pipeline: Pipeline,
         assert pipeline.body(run) == whole
 
 
+@pytest.mark.timing
 def test_what_has_failed_once_is_done_with_care_and_comes_to_the_same(pipeline: Pipeline, tree: Path) -> None:
     whole = pipeline.body(pipeline.do(tree, cache=False))
     run = pipeline.start(tree, cache=False)
@@ -212,6 +214,7 @@ def test_the_models_of_an_unchanged_file_are_taken_from_where_they_were(pipeline
     assert places(pipeline.body(run)) == [("a/added.c", LINE), ("a/first.c", LINE), ("z/second.c", LINE)]
 
 
+@pytest.mark.timing
 def test_a_damaged_model_is_not_believed(pipeline: Pipeline, tree: Path) -> None:
     run = pipeline.start(tree)
     pipeline.go_on(run, until="flow")
@@ -277,6 +280,7 @@ def test_what_a_scan_has_seen_in_part_is_known_by_its_words() -> None:
     assert PARTLY in problem
 
 
+@pytest.mark.timing
 def test_the_files_of_a_batch_that_failed_are_named_once_each_and_retried(pipeline: Pipeline, tree: Path) -> None:
     whole = pipeline.body(pipeline.do(tree, cache=False))
     for stage in ("summarize", "flow"):
@@ -302,6 +306,7 @@ def test_the_files_of_a_batch_that_failed_are_named_once_each_and_retried(pipeli
         assert pipeline.body(run) == whole
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("stage", ["summarize", "flow", "report"])
 def test_before_its_end_a_report_names_what_the_flow_rules_have_not_seen(
     pipeline: Pipeline, tree: Path, stage: str
@@ -316,6 +321,7 @@ def test_before_its_end_a_report_names_what_the_flow_rules_have_not_seen(
     assert (named == FILES.keys()) == (stage == "summarize")
 
 
+@pytest.mark.timing
 def test_what_a_scan_has_lost_is_named_by_it_alone(pipeline: Pipeline, tree: Path) -> None:
     run = pipeline.start(tree)
     pipeline.go_on(run, until="summarize")
@@ -369,6 +375,7 @@ def test_a_comment_that_silences_nothing_is_unused(pipeline: Pipeline, tree: Pat
     assert (body["issues"], unused) == ([], [(LINE, "no rule fires here")])
 
 
+@pytest.mark.timing
 def test_of_a_file_that_the_flow_rules_have_not_seen_no_comment_is_called_unused(
     pipeline: Pipeline, tree: Path
 ) -> None:

@@ -8,10 +8,11 @@ import pytest
 from jarvis_workers.store.engine import Store, open_store
 from tests.store.interleaving import Pair, every_interleaving, pair_of
 
+DATABASES = ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)]
 DEPTHS = [pytest.param(False, id="one stop"), pytest.param(True, id="two stops", marks=pytest.mark.long)]
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+@pytest.fixture(scope="module", params=DATABASES)
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     """Two stores that stop at each statement, once on each database: one for all tests of a file, to save time."""
     if request.param == "sqlite":

@@ -159,6 +159,7 @@ def hasty(store: Store, many: int = 1) -> list[Claimed]:
     return talks_of
 
 
+@pytest.mark.timing
 def test_time_is_left_to_all_alike_and_then_the_run_is_paused(timed: Store, clock: FakeClock) -> None:
     one, other = hasty(timed, many=2)
     clock.advance(4)
@@ -171,6 +172,7 @@ def test_time_is_left_to_all_alike_and_then_the_run_is_paused(timed: Store, cloc
     assert run_now(timed, one.run_id).reason == "budget"
 
 
+@pytest.mark.timing
 def test_the_time_in_which_nobody_was_left_to_work_does_not_count(timed: Store, clock: FakeClock) -> None:
     one, other = hasty(timed, many=2)
     clock.advance(3)
@@ -186,6 +188,7 @@ def test_the_time_in_which_nobody_was_left_to_work_does_not_count(timed: Store, 
     assert spent(timed, other, "s") == 5_000
 
 
+@pytest.mark.timing
 def test_the_time_in_which_a_run_was_paused_does_not_count(timed: Store, clock: FakeClock) -> None:
     (job,) = hasty(timed)
     clock.advance(3)

@@ -29,6 +29,7 @@ def behind(proxy: Proxy, postgres_url: str, open_stores: Callable[..., Store]) -
     return open_stores(Postgres.url_of(proxy.port, postgres_url), statement_seconds=SECONDS)
 
 
+@pytest.mark.timing
 def test_a_silent_connection_is_a_timeout_and_the_next_statement_goes_over_a_new_one(
     behind: Store, proxy: Proxy
 ) -> None:
@@ -55,6 +56,7 @@ def test_a_server_that_falls_silent_altogether_is_a_timeout_and_is_reached_when_
     assert behind.now() > 0
 
 
+@pytest.mark.timing
 def test_a_slow_statement_has_no_timeout_while_the_server_executes_it(behind: Store) -> None:
     with behind.read() as session:
         session.execute(SLOW)
@@ -62,6 +64,7 @@ def test_a_slow_statement_has_no_timeout_while_the_server_executes_it(behind: St
     assert behind.deadline.alive_at > time.monotonic() - 3 * SECONDS
 
 
+@pytest.mark.timing
 def test_a_slow_statement_whose_answer_is_lost_is_a_timeout(behind: Store, proxy: Proxy) -> None:
     with pytest.raises(StoreUnavailable), behind.read() as session:
         session.execute(text("SELECT 1"))
@@ -73,6 +76,7 @@ def test_a_slow_statement_whose_answer_is_lost_is_a_timeout(behind: Store, proxy
     assert behind.now() > 0
 
 
+@pytest.mark.timing
 def test_a_shorter_deadline_holds_for_a_statement_that_is_waiting_already(behind: Store) -> None:
     behind.deadline.statement_seconds = 60.0
     hurry = threading.Timer(0.2, behind.deadline.shorten, [0.1])

@@ -76,6 +76,7 @@ def test_the_time_is_the_databases(store: Store) -> None:
     assert abs(store.now() - time.time()) < 5
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("there", [False, True], ids=["no such socket", "refused port"])
 def test_a_postgresql_that_is_not_there_is_told_in_one_line(there: bool, tmp_path: Path) -> None:
     with socket.socket() as closed:
@@ -85,11 +86,13 @@ def test_a_postgresql_that_is_not_there_is_told_in_one_line(there: bool, tmp_pat
         assert_unavailable(url)
 
 
+@pytest.mark.timing
 def test_a_postgresql_that_does_not_answer_is_not_waited_for(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         assert_unavailable(f"postgresql://127.0.0.1:{silent.getsockname()[1]}/jarvis")
 
 
+@pytest.mark.timing
 def test_a_postgresql_that_was_restarted_is_reached_by_the_first_query(
     own_postgres: Postgres, open_stores: Callable[..., Store]
 ) -> None:
@@ -198,16 +201,20 @@ def test_a_postgresql_that_is_not_migrated_says_how(postgres_server: Postgres) -
         open_store(postgres_server.url("unmigrated"))
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 def test_a_postgresql_can_be_migrated_by_several_at_once(postgres_server: Postgres) -> None:
     postgres_server.sql("CREATE DATABASE migrated_at_once")
 
     assert open_at_once(postgres_server.url("migrated_at_once")) == [("opened\n", "")] * 3
 
 
+@pytest.mark.timing
 def test_a_new_store_can_be_opened_by_several_at_once(tmp_path: Path) -> None:
     assert open_at_once(f"sqlite:///{tmp_path}/new/jarvis.db") == [("opened\n", "")] * 3
 
 
+@pytest.mark.timing
 def test_a_new_store_waits_for_another_that_makes_it(tmp_path: Path, open_stores: Callable[..., Store]) -> None:
     file = tmp_path / "jarvis.db"
     with closing(sqlite3.connect(file, isolation_level=None, check_same_thread=False)) as other:
@@ -238,6 +245,8 @@ def open_at_once(url: str) -> list[tuple[str, str]]:
     return [child.communicate(timeout=60) for child in children]
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 def test_a_full_disk_is_told_and_what_was_saved_is_kept(tmp_path: Path, open_stores: Callable[..., Store]) -> None:
     file = tmp_path / "jarvis.db"
     url = f"sqlite:///{file}"

@@ -33,6 +33,8 @@ from tests.store.arrange import (
 )
 from tests.store.interleaving import Pair, Scene, every_interleaving
 
+pytestmark = pytest.mark.timing
+
 LEASE = 30.0
 
 
@@ -183,6 +185,7 @@ def test_a_lease_that_ran_out_has_one_heir(pair: Pair, walk: Callable[..., Itera
         assert seen.left + seen.right == 1, seen.where
 
 
+@pytest.mark.slow
 def test_two_controllers_tick_beside_each_other(own_pair: Pair) -> None:
     def arrange() -> Scene[bool, bool]:
         run = add_planned_run(own_pair.onlooker, scans=2)

@@ -126,6 +126,7 @@ def test_jobs_of_two_runs_are_sent_in_turns(store: Store) -> None:
     assert [job.run_id for job in sent] == [one, other, one, other, one]
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize(("suspects_last", "first"), [(False, "batch 1"), (True, "batch 0")])
 def test_what_crashed_goes_before_lighter_jobs_unless_suspects_come_last(
     store: Store, suspects_last: bool, first: str

@@ -47,9 +47,10 @@ def run_machine(
 
 
 def test_jobs_and_runs_obey_the_design_on_sqlite(quick_sqlite: Store, clock: FakeClock) -> None:
-    run_machine(quick_sqlite, clock, examples=15, steps=30, shrink=False)
+    run_machine(quick_sqlite, clock, examples=6, steps=30, shrink=False)
 
 
+@pytest.mark.slow
 def test_jobs_and_runs_obey_the_design_on_postgresql(
     postgres_url: str, open_stores: Callable[..., Store], clock: FakeClock
 ) -> None:

@@ -1,5 +1,6 @@
 """Suspects: jobs that crashed before get little company, and stand in nobody's way."""
 
+import pytest
 from sqlalchemy import update
 
 from jarvis_workers.store import sending
@@ -35,6 +36,7 @@ def test_heavy_suspects_without_room_hide_no_innocent(store: Store) -> None:
     assert [job.id for job in claim(store, run, process="a", limit=9)] == [ids[0]]
 
 
+@pytest.mark.timing
 def test_a_suspect_that_was_rung_for_is_put_back_where_there_is_no_room(store: Store) -> None:
     run = add_planned_run(store, 3)
     ids = suspect(store, run, 1, 2)

@@ -12,6 +12,8 @@ import json, os, signal, sys, time
 from jarvis_workers.errors import GivenUp
 from jarvis_workers.toolchain.apart import Lost, each_apart
 
+pytestmark = pytest.mark.timing
+
 def work(item):
     if item == "killed": os.kill(os.getpid(), signal.SIGKILL)
     if item == "left": os._exit(3)

@@ -11,6 +11,8 @@ import pytest
 from jarvis_workers.errors import GivenUp
 from jarvis_workers.toolchain.limits import Budget, cpu_seconds
 
+pytestmark = pytest.mark.timing
+
 LITTLE = 0.05
 
 

@@ -13,6 +13,8 @@ from jarvis_workers.turns.limits import PACE, SOONER_MINUTE, ModelLimits
 from jarvis_workers.turns.line import Gate, Turns
 from jarvis_workers.turns.pace import Pace
 
+pytestmark = pytest.mark.timing
+
 PATIENCE = 20.0
 
 

@@ -1,5 +1,7 @@
 """What a report holds: totals, order, names, and all that was not looked at."""
 
+import pytest
+
 from jarvis_workers.sec.candidate import Candidate
 from jarvis_workers.sec.finding import Found
 from jarvis_workers.sec.report import build, every_issue, gather
@@ -70,6 +72,7 @@ def test_only_the_highest_scores_are_listed_in_their_usual_order_and_all_are_cou
     assert "not_listed" not in report(*many, most=4)["summary"]
 
 
+@pytest.mark.slow
 def test_nobody_is_listed_beyond_a_bound():
     body = report(*(weaker(0.5, line=line) for line in range(ISSUES_MAX + 3)))
 

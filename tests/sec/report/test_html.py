@@ -119,6 +119,7 @@ def filtered(page, fragment):
     return rows(page)
 
 
+@pytest.mark.timing
 def test_nothing_is_loaded_and_nothing_refused(page, opened):
     opened(report(*many(40), excerpts={id_of(next(many(1))): Excerpt(1, ("int a;",))}))
     open_all(page)
@@ -186,6 +187,7 @@ def test_the_controls_filter_and_are_kept_in_the_address(page, opened):
     assert rows(page) == 60
 
 
+@pytest.mark.timing
 def test_an_address_names_one_finding_and_shows_it_open(page, opened):
     one = copy(line=7, confidence=0.5)
     opened(report(*many(20), one), f"#id={id_of(one)}")
@@ -211,6 +213,7 @@ def test_findings_stand_in_the_order_asked_for(page, opened, fragment, order):
     assert shown == [f"{one.file}:{one.line}" for one in sorted(candidates, key=order)]
 
 
+@pytest.mark.timing
 def test_back_returns_to_the_page_before(page, opened):
     opened(report(*many(250)))
     page.ask("[...document.querySelectorAll('#pages button')].find(one => one.textContent === 'Next').click()")
@@ -219,6 +222,7 @@ def test_back_returns_to_the_page_before(page, opened):
     page.wait_for("document.querySelector('#pages span').textContent === 'Page 1 of 3'")
 
 
+@pytest.mark.timing
 def test_a_fingerprint_is_copied_or_else_selected(page, opened):
     opened(report(COPY))
     open_all(page)
@@ -228,6 +232,7 @@ def test_a_fingerprint_is_copied_or_else_selected(page, opened):
     assert page.ask("document.querySelector('.copy').textContent") in ("Copied", "Selected")
 
 
+@pytest.mark.timing
 def test_a_bar_of_a_chart_is_a_filter(page, opened):
     opened(report(*many(60)))
     href = page.ask("document.querySelector('.bars a').getAttribute('href')")
@@ -240,6 +245,7 @@ def test_a_bar_of_a_chart_is_a_filter(page, opened):
     assert rows(page) == 20
 
 
+@pytest.mark.timing
 def test_the_keyboard_reaches_filters_and_opens_findings(page, opened):
     opened(report(*many(20)))
     page.press("/")
@@ -254,6 +260,7 @@ def test_the_keyboard_reaches_filters_and_opens_findings(page, opened):
     assert "Copies without a bound." in page.ask("document.querySelector('#list .inside').textContent")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [10_000, 25_000])
 def test_many_findings_open_soon_and_come_in_pages(page, opened, number):
     text = report(*many(number))
@@ -268,6 +275,7 @@ def test_many_findings_open_soon_and_come_in_pages(page, opened, number):
     assert rows(page) == 1
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_is_shown_and_not_obeyed(page, opened, text):
     hostile = copy(file=text, evidence=text, description=text, suggestion=text, pattern=text, category=text)
@@ -294,6 +302,7 @@ def test_hostile_text_is_shown_and_not_obeyed(page, opened, text):
     assert [address for address in page.requests if not address.startswith(("file:", "data:"))] == []
 
 
+@pytest.mark.timing
 def test_what_is_in_the_page_and_what_the_script_builds_are_the_same(page, opened):
     steps = trail_of([("lib/a.c", 3, "freed here"), (None, 41, "freed again")], "src/list.c")
     candidates = [copy(), copy(line=41, confidence=0.5, cwe=0, trail=steps)]
@@ -337,6 +346,7 @@ def test_on_paper_findings_are_open_and_filters_are_not_there(page, opened):
     assert display == "none"
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("width", [390, 1280])
 def test_no_width_makes_the_page_scroll_sideways(page, opened, width):
     long = copy(file="src/" + "deep/" * 40 + "x.c", evidence="x" * 200, pattern="p" * 60)
@@ -460,6 +470,7 @@ def test_the_title_is_what_was_scanned(root, name):
     assert f"<title>Security report: {name}</title>" in report(COPY, run=RUN | {"scanned_root": root})
 
 
+@pytest.mark.slow
 def test_ten_thousand_findings_with_code_stay_below_ten_megabytes():
     candidates = list(many(10_000))
     code = Excerpt(1, ("    " + "x" * 60,) * 9)

@@ -61,6 +61,7 @@ def open_all(page):
     page.wait_for(f"{closed}.map(one => one.open = true).length === 0")
 
 
+@pytest.mark.timing
 def test_one_click_leads_to_the_worst_confirmed_finding_its_evidence_and_its_fix(page, opened):
     opened(report(*EVERY))
     click(page, ".worst a")
@@ -88,6 +89,7 @@ def test_findings_come_by_verdict_then_by_score_and_dismissed_ones_when_asked_fo
     assert page.ask("location.hash") == "#status=review%2Cdismissed"
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize(
     ("view", "groups"),
     [
@@ -122,6 +124,7 @@ def test_a_view_is_kept_while_filters_change_and_left_by_its_buttons(page, opene
     assert page.ask("document.querySelectorAll('.group').length") == 0
 
 
+@pytest.mark.timing
 def test_the_link_of_a_cluster_shows_all_that_was_asked_with_it(page, opened):
     opened(report(*EVERY), "#view=cluster&cluster=1")
     open_all(page)
@@ -130,6 +133,7 @@ def test_the_link_of_a_cluster_shows_all_that_was_asked_with_it(page, opened):
     assert page.ask("document.querySelectorAll('.group').length") == 1
 
 
+@pytest.mark.timing
 def test_lines_that_speak_of_a_finding_are_marked_also_elsewhere(page, opened):
     opened(report((COPY, RISK)))
     open_all(page)
@@ -145,6 +149,7 @@ def test_lines_that_speak_of_a_finding_are_marked_also_elsewhere(page, opened):
     assert texts(page, "#list .where") == ["src/main.c"]
 
 
+@pytest.mark.timing
 def test_what_is_in_the_page_and_what_the_script_builds_are_the_same(page, opened):
     text = report(*(one for one in EVERY if one[1]["status"] != "dismissed"))
     opened(text)
@@ -158,6 +163,7 @@ def test_what_is_in_the_page_and_what_the_script_builds_are_the_same(page, opene
     assert len(built) == 5
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize(
     "text",
     [
@@ -207,6 +213,7 @@ def test_a_report_without_a_confirmed_finding_does_not_read_as_clean(found):
     assert '<section class="worst">' not in text
 
 
+@pytest.mark.slow
 def test_ten_thousand_findings_with_verdicts_open_soon_in_every_view(page, opened):
     text = report(*many(10_000))
     seconds = [min(opened(text, f"#view={view}"), opened(text, f"#view={view}")) for view in ("", "file", "cluster")]
@@ -227,6 +234,7 @@ def test_words_beyond_what_a_page_holds_are_left_to_other_formats():
     assert len(text) < 8_000_000
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("view", ["", "verdict"])
 def test_no_width_makes_the_page_scroll_sideways(page, opened, width, view):

@@ -60,6 +60,8 @@ def test_half_a_character_is_written_as_its_number():
     assert json.loads(text)["summary"] == body["summary"]
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 def test_a_large_report_is_written_at_once():
     body = build(gather(candidates(25_000)), scanned_files=97)
     started = time.process_time()

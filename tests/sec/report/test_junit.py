@@ -142,6 +142,8 @@ def test_an_endless_path_does_not_make_an_endless_name():
     assert "d/a.c: strcpy" in name
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 def test_a_large_report_is_written_soon_and_within_what_gitlab_takes():
     body = body_of(*(copy(file=f"src/{number % 97}.c", line=number) for number in range(1, 25_001)))
     started = time.process_time()

@@ -290,6 +290,7 @@ def test_an_endless_name_is_cut_in_a_notification():
     assert "locations" not in note
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [25_000, 2**31])
 def test_of_thirty_thousand_findings_the_highest_scores_are_written_in_their_order(most):
     sure = [0.5 if number % 6 == 0 else 0.9 for number in range(30_000)]
@@ -343,6 +344,8 @@ def test_what_would_not_fit_when_pressed_is_not_written():
     assert sarif(body, gzipped_max=1)["results"] == []
 
 
+@pytest.mark.slow
+@pytest.mark.timing
 def test_a_large_report_is_written_soon_and_far_below_what_services_take():
     body = body_of(*(copy(file=f"src/é{number % 97}.c", line=number) for number in range(1, 25_001)))
     started = time.process_time()

@@ -86,6 +86,8 @@ from pathlib import Path
 from jarvis_workers.tools.sandbox.box import open_sandbox
 from jarvis_workers.tools.sandbox.values import Tier
 
+pytestmark = pytest.mark.timing
+
 with open_sandbox(Path(sys.argv[1]), tier=Tier(sys.argv[2])) as box:
     print(box.scratch, flush=True)
     box.run(["sh", "-c", "setsid sleep 98765 & exec sleep 98765"])
