@@ -52,6 +52,11 @@ def test_a_flag_that_was_not_given_wins_over_nothing(tmp_path):
     assert read(tmp_path, {"JARVIS_PROCESSES": "7"}, processes=None).process_count == 7
 
 
+def test_no_processes_are_not_the_default_number_of_them(tmp_path):
+    assert read(tmp_path, {"JARVIS_PROCESSES": "0"}).process_count == 0
+    assert read(tmp_path).process_count > 0
+
+
 def test_sections_are_joined_setting_by_setting(tmp_path):
     yaml(tmp_path, "scan:\n  batch_mb: 4\n  extensions: [.c, h]\n")
     environ = {"JARVIS_SCAN__EXTENSIONS": "C, .rs", "JARVIS_SCAN__USE_IGNORE_FILES": "no"}

@@ -478,7 +478,6 @@ def test_a_store_with_a_newer_schema_is_refused_and_left_alone(jarvis):
 
 
 def test_a_file_that_is_no_store_is_refused_and_left_alone(jarvis):
-    store_file(jarvis).parent.mkdir()
     store_file(jarvis).write_text("my diary\n" * 1000)
 
     ended = jarvis("runs", "list")

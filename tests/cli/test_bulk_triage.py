@@ -39,7 +39,7 @@ def kept_scan(tmp_path_factory):
 
 @pytest.fixture
 def triage(jarvis, kept_scan):
-    shutil.copytree(kept_scan, os.environ["JARVIS_DATA_DIR"])
+    shutil.copytree(kept_scan, os.environ["JARVIS_DATA_DIR"], dirs_exist_ok=True)
     return lambda *args: jarvis("sec", "triage", *args)
 
 

@@ -33,7 +33,11 @@ def test_with_and_without_the_cache_the_report_is_the_same(jarvis: Jarvis, tree:
     assert first == second == third
 
 
-def test_when_everything_is_known_no_child_is_started(jarvis: Jarvis, tree: Path) -> None:
+def test_when_everything_is_known_no_child_is_started(
+    jarvis: Jarvis, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JARVIS_PROCESSES", "1")
+
     def cpu_of_children() -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         report(jarvis, tree)

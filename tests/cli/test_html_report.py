@@ -1,8 +1,9 @@
 """`-o report.html`: the code around findings is in it, also later, as long as the packed source is kept."""
 
-import pytest
 import re
 import shutil
+
+import pytest
 
 from tests.cli.commands import COPY
 

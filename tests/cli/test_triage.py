@@ -46,7 +46,7 @@ def kept_scan(tmp_path_factory):
 @pytest.fixture
 def scanned(jarvis, kept_scan):
     """A tree with two findings of one rule, one of another, and one that a comment suppresses; it was scanned."""
-    shutil.copytree(kept_scan, os.environ["JARVIS_DATA_DIR"])
+    shutil.copytree(kept_scan, os.environ["JARVIS_DATA_DIR"], dirs_exist_ok=True)
     return jarvis.tree("src", FILES)
 
 

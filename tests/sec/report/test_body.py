@@ -2,6 +2,8 @@
 
 import pytest
 
+import pytest
+
 from jarvis_workers.sec.candidate import Candidate
 from jarvis_workers.sec.finding import Found
 from jarvis_workers.sec.report import build, every_issue, gather
