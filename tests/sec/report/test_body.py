@@ -2,8 +2,6 @@
 
 import pytest
 
-import pytest
-
 from jarvis_workers.sec.candidate import Candidate
 from jarvis_workers.sec.finding import Found
 from jarvis_workers.sec.report import build, every_issue, gather
