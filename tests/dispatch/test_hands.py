@@ -130,12 +130,12 @@ def test_a_claim_whose_answer_is_lost_is_claimed_again_at_once(
 ) -> None:
     direct = open_stores(postgres_url)
     run = add_run(direct, executor="cluster")
-    enrol(direct, "w")
     (plan,) = job_rows(direct, run, plan=True)
     with proxy_to(postgres_server.socket) as proxy:
         store = open_stores(postgres_server.url_of(proxy.port, postgres_url))
+        workman = hands(store, open_blobs(str(tmp_path / "empty"), tmp_path / "cache"))
         proxy.lose_answer(b"COMMIT")
-        hands(store, open_blobs(str(tmp_path / "empty"), tmp_path / "cache")).do(plan.id)
+        workman.do(plan.id)
 
     (plan,) = job_rows(direct, run, plan=True)
     assert (plan.state, plan.fence, plan.attempts, plan.crashes) == ("pending", 2, 1, 0)
