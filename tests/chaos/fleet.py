@@ -239,6 +239,9 @@ def kill_waiting_command(fleet: Fleet, dice: random.Random) -> None:
     looks: set[object] = set()
 
     def is_waiting() -> bool:
+        assert fleet.waiting
+        if fleet.waiting.poll() == 0:
+            return True
         with fleet.store.read() as session:
             looked = text("SELECT state_change FROM pg_stat_activity WHERE application_name = 'waiting'")
             looks.update(session.execute(looked).scalars())
