@@ -9,6 +9,6 @@ cd "$root"
 unset PYTHONDONTWRITEBYTECODE
 if [ "${1:-}" = all ]; then
     shift
-    set -- -m "not long and not bench" --hypothesis-profile full "$@"
+    set -- -m "not long and not bench" --hypothesis-profile full --timeout 900 "$@"
 fi
 exec "$venv/bin/python" -m pytest -n logical --maxprocesses 8 --dist worksteal -q "$@"

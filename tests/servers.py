@@ -19,7 +19,7 @@ import redis
 from sqlalchemy.engine import make_url
 
 UNPRIVILEGED = "nobody"
-START_SECONDS = 10.0
+START_SECONDS = 60.0
 PAUSE = threading.Event()
 FAST = "-c fsync=off -c full_page_writes=off -c max_connections=60 -c listen_addresses="
 

@@ -26,9 +26,9 @@ T = TypeVar("T")
 
 def until(happens: Callable[[], T | None], seconds: float = PATIENCE_SECONDS) -> T:
     """Return what `happens` returns as soon as it is something; fail when patience is at its end."""
-    give_up = time.monotonic() + seconds
+    began = time.monotonic()
     while not (found := happens()):
-        assert time.monotonic() < give_up, f"waited {seconds:.0f} s in vain"
+        assert time.monotonic() < began + seconds * crowd(), f"waited {seconds:.0f} s in vain, times {crowd():.1f}"
         PAUSE.wait(0.005)
     return found
 
@@ -77,7 +77,7 @@ class Command:
 
     def ends(self) -> tuple[int, str]:
         """Wait for the end; return the exit code and standard error."""
-        _, said = self.process.communicate(timeout=PATIENCE_SECONDS)
+        _, said = self.process.communicate(timeout=PATIENCE_SECONDS * crowd())
         return self.process.returncode, said
 
     def body(self) -> Any:

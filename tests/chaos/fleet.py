@@ -138,7 +138,7 @@ class Fleet:
 
     def catch(self, fault: str) -> list[psutil.Process]:
         """Stop a process in the middle of a job; return its worker's parent, its pool and itself."""
-        return until(lambda: self._catch(fault), PATIENCE_SECONDS * crowd())
+        return until(lambda: self._catch(fault))
 
     def _catch(self, fault: str) -> list[psutil.Process] | None:
         for worker in self.workers:
@@ -165,7 +165,7 @@ class Fleet:
         """Ask the workers to end; return their exit codes."""
         for worker in self.workers:
             worker.process.send_signal(signal.SIGTERM)
-        return [worker.process.wait(PATIENCE_SECONDS) for worker in self.workers]
+        return [worker.process.wait(PATIENCE_SECONDS * crowd()) for worker in self.workers]
 
     def end(self) -> None:
         """Kill whatever is left."""
@@ -225,7 +225,7 @@ def kill_worker(fleet: Fleet, dice: random.Random) -> None:
     fleet.doomed += gone.kill()
     fleet.workers[place] = Worker(gone.home, fleet.environ, gone.queues)
     # A server that is missing when it starts would end it, as it should.
-    until(fleet.workers[place].pools, PATIENCE_SECONDS * crowd())
+    until(fleet.workers[place].pools)
 
 
 def kill_waiting_command(fleet: Fleet, dice: random.Random) -> None:
@@ -247,7 +247,7 @@ def kill_waiting_command(fleet: Fleet, dice: random.Random) -> None:
             looks.update(session.execute(looked).scalars())
         return len(looks) > STARTING_LOOKS
 
-    until(is_waiting, PATIENCE_SECONDS * crowd())
+    until(is_waiting)
 
 
 def freeze_worker(fleet: Fleet, dice: random.Random) -> None:
@@ -301,10 +301,10 @@ def kill_worker_while_pools_start(fleet: Fleet, dice: random.Random) -> None:
     old = fleet.workers[place]
     fleet.doomed += old.kill()
     early = Worker(old.home, fleet.environ, old.queues)
-    until(early.pools, PATIENCE_SECONDS * crowd())
+    until(early.pools)
     fleet.doomed += early.kill()
     fleet.workers[place] = Worker(old.home, fleet.environ, old.queues)
-    until(fleet.workers[place].pools, PATIENCE_SECONDS * crowd())
+    until(fleet.workers[place].pools)
 
 
 def silence_database(fleet: Fleet, dice: random.Random) -> None:

@@ -27,7 +27,7 @@ from jarvis_workers.store.sql import now
 from jarvis_workers.store.tables import JOB, LEASE, WORKER
 from jarvis_workers.store.values import Claimed
 from tests.bench.trees import make_tree
-from tests.chaos.commands import PATIENCE_SECONDS, command, crowd, scan_of, until
+from tests.chaos.commands import command, crowd, scan_of, until
 from tests.chaos.fleet import (
     LEASE_SECONDS,
     Fault,
@@ -142,12 +142,12 @@ def run_under_faults(fleet: Fleet, tree: Path, dice: random.Random) -> str:
     """Submit a run, do things to the fleet while it is on, and wait for its end."""
     before = last_run(fleet)
     fleet.waiting = fleet.command("sec", "fast", "-p", str(tree), "-q", "-o", "report.json")
-    until(lambda: last_run(fleet) != before and scan_of(fleet.store).jobs == FILES, PATIENCE_SECONDS * crowd())
+    until(lambda: last_run(fleet) != before and scan_of(fleet.store).jobs == FILES)
     for n, fault in enumerate(draw(dice, FAULTS_A_RUN)):
         goal = scan_of(fleet.store).done + dice.randint(LEAST_APART, MOST_APART)
         if goal > FILES - MOST_APART and n >= LEAST_FAULTS:
             break
-        until(lambda goal=goal: scan_of(fleet.store).done >= goal, PATIENCE_SECONDS * crowd())  # type: ignore[misc]
+        until(lambda goal=goal: scan_of(fleet.store).done >= goal)  # type: ignore[misc]
         print(f"{fleet.store.now() % 1000:9.2f} s  {scan_of(fleet.store).done:4} done  {fault.__name__}")
         fault(fleet, dice)
     fleet.wait(0)
@@ -192,7 +192,7 @@ def assert_nothing_is_left(fleet: Fleet) -> None:
     """No process, lease or heartbeat outlives the workers."""
     family = [*fleet.everybody(), *fleet.doomed]
     assert fleet.stop() == [0, 0], fleet.said()
-    _, alive = psutil.wait_procs(family, timeout=5)
+    _, alive = psutil.wait_procs(family, timeout=5 * crowd())
     assert alive == []
     assert [heartbeat for worker in fleet.workers for heartbeat in worker.heartbeats()] == []
     with fleet.store.read() as session:

@@ -16,7 +16,7 @@ import pytest
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import newest
 from tests.agents.server import ModelServer
-from tests.chaos.commands import PATIENCE_SECONDS, command, until
+from tests.chaos.commands import PATIENCE_SECONDS, command, crowd, until
 from tests.chaos.conversations import set_model
 from tests.chaos.fleet import Fleet, Worker, fleet_of, flush_redis
 from tests.cli.test_sec_agent import CALL, STATUSES
@@ -65,7 +65,7 @@ def fleet(
 @pytest.mark.timeout(600)
 def test_a_fleet_judges_as_one_machine_does_whatever_is_killed(fleet: Fleet, server: ModelServer, tree: Path) -> None:
     with command(fleet.home / "local", "sec", "agent", "-p", str(tree), "-q", "--lang", "en") as alone:
-        assert alone.process.wait(4 * PATIENCE_SECONDS) == INCOMPLETE
+        assert alone.process.wait(4 * PATIENCE_SECONDS * crowd()) == INCOMPLETE
     asked = take_requests(server)
 
     submit(fleet, tree)

@@ -41,7 +41,7 @@ def test_a_worker_killed_while_its_pools_start_leaves_no_process(
     make_tree(tmp_path / "tree", FILES)
     moments = [n * STARTING_SECONDS / max(1, kills - 1) for n in range(kills)]
     with fleet_of(tmp_path, bell, own_postgres, store, workers=1) as fleet:
-        until(lambda: len(fleet.workers[0].pools()) == 2, PATIENCE_SECONDS * crowd())
+        until(lambda: len(fleet.workers[0].pools()) == 2)
         for first in range(0, kills, TOGETHER):
             fleet.waiting = fleet.command("sec", "fast", "-p", str(tmp_path / "tree"), "-q", "-o", "report.json")
             some = moments[first : first + TOGETHER]
@@ -56,7 +56,7 @@ def kill_while_it_starts(fleet: Fleet, moment: float) -> Path:
     """Start a worker, and kill its parent alone so many seconds after its first pool; return its home."""
     home = fleet.home / f"doomed{moment:.3f}"
     doomed = Worker(home, fleet.environ | {"HOME": str(home)}, QUEUES)
-    fleet.doomed += until(lambda: processes_of(home), PATIENCE_SECONDS * crowd())
+    fleet.doomed += until(lambda: processes_of(home))
     killed_at = min(pool.create_time() for pool in doomed.pools()) + moment
     while time.time() < killed_at:
         PAUSE.wait(0.005)

@@ -100,7 +100,7 @@ def run(home: Path, *arguments: str, **settings: str) -> "subprocess.CompletedPr
     environ = {name: value for name, value in os.environ.items() if not name.startswith("JARVIS_")}
     environ |= {"JARVIS_DATA_DIR": str(home / "data"), **settings}
     whole = [sys.executable, "-m", "jarvis_cli", *arguments]
-    return subprocess.run(whole, env=environ, cwd=home, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(whole, env=environ, cwd=home, capture_output=True, text=True, timeout=240, check=False)
 
 
 def stop_redis(fleet: Fleet) -> None:

@@ -67,7 +67,7 @@ def test_a_worker_says_once_that_only_this_machine_sees_its_blobs(jarvis: Jarvis
         said = process.stderr.readline().decode()
     finally:
         process.terminate()
-        rest = process.communicate(timeout=60)[1].decode()
+        rest = process.communicate(timeout=240)[1].decode()
 
     assert " WARNING worker says=" in said
     assert f"JARVIS_BLOBS_URL is not set: only runs submitted on this machine find {tmp_path}/data/blobs" in said

@@ -149,7 +149,7 @@ def test_a_job_that_never_ends_is_ended_with_its_process_and_blamed(
         until(lambda: (row := job()) and row.process)
         slot = psutil.Process(int(job().process.rpartition("/")[2]))
         until(lambda: job().crashes)
-        gone, _ = psutil.wait_procs([slot], timeout=5)
+        gone, _ = psutil.wait_procs([slot], timeout=60)
 
         assert job().reason == "crashed: its process died"
         assert (gone, stage.pid != slot.pid, stage.said) == ([slot], True, [])

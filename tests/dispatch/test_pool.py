@@ -20,7 +20,7 @@ from jarvis_workers.dispatch.sender import Sender
 from jarvis_workers.store.engine import Store
 from jarvis_workers.toolchain.children import Child
 from jarvis_workers.toolchain.lifetime import is_running
-from tests.chaos.commands import PATIENCE_SECONDS, until
+from tests.chaos.commands import PATIENCE_SECONDS, crowd, until
 from tests.dispatch import orphaning
 from tests.servers import Redis
 from tests.store.arrange import add_run, enrol, job_rows
@@ -107,7 +107,7 @@ def test_a_pool_does_what_is_rung_for_and_ends_when_told(
     assert plan.reason.startswith("SnapshotDamaged: ")
     assert not [word for word in seen if "redis" in word or "postgres" in word]
     assert how == "ended with code 0"
-    assert psutil.wait_procs(family, timeout=5)[1] == []
+    assert psutil.wait_procs(family, timeout=5 * crowd())[1] == []
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from jarvis_workers.dispatch import watchdog
 from jarvis_workers.dispatch.watchdog import EXIT_CODE, Watchdog
 
 LOOK, SOON = 0.02, 0.5
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 60.0
 
 
 class Ended:

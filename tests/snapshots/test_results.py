@@ -128,7 +128,7 @@ def test_many_processes_add_at_once_and_one_is_killed_and_nothing_false_is_found
     writers[0].stdout.readline()
     writers[0].kill()
     for writer in writers:
-        writer.communicate(timeout=60)
+        writer.communicate(timeout=240)
 
     keys = [f"{name}{number:042}" for name in "abc" for number in range(400)]
     found = Results(tmp_path / "results", 10**9).find("rules", b"src", keys)

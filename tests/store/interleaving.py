@@ -19,7 +19,7 @@ from jarvis_workers.store.engine import Store
 Left = TypeVar("Left")
 Right = TypeVar("Right")
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 120.0
 LOOK_SECONDS = 0.003
 SQLITE_LOCK = "BEGIN IMMEDIATE"
 WAITING = text("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")

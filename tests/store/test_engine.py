@@ -242,7 +242,7 @@ def open_at_once(url: str) -> list[tuple[str, str]]:
         assert child.stdin is not None
         child.stdin.write("\n")
         child.stdin.flush()
-    return [child.communicate(timeout=60) for child in children]
+    return [child.communicate(timeout=240) for child in children]
 
 
 @pytest.mark.slow
@@ -251,7 +251,7 @@ def test_a_full_disk_is_told_and_what_was_saved_is_kept(tmp_path: Path, open_sto
     file = tmp_path / "jarvis.db"
     url = f"sqlite:///{file}"
     command = [sys.executable, "-c", FILL_THE_DISK, url, str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     *saved, said = done.stdout.splitlines()
 
     assert re.search("cannot write: .*; free some space or set JARVIS_STORE_URL", said), done.stderr

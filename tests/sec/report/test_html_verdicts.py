@@ -10,6 +10,7 @@ from jarvis_workers.sec.report import render_html
 from jarvis_workers.sec.report.excerpts import Excerpt
 from jarvis_workers.sec.report.verdicts import TEXTS
 from tests.browser import Browser, browser
+from tests.chaos.commands import crowd
 from tests.sec.verdicts import COPY, EVERY, NO_RISK, OPEN_END, RISK, RUN, hostile, judged_body, like
 
 ELSEWHERE = Excerpt(8, ("{", "  read(fd, s, 4096);"), ((9, "quote"),), "src/main.c")
@@ -218,7 +219,7 @@ def test_ten_thousand_findings_with_verdicts_open_soon_in_every_view(page, opene
     text = report(*many(10_000))
     seconds = [min(opened(text, f"#view={view}"), opened(text, f"#view={view}")) for view in ("", "file", "cluster")]
 
-    assert max(seconds) <= 2.0
+    assert max(seconds) <= 2.0 * crowd()
     assert len(text.encode()) < 12_000_000
     assert page.ask("document.querySelectorAll('.group').length") == 100
     assert texts(page, "#pages span") == ["Page 1 of 15"]
