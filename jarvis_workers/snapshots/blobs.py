@@ -1,7 +1,8 @@
 """Keep bytes under their SHA-256, in a directory or, through a local cache, in an object store.
 
 Writing what is there already touches it, so that whoever prunes sees that it is wanted.  Nothing is synced: after a
-power cut a blob may be short, and then the next `put` replaces it and a reader finds it damaged.
+power cut a blob may be short, and then the next `put` replaces it and a reader finds it damaged.  What a reader finds
+damaged it marks, so that the next `put` replaces that, too; meanwhile the other files in it can still be read.
 """
 
 import errno
@@ -9,6 +10,7 @@ import fcntl
 import hashlib
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,6 +25,8 @@ MISSING = "missing; submit the tree again, unless JARVIS_BLOBS_URL here is not w
 _NAME = re.compile(r"[0-9a-f]{64}")
 FULL = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS})
 _TEMPORARY = "new-"
+# A mode bit that blobs do not have otherwise; it goes with the file when that is replaced.
+_DAMAGED = stat.S_IXUSR
 _CHUNK = 1 << 20
 
 
@@ -55,6 +59,10 @@ class Blobs(Protocol):
     def has(self, name: str) -> bool: ...
 
     def read(self, name: str) -> bytes: ...
+
+    def mark_damaged(self, name: str) -> None:
+        """Have the next `put` of this content write it again."""
+        ...
 
     def path(self, name: str) -> Path: ...
 
@@ -141,8 +149,16 @@ class DirectoryBlobs:
         except OSError as error:
             raise _unreadable(place, error) from error
         if hashlib.sha256(content).hexdigest() != name:
-            raise SnapshotDamaged(f"{place}: damaged: it does not match its name; delete it and submit the tree again")
+            self.mark_damaged(name)
+            raise SnapshotDamaged(
+                f"{place}: damaged: it does not match its name; submit the tree again, which replaces it"
+            )
         return content
+
+    def mark_damaged(self, name: str) -> None:
+        place = self._place(name)
+        with suppress(OSError):  # who may only read cannot mark it: whoever submits should be told by the report
+            place.chmod(place.stat().st_mode | _DAMAGED)
 
     def path(self, name: str) -> Path:
         place = self._place(name)
@@ -195,11 +211,12 @@ class DirectoryBlobs:
         return self.root / name[:2] / name[2:4] / name
 
     def _touch(self, name: str, size: int) -> bool:
-        """Return whether it is there, whole by its size."""
+        """Return whether it is there, whole by its size, and nobody has found it damaged."""
         place = self._place(name)
         try:
             os.utime(place)
-            return place.stat().st_size == size
+            found = place.stat()
+            return found.st_size == size and not found.st_mode & _DAMAGED
         except OSError:
             return False
 

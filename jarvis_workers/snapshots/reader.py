@@ -90,13 +90,15 @@ class Reader:
             if entry.start + entry.size <= size:
                 content = os.pread(descriptor, entry.size, entry.start)
         if sha256(content).hexdigest() != entry.digest:
+            if entry.shard < len(self.index.shards):
+                self._blobs.mark_damaged(self.index.shards[entry.shard])
             raise SnapshotDamaged(f"its copy is damaged; {self._remedy(entry)}")
         return content
 
     def _remedy(self, entry: Entry) -> str:
         if entry.shard >= len(self.index.shards):
             return "submit the tree again"
-        return f"delete blob {self.index.shards[entry.shard]} and submit the tree again"
+        return f"submit the tree again, which replaces blob {self.index.shards[entry.shard]}"
 
     def _lines(self) -> Iterator[bytes]:
         rest = b""
@@ -111,9 +113,8 @@ class Reader:
         descriptor, _ = self._descriptor(self.index.manifest)
         part = os.pread(descriptor, PART_BYTES, number * PART_BYTES)
         if number >= len(self.index.parts) or sha256(part).hexdigest() != self.index.parts[number]:
-            raise SnapshotDamaged(
-                f"manifest {self.index.manifest} is damaged; delete the blob and submit the tree again"
-            )
+            self._blobs.mark_damaged(self.index.manifest)
+            raise SnapshotDamaged(f"manifest {self.index.manifest} is damaged; submit the tree again")
         return part
 
     def _descriptor(self, blob: str) -> tuple[int, int]:

@@ -69,6 +69,10 @@ class RemoteBlobs:
             raise SnapshotDamaged(f"{self._cache.root}: damaged copy of blob {name}; it was removed, so try again")
         return content
 
+    def mark_damaged(self, name: str) -> None:
+        """Fetch it again next time; what is damaged in the object store is found by fetching."""
+        self._cache.delete(name)
+
     def path(self, name: str) -> Path:
         os.close(self.open(name))
         return self._cache.path(name)
@@ -126,6 +130,17 @@ class RemoteBlobs:
             return False
 
     def _fetch(self, name: str) -> None:
+        """Fetch it, twice if need be: what comes wrong twice in the same way is not wrong on its way here alone."""
+        damaged = self._fetched(name)
+        if damaged and damaged == self._fetched(name):
+            with suppress(StoreError):  # without the right to write, it stays for whoever has it
+                self.delete(name)
+            damaged = f"{damaged}; it was removed, so submit the tree again"
+        if damaged:
+            raise SnapshotDamaged(damaged)
+
+    def _fetched(self, name: str) -> str | None:
+        """Return what is wrong with what came."""
         with self._reaching(SnapshotError):
             try:
                 stream = self._files.open(self._place(name), "rb")
@@ -135,7 +150,8 @@ class RemoteBlobs:
                 got = self._cache.put_chunks(iter(lambda: stream.read(_CHUNK), b""))
         if got != name:
             self._cache.delete(got)
-            raise SnapshotDamaged(f"{self._shown}: blob {name} does not match its name; delete it and submit again")
+            return f"{self._shown}: blob {name} does not match its name but that of {got}"
+        return None
 
     def _evict(self) -> None:
         stored = sorted(self._cache.names(), key=lambda blob: blob.wanted_at)

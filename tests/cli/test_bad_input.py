@@ -580,6 +580,21 @@ def test_a_damaged_copy_of_the_sources_is_not_scanned_and_is_named(jarvis):
     assert "submit again to check it" in jarvis("runs", "retry", run).line
 
 
+def test_a_damaged_blob_is_replaced_by_the_next_scan(jarvis):
+    tree = jarvis.tree("tree", {"a.c": COPY, "b.c": SYSTEM})
+    scan = ("sec", "fast", "-p", tree, "--no-cache", "--format", "json")
+    assert jarvis(*scan).code == 0
+    blobs = [path for path in (jarvis.settings.data_dir / "blobs").rglob("*") if path.is_file()]
+    shard = next(path for path in blobs if COPY.encode() in path.read_bytes())
+    shard.write_bytes(shard.read_bytes().replace(b"strcpy", b"strlen"))
+
+    damaged, mended = jarvis(*scan), jarvis(*scan)
+
+    assert damaged.code == 3
+    assert "submit the tree again" in not_checked(damaged.out)["a.c"]
+    assert (mended.code, not_checked(mended.out)) == (0, {})
+
+
 @pytest.mark.slow
 @pytest.mark.timing
 def test_two_commands_on_one_store_both_finish_and_report_right(jarvis):

@@ -67,6 +67,20 @@ def test_damaged_and_missing_blobs_are_said_so(blobs: DirectoryBlobs) -> None:
         blobs.read(NAME)
 
 
+def test_a_blob_that_a_reader_found_damaged_is_written_again(blobs: DirectoryBlobs) -> None:
+    blobs.path(blobs.put(b"hello")).write_bytes(b"jello")
+    blobs.put(b"hello")
+    with pytest.raises(SnapshotDamaged, match="submit the tree again, which replaces it"):
+        blobs.read(NAME)
+
+    blobs.put(b"hello")
+
+    assert blobs.read(NAME) == b"hello"
+    inode = blobs.path(NAME).stat().st_ino
+    blobs.put(b"hello")
+    assert blobs.path(NAME).stat().st_ino == inode
+
+
 def test_what_cannot_be_read_is_said_with_its_cause(blobs: DirectoryBlobs) -> None:
     blobs.path(blobs.put(b"hello")).unlink()
     (blobs.root / NAME[:2] / NAME[2:4] / NAME).mkdir()

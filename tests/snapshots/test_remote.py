@@ -93,6 +93,18 @@ def test_a_damaged_copy_in_the_cache_is_fetched_again_next_time(url: str, tmp_pa
     assert blobs.read(name) == b"hello"
 
 
+def test_a_damaged_object_is_removed_and_written_again(tmp_path: Path) -> None:
+    blobs = RemoteBlobs(f"file://{tmp_path}/remote", tmp_path / "cache", 1_000)
+    name = blobs.put(b"hello")
+    (tmp_path / "remote" / name[:2] / name[2:4] / name).write_bytes(b"jello")
+    with pytest.raises(SnapshotDamaged, match="it was removed, so submit the tree again"):
+        blobs.read(name)
+
+    blobs.put(b"hello")
+
+    assert blobs.read(name) == b"hello"
+
+
 def test_what_is_old_is_written_again_and_so_survives_pruning(tmp_path: Path) -> None:
     blobs = RemoteBlobs(f"file://{tmp_path}/remote", tmp_path / "cache", 1_000)
     names = [blobs.put(b"hello"), blobs.put(b"world")]
