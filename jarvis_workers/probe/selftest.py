@@ -23,7 +23,7 @@ from jarvis_workers.errors import SandboxError
 from jarvis_workers.probe.attacks import inside
 from jarvis_workers.probe.attacks.resources import GIVEN
 from jarvis_workers.probe.attacks.target import NOT_CHANGED, SECRET_ARGUMENT, Target
-from jarvis_workers.tools.sandbox import tree
+from jarvis_workers.toolchain import scratch
 from jarvis_workers.tools.sandbox.box import Sandbox
 from jarvis_workers.tools.sandbox.confine import ENVIRONMENT
 from jarvis_workers.tools.sandbox.starter import PACKAGES, Starter
@@ -171,7 +171,7 @@ def _targets() -> Iterator[tuple[Target, Path]]:
     """Give files, a process and servers that may be harmed."""
     with contextlib.ExitStack() as stack:
         place = Path(os.path.realpath(tempfile.mkdtemp()))
-        stack.callback(tree.remove, str(place))
+        stack.callback(scratch.remove, str(place))
         secret = uuid.uuid4().hex
         _write_files(place, secret)
         held = os.open(place / "outside/secret", os.O_RDONLY)

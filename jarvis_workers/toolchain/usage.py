@@ -52,9 +52,9 @@ def usage_of(processes: Iterable[int]) -> Usage:
 
 def _open_files(process: int) -> Iterator[os.stat_result]:
     with suppress(FileNotFoundError, ProcessLookupError):
-        for name in os.listdir(f"/proc/{process}/fd"):  # noqa: PTH208
+        for name in os.listdir(f"/proc/{process}/fd"):
             with suppress(FileNotFoundError):
-                yield os.stat(f"/proc/{process}/fd/{name}")  # noqa: PTH116
+                yield os.stat(f"/proc/{process}/fd/{name}")
 
 
 def machine_is_short_of_memory() -> bool:
@@ -65,7 +65,7 @@ def machine_is_short_of_memory() -> bool:
 
 def _read(path: str) -> bytes:
     try:
-        with open(path, "rb", buffering=0) as file:  # noqa: PTH123
+        with open(path, "rb", buffering=0) as file:
             return file.read()
     except OSError:
         return b""

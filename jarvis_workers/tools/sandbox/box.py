@@ -16,7 +16,8 @@ from types import TracebackType
 from typing import Self
 
 from jarvis_workers.errors import SandboxError, UsageError
-from jarvis_workers.tools.sandbox import bubble, tree
+from jarvis_workers.toolchain import scratch
+from jarvis_workers.tools.sandbox import bubble
 from jarvis_workers.tools.sandbox.confine import HOME, SYSTEM, TEMPORARY
 from jarvis_workers.tools.sandbox.order import CHUNK_BYTES, Order, Refused, pack_order, read_answer
 from jarvis_workers.tools.sandbox.starter import PACKAGES, Line, Starter, borrowed
@@ -164,7 +165,7 @@ class Sandbox:
         try:
             line.ask({"done": self.scratch})
         except SandboxError:
-            tree.remove(self.scratch)
+            scratch.remove(self.scratch)
 
     def _order(self, argv: Sequence[str], stdin: bytes | None, limits: Limits) -> Order:
         readable = _interpreter()

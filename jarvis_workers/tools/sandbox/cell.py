@@ -17,7 +17,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from jarvis_workers.tools.sandbox import family, keeper, kernel, tree
+from jarvis_workers.toolchain import scratch
+from jarvis_workers.tools.sandbox import family, keeper, kernel
 from jarvis_workers.tools.sandbox.confine import HOME, TEMPORARY, Cell
 
 MESSAGE_BYTES = 1 << 16
@@ -78,18 +79,18 @@ class _Host:
         for number in held:
             os.close(number)
 
-    def _make(self, scratch: str) -> None:
-        self._scratches.add(scratch)
-        for path in (scratch, f"{scratch}/{HOME}", f"{scratch}/{TEMPORARY}"):
+    def _make(self, directory: str) -> None:
+        self._scratches.add(directory)
+        for path in (directory, f"{directory}/{HOME}", f"{directory}/{TEMPORARY}"):
             os.makedirs(path, 0o700, exist_ok=True)
             if not os.getuid() and kernel.is_known(keeper.NOBODY):
                 os.chown(path, keeper.NOBODY, keeper.NOBODY)
 
-    def _remove(self, scratch: str) -> None:
+    def _remove(self, directory: str) -> None:
         """Remove a scratch directory; one that a command still writes to is removed in the end."""
         with suppress(OSError):
-            tree.remove(scratch)
-            self._scratches.discard(scratch)
+            scratch.remove(directory)
+            self._scratches.discard(directory)
 
     def _fork(self, work: Callable[[], None]) -> None:
         child = os.fork()
@@ -116,8 +117,8 @@ class _Host:
         while self._children or family.children():
             self._end_strays()
             time.sleep(PAUSE_SECONDS)
-        for scratch in tuple(self._scratches):
-            self._remove(scratch)
+        for directory in tuple(self._scratches):
+            self._remove(directory)
 
 
 def _become(command: list[str], control: int, errors: int) -> NoReturn:

@@ -14,8 +14,9 @@ import time
 from collections.abc import Callable
 from typing import NoReturn
 
+from jarvis_workers.toolchain import scratch
 from jarvis_workers.toolchain.usage import machine_is_short_of_memory, usage_of
-from jarvis_workers.tools.sandbox import confine, family, kernel, tree
+from jarvis_workers.tools.sandbox import confine, family, kernel
 from jarvis_workers.tools.sandbox.confine import Cell
 from jarvis_workers.tools.sandbox.custody import Custodian
 from jarvis_workers.tools.sandbox.order import Order, pack_outcome, pack_refusal, receive_order
@@ -178,7 +179,7 @@ class _Kept:
         self._glance_at = now + took
 
     def _overfills(self, room: int) -> bool:
-        return tree.size_of(self._order.scratch, room) > room
+        return scratch.size_of(self._order.scratch, room) > room
 
     def _is_filling(self) -> bool:
         return self._free - self._free_bytes() > self._order.limits.scratch_bytes // FILLING_SHARE
