@@ -12,7 +12,10 @@ from jarvis_workers.service.run_list import list_runs, shown_state
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.run_list import ListedRun
 
-__all__ = ["print_runs"]
+__all__ = ["print_runs", "revision"]
+
+COMMIT_DIGITS = 9
+REVISION_WIDTH, LABEL_WIDTH = 24, 16
 
 
 def print_runs(settings: Settings, limit: int, *, as_json: bool) -> int:
@@ -24,11 +27,33 @@ def print_runs(settings: Settings, limit: int, *, as_json: bool) -> int:
     if not rows:
         typer.echo("no runs yet; start one with: jarvis sec fast -p PATH", err=True)
         return exits.DONE
-    typer.echo(f"{'RUN':<10}{'KIND':<10}{'STATE':<12}{'CREATED':<21}{'FILES':>8}  ROOT")
+    labels = any(row["label"] for row in rows)
+    typer.echo(_line(("RUN", "KIND", "STATE", "CREATED", "FILES", "REVISION", "LABEL", "ROOT"), labels=labels))
     for row in rows:
-        start = f"{row['id']:<10}{row['kind']:<10}{row['state']:<12}{row['created_at'][:19]:<21}"
-        typer.echo(f"{start}{row['files']:>8,}  {plain(row['root'])}")
+        version = revision(row["branch"], row["commit"]) or "-"
+        made, files = row["created_at"][:19], f"{row['files']:,}"
+        facts = (row["id"], row["kind"], row["state"], made, files, version, row["label"] or "-", row["root"])
+        typer.echo(_line(facts, labels=labels))
     return exits.DONE
+
+
+def revision(branch: str | None, commit: str | None) -> str:
+    """Name what was checked out: branch and the beginning of the commit, "" where neither is known."""
+    digits = commit[:COMMIT_DIGITS] if commit else None
+    return " ".join(part for part in (branch, digits) if part)
+
+
+def _line(facts: tuple[str, ...], *, labels: bool) -> str:
+    """Lay out a row; the column of labels is only there when a run has one."""
+    run, kind, state, created, files, version, label, root = map(plain, facts)
+    start = f"{run:<10}{kind:<10}{state:<12}{created:<21}{files:>8}  {_fit(version, REVISION_WIDTH)}"
+    return f"{start}{_fit(label, LABEL_WIDTH) if labels else ''}{root}"
+
+
+def _fit(text: str, width: int) -> str:
+    """Pad or cut a text to its column; the end of a long one says more."""
+    cut = text if len(text) < width else f"…{text[len(text) - width + 2 :]}"
+    return f"{cut:<{width}}"
 
 
 def _row(run: ListedRun) -> dict[str, Any]:
@@ -39,4 +64,7 @@ def _row(run: ListedRun) -> dict[str, Any]:
         "created_at": datetime.fromtimestamp(run.created_at, UTC).isoformat(timespec="milliseconds"),
         "files": run.files,
         "root": run.root,
+        "label": run.label or None,
+        "branch": run.branch,
+        "commit": run.commit,
     }

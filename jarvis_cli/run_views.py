@@ -11,6 +11,7 @@ import typer
 from jarvis_cli import answer, exits
 from jarvis_cli.deliver import Delivery, counted, exit_code, write_report
 from jarvis_cli.progress import describe, rate_of
+from jarvis_cli.run_list import revision
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service import absence, conversations, desk, reports, runs
@@ -21,7 +22,19 @@ from jarvis_workers.settings import Settings
 
 MOST_LISTED = 20
 ANSWER_DAYS = 90.0
-SHOWN = ("id", "kind", "state", "reason", "scanned_root", "created_at", "ended_at", "seconds", "executor", "version")
+SHOWN = (
+    "id",
+    "label",
+    "kind",
+    "state",
+    "reason",
+    "scanned_root",
+    "created_at",
+    "ended_at",
+    "seconds",
+    "executor",
+    "version",
+)
 
 
 def show(settings: Settings, run: str, *, as_json: bool) -> int:
@@ -36,8 +49,10 @@ def show(settings: Settings, run: str, *, as_json: bool) -> int:
         typer.echo(json.dumps(part, indent=2))
         return exits.DONE
     for name in SHOWN:
-        if part[name] is not None:
+        if part.get(name) is not None:
             typer.echo(f"{name:<14}{plain(str(part[name]))}")
+    if checkout := part.get("checkout"):
+        typer.echo(f"{'checkout':<14}{plain(revision(checkout['branch'], checkout['commit']))}")
     for stage in stages:
         typer.echo(f"{f'{stage.name} stage':<13} {stage.state}, {describe(stage, rate_of(stage))}")
     _show_talks(talks, part)
@@ -46,6 +61,16 @@ def show(settings: Settings, run: str, *, as_json: bool) -> int:
         typer.echo(f"{gone}go on with: jarvis runs resume {chosen.id}{more_for(chosen)}")
     if unserved:
         typer.echo(absence.says(unserved))
+    return exits.DONE
+
+
+def label(settings: Settings, run: str, text: str) -> int:
+    """Name a run."""
+    with desk.store_of(settings) as store:
+        chosen = runs.find_run(store, run)
+        runs.set_label(store, chosen, text)
+    name = " ".join(text.split())
+    typer.echo(f"run {chosen.id} is named {plain(name)}" if name else f"run {chosen.id} has no label", err=True)
     return exits.DONE
 
 

@@ -54,6 +54,16 @@ def show(run: RunId, as_json: AsJson = False) -> int:
 
 
 @app.command()
+def label(
+    run: RunId, text: Annotated[str, typer.Argument(metavar="LABEL", help="Such as v1.2; an empty one removes it.")]
+) -> int:
+    """Name a run, so that lists and comparisons tell which one it was."""
+    from jarvis_cli import run_views  # noqa: PLC0415
+
+    return run_views.label(_settings(), run, text)
+
+
+@app.command()
 def watch(run: RunId) -> int:
     """Follow a run until it ends."""
     from jarvis_cli import run_control  # noqa: PLC0415

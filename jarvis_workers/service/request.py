@@ -10,6 +10,7 @@ from jarvis_workers import __version__
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.rules import RULES, Rule
+from jarvis_workers.service.checkouts import read_checkout
 from jarvis_workers.service.targets import repository_prefix
 from jarvis_workers.snapshots.pack import Snapshot
 from jarvis_workers.snapshots.selection import Selection
@@ -175,7 +176,8 @@ def _options(request: Request, snapshot: Snapshot, learned: Mapping[str, float])
         "processes": request.processes,
         "limits": request.limits._asdict(),
         "cache": request.cache and not request.profile,
-        "path_prefix": shown(repository_prefix(request.path if request.path.is_dir() else request.path.parent)),
+        "path_prefix": shown(repository_prefix(_directory(request.path))),
+        **({"checkout": checkout._asdict()} if (checkout := read_checkout(_directory(request.path))) else {}),
         **({"paths": [shown(path) for path in request.selection.paths]} if not request.selection.is_whole else {}),
         **({"profile": True} if request.profile else {}),
         **({"lang": request.language} if request.language != "en" else {}),
@@ -185,6 +187,10 @@ def _options(request: Request, snapshot: Snapshot, learned: Mapping[str, float])
         **({"rules": rules} if rules else {}),
         **({"triage": request.triage.named} if request.triage.named else {}),
     }
+
+
+def _directory(path: Path) -> Path:
+    return path if path.is_dir() else path.parent
 
 
 def _compared(request: Request, baseline: Baseline) -> dict[str, Any]:

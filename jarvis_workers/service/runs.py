@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 LOCAL = "local:"
 RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,32}")
+LABEL_MAX = 60
 PATIENCE_SECONDS = 600.0
 BLOB_GRACE_SECONDS = 24 * 3600.0
 
@@ -45,6 +46,15 @@ def newest_runs(store: Store, limit: int) -> list[Run]:
     """Return the newest runs, the newest first."""
     with store.read() as session:
         return runs.newest(session, limit)
+
+
+def set_label(store: Store, run: Run, label: str) -> None:
+    """Name a run for lists and comparisons; an empty label removes its name. Raises UsageError."""
+    name = " ".join(label.split())
+    if len(name) > LABEL_MAX or not name.isprintable():
+        raise UsageError(f'the label "{plain(name[:LABEL_MAX])}" should be printable, at most {LABEL_MAX} characters')
+    with store.write() as session:
+        runs.set_label(session, run.id, name)
 
 
 def stages_of(store: Store, run: Run) -> list[StageProgress]:

@@ -1,5 +1,6 @@
 """List the newest runs with one statement, which either database takes."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +22,7 @@ FILES = """
     WHERE job.run_id = run.id AND stage.ordinal = 0 AND job.step <> 'plan'
 """
 STATEMENT = f"""
-    SELECT run.id, run.kind, run.state, run.root, run.executor, run.created_at, ({FILES}) AS files,
+    SELECT run.id, run.kind, run.state, run.root, run.executor, run.created_at, run.options, ({FILES}) AS files,
         worker.seen_at > {{now}} - :lease_seconds AS fresh, {WORKER_COLUMNS}
     FROM run LEFT JOIN worker ON run.executor = 'local:' || worker.id
     ORDER BY run.created_at DESC, run.id LIMIT :limit
@@ -32,6 +33,7 @@ STATEMENT = f"""
 class ListedRun:
     """A run as a list shows it; `worker` is the command that executes it, None when the store knows none.
 
+    `label` is the user's name for it, `branch` and `commit` are what was checked out there, as far as that is known.
     `created_at` is in seconds since 1970; `fresh` says that the command was seen within a lease.
     """
 
@@ -44,6 +46,9 @@ class ListedRun:
     files: int
     worker: WorkerFacts | None
     fresh: bool
+    label: str = ""
+    branch: str | None = None
+    commit: str | None = None
 
 
 def newest_listed(execute: Execute, dialect: str, limit: int, lease_seconds: float) -> list[ListedRun]:
@@ -54,6 +59,8 @@ def newest_listed(execute: Execute, dialect: str, limit: int, lease_seconds: flo
 
 def _listed(row: Mapping[str, Any]) -> ListedRun:
     facts = {name: row[f"worker_{name}"] for name in WORKER_FIELDS}
+    options = json.loads(row["options"])
+    checkout = options.get("checkout") or {}
     return ListedRun(
         id=row["id"],
         kind=row["kind"],
@@ -64,4 +71,7 @@ def _listed(row: Mapping[str, Any]) -> ListedRun:
         files=int(row["files"]),
         worker=WorkerFacts(**facts) if row["worker_id"] is not None else None,
         fresh=bool(row["fresh"]),
+        label=options.get("label") or "",
+        branch=checkout.get("branch"),
+        commit=checkout.get("commit"),
     )

@@ -69,6 +69,14 @@ def fetch_mappings(session: Session, statement: str, values: dict[str, object]) 
     return [dict(row) for row in session.execute(text(statement), values).mappings()]
 
 
+def set_label(session: Session, run_id: str, label: str) -> None:
+    """Name a run; an empty label removes its name."""
+    run = lock(session, run_id)
+    if run is not None:
+        options = {**run.options, "label": label}
+        session.execute(update(RUN).where(RUN.c.id == run_id).values(options=json.dumps(options, sort_keys=True)))
+
+
 def unfinished(session: Session) -> list[str]:
     """Return the ids of runs that a controller looks after."""
     return list(session.execute(select(RUN.c.id).where(RUN.c.state.in_((*ACTIVE_RUNS, "cancelling")))).scalars())

@@ -386,3 +386,22 @@ def test_a_store_that_stays_away_leaves_a_run_resumable(capfd):
         carry_out(Away(), "abcd", Quiet())
 
     assert "go on with: jarvis runs resume abcd" in capfd.readouterr().err
+
+
+def test_runs_are_told_apart_by_branch_commit_and_label(jarvis):
+    tree = jarvis.tree("tree", {"a.c": COPY, ".git/HEAD": "ref: refs/heads/topic\n", ".git/refs/heads/topic": "a" * 40})
+    jarvis("sec", "fast", "-p", tree, "-o", "r.json")
+
+    assert jarvis("runs", "label", "last", " v1 \t rc ").line.endswith("is named v1 rc")
+    (row,) = json.loads(jarvis("runs", "list", "--json").out)
+    assert (row["label"], row["branch"], row["commit"]) == ("v1 rc", "topic", "a" * 40)
+    head, line = jarvis("runs", "list").out.splitlines()
+    assert head.split() == ["RUN", "KIND", "STATE", "CREATED", "FILES", "REVISION", "LABEL", "ROOT"]
+    assert "  topic aaaaaaaaa" in line
+    assert "v1 rc" in line
+    assert "checkout      topic aaaaaaaaa" in jarvis("runs", "show", "last").out
+    assert "v1 rc, topic aaaaaaaaa, sec.fast, done" in jarvis("runs", "diff", "last", "last").out
+    assert json.loads((jarvis.place / "r.json").read_text())["run"]["checkout"]["branch"] == "topic"
+    assert "at most 60 characters" in jarvis("runs", "label", "last", "x" * 61).line
+    jarvis("runs", "label", "last", "")
+    assert "LABEL" not in jarvis("runs", "list").out

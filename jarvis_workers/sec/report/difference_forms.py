@@ -25,6 +25,7 @@ TITLES = {
 }
 SAID = ("id", "severity", "score", "pattern", "file", "line", "evidence", "cwe", "fingerprint")
 RUN_SAID = ("id", "kind", "state", "scanned_root", "created_at", "version")
+COMMIT_DIGITS = 9
 SUFFIXES = {".json": "json", ".md": "markdown", ".html": "html"}
 
 
@@ -133,10 +134,19 @@ def _counts(found: Difference) -> str:
 
 def _run_line(run: Part) -> str:
     moment = str(run.get("created_at") or "")[:19].replace("T", " ")
-    facts = f"{run.get('kind')}, {run.get('state')}, {moment}"
+    facts = ", ".join([*_version(run), str(run.get("kind")), str(run.get("state")), moment])
     if "file" in run:
         return plain(f"{run['file']} (run {run.get('id')}, {facts})")
     return plain(f"{run.get('id')} ({facts})")
+
+
+def _version(run: Part) -> Iterator[str]:
+    """Yield the label, and the branch or commit, of a run that has them."""
+    if label := run.get("label"):
+        yield str(label)
+    checkout = run.get("checkout")
+    if isinstance(checkout, dict) and (commit := str(checkout.get("commit") or "")[:COMMIT_DIGITS]):
+        yield " ".join(filter(None, (str(checkout.get("branch") or ""), commit)))
 
 
 DIFFERENCE_FORMS: Mapping[str, Callable[[Sides], Iterator[str]]] = {

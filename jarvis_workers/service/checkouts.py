@@ -1,0 +1,67 @@
+"""Read which branch and commit of a git working tree is checked out, without running git.
+
+The files of `.git` come with the tree: they are bounded, must be regular files, and what is not of git's form is
+ignored.  Refs in the reftable format are not read.
+"""
+
+import os
+import re
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+__all__ = ["Checkout", "read_checkout"]
+
+HEAD_BYTES = 4_096
+PACKED_BYTES = 8 << 20
+COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+BRANCH = re.compile(r"ref: refs/heads/((?!.*\.\.)[^\s\x00-\x1f~^:?*\[\\]{1,200})")
+
+
+class Checkout(NamedTuple):
+    """The branch, None where HEAD is detached, and the commit, None where the branch has none yet."""
+
+    branch: str | None
+    commit: str | None
+
+
+def read_checkout(directory: Path) -> Checkout | None:
+    """Return what is checked out around a directory, None where that is no git working tree."""
+    real = Path(os.path.realpath(directory))
+    top = next((above for above in (real, *real.parents) if os.path.lexists(above / ".git")), None)
+    if top is None:
+        return None
+    own = _git_directory(top / ".git")
+    head = _text(own / "HEAD", HEAD_BYTES)
+    if COMMIT.fullmatch(head):
+        return Checkout(None, head)
+    found = BRANCH.fullmatch(head)
+    return Checkout(found[1], _commit_of(f"refs/heads/{found[1]}", own)) if found else None
+
+
+def _git_directory(place: Path) -> Path:
+    """A linked working tree has a file there, which says where its part of the repository is."""
+    if not place.is_file():
+        return place
+    named = _text(place, HEAD_BYTES).removeprefix("gitdir: ")
+    return place.parent / named
+
+
+def _commit_of(ref: str, own: Path) -> str | None:
+    common = own / (_text(own / "commondir", HEAD_BYTES) or ".")
+    written = _text(common / ref, HEAD_BYTES)
+    if COMMIT.fullmatch(written):
+        return written
+    packed = (line.split(" ", 1) for line in _text(common / "packed-refs", PACKED_BYTES).splitlines() if " " in line)
+    return next((commit for commit, name in packed if name == ref and COMMIT.fullmatch(commit)), None)
+
+
+def _text(file: Path, most: int) -> str:
+    """Return the content of a small regular file, "" where there is none."""
+    with suppress(OSError, ValueError):
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as stream:
+            if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return stream.read(most).decode("utf-8", "replace").strip()
+    return ""
