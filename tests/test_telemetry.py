@@ -66,7 +66,7 @@ def test_no_value_can_pass_for_another_jobs_story(label: str) -> None:
     assert "job=12" not in said
 
 
-def test_secrets_of_addresses_are_hidden() -> None:
+def test_secrets_of_addresses_are_redacted() -> None:
     says = "cannot reach redis://:hunter2@broker/0 nor postgresql://u:hunter2@db/x?password=hunter2 now"
     said = line(AT, "WARNING", "worker", {"says": says})
 

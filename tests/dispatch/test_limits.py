@@ -134,7 +134,7 @@ def taken(gate: Limiter, stack: ExitStack, wanted: int) -> int:
     return wanted
 
 
-def test_processes_have_no_more_requests_on_together_than_allowed_and_each_its_part(join: Join) -> None:
+def test_rate_limit_holds_for_all_processes_together(join: Join) -> None:
     together, both = Requests(), (Requests(), Requests())
     members = [join(), join()]
     for thread in [ask_many(m.gate(10), 100, 0.1, together, own) for m, own in zip(members, both, strict=True)]:
@@ -171,7 +171,7 @@ def test_who_comes_late_gets_its_part_of_one_that_always_has_enough_to_do(join: 
     busy.join(PATIENCE)
 
 
-def test_a_429_lowers_what_a_process_has_on_that_always_has_enough_to_do(join: Join) -> None:
+def test_rate_limit_falls_by_a_429_in_a_process_that_always_has_enough_to_do(join: Join) -> None:
     requests, gate = Requests(), join().gate(8)
     with gate.slot(PATIENCE) as turn:
         busy = ask_many(gate, 150, 0.05, requests)
@@ -258,7 +258,7 @@ def test_who_waits_for_a_redis_that_is_away_gives_up_when_its_time_is_over(serve
         pass
 
 
-def test_processes_together_begin_no_more_requests_a_second_than_allowed(join: Join) -> None:
+def test_rate_limit_of_requests_a_second_holds_for_all_processes(join: Join) -> None:
     requests = Requests()
     threads = [ask_many(join().gate(requests_per_second=100), 120, 0.01, requests) for _ in range(2)]
     for thread in threads:
@@ -270,7 +270,7 @@ def test_processes_together_begin_no_more_requests_a_second_than_allowed(join: J
     assert 240 / (began[-1] - began[0]) >= 70
 
 
-def test_both_limits_hold_together(join: Join) -> None:
+def test_rate_limit_and_concurrency_limit_hold_together(join: Join) -> None:
     requests = Requests()
     ready(*(gates := [join().gate(4, requests_per_second=200) for _ in range(2)]))
     began = time.monotonic()
@@ -281,7 +281,7 @@ def test_both_limits_hold_together(join: Join) -> None:
     assert time.monotonic() - began <= 2.5 * 120 * 0.05 / 4
 
 
-def test_tokens_are_counted_together_and_corrected_by_what_is_reported(join: Join) -> None:
+def test_rate_limit_of_tokens_is_shared_and_corrected_by_what_is_reported(join: Join) -> None:
     gates = [join().gate(tokens_per_minute=60_000) for _ in range(2)]
     with gates[0].slot(PATIENCE, tokens=100) as turn:
         turn.note_answer(1_500)
@@ -336,7 +336,7 @@ def test_what_a_429_lowers_is_lower_for_all_and_answers_raise_it_again(join: Joi
         assert taken(other, held, 16) == 16
 
 
-def test_where_nothing_is_limited_nobody_asks_redis(server: Redis, join: Join) -> None:
+def test_without_a_rate_limit_nobody_asks_redis(server: Redis, join: Join) -> None:
     member = join()
     server.kill()
     with member.gate().slot(0):
@@ -354,7 +354,7 @@ def test_what_redis_keeps_tells_neither_address_nor_model(server: Redis, join: J
     assert b"secret" not in kept[0]
 
 
-def test_a_limit_that_was_changed_holds_from_then_on(join: Join) -> None:
+def test_a_changed_rate_limit_holds_from_then_on(join: Join) -> None:
     before, after = join().gate(8), join().gate(3)
     with ExitStack() as held:
         assert taken(before, held, 8) == 8

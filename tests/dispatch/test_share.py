@@ -96,7 +96,7 @@ def test_what_could_not_be_told_is_told_the_next_time() -> None:
     assert (again["answers"], again["again"], again["debt"]) == (0, -1, 0)
 
 
-def test_a_429_closes_the_way_at_once_even_before_anybody_was_told() -> None:
+def test_rate_limit_closes_at_once_after_a_429_even_before_anybody_was_told() -> None:
     share = share_of(5)
     assert share.enter(1.0, 1) == 0
     share.slow_down(1.0, 0, 3.0)

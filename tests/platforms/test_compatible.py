@@ -204,20 +204,20 @@ def test_a_reply_knows_its_cost() -> None:
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422, 501])
-def test_a_no_is_not_asked_again(status: int) -> None:
+def test_a_refusal_is_no_reason_to_retry(status: int) -> None:
     with ModelServer(fails(status)) as server, pytest.raises(ModelRefused, match=f"said {status}"):
         platform_of(server.url).ask(ONE)
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
-def test_an_error_that_may_pass_is_asked_again(status: int) -> None:
+def test_a_temporary_error_is_a_reason_to_retry(status: int) -> None:
     with ModelServer(fails(status, retry_after="0"), says("hello")) as server:
         reply = platform_of(server.url).ask(ONE)
 
     assert (reply.content, reply.tries) == ("hello", 2)
 
 
-def test_it_is_asked_no_more_often_than_allowed() -> None:
+def test_retry_ends_after_the_allowed_number() -> None:
     with (
         ModelServer(*[fails(500, retry_after="0")] * 3) as server,
         pytest.raises(ModelUnavailable, match="asked 3 times"),
@@ -225,12 +225,12 @@ def test_it_is_asked_no_more_often_than_allowed() -> None:
         platform_of(server.url).ask(Request(ONE.messages, seconds=60, retries=2))
 
 
-def test_a_wait_that_leaves_no_time_is_not_begun() -> None:
+def test_no_retry_begins_without_time_for_its_answer() -> None:
     with ModelServer(fails(429, retry_after="3600")) as server, pytest.raises(ModelUnavailable, match="429"):
         platform_of(server.url).ask(ONE)
 
 
-def test_as_long_as_the_server_says_nobody_asks() -> None:
+def test_retry_after_of_a_server_is_waited_for() -> None:
     with ModelServer(fails(429, retry_after_ms="300"), says("hello")) as server:
         reply = platform_of(server.url).ask(ONE)
 
@@ -249,11 +249,11 @@ def test_as_long_as_the_server_says_nobody_asks() -> None:
         ({}, None),
     ],
 )
-def test_when_to_come_again(headers: dict[str, str], seconds: float | None) -> None:
+def test_retry_after_is_read_in_every_form(headers: dict[str, str], seconds: float | None) -> None:
     assert seconds_to_wait(headers) == seconds
 
 
-def test_when_all_slots_are_taken_a_request_runs_out_of_time() -> None:
+def test_a_request_without_a_slot_ends_by_timeout() -> None:
     gate = Gate(1)
     with ModelServer() as server, gate.slot(1):
         platform = Compatible("openai", "m", wire=_never(), gate=gate, terms=Terms(PROFILES["openai"], Prices()))

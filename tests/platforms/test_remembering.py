@@ -14,7 +14,7 @@ ONE = Request((Message("user", "hello"),))
 FULL = Reply("hi", (ToolCall("c", "look", '{"at": "ü"}'),), "hm", "tool_calls", Usage(1, 2, 3, 4), 0.5, 2.0, 2, "m")
 
 
-def test_what_was_answered_is_not_asked_again() -> None:
+def test_answer_cache_asks_nothing_twice() -> None:
     answers, platform = Kept(), Scripted(FULL)
 
     first = Remembering(platform, answers).ask(ONE)
@@ -46,7 +46,7 @@ def test_who_listens_hears_what_is_remembered() -> None:
     assert heard == ["hi"]
 
 
-def test_another_request_model_or_vote_is_another_question() -> None:
+def test_answer_cache_key_has_request_model_and_vote() -> None:
     answers = Kept()
     platform = Scripted(*[text("x")] * 4)
 

@@ -218,7 +218,7 @@ def test_what_has_changed_since_the_user_saw_it_is_not_taken_up(store: Store) ->
     assert run_now(store, run_id).executor == "local:next"
 
 
-def test_only_failed_jobs_are_tried_again(store: Store) -> None:
+def test_retry_takes_up_failed_jobs_alone(store: Store) -> None:
     run_id = failed_run(store, scans=3)
     ended = run_now(store, run_id)
     assert (ended.state, states(store, run_id)) == ("incomplete", ["done", "done", "failed"])
@@ -229,7 +229,7 @@ def test_only_failed_jobs_are_tried_again(store: Store) -> None:
     assert states(store, run_id) == ["done"] * 3
 
 
-def test_what_cannot_be_tried_again_is_refused(store: Store) -> None:
+def test_retry_of_what_cannot_be_retried_is_refused(store: Store) -> None:
     done, living, cancelled = add_run(store), add_run(store), add_run(store)
     run_to_its_end(store, done)
     requests.cancel(store, run_now(store, cancelled), LEASE)
@@ -328,7 +328,7 @@ def test_waiting_ends_with_the_run(store: Store, clock: FakeClock) -> None:
 
 
 @pytest.mark.timing
-def test_waiting_ends_when_the_time_is_up(store: Store, clock: FakeClock) -> None:
+def test_waiting_for_a_run_ends_by_timeout(store: Store, clock: FakeClock) -> None:
     run_id = add_run(store)
     enrol(store, run_id)
     watch = Watch(clock)

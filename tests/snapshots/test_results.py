@@ -24,7 +24,7 @@ def kept_files(results: Results) -> list[Path]:
     return [place for place in results.root.rglob("*") if place.is_file() and place.name != MARKER]
 
 
-def test_what_was_kept_is_found_by_rules_directory_and_key(results: Results) -> None:
+def test_cache_finds_results_by_rules_directory_and_key(results: Results) -> None:
     results.keep(RULES, b"src", {A: b"[1]", B: b""})
 
     assert results.find(RULES, b"src", [A, B, "c" * 43]) == {A: b"[1]", B: b""}
@@ -48,7 +48,7 @@ def test_what_is_kept_twice_is_found_as_it_was_kept_last(results: Results) -> No
 
 @given(place=st.integers(0, 250), flipped=st.integers(1, 255))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_flipped_byte_hides_what_it_touches_and_tells_nothing_false(
+def test_cache_misses_what_a_flipped_byte_touches_and_serves_nothing_false(
     results: Results, place: int, flipped: int
 ) -> None:
     said = {A: b'[["unsafe_api",1,0.8,"strcpy"]]', B: b"[]"}
@@ -75,7 +75,7 @@ def test_what_was_cut_off_is_written_anew(results: Results) -> None:
     assert results.find(RULES, b"src", [A, B]) == {A: b"[1]", B: b"[2]"}
 
 
-def test_what_was_not_asked_for_the_longest_goes_first(tmp_path: Path) -> None:
+def test_cache_evicts_the_least_recently_used_first(tmp_path: Path) -> None:
     results = Results(tmp_path / "results", 20_000)
     for number in range(10):
         results.keep(RULES, b"%d" % number, {A: b"x" * 1_000})
@@ -97,7 +97,7 @@ def test_a_directory_that_holds_too_much_is_started_anew(results: Results) -> No
     assert results.find(RULES, b"src", [A, B]) == {A: b"[]", B: b"[]"}
 
 
-def test_everything_can_be_forgotten(results: Results) -> None:
+def test_cache_can_be_cleared(results: Results) -> None:
     results.keep(RULES, b"src", {A: b"[1]"})
 
     assert results.clear().files == 1
@@ -105,7 +105,7 @@ def test_everything_can_be_forgotten(results: Results) -> None:
     assert results.clear() == (0, 0)
 
 
-def test_a_place_that_cannot_be_written_is_no_reason_to_fail(tmp_path: Path) -> None:
+def test_an_unwritable_cache_is_no_failure(tmp_path: Path) -> None:
     (tmp_path / "results").write_text("not a directory")
     results = Results(tmp_path / "results", 1_000)
 
@@ -114,7 +114,7 @@ def test_a_place_that_cannot_be_written_is_no_reason_to_fail(tmp_path: Path) -> 
 
 
 @pytest.mark.timing
-def test_many_processes_add_at_once_and_one_is_killed_and_nothing_false_is_found(tmp_path: Path) -> None:
+def test_cache_serves_nothing_false_after_concurrent_writers_and_a_kill(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from jarvis_workers.snapshots.results import Results\n"
         "results = Results(Path(sys.argv[1]), 10**9)\n"

@@ -10,7 +10,7 @@ from jarvis_workers.steps.patience import patiently
 pytestmark = pytest.mark.timing
 
 
-def test_a_store_that_is_away_is_waited_for() -> None:
+def test_retry_of_the_store_until_it_is_back() -> None:
     answers = [StoreUnavailable("is the database there?"), StoreUnavailable("is the database there?"), "saved"]
 
     def save() -> str:
@@ -22,7 +22,7 @@ def test_a_store_that_is_away_is_waited_for() -> None:
     assert (patiently(save), answers) == ("saved", [])
 
 
-def test_waiting_ends_when_told() -> None:
+def test_retry_of_the_store_ends_when_told() -> None:
     told = threading.Event()
     told.set()
 

@@ -64,7 +64,7 @@ def kept_files(tmp_path: Path) -> list[Path]:
     return [place for place in (tmp_path / "cache").rglob("*") if place.is_file() and place.name != MARKER]
 
 
-def test_the_second_time_everything_is_known_and_the_same(blobs: Blobs, tree: Path) -> None:
+def test_scan_cache_serves_the_second_scan_whole(blobs: Blobs, tree: Path) -> None:
     work = work_on(blobs, tree)
     assert recall(work, blobs) is None
     first, second = decide(work, blobs), decide(work, blobs)
@@ -84,7 +84,7 @@ def test_what_is_known_needs_no_look_at_the_files(blobs: Blobs, tree: Path) -> N
     assert decide(work, blobs) == first._replace(cached=5)
 
 
-def test_only_what_has_changed_is_scanned_again(blobs: Blobs, tree: Path) -> None:
+def test_scan_cache_misses_only_what_has_changed(blobs: Blobs, tree: Path) -> None:
     decide(work_on(blobs, tree), blobs)
     (tree / "src/b.c").write_text(COPY + SYSTEM)
     (tree / "src/aa.c").write_text("int new;\n")
@@ -96,7 +96,7 @@ def test_only_what_has_changed_is_scanned_again(blobs: Blobs, tree: Path) -> Non
     assert {spot.pattern for spot in again.spots if spot.path == b"src/b.c"} > {"unsafe_api"}
 
 
-def test_the_same_content_in_another_context_is_not_taken_for_known(blobs: Blobs, tree: Path) -> None:
+def test_scan_cache_key_has_the_context_of_a_file(blobs: Blobs, tree: Path) -> None:
     decide(work_on(blobs, tree), blobs)
     (tree / "a.h").write_text(COPY)
     (tree / "test_a.c").write_text(COPY)
@@ -107,7 +107,7 @@ def test_the_same_content_in_another_context_is_not_taken_for_known(blobs: Blobs
     assert len({spot.confidence for spot in again.spots if spot.pattern == "unsafe_api"}) == 2
 
 
-def test_other_rules_know_nothing_of_what_these_have_seen(blobs: Blobs, tree: Path) -> None:
+def test_scan_cache_key_has_the_rules(blobs: Blobs, tree: Path) -> None:
     work = work_on(blobs, tree)
     decide(work, blobs)
     chosen = blobs.put(b'{"off": ["unsafe_api"], "packages": {}, "project": []}')
@@ -129,7 +129,9 @@ def test_without_the_cache_no_result_is_read_or_written(blobs: Blobs, tree: Path
 @pytest.mark.parametrize(
     "damage", [lambda content: content[:-9], lambda content: content.replace(b"strcpy", b"strcpx")]
 )
-def test_what_is_damaged_is_scanned_again_and_mended(blobs: Blobs, tree: Path, tmp_path: Path, damage: Any) -> None:
+def test_a_damaged_scan_cache_is_scanned_again_and_mended(
+    blobs: Blobs, tree: Path, tmp_path: Path, damage: Any
+) -> None:
     work = work_on(blobs, tree)
     first = decide(work, blobs)
     for file in kept_files(tmp_path):

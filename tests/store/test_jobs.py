@@ -187,9 +187,7 @@ def test_a_commit_that_cannot_be_saved_changes_nothing(store: Store) -> None:
     assert candidate_count(store, run) == 0
 
 
-def test_a_job_is_tried_three_times_and_waits_longer_each_time(
-    store_url: str, open_stores: Callable[..., Store]
-) -> None:
+def test_retry_of_a_job_is_bounded_and_backs_off(store_url: str, open_stores: Callable[..., Store]) -> None:
     clock = FakeClock()
     store = open_stores(store_url, clock=clock)
     run = add_planned_run(store, 1)
@@ -206,7 +204,7 @@ def test_a_job_is_tried_three_times_and_waits_longer_each_time(
     assert claim(store, run) == []
 
 
-def test_renewing_tells_what_was_lost(store: Store) -> None:
+def test_lease_renewal_tells_what_was_lost(store: Store) -> None:
     run = add_planned_run(store, 3)
     kept, lost, done = claim(store, run, limit=3)
     release(store, lost)
@@ -215,7 +213,7 @@ def test_renewing_tells_what_was_lost(store: Store) -> None:
         assert jobs.renew(session, [kept, lost, done], 60.0) == {kept.id}
 
 
-def test_a_job_of_a_paused_run_is_not_renewed(store: Store) -> None:
+def test_lease_of_a_paused_run_is_not_renewed(store: Store) -> None:
     run = add_planned_run(store, 1)
     held = claim(store, run)
     with store.write() as session:

@@ -179,7 +179,7 @@ def test_a_run_that_is_done_stays_done(store: Store, ask: object) -> None:
     assert run_now(store, run).state == "done"
 
 
-def test_retrying_takes_up_just_what_failed(store: Store) -> None:
+def test_retry_takes_up_just_what_failed(store: Store) -> None:
     run = add_planned_run(store, 2)
     fail(store, run)
     commit(store, claim(store, run)[0], SPOT)
@@ -193,7 +193,7 @@ def test_retrying_takes_up_just_what_failed(store: Store) -> None:
     assert (run_to_its_end(store, run).state, candidate_count(store, run)) == ("done", 1)
 
 
-def test_retrying_a_run_that_could_not_be_planned_plans_it(store: Store) -> None:
+def test_retry_plans_a_run_that_could_not_be_planned(store: Store) -> None:
     run = add_run(store)
     fail(store, run, queue="control")
     tick(store, run)
@@ -204,7 +204,7 @@ def test_retrying_a_run_that_could_not_be_planned_plans_it(store: Store) -> None
     assert run_to_its_end(store, run).state == "done"
 
 
-def test_retrying_a_failed_report_scans_nothing_again(store: Store) -> None:
+def test_retry_of_a_failed_report_scans_nothing_again(store: Store) -> None:
     run = add_planned_run(store, 0)
     tick(store, run)
     fail(store, run, queue="control")
@@ -217,7 +217,7 @@ def test_retrying_a_failed_report_scans_nothing_again(store: Store) -> None:
 
 
 @pytest.mark.parametrize("ask", [pause, cancel])
-def test_only_what_has_ended_can_be_retried(store: Store, ask: object) -> None:
+def test_retry_needs_a_run_that_has_ended(store: Store, ask: object) -> None:
     run = add_planned_run(store, 2)
     fail(store, run)
     assert retry(store, run) == 0
@@ -229,7 +229,7 @@ def test_only_what_has_ended_can_be_retried(store: Store, ask: object) -> None:
     assert run_now(store, run) == before
 
 
-def test_a_cancelled_run_is_not_retried(store: Store) -> None:
+def test_retry_refuses_a_cancelled_run(store: Store) -> None:
     run = add_planned_run(store, 2)
     fail(store, run)
     cancel(store, run)

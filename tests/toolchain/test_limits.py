@@ -33,12 +33,12 @@ def test_what_ends_in_time_is_returned() -> None:
 
 
 @pytest.mark.parametrize("work", [spin, lambda: re.match(r"(a+)+$", "a" * 40 + "b")])
-def test_a_loop_is_ended_also_inside_a_match(work) -> None:  # type: ignore[no-untyped-def]
+def test_cpu_timeout_ends_a_loop_also_inside_a_match(work) -> None:  # type: ignore[no-untyped-def]
     with Budget(100) as budget, pytest.raises(GivenUp, match=re.escape("took more than 0.05 s of CPU")):
         budget.run(work, LITTLE)
 
 
-def test_the_end_counts_even_if_the_work_has_swallowed_it() -> None:
+def test_cpu_timeout_counts_even_if_the_work_has_swallowed_it() -> None:
     with Budget(100) as budget, pytest.raises(GivenUp):
         budget.run(spin_and_swallow, LITTLE)
 
@@ -66,7 +66,7 @@ def test_the_process_is_left_as_it_was() -> None:
     assert (signal.getsignal(signal.SIGPROF), resource.getrlimit(resource.RLIMIT_DATA)) == before
 
 
-def test_outside_the_main_thread_there_is_no_limit_of_time() -> None:
+def test_no_cpu_timeout_outside_the_main_thread() -> None:
     done: list[int] = []
 
     def work() -> None:

@@ -28,7 +28,7 @@ class Clock:
         return self.now
 
 
-def test_no_more_are_inside_than_allowed() -> None:
+def test_rate_limit_lets_in_no_more_than_allowed() -> None:
     gate, inside, most = Gate(3), [0], [0]
     lock, all_in = threading.Lock(), threading.Barrier(3)
 
@@ -66,7 +66,7 @@ def test_the_same_holds_in_a_loop() -> None:
     assert (most, gate.pace.inside) == (4, 0)
 
 
-def test_who_waits_too_long_goes_away_and_the_next_gets_in() -> None:
+def test_a_timeout_in_the_queue_lets_the_next_in() -> None:
     gate = Gate(1)
 
     async def waits() -> None:
@@ -138,7 +138,7 @@ def test_who_gives_up_takes_no_turn_from_those_behind() -> None:
     assert asyncio.run(story()) == ["out", "in", "out", "in"]
 
 
-def test_turns_come_at_their_pace_without_anybody_who_leaves() -> None:
+def test_rate_limit_spaces_requests_without_anybody_who_leaves() -> None:
     gate = Gate(ModelLimits(requests_per_second=200))
 
     async def story() -> list[float]:
@@ -155,7 +155,7 @@ def test_turns_come_at_their_pace_without_anybody_who_leaves() -> None:
     assert began[-1] - began[0] >= 53 / (200 * PACE)
 
 
-def test_a_429_halves_the_number_once_for_all_who_were_sent_before_it() -> None:
+def test_rate_limit_is_halved_once_by_429s_to_requests_sent_before() -> None:
     clock = Clock()
     gate = Gate(100, clock)
     with ExitStack() as inside:
@@ -175,7 +175,7 @@ def test_a_429_halves_the_number_once_for_all_who_were_sent_before_it() -> None:
         assert gate.pace.allowed == 25
 
 
-def test_answers_raise_it_again_by_a_tenth_as_soon_as_all_who_may_be_on_had_one() -> None:
+def test_rate_limit_is_raised_by_a_tenth_after_answers() -> None:
     gate = Gate(100)
     with ExitStack() as inside:
         turns = [inside.enter_context(gate.slot(0)) for _ in range(40)]
@@ -195,7 +195,7 @@ def test_answers_raise_it_again_by_a_tenth_as_soon_as_all_who_may_be_on_had_one(
     assert answers(10_000) == 100
 
 
-def test_where_nothing_but_429s_comes_few_are_sent_to_see_whether_it_is_over() -> None:
+def test_rate_limit_probes_with_few_requests_while_only_429s_come() -> None:
     clock, sent = Clock(), 0
     gate = Gate(64, clock)
     while clock.now < 60:
@@ -216,7 +216,7 @@ def test_where_nothing_but_429s_comes_few_are_sent_to_see_whether_it_is_over() -
         turn.note_answer(0)
 
 
-def test_a_provider_that_wants_to_be_left_alone_for_years_is_asked_again_today() -> None:
+def test_retry_after_of_years_is_cut_to_minutes() -> None:
     clock = Clock()
     gate = Gate(2, clock)
     with gate.slot(0) as turn:
@@ -236,14 +236,14 @@ def test_a_provider_that_wants_to_be_left_alone_for_years_is_asked_again_today()
         (ModelLimits(requests_per_second=20, requests_per_minute=600), 60.0, 600),
     ],
 )
-def test_no_span_of_time_sees_more_requests_than_its_limit(limits: ModelLimits, span: float, most: int) -> None:
+def test_rate_limit_holds_in_every_span_of_time(limits: ModelLimits, span: float, most: int) -> None:
     begun = begin(limits, seconds=150.0 if span > 1 else 20.0, tokens=1)
 
     assert max(len([one for one in begun if start <= one < start + span]) for start in begun) <= most
     assert len(begun) >= 0.9 * most * (begun[-1] / span)
 
 
-def test_tokens_of_a_minute_are_spread_over_it() -> None:
+def test_rate_limit_of_tokens_is_spread_over_its_minute() -> None:
     begun = begin(ModelLimits(tokens_per_minute=60_000), seconds=300.0, tokens=3000)
 
     assert max(len([one for one in begun if start <= one < start + 60]) for start in begun) <= 20
