@@ -12,7 +12,7 @@ from jarvis_cli.answer import KIND, check_format, deliver_answer
 from jarvis_cli.carry import carry_out
 from jarvis_cli.deliver import Delivery, delivery
 from jarvis_cli.options import Budget, Detach, Quiet, Where
-from jarvis_cli.progress import display
+from jarvis_cli.progress import display, write_line
 from jarvis_cli.scan import leave, wait_for_workers
 from jarvis_workers.errors import UsageError
 from jarvis_workers.platforms.remembering import Folder
@@ -111,7 +111,7 @@ def _here(
 
     if answers:
         _check_folder(answers, offline=offline)
-    with desk.store_of(settings) as store:
+    with desk.store_of(settings, tell=write_line) as store:
         with (
             display(quiet) as screen,
             desk.executor_of(
@@ -140,7 +140,7 @@ def _check_folder(answers: Path, *, offline: bool) -> None:
 def _on_cluster(settings: Settings, path: str, wanted: AgentTask, asked: Delivery | None, quiet: bool) -> int:
     from jarvis_workers.service import fleet  # noqa: PLC0415  (celery is slow to import)
 
-    with desk.store_of(settings) as store, fleet.bell_of(settings) as bell:
+    with desk.store_of(settings, tell=write_line) as store, fleet.bell_of(settings) as bell:
         blobs = desk.blobs_of(settings)
         with display(quiet) as screen:
             with open_source(path, bounds=desk.tree_bounds_of(settings)) as source:

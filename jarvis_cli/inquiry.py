@@ -6,7 +6,7 @@ import typer
 
 from jarvis_cli import estimate, exits
 from jarvis_cli.deliver import Delivery
-from jarvis_cli.progress import display
+from jarvis_cli.progress import display, write_line
 from jarvis_cli.scan import Wanted, scan_here, scan_tree
 from jarvis_workers.errors import UsageError
 from jarvis_workers.platforms.groups import ModelGroup
@@ -61,7 +61,7 @@ def foresee(settings: Settings, wanted: Wanted, asked: Asked, *, as_json: bool, 
         cluster_limit=inquiry.cluster_limit,
         max_findings=inquiry.max_findings,
     )
-    with desk.store_of(settings) as store, display(quiet) as screen:
+    with desk.store_of(settings, tell=write_line) as store, display(quiet) as screen:
         run = scan_here(settings, store, wanted, screen)
         if run.state not in ("done", "incomplete"):
             raise UsageError(f"run {run.id} is {run.state}: nothing can be said of what it has not scanned")

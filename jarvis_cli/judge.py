@@ -16,6 +16,7 @@ import typer
 from jarvis_cli import bulk, exits
 from jarvis_cli.deliver import STDOUT, counted, write_report
 from jarvis_cli.keys import read_key, read_line
+from jarvis_cli.progress import write_line
 from jarvis_cli.showing import card, listing
 from jarvis_cli.sitting import KEYS, Ask, Edit, Keep, Show, Sitting, sit
 from jarvis_workers.errors import UsageError
@@ -69,7 +70,7 @@ class Place:
 def opened(run: str | None) -> Iterator[Place]:
     """Open the store of this directory's settings, and find the run."""
     settings = load_settings(directory=Path.cwd())
-    with desk.store_of(settings) as store:
+    with desk.store_of(settings, tell=write_line) as store:
         yield Place(store, desk.blobs_of(settings), None if run is None else find_run(store, run))
 
 

@@ -39,6 +39,13 @@ def display(quiet: bool) -> "Display":
     return Bars() if sys.stderr and sys.stderr.isatty() else Lines(time.monotonic)
 
 
+def write_line(says: str) -> None:
+    """Write a line to standard error."""
+    if sys.stderr:
+        sys.stderr.write(f"jarvis: {plain(says)}\n")
+        sys.stderr.flush()
+
+
 class Quiet:
     """Says only what somebody must know."""
 
@@ -55,9 +62,7 @@ class Quiet:
         """Say nothing."""
 
     def tell(self, says: str) -> None:
-        if sys.stderr:
-            sys.stderr.write(f"jarvis: {plain(says)}\n")
-            sys.stderr.flush()
+        write_line(says)
 
     def found(self, says: str) -> None:
         """Say nothing."""

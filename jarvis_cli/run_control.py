@@ -9,7 +9,7 @@ from jarvis_cli import answer, exits
 from jarvis_cli.carry import carry_out
 from jarvis_cli.deliver import Delivery, deliver, exit_code, is_well, retry_store, summary
 from jarvis_cli.following import following
-from jarvis_cli.progress import display
+from jarvis_cli.progress import display, write_line
 from jarvis_cli.scan import wait_for_workers
 from jarvis_workers.service import conversations, desk, reports, runs
 from jarvis_workers.service.budgets import read_asked
@@ -20,7 +20,7 @@ from jarvis_workers.store.runs import Run
 
 def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) -> int:
     """Wait until a run has ended, `timeout` seconds at most; return the exit code it would have had."""
-    with desk.store_of(settings) as store:
+    with desk.store_of(settings, tell=write_line) as store:
         chosen = runs.find_run(store, run)
         _check_broker(settings, chosen)
         with display(quiet) as screen, following(screen, store) as show_all:
@@ -61,7 +61,7 @@ def _check_broker(settings: Settings, run: Run) -> None:
 
 def cancel(settings: Settings, run: str) -> int:
     """Cancel a run."""
-    with desk.store_of(settings) as store:
+    with desk.store_of(settings, tell=write_line) as store:
         ended = runs.cancel(store, runs.find_run(store, run), settings.lease_seconds)
     typer.echo(f"run {ended.id} is {ended.state}", err=True)
     return exits.DONE
@@ -90,7 +90,7 @@ def retry(settings: Settings, run: str, asked: Delivery, budget: str | None, *, 
 def _go_on(
     settings: Settings, run: str, asked: Delivery, quiet: bool, take_up: Callable[[Store, Run, str], None]
 ) -> int:
-    with desk.store_of(settings) as store:
+    with desk.store_of(settings, tell=write_line) as store:
         chosen = runs.find_run(store, run)
         with display(quiet) as screen:
             if runs.is_local(chosen):

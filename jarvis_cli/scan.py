@@ -12,7 +12,7 @@ from jarvis_cli.carry import carry_out
 from jarvis_cli.compare import Part, baseline_of, unchanged_of
 from jarvis_cli.deliver import Delivery, deliver
 from jarvis_cli.following import following
-from jarvis_cli.progress import Display, display
+from jarvis_cli.progress import Display, display, write_line
 from jarvis_workers.errors import BrokerUnavailable
 from jarvis_workers.service import absence, desk
 from jarvis_workers.service.budgets import budget_of
@@ -68,7 +68,7 @@ def scan_tree(settings: Settings, wanted: Wanted, asked: Delivery, *, detach: bo
 
 def _scan_here(settings: Settings, wanted: Wanted, asked: Delivery, quiet: bool) -> int:
     """Scan with the children of this command, and report."""
-    with desk.store_of(settings) as store:
+    with desk.store_of(settings, tell=write_line) as store:
         with display(quiet) as screen:
             run = scan_here(settings, store, wanted, screen)
         return deliver(store, desk.blobs_of(settings), run, asked, screen)
@@ -97,7 +97,7 @@ def _scan_on_cluster(settings: Settings, wanted: Wanted, asked: Delivery | None,
     """
     from jarvis_workers.service import fleet  # noqa: PLC0415  (celery is slow to import)
 
-    with desk.store_of(settings) as store, fleet.bell_of(settings) as bell:
+    with desk.store_of(settings, tell=write_line) as store, fleet.bell_of(settings) as bell:
         blobs = desk.blobs_of(settings)
         with display(quiet) as screen:
 

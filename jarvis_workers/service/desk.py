@@ -21,9 +21,11 @@ from jarvis_workers.snapshots.results import FOLDER, Results
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.each_file import Limits as FileLimits
 from jarvis_workers.steps.means import means_of
+from jarvis_workers.steps.patience import PATIENCE_SECONDS
 from jarvis_workers.steps.talks import Means, Talks
 from jarvis_workers.store import workers
 from jarvis_workers.store.engine import CONNECTIONS, Store, open_store
+from jarvis_workers.store.lockwait import LockWait
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
 from jarvis_workers.store.workers import WorkerFacts
@@ -85,10 +87,15 @@ def request_for(settings: Settings, source: Source, kind: str, executor: str) ->
 
 
 @contextmanager
-def store_of(settings: Settings, connections: int = CONNECTIONS) -> Iterator[Store]:
-    """Open the results store, and close it."""
+def store_of(
+    settings: Settings, connections: int = CONNECTIONS, *, tell: Callable[[str], None] | None = None
+) -> Iterator[Store]:
+    """Open the results store, and close it. With `tell`, others that write to a SQLite store are waited for."""
     store = open_store(
-        settings.effective_store_url, connections=connections, statement_seconds=settings.store.statement_seconds
+        settings.effective_store_url,
+        connections=connections,
+        statement_seconds=settings.store.statement_seconds,
+        lock_wait=LockWait(patience_seconds=PATIENCE_SECONDS, tell=tell) if tell else None,
     )
     try:
         yield store

@@ -97,6 +97,7 @@ class LocalExecutor:
 
         Raises StoreError when the store is full, or away for longer than we have patience.
         """
+        self.store.lock_wait.end_startup()
         with self._open(), self._leave_resumable(run_id):
             if self.world.talks and has_talks(self._look(run_id).kind):
                 self._talkers = Talkers(self.world.talks(), self.world.blobs, self._wake)

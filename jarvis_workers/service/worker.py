@@ -72,6 +72,7 @@ def _plan(settings: Settings, queue: str, concurrency: int | None, token: str) -
 def work(settings: Settings, store: Store, bell: Doorbell, plans: Sequence[tuple[Orders, WorkerFacts]]) -> None:
     """Be a worker until SIGTERM or SIGINT, and log to standard error."""
     telemetry.set_up(settings.log_level, sys.stderr.fileno())
+    store.lock_wait.end_startup()
     if settings.blobs_url is None:
         _tell(f"JARVIS_BLOBS_URL is not set: only runs submitted on this machine find {settings.effective_blobs_url}")
     told = SimpleQueue[int]()

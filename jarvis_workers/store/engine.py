@@ -37,6 +37,7 @@ from jarvis_workers.errors import StoreError, StoreFull, StoreUnavailable
 from jarvis_workers.extras import advice
 from jarvis_workers.redact import redact
 from jarvis_workers.store.deadline import STATEMENT_SECONDS, Deadline
+from jarvis_workers.store.lockwait import BUSY_SECONDS, LockWait
 from jarvis_workers.store.schema import check_schema
 from jarvis_workers.toolchain.filesystem import network_file_system
 
@@ -57,7 +58,6 @@ TEMPORARY = (READ_ONLY, "25P03", "57P01", "57P02", "57P03", "57P05")
 KEEP_IDLE = "SET LOCAL idle_in_transaction_session_timeout = 0"
 # While connecting the driver tells no code. What refuses us answers, and may soon let us in.
 REFUSED_MARKS = ("authentication failed", "no password supplied", "permission denied for database")
-BUSY_SECONDS = 30
 FULL_MARKS = ("database or disk is full", "disk i/o error", "no space left", "could not extend file")
 LOCKED_MARK = "database is locked"
 DRIVERS = ("sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg")
@@ -69,9 +69,16 @@ Clock = Callable[[], ColumnElement[float]]
 class Store:
     """A results store: `read()` and `write()` give a session, `clock()` is the database's time in SQL."""
 
-    def __init__(self, engine: Engine, clock: Clock | None = None, deadline: Deadline | None = None) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        clock: Clock | None = None,
+        deadline: Deadline | None = None,
+        lock_wait: LockWait | None = None,
+    ) -> None:
         self.engine = engine
         self.deadline = deadline or Deadline()
+        self.lock_wait = lock_wait or LockWait()
         self.dialect = engine.dialect.name
         self.clock: Clock = clock or {"sqlite": _sqlite_now, "postgresql": _postgres_now}[self.dialect]
 
@@ -126,12 +133,14 @@ def open_store(
     connections: int = CONNECTIONS,
     durable: bool = False,
     statement_seconds: float = STATEMENT_SECONDS,
+    lock_wait: LockWait | None = None,
 ) -> Store:
     """Return the store at `url`, its schema checked; SQLite is made and migrated on the way.
 
     At most `connections` are open to PostgreSQL, the first when it is wanted, and are kept. What a `durable` store has
     committed outlives a loss of power in SQLite, too, as it always does in PostgreSQL. A connection to PostgreSQL that
-    does not answer for `statement_seconds` is given up, which raises StoreUnavailable.
+    does not answer for `statement_seconds` is given up, which raises StoreUnavailable; so does a SQLite store where
+    others write for as long as `lock_wait` says.
 
     Raises StoreError for a wrong address, a network file system or a schema that does not fit,
     StoreUnavailable when nothing answers, StoreFull when it cannot be written.
@@ -139,8 +148,9 @@ def open_store(
     address = _address(url)
     if address.get_backend_name() == "sqlite":
         _prepare_file(address)
-    deadline = Deadline(statement_seconds)
-    store = Store(make_engine(address, connections, deadline, durable=durable), clock, deadline)
+    deadline, lock_wait = Deadline(statement_seconds), lock_wait or LockWait()
+    engine = make_engine(address, connections, deadline, lock_wait, durable=durable)
+    store = Store(engine, clock, deadline, lock_wait)
     try:
         check_schema(store.engine, migrate=migrate or store.dialect == "sqlite")
     except DBAPIError as error:
@@ -152,12 +162,14 @@ def open_store(
     return store
 
 
-def make_engine(address: URL, connections: int, deadline: Deadline, *, durable: bool = False) -> Engine:
+def make_engine(
+    address: URL, connections: int, deadline: Deadline, lock_wait: LockWait, *, durable: bool = False
+) -> Engine:
     """Return an engine with our way of connecting and beginning."""
     if address.get_backend_name() == "sqlite":
-        engine = create_engine(address, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False})
-        event.listen(engine, "connect", partial(_prepare_sqlite, "FULL" if durable else "NORMAL"))
-        event.listen(engine, "begin", _begin_sqlite)
+        engine = create_engine(address, connect_args={"timeout": lock_wait.busy_seconds, "check_same_thread": False})
+        event.listen(engine, "connect", partial(_prepare_sqlite, "FULL" if durable else "NORMAL", lock_wait))
+        event.listen(engine, "begin", partial(_begin_sqlite, lock_wait))
         return engine
     patience = {name: value for name, value in PATIENCE.items() if name not in address.query}
     pool = {"pool_size": connections, "max_overflow": 0, "pool_timeout": deadline.statement_seconds}
@@ -178,7 +190,7 @@ def store_error(error: DBAPIError, where: str) -> StoreError:
         return StoreFull(f"{where}: cannot write: {said}; free some space or set JARVIS_STORE_URL to another place")
     if LOCKED_MARK in said.lower():
         return StoreUnavailable(
-            f"{where}: another process, perhaps a stopped one, has been writing for {BUSY_SECONDS} s"
+            f"{where}: another process, perhaps a stopped one, has been writing for {BUSY_SECONDS:.0f} s"
         )
     if any(mark in said.lower() for mark in CLOSED_MARKS):
         return StoreFull(f"{where}: {said}; make it writable, or set JARVIS_DATA_DIR or JARVIS_STORE_URL")
@@ -226,19 +238,24 @@ def _prepare_file(address: URL) -> None:
         )
 
 
-def _prepare_sqlite(synchronous: str, connection: sqlite3.Connection, _: Any) -> None:
+def _prepare_sqlite(synchronous: str, lock_wait: LockWait, connection: sqlite3.Connection, _: Any) -> None:
     connection.isolation_level = None
-    for pragma in (f"busy_timeout={BUSY_SECONDS * 1000}", f"synchronous={synchronous}", "foreign_keys=ON"):
-        connection.execute(f"PRAGMA {pragma}").close()
-    _use_wal(connection)
+    connection.execute(f"PRAGMA busy_timeout={round(lock_wait.busy_seconds * 1000)}").close()
+
+    def prepare() -> None:
+        for pragma in (f"synchronous={synchronous}", "foreign_keys=ON"):
+            connection.execute(f"PRAGMA {pragma}").close()
+        _use_wal(connection, lock_wait.busy_seconds)
+
+    lock_wait.retry(prepare)
 
 
-def _use_wal(connection: sqlite3.Connection) -> None:
+def _use_wal(connection: sqlite3.Connection, busy_seconds: float) -> None:
     """Turn on write-ahead logging, which SQLite refuses at once while another writes the file's first pages.
 
-    Raises sqlite3.OperationalError when others have been writing for BUSY_SECONDS.
+    Raises sqlite3.OperationalError when others have been writing for `busy_seconds`.
     """
-    end = time.monotonic() + BUSY_SECONDS
+    end = time.monotonic() + busy_seconds
     while True:
         try:
             connection.execute("PRAGMA journal_mode=WAL").close()
@@ -247,14 +264,14 @@ def _use_wal(connection: sqlite3.Connection) -> None:
                 raise
         else:
             return
-        connection.execute("BEGIN IMMEDIATE").close()  # waits its turn, up to BUSY_SECONDS
+        connection.execute("BEGIN IMMEDIATE").close()  # waits its turn, up to busy_seconds
         connection.execute("COMMIT").close()
 
 
-def _begin_sqlite(connection: Connection) -> None:
+def _begin_sqlite(lock_wait: LockWait, connection: Connection) -> None:
     mode = connection.get_execution_options().get("jarvis_mode", "write")
     how = {"read": "BEGIN", "write": "BEGIN IMMEDIATE", "migrate": "BEGIN EXCLUSIVE"}[mode]
-    connection.exec_driver_sql(how)
+    lock_wait.retry(lambda: connection.exec_driver_sql(how))
 
 
 def _connect_postgres(deadline: Deadline, _dialect: Any, _record: Any, arguments: Any, parameters: Any) -> Any:

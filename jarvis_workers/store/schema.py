@@ -25,8 +25,12 @@ def check_schema(engine: Engine, *, migrate: bool) -> None:
         )
     if not migrate:
         raise StoreOutdated(f"{where}: the store's schema is {stored or 'missing'}; run: jarvis admin migrate")
+    from alembic import command, config  # noqa: F401, PLC0415  (slow: not while others wait for the lock)
+
     with engine.execution_options(jarvis_mode="migrate").begin() as connection:
-        upgrade(connection)
+        # Of many that start at once on a new store, the first has done it meanwhile.
+        if stored_revision(connection) != REVISIONS[-1]:
+            upgrade(connection)
 
 
 def stored_revision(connection: Connection) -> str | None:
