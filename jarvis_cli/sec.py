@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +13,7 @@ from jarvis_cli.options import Budget
 from jarvis_cli.rules import app as rules_app
 from jarvis_cli.rules import explain
 from jarvis_cli.scan_options import ScanOptions, flags_of, settings_of, taking_scan_options
+from jarvis_cli.scope import scope_notice
 from jarvis_cli.triage import EXAMPLES as TRIAGE_EXAMPLES
 from jarvis_cli.triage import triage
 from jarvis_workers.errors import UsageError
@@ -159,4 +161,6 @@ def _read(
     globs = (tuple(options.include or ()), tuple(options.exclude or ()))
     heed = heeded(options.triage, nobody=options.no_triage, learned=settings.rules.learned)
     wanted = Wanted(target, globs, chosen, options.profile, options.baseline, options.since, heed)
+    if not options.quiet and (notice := scope_notice(flags, Path.cwd())):
+        typer.echo(f"jarvis: {notice}", err=True)
     return settings, replace(wanted, language=language_of(options.lang)), asked

@@ -42,3 +42,19 @@ def test_a_wrong_setting_is_one_line_and_exit_2(here, capsys):
     assert run(["config", "show"]) == 2
 
     assert capsys.readouterr().err == 'jarvis: jarvis.yaml: unknown setting "brokr_url" (did you mean "broker_url"?)\n'
+
+
+def test_a_scan_says_which_file_of_the_directory_changes_what_is_scanned(jarvis):
+    tree = jarvis.tree("tree", {"a.c": "int a;\n"})
+    scan = ("sec", "fast", "-p", tree)
+    (jarvis.place / "jarvis.yaml").write_text("processes: 1\nscan: {batch_files: 10}\n")
+    assert "depends on" not in jarvis(*scan).err
+    (jarvis.place / "jarvis.yaml").write_text("scan: {languages: [rust]}\nrules: {disable: [unsafe_api]}\n")
+    (jarvis.place / "pyproject.toml").write_text("[tool.jarvis.report]\nmin_confidence = 0.9\n")
+
+    first = jarvis(*scan, "--min-confidence", "0.1").err.splitlines()[0]
+
+    says = "jarvis: what is scanned and reported depends on this directory: jarvis.yaml sets "
+    assert first == says + "scan.languages, rules.disable"
+    assert "; pyproject.toml [tool.jarvis] sets report.min_confidence" in jarvis(*scan).err
+    assert "depends on" not in jarvis(*scan, "-q").err
