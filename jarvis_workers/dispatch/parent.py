@@ -26,7 +26,7 @@ from jarvis_workers.store.workers import WorkerFacts
 from jarvis_workers.toolchain.children import Child, ChildDied
 from jarvis_workers.toolchain.lifetime import is_running
 
-GRACE_SECONDS = 15.0
+GRACE_SECONDS = 12.0
 # A statement of a parent that is about to end, whatever the database does.
 FAREWELL_SECONDS = 2.0
 DEATHS_MAX = 100
