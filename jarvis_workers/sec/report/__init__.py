@@ -5,11 +5,8 @@ from pathlib import PurePath
 from typing import Any
 
 from jarvis_workers.sec.report.body import build, every_issue, gather
-from jarvis_workers.sec.report.html import render_html
-from jarvis_workers.sec.report.json import json_line, render_json
-from jarvis_workers.sec.report.junit import render_junit
-from jarvis_workers.sec.report.markdown import render_markdown
-from jarvis_workers.sec.report.sarif import render_sarif
+from jarvis_workers.sec.report.json import json_line
+from jarvis_workers.sec.report.lazy import render_html, render_json, render_junit, render_markdown, render_sarif
 
 __all__ = [
     "FORMATS",

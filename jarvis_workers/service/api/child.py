@@ -63,6 +63,9 @@ def _scan(asked: dict[str, Any], announce: Announce) -> dict[str, Any]:
     source = Source(Path(os.fsdecode(from_text(asked["root"]))), from_text(asked["name"]))
     request = request_of(options, source, tuple(map(from_text, asked["paths"])), EXECUTOR, baseline)
     blobs = open_blobs(str(place / "blobs"), Path(asked["cache"]), results_bytes=asked["results_bytes"])
+    if not options.cache:
+        # Compiled patterns stay in this process; a directory of this scan's own would make every scan compile anew.
+        blobs.patterns = None
 
     def packing(files: int, size: int) -> None:
         announce({"progress": ["pack", size, 0, files, 0]})

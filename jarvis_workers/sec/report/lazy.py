@@ -1,0 +1,40 @@
+"""The renderers, imported when they are called: scanning children build the body of a report, and need none."""
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+__all__ = ["render_html", "render_json", "render_junit", "render_markdown", "render_sarif"]
+
+Part = Mapping[str, Any]
+
+
+def render_html(body: Part, run: Part) -> Iterator[str]:
+    """See `html.page`."""
+    return _render("html", body, run)
+
+
+def render_json(body: Part, run: Part) -> Iterator[str]:
+    """See `json`."""
+    return _render("json", body, run)
+
+
+def render_junit(body: Part, run: Part) -> Iterator[str]:
+    """See `junit`."""
+    return _render("junit", body, run)
+
+
+def render_markdown(body: Part, run: Part) -> Iterator[str]:
+    """See `markdown`."""
+    return _render("markdown", body, run)
+
+
+def render_sarif(body: Part, run: Part, **limits: int) -> Iterator[str]:
+    """See `sarif`."""
+    return _render("sarif", body, run, **limits)
+
+
+def _render(module: str, body: Part, run: Part, **limits: int) -> Iterator[str]:
+    renderer = getattr(import_module(f"jarvis_workers.sec.report.{module}"), f"render_{module}")
+    pieces: Iterator[str] = renderer(body, run, **limits)
+    return pieces
