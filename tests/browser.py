@@ -19,7 +19,8 @@ FLAGS = (
     "--headless --no-sandbox --disable-gpu --hide-scrollbars --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --disable-dev-shm-usage --remote-debugging-pipe about:blank"
 )
-SECONDS = 30.0
+# Only what hangs takes so long, also on a busy machine.
+SECONDS = 240.0
 
 
 class Browser:

@@ -3,7 +3,8 @@
     python tests/bench/planted_defects.py [NAME ...] [--list] [--workers N]
 
 Each is planted alone in a copy of the tree; the tests of its own package run first, then all quick ones, each time up
-to the first failure.  Prints what found it, and ends with 1 when fewer than ENOUGH of all are found.
+to the first failure, of a test that passes without the defect.  Prints what found it, and ends with 1 when fewer than
+ENOUGH of all are found.
 """
 
 import argparse
@@ -242,6 +243,7 @@ def _is_found(copy: Path, defect: Defect, workers: str, *, own: bool) -> bool:
         by = _failing(copy, workers, defect.tests) or (None if own else _failing(copy, workers, "tests"))
     finally:
         file.write_text(whole)
+    assert by is None or not _failing(copy, "0", by.partition("[")[0]), f"{by} fails without a defect, too"
     print(f"{defect.name:14} {'found by ' + by if by else 'MISSED':90} {time.monotonic() - began:5.0f} s", flush=True)
     return by is not None
 

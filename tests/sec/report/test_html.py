@@ -583,6 +583,8 @@ def test_all_rules_that_fired_are_counted_also_those_of_findings_that_are_not_li
     assert page.ask(tile) == "1 Rules that fired (listed)"
 
 
+@pytest.mark.timing
+@pytest.mark.slow
 def test_three_hundred_findings_take_forty_pages_with_heads_and_the_filters_named(page, opened):
     trail = trail_of(
         [("src/list.c", line, "the value comes from outside and is kept") for line in range(4)], "src/list.c"
