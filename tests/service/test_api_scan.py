@@ -305,9 +305,35 @@ def test_a_path_that_is_not_there_is_refused(session: ScanSession, tree: Path) -
         session.scan(tree / "gone")
 
 
+def test_a_source_that_is_no_text_is_scanned_as_bytes(session: ScanSession) -> None:
+    assert [one.start_line for one in session.scan_text(b"// \xff\n" + COPY.encode()).findings] == [3]
+    with pytest.raises(UsageError, match="give bytes"):
+        session.scan_text("// \ud800")
+
+
+def test_settings_become_options(tmp_path: Path) -> None:
+    (tmp_path / "jarvis.yaml").write_text(
+        "rules: {disable: [atoi_family], paths: [own]}\nscan: {exclude_dirs: [gen]}\nreport: {min_confidence: 0.7}\n"
+    )
+    options = ScanOptions.from_settings(tmp_path)
+
+    assert (options.exclude_rules, options.exclude_dirs, options.min_confidence) == (("atoi_family",), ("gen",), 0.7)
+    assert options.rule_paths == (tmp_path / "own",)
+
+
 def test_rules_and_files_are_chosen(tree: Path) -> None:
-    chosen = ScanOptions(rules=["unsafe_api", "command_execution"], severity={"unsafe_api": "low"}, exclude=["sub/**"])
+    (tree / "sub").rename(tree / "vendor")
+    (tree / "gen").mkdir()
+    (tree / "gen" / "g.c").write_text(COPY)
+    chosen = ScanOptions(
+        rules=["unsafe_api", "command_execution"],
+        severity={"unsafe_api": "low"},
+        exclude=["quiet.c"],
+        exclude_dirs=["gen"],
+    )
     report = service.scan(tree, options=chosen)
 
-    assert [(one.rule_id, one.severity) for one in report.findings] == [("unsafe_api", "low")]
-    assert report.at_least("medium") == ()
+    found = [(one.file, one.rule_id, one.severity) for one in report.findings]
+    assert found == [("a.c", "unsafe_api", "low"), ("vendor/b.c", "command_execution", "medium")]
+    assert [one.file for one in report.at_least("medium")] == ["vendor/b.c"]
+    assert report.suppressed == ()

@@ -120,6 +120,21 @@ def test_cancel_leaves_a_recorded_run_cancelled(tree: Path, tmp_path: Path, monk
     assert psutil.Process().children() == []
 
 
+def test_what_a_progress_callback_raises_leaves_no_run_to_resume(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def fail(event: ScanProgress) -> None:
+        if event.stage != "pack":
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        service.scan(tree, options=ScanOptions(record=True, data_directory=tmp_path / "data"), on_progress=fail)
+    with desk.store_of(settings_in(tmp_path)) as store:
+        assert [run.state for run in newest_runs(store, 9)] == ["cancelled"]
+
+
 def test_git_revisions_are_compared(tree: Path) -> None:
     def git(*args: str) -> None:
         who = ("-c", "user.name=t", "-c", "user.email=t@t")

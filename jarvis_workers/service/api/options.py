@@ -30,12 +30,17 @@ class ScanOptions:
     """How to scan. Every field has a default, and no setting is read from files or the environment.
 
     Rules: `rules` (only these ids), `exclude_rules`, `only` (categories), `severity` by rule id, and `rule_paths`,
-    files or directories of YAML rules.  Files: `include` and `exclude` (globs as in .gitignore, relative to the root),
-    `default_excludes` (build, vendor, third_party …), `use_ignore_files`, `languages`, `extensions` instead of the
-    usual suffixes, `max_file_mb`.  Findings: `min_confidence`, `baseline` (a Report, the path of a JSON or SARIF
-    report, or a git revision: only what is new is reported), `since` (a git revision: only files changed since),
-    `triage` (a file of judgements), `lang` of the texts.  Work: `processes` (None: one a core), `file_seconds` of
-    CPU and `file_memory_mb` a file may take.
+    files or directories of YAML rules.
+
+    Files: `include` and `exclude` (globs as in .gitignore, relative to the root), `exclude_dirs` (names, instead of
+    build, vendor, third_party …), `use_ignore_files`, `languages`, `extensions` (instead of the usual suffixes),
+    `max_file_mb`.
+
+    Findings: `min_confidence`, `baseline` (a Report, the path of a JSON or SARIF report, or a git revision: only what
+    is new is reported), `since` (a git revision: only files changed since), `triage` (a file of judgements), `lang` of
+    the texts.
+
+    Work: `processes` (None: one a core), `file_seconds` of CPU and `file_memory_mb` that a file may take.
 
     What stays behind, by default nothing: `cache` keeps results by content in the user's data directory, `record`
     keeps the run in the results store as the command line does, `data_directory` is where both go instead of the
@@ -51,7 +56,7 @@ class ScanOptions:
     rule_paths: Collection[StrPath] = ()
     include: Collection[str] = ()
     exclude: Collection[str] = ()
-    default_excludes: bool = True
+    exclude_dirs: Collection[str] | None = None
     use_ignore_files: bool = True
     languages: Collection[Language] = ("c/cpp", "rust")
     extensions: Collection[str] | None = None
@@ -70,7 +75,7 @@ class ScanOptions:
     write_artifacts: bool = False
 
     def __post_init__(self) -> None:
-        for name in (*NAMES, "rule_paths", "extensions"):
+        for name in (*NAMES, "rule_paths", "extensions", "exclude_dirs"):
             value = getattr(self, name)
             if isinstance(value, str | bytes):
                 raise UsageError(f"{name} is the string {value!r}; give a list or tuple of strings")
@@ -96,7 +101,7 @@ class ScanOptions:
 
         Only rules, files and limits are taken over.  Raises SettingsError.
         """
-        from jarvis_workers.settings import Scan, load_settings  # noqa: PLC0415  (slow, and seldom wanted)
+        from jarvis_workers.settings import load_settings  # noqa: PLC0415  (slow, and seldom wanted)
 
         settings = load_settings(directory=Path(directory))
         scan, rules = settings.scan, settings.rules
@@ -106,10 +111,10 @@ class ScanOptions:
             only=rules.categories,
             severity=rules.severity,
             rule_paths=[Path(directory, Path(one).expanduser()) for one in rules.paths],
-            default_excludes=scan.exclude_dirs == Scan().exclude_dirs,
+            exclude_dirs=scan.exclude_dirs,
             use_ignore_files=scan.use_ignore_files,
             languages=scan.languages,
-            extensions=None if scan.extensions == Scan().extensions else scan.extensions,
+            extensions=scan.extensions,
             max_file_mb=scan.max_file_mb,
             min_confidence=settings.report.min_confidence,
             processes=settings.processes,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from jarvis_workers.errors import JarvisError, ScanCancelled, StoreError, UsageError
+from jarvis_workers.errors import JarvisError, StoreError, UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service import desk, reports, runs
 from jarvis_workers.service.api.answers import answer_of
@@ -116,10 +116,10 @@ def _settings(options: ScanOptions, place: Path) -> Settings:
 
 
 def _carry_out(settings: Settings, store: Store, local: LocalExecutor, run_id: str) -> Run:
-    """Carry a run out; cancelled or interrupted, it does not wait to be resumed."""
+    """Carry a run out; one that is cancelled, interrupted or failed by its caller does not wait to be resumed."""
     try:
         run = local.carry_out(run_id)
-    except (ScanCancelled, KeyboardInterrupt):
+    except BaseException:
         with suppress(StoreError, UsageError):
             runs.cancel(store, runs.find_run(store, run_id), settings.lease_seconds)
         raise

@@ -79,12 +79,18 @@ def select_files(options: ScanOptions, source: Source) -> Selection:
     }
     return Selection(
         suffixes=frozenset(wanted),
-        exclude_dirs=EXCLUDED_DIRECTORIES if options.default_excludes else frozenset({OWN_DIRECTORY}),
+        exclude_dirs=_excluded(options),
         include=tuple(options.include),
         exclude=tuple(options.exclude),
         ignore_files=ignore_files_of(source.origin, use=options.use_ignore_files),
         max_file_bytes=int(options.max_file_mb * MEGABYTE),
     )
+
+
+def _excluded(options: ScanOptions) -> frozenset[bytes]:
+    if options.exclude_dirs is None:
+        return EXCLUDED_DIRECTORIES
+    return frozenset({OWN_DIRECTORY, *map(os.fsencode, options.exclude_dirs)})
 
 
 def choose_rules(options: ScanOptions) -> Chosen:
