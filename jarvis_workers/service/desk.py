@@ -10,6 +10,7 @@ from secrets import token_hex
 
 from jarvis_workers.agent.limits import Limits as AgentLimits
 from jarvis_workers.errors import StoreError
+from jarvis_workers.private import make_private_directory
 from jarvis_workers.service.local import Limits, LocalExecutor, World
 from jarvis_workers.service.models import model_facts
 from jarvis_workers.service.presence import this_worker
@@ -17,7 +18,7 @@ from jarvis_workers.service.sources import Origin, Source, ignore_files_of
 from jarvis_workers.service.submit import Request
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
-from jarvis_workers.snapshots.results import FOLDER, Results
+from jarvis_workers.snapshots.results import FOLDER, KEY_FILE, Results
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.each_file import Limits as FileLimits
 from jarvis_workers.steps.means import means_of
@@ -36,14 +37,16 @@ RUST_SUFFIXES = frozenset({"rs"})
 
 
 def blobs_of(settings: Settings) -> Blobs:
-    """Open the blob store."""
+    """Open the blob store; a data directory that is made for it is the user's alone."""
+    with suppress(OSError):
+        make_private_directory(settings.data_dir)
     cache = settings.data_dir / "cache"
     return open_blobs(settings.effective_blobs_url, cache, results_bytes=settings.cache.max_bytes)
 
 
 def results_of(settings: Settings) -> Results:
     """Return what this machine keeps of earlier scans, also where it is not to be used."""
-    return Results(settings.data_dir / "cache" / FOLDER, settings.cache.max_bytes)
+    return Results(settings.data_dir / "cache" / FOLDER, settings.cache.max_bytes, settings.data_dir / KEY_FILE)
 
 
 def file_limits_of(settings: Settings) -> FileLimits:

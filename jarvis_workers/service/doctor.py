@@ -8,7 +8,9 @@ import errno
 import os
 import platform
 import resource
+import shlex
 import shutil
+import stat
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,11 +19,12 @@ from typing import Literal
 
 from jarvis_workers.errors import JarvisError, StoreOutdated
 from jarvis_workers.settings import Settings
-from jarvis_workers.snapshots.results import FOLDER, Results
+from jarvis_workers.snapshots.results import FOLDER, KEY_FILE, Results
 from jarvis_workers.toolchain.filesystem import network_file_system
 
 MEGABYTE = 10**6
 GIGABYTE = 10**9
+OTHERS = 0o077
 LEAST_FREE_DISK = 1 * GIGABYTE
 LEAST_FREE_MEMORY = GIGABYTE // 2
 LEAST_OPEN_FILES = 1024
@@ -126,6 +129,10 @@ def _data_directory(folder: Path) -> Check:
         remedy = "free some space" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "make it writable"
         says = f"{folder} cannot be written: {error.strerror}"
         return Check("data directory", "fail", says, f"{remedy}, or set JARVIS_DATA_DIR to another directory")
+    if nearest == folder and (mode := stat.S_IMODE(folder.stat().st_mode) & OTHERS):
+        says = f"{folder} is open to others (mode {mode | 0o700:o}): it holds source code, transcripts and a secret"
+        remedy = f"chmod 700 {shlex.quote(str(folder))}, unless it is shared on purpose"
+        return Check("data directory", "warn", says, remedy)
     return Check("data directory", "ok", str(folder) if nearest == folder else f"{folder} (will be made)")
 
 
@@ -148,7 +155,8 @@ def _disk(free: int | None) -> Check:
 def _results(settings: Settings) -> Check:
     if not settings.cache.max_mb:
         return Check("result cache", "ok", "off: every file is scanned anew")
-    kept = Results(settings.data_dir / "cache" / FOLDER, settings.cache.max_bytes).size()
+    folder = settings.data_dir
+    kept = Results(folder / "cache" / FOLDER, settings.cache.max_bytes, folder / KEY_FILE).size()
     return Check("result cache", "ok", f"{kept.bytes / MEGABYTE:,.1f} MB of at most {settings.cache.max_mb:,g} MB")
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from jarvis_workers.errors import SnapshotDamaged, StoreError, StoreFull
-from jarvis_workers.snapshots.results import FOLDER, Results
+from jarvis_workers.snapshots.results import FOLDER, KEY_FILE, Results
 
 CACHE_BYTES = 10_000_000_000
 PATTERNS_FOLDER = "patterns"
@@ -84,7 +84,7 @@ def open_blobs(url_or_path: str, cache_dir: Path, cache_bytes: int = CACHE_BYTES
     With `results_bytes`, results of scans are kept in the cache, too, about so many bytes of them.
     """
     blobs = _open(url_or_path, cache_dir, cache_bytes)
-    blobs.results = Results(cache_dir / FOLDER, results_bytes) if results_bytes else None
+    blobs.results = Results(cache_dir / FOLDER, results_bytes, cache_dir.parent / KEY_FILE) if results_bytes else None
     blobs.patterns = cache_dir / PATTERNS_FOLDER
     return blobs
 

@@ -1,20 +1,29 @@
 """Keep what was found out about a file on this machine, so that the next scan need not look again.
 
 One file of lines for each directory of a source tree, as what a batch asks for lies together in its tree; all
-processes append to it, and nobody changes it.  A line that is torn, flipped or foreign does not fit its hash and
-counts as not there: losing any of it costs time, and nothing else.  So nothing is locked or synced, and what the disk
-refuses is passed over.  What was not asked for the longest goes first when there is too much.
+processes append to it, and nobody changes it.  A line has a keyed hash over where it stands: one that is torn, flipped
+or forged counts as not there, as does a file that others may write.  Losing any of it costs time, and nothing else, so
+nothing is locked or synced, and what the disk refuses is passed over.  What was not asked for the longest goes first
+when there is too much.
 """
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from hashlib import sha256
+from functools import cached_property
+from hashlib import blake2b, sha256
+from hmac import compare_digest
 from pathlib import Path
 from typing import NamedTuple
 
+from jarvis_workers.private import PRIVATE, make_private_directory, private_key, read_private
+
 FOLDER = "results"
+# Beside the cache, and not in it: who may restore a cache from elsewhere does not bring the key along.
+KEY_FILE = "cache.key"
+CHECK_BYTES = 9
 CHECK_LENGTH = 12
 # A directory with more than this is started anew: most of it is of contents that are no more.
 DIRECTORY_BYTES = 16_000_000
@@ -22,6 +31,8 @@ SWEEP_SECONDS = 3600.0
 # What one process may write before it looks at the whole.
 SWEEP_SHARE = 64
 MARKER = "swept"
+
+Check = Callable[[bytes, bytes], bytes]
 
 
 class Size(NamedTuple):
@@ -32,33 +43,53 @@ class Size(NamedTuple):
 
 
 class Results:
-    """Payloads by rule set, directory and key; keys are ASCII of one length without spaces, payloads one line each."""
+    """Payloads by rule set, directory and key; keys are ASCII of one length without spaces, payloads one line each.
 
-    def __init__(self, root: Path, max_bytes: int) -> None:
+    `key_file` has the secret that lines are authenticated with; without one that is private nothing is found or kept.
+    """
+
+    def __init__(self, root: Path, max_bytes: int, key_file: Path) -> None:
         self.root = root
         self.max_bytes = max_bytes
+        self._key_file = key_file
         self._written = 0
 
     def find(self, rules: str, directory: bytes, keys: Sequence[str]) -> dict[str, bytes]:
         """Return what is kept under the keys, and as it was kept."""
         content = _read(self._place(rules, directory))
-        if not content or not keys:
+        if not content or not keys or self._secret is None:
             return {}
-        length = len(keys[0])
+        length, check = len(keys[0]), self._check(rules, directory)
         lines = {line[:length]: line for line in content.split(b"\n")}
         found = {}
         for key in keys:
-            payload = _payload(lines.get(key.encode()), length)
+            payload = _payload(lines.get(key.encode()), length, check)
             if payload is not None:
                 found[key] = payload
         return found
 
     def keep(self, rules: str, directory: bytes, payloads: Mapping[str, bytes]) -> None:
         """Add to what is kept, in one write: a line that somebody else has torn ends where this one begins."""
-        if payloads:
-            content = b"\n" + b"".join(_line(key.encode(), payload) for key, payload in payloads.items())
+        if payloads and self._secret is not None:
+            check = self._check(rules, directory)
+            content = b"\n" + b"".join(_line(key.encode(), payload, check) for key, payload in payloads.items())
             with suppress(OSError):
                 self._append(self._place(rules, directory), content)
+
+    @cached_property
+    def _secret(self) -> bytes | None:
+        return private_key(self._key_file)
+
+    def _check(self, rules: str, directory: bytes) -> Check:
+        """Return what authenticates a line of this place, and of no other."""
+        keyed = blake2b(f"{rules}\0".encode() + directory + b"\0", key=self._secret or b"", digest_size=CHECK_BYTES)
+
+        def check(key: bytes, payload: bytes) -> bytes:
+            digest = keyed.copy()
+            digest.update(key + b" " + payload)
+            return b64encode(digest.digest(), b"-_")
+
+        return check
 
     def clear(self) -> Size:
         """Remove everything; return how much it was."""
@@ -75,10 +106,10 @@ class Results:
     def _append(self, place: Path, content: bytes) -> None:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         try:
-            stream = os.open(place, flags, 0o600)
+            stream = os.open(place, flags, PRIVATE)
         except FileNotFoundError:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            stream = os.open(place, flags, 0o600)
+            make_private_directory(place.parent)
+            stream = os.open(place, flags, PRIVATE)
         try:
             if os.fstat(stream).st_size > DIRECTORY_BYTES:
                 os.ftruncate(stream, 0)
@@ -118,34 +149,22 @@ class Results:
 
 
 def _read(place: Path) -> bytes:
-    """Return what a file holds, and note that it was of use; nothing if it is not there."""
+    """Return what a file holds, and note that it was of use; nothing if it is not there, or not ours alone."""
     try:
-        stream = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+        return read_private(place, 2 * DIRECTORY_BYTES)
     except OSError:
         return b""
-    try:
-        with suppress(OSError):
-            os.utime(stream)
-        return os.read(stream, min(os.fstat(stream).st_size, 2 * DIRECTORY_BYTES))
-    except OSError:
-        return b""
-    finally:
-        os.close(stream)
 
 
-def _line(key: bytes, payload: bytes) -> bytes:
-    return b"%b %b %b\n" % (key, _check(key, payload), payload)
+def _line(key: bytes, payload: bytes, check: Check) -> bytes:
+    return b"%b %b %b\n" % (key, check(key, payload), payload)
 
 
-def _payload(line: bytes | None, length: int) -> bytes | None:
+def _payload(line: bytes | None, length: int, check: Check) -> bytes | None:
     if line is None:
         return None
-    check, payload = line[length + 1 : length + 1 + CHECK_LENGTH], line[length + CHECK_LENGTH + 2 :]
-    return payload if check == _check(line[:length], payload) else None
-
-
-def _check(key: bytes, payload: bytes) -> bytes:
-    return sha256(key + b" " + payload).hexdigest()[:CHECK_LENGTH].encode()
+    given, payload = line[length + 1 : length + 1 + CHECK_LENGTH], line[length + CHECK_LENGTH + 2 :]
+    return payload if compare_digest(given, check(line[:length], payload)) else None
 
 
 def _is_fresh(marker: Path) -> bool:

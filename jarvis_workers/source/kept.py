@@ -5,17 +5,17 @@ hash; whatever else is amiss with it, or with the disk, the patterns are compile
 """
 
 import os
-import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
+from jarvis_workers.private import PRIVATE, make_private_directory, read_private
+
 __all__ = ["FILES_MAX", "Kept", "key_of"]
 
 FILES_MAX = 32
 BYTES_MAX = 64 << 20
-PRIVATE = 0o600
 DIGEST_BYTES = 32
 
 
@@ -32,7 +32,7 @@ class Kept:
 
     def find(self, key: str) -> bytes | None:
         with suppress(OSError):
-            content = _read(self._directory / key)
+            content = read_private(self._directory / key, BYTES_MAX)
             if content and content[:DIGEST_BYTES] == _digest(key, content[DIGEST_BYTES:]):
                 return content[DIGEST_BYTES:]
         return None
@@ -41,7 +41,7 @@ class Kept:
         """Put the file in its place whole, or not at all."""
         aside = self._directory / f"new-{os.getpid()}-{os.urandom(8).hex()}"
         with suppress(OSError):
-            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_directory(self._directory)
             try:
                 _write(aside, _digest(key, payload) + payload)
                 aside.replace(self._directory / key)
@@ -56,20 +56,6 @@ class Kept:
 
 def _digest(key: str, payload: bytes) -> bytes:
     return sha256(key.encode() + b" " + payload).digest()
-
-
-def _read(place: Path) -> bytes:
-    """Return what a file holds, and note that it was of use; nothing of a file that somebody else may have written."""
-    stream = os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    try:
-        facts = os.fstat(stream)
-        ours = facts.st_uid == os.geteuid() and stat.S_ISREG(facts.st_mode)
-        if not ours or stat.S_IMODE(facts.st_mode) != PRIVATE or facts.st_size > BYTES_MAX:
-            return b""
-        os.utime(stream)
-        return os.read(stream, facts.st_size)
-    finally:
-        os.close(stream)
 
 
 def _write(place: Path, content: bytes) -> None:

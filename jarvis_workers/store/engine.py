@@ -12,7 +12,7 @@ import select as sockets
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from sqlmodel import Session
 
 from jarvis_workers.errors import StoreError, StoreFull, StoreUnavailable
 from jarvis_workers.extras import advice
+from jarvis_workers.private import make_private_directory, touch_private
 from jarvis_workers.redact import redact
 from jarvis_workers.store.deadline import STATEMENT_SECONDS, Deadline
 from jarvis_workers.store.lockwait import BUSY_SECONDS, LockWait
@@ -226,11 +227,14 @@ def _prepare_file(address: URL) -> None:
         raise StoreError("JARVIS_STORE_URL: the store must be a file, as in sqlite:////path/file.db")
     folder = Path(address.database).absolute().parent
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_directory(folder)
     except OSError as error:
         raise StoreFull(
             f"{folder}: cannot make the store's directory: {error.strerror}; set JARVIS_DATA_DIR or JARVIS_STORE_URL"
         ) from error
+    # The journals get the mode of the database. What cannot be made, SQLite says better.
+    with suppress(OSError):
+        touch_private(Path(address.database))
     if kind := network_file_system(folder):
         raise StoreError(
             f"{folder}: SQLite is not safe on a network file system ({kind}); "

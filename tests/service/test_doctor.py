@@ -112,6 +112,16 @@ def test_a_data_directory_that_cannot_be_written_is_a_failure(tmp_path):
     assert "JARVIS_DATA_DIR" in failure.remedy
 
 
+@pytest.mark.parametrize(("mode", "state"), [(0o755, "warn"), (0o750, "warn"), (0o700, "ok")])
+def test_a_data_directory_that_others_may_enter_is_a_warning(tmp_path, mode, state):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data").chmod(mode)
+    check = next(one for one in looked_at(Settings(data_dir=tmp_path / "data")) if one.name == "data directory")
+
+    assert check.state == state
+    assert ("chmod 700" in check.remedy) == (state == "warn")
+
+
 def test_a_data_directory_that_is_not_there_yet_will_be_made(tmp_path):
     checks = looked_at(Settings(data_dir=tmp_path / "new" / "data"))
 

@@ -17,7 +17,7 @@ A, B = "a" * 43, "b" * 43
 
 @pytest.fixture
 def results(tmp_path: Path) -> Results:
-    return Results(tmp_path / "results", 1_000_000)
+    return Results(tmp_path / "results", 1_000_000, tmp_path / "key")
 
 
 def kept_files(results: Results) -> list[Path]:
@@ -76,7 +76,7 @@ def test_what_was_cut_off_is_written_anew(results: Results) -> None:
 
 
 def test_cache_evicts_the_least_recently_used_first(tmp_path: Path) -> None:
-    results = Results(tmp_path / "results", 20_000)
+    results = Results(tmp_path / "results", 20_000, tmp_path / "key")
     for number in range(10):
         results.keep(RULES, b"%d" % number, {A: b"x" * 1_000})
     for age, file in enumerate(sorted(kept_files(results))):
@@ -107,7 +107,7 @@ def test_cache_can_be_cleared(results: Results) -> None:
 
 def test_an_unwritable_cache_is_no_failure(tmp_path: Path) -> None:
     (tmp_path / "results").write_text("not a directory")
-    results = Results(tmp_path / "results", 1_000)
+    results = Results(tmp_path / "results", 1_000, tmp_path / "key")
 
     results.keep(RULES, b"src", {A: b"[1]"})
     assert results.find(RULES, b"src", [A]) == {}
@@ -117,7 +117,7 @@ def test_an_unwritable_cache_is_no_failure(tmp_path: Path) -> None:
 def test_cache_serves_nothing_false_after_concurrent_writers_and_a_kill(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from jarvis_workers.snapshots.results import Results\n"
-        "results = Results(Path(sys.argv[1]), 10**9)\n"
+        "results = Results(Path(sys.argv[1]), 10**9, Path(sys.argv[1]).parent / 'key')\n"
         "for n in range(400):\n"
         "    results.keep('rules', b'src', {f'{sys.argv[2]}{n:042}': b'%d' % n * 50})\n"
         "    if n == 50: print('going', flush=True)\n"
@@ -131,6 +131,62 @@ def test_cache_serves_nothing_false_after_concurrent_writers_and_a_kill(tmp_path
         writer.communicate(timeout=240)
 
     keys = [f"{name}{number:042}" for name in "abc" for number in range(400)]
-    found = Results(tmp_path / "results", 10**9).find("rules", b"src", keys)
+    found = Results(tmp_path / "results", 10**9, tmp_path / "key").find("rules", b"src", keys)
     assert {key for key in keys if not key.startswith("a")} <= found.keys()
     assert all(payload == str(int(key[1:])).encode() * 50 for key, payload in found.items())
+
+
+def test_a_forged_line_of_the_cache_is_not_served(tmp_path: Path) -> None:
+    place, key = tmp_path / "results", tmp_path / "key"
+    Results(place, 1_000_000, key).keep(RULES, b"src", {A: b"[1]"})
+    (file,) = kept_files(Results(place, 1_000_000, key))
+    foreign = Results(tmp_path / "other", 1_000_000, tmp_path / "other key")
+    foreign.keep(RULES, b"src", {A: b""})
+    (forged,) = kept_files(foreign)
+    file.write_bytes(forged.read_bytes())
+
+    assert Results(place, 1_000_000, key).find(RULES, b"src", [A]) == {}
+
+
+@pytest.mark.parametrize(("rules", "directory"), [("f" * 16, b"src"), (RULES, b"lib")])
+def test_a_line_of_the_cache_counts_only_where_it_was_written(results: Results, rules: str, directory: bytes) -> None:
+    results.keep(rules, directory, {A: b""})
+    (theirs,) = kept_files(results)
+    line = theirs.read_bytes()
+    results.keep(RULES, b"src", {A: b"[1]", B: b"[2]"})
+    (ours,) = (file for file in kept_files(results) if file != theirs)
+    ours.write_bytes(line)
+
+    assert results.find(RULES, b"src", [A]) == {}
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o606, 0o644])
+def test_a_cache_file_that_others_may_open_is_not_read(results: Results, mode: int) -> None:
+    results.keep(RULES, b"src", {A: b"[1]"})
+    (file,) = kept_files(results)
+    file.chmod(mode)
+
+    assert results.find(RULES, b"src", [A]) == {}
+
+
+def test_a_cache_key_that_others_may_read_is_replaced(tmp_path: Path) -> None:
+    place, key = tmp_path / "results", tmp_path / "key"
+    Results(place, 1_000_000, key).keep(RULES, b"src", {A: b"[1]"})
+    former = key.read_bytes()
+    key.chmod(0o644)
+    results = Results(place, 1_000_000, key)
+
+    assert results.find(RULES, b"src", [A]) == {}
+    results.keep(RULES, b"src", {A: b"[2]"})
+    assert Results(place, 1_000_000, key).find(RULES, b"src", [A]) == {A: b"[2]"}
+    assert key.stat().st_mode & 0o777 == 0o600
+    assert key.read_bytes() != former
+
+
+def test_without_a_private_key_nothing_is_cached(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    results = Results(tmp_path / "results", 1_000_000, tmp_path / "file" / "key")
+    results.keep(RULES, b"src", {A: b"[1]"})
+
+    assert results.find(RULES, b"src", [A]) == {}
+    assert kept_files(results) == []

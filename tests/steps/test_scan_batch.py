@@ -200,7 +200,8 @@ def test_whatever_a_scan_is_made_of_decides_what_it_is_remembered_under() -> Non
 @given(scan=scans)
 def test_a_scan_is_remembered_as_it_was(tmp_path_factory: pytest.TempPathFactory, scan: Scan) -> None:
     entry = Entry(os.fsencode("src/\udce9.c"), 1, "0" * 64, 0, 0)
-    known = Known(Results(tmp_path_factory.mktemp("known"), 1_000_000), None)
+    place = tmp_path_factory.mktemp("known")
+    known = Known(Results(place, 1_000_000, place / "key"), None)
     ((key, _),) = files = keyed([entry])
     known.keep(files, {key: scan})
 
@@ -208,7 +209,7 @@ def test_a_scan_is_remembered_as_it_was(tmp_path_factory: pytest.TempPathFactory
 
 
 def test_a_cached_result_is_served_only_to_the_interpreter_and_engines_that_found_it(tmp_path: Path) -> None:
-    results = Results(tmp_path / "results", 1_000_000)
+    results = Results(tmp_path / "results", 1_000_000, tmp_path / "key")
     files = keyed([Entry(b"src/a.c", 1, "0" * 64, 0, 0)])
     found = {files[0][0]: Scan((Hit("unsafe_api", 1, 0.9, "strcpy(a, b);", None),), None, ())}
     debian, newer = (engine_identity(f"cpython {version}") for version in ("3.11.2", "3.11.7"))

@@ -280,3 +280,24 @@ def test_a_password_in_the_query_of_an_address_is_not_shown() -> None:
     with pytest.raises(StoreUnavailable) as problem:
         open_store("postgresql://u@127.0.0.1:1/db?password=hunter2")
     assert "hunter2" not in str(problem.value)
+
+
+def test_the_store_and_its_directory_are_for_their_owner_alone(tmp_path: Path) -> None:
+    place = tmp_path / "share" / "jarvis" / "jarvis.db"
+    with closing(open_store(f"sqlite:///{place}")) as store:
+        add_planned_run(store, 1)
+        files = {file.name: file.stat().st_mode & 0o777 for file in place.parent.iterdir()}
+
+    assert files == {"jarvis.db": 0o600, "jarvis.db-wal": 0o600, "jarvis.db-shm": 0o600}
+    assert {folder.stat().st_mode & 0o777 for folder in (place.parent, place.parent.parent)} == {0o700}
+
+
+def test_a_directory_and_a_store_that_are_there_keep_their_modes(tmp_path: Path) -> None:
+    place = tmp_path / "shared" / "jarvis.db"
+    place.parent.mkdir()
+    place.parent.chmod(0o770)
+    place.touch()
+    place.chmod(0o660)
+    open_store(f"sqlite:///{place}").close()
+
+    assert (place.parent.stat().st_mode & 0o777, place.stat().st_mode & 0o777) == (0o770, 0o660)

@@ -94,7 +94,7 @@ RULES_BY_PATTERN = {rule.pattern: rule for rule in RULES}
 
 # Whatever is written in these files decides what a scan returns.
 DECIDING_FILES = {
-    "jarvis_workers": ("paths.py",),
+    "jarvis_workers": ("paths.py", "private.py"),
     "jarvis_workers.source": (
         "amounts.py",
         "calls.py",
