@@ -23,6 +23,7 @@ from jarvis_workers.errors import SettingsError
 from jarvis_workers.platforms.groups import ModelGroup, tell_problem
 from jarvis_workers.redact import redact
 from jarvis_workers.reprs import short
+from jarvis_workers.sec.sourcelinks import check_template
 from jarvis_workers.telemetry import LogLevel
 from jarvis_workers.turns.budgets import read_budget
 
@@ -155,9 +156,10 @@ class Agent(Frozen):
 
 
 class Report(Frozen):
-    """What is told of what was found."""
+    """What is told of what was found; `source_url` is the template of links to the source (sec/sourcelinks)."""
 
     min_confidence: Annotated[float, Field(ge=0, le=1)] = 0.4
+    source_url: Annotated[str, AfterValidator(check_template)] | None = None
 
 
 class Settings(Frozen):

@@ -86,6 +86,7 @@ def request_for(settings: Settings, source: Source, kind: str, executor: str) ->
         batch_files=settings.scan.batch_files,
         batch_bytes=int(settings.scan.batch_mb * 1_000_000),
         processes=settings.process_count,
+        source_url=settings.report.source_url,
     )
 
 

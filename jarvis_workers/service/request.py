@@ -10,6 +10,7 @@ from jarvis_workers import __version__
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.rules import RULES, Rule
+from jarvis_workers.sec.sourcelinks import fill_template
 from jarvis_workers.service.checkouts import read_checkout
 from jarvis_workers.service.targets import repository_prefix
 from jarvis_workers.snapshots.pack import Snapshot
@@ -111,7 +112,7 @@ class Request:
     With `profile` times are taken; then nothing is taken from the `cache`, as what is not done takes no time.
     The `language` is that of the report; where agents judge, their inquiry says it.
     What the `baseline` knew, and what people had said of findings, is kept with the run, so that its report says the
-    same later. The `remark` is repeated in its report.
+    same later. The `remark` is repeated in its report. The `source_url` is a template of links to the source.
     """
 
     run_id: str
@@ -135,6 +136,7 @@ class Request:
     triage: Triage = field(default_factory=Triage)
     budget: "Budget | None" = None
     language: "Language" = "en"
+    source_url: str | None = None
 
 
 def check_found(request: Request, snapshot: Snapshot) -> None:
@@ -176,8 +178,7 @@ def _options(request: Request, snapshot: Snapshot, learned: Mapping[str, float])
         "processes": request.processes,
         "limits": request.limits._asdict(),
         "cache": request.cache and not request.profile,
-        "path_prefix": shown(repository_prefix(_directory(request.path))),
-        **({"checkout": checkout._asdict()} if (checkout := read_checkout(_directory(request.path))) else {}),
+        **_origin(request),
         **({"paths": [shown(path) for path in request.selection.paths]} if not request.selection.is_whole else {}),
         **({"profile": True} if request.profile else {}),
         **({"lang": request.language} if request.language != "en" else {}),
@@ -187,6 +188,19 @@ def _options(request: Request, snapshot: Snapshot, learned: Mapping[str, float])
         **({"rules": rules} if rules else {}),
         **({"triage": request.triage.named} if request.triage.named else {}),
     }
+
+
+def _origin(request: Request) -> dict[str, Any]:
+    """Return where in a repository the tree is, what is checked out there, and the template of links to it."""
+    directory = _directory(request.path)
+    prefix, checkout = shown(repository_prefix(directory)), read_checkout(directory)
+    facts: dict[str, Any] = {"path_prefix": prefix, **({"checkout": checkout._asdict()} if checkout else {})}
+    if request.source_url:
+        root = shown(request.root or os.fsencode(request.path.absolute()))
+        commit = checkout.commit if checkout else None
+        if url := fill_template(request.source_url, root=root, prefix=prefix, commit=commit):
+            facts["source_url"] = url
+    return facts
 
 
 def _directory(path: Path) -> Path:

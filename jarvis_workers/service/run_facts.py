@@ -34,6 +34,7 @@ def run_facts(run: Run, progress: Iterable[StageProgress], costs: RunCosts) -> d
         **({"budget": costs.budget} if costs.budget else {}),
         "scanned_root": run.root,
         **({"paths": run.options["paths"]} if "paths" in run.options else {}),
+        **({"source_url": run.options["source_url"]} if "source_url" in run.options else {}),
         **({"label": run.options["label"]} if run.options.get("label") else {}),
         **({"checkout": run.options["checkout"]} if "checkout" in run.options else {}),
         "path_prefix": run.options.get("path_prefix", ""),

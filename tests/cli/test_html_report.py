@@ -33,3 +33,14 @@ def test_without_the_packed_source_there_is_a_report_without_code(jarvis):
     assert again.code == 0
     assert "Without excerpts: the scanned source was not at hand" in again.out
     assert 'class="line"' not in again.out
+
+
+def test_places_are_links_where_the_settings_say_how(jarvis):
+    tree = jarvis.tree("redis", {"src/a.c": COPY, ".git/HEAD": "a" * 40})
+    (jarvis.place / "jarvis.yaml").write_text("report: {source_url: 'https://host/{repo}/{rev}/{path}#L{line}'}")
+
+    jarvis("sec", "fast", "-p", tree / "src", "-o", "r.html")
+
+    assert f'href="https://host/redis/{"a" * 40}/src/a.c#L1"' in (jarvis.place / "r.html").read_text()
+    (jarvis.place / "jarvis.yaml").write_text("report: {source_url: 'ftp://x'}")
+    assert "report.source_url" in jarvis("sec", "fast", "-p", tree).line

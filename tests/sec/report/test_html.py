@@ -636,3 +636,12 @@ def test_text_has_the_contrast_of_wcag_aa(page, opened, theme):
 
     assert page.ask(CONTRAST) >= 4.5
     page.call("Emulation.setEmulatedMedia", features=[])
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_place_is_a_link_to_the_source_where_a_template_is_set(page, opened, script):
+    text = report(copy(file="src/a b.c"), run=RUN | {"source_url": "https://host/x/{path}#L{line}"})
+    opened(text if script else without_script(text))
+    open_all(page) if script else None
+
+    assert page.ask("[...document.querySelectorAll('#list dl a')][0].href") == "https://host/x/src/a%20b.c#L40"

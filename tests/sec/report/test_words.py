@@ -28,7 +28,7 @@ NAMED += aside.REMARKS.values()
 NAMED += [said for facts in ({}, {"baseline": 1}, {"suppressed": 1}) for said in nothing_found(facts)]
 NAMED += ["high", "medium", "low", "heuristic", "review", "Code", "Asked", "Why it is for review"]
 NAMED += ["Confidence", "Score", "Category", "Weakness", "Status", "Cluster", "Finding", "Fingerprint"]
-NAMED += ["findings", "score", "listed findings", "listed score", "Triage", *card.TRIAGE.values()]
+NAMED += ["findings", "score", "listed findings", "listed score", "Triage", "Source", *card.TRIAGE.values()]
 
 
 @pytest.fixture(scope="module")

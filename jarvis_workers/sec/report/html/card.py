@@ -12,6 +12,7 @@ from jarvis_workers.sec.report.html import verdict
 from jarvis_workers.sec.report.html.markup import Html, in_lines, markup
 from jarvis_workers.sec.report.verdicts import WORDS
 from jarvis_workers.sec.report.words import Words
+from jarvis_workers.sec.sourcelinks import link_to_source
 
 CARD = """
 <details class="finding {severity}{judged}"><summary><span class="badge {severity}">{grave}</span>{status}
@@ -20,6 +21,7 @@ CARD = """
 <div class="inside"><p class="why">{description}</p>{reason}{words}<p class="remedy"><b>{title}</b> {remedy}</p>
 {path}{code}{quotes}{scripts}<dl>{facts}</dl>{silence}</div></details>
 """
+SOURCE = '<a href="{href}" rel="noopener noreferrer" target="_blank">{file}:{line}</a>'
 SILENCE = """
 <p class="silence">{question} <code>// jarvis-ignore[{rule}]: {reason}</code> {other} <code>{command}</code>
 <a href="{href}">{about}</a></p>
@@ -42,9 +44,18 @@ class Step(NamedTuple):
 
 
 def card(
-    issue: Mapping[str, Any], excerpt: Excerpt | None, say: Words, *, judged: bool = False, run: str = "last"
+    issue: Mapping[str, Any],
+    excerpt: Excerpt | None,
+    say: Words,
+    *,
+    judged: bool = False,
+    run: str = "last",
+    source_url: str | None = None,
 ) -> Html:
-    """Return a finding, closed; `judged` says that findings of the report have verdicts, `run` is the report's."""
+    """Return a finding, closed; `judged` says that findings of the report have verdicts, `run` is the report's.
+
+    `source_url` is the template of links to the source (see sourcelinks.py).
+    """
     pieces = in_order(excerpt, issue["file"], issue["line"]) if excerpt else []
     steps = _numbered(issue, pieces)
     return markup(
@@ -68,7 +79,7 @@ def card(
         scripts=verdict.scripts(issue.get("commands", ()), say),
         facts=[
             markup("<div><dt>{term}</dt><dd>{said}</dd></div>", term=say(term), said=said)
-            for term, said in _facts(issue, say)
+            for term, said in _facts(issue, say, source_url)
         ],
         silence=silence(issue, run, say),
     )
@@ -171,7 +182,10 @@ def _at(steps: Sequence[Step]) -> Html | str:
     return markup('<span class="at" id="{anchor}">{numbers}</span>', anchor=steps[0].anchor, numbers=numbers)
 
 
-def _facts(issue: Mapping[str, Any], say: Words) -> Iterator[tuple[str, object]]:
+def _facts(issue: Mapping[str, Any], say: Words, source_url: str | None) -> Iterator[tuple[str, object]]:
+    if source_url:
+        href = link_to_source(source_url, issue["file"], issue["line"])
+        yield "Source", markup(SOURCE.strip(), href=href, file=issue["file"], line=issue["line"])
     yield "Confidence", f"{issue['confidence']:.2f}"
     yield "Score", f"{issue['score']:.2f}"
     yield "Category", issue["category"]

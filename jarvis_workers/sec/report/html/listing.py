@@ -15,6 +15,7 @@ from jarvis_workers.sec.report.html.markup import Html
 from jarvis_workers.sec.report.json import DENSE
 from jarvis_workers.sec.report.verdicts import TEXTS, WORDS
 from jarvis_workers.sec.report.words import Words
+from jarvis_workers.sec.sourcelinks import link_to_file
 
 Issues = Sequence[Mapping[str, Any]]
 # Characters of all verdicts together: as much again as of code.
@@ -39,6 +40,7 @@ def listing(
     judged: bool = False,
     spoken: Sequence[str] = (),
     run: str = "last",
+    source_url: str | None = None,
 ) -> Html:
     """Return what the script reads; `issues` in the order in which they are to be shown, `spoken` is what it says.
 
@@ -85,8 +87,14 @@ def listing(
                 visible(rule): about_anchor(rule) for rule in dict.fromkeys(issue["pattern"] for issue in issues)
             },
             "files": list(files),
+            **({"links": _links(issues, source_url)} if source_url else {}),
         }
     )
+
+
+def _links(issues: Issues, source_url: str) -> dict[str, str]:
+    """Return the addresses of the findings' files, in which the line is to be filled in, by the names shown."""
+    return {visible(file): link_to_file(source_url, file) for file in sorted({issue["file"] for issue in issues})}
 
 
 def _steps(path: Issues, files: _Numbers) -> list[tuple[int, int, str]]:

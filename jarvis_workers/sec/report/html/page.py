@@ -49,7 +49,7 @@ def render_html(body: Body, run: Mapping[str, Any]) -> Iterator[str]:
         asset("report.css") + _page_heads(say("Security report: {name}", name=_name(run))),
         asset("report.js"),
     )
-    named = str(run.get("id") or "last")
+    named, url = str(run.get("id") or "last"), run.get("source_url")
     yield Template(_worded(asset("report.html"), say)).substitute(
         lang=say.code,
         title=written(say("Security report: {name}", name=_name(run))),
@@ -64,7 +64,8 @@ def render_html(body: Body, run: Mapping[str, Any]) -> Iterator[str]:
         asking=written(asking(run, say)),
         shown=_shown(issues, say),
         findings=written(
-            card(issue, excerpts.get(issue["id"]), say, judged=judged, run=named) for issue in issues[:FIRST_SHOWN]
+            card(issue, excerpts.get(issue["id"]), say, judged=judged, run=named, source_url=url)
+            for issue in issues[:FIRST_SHOWN]
         ),
         code=written(_about_code(issues, excerpts, say)),
         fired=written(overview.rules_title(summary, say)),
@@ -74,7 +75,9 @@ def render_html(body: Body, run: Mapping[str, Any]) -> Iterator[str]:
         gaps=written(overview.gaps(summary, say)),
         advice=written(overview.advice(summary, say)),
         run=written(_run(run)),
-        listing=listing([*issues, *gone], excerpts, say, judged=judged, spoken=SPOKEN.findall(script), run=named),
+        listing=listing(
+            [*issues, *gone], excerpts, say, judged=judged, spoken=SPOKEN.findall(script), run=named, source_url=url
+        ),
         script=script,
     )
 

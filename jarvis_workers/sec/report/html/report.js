@@ -216,7 +216,12 @@
       rel: "noopener noreferrer", target: "_blank", textContent: `CWE-${one.cwe}`,
     }) : say("none");
     const cluster = make("a", { href: `#view=cluster&cluster=${one.cluster}`, textContent: one.cluster });
+    const address = (data.links || {})[one.file];
+    const source = address && make("a", {
+      href: address.replace("{line}", one.line), rel: "noopener noreferrer", target: "_blank", textContent: `${one.file}:${one.line}`,
+    });
     const rows = [
+      ...(source ? [[say("Source"), source]] : []),
       [say("Confidence"), one.confidence.toFixed(2)], [say("Score"), one.score.toFixed(2)], [say("Category"), one.category],
       [say("Weakness"), cwe], [say("Status"), say(one.status)],
       ...((data.triage || {})[one.id] ? [[say("Triage"), data.triage[one.id]]] : []), ...(one.cluster ? [[say("Cluster"), cluster]] : []),

@@ -1,0 +1,49 @@
+"""Links from findings to the source on a web server, by a template such as
+https://host/team/{repo}/blob/{rev}/{path}#L{line}.
+
+What fills the template is percent-encoded, so that a file name adds nothing but a path.
+"""
+
+import re
+from urllib.parse import quote
+
+from jarvis_workers.paths import from_shown
+
+__all__ = ["check_template", "fill_template", "link_to_file", "link_to_source"]
+
+PLACES = ("repo", "rev", "path", "line")
+TEMPLATE = re.compile(r"https?://[^\s\"'<>\\]{1,500}")
+NAME = re.compile(r"(?:\.git)?(?:@[0-9a-f]{40,64})?\Z")
+
+
+def check_template(template: str) -> str:
+    """Return the template. Raises ValueError where it is no address, or has other names in braces."""
+    names = re.findall(r"{([^{}]*)}", template)
+    if not TEMPLATE.fullmatch(template) or "path" not in names or set(names) - set(PLACES):
+        raise ValueError("should be an http(s) address with {path}, and with {repo}, {rev} and {line} as needed")
+    return template
+
+
+def fill_template(template: str, *, root: str, prefix: str, commit: str | None) -> str | None:
+    """Fill in what is the same for all findings of a run; None where the template needs a commit and none is known.
+
+    `root` is the scanned directory or address, `prefix` the path to it from the top of its repository; {repo} is the
+    name of that top.
+    """
+    if "{rev}" in template and commit is None:
+        return None
+    top = NAME.sub("", root.rstrip("/"))
+    repository = top.removesuffix(f"/{prefix}").rpartition("/")[2] if prefix else top.rpartition("/")[2]
+    below = f"{quote(from_shown(prefix))}/" if prefix else ""
+    filled = template.replace("{repo}", quote(from_shown(repository), safe="")).replace("{rev}", quote(commit or ""))
+    return filled.replace("{path}", f"{below}{{path}}")
+
+
+def link_to_source(template: str, file: str, line: int) -> str:
+    """Return the address of a line of a file."""
+    return link_to_file(template, file).replace("{line}", str(line))
+
+
+def link_to_file(template: str, file: str) -> str:
+    """Return the address of a file, in which {line} is still to be filled in; no encoded name has braces."""
+    return template.replace("{path}", quote(from_shown(file)))
