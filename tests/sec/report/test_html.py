@@ -507,7 +507,7 @@ def test_excerpts_stand_in_the_order_of_lines_with_the_numbers_of_the_steps(page
     lines = "[...document.querySelectorAll('#list .line')].map(one => Number(one.querySelector('.number').textContent))"
     assert page.ask(lines) == [11, 12, 38, 39, 40, 7]
     numbered = (
-        "[...document.querySelectorAll('#list .at')].map(one => one.textContent + ' ' + one.parentElement.innerText)"
+        "[...document.querySelectorAll('#list .at')].map(one => one.textContent + ' ' + one.parentElement.textContent)"
     )
     assert [re.sub(r"\s+", " ", one).strip() for one in page.ask(numbered)] == [
         "1 112d = malloc(1);",

@@ -27,6 +27,8 @@ SILENCE = """
 <a href="{href}">{about}</a></p>
 """
 MARKED = {OWN: "the finding", QUOTE: "evidence", STEP: "a step on the way"}
+# Numbers of steps in one line; of more the first and the last are shown.
+MANY = 2
 TRIAGE = {True: "true", False: "false", "wontfix": "won't fix", "later": "later"}
 CWE = """
 <a href="https://cwe.mitre.org/data/definitions/{cwe}.html" rel="noopener noreferrer" target="_blank">CWE-{cwe}</a>
@@ -178,7 +180,8 @@ def _at(steps: Sequence[Step]) -> Html | str:
     """Return the numbers of the steps that stand in a line, as the target of their links."""
     if not steps:
         return ""
-    numbers = ",".join(str(step.number) for step in steps)
+    first, last = steps[0].number, steps[-1].number
+    numbers = f"{first}…{last}" if len(steps) > MANY else ",".join(str(step.number) for step in steps)
     return markup('<span class="at" id="{anchor}">{numbers}</span>', anchor=steps[0].anchor, numbers=numbers)
 
 

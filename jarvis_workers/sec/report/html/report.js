@@ -196,7 +196,10 @@
   }
 
   function at(steps) {
-    return steps.length ? [make("span", { className: "at", id: steps[0].anchor, textContent: steps.map((step) => step.number).join(",") })] : [];
+    if (!steps.length) return [];
+    const numbers = steps.map((step) => step.number);
+    const shown = numbers.length > 2 ? `${numbers[0]}…${numbers.at(-1)}` : numbers.join(",");
+    return [make("span", { className: "at", id: steps[0].anchor, textContent: shown })];
   }
 
   function silence(one) {
