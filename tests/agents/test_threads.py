@@ -14,12 +14,12 @@ from jarvis_workers.agent.events import AFTER_TOOL_CALL, EventBus
 from jarvis_workers.agent.threads import in_thread
 from tests.agents.arrange import Scripted, agent_of, call, look, text
 
+pytestmark = pytest.mark.timing
+
 SECONDS = 10.0
 ENDS = """
 import asyncio, threading
 from jarvis_workers.agent.threads import in_thread
-
-pytestmark = pytest.mark.timing
 
 async def main():
     asyncio.get_running_loop().call_later(0.1, task.cancel) if (task := asyncio.current_task()) else None

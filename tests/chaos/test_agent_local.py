@@ -27,6 +27,8 @@ from tests.chaos.conversations import (
     slow_model,
 )
 
+pytestmark = [pytest.mark.slow, pytest.mark.timing]
+
 LATENCY = 0.3
 QUICK = {"JARVIS_LEASE_SECONDS": "1.5", "JARVIS_TICK_SECONDS": "0.1"}
 AT_ONCE_SECONDS = 5.0
@@ -49,8 +51,6 @@ class Mark:
 """
 CALLBACK = """
 from pathlib import Path
-
-pytestmark = [pytest.mark.slow, pytest.mark.timing]
 
 def after_tool_call_cb(agent):
     with Path({heard!r}).open("a") as file:

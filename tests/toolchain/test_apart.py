@@ -6,13 +6,13 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.timing
+
 # A process of its own: one that tests run in may have threads, and does not fork well.
 PROGRAM = """
 import json, os, signal, sys, time
 from jarvis_workers.errors import GivenUp
 from jarvis_workers.toolchain.apart import Lost, each_apart
-
-pytestmark = pytest.mark.timing
 
 def work(item):
     if item == "killed": os.kill(os.getpid(), signal.SIGKILL)

@@ -14,6 +14,8 @@ import pytest
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.toolchain.children import KEPT, Child, ChildDied, child_environment
 
+pytestmark = pytest.mark.timing
+
 ECHO = """
 import sys
 for line in sys.stdin.buffer:
@@ -22,8 +24,6 @@ for line in sys.stdin.buffer:
 """
 TELL = """
 import json, os, sys
-
-pytestmark = pytest.mark.timing
 print(json.dumps({"environ": dict(os.environ), "path": sys.path, "session": os.getsid(0)}), flush=True)
 sys.stdin.read()
 """

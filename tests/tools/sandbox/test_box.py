@@ -18,6 +18,8 @@ from jarvis_workers.tools.sandbox.starter import Starter
 from jarvis_workers.tools.sandbox.values import MEGABYTE, Limits, Outcome, Tier
 from tests.chaos.commands import until
 
+pytestmark = pytest.mark.timing
+
 PYTHON = os.path.realpath(sys.executable)
 MANY_TAKE_MEMORY = 'import os, time; [os.fork() for _ in range(3)]; held = b"x" * 20_000_000; time.sleep(60)'
 SHARE_MEMORY = """
@@ -85,8 +87,6 @@ import sys
 from pathlib import Path
 from jarvis_workers.tools.sandbox.box import open_sandbox
 from jarvis_workers.tools.sandbox.values import Tier
-
-pytestmark = pytest.mark.timing
 
 with open_sandbox(Path(sys.argv[1]), tier=Tier(sys.argv[2])) as box:
     print(box.scratch, flush=True)
