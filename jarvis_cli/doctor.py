@@ -10,13 +10,16 @@ import typer
 
 from jarvis_cli import exits
 from jarvis_workers.errors import JarvisError
-from jarvis_workers.service.doctor import Check, examine, fit, this_machine
+from jarvis_workers.service.agentchecks import examine_agents
+from jarvis_workers.service.doctor import Check, examine, examine_blobs, fit, this_machine
 from jarvis_workers.service.run_list import is_current_store
 from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.source.match import engines
+from jarvis_workers.store.revisions import REVISIONS
 
 app = typer.Typer(rich_markup_mode=None)
 
+CURRENT = f" (schema {REVISIONS[-1]}, up to date)"
 # By state: the mark, its color, and whether it is bold.
 MARKS = {"ok": ("✓", "green", False), "warn": ("!", "yellow", False), "fail": ("✗", "red", True)}
 
@@ -28,15 +31,16 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="For programs.")
 
     def probe_store() -> str:
         if is_current_store(settings):
-            return settings.effective_store_url
+            return f"{settings.effective_store_url}{CURRENT}"
         from jarvis_workers.service.desk import store_of  # noqa: PLC0415  (the database libraries are slow to import)
 
         with store_of(settings) as store:
-            return store.where
+            return f"{store.where}{CURRENT}"
 
     checks = examine(
         settings, this_machine(settings.data_dir), probe_store=probe_store, probe_matcher=lambda: engines()[0]
     )
+    checks += [*examine_blobs(settings), *examine_agents(settings, _sandbox_refusals)]
     if settings.broker_url:
         checks += _examine_cluster(settings)
     if as_json:
@@ -44,6 +48,12 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="For programs.")
     else:
         _show(checks)
     return exits.DONE if fit(checks) else exits.FAILED
+
+
+def _sandbox_refusals() -> dict[str, str | None]:
+    from jarvis_workers.tools.sandbox.box import RUNNING, refusal  # noqa: PLC0415  (slow to import)
+
+    return {str(tier): refusal(tier) for tier in RUNNING}
 
 
 def _examine_cluster(settings: Settings) -> list[Check]:

@@ -62,12 +62,10 @@ def _memory(facts: Mapping[str, str]) -> Check:
     return Check("broker", "fail" if share >= 1 else "warn", f"{says}, {share:.0%} of its maxmemory", remedy)
 
 
-def examine_blobs(blobs_url: str | None, place: str) -> Check:
+def own_blobs(place: str) -> Check:
     """Warn of a blob store that nobody has chosen: it is this machine's own."""
-    if blobs_url is None:
-        remedy = "set JARVIS_BLOBS_URL, alike here and on all workers, unless this machine is the whole cluster"
-        return Check("blobs", "warn", f"{place}, which only this machine sees", remedy)
-    return Check("blobs", "ok", place)
+    remedy = "set JARVIS_BLOBS_URL, alike here and on all workers, unless this machine is the whole cluster"
+    return Check("blobs", "warn", f"{place}, which only this machine sees", remedy)
 
 
 def _queue(queue: str, living: list[WorkerFacts]) -> Check:

@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Literal
 
 from jarvis_workers.errors import JarvisError, StoreOutdated
+from jarvis_workers.redact import redact
 from jarvis_workers.settings import Settings
+from jarvis_workers.snapshots.blobs import open_blobs
 from jarvis_workers.snapshots.results import FOLDER, KEY_FILE, Results
 from jarvis_workers.toolchain.filesystem import network_file_system
 
@@ -100,6 +102,19 @@ def examine(
         _file_size(machine.file_bytes),
         _memory(machine.free_memory),
     ]
+
+
+def examine_blobs(settings: Settings) -> list[Check]:
+    """Look at the blob store, if one is chosen: else it is in the data directory."""
+    if settings.blobs_url is None:
+        return []
+    place = redact(settings.blobs_url)
+
+    def probe() -> str:
+        open_blobs(settings.effective_blobs_url, settings.data_dir / "cache").check_access()
+        return place
+
+    return [_probed("blobs", probe, "set JARVIS_BLOBS_URL to a directory or bucket that can be written from here")]
 
 
 def fit(checks: Sequence[Check]) -> bool:

@@ -12,7 +12,7 @@ from jarvis_workers.dispatch.sender import EXECUTOR, Sender
 from jarvis_workers.errors import StoreError, UsageError
 from jarvis_workers.redact import redact
 from jarvis_workers.service.absence import NOBODY_SECONDS, Absence, unserved
-from jarvis_workers.service.checkup import examine_blobs, examine_cluster
+from jarvis_workers.service.checkup import examine_cluster, own_blobs
 from jarvis_workers.service.desk import Show
 from jarvis_workers.service.doctor import Check
 from jarvis_workers.settings import Settings
@@ -132,7 +132,7 @@ def examine(settings: Settings, store: Store) -> list[Check]:
     bell = Doorbell(broker_url(settings))
     pace = {"lease_seconds": settings.lease_seconds, "tick_seconds": settings.tick_seconds}
     try:
-        blobs = examine_blobs(settings.blobs_url, redact(settings.effective_blobs_url))
-        return [blobs, *examine_cluster(store, bell.describe, **pace)]
+        blobs = [] if settings.blobs_url else [own_blobs(redact(settings.effective_blobs_url))]
+        return [*blobs, *examine_cluster(store, bell.describe, **pace)]
     finally:
         bell.close()

@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 import stat
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -76,6 +77,9 @@ class Blobs(Protocol):
 
     def sweep(self, before: float) -> None:
         """Remove what interrupted writes left."""
+
+    def check_access(self) -> None:
+        """Write something and remove it again. Raises StoreError, SnapshotError where that does not work."""
 
 
 def open_blobs(url_or_path: str, cache_dir: Path, cache_bytes: int = CACHE_BYTES, *, results_bytes: int = 0) -> Blobs:
@@ -197,6 +201,14 @@ class DirectoryBlobs:
                 return False
             aside.unlink()
         return True
+
+    def check_access(self) -> None:
+        nearest = next(folder for folder in (self.root, *self.root.absolute().parents) if folder.exists())
+        try:
+            with tempfile.TemporaryFile(dir=nearest) as probe:
+                probe.write(b"jarvis")
+        except OSError as error:
+            raise StoreError(f"{self.root}: cannot be written: {error.strerror}") from error
 
     def sweep(self, before: float) -> None:
         for pattern in (f"{_TEMPORARY}*", f"??/??/{_TEMPORARY}*"):

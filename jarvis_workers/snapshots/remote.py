@@ -7,18 +7,22 @@ and what is locked is not evicted; the rest goes by when it was last opened.
 import fcntl
 import hashlib
 import os
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import fsspec
 
 from jarvis_workers.errors import SettingsError, SnapshotDamaged, SnapshotError, StoreError
+from jarvis_workers.extras import advice, extra_of
 from jarvis_workers.snapshots.blobs import MISSING, DirectoryBlobs, Stored
 from jarvis_workers.snapshots.results import Results
 
+CLIENT_ERRORS = (("botocore.exceptions", "BotoCoreError"), ("google.auth.exceptions", "GoogleAuthError"))
 FRESH_SECONDS = 12 * 3600.0
 _CHUNK = 1 << 20
 
@@ -34,7 +38,9 @@ class RemoteBlobs:
         scheme = url.partition("://")[0]
         try:
             self._files, self._root = _connect(url)
-        except (ImportError, ValueError) as error:
+        except ImportError as error:
+            raise SettingsError(f"blobs URL {scheme}://…: {_missing(error)}") from error
+        except ValueError as error:
             raise SettingsError(f"blobs URL {scheme}://…: {error}") from error
         self._shown = f"{scheme}://{self._root.lstrip('/')}"
         self._cache = DirectoryBlobs(cache_dir)
@@ -106,6 +112,13 @@ class RemoteBlobs:
     def sweep(self, before: float) -> None:
         self._cache.sweep(before)
 
+    def check_access(self) -> None:
+        name = self.put(b"written to see whether it can be: " + token_hex(16).encode())
+        found = self.has(name)
+        self.delete(name)
+        if not found:
+            raise SnapshotError(f"{self._shown}: what is written there is not found again")
+
     def _opened(self, name: str) -> int:
         descriptor = self._cache.open(name)
         os.utime(descriptor)
@@ -166,13 +179,26 @@ class RemoteBlobs:
     def _reaching(self, family: type[StoreError] | type[SnapshotError]) -> Iterator[None]:
         try:
             yield
-        except OSError as error:
-            raise family(f"{self._shown}: {error}") from error
+        except _access_errors() as error:
+            raise family(f"{self._shown}: {' '.join(str(error).split()) or type(error).__name__}") from error
 
 
 def _connect(url: str) -> tuple[Any, str]:
     files, root = fsspec.core.url_to_fs(url)
     return files, root.rstrip("/")
+
+
+def _missing(error: ImportError) -> str:
+    """Say what is not installed: fsspec's own words name no version, and no way to get it."""
+    absent = getattr(error.__cause__, "name", None) or error.name
+    extra = extra_of(absent) if absent else None
+    return f"{absent} is not installed; {advice(extra)}" if extra else str(error)
+
+
+def _access_errors() -> tuple[type[Exception], ...]:
+    """Return OSError and those errors of the clients in use that are none, such as for missing credentials."""
+    loaded = [(sys.modules[module], name) for module, name in CLIENT_ERRORS if module in sys.modules]
+    return OSError, *(getattr(module, name) for module, name in loaded)
 
 
 def _drop(cache: DirectoryBlobs, name: str) -> bool:

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from jarvis_workers.errors import SettingsError, SnapshotDamaged, SnapshotError, StoreError
-from jarvis_workers.snapshots.blobs import open_blobs
+from jarvis_workers.snapshots.blobs import DirectoryBlobs, open_blobs
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.prune import prune
 from jarvis_workers.snapshots.reader import open_snapshot
@@ -137,3 +137,28 @@ def test_a_url_that_nothing_can_open_is_a_setting_to_correct(tmp_path: Path) -> 
         open_blobs("nosuch://user:secret@host/blobs", tmp_path)
     assert "nosuch" in str(caught.value)
     assert "secret" not in str(caught.value)
+
+
+def test_a_missing_client_is_named_with_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    with pytest.raises(
+        SettingsError, match=r'^blobs URL s3://…: s3fs is not installed; .* extra "s3" of jarvis-workers'
+    ):
+        open_blobs("s3://user:secret@bucket/blobs", tmp_path)
+
+
+def test_access_is_checked_by_writing_and_leaves_nothing(tmp_path: Path) -> None:
+    blobs = open_blobs("memory://checked", tmp_path / "cache")
+    blobs.check_access()
+
+    assert list(blobs.names()) == []
+
+
+def test_a_place_that_cannot_be_written_fails_the_check(tmp_path: Path) -> None:
+    (tmp_path / "remote").write_text("a file")
+    for blobs in (
+        RemoteBlobs(f"file://{tmp_path}/remote", tmp_path / "cache", 1_000),
+        DirectoryBlobs(tmp_path / "remote" / "deeper"),
+    ):
+        with pytest.raises(StoreError, match="remote"):
+            blobs.check_access()

@@ -1,0 +1,46 @@
+"""Examine what agents need: a model to ask, and a sandbox for commands.
+
+Whoever only scans needs neither, so that nothing here is a failure.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+
+from jarvis_workers.errors import JarvisError
+from jarvis_workers.platforms.groups import ModelGroup, all_groups
+from jarvis_workers.redact import redact
+from jarvis_workers.service.doctor import Check
+from jarvis_workers.service.models import model_name
+from jarvis_workers.settings import Settings
+
+NO_MODEL = "none set; only agents need one: OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, or models in jarvis.yaml"
+NO_SANDBOX = "agents run no commands here; see docs/sandbox.md"
+
+
+def examine_agents(
+    settings: Settings, refusals: Callable[[], Mapping[str, str | None]], environ: Mapping[str, str] = os.environ
+) -> list[Check]:
+    """Look at the model, and at the sandbox if there is a model.
+
+    `refusals` tries the sandbox, which takes a while; it says why each tier does not work here, None if it does.
+    """
+    groups = all_groups(settings.models, environ)
+    if not groups:
+        return [Check("model", "ok", NO_MODEL)]
+    return [_model(settings, groups, environ), _sandbox(refusals())]
+
+
+def _model(settings: Settings, groups: Mapping[str, ModelGroup], environ: Mapping[str, str]) -> Check:
+    try:
+        name = model_name(settings, None, environ)
+        groups[name].key(environ)
+    except JarvisError as error:
+        return Check("model", "warn", str(error), "agents cannot be asked until then")
+    return Check("model", "ok", f"{groups[name].model} at {redact(groups[name].base_url)} (group {name})")
+
+
+def _sandbox(refusals: Mapping[str, str | None]) -> Check:
+    works = next((tier for tier, why in refusals.items() if why is None), None)
+    if works is None:
+        return Check("sandbox", "warn", "; ".join(str(why) for why in refusals.values()), NO_SANDBOX)
+    return Check("sandbox", "ok", f"tier {works}")
