@@ -11,13 +11,14 @@ from jarvis_workers.service.local import LocalExecutor
 from jarvis_workers.store.runs import Run
 
 
-def carry_out(local: LocalExecutor, run_id: str, screen: Display) -> Run:
+def carry_out(local: LocalExecutor, run_id: str, screen: Display, *, resumable: bool = True) -> Run:
     """Work until the run ends. SIGTERM and SIGHUP are taken as Ctrl-C."""
     with _interruptible():
         try:
             return local.carry_out(run_id)
         except (KeyboardInterrupt, StoreError):
-            screen.tell(f"run {run_id} is not finished; go on with: jarvis runs resume {run_id}")
+            further = f"; go on with: jarvis runs resume {run_id}" if resumable else ""
+            screen.tell(f"run {run_id} is not finished{further}")
             raise
 
 

@@ -19,6 +19,7 @@ from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.judging import Triage
 from jarvis_workers.service.rulebook import Chosen
 from jarvis_workers.service.runs import find_run
+from jarvis_workers.service.scratchdata import with_data_directory
 from jarvis_workers.service.sources import Source, open_source
 from jarvis_workers.service.submit import Inquiry, Request, submit
 from jarvis_workers.service.targets import Target
@@ -63,18 +64,21 @@ def scan_tree(settings: Settings, wanted: Wanted, asked: Delivery, *, detach: bo
         typer.echo(f"jarvis: {wanted.remark}", err=True)
     if settings.place == "cluster":
         return _scan_on_cluster(settings, wanted, None if detach else asked, quiet)
-    return _scan_here(settings, wanted, asked, quiet)
+    if wanted.inquiry:
+        return _scan_here(settings, wanted, asked, quiet)
+    with with_data_directory(settings, write_line) as writable:
+        return _scan_here(writable, wanted, asked, quiet, resumable=writable is settings)
 
 
-def _scan_here(settings: Settings, wanted: Wanted, asked: Delivery, quiet: bool) -> int:
-    """Scan with the children of this command, and report."""
+def _scan_here(settings: Settings, wanted: Wanted, asked: Delivery, quiet: bool, *, resumable: bool = True) -> int:
+    """Scan with the children of this command, and report; what is not kept is not `resumable`."""
     with desk.store_of(settings, tell=write_line) as store:
         with display(quiet) as screen:
-            run = scan_here(settings, store, wanted, screen)
+            run = scan_here(settings, store, wanted, screen, resumable=resumable)
         return deliver(store, desk.blobs_of(settings), run, asked, screen)
 
 
-def scan_here(settings: Settings, store: Store, wanted: Wanted, screen: Display) -> Run:
+def scan_here(settings: Settings, store: Store, wanted: Wanted, screen: Display, *, resumable: bool = True) -> Run:
     """Scan with the children of this command, and return the run."""
 
     def scan(part: Part, wanted: Wanted = wanted.without_agents) -> Run:
@@ -85,7 +89,7 @@ def scan_here(settings: Settings, store: Store, wanted: Wanted, screen: Display)
             with part.opened as source:
                 request = _request(settings, source, wanted, local.executor)
                 run_id = submit(store, local.world.blobs, part.of(request), screen.packing)
-            return carry_out(local, run_id, screen)
+            return carry_out(local, run_id, screen, resumable=resumable)
 
     return scan(_compared(settings, store, wanted, scan), wanted)
 

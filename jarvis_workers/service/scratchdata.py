@@ -1,0 +1,39 @@
+"""A private temporary data directory, for a scan by a user without a home.
+
+In containers a command often runs under a uid whose home is not there or cannot be written.  A scan that only prints
+its report needs nothing to be kept.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from jarvis_workers.private import make_private_directory
+from jarvis_workers.settings import Settings
+
+
+@contextmanager
+def with_data_directory(settings: Settings, tell: Callable[[str], None]) -> Iterator[Settings]:
+    """Give settings whose data directory can be written: a temporary one, of which a line is told, if need be.
+
+    Only the default directory is replaced: one that was set, or a store elsewhere, is used or refused as it is.
+    """
+    chosen = settings.store_url or settings.blobs_url or settings.data_dir != Settings().data_dir
+    why = None if chosen else _refusal(settings.data_dir)
+    if why is None:
+        yield settings
+        return
+    tell(f"{settings.data_dir}: {why}; this run is not kept (to keep runs, set JARVIS_DATA_DIR)")
+    with tempfile.TemporaryDirectory(prefix="jarvis-data-") as place:
+        yield settings.model_copy(update={"data_dir": Path(place)})
+
+
+def _refusal(folder: Path) -> str | None:
+    """Make a directory; return why it cannot be made or written, None if it can."""
+    try:
+        make_private_directory(folder)
+    except OSError as error:
+        return f"cannot be made: {error.strerror}"
+    return None if os.access(folder, os.W_OK | os.X_OK) else "cannot be written"
