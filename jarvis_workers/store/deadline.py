@@ -1,5 +1,6 @@
 """How long a statement may go without an answer; shared by all connections of an engine."""
 
+import math
 import time
 from dataclasses import dataclass, field
 
@@ -26,6 +27,10 @@ class Deadline:
     def idle_seconds(self) -> float:
         """How long a transaction may be idle before the server ends it."""
         return self.statement_seconds * IDLE_SHARE
+
+    def lift_execution_limit(self) -> None:
+        """Wait for statements as long as the server executes them: migrations, and the deletion of large runs."""
+        self.execution_seconds = math.inf
 
     def shorten(self, seconds: float) -> None:
         """Let every statement fail after `seconds`, those under way too: the process is about to end."""

@@ -150,6 +150,8 @@ def open_store(
     if address.get_backend_name() == "sqlite":
         _prepare_file(address)
     deadline, lock_wait = Deadline(statement_seconds), lock_wait or LockWait()
+    if migrate:
+        deadline.lift_execution_limit()
     engine = make_engine(address, connections, deadline, lock_wait, durable=durable)
     store = Store(engine, clock, deadline, lock_wait)
     try:

@@ -65,6 +65,16 @@ def test_a_slow_statement_has_no_timeout_while_the_server_executes_it(behind: St
 
 
 @pytest.mark.timing
+def test_a_slow_statement_has_a_timeout_in_the_end(behind: Store) -> None:
+    behind.deadline.execution_seconds = SECONDS
+    with pytest.raises(StoreUnavailable, match="no answer"), behind.read() as session:
+        session.execute(SLOW)
+
+    behind.deadline.lift_execution_limit()
+    with behind.read() as session:
+        session.execute(SLOW)
+
+
 def test_a_slow_statement_whose_answer_is_lost_is_a_timeout(behind: Store, proxy: Proxy) -> None:
     with pytest.raises(StoreUnavailable), behind.read() as session:
         session.execute(text("SELECT 1"))
