@@ -57,10 +57,11 @@ def _open_files(process: int) -> Iterator[os.stat_result]:
                 yield os.stat(f"/proc/{process}/fd/{name}")
 
 
-def machine_is_short_of_memory() -> bool:
-    """Say whether so little memory is left that the kernel would soon kill something."""
-    facts = {name: 1024 * int(number) for name, number in AVAILABLE.findall(_read("/proc/meminfo"))}
-    return facts[b"MemAvailable"] < min(LEAST_AVAILABLE, facts[b"MemTotal"] // 50)
+def machine_is_short_of_memory(meminfo: str = "/proc/meminfo") -> bool:
+    """Say whether so little memory is left that the kernel would soon kill something; False where nothing is known."""
+    facts = {name: 1024 * int(number) for name, number in AVAILABLE.findall(_read(meminfo))}
+    least = min(LEAST_AVAILABLE, facts.get(b"MemTotal", 0) // 50)
+    return facts.get(b"MemAvailable", least) < least
 
 
 def _read(path: str) -> bytes:

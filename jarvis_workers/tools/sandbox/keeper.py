@@ -15,12 +15,12 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from jarvis_workers.toolchain import scratch
+from jarvis_workers.toolchain.bounded_output import Output
 from jarvis_workers.toolchain.usage import machine_is_short_of_memory, usage_of
 from jarvis_workers.tools.sandbox import confine, family, kernel
 from jarvis_workers.tools.sandbox.confine import Cell
 from jarvis_workers.tools.sandbox.custody import Custodian
 from jarvis_workers.tools.sandbox.order import Order, pack_outcome, pack_refusal, receive_order
-from jarvis_workers.tools.sandbox.output import Output
 from jarvis_workers.tools.sandbox.values import Outcome
 
 NOBODY = 65534

@@ -5,7 +5,7 @@ import os
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jarvis_workers.tools.sandbox.output import Output
+from jarvis_workers.toolchain.bounded_output import Output
 
 
 def test_what_is_short_enough_is_kept_whole() -> None:
