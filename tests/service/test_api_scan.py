@@ -321,6 +321,18 @@ def test_settings_become_options(tmp_path: Path) -> None:
     assert options.rule_paths == (tmp_path / "own",)
 
 
+def test_cached_results_are_used_by_the_next_scan(tree: Path, tmp_path: Path) -> None:
+    with ScanSession(ScanOptions(cache=True, data_directory=tmp_path / "data")) as session:
+        first = session.scan(tree)
+        (tree / "a.c").write_text("// new\n" + SYSTEM)
+        second = session.scan(tree)
+
+    assert [report.run.stages[0].cached for report in (first, second)] == [0, 3]
+    assert places(second)[0] == "a.c:2 command_execution"
+    assert (tmp_path / "data").stat().st_mode & 0o777 == 0o700
+    assert not (tmp_path / "data" / "jarvis.db").exists()
+
+
 def test_rules_and_files_are_chosen(tree: Path) -> None:
     (tree / "sub").rename(tree / "vendor")
     (tree / "gen").mkdir()

@@ -8,11 +8,13 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.paths import from_text
+from jarvis_workers.private import make_private_directory
 from jarvis_workers.sec.triage import Judged
 from jarvis_workers.service.api.answers import answer_of
 from jarvis_workers.service.api.options import decode_options
@@ -63,7 +65,10 @@ def _scan(asked: dict[str, Any], announce: Announce) -> dict[str, Any]:
     source = Source(Path(os.fsdecode(from_text(asked["root"]))), from_text(asked["name"]))
     request = request_of(options, source, tuple(map(from_text, asked["paths"])), EXECUTOR, baseline)
     blobs = open_blobs(str(place / "blobs"), Path(asked["cache"]), results_bytes=asked["results_bytes"])
-    if not options.cache:
+    if options.cache:
+        with suppress(OSError):
+            make_private_directory(Path(asked["cache"]).parent)
+    else:
         # Compiled patterns stay in this process; a directory of this scan's own would make every scan compile anew.
         blobs.patterns = None
 
