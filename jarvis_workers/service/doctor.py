@@ -6,11 +6,11 @@ eye.  What is to be known of the machine is gathered first, as values, and judge
 
 import errno
 import os
-import platform
 import resource
 import shlex
 import shutil
 import stat
+import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +26,9 @@ from jarvis_workers.toolchain.filesystem import network_file_system
 
 MEGABYTE = 10**6
 GIGABYTE = 10**9
+# Major, minor, micro and release level, as in `sys.version_info`.
+Release = tuple[int, int, int, str]
+NEWEST_TESTED = (3, 13)
 OTHERS = 0o077
 LEAST_FREE_DISK = 1 * GIGABYTE
 LEAST_FREE_MEMORY = GIGABYTE // 2
@@ -57,6 +60,7 @@ class Machine:
 
     tools: Mapping[str, str | None]
     mounts: str | None = None
+    python: Release = (*sys.version_info[:3], sys.version_info.releaselevel)
     free_disk: int | None = None
     free_memory: int | None = None
     open_files: int = resource.RLIM_INFINITY
@@ -90,7 +94,7 @@ def examine(
     a JarvisError, which becomes a failure.
     """
     return [
-        Check("python", "ok", f"{platform.python_version()} on {settings.process_count} processors"),
+        _python(machine.python, settings.process_count),
         _data_directory(settings.data_dir),
         _file_system(settings, machine),
         _disk(machine.free_disk),
@@ -131,6 +135,17 @@ def _read(path: Path) -> str:
 
 def _existing(path: Path) -> Path:
     return next(folder for folder in (path, *path.parents) if os.access(folder, os.F_OK))
+
+
+def _python(release: Release, processors: int) -> Check:
+    """Compare with the releases that CI runs; `.ci/pythons` has them."""
+    says = f"{'.'.join(map(str, release[:3]))}{'' if release[3] == 'final' else release[3]} on {processors} processors"
+    if release[3] != "final":
+        return Check("python", "warn", f"{says}, not a final release", "use a final release of Python")
+    if release[:2] > NEWEST_TESTED:
+        newest = ".".join(map(str, NEWEST_TESTED))
+        return Check("python", "warn", f"{says}, newer than any that is tested", f"use Python 3.11 to {newest}")
+    return Check("python", "ok", says)
 
 
 def _data_directory(folder: Path) -> Check:

@@ -103,6 +103,22 @@ def test_a_network_file_system_is_well_where_the_store_is_elsewhere(settings):
     assert fit(looked_at(elsewhere, ON_NFS))
 
 
+@pytest.mark.parametrize(
+    ("release", "state"),
+    [
+        ((3, 11, 2, "final"), "ok"),
+        ((3, 13, 0, "final"), "ok"),
+        ((3, 13, 0, "candidate"), "warn"),
+        ((3, 15, 0, "final"), "warn"),
+    ],
+)
+def test_a_python_release_that_is_not_tested_is_a_warning(settings, release, state):
+    check = looked_at(settings, replace(GOOD, python=release))[0]
+
+    assert (check.name, check.state) == ("python", state)
+    assert check.says.startswith(".".join(map(str, release[:3])))
+
+
 def test_a_data_directory_that_cannot_be_written_is_a_failure(tmp_path):
     (tmp_path / "file").touch()
     settings = Settings(data_dir=tmp_path / "file" / "data")
