@@ -7,8 +7,8 @@ every git process has RLIMIT_AS and RLIMIT_FSIZE (on Linux; its own children inh
 import os
 import select
 import selectors
+import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
@@ -20,6 +20,10 @@ MAX_ADDRESS_SPACE_BYTES = 4 << 30
 MAX_FILE_BYTES = 64 << 30
 READ_BYTES = 1 << 16
 MAX_MESSAGE_BYTES = 1 << 16
+FILE_BLOCK_BYTES = 512
+# Limits are set between fork and exec: by a shell, as a function there is not safe beside threads.  A limit that cannot
+# be set (of address space on macOS, or where a lower one holds) is left as it is.
+LIMITED = 'ulimit -v "$1" 2>/dev/null; ulimit -f "$2" 2>/dev/null; shift 2; exec "$@"'
 NOT_INSTALLED = "git is not installed; install it, or give a directory"
 
 
@@ -120,26 +124,9 @@ def start(
     arguments: Sequence[str], environ: Mapping[str, str], *, errors: int = subprocess.DEVNULL
 ) -> subprocess.Popen[bytes]:
     """Start git with its limits set and its output in a pipe. Raises UsageError when it is not installed."""
-    try:
-        process = subprocess.Popen(
-            ["git", *arguments], env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors
-        )
-    except FileNotFoundError as error:
-        raise UsageError(NOT_INSTALLED) from error
-    _limit(process.pid)
-    return process
-
-
-def _limit(pid: int) -> None:
-    """Set the limits from outside: a function between fork and exec is not safe beside threads."""
-    if sys.platform != "linux":
-        return
-    import resource  # noqa: PLC0415 - prlimit is Linux's alone
-
-    for kind, limit in ((resource.RLIMIT_AS, MAX_ADDRESS_SPACE_BYTES), (resource.RLIMIT_FSIZE, MAX_FILE_BYTES)):
-        try:
-            _, hard = resource.prlimit(pid, kind)
-            least = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
-            resource.prlimit(pid, kind, (least, least))
-        except ProcessLookupError:
-            return  # it has ended already
+    git = shutil.which("git", path=environ.get("PATH", ""))
+    if git is None:
+        raise UsageError(NOT_INSTALLED)
+    limits = [str(MAX_ADDRESS_SPACE_BYTES // 1024), str(MAX_FILE_BYTES // FILE_BLOCK_BYTES)]
+    command = ["/bin/sh", "-c", LIMITED, "sh", *limits, git, *arguments]
+    return subprocess.Popen(command, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors)
