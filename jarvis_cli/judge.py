@@ -217,7 +217,7 @@ def _taken(named: str) -> tuple[Judgement, ...]:
         typer.echo(problem, err=True)
     if said.problems:
         what = f"{len(said.problems):,} of its entries cannot be taken, so none is"
-        raise UsageError(f"{plain(named)}: {what}; mend or remove what is named above")
+        raise UsageError(f"{plain(named)}: {what}; fix or remove what is named above")
     return said.judgements
 
 

@@ -20,7 +20,7 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="List, watch
 
 RunId = Annotated[str, typer.Argument(metavar="RUN", help='A run\'s id, its beginning, or "last".')]
 FailOn = Annotated[str | None, typer.Option(metavar="LEVEL", help="Exit 1 at a finding of this severity or above.")]
-AsJson = Annotated[bool, typer.Option("--json", help="For programs.")]
+AsJson = Annotated[bool, typer.Option("--json", help="JSON output.")]
 Timeout = Annotated[
     float | None,
     typer.Option(min=0, metavar="SECONDS", help="Give up waiting after this many seconds (exit 4); the run goes on."),

@@ -105,7 +105,9 @@ class Terminal:
 
 @pytest.mark.slow
 @pytest.mark.timing
-def test_at_a_terminal_findings_are_judged_key_by_key_and_saved_at_once(jarvis, scanned):
+def test_at_a_terminal_findings_are_judged_key_by_key_and_saved_at_once(jarvis, scanned, monkeypatch):
+    Path("editor.py").write_text("import sys; open('edited', 'w').write(repr(sys.argv[1:]))")
+    monkeypatch.setenv("VISUAL", f"{sys.executable} editor.py")
     terminal = Terminal(jarvis, "sec", "triage", "last")
 
     first = terminal.until("quit > ")
@@ -117,6 +119,11 @@ def test_at_a_terminal_findings_are_judged_key_by_key_and_saved_at_once(jarvis, 
     terminal.type("measured\n")
     assert "b.c:1" in terminal.until("quit > ")
     assert [row["verdict"] for row in listed(jarvis)] == [False, None, None]
+    terminal.type("e")
+    assert "b.c:1" in terminal.until("quit > ")
+    assert Path("edited").read_text() == repr(["+1", str(scanned / "b.c")])
+    terminal.type("?")
+    assert "$VISUAL or $EDITOR" in terminal.until("quit > ")
     terminal.type("\x1b[D")
     assert "the keys are: " in terminal.until("quit > ")
     terminal.type("t")
@@ -274,7 +281,7 @@ def test_of_a_file_with_a_bad_entry_none_is_taken(jarvis, scanned, use):
     assert ended.err.splitlines() == [
         "team.yaml:4: judgement 2: verdict is false, which needs a reason",
         "team.yaml:5: judgement 3: is 7; expected fields by name",
-        "jarvis: team.yaml: 2 of its entries cannot be taken, so none is; mend or remove what is named above",
+        "jarvis: team.yaml: 2 of its entries cannot be taken, so none is; fix or remove what is named above",
     ]
     assert "ffff" not in jarvis("sec", "triage", "--export", "-").out
 
