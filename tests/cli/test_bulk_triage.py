@@ -108,23 +108,23 @@ def test_a_file_that_was_imported_and_a_verdict_that_was_removed_are_undone_too(
     assert listed(triage, "--status", "later") == []
 
 
-@pytest.mark.parametrize(
-    ("filters", "number"),
-    [
-        (["--severity", "medium"], 1),
-        (["--severity", "low,medium"], 401),
-        (["--category", "input_validation", "--file", "tests"], 200),
-        (["--file", "tests/", "--file", "src/f0.c"], 221),
-        (["--file", "unit/**"], 0),
-        (["--file", "f3.c"], 40),
-        (["--status", "heuristic,open"], 401),
-        (["--status", "open", "--status", "confirmed"], 0),
-        (["--status", "later"], 0),
-        (["--rule", "scanf_no_width"], 0),
-    ],
-)
-def test_filters_choose_what_is_listed(triage, filters, number):
-    assert len(listed(triage, *filters)) == number
+FILTERED = [
+    (["--severity", "medium"], 1),
+    (["--severity", "low,medium"], 401),
+    (["--category", "input_validation", "--file", "tests"], 200),
+    (["--file", "tests/", "--file", "src/f0.c"], 221),
+    (["--file", "unit/**"], 0),
+    (["--file", "f3.c"], 40),
+    (["--status", "heuristic,open"], 401),
+    (["--status", "open", "--status", "confirmed"], 0),
+    (["--status", "later"], 0),
+    (["--rule", "scanf_no_width"], 0),
+]
+
+
+def test_filters_choose_what_is_listed(triage):
+    for filters, number in FILTERED:
+        assert (filters, len(listed(triage, *filters))) == (filters, number)
 
 
 REFUSED = [
