@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from jarvis_cli import exits
-from jarvis_cli.deliver import Delivery, counted, write_report
+from jarvis_cli.deliver import Delivery, write_report
+from jarvis_cli.ending import counted
 from jarvis_cli.progress import Display
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import conversations, reports
@@ -15,13 +16,13 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
 KIND = "agent"
-FORMATS = ("markdown", "json")
+FORMATS = ("text", "markdown", "json")
 
 
 def check_format(form: str) -> None:
     """Refuse a format that an answer has not."""
     if form not in FORMATS:
-        raise UsageError(f'--format: "{form}" is not one of {", ".join(FORMATS)}: an answer is no report of findings')
+        raise UsageError(f'--format: "{form}" is for findings; an answer is written as {", ".join(FORMATS)}')
 
 
 def deliver_answer(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Display) -> int:

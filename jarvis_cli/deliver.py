@@ -1,6 +1,7 @@
 """End a command with what the user asked for: the report where it belongs, and the exit code."""
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,17 +10,17 @@ from typing import Any, TypeVar
 
 import typer
 
-from jarvis_cli import exits
+from jarvis_cli.colour import paint, wants_colour
+from jarvis_cli.ending import brief, exit_code, exit_reason, is_well, shown_prefix, summary
+from jarvis_cli.options import not_one_of
 from jarvis_cli.progress import Display
 from jarvis_cli.times import describe_times
 from jarvis_workers.errors import StoreUnavailable, UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.sec.finding import SEVERITIES, is_at_least
+from jarvis_workers.sec.finding import SEVERITIES
 from jarvis_workers.sec.report import FORMATS, SUFFIXES, format_of
-from jarvis_workers.sec.report.aside import ignored_by_git
-from jarvis_workers.sec.report.words import ENGLISH
+from jarvis_workers.sec.report.text import TextOptions, render_text, text_lines
 from jarvis_workers.service import reports
-from jarvis_workers.service.budgets import more_for
 from jarvis_workers.service.export import export, export_directory, write_whole
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.engine import Store
@@ -28,36 +29,50 @@ from jarvis_workers.store.runs import Run
 T = TypeVar("T")
 STDOUT = "-"
 WRITE_BYTES = 1 << 16
-STATUS_WORDS = {"review": "to review"}
+# A terminal gets about a screenful; a pipe or file gets all.
+TERMINAL_FINDINGS = 30
+TERMINAL_NAMES = 10
 
 
 @dataclass(frozen=True)
 class Delivery:
-    """Where a report goes (None: standard output), in which format, and what makes the command fail."""
+    """Where a report goes (None: standard output), in which format, and what makes the command fail.
+
+    With `quiet`, standard output gets the findings alone and standard error one line, if the exit code is not 0.
+    """
 
     output: Path | None
     form: str
     fail_on: str | None = None
+    quiet: bool = False
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether standard output ends with a summary already."""
+        return self.output is None and self.form == "text"
 
 
-def delivery(output: str | None, form: str | None, fail_on: str | None, default_output: Path | None) -> Delivery:
-    """Check what the user asked for, before any work is done."""
+def delivery(
+    output: str | None, form: str | None, fail_on: str | None, default_output: Path | None, *, quiet: bool = False
+) -> Delivery:
+    """Check what the user asked for, before any work is done; a report is text unless it is for `jarvis-sec`."""
+    usual = "markdown" if default_output else "text"
     path = default_output if output is None else None if output == STDOUT else Path(output)
     if form is not None and form not in FORMATS:
-        raise UsageError(f'--format: "{form}" is not one of {", ".join(FORMATS)}')
+        raise UsageError(not_one_of("--format", form, FORMATS))
     if fail_on is not None and fail_on not in SEVERITIES:
-        raise UsageError(f'--fail-on: "{fail_on}" is not one of {", ".join(SEVERITIES)}')
+        raise UsageError(not_one_of("--fail-on", fail_on, SEVERITIES))
     if path is None:
         if not sys.stdout:
             raise UsageError("standard output is closed; name a file for the report with -o")
-        return Delivery(None, form or "markdown", fail_on)
+        return Delivery(None, form or usual, fail_on, quiet)
     if problem := _refused(path):
         raise UsageError(f"-o {path}: {problem}; name a file, or - for stdout")
-    form = form or format_of(path, "markdown") or (None if _is_file(path) else "markdown")
+    form = form or format_of(path, usual) or (None if _is_file(path) else usual)
     if form is None:
         known = " ".join(SUFFIXES)
         raise UsageError(f"-o {plain(str(path))}: no format has this suffix; use one of {known}, or give --format")
-    return Delivery(path, form, fail_on)
+    return Delivery(path, form, fail_on, quiet)
 
 
 def _is_file(path: Path) -> bool:
@@ -82,9 +97,9 @@ def _refused(path: Path) -> str | None:
 def deliver(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Display) -> int:
     """Write the report of a scan and the run's files; return the exit code."""
     body = retry_store(lambda: reports.read_body(store, blobs, run), screen)
-    pieces = retry_store(lambda: reports.compose(store, blobs, run, body, asked.form), screen)
+    report = retry_store(lambda: pieces(store, blobs, run, body, asked), screen)
     try:
-        write_report(pieces, asked.output)
+        write_report(report, asked.output)
     except UsageError:
         screen.tell(f"run {run.id} is {run.state}; its report again with: jarvis runs report {run.id}")
         raise
@@ -97,8 +112,42 @@ def deliver(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Displ
     if reports.has_profile(run):
         for line in describe_times(reports.read_profile(store, blobs, run)):
             typer.echo(line, err=True)
-    screen.conclude(summary(run, body, asked.output), well=is_well(run, body))
-    return exit_code(run, body, asked.fail_on)
+    return conclude(run, body, asked, screen)
+
+
+def conclude(run: Run, body: dict[str, Any], asked: Delivery, screen: Display) -> int:
+    """Say on standard error how it ended and why the exit code is not 0, if it is not; return the exit code."""
+    code = exit_code(run, body, asked.fail_on)
+    reason = f"exit {code}: {exit_reason(run, body, asked.fail_on, code)}" if code else ""
+    if asked.quiet:
+        if reason:
+            screen.tell(reason)
+        return code
+    says = brief(run, body) if asked.is_brief else summary(run, body, asked.output)
+    screen.conclude(f"{says}; {reason}" if reason else says, well=is_well(run, body))
+    return code
+
+
+def pieces(store: Store, blobs: Blobs, run: Run, body: dict[str, Any], asked: Delivery) -> Iterator[str]:
+    """Return the pieces of a report as it was asked for: text that goes to a terminal is bounded, and coloured."""
+    if asked.form != "text":
+        return reports.compose(store, blobs, run, body, asked.form)
+    return _text(*reports.prepare(store, blobs, run, body, asked.form), asked, shown_prefix(run))
+
+
+def _text(body: Mapping[str, Any], run: Mapping[str, Any], asked: Delivery, prefix: str) -> Iterator[str]:
+    if asked.output is not None:
+        return render_text(body, run, TextOptions(prefix))
+    if asked.quiet:
+        options = TextOptions(prefix, least=asked.fail_on, concise=True)
+    elif sys.stdout.isatty():
+        width = shutil.get_terminal_size().columns
+        options = TextOptions(prefix, most=TERMINAL_FINDINGS, names=TERMINAL_NAMES, width=width)
+    else:
+        options = TextOptions(prefix)
+    if not wants_colour(sys.stdout):
+        return render_text(body, run, options)
+    return (f"{paint(line)}\n" for line in text_lines(body, run, options))
 
 
 def retry_store(do: Callable[[], T], screen: Display) -> T:
@@ -151,63 +200,3 @@ def _chunks(pieces: Iterable[str]) -> Iterator[bytes]:
             yield bytes(chunk)
             chunk.clear()
     yield bytes(chunk)
-
-
-def exit_code(run: Run, body: dict[str, Any], fail_on: str | None) -> int:
-    """Return the exit code of a run that is over, or paused."""
-    if run.state in {"cancelled", "failed"}:
-        return exits.FAILED
-    counted = body["summary"].get("at_risk", body["summary"]["by_severity"])
-    findings = fail_on is not None and any(is_at_least(severity, fail_on) for severity in counted)
-    return exits.of_run(findings=findings, incomplete=not is_well(run, body))
-
-
-def is_well(run: Run, body: Mapping[str, Any]) -> bool:
-    """Whether all was done, and can be trusted: not where a known bug was missed."""
-    return run.state == "done" and not _missed(body["summary"])
-
-
-def summary(run: Run, body: dict[str, Any], output: Path | None) -> str:
-    """Say in a line how it ended."""
-    found = body["summary"]
-    missing = len(found["not_checked"])
-    why = f" ({run.reason})" if run.state in {"paused", "failed"} else ""
-    baseline = found.get("baseline")
-    findings = (
-        _by_verdict(found)
-        if "by_status" in found
-        else counted(found["total"], "new finding" if baseline else "finding")
-    )
-    said = f"run {run.id} {run.state}{why}: {findings} in {counted(found['scanned_files'], 'file')}"
-    said += f"; known: {baseline['known']:,}" if baseline else ""
-    said += f"; suppressed: {found['suppressed']:,}" if found.get("suppressed") else ""
-    said += f"; judged false: {found['judged_false']:,}" if found.get("judged_false") else ""
-    said += f"; won't fix: {found['judged_wontfix']:,}" if found.get("judged_wontfix") else ""
-    said += f"; left out by .gitignore: {ignored}" if (ignored := ignored_by_git(found, ENGLISH)) else ""
-    if canary := _missed(found):
-        said += f"; THE KNOWN BUG WAS MISSED ({canary['status']}): do not trust these verdicts"
-    if missing:
-        said += f"; NOT CHECKED: {missing:,} (named in the report)"
-    if run.state == "paused":
-        said += f"; go on with: jarvis runs resume {run.id}{more_for(run)}"
-    return said + (f"; report: {output}" if output else "")
-
-
-def _missed(found: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return what became of a known bug that was not confirmed."""
-    canary: Mapping[str, Any] | None = found.get("canary")
-    return canary if canary and canary["status"] != "confirmed" else None
-
-
-def _by_verdict(found: Mapping[str, Any]) -> str:
-    """Say what agents have made of the candidates."""
-    numbers = {"confirmed": 0, "review": 0, **found["by_status"], "dismissed": found["dismissed"]}
-    if undecided := numbers.pop("undecided", 0):
-        numbers["UNDECIDED"] = undecided
-    said = ", ".join(f"{number:,} {STATUS_WORDS.get(status, status)}" for status, number in numbers.items())
-    return f"of {counted(found['total'] + found['dismissed'], 'candidate')} {said},"
-
-
-def counted(number: int, noun: str) -> str:
-    """Say how many there are."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -9,7 +9,9 @@ from typing import Any
 from jarvis_cli import exits
 from jarvis_workers.paths import plain, shown
 from jarvis_workers.sec.finding import is_at_least
+from jarvis_workers.sec.report.aside import ignored_by_git
 from jarvis_workers.sec.report.body import AT_RISK
+from jarvis_workers.sec.report.words import ENGLISH
 from jarvis_workers.service.budgets import more_for
 from jarvis_workers.store.runs import Run
 
@@ -75,6 +77,8 @@ def summary(run: Run, body: dict[str, Any], output: Path | None) -> str:
     said += f"; known: {baseline['known']:,}" if baseline else ""
     said += f"; suppressed: {found['suppressed']:,}" if found.get("suppressed") else ""
     said += f"; judged false: {found['judged_false']:,}" if found.get("judged_false") else ""
+    said += f"; won't fix: {found['judged_wontfix']:,}" if found.get("judged_wontfix") else ""
+    said += f"; left out by .gitignore: {ignored}" if (ignored := ignored_by_git(found, ENGLISH)) else ""
     if canary := _missed(found):
         said += f"; THE KNOWN BUG WAS MISSED ({canary['status']}): do not trust these verdicts"
     if missing:

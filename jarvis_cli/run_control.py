@@ -7,7 +7,7 @@ import typer
 
 from jarvis_cli import answer, exits
 from jarvis_cli.carry import carry_out
-from jarvis_cli.deliver import Delivery, deliver, exit_code, is_well, retry_store, summary
+from jarvis_cli.deliver import Delivery, conclude, deliver, retry_store
 from jarvis_cli.following import following
 from jarvis_cli.progress import display, write_line
 from jarvis_cli.scan import wait_for_workers
@@ -48,8 +48,7 @@ def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) ->
             screen.conclude(answer.summary(store, ended, found), well=ended.state == "done")
             return answer.exit_code(ended)
         body = retry_store(lambda: reports.read_body(store, desk.blobs_of(settings), ended), screen)
-        screen.conclude(summary(ended, body, None), well=is_well(ended, body))
-        return exit_code(ended, body, None)
+        return conclude(ended, body, Delivery(None, "json", quiet=quiet), screen)
 
 
 def _check_broker(settings: Settings, run: Run) -> None:
@@ -103,5 +102,5 @@ def _go_on(
             else:
                 take_up(store, chosen, chosen.executor)
                 ended = wait_for_workers(settings, store, chosen.id, screen)
-        conclude = answer.deliver_answer if ended.kind == answer.KIND else deliver
-        return conclude(store, desk.blobs_of(settings), ended, asked, screen)
+        finish = answer.deliver_answer if ended.kind == answer.KIND else deliver
+        return finish(store, desk.blobs_of(settings), ended, asked, screen)

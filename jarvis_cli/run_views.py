@@ -9,7 +9,8 @@ from typing import Any
 import typer
 
 from jarvis_cli import answer, exits
-from jarvis_cli.deliver import Delivery, counted, exit_code, write_report
+from jarvis_cli.deliver import Delivery, pieces, write_report
+from jarvis_cli.ending import counted, exit_code, exit_reason
 from jarvis_cli.progress import describe, rate_of
 from jarvis_cli.run_list import revision
 from jarvis_workers.errors import UsageError
@@ -97,8 +98,11 @@ def report(settings: Settings, run: str, asked: Delivery) -> int:
             answer.write_answer(store, chosen, conversations.read_answer(store, blobs, chosen), asked)
             return answer.exit_code(chosen) if chosen.ended else exits.INCOMPLETE
         body = reports.read_body(store, blobs, chosen)
-        write_report(reports.compose(store, blobs, chosen, body, asked.form), asked.output)
-    return exit_code(chosen, body, None) if chosen.ended else exits.INCOMPLETE
+        write_report(pieces(store, blobs, chosen, body, asked), asked.output)
+    code = exit_code(chosen, body, None) if chosen.ended else exits.INCOMPLETE
+    if code:
+        typer.echo(f"jarvis: exit {code}: {exit_reason(chosen, body, None, code)}", err=True)
+    return code
 
 
 def transcript(settings: Settings, job: str, *, as_json: bool) -> int:

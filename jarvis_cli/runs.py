@@ -99,7 +99,7 @@ def resume(
     """Go on with a run that was interrupted, has spent its budget, or whose command has died; then report."""
     from jarvis_cli import run_control  # noqa: PLC0415
 
-    return run_control.resume(_settings(), run, _delivery(output, form, fail_on), budget, quiet=quiet)
+    return run_control.resume(_settings(), run, _delivery(output, form, fail_on, quiet=quiet), budget, quiet=quiet)
 
 
 @app.command()
@@ -114,7 +114,7 @@ def retry(
     """Do the failed jobs of an ended run again, and only those; then report."""
     from jarvis_cli import run_control  # noqa: PLC0415
 
-    return run_control.retry(_settings(), run, _delivery(output, form, fail_on), budget, quiet=quiet)
+    return run_control.retry(_settings(), run, _delivery(output, form, fail_on, quiet=quiet), budget, quiet=quiet)
 
 
 @app.command()
@@ -177,7 +177,7 @@ def _settings() -> "Settings":
     return load_settings(directory=Path.cwd())
 
 
-def _delivery(output: str | None, form: str | None, fail_on: str | None) -> "Delivery":
+def _delivery(output: str | None, form: str | None, fail_on: str | None, *, quiet: bool = False) -> "Delivery":
     from jarvis_cli.deliver import delivery  # noqa: PLC0415
 
-    return delivery(output, form, fail_on, None)
+    return delivery(output, form, fail_on, None, quiet=quiet)

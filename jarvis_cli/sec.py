@@ -154,7 +154,8 @@ def _read(
     from jarvis_cli.scan import Wanted  # noqa: PLC0415
     from jarvis_workers.service.targets import target_of  # noqa: PLC0415
 
-    asked = delivery(options.output, options.form, options.fail_on, (ctx.find_object(Frame) or Frame()).default_output)
+    default_output = (ctx.find_object(Frame) or Frame()).default_output
+    asked = delivery(options.output, options.form, options.fail_on, default_output, quiet=options.quiet)
     target = target_of([*(options.paths or ()), *(options.path or ())], options.root)
     tree = tree_of(target.root) if options.project_rules else None
     chosen = rules_for(settings, flags, options.exclude_rules, tree)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from jarvis_workers.sec.report import FORMATS, QUOTING, WORDED
+from jarvis_workers.sec.report.text import titled
 from jarvis_workers.sec.wording import report_in
 from jarvis_workers.service.budgets import told as budget_told
 from jarvis_workers.service.excerpts import read_excerpts
@@ -50,13 +51,20 @@ def render(store: Store, blobs: Blobs, run: Run, form: str) -> str:
 
 def compose(store: Store, blobs: Blobs, run: Run, body: dict[str, Any], form: str) -> Iterator[str]:
     """Return the pieces of a report whose body has been read, with code around its findings if the format shows any."""
+    return FORMATS[form](*prepare(store, blobs, run, body, form))
+
+
+def prepare(
+    store: Store, blobs: Blobs, run: Run, body: dict[str, Any], form: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the body and the `run` part that the renderer of a format takes."""
     if form in QUOTING:
         shown = [*body["issues"], *body.get("dismissed", ())]
         body = body | {"excerpts": read_excerpts(blobs, run.snapshot_id, shown)}
     if form in WORDED:
-        body = report_in(run.options.get("lang", "en"), body)
+        body = report_in(run.options.get("lang", "en"), dict(titled(body)) if form == "text" else body)
     profile = {"profile": read_profile(store, blobs, run)} if has_profile(run) else {}
-    return FORMATS[form](body, _with_calls(store, run, run_part(store, run)) | _language(run) | profile)
+    return body, _with_calls(store, run, run_part(store, run)) | _language(run) | profile
 
 
 def has_profile(run: Run) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 from jarvis_workers.sec.report.body import build, every_issue, gather
 from jarvis_workers.sec.report.json import json_line
 from jarvis_workers.sec.report.lazy import render_html, render_json, render_junit, render_markdown, render_sarif
+from jarvis_workers.sec.report.text import render_text
 
 __all__ = [
     "FORMATS",
@@ -24,11 +25,13 @@ __all__ = [
     "render_junit",
     "render_markdown",
     "render_sarif",
+    "render_text",
 ]
 
 Renderer = Callable[[Mapping[str, Any], Mapping[str, Any]], Iterator[str]]
 
 FORMATS: Mapping[str, Renderer] = {
+    "text": render_text,
     "json": render_json,
     "markdown": render_markdown,
     "sarif": render_sarif,
@@ -38,7 +41,7 @@ FORMATS: Mapping[str, Renderer] = {
 # They show the code around findings, where `body["excerpts"]` holds it.
 QUOTING = frozenset({"html"})
 # They say the texts of rules in the language of the run; services that read the others speak English.
-WORDED = frozenset({"html", "json", "markdown"})
+WORDED = frozenset({"html", "json", "markdown", "text"})
 # The first that fits counts.
 SUFFIXES = {
     ".sarif.json": "sarif",
@@ -46,7 +49,7 @@ SUFFIXES = {
     ".json": "json",
     ".md": "markdown",
     ".markdown": "markdown",
-    ".txt": "markdown",
+    ".txt": "text",
     ".html": "html",
     ".htm": "html",
     ".xml": "junit",

@@ -166,6 +166,7 @@ def _set_aside(summary: Body, options: TextOptions, say: Words) -> Iterator[Line
         "below --min-confidence": summary["below_min_confidence"],
         "suppressed by comments": summary.get("suppressed", 0),
         "marked false in triage": summary.get("judged_false", 0),
+        "marked won't fix in triage": summary.get("judged_wontfix", 0),
         "dismissed by the model": summary.get("dismissed", 0),
         "not listed (report limit)": summary.get("not_listed", 0),
     }
