@@ -1,21 +1,35 @@
-"""`jarvis admin`: look after the results store."""
+"""`jarvis admin`: manage the results database."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Look after the results store.")
+from jarvis_cli.app import App
+
+app = App(no_args_is_help=True, help="Manage the results database.")
+
+MIGRATE_EXAMPLES = """\
+\b
+Examples:
+  JARVIS_STORE_URL=postgresql://jarvis_owner@db/jarvis jarvis admin migrate
+"""
+ROLES_EXAMPLES = """\
+\b
+Examples:
+  jarvis admin roles | psql -d jarvis
+  jarvis admin roles --owner ops --worker scanner | psql -d jarvis
+"""
 
 
 @app.callback()
 def admin() -> None:
-    """Look after the results store."""
+    """Manage the results database."""
 
 
-@app.command()
+@app.command(epilog=MIGRATE_EXAMPLES)
 def migrate() -> int:
-    """Bring the store's schema up to date. SQLite does this by itself; PostgreSQL waits for this command."""
+    """Upgrade the database schema; SQLite is upgraded automatically, PostgreSQL only by this command."""
     from jarvis_workers.service.desk import migrate_store  # noqa: PLC0415  (the store is slow to import)
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
@@ -23,16 +37,14 @@ def migrate() -> int:
     return 0
 
 
-@app.command()
+@app.command(epilog=ROLES_EXAMPLES)
 def roles(
-    owner: Annotated[str, typer.Option(metavar="ROLE", help="Who owns the tables, and migrates.")] = "jarvis_owner",
-    worker: Annotated[
-        str, typer.Option(metavar="ROLE", help="Who reads and writes rows: workers and commands.")
-    ] = "jarvis_worker",
+    owner: Annotated[str, typer.Option(metavar="ROLE", help="Owner of the tables, for migrations.")] = "jarvis_owner",
+    worker: Annotated[str, typer.Option(metavar="ROLE", help="Role of workers and commands.")] = "jarvis_worker",
 ) -> int:
-    """Print the SQL for two users of a PostgreSQL store: who migrates, and who works.
+    """Print SQL for two PostgreSQL roles: the owner, and the one of workers and commands.
 
-    For a superuser, before the first migration or after any: jarvis admin roles | psql -d jarvis
+    Run it as a superuser, before the first migration or after any.
     """
     from jarvis_workers.store.roles import role_statements  # noqa: PLC0415
 

@@ -9,9 +9,10 @@ from typing import Annotated
 import typer
 
 from jarvis_cli.answer import KIND, check_format, deliver_answer
+from jarvis_cli.app import App
 from jarvis_cli.carry import carry_out
 from jarvis_cli.deliver import Delivery, delivery
-from jarvis_cli.options import Budget, Detach, Quiet, Where
+from jarvis_cli.options import AGENTS, REPORT, Budget, Detach, FormJson, Group, Quiet, Where, form_of
 from jarvis_cli.progress import display, write_line
 from jarvis_cli.scan import leave, wait_for_workers
 from jarvis_workers.errors import UsageError
@@ -31,49 +32,57 @@ EXAMPLES = """\
 Examples:
   jarvis agent -T 'Where is the length of a request checked?'
   jarvis agent -p src -T - < task.txt -o answer.md
-  jarvis agent -T 'Explain lib/url.c' -g local       the model group "local" of jarvis.yaml
-  jarvis agent -T '…' --budget 0.50usd               pause before it takes more
-  jarvis agent -T '…' --record talks                 keep the answers; --replay talks asks no model
-  jarvis runs transcript last                        what was said
+  jarvis agent -T 'Explain lib/url.c' -g local   model group "local" of jarvis.yaml
+  jarvis agent -T '...' --budget 0.50usd         pause before it costs more
+  jarvis agent -T '...' --record answers         then --replay answers asks no model
+  jarvis runs transcript last                    the whole conversation
 
 \b
-The agent reads a copy of the sources, and runs scripts in a sandbox. Exit 3: it came to no answer.
+The agent reads a copy of the sources and runs scripts in a sandbox.
+Exit 3: there is no answer.
 """
 
-app = typer.Typer(rich_markup_mode=None, help="Give an agent a task over a source tree.")
+app = App(help="Give an agent a task over a source tree.")
 
 
 @app.command(epilog=EXAMPLES)
 def agent(
-    task: Annotated[str, typer.Option("--task", "-T", metavar="TASK", help="What to do; - reads it from stdin.")],
-    path: Annotated[str, typer.Option("--path", "-p", metavar="PATH", help="The sources: a directory, or git.")] = ".",
-    group: Annotated[
-        str | None, typer.Option("--llm-group", "-g", metavar="GROUP", help="A model group of jarvis.yaml.")
-    ] = None,
+    task: Annotated[str, typer.Option("--task", "-T", metavar="TASK", help="The task; - reads it from stdin.")],
+    path: Annotated[str, typer.Option("--path", "-p", metavar="PATH", help="Source directory or git URL.")] = ".",
+    group: Group = None,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Where the answer goes; - is stdout.")
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="File for the answer; - is stdout.", rich_help_panel=REPORT
+        ),
     ] = None,
-    form: Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="markdown or json.")] = None,
+    form: Annotated[
+        str | None,
+        typer.Option("--format", metavar="FORMAT", help="text, markdown or json.", rich_help_panel=REPORT),
+    ] = None,
+    as_json: FormJson = False,
     budget: Budget = None,
     where: Where = None,
     detach: Detach = False,
     record: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep the model's answers there, by question; local only.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Store the model's answers in DIR; local only.", rich_help_panel=AGENTS),
     ] = None,
     replay: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Ask no model: take the answers kept there; local only.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Replay the answers in DIR; no model is asked.", rich_help_panel=AGENTS),
     ] = None,
     quiet: Quiet = False,
 ) -> int:
-    """Give an agent a task over a source tree, and print its answer. Nobody is asked anything meanwhile."""
+    """Give an agent a task over a source tree, and print its answer. Non-interactive."""
     settings = load_settings({"where": where, "agent.budget": budget}, directory=Path.cwd())
     if record and replay:
         raise UsageError("--record and --replay: one of them, not both")
     if settings.place == "cluster" and (record or replay):
         raise UsageError("--record and --replay are for local runs; add --where local")
     if detach and settings.place == "local":
-        raise UsageError("--detach is for runs on a cluster: a local run is carried out by this command")
-    asked = delivery(output, form, None, None)
+        raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")
+    asked = delivery(output, form_of(form, as_json), None, None, quiet=quiet)
     check_format(asked.form)
     wanted = AgentTask(_read_task(task), model_name(settings, group), desk.agent_limits_of(settings))
     if settings.place == "cluster":

@@ -1,14 +1,21 @@
 """`jarvis config`: the settings as they are in force here, and where each comes from."""
 
 import json
+from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from jarvis_cli.app import App
+from jarvis_cli.completion import settings
+from jarvis_cli.options import AsJson, TableForm, wants_json
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
 from jarvis_workers.settings import Origin, origins
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Show the settings, and where each comes from.")
+app = App(no_args_is_help=True, help="Show the settings, and where each comes from.")
 
 EXAMPLES = """\
 \b
@@ -18,6 +25,7 @@ A flag wins over a JARVIS_* variable, that over jarvis.yaml, that over
 \b
 Examples:
   jarvis config show
+  jarvis config show scan report.min_confidence
   JARVIS_SCAN__LANGUAGES=rust jarvis config show
   jarvis config show --json | jq '.[] | select(.from != "default")'
 """
@@ -29,14 +37,35 @@ def config() -> None:
 
 
 @app.command(epilog=EXAMPLES)
-def show(as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False) -> None:
+def show(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SETTING", help="Settings to show, or groups such as scan.", autocompletion=settings),
+    ] = None,
+    as_json: AsJson = False,
+    form: TableForm = None,
+) -> None:
     """Show every setting, its value without secrets, and where it comes from."""
-    found = origins(directory=Path.cwd())
-    if as_json:
+    found = _chosen(origins(directory=Path.cwd()), names or ())
+    if wants_json(form, as_json):
         rows = [{"setting": origin.setting, "value": origin.value, "from": origin.source} for origin in found]
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
     else:
         typer.echo(_table(found))
+
+
+def _chosen(found: list[Origin], names: Sequence[str]) -> list[Origin]:
+    """Return the settings of these names, or of these groups; all where there are no names."""
+    for name in names:
+        if not any(one.setting == name or one.setting.startswith(f"{name}.") for one in found):
+            near = get_close_matches(name, [one.setting for one in found], 1)
+            meant = f' (did you mean "{near[0]}"?)' if near else ""
+            raise UsageError(f'unknown setting "{plain(name)}"{meant}; see: jarvis config show')
+    return [
+        one
+        for one in found
+        if not names or any(one.setting == name or one.setting.startswith(f"{name}.") for name in names)
+    ]
 
 
 def _table(found: list[Origin]) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jarvis_cli import exits
+from jarvis_cli.options import not_one_of
 from jarvis_workers.errors import UsageError
 
 if TYPE_CHECKING:
@@ -53,9 +54,9 @@ def diff(
 
     chosen = form or SUFFIXES.get(PurePath(output).suffix.lower(), "text")
     if chosen not in DIFFERENCE_FORMS:
-        raise UsageError(f'--format: "{chosen}" is not one of {", ".join(DIFFERENCE_FORMS)}')
+        raise UsageError(not_one_of("--format", chosen, DIFFERENCE_FORMS))
     if fail_on is not None and fail_on not in SEVERITIES:
-        raise UsageError(f'--fail-on: "{fail_on}" is not one of {", ".join(SEVERITIES)}')
+        raise UsageError(not_one_of("--fail-on", fail_on, SEVERITIES))
     first, second = _report(before), _report(after)
     sides = compare_reports(first, second)
     write_report(DIFFERENCE_FORMS[chosen](sides), None if output == "-" else Path(output))

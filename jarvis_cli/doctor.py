@@ -4,11 +4,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from jarvis_cli import exits
+from jarvis_cli.app import App
+from jarvis_cli.options import AsJson, TableForm, wants_json
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.service.agentchecks import examine_agents
 from jarvis_workers.service.doctor import Check, examine, examine_blobs, fit, this_machine
@@ -17,16 +18,24 @@ from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.source.match import engines
 from jarvis_workers.store.revisions import REVISIONS
 
-app = typer.Typer(rich_markup_mode=None)
+app = App()
+
+EXAMPLES = """\
+\b
+Examples:
+  jarvis doctor                               exit 2 if something is broken
+  jarvis doctor --json | jq '.[] | select(.state != "ok")'
+"""
 
 CURRENT = f" (schema {REVISIONS[-1]}, up to date)"
 # By state: the mark, its color, and whether it is bold.
 MARKS = {"ok": ("✓", "green", False), "warn": ("!", "yellow", False), "fail": ("✗", "red", True)}
 
 
-@app.command()
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False) -> int:
-    """Check that this machine is fit to run; exits 2 when it is not, warnings aside."""
+@app.command(epilog=EXAMPLES)
+def doctor(as_json: AsJson = False, form: TableForm = None) -> int:
+    """Check the installation; exit 2 if something is broken, warnings aside."""
+    as_json = wants_json(form, as_json)
     settings = load_settings(directory=Path.cwd())
 
     def probe_store() -> str:

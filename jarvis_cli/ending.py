@@ -38,18 +38,24 @@ def exit_reason(run: Run, body: Mapping[str, Any], fail_on: str | None, code: in
         risky = (issue for issue in body["issues"] if issue["status"] in ("heuristic", *AT_RISK))
         first = next((issue for issue in risky if is_at_least(issue["severity"], fail_on)), None)
         place = f"; first: {_shown(run, first)}:{first['line']} {first['pattern']}" if first else ""
-        return f"{counted(number, 'finding')} at or above {fail_on} (--fail-on {fail_on}){place}"
-    if run.state in ("failed", "cancelled", "paused"):
-        return f"the run is {run.state}" + (f" ({run.reason})" if run.reason else "")
-    if _missed(found):
-        return "the known bug was not confirmed"
-    return _gaps(run, found["not_checked"])
+        gaps = f"; NOT CHECKED: {counted(len(found['not_checked']), 'file')}" if found["not_checked"] else ""
+        return f"{counted(number, 'finding')} at or above {fail_on} (--fail-on {fail_on}){place}{gaps}"
+    told = [] if run.state in ("done", "incomplete") else [f"the run is {run.state}{_why(run)}"]
+    told += ["the known bug was not confirmed"] if _missed(found) else []
+    told += _gaps(run, found["not_checked"])
+    told += [f"go on with: jarvis runs resume {run.id}{more_for(run)}"] if run.state == "paused" else []
+    return "; ".join(told) or f"the run is {run.state}"
 
 
-def _gaps(run: Run, gaps: Sequence[Mapping[str, str]]) -> str:
+def _why(run: Run) -> str:
+    return f" ({plain(run.reason)})" if run.reason else ""
+
+
+def _gaps(run: Run, gaps: Sequence[Mapping[str, str]]) -> list[str]:
     if not gaps:
-        return f"the run is {run.state}"
-    return f"{counted(len(gaps), 'file')} not checked; first: {_shown(run, gaps[0])} ({gaps[0]['reason']})"
+        return []
+    first = f"{_shown(run, gaps[0])} ({plain(gaps[0]['reason'])})"
+    return [f"NOT CHECKED: {counted(len(gaps), 'file')}; first: {first}"]
 
 
 def _shown(run: Run, place: Mapping[str, Any]) -> str:
@@ -63,17 +69,15 @@ def is_well(run: Run, body: Mapping[str, Any]) -> bool:
 
 
 def summary(run: Run, body: dict[str, Any], output: Path | None) -> str:
-    """Say in a line how it ended."""
+    """Say in a line how it ended; `exit_reason` has what is wrong."""
     found = body["summary"]
-    missing = len(found["not_checked"])
-    why = f" ({run.reason})" if run.state in {"paused", "failed"} else ""
     baseline = found.get("baseline")
     findings = (
         _by_verdict(found)
         if "by_status" in found
         else counted(found["total"], "new finding" if baseline else "finding")
     )
-    said = f"run {run.id} {run.state}{why}: {findings} in {counted(found['scanned_files'], 'file')}"
+    said = f"run {run.id} {run.state}: {findings} in {counted(found['scanned_files'], 'file')}"
     said += f"; known: {baseline['known']:,}" if baseline else ""
     said += f"; suppressed: {found['suppressed']:,}" if found.get("suppressed") else ""
     said += f"; judged false: {found['judged_false']:,}" if found.get("judged_false") else ""
@@ -81,20 +85,13 @@ def summary(run: Run, body: dict[str, Any], output: Path | None) -> str:
     said += f"; left out by .gitignore: {ignored}" if (ignored := ignored_by_git(found, ENGLISH)) else ""
     if canary := _missed(found):
         said += f"; THE KNOWN BUG WAS MISSED ({canary['status']}): do not trust these verdicts"
-    if missing:
-        said += f"; NOT CHECKED: {missing:,} (named in the report)"
-    if run.state == "paused":
-        said += f"; go on with: jarvis runs resume {run.id}{more_for(run)}"
     return said + (f"; report: {output}" if output else "")
 
 
 def brief(run: Run, body: dict[str, Any]) -> str:
     """Say in a line what a text report does not: which run it was, what time it took, and how to see more."""
     seconds = f" in {run.ended_at - run.created_at:,.1f} s" if run.ended_at else ""
-    why = f" ({run.reason})" if run.state in {"paused", "failed"} else ""
-    said = f"run {run.id} {run.state}{why}{seconds}"
-    if run.state == "paused":
-        return f"{said}; go on with: jarvis runs resume {run.id}{more_for(run)}"
+    said = f"run {run.id} {run.state}{seconds}"
     if body["issues"] and sys.stderr and sys.stderr.isatty():
         said += (
             f"; more: jarvis runs report {run.id} -o report.html, jarvis sec explain RULE, jarvis sec triage {run.id}"

@@ -20,7 +20,7 @@ import typer
 from typer.core import TyperGroup
 
 from jarvis_cli import exits
-from jarvis_workers import __version__
+from jarvis_cli.app import App, HelpGroup
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.extras import advice, extra_of
 from jarvis_workers.paths import plain
@@ -31,16 +31,16 @@ CommandLineError: type[Exception] = typer.BadParameter.__mro__[2]
 EXAMPLES = """\
 \b
 Examples:
-  jarvis sec fast -p .                       scan this directory, report to the terminal
-  jarvis sec fast -p . -o report.md          the same, to a file; .json gives JSON
-  jarvis sec fast -p . --fail-on high        exit 1 when something severe is found
-  jarvis runs list                           what ran, and how it ended
-  jarvis doctor                              is this machine fit to run?
+  jarvis sec fast                       scan this directory
+  jarvis sec fast src -o report.html    scan src; also .json .sarif .md
+  jarvis sec fast --fail-on high -q     for CI: exit 1 on a high finding
+  jarvis runs list                      earlier runs
+  jarvis doctor                         check the installation
 
 \b
 Exit codes:
-  0 done   1 findings at or above --fail-on   2 usage or failure
-  3 something was not checked, or paused      4 wait timed out, the run goes on
+  0 done      1 findings at or above --fail-on      2 usage error or failure
+  3 something was not checked, or paused      4 wait timed out, run goes on
 """
 
 COMPLETION = ("install_completion", "show_completion")
@@ -57,11 +57,11 @@ COMMANDS = {
     "sec": Command("jarvis_cli.sec:app", "Find vulnerabilities in C, C++ and Rust."),
     "agent": Command("jarvis_cli.agent:app", "Give an agent a task over a source tree."),
     "runs": Command("jarvis_cli.runs:app", "List, watch, stop, resume and report runs."),
-    "worker": Command("jarvis_cli.worker:app", "Carry out the runs of a cluster."),
+    "worker": Command("jarvis_cli.worker:app", "Run cluster workers."),
     "config": Command("jarvis_cli.config:app", "Show the settings, and where each comes from."),
-    "doctor": Command("jarvis_cli.doctor:app", "Check that this machine is fit to run."),
-    "sandbox": Command("jarvis_cli.sandbox:app", "Run commands that can do no harm."),
-    "admin": Command("jarvis_cli.admin:app", "Look after the results store."),
+    "doctor": Command("jarvis_cli.doctor:app", "Check the installation."),
+    "sandbox": Command("jarvis_cli.sandbox:app", "Run commands in a sandbox."),
+    "admin": Command("jarvis_cli.admin:app", "Manage the results database."),
 }
 
 
@@ -76,7 +76,7 @@ class Frame:
     verbose: bool = False
 
 
-class LazyGroup(TyperGroup):
+class LazyGroup(HelpGroup):
     """Lists COMMANDS by name, and imports one when it is to run."""
 
     def __init__(self, **attributes: Any) -> None:
@@ -89,7 +89,7 @@ class LazyGroup(TyperGroup):
         return name, stub and load(stub.name or ""), rest
 
 
-app = typer.Typer(cls=LazyGroup, rich_markup_mode=None, epilog=EXAMPLES)
+app = App(cls=LazyGroup, epilog=EXAMPLES)
 
 
 def load(name: str) -> Any:
@@ -103,16 +103,18 @@ def load(name: str) -> Any:
 
 def _show_version(asked: bool) -> None:
     if asked:
-        typer.echo(f"jarvis {__version__}")
+        from jarvis_cli.versions import versions  # noqa: PLC0415  (only here is it of use)
+
+        typer.echo("\n".join(versions()))
         raise typer.Exit(exits.DONE)
 
 
 @app.callback(invoke_without_command=True)
 def jarvis(
     ctx: typer.Context,
-    verbose: bool = typer.Option(False, "--verbose", "-v", help="Show the trace of an internal error."),
+    verbose: bool = typer.Option(False, "--verbose", "-v", help="Show the traceback of an internal error."),
     show_version: bool = typer.Option(
-        False, "--version", is_eager=True, callback=_show_version, help="Show the version and exit."
+        False, "--version", is_eager=True, callback=_show_version, help="Show versions of all that matters, and exit."
     ),
 ) -> None:
     """Find vulnerabilities in C, C++ and Rust code bases of any size."""

@@ -1,38 +1,136 @@
 """Options that several commands take, each with one name and one meaning."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Annotated
 
 import typer
 
+from jarvis_cli.completion import formats, groups, runs, severities
 from jarvis_cli.language import Spoken
+from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 
-__all__ = ["Budget", "Detach", "Form", "Lang", "Output", "Quiet", "Where", "not_one_of"]
+__all__ = [
+    "AGENTS",
+    "EXECUTION",
+    "REPORT",
+    "RULES",
+    "SCOPE",
+    "AsJson",
+    "Budget",
+    "Detach",
+    "FailOn",
+    "Form",
+    "FormJson",
+    "Group",
+    "Lang",
+    "Output",
+    "Quiet",
+    "RunId",
+    "TableForm",
+    "Where",
+    "form_of",
+    "joined",
+    "not_one_of",
+    "wants_json",
+]
+
+# The panels of help, in which options are grouped.
+SCOPE, RULES, REPORT = "What is scanned", "Rules and verdicts", "Report"
+AGENTS, EXECUTION = "Agents", "Execution"
 
 Output = Annotated[
-    str | None, typer.Option("--output", "-o", metavar="FILE", help="Where the report goes; - is stdout.")
+    str | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Report file; - is stdout.", rich_help_panel=REPORT),
 ]
 Form = Annotated[
     str | None,
     typer.Option(
-        "--format", metavar="FORMAT", help="json, markdown, sarif, html or junit; by default from -o's suffix."
+        "--format",
+        metavar="FORMAT",
+        help="text, json, markdown, sarif, html or junit; default: by -o's suffix, else text.",
+        autocompletion=formats,
+        rich_help_panel=REPORT,
+    ),
+]
+FormJson = Annotated[bool, typer.Option("--json", help="Same as --format json.", rich_help_panel=REPORT)]
+FailOn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LEVEL",
+        help="Exit 1 on a finding of this severity or above: high, medium, low.",
+        autocompletion=severities,
+        rich_help_panel=REPORT,
     ),
 ]
 Budget = Annotated[
     str | None,
-    typer.Option(metavar="AMOUNT", help="Pause the run when it has taken this much: 5usd, 200ktok or 30min."),
+    typer.Option(
+        metavar="AMOUNT",
+        help="Pause the run when it reaches this limit: 5usd, 200ktok or 30min.",
+        rich_help_panel=AGENTS,
+    ),
+]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        "--llm-group",
+        "-g",
+        metavar="GROUP",
+        help="Model group of jarvis.yaml.",
+        autocompletion=groups,
+        rich_help_panel=AGENTS,
+    ),
 ]
 Lang = Annotated[
     Spoken | None,
     typer.Option(
-        "--lang", help="The language of rules, of the report and of what the model writes; else the locale's."
+        "--lang",
+        metavar="LANG",
+        help="en or zh: language of rules, report and model; default: system locale.",
+        rich_help_panel=REPORT,
     ),
 ]
-Where = Annotated[str | None, typer.Option(metavar="PLACE", help="local or cluster.")]
-Detach = Annotated[bool, typer.Option("--detach", help="Submit and return; on a cluster only.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing unless something is wrong.")]
+Where = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PLACE", help="local or cluster; default: cluster if a broker is set.", rich_help_panel=EXECUTION
+    ),
+]
+Detach = Annotated[bool, typer.Option("--detach", help="Submit to the cluster and return.", rich_help_panel=EXECUTION)]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet",
+        "-q",
+        help="Suppress progress and summary; one line on stderr if exit code ≠ 0.",
+        rich_help_panel=REPORT,
+    ),
+]
+RunId = Annotated[str, typer.Argument(metavar="RUN", help='Run id, its beginning, or "last".', autocompletion=runs)]
+AsJson = Annotated[bool, typer.Option("--json", help="JSON output; same as --format json.")]
+TableForm = Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="table or json.")]
+TABLE_FORMS = ("table", "json")
+
+
+def form_of(form: str | None, as_json: bool) -> str | None:
+    """Return the format that --format and --json ask for together. Raises UsageError."""
+    if as_json and form not in (None, "json"):
+        raise UsageError(f"--json: is --format json, and does not go with --format {plain(form or '')}")
+    return "json" if as_json else form
+
+
+def wants_json(form: str | None, as_json: bool) -> bool:
+    """Tell whether a table is asked for as JSON. Raises UsageError."""
+    if form is not None and form not in TABLE_FORMS:
+        raise UsageError(not_one_of("--format", form, TABLE_FORMS))
+    return form_of(form, as_json) == "json"
+
+
+def joined(values: Sequence[str] | None) -> str | None:
+    """Return the names of an option that takes commas and may be repeated, separated by commas."""
+    return None if values is None else ",".join(values)
 
 
 def not_one_of(option: str, value: str, choices: Iterable[str]) -> str:

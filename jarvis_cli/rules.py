@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jarvis_cli import exits
-from jarvis_cli.language import language_of
-from jarvis_cli.options import Lang
+from jarvis_cli.app import App
+from jarvis_cli.completion import categories, languages
+from jarvis_cli.completion import rules as every_rule
+from jarvis_cli.language import Spoken, language_of
+from jarvis_cli.options import AsJson, form_of, not_one_of
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 
@@ -18,18 +21,29 @@ if TYPE_CHECKING:
     from jarvis_workers.service.rulebook import Rulebook
     from jarvis_workers.settings import Settings
 
-app = typer.Typer(rich_markup_mode=None, invoke_without_command=True, help="List the rules, or test some of your own.")
+app = App(invoke_without_command=True, help="List the rules, or test your own.")
 
 EXAMPLES = """\
 \b
 Examples:
-  jarvis sec rules                                what there is
+  jarvis sec rules                            all rules
   jarvis sec rules --language rust
-  jarvis sec rules --format json | jq '.[].id'
-  jarvis sec rules test .jarvis/rules             try your own on their examples
-  jarvis sec rules --stats                        how findings were judged, and what that says of the rules
-  jarvis sec explain unsafe_api                   what a rule means
-  jarvis sec explain unsafe_api --lang zh         the same in Chinese
+  jarvis sec rules --category crypto --json | jq '.[].id'
+  jarvis sec rules --stats                    how their findings were judged
+  jarvis sec rules test .jarvis/rules         test your own on their examples
+  jarvis sec explain unsafe_api               what a rule means
+"""
+EXPLAIN_EXAMPLES = """\
+\b
+Examples:
+  jarvis sec explain unsafe_api
+  jarvis sec explain unsafe_api --lang zh     in Chinese
+"""
+TEST_EXAMPLES = """\
+\b
+Examples:
+  jarvis sec rules test                       all rules, on their own examples
+  jarvis sec rules test .jarvis/rules
 """
 FORMS = ("table", "json", "markdown")
 
@@ -37,11 +51,24 @@ FORMS = ("table", "json", "markdown")
 @app.callback(epilog=EXAMPLES)
 def rules(
     ctx: typer.Context,
-    form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="table, json or markdown.")] = "table",
-    language: Annotated[str | None, typer.Option(metavar="NAME", help="Only of c/cpp, or of rust.")] = None,
-    category: Annotated[str | None, typer.Option(metavar="NAME", help="Only of this category.")] = None,
-    as_stats: Annotated[bool, typer.Option("--stats", help="How findings were judged (jarvis sec triage).")] = False,
-    lang: Lang = None,
+    form: Annotated[
+        str | None, typer.Option("--format", metavar="FORMAT", help="table (default), json or markdown.")
+    ] = None,
+    as_json: AsJson = False,
+    language: Annotated[
+        str | None,
+        typer.Option("--language", metavar="NAME", help="Only rules for c/cpp or rust.", autocompletion=languages),
+    ] = None,
+    category: Annotated[
+        str | None,
+        typer.Option(
+            "--category", "--only", metavar="NAME", help="Only rules of this category.", autocompletion=categories
+        ),
+    ] = None,
+    as_stats: Annotated[bool, typer.Option("--stats", help="Verdicts on their findings (jarvis sec triage).")] = False,
+    lang: Annotated[
+        Spoken | None, typer.Option("--lang", metavar="LANG", help="en or zh; default: system locale.")
+    ] = None,
 ) -> int | None:
     """List the rules: those built in, of installed packages, and of the files in rules.paths."""
     if ctx.invoked_subcommand:
@@ -49,9 +76,10 @@ def rules(
     from jarvis_cli.choice import book_for  # noqa: PLC0415  (settings are slow to import)
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
-    if form not in FORMS or (as_stats and form == "markdown"):
-        forms = FORMS[:2] if as_stats else FORMS
-        raise UsageError(f'--format: "{plain(form)}" is not one of {", ".join(forms)}')
+    form = form_of(form, as_json) or "table"
+    forms = FORMS[:2] if as_stats else FORMS
+    if form not in forms:
+        raise UsageError(not_one_of("--format", form, forms))
     settings = load_settings(directory=Path.cwd())
     book = book_for(settings)
     chosen = _narrowed(book, language, category)
@@ -73,7 +101,7 @@ def _narrowed(book: "Rulebook", language: str | None, category: str | None) -> l
         (category, {rule.category for rule in listed}, "--category"),
     ):
         if asked is not None and asked not in known:
-            raise UsageError(f'{flag}: "{plain(asked)}" is not one of {", ".join(sorted(known))}')
+            raise UsageError(not_one_of(flag, asked, sorted(known)))
     return [rule for rule in listed if language in (None, rule.language) and category in (None, rule.category)]
 
 
@@ -99,8 +127,13 @@ def _state(pattern: str, on: bool, severity: str | None) -> dict[str, Any]:
     return {"on": on, **({"severity": severity} if severity else {})}
 
 
-def explain(rule: Annotated[str, typer.Argument(metavar="ID", help="The id of a rule.")], lang: Lang = None) -> int:
-    """Say what a rule means, why it matters, what to do, and how to silence it."""
+def explain(
+    rule: Annotated[str, typer.Argument(metavar="RULE", help="Id of a rule.", autocompletion=every_rule)],
+    lang: Annotated[
+        Spoken | None, typer.Option("--lang", metavar="LANG", help="en or zh; default: system locale.")
+    ] = None,
+) -> int:
+    """Explain a rule: what it finds, why it matters, how to fix it and how to silence it."""
     from jarvis_cli.choice import book_for  # noqa: PLC0415
     from jarvis_cli.explain import page, words_in  # noqa: PLC0415
     from jarvis_workers.sec.wording import rule_in  # noqa: PLC0415
@@ -114,16 +147,16 @@ def explain(rule: Annotated[str, typer.Argument(metavar="ID", help="The id of a 
     return exits.DONE
 
 
-@app.command("test", short_help="Try rules on marked examples.")
+@app.command("test", short_help="Test rules on annotated examples.", epilog=TEST_EXAMPLES)
 def try_rules_on_examples(
     path: Annotated[
         str | None,
         typer.Argument(metavar="PATH", help="A directory of rules and examples, a rule file, or an example."),
     ] = None,
 ) -> int:
-    """Try rules on examples that are marked with "ruleid: ID" and "ok: ID"; exit 1 when some do not hold.
+    """Test rules on examples annotated with "ruleid: ID" and "ok: ID"; exit 1 if one fails.
 
-    Without PATH, try every rule on the bad and the good example of its own.
+    Without PATH, test every rule on its own bad and good example.
     """
     from jarvis_cli.choice import book_for  # noqa: PLC0415
     from jarvis_workers.service.ruletests import rules_in, try_files, try_rules  # noqa: PLC0415

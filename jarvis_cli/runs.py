@@ -8,23 +8,103 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from jarvis_cli.app import App
+from jarvis_cli.completion import runs as every_run
 from jarvis_cli.diff import EXAMPLES as DIFF_EXAMPLES
 from jarvis_cli.diff import diff
-from jarvis_cli.options import Budget, Form, Output, Quiet
+from jarvis_cli.options import (
+    AsJson,
+    Budget,
+    FailOn,
+    Form,
+    FormJson,
+    Output,
+    Quiet,
+    RunId,
+    TableForm,
+    form_of,
+    wants_json,
+)
 
 if TYPE_CHECKING:
     from jarvis_cli.deliver import Delivery
     from jarvis_workers.settings import Settings
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="List, watch, stop, resume and report runs.")
+app = App(no_args_is_help=True, help="List, watch, stop, resume and report runs.")
 
-RunId = Annotated[str, typer.Argument(metavar="RUN", help='A run\'s id, its beginning, or "last".')]
-FailOn = Annotated[str | None, typer.Option(metavar="LEVEL", help="Exit 1 at a finding of this severity or above.")]
-AsJson = Annotated[bool, typer.Option("--json", help="JSON output.")]
 Timeout = Annotated[
     float | None,
-    typer.Option(min=0, metavar="SECONDS", help="Give up waiting after this many seconds (exit 4); the run goes on."),
+    typer.Option(min=0, metavar="SECONDS", help="Stop waiting after this time (exit 4); the run goes on."),
 ]
+
+LIST = """\
+\b
+Examples:
+  jarvis runs list -n 5
+  jarvis runs list --json | jq -r '.[].id'
+"""
+SHOW = """\
+\b
+Examples:
+  jarvis runs show last
+  jarvis runs show 1f3a --json
+"""
+LABEL = """\
+\b
+Examples:
+  jarvis runs label last v1.2
+"""
+WATCH = """\
+\b
+Examples:
+  jarvis runs watch last
+"""
+WAIT = """\
+\b
+Examples:
+  jarvis runs wait 1f3a --timeout 600     exit 4 when the time is up
+"""
+CANCEL = """\
+\b
+Examples:
+  jarvis runs cancel last
+"""
+RESUME = """\
+\b
+Examples:
+  jarvis runs resume last
+  jarvis runs resume last --budget 10usd
+"""
+RETRY = """\
+\b
+Examples:
+  jarvis runs retry last -o report.html
+"""
+REPORT = """\
+\b
+Examples:
+  jarvis runs report last                 text, as after the scan
+  jarvis runs report last -o report.html
+  jarvis runs report 1f3a --json | jq .summary
+"""
+TRANSCRIPT = """\
+\b
+Examples:
+  jarvis runs transcript last
+  jarvis runs transcript 4711 --json
+"""
+EXPORT = """\
+\b
+Examples:
+  jarvis runs export last
+  jarvis runs export last -d /tmp/run
+"""
+PRUNE = """\
+\b
+Examples:
+  jarvis runs prune 1f3a 71ea
+  jarvis runs prune --older-than 30 --answers
+"""
 
 
 @app.callback()
@@ -32,28 +112,29 @@ def group() -> None:
     """List, watch, stop, resume and report runs."""
 
 
-@app.command("list")
+@app.command("list", epilog=LIST)
 def list_runs(
     limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=10_000, metavar="NUMBER", help="How many, the newest first.")
+        int, typer.Option("--limit", "-n", min=1, max=10_000, metavar="NUMBER", help="Number of runs.")
     ] = 20,
     as_json: AsJson = False,
+    form: TableForm = None,
 ) -> int:
-    """List runs, the newest first."""
+    """List runs, newest first."""
     from jarvis_cli import run_list  # noqa: PLC0415
 
-    return run_list.print_runs(_settings(), limit, as_json=as_json)
+    return run_list.print_runs(_settings(), limit, as_json=wants_json(form, as_json))
 
 
-@app.command()
-def show(run: RunId, as_json: AsJson = False) -> int:
+@app.command(epilog=SHOW)
+def show(run: RunId, as_json: AsJson = False, form: TableForm = None) -> int:
     """Show a run: its state, its stages, and what to do next."""
     from jarvis_cli import run_views  # noqa: PLC0415
 
-    return run_views.show(_settings(), run, as_json=as_json)
+    return run_views.show(_settings(), run, as_json=wants_json(form, as_json))
 
 
-@app.command()
+@app.command(epilog=LABEL)
 def label(
     run: RunId, text: Annotated[str, typer.Argument(metavar="LABEL", help="Such as v1.2; an empty one removes it.")]
 ) -> int:
@@ -63,7 +144,7 @@ def label(
     return run_views.label(_settings(), run, text)
 
 
-@app.command()
+@app.command(epilog=WATCH)
 def watch(run: RunId) -> int:
     """Follow a run until it ends."""
     from jarvis_cli import run_control  # noqa: PLC0415
@@ -71,15 +152,15 @@ def watch(run: RunId) -> int:
     return run_control.wait(_settings(), run, None, quiet=False)
 
 
-@app.command()
+@app.command(epilog=WAIT)
 def wait(run: RunId, timeout: Timeout = None, quiet: Quiet = False) -> int:
-    """Wait until a run has ended; exit as it would have."""
+    """Wait until a run ends; exit with its exit code."""
     from jarvis_cli import run_control  # noqa: PLC0415
 
     return run_control.wait(_settings(), run, timeout, quiet=quiet)
 
 
-@app.command()
+@app.command(epilog=CANCEL)
 def cancel(run: RunId) -> int:
     """Cancel a run; what was found so far stays in its report."""
     from jarvis_cli import run_control  # noqa: PLC0415
@@ -87,85 +168,92 @@ def cancel(run: RunId) -> int:
     return run_control.cancel(_settings(), run)
 
 
-@app.command()
+@app.command(epilog=RESUME)
 def resume(
     run: RunId,
     output: Output = None,
     form: Form = None,
+    as_json: FormJson = False,
     fail_on: FailOn = None,
     budget: Budget = None,
     quiet: Quiet = False,
 ) -> int:
-    """Go on with a run that was interrupted, has spent its budget, or whose command has died; then report."""
+    """Continue a run that was interrupted or has spent its budget, then report."""
     from jarvis_cli import run_control  # noqa: PLC0415
 
-    return run_control.resume(_settings(), run, _delivery(output, form, fail_on, quiet=quiet), budget, quiet=quiet)
+    return run_control.resume(
+        _settings(), run, _delivery(output, form_of(form, as_json), fail_on, quiet=quiet), budget, quiet=quiet
+    )
 
 
-@app.command()
+@app.command(epilog=RETRY)
 def retry(
     run: RunId,
     output: Output = None,
     form: Form = None,
+    as_json: FormJson = False,
     fail_on: FailOn = None,
     budget: Budget = None,
     quiet: Quiet = False,
 ) -> int:
-    """Do the failed jobs of an ended run again, and only those; then report."""
+    """Run the failed jobs of an ended run again, then report."""
     from jarvis_cli import run_control  # noqa: PLC0415
 
-    return run_control.retry(_settings(), run, _delivery(output, form, fail_on, quiet=quiet), budget, quiet=quiet)
+    return run_control.retry(
+        _settings(), run, _delivery(output, form_of(form, as_json), fail_on, quiet=quiet), budget, quiet=quiet
+    )
 
 
-@app.command()
-def report(run: RunId, output: Output = None, form: Form = None) -> int:
-    """Write the report of any run, or an agent's answer; of a run that is not done, what there is by now."""
+@app.command(epilog=REPORT)
+def report(run: RunId, output: Output = None, form: Form = None, as_json: FormJson = False) -> int:
+    """Write the report of a run, or the answer of an agent; of a run that goes on, what there is by now."""
     from jarvis_cli import run_views  # noqa: PLC0415
 
-    return run_views.report(_settings(), run, _delivery(output, form, None))
+    return run_views.report(_settings(), run, _delivery(output, form_of(form, as_json), None))
 
 
 app.command(epilog=DIFF_EXAMPLES)(diff)
 
 
-@app.command()
+@app.command(epilog=TRANSCRIPT)
 def transcript(
-    job: Annotated[str, typer.Argument(metavar="JOB", help="A conversation's id, or a run that has only one.")],
+    job: Annotated[str, typer.Argument(metavar="JOB", help="Conversation id, or a run with only one.")],
     as_json: AsJson = False,
+    form: TableForm = None,
 ) -> int:
-    """Show what was said in a conversation, of one that is on what there is by now."""
+    """Print a conversation with a model; of one that goes on, what there is by now."""
     from jarvis_cli import run_views  # noqa: PLC0415
 
-    return run_views.transcript(_settings(), job, as_json=as_json)
+    return run_views.transcript(_settings(), job, as_json=wants_json(form, as_json))
 
 
-@app.command()
+@app.command(epilog=EXPORT)
 def export(
     run: RunId,
     directory: Annotated[
-        Path | None, typer.Option("--directory", "-d", metavar="DIR", help="By default ROOT/.jarvis/sec.")
+        Path | None, typer.Option("--directory", "-d", metavar="DIR", help="Default: ROOT/.jarvis/sec.")
     ] = None,
 ) -> int:
-    """Write a run's files: heuristic_issues.jsonl, progress.jsonl; with agents cluster_report and agent_issues, too."""
+    """Write the JSONL files of a run: findings, progress, clusters and verdicts."""
     from jarvis_cli import run_views  # noqa: PLC0415
 
     return run_views.export(_settings(), run, directory)
 
 
-@app.command()
+@app.command(epilog=PRUNE)
 def prune(
-    run: Annotated[list[str] | None, typer.Argument(metavar="RUN", help="Runs to delete; or --older-than.")] = None,
-    older_than: Annotated[
-        float | None, typer.Option(min=0, metavar="DAYS", help="Delete runs that ended more than this many days ago.")
+    run: Annotated[
+        list[str] | None, typer.Argument(metavar="RUN", help="Runs to delete.", autocompletion=every_run)
     ] = None,
-    cache: Annotated[
-        bool, typer.Option("--cache", help="Forget what earlier scans found out, on this machine.")
-    ] = False,
+    older_than: Annotated[
+        float | None, typer.Option(min=0, metavar="DAYS", help="Delete runs that ended more than DAYS days ago.")
+    ] = None,
+    cache: Annotated[bool, typer.Option("--cache", help="Clear this machine's cache of scan results.")] = False,
     answers: Annotated[
-        bool, typer.Option("--answers", help="Forget models' answers of more than 90 days ago, or of --older-than.")
+        bool, typer.Option("--answers", help="Delete cached model answers older than 90 days, or --older-than.")
     ] = False,
 ) -> int:
-    """Delete ended runs, and the packed sources that no run has wanted for a day."""
+    """Delete ended runs, and packed sources unused for a day."""
     from jarvis_cli import run_views  # noqa: PLC0415
 
     return run_views.prune(_settings(), run or [], older_than, cache=cache, answers=answers)

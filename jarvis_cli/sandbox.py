@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jarvis_cli import exits
+from jarvis_cli.app import App
+from jarvis_cli.options import not_one_of
 from jarvis_workers.errors import SandboxError, UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.tools.sandbox.box import open_sandbox, refusal
@@ -25,26 +27,42 @@ LAYERS = {
 }
 WIDTHS = (5, 39, 22)
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Run commands that can do no harm.")
+app = App(no_args_is_help=True, help="Run commands in a sandbox.")
+
+EXAMPLES = """\
+\b
+Examples:
+  jarvis sandbox run src -- make -n
+  jarvis sandbox run src --tier B --wall-seconds 10 -- sh -c 'ls | wc -l'
+
+\b
+Exit codes: the command's own; 124 time limit, 125 no sandbox works here,
+126 and 127 cannot be started or found, 128 + the signal that ended it.
+"""
+SELFTEST_EXAMPLES = """\
+\b
+Examples:
+  jarvis sandbox selftest
+"""
 
 
 @app.callback()
 def sandbox() -> None:
-    """Run commands that can do no harm."""
+    """Run commands in a sandbox."""
 
 
-@app.command()
+@app.command(epilog=EXAMPLES)
 def run(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="The directory that the command reads.")],
-    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command and its arguments.")],
-    tier: Annotated[str | None, typer.Option(help="A or B; by default the strongest that works here.")] = None,
-    wall_seconds: Annotated[float, typer.Option(min=0.1, help="How long it may take.")] = Limits().wall_seconds,
+    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND", help="The command and its arguments.")],
+    tier: Annotated[
+        str | None, typer.Option(metavar="TIER", help="A or B; default: the strongest that works here.")
+    ] = None,
+    wall_seconds: Annotated[
+        float, typer.Option(min=0.1, metavar="SECONDS", help="Time limit.")
+    ] = Limits().wall_seconds,
 ) -> int:
-    """Run a command over DIR, which it may only read; it writes $HOME, a directory that is removed with it.
-
-    Ends with the command's own code: 124 when its time was up, 125 when nothing can confine it here, 126 and 127 when
-    it cannot be started or found, 128 and the number of the signal that ended it.
-    """
+    """Run a command that can read DIR and nothing else; it can write only to $HOME, a temporary directory."""
     try:
         with open_sandbox(directory, tier=_tier(tier)) as box:
             outcome = box.run(command, limits=Limits(wall_seconds=wall_seconds))
@@ -60,9 +78,9 @@ def run(
     return _code(outcome)
 
 
-@app.command()
+@app.command(epilog=SELFTEST_EXAMPLES)
 def selftest() -> int:
-    """Attack the sandbox in each tier that works here; exit 0 only if nothing escapes. Takes a minute."""
+    """Attack the sandbox in each tier that works here; exit 0 if nothing escapes. Takes a minute."""
     from jarvis_workers.probe import selftest as attacks  # noqa: PLC0415  (only here are attacks of use)
 
     names = attacks.groups()
@@ -102,7 +120,7 @@ def _tier(name: str | None) -> Tier | None:
     if name is None:
         return None
     if name.upper() not in (Tier.A, Tier.B):
-        raise UsageError(f"--tier {name}: there are A and B")
+        raise UsageError(not_one_of("--tier", name, (Tier.A, Tier.B)))
     return Tier(name.upper())
 
 

@@ -8,7 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from jarvis_cli.options import Detach, Form, Lang, Output, Quiet, Where
+from jarvis_cli.completion import categories, languages, rules
+from jarvis_cli.options import (
+    EXECUTION,
+    REPORT,
+    RULES,
+    SCOPE,
+    Detach,
+    FailOn,
+    Form,
+    FormJson,
+    Lang,
+    Output,
+    Quiet,
+    Where,
+    joined,
+)
 from jarvis_workers.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,78 +34,103 @@ __all__ = ["ScanOptions", "settings_of", "taking_scan_options"]
 Names = list[str] | None
 
 
+def _option(panel: str, *names: str, **settings: Any) -> Any:
+    return typer.Option(*names, rich_help_panel=panel, **settings)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ScanOptions:
     """What is scanned, by which rules, where, and what is told of it."""
 
     paths: Annotated[
         Names,
-        typer.Argument(metavar="[PATH]...", help="Directories and files to scan, or a git URL [default: .]."),
+        typer.Argument(metavar="PATH", help="Directories and files, or a git URL[@REVISION] [default: .]"),
     ] = None
-    path: Annotated[Names, typer.Option("--path", "-p", metavar="PATH", help="The same as PATH; repeatable.")] = None
+    path: Annotated[Names, _option(SCOPE, "--path", "-p", metavar="PATH", help="Same as PATH; repeatable.")] = None
     root: Annotated[
-        str | None, typer.Option("--root", metavar="DIR", help="Directory that paths in reports are relative to.")
+        str | None, _option(SCOPE, "--root", metavar="DIR", help="Directory that paths in reports are relative to.")
+    ] = None
+    include: Annotated[
+        Names, _option(SCOPE, "--include", metavar="GLOB", help="Only files that match, as in .gitignore; repeatable.")
+    ] = None
+    exclude: Annotated[
+        Names, _option(SCOPE, "--exclude", metavar="GLOB", help="Skip files that match; repeatable.")
+    ] = None
+    default_excludes: Annotated[
+        bool,
+        _option(
+            SCOPE,
+            "--default-excludes/--no-default-excludes",
+            help="Also scan .git, build, out, target, third_party and vendor.",
+        ),
+    ] = True
+    languages: Annotated[
+        Names,
+        _option(SCOPE, "--languages", metavar="NAMES", help="c/cpp, rust; comma-separated.", autocompletion=languages),
+    ] = None
+    baseline: Annotated[
+        str | None,
+        _option(
+            SCOPE,
+            "--baseline",
+            metavar="REPORT|REV",
+            help="Report only findings not in this report or git revision.",
+        ),
+    ] = None
+    since: Annotated[
+        str | None, _option(SCOPE, "--since", metavar="REV", help="Scan only files changed since this git revision.")
+    ] = None
+    rules: Annotated[
+        Names,
+        _option(RULES, "--rules", metavar="IDS", help="Only these rules; comma-separated.", autocompletion=rules),
+    ] = None
+    exclude_rules: Annotated[
+        Names,
+        _option(RULES, "--exclude-rules", metavar="IDS", help="Without these rules.", autocompletion=rules),
+    ] = None
+    only: Annotated[
+        Names,
+        _option(
+            RULES,
+            "--category",
+            "--only",
+            metavar="NAMES",
+            help="Only rules of these categories.",
+            autocompletion=categories,
+        ),
+    ] = None
+    project_rules: Annotated[
+        bool, _option(RULES, "--project-rules", help="Use ROOT/.jarvis/rules too, of a tree you trust.")
+    ] = False
+    min_confidence: Annotated[
+        float | None,
+        _option(RULES, "--min-confidence", min=0, max=1, metavar="NUMBER", help="Minimum confidence to report (0–1)."),
+    ] = None
+    triage: Annotated[
+        str | None,
+        _option(RULES, "--triage", metavar="FILE", help="Apply verdicts from this file (overrides stored ones)."),
+    ] = None
+    no_triage: Annotated[bool, _option(RULES, "--no-triage", help="Ignore stored verdicts.")] = False
+    learned: Annotated[
+        bool | None,
+        _option(RULES, "--learned/--no-learned", help="Adjust rule confidence from triage statistics."),
     ] = None
     output: Output = None
     form: Form = None
-    fail_on: Annotated[
-        str | None,
-        typer.Option(metavar="LEVEL", help="Exit 1 at a finding of this severity or above: high, medium, low."),
-    ] = None
-    include: Annotated[
-        Names, typer.Option(metavar="GLOB", help="Only what matches this glob, as in .gitignore; repeatable.")
-    ] = None
-    exclude: Annotated[Names, typer.Option(metavar="GLOB", help="Leave out what matches this glob; repeatable.")] = None
-    default_excludes: Annotated[bool, typer.Option(help="Leave out .git, build, out, target, third_party, vendor.")] = (
-        True
-    )
-    baseline: Annotated[
-        str | None,
-        typer.Option(metavar="X", help="Only what is new: not in this report (JSON, SARIF) or git revision."),
-    ] = None
-    since: Annotated[
-        str | None, typer.Option(metavar="REV", help="Only files that have changed since this git revision.")
-    ] = None
-    languages: Annotated[str | None, typer.Option(metavar="NAMES", help="c/cpp, rust or both, parted by a comma.")] = (
-        None
-    )
-    min_confidence: Annotated[
-        float | None, typer.Option(min=0, max=1, metavar="NUMBER", help="Report from this confidence on (0 to 1).")
-    ] = None
-    rules: Annotated[
-        str | None,
-        typer.Option("--rules", metavar="IDS", help="Only these rules, parted by commas, as in jarvis sec rules."),
-    ] = None
-    exclude_rules: Annotated[
-        str | None, typer.Option("--exclude-rules", metavar="IDS", help="Not these rules; on top of jarvis.yaml.")
-    ] = None
-    only: Annotated[
-        str | None, typer.Option("--only", metavar="CATEGORIES", help="Only the rules of these categories.")
-    ] = None
-    project_rules: Annotated[
-        bool,
-        typer.Option("--project-rules", help="Use the rules in PATH/.jarvis/rules, too; of a directory you trust."),
-    ] = False
-    triage: Annotated[
-        str | None, typer.Option("--triage", metavar="FILE", help="Heed the judgements of this file, too; they win.")
-    ] = None
-    no_triage: Annotated[
-        bool, typer.Option("--no-triage", help="Do not heed what was judged in jarvis sec triage.")
-    ] = False
-    learned: Annotated[
-        bool | None,
-        typer.Option("--learned/--no-learned", help="Weigh rules as judgements suggest; see rules --stats."),
-    ] = None
+    as_json: FormJson = False
+    fail_on: FailOn = None
+    lang: Lang = None
+    quiet: Quiet = False
+    profile: Annotated[bool, _option(REPORT, "--profile", help="Print time per rule and file.")] = False
     processes: Annotated[
         int | None,
-        typer.Option("--processes", "-j", min=1, metavar="NUMBER", help="How many children scan at a time."),
+        _option(EXECUTION, "--processes", "-j", min=1, metavar="NUMBER", help="Number of parallel processes."),
     ] = None
-    lang: Lang = None
-    cache: Annotated[bool, typer.Option("--cache/--no-cache", help="Scan only what has changed since.")] = True
-    profile: Annotated[bool, typer.Option("--profile", help="Say which rules and files take the time.")] = False
+    cache: Annotated[
+        bool, _option(EXECUTION, "--cache/--no-cache", help="Do not reuse cached results of unchanged files.")
+    ] = True
     where: Where = None
     detach: Detach = False
-    quiet: Quiet = False
 
 
 def taking_scan_options(command: Callable[..., int]) -> Callable[..., int]:
@@ -122,7 +162,7 @@ def taking_scan_options(command: Callable[..., int]) -> Callable[..., int]:
 def flags_of(options: ScanOptions) -> dict[str, object]:
     """Return the settings that the options set."""
     return _flags_of_rules(options) | {
-        "scan.languages": options.languages,
+        "scan.languages": joined(options.languages),
         "scan.exclude_dirs": None if options.default_excludes else (".jarvis",),
         "report.min_confidence": options.min_confidence,
         "rules.learned": options.learned,
@@ -139,18 +179,22 @@ def settings_of(options: ScanOptions, flags: dict[str, object]) -> "Settings":
     settings = load_settings(flags, directory=Path.cwd())
     if options.detach and settings.place == "local":
         raise UsageError(
-            "--detach is for runs on a cluster: a local run is carried out by this command; "
-            "leave it out, or put the command in the background"
+            "--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command; "
+            "leave it out, or run the command in the background"
         )
     return settings
 
 
 def _flags_of_rules(options: ScanOptions) -> dict[str, object]:
     """Return the settings that flags make of rules. An unset variable in a script must not mean all rules."""
-    given = {"--rules": options.rules, "--exclude-rules": options.exclude_rules, "--only": options.only}
+    given = {"--rules": options.rules, "--exclude-rules": options.exclude_rules, "--category": options.only}
     for flag, names in given.items():
-        if names is not None and not names.strip(" ,"):
-            raise UsageError(f"{flag}: names nothing; see all with: jarvis sec rules")
+        if names and not all(name.strip(" ,") for name in names):
+            raise UsageError(f"{flag} is empty; list the rules with: jarvis sec rules")
     # Who names rules means them, whatever the settings switch off.
     disable = () if options.rules else None
-    return {"rules.enable_only": options.rules, "rules.disable": disable, "rules.categories": options.only}
+    return {
+        "rules.enable_only": joined(options.rules),
+        "rules.disable": disable,
+        "rules.categories": joined(options.only),
+    }

@@ -3,15 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from jarvis_cli.app import App
+from jarvis_cli.completion import groups
 from jarvis_cli.language import language_of
 from jarvis_cli.main import Frame
-from jarvis_cli.options import Budget
+from jarvis_cli.options import AGENTS, Budget, Group, form_of, joined
+from jarvis_cli.rules import EXPLAIN_EXAMPLES, explain
 from jarvis_cli.rules import app as rules_app
-from jarvis_cli.rules import explain
 from jarvis_cli.scan_options import ScanOptions, flags_of, settings_of, taking_scan_options
 from jarvis_cli.scope import scope_notice
 from jarvis_cli.triage import EXAMPLES as TRIAGE_EXAMPLES
@@ -25,64 +27,62 @@ if TYPE_CHECKING:
     from jarvis_cli.scan import Wanted
     from jarvis_workers.settings import Settings
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Find vulnerabilities in C, C++ and Rust.")
+app = App(no_args_is_help=True, help="Find vulnerabilities in C, C++ and Rust.")
 
 EXAMPLES = """\
 \b
 Examples:
-  jarvis sec fast -p src                          Markdown on stdout
-  jarvis sec fast -p src -o report.json           JSON to a file, by its suffix
-  jarvis sec fast -p src --format json -o - | jq .summary
-  jarvis sec fast -p src --fail-on high -q        for CI: exit 1 on a finding of severity high
-  jarvis sec fast -p src --exclude 'tests/**'     leave something out
-  jarvis sec fast -p . --baseline main            only what is new since a git revision, or a report
-  jarvis sec fast -p . --since main               only files that have changed since
+  jarvis sec fast                             scan this directory
+  jarvis sec fast src lib/url.c               directories and files
+  jarvis sec fast src -o report.html          or .json .sarif .md .xml
+  jarvis sec fast --json | jq .summary
+  jarvis sec fast --fail-on high -q           for CI: exit 1 on a high finding
+  jarvis sec fast --exclude 'tests/**'
+  jarvis sec fast --baseline main             only what is new since main
+  jarvis sec fast --since main                only files changed since
 
 \b
-What is not checked is named in the report, and the exit code is 3.
+Files that could not be checked are named in the report; the exit code is 3.
 """
 
 AGENT_EXAMPLES = """\
 \b
 Examples:
-  export OPENAI_API_KEY=... OPENAI_MODEL=...      any server that speaks the OpenAI protocol
-  jarvis sec agent -p src                         Markdown on stdout
-  jarvis sec agent -p src -o report.html -g local the model group "local" of jarvis.yaml
-  jarvis sec agent -p src --max-findings 50       have the 50 most dangerous candidates judged
-  jarvis sec agent -p src --dry-run               what that would take; no model is asked
-  jarvis sec agent -p src --budget 5usd           pause before it takes more
-  jarvis sec agent -p src --only buffer_overflow  one category
-  jarvis sec agent -p src --votes 3               ask three times about what is of severity high
-  jarvis sec agent -p . --fail-on high            exit 1 at what is confirmed, or to review
+  export OPENAI_API_KEY=... OPENAI_MODEL=...  any OpenAI-compatible server
+  jarvis sec agent src
+  jarvis sec agent src -g local               a model group of jarvis.yaml
+  jarvis sec agent src --max-findings 50      verify the 50 highest-scoring
+  jarvis sec agent src --dry-run              estimate tokens and cost
+  jarvis sec agent src --budget 5usd          pause before it costs more
+  jarvis sec agent src --category buffer_overflow
+  jarvis sec agent src --fail-on high         exit 1 if confirmed or to review
 
 \b
-What no agent could judge is undecided, says why, and the exit code is 3.
+What could not be verified is undecided, with the reason; the exit code is 3.
 Without a model the report is that of jarvis sec fast, and says so.
 """
 
-Group = Annotated[str | None, typer.Option("--llm-group", "-g", metavar="GROUP", help="A model group of jarvis.yaml.")]
+
+def _option(*names: str, **settings: Any) -> Any:
+    return typer.Option(*names, rich_help_panel=AGENTS, **settings)
+
+
 ClusterLimit = Annotated[
-    int, typer.Option("--cluster-limit", "-c", min=1, max=1000, metavar="NUMBER", help="Candidates an agent clusters.")
+    int, _option("--cluster-limit", "-c", min=1, max=1000, metavar="NUMBER", help="Max. candidates per cluster.")
 ]
 MaxFindings = Annotated[
-    int | None, typer.Option(min=1, metavar="NUMBER", help="Have no more candidates judged: those of highest score.")
+    int | None, _option("--max-findings", min=1, metavar="NUMBER", help="Verify only the N highest-scoring.")
 ]
-Votes = Annotated[
-    int, typer.Option(min=1, max=9, metavar="NUMBER", help="How often what is of severity high is asked about.")
-]
+Votes = Annotated[int, _option("--votes", min=1, max=9, metavar="NUMBER", help="Votes per high-severity finding.")]
 SecondGroup = Annotated[
-    str | None, typer.Option("--second-group", metavar="GROUP", help="The model group of all votes but the first.")
+    str | None,
+    _option("--second-group", metavar="GROUP", help="Model group of all votes but the first.", autocompletion=groups),
 ]
 SecondLook = Annotated[
-    bool, typer.Option("--second-look", help="Ask again with comments in sight; who differs is to review.")
+    bool, _option("--second-look", help="Ask again with comments visible; mark disagreements for review.")
 ]
-Canary = Annotated[
-    bool, typer.Option("--canary", help="Put a known bug among the candidates; exit 3 where it is not confirmed.")
-]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Ask no model: scan, and say how many tokens and dollars judging would take.")
-]
-DryJson = Annotated[bool, typer.Option("--json", help="With --dry-run: for programs.")]
+Canary = Annotated[bool, _option("--canary", help="Insert a known bug as a check; exit 3 if it is not confirmed.")]
+DryRun = Annotated[bool, _option("--dry-run", help="Scan and estimate tokens and cost; no model is asked.")]
 
 
 @app.callback()
@@ -90,22 +90,17 @@ def sec() -> None:
     """Find vulnerabilities in C, C++ and Rust."""
 
 
-app.add_typer(rules_app, name="rules")
-app.command(short_help="Say what a rule means, and how to silence it.")(explain)
-app.command(short_help="Judge findings true or false; later runs heed it.", epilog=TRIAGE_EXAMPLES)(triage)
-
-
-@app.command(epilog=EXAMPLES, short_help="Scan with the rules alone: no model.")
+@app.command(epilog=EXAMPLES, short_help="Scan with rules and data-flow analysis; no model.")
 @taking_scan_options
 def fast(ctx: typer.Context, options: ScanOptions) -> int:
-    """Scan with the rules alone and report: no model, nothing leaves this machine."""
+    """Scan with rules and data-flow analysis. No model is asked; nothing leaves this machine."""
     settings, wanted, asked = _read(ctx, options)
     from jarvis_cli.scan import scan_tree  # noqa: PLC0415
 
     return scan_tree(settings, wanted, asked, detach=options.detach, quiet=options.quiet)
 
 
-@app.command(epilog=AGENT_EXAMPLES, short_help="Scan, and have agents judge what was found.")
+@app.command(epilog=AGENT_EXAMPLES, short_help="Scan, then verify the findings with a model.")
 @taking_scan_options
 def agent(
     ctx: typer.Context,
@@ -119,19 +114,21 @@ def agent(
     canary: Canary = False,
     budget: Budget = None,
     dry_run: DryRun = False,
-    as_json: DryJson = False,
 ) -> int:
-    """Scan, have agents judge what was found by the code around it, and report what they have confirmed."""
+    """Scan, have a model verify each finding by the code around it, and report what it confirms."""
     settings, wanted, asked = _read(ctx, options, {"agent.budget": budget})
     from jarvis_cli import inquiry  # noqa: PLC0415
 
     agents = inquiry.Asked(group, second_group, cluster_limit, max_findings, votes, second_look, canary)
     if dry_run:
         _check_dry(options, budget)
-        return inquiry.foresee(settings, wanted, agents, as_json=as_json, quiet=options.quiet)
-    if as_json:
-        raise UsageError("--json is for --dry-run; a report as JSON: --format json")
+        return inquiry.foresee(settings, wanted, agents, as_json=options.as_json, quiet=options.quiet)
     return inquiry.inquire(settings, wanted, agents, asked, detach=options.detach, quiet=options.quiet)
+
+
+app.command(short_help="Judge findings; later runs apply the verdicts.", epilog=TRIAGE_EXAMPLES)(triage)
+app.command(short_help="Explain a rule, and how to silence it.", epilog=EXPLAIN_EXAMPLES)(explain)
+app.add_typer(rules_app, name="rules")
 
 
 def _check_dry(options: ScanOptions, budget: str | None) -> None:
@@ -155,10 +152,12 @@ def _read(
     from jarvis_workers.service.targets import target_of  # noqa: PLC0415
 
     default_output = (ctx.find_object(Frame) or Frame()).default_output
-    asked = delivery(options.output, options.form, options.fail_on, default_output, quiet=options.quiet)
+    asked = delivery(
+        options.output, form_of(options.form, options.as_json), options.fail_on, default_output, quiet=options.quiet
+    )
     target = target_of([*(options.paths or ()), *(options.path or ())], options.root)
     tree = tree_of(target.root) if options.project_rules else None
-    chosen = rules_for(settings, flags, options.exclude_rules, tree)
+    chosen = rules_for(settings, flags, joined(options.exclude_rules), tree)
     globs = (tuple(options.include or ()), tuple(options.exclude or ()))
     heed = heeded(options.triage, nobody=options.no_triage, learned=settings.rules.learned)
     wanted = Wanted(target, globs, chosen, options.profile, options.baseline, options.since, heed)

@@ -1,4 +1,4 @@
-"""`jarvis worker`: carry out the runs of a cluster."""
+"""`jarvis worker`: run cluster workers."""
 
 import os
 from pathlib import Path
@@ -6,44 +6,64 @@ from typing import Annotated
 
 import typer
 
+from jarvis_cli.app import App
 from jarvis_workers.errors import UsageError
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Carry out the runs of a cluster.")
+app = App(no_args_is_help=True, help="Run cluster workers.")
+
+EXAMPLES = """\
+\b
+Examples:
+  jarvis worker start                             all queues
+  jarvis worker start --queues scan,control -c 8
+  jarvis doctor                                   check the servers
+"""
+FLOWER_EXAMPLES = """\
+\b
+Examples:
+  jarvis worker flower                            http://127.0.0.1:5555
+  FLOWER_BASIC_AUTH=user:password jarvis worker flower --address 0.0.0.0
+"""
 
 
 @app.callback()
 def worker() -> None:
-    """Carry out the runs of a cluster."""
+    """Run cluster workers."""
 
 
-@app.command()
+@app.command(epilog=EXAMPLES)
 def start(
-    queues: Annotated[str | None, typer.Option(help="Which queues, parted by a comma; by default all.")] = None,
+    queues: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAMES", help="scan, agent, control; comma-separated; default: all."),
+    ] = None,
     concurrency: Annotated[
-        int | None, typer.Option("--concurrency", "-c", min=1, help="Slots of the scan pool.")
+        int | None,
+        typer.Option("--concurrency", "-c", min=1, metavar="NUMBER", help="Processes of the scan pool."),
     ] = None,
 ) -> int:
-    """Work until SIGTERM: one child a queue, all of them die with this process."""
+    """Start a worker; runs until SIGTERM, one subprocess per queue."""
     from jarvis_workers.service import desk, fleet  # noqa: PLC0415  (celery and the store are slow to import)
     from jarvis_workers.service import worker as service  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings(directory=Path.cwd())
-    plans = service.plan_pools(settings, () if queues is None else queues.split(","), concurrency)
+    plans = service.plan_pools(settings, () if queues is None else ",".join(queues).split(","), concurrency)
     with desk.store_of(settings, service.PARENT_CONNECTIONS) as store, fleet.bell_of(settings) as bell:
         service.work(settings, store, bell, plans)
     return 0
 
 
-@app.command()
+@app.command(epilog=FLOWER_EXAMPLES)
 def flower(
     address: Annotated[
-        str, typer.Option(help="Where to listen; beyond this machine only with FLOWER_BASIC_AUTH.")
+        str,
+        typer.Option(metavar="ADDRESS", help="Address to listen on; beyond loopback only with FLOWER_BASIC_AUTH."),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65535, help="The port.")] = 5555,
+    port: Annotated[int, typer.Option(min=1, max=65535, metavar="PORT", help="Port to listen on.")] = 5555,
 ) -> int:
-    """Serve Flower, where every job is a task with its run and what it is about."""
+    """Start the Flower dashboard."""
     from jarvis_workers.service import worker as service  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 

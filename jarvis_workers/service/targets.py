@@ -4,6 +4,7 @@ One directory, or one git address, is its own root.  Several paths, and files, h
 root when all of them lie in it, else the deepest directory that they share.  Names in reports are relative to the root.
 """
 
+import errno
 import os
 import stat
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from typing import NamedTuple
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain, shown
 from jarvis_workers.service.sources import ADDRESS
-from jarvis_workers.snapshots.reasons import not_regular, reason_of
+from jarvis_workers.snapshots.reasons import LINK_LOOP, not_regular, reason_of
 from jarvis_workers.snapshots.selection import Selection
 
 __all__ = ["Target", "older_selection", "prefix_of", "repository_prefix", "target_of"]
@@ -89,7 +90,9 @@ def _is_directory(name: str) -> bool:
 
 
 def _why(error: Exception) -> str:
-    return reason_of(error) if isinstance(error, OSError) else str(error)
+    if isinstance(error, OSError):
+        return LINK_LOOP if error.errno == errno.ELOOP else reason_of(error)
+    return str(error)
 
 
 def _shared(reals: Sequence[bytes], directories: Sequence[bool]) -> str:

@@ -39,7 +39,7 @@ def scan(jarvis, tree, *options):
     [
         ("nothere", "jarvis: nothere: no such file or directory"),
         ("a.c/x", "jarvis: a.c/x: no such file or directory"),
-        ("", "jarvis: -p is empty; give the directory or file to scan, . for this one"),
+        ("", "jarvis: a path to scan is empty; give a directory or a file, or . for this directory"),
         ("/dev/null", "jarvis: /dev/null: device, not a regular file; give a directory or a file"),
         ("loop", "jarvis: loop: symbolic link loop"),
         ("empty", "jarvis: empty: no C, C++ or Rust files to scan (no file has a suffix of the chosen languages)"),
@@ -47,7 +47,8 @@ def scan(jarvis, tree, *options):
         ("made", "jarvis: made: no C, C++ or Rust files to scan (left out: excluded directory: build)"),
         (
             "docs/n.txt",
-            "jarvis: docs/n.txt: no C, C++ or Rust files to scan (no file has a suffix of the chosen languages)",
+            "jarvis: docs/n.txt: no C, C++ or Rust files to scan "
+            "(left out: named, but not a file of the chosen languages: 1)",
         ),
     ],
 )
@@ -69,7 +70,7 @@ def test_a_file_is_scanned_alone_and_nothing_is_left_beside_it(jarvis):
     ended = scan(jarvis, tree / "a.c")
 
     assert ended.code == 0
-    assert found_in(ended.out) == {"a.c"}
+    assert found_in(ended.out) == {"tree/a.c"}
     assert sorted(path.name for path in tree.iterdir()) == ["a.c", "b.c"]
 
 
@@ -152,7 +153,7 @@ def test_odd_names_are_in_every_file_and_no_report_breaks(jarvis):
     names = {"sp ace.c", "new\nline.c", "ünï.c", "`tick`|.c", "bad\\xff.c"}
 
     ended = scan(jarvis, tree)
-    markdown = jarvis("runs", "report", "last").out
+    markdown = jarvis("runs", "report", "last", "--format", "markdown").out
 
     assert ended.code == 0
     assert found_in(ended.out) == names
@@ -258,18 +259,21 @@ def test_a_file_that_does_not_stand_still_is_named(jarvis):
         (["-o", "no/r.md"], "jarvis: -o no/r.md: its directory is not there; name a file, or - for stdout"),
         (["-o", "tree"], "jarvis: -o tree: is a directory; name a file, or - for stdout"),
         (["-o", "x" * 300], f"jarvis: -o {'x' * 300}: cannot be written: File name too long; name a file, or - for"),
-        (["--format", "pdf"], 'jarvis: --format: "pdf" is not one of json, markdown'),
+        (["--format", "pdf"], 'jarvis: --format: "pdf" is not one of text, json, markdown'),
         (["--fail-on", "huge"], 'jarvis: --fail-on: "huge" is not one of low, medium, high'),
-        (["--detach"], "jarvis: --detach is for runs on a cluster: a local run is carried out by this command; leave"),
+        (
+            ["--detach"],
+            "jarvis: --detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command; leave",
+        ),
         (
             ["--where", "cluster"],
             "jarvis: a cluster needs a broker: set JARVIS_BROKER_URL, such as redis://localhost:6379/0",
         ),
         (["--where", "moon"], "jarvis: command line: \"where\" is 'moon', should be 'local' or 'cluster'"),
         (["--languages", "perl"], "jarvis: command line: \"scan.languages\" is 'perl', should be 'c/cpp' or 'rust'"),
-        (["--min-confidence", "7"], "jarvis sec fast: Invalid value for '--min-confidence': "),
-        (["-j", "0"], "jarvis sec fast: Invalid value for '--processes' / '-j': "),
-        (["-j", "x"], "jarvis sec fast: Invalid value for '--processes' / '-j': "),
+        (["--min-confidence", "7"], 'jarvis: --min-confidence: "7" is not a number from 0 to 1'),
+        (["-j", "0"], 'jarvis: --processes: "0" is not a whole number of at least 1'),
+        (["-j", "x"], 'jarvis: --processes: "x" is not a whole number of at least 1'),
         (["--fial-on", "high"], "jarvis sec fast: No such option: --fial-on"),
     ],
 )

@@ -107,7 +107,7 @@ def test_the_report_of_a_paused_run_names_what_was_not_reached(jarvis, paused):
         {"file": "a.c", "reason": "not reached before the run ended"},
         {"file": "b.c", "reason": "not reached before the run ended"},
     ]
-    assert "**Incomplete.**" in jarvis("runs", "report", paused).out
+    assert "**Incomplete.**" in jarvis("runs", "report", paused, "--format", "markdown").out
 
 
 def test_the_files_of_a_run_are_exported_where_one_says(jarvis, tree, done):
@@ -139,7 +139,8 @@ def test_waiting_ends_as_the_run_did(jarvis, done, paused):
 
     ended = jarvis("runs", "wait", paused, "-q")
     assert ended.code == 3
-    assert ended.line.endswith(f"; NOT CHECKED: 2 (named in the report); go on with: jarvis runs resume {paused}")
+    assert "; NOT CHECKED: 2 files; first: " in ended.line
+    assert ended.line.endswith(f"; go on with: jarvis runs resume {paused}")
 
 
 def test_waiting_gives_up_and_the_run_goes_on(jarvis, tree):

@@ -176,10 +176,13 @@ def test_findings_win_over_what_was_not_checked(jarvis, options, code):
 
     assert ended.code == code
     assert json.loads(ended.out)["summary"]["not_checked"] == [{"file": "gone.c", "reason": "broken symbolic link"}]
-    assert "NOT CHECKED: 1 (named in the report)" in ended.line
+    assert "NOT CHECKED: 1" in ended.line
+    assert f"; exit {code}: " in ended.line
 
 
-@pytest.mark.parametrize(("name", "start"), [("r.json", "{"), ("r.md", "# "), ("r", "# "), ("R.JSON", "{")])
+@pytest.mark.parametrize(
+    ("name", "start"), [("r.json", "{"), ("r.md", "# "), ("r", "mixed/"), ("r.txt", "mixed/"), ("R.JSON", "{")]
+)
 def test_a_files_suffix_chooses_its_format(jarvis, mixed, name, start):
     ended = jarvis("sec", "fast", "-p", mixed, "-o", name)
 
@@ -258,7 +261,7 @@ def test_a_reader_of_the_report_that_goes_away_is_no_error(jarvis, mixed):
 def test_one_is_not_many(jarvis):
     tree = jarvis.tree("tree", {"a.c": COPY})
 
-    assert jarvis("sec", "fast", "-p", tree).line.endswith("done: 1 finding in 1 file")
+    assert jarvis("sec", "fast", "-p", tree).out.splitlines()[-1] == "1 finding in 1 file: 1 high"
 
 
 def test_quiet_says_nothing_when_all_is_well(jarvis, mixed):
@@ -271,7 +274,9 @@ def test_quiet_still_says_what_was_not_checked(jarvis):
     tree = jarvis.tree("tree", {"a.c": COPY})
     (tree / "gone.c").symlink_to("nowhere.c")
 
-    assert "NOT CHECKED: 1" in jarvis("sec", "fast", "-p", tree, "-q", "-o", "r.md").line
+    ended = jarvis("sec", "fast", "-p", tree, "-q", "-o", "r.md")
+
+    assert ended.line == "jarvis: exit 3: NOT CHECKED: 1 file; first: tree/gone.c (broken symbolic link)"
 
 
 def test_a_report_goes_through_a_link_into_its_file(jarvis, mixed):

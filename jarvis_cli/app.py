@@ -1,0 +1,151 @@
+"""A typer application with grouped help, -h, and our words for what is wrong with a value.
+
+typer would show types (`<int range>`), cut summaries, and say of a number that its "Input should be less than or equal
+to 1".  Options are grouped by their `rich_help_panel`, in the order in which these first appear; no rich is imported.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import typer
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
+
+from jarvis_cli.options import not_one_of
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+
+__all__ = ["App", "HelpCommand", "HelpGroup"]
+
+HELP_NAMES = {"help_option_names": ["-h", "--help"]}
+LAST = "Other options"
+
+
+class _Help:
+    """How help is written; mixed into commands and groups."""
+
+    params: list[Any]
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        arguments = [one for one in self.params if isinstance(one, TyperArgument) and not one.hidden]
+        more = ["COMMAND ..."] if isinstance(self, TyperGroup) else []
+        return ["[OPTIONS]", *map(_usage, arguments), *more]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):  # type: ignore[attr-defined]
+            if not getattr(param, "hidden", False):
+                usual = "Arguments" if isinstance(param, TyperArgument) else LAST
+                panels.setdefault(param.rich_help_panel or usual, []).append(_record(param))
+        rest = panels.pop(LAST, [])
+        for name, rows in [*panels.items(), (LAST if set(panels) - {"Arguments"} else "Options", rest)]:
+            if rows:
+                with formatter.section(name):
+                    formatter.write_dl(rows, col_max=26)
+
+
+class HelpCommand(_Help, TyperCommand):
+    """A command with grouped options."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            if error.param is None or isinstance(error.param, str):
+                raise
+            raise _refusal(self, ctx, error.param, given, error) from error
+
+
+class HelpGroup(_Help, TyperGroup):
+    """A group whose commands are listed with their whole summaries."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [(name, _summary(one)) for name, one in found if one is not None and not one.hidden]
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
+        super().format_options(ctx, formatter)
+
+
+class App(typer.Typer):
+    """A typer application whose commands and groups are of these kinds."""
+
+    def __init__(self, **settings: Any) -> None:
+        context = HELP_NAMES | settings.pop("context_settings", {})
+        super().__init__(**{"cls": HelpGroup, "rich_markup_mode": None, "context_settings": context, **settings})
+
+    def command(self, name: str | None = None, **settings: Any) -> Callable[[Any], Any]:
+        context = HELP_NAMES | (settings.pop("context_settings", None) or {})
+        return super().command(name, **{"cls": HelpCommand, "context_settings": context, **settings})
+
+
+def _summary(command: Any) -> str:
+    first: str = (command.short_help or command.help or "").split("\n\n")[0]
+    return " ".join(first.split())
+
+
+def _usage(argument: TyperArgument) -> str:
+    name = (argument.metavar or argument.name or "").upper() + ("..." if argument.nargs == -1 else "")
+    return name if argument.required else f"[{name}]"
+
+
+def _record(param: Any) -> tuple[str, str]:
+    """Return the names of a parameter, and what it is for."""
+    if isinstance(param, TyperArgument):
+        return (param.metavar or param.name or "").upper(), _described(param)
+    # Of a flag that is on by default only the other name is of use.
+    names = param.secondary_opts if param.secondary_opts and param.default is True else param.opts
+    value = "" if param.is_flag or param.count else f" {param.metavar or (param.name or '').upper()}"
+    more = f", {param.secondary_opts[0]}" if param.secondary_opts and names is param.opts else ""
+    return ", ".join(sorted(names, key=lambda name: name.startswith("--"))) + more + value, _described(param)
+
+
+def _described(param: Any) -> str:
+    facts = [f"default: {param.default}"] if _has_default(param) else []
+    if isinstance(param, TyperOption) and param.required:
+        facts.append("required")
+    told = (param.help or "").strip()
+    return f"{told} [{'; '.join(facts)}]".strip() if facts else told
+
+
+def _has_default(param: Any) -> bool:
+    """Tell whether a default is worth showing: not where it is nothing, a flag, or said in the text."""
+    is_flag = getattr(param, "is_flag", False)
+    return bool(param.show_default) and param.default not in (None, "", (), []) and not is_flag and not param.required
+
+
+def _refusal(command: Any, ctx: Any, param: Any, given: Sequence[str], error: Any) -> Exception:
+    """Return what to say of a value that is refused."""
+    value = _value(command, ctx, param, given)
+    name = (
+        max(getattr(param, "opts", ()) or [param.metavar or param.name], key=len)
+        if param.param_type_name == "option"
+        else param.metavar
+    )
+    choices = getattr(param.type_descriptor, "choices", None)
+    if value is None:
+        return error  # type: ignore[no-any-return]
+    if param.type_descriptor.is_choice and choices:
+        return UsageError(not_one_of(name, value, map(str, choices)))
+    annotation = param.type_descriptor.annotation
+    kind = {int: "a whole number", float: "a number"}.get(annotation)
+    if kind is None:
+        return error  # type: ignore[no-any-return]
+    return UsageError(f'{name}: "{plain(value)}" is not {kind}{_range(param)}')
+
+
+def _range(param: Any) -> str:
+    low, high = param.min, param.max
+    if low is not None and high is not None:
+        return f" from {low:,} to {high:,}"
+    if low is not None:
+        return f" of at least {low:,}"
+    return f" of at most {high:,}" if high is not None else ""
+
+
+def _value(command: Any, ctx: Any, param: Any, given: Sequence[str]) -> str | None:
+    """Return what was typed for a parameter."""
+    found: Mapping[str, Any] = command.make_parser(ctx).parse_args(args=list(given))[0]
+    value = found.get(param.name)
+    return value if isinstance(value, str) else None

@@ -1,0 +1,92 @@
+"""Completion of values in a shell: run ids, rules, categories, severities, formats, model groups, settings.
+
+A completion that cannot be worked out is no completion: nothing here raises or writes, and nothing slow is imported
+before it is asked for.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
+from pathlib import Path
+
+from jarvis_workers.errors import JarvisError
+
+__all__ = ["categories", "formats", "groups", "languages", "rules", "runs", "settings", "severities"]
+
+RUNS_MAX = 50
+LISTED = ","
+Complete = Callable[[str], list[tuple[str, str]]]
+
+
+def _completion(find: Callable[[], Iterator[tuple[str, str]]]) -> Complete:
+    """Make a completion of what yields values and what each is; several may be joined by commas."""
+
+    @wraps(find)
+    def complete(incomplete: str) -> list[tuple[str, str]]:
+        before, comma, last = incomplete.rpartition(LISTED)
+        try:
+            return [(f"{before}{comma}{value}", about) for value, about in find() if value.startswith(last)]
+        except (JarvisError, OSError):
+            return []
+
+    # typer looks at the parameters of the function, not of what it wraps.
+    del complete.__wrapped__
+    complete.__annotations__ = {"incomplete": str}
+    return complete
+
+
+def _plain(values: Sequence[str]) -> Iterator[tuple[str, str]]:
+    return ((value, "") for value in values)
+
+
+@_completion
+def formats() -> Iterator[tuple[str, str]]:
+    return _plain(("text", "json", "markdown", "sarif", "html", "junit"))
+
+
+@_completion
+def severities() -> Iterator[tuple[str, str]]:
+    return _plain(("high", "medium", "low"))
+
+
+@_completion
+def languages() -> Iterator[tuple[str, str]]:
+    return _plain(("c/cpp", "rust"))
+
+
+@_completion
+def rules() -> Iterator[tuple[str, str]]:
+    from jarvis_workers.sec.rules import RULES  # noqa: PLC0415  (a tenth of a second)
+
+    return ((rule.pattern, rule.title) for rule in RULES)
+
+
+@_completion
+def categories() -> Iterator[tuple[str, str]]:
+    from jarvis_workers.sec.rules import RULES  # noqa: PLC0415
+
+    return _plain(sorted({rule.category for rule in RULES}))
+
+
+@_completion
+def settings() -> Iterator[tuple[str, str]]:
+    from jarvis_workers.settings import origins  # noqa: PLC0415
+
+    return ((one.setting, str(one.value)) for one in origins(directory=Path.cwd()))
+
+
+@_completion
+def groups() -> Iterator[tuple[str, str]]:
+    from jarvis_workers.settings import load_settings  # noqa: PLC0415
+
+    return _plain(sorted(load_settings(directory=Path.cwd()).models))
+
+
+@_completion
+def runs() -> Iterator[tuple[str, str]]:
+    from jarvis_workers.service.run_list import list_runs, shown_state  # noqa: PLC0415
+    from jarvis_workers.settings import load_settings  # noqa: PLC0415
+
+    found = list_runs(load_settings(directory=Path.cwd()), RUNS_MAX)
+    yield from ((run.id, f"{run.kind} {shown_state(run)} {run.root}") for run in found)
+    if found:
+        yield "last", "the newest run"
