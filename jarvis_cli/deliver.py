@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import typer
 
 from jarvis_cli.colour import paint, wants_colour
-from jarvis_cli.ending import brief, exit_code, exit_reason, is_well, shown_prefix, summary
+from jarvis_cli.ending import brief, exit_code, exit_reason, hint, is_well, shown_prefix, summary
 from jarvis_cli.options import not_one_of
 from jarvis_cli.progress import Display
 from jarvis_cli.times import describe_times
@@ -125,6 +125,8 @@ def conclude(run: Run, body: dict[str, Any], asked: Delivery, screen: Display) -
         return code
     says = brief(run, body) if asked.is_brief else summary(run, body, asked.output)
     screen.conclude(f"{says}; {reason}" if reason else says, well=is_well(run, body))
+    if asked.is_brief and (more := hint(run, body)):
+        screen.tell(more)
     return code
 
 

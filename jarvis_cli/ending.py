@@ -92,11 +92,14 @@ def brief(run: Run, body: dict[str, Any]) -> str:
     """Say in a line what a text report does not: which run it was, what time it took, and how to see more."""
     seconds = f" in {run.ended_at - run.created_at:,.1f} s" if run.ended_at else ""
     said = f"run {run.id} {run.state}{seconds}"
-    if body["issues"] and sys.stderr and sys.stderr.isatty():
-        said += (
-            f"; more: jarvis runs report {run.id} -o report.html, jarvis sec explain RULE, jarvis sec triage {run.id}"
-        )
     return said
+
+
+def hint(run: Run, body: Mapping[str, Any]) -> str:
+    """Say how to see more of a report that was written to a terminal; "" where there is no more."""
+    if not (body["issues"] and sys.stderr and sys.stderr.isatty()):
+        return ""
+    return f"more: jarvis sec explain RULE, jarvis runs report {run.id} -o report.html"
 
 
 def _missed(found: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -16,6 +16,8 @@ from jarvis_workers.store.stages import StageProgress
 PLAIN_SECONDS = 10.0
 MEGABYTE = 1_000_000
 MINUTE = 60
+# On a narrower terminal numbers are of more use than a bar.
+BAR_WIDTH = 70
 
 
 class Display(Protocol):
@@ -139,12 +141,8 @@ class Bars(Talking):
 
     def __init__(self) -> None:
         console = Console(stderr=True)
-        columns = (
-            SpinnerColumn(),
-            TextColumn("{task.description:<12}"),
-            BarColumn(),
-            TextColumn("{task.fields[says]}"),
-        )
+        bar = (BarColumn(),) if console.width >= BAR_WIDTH else ()
+        columns = (SpinnerColumn(), TextColumn("{task.description:<9}"), *bar, TextColumn("{task.fields[says]}"))
         self._bars = Progress(*columns, console=console, transient=True)
         self._tasks: dict[str, TaskID] = {}
         self._pace = Pace(time.monotonic)

@@ -1,6 +1,8 @@
 """Print the list of runs."""
 
 import json
+import shutil
+import sys
 from datetime import UTC, datetime
 from typing import Any
 
@@ -25,7 +27,7 @@ def print_runs(settings: Settings, limit: int, *, as_json: bool) -> int:
         typer.echo(json.dumps(rows, indent=2))
         return exits.DONE
     if not rows:
-        typer.echo("no runs yet; start one with: jarvis sec fast -p PATH", err=True)
+        typer.echo("no runs yet; start one with: jarvis sec fast", err=True)
         return exits.DONE
     labels = any(row["label"] for row in rows)
     typer.echo(_line(("RUN", "KIND", "STATE", "CREATED", "FILES", "REVISION", "LABEL", "ROOT"), labels=labels))
@@ -47,7 +49,14 @@ def _line(facts: tuple[str, ...], *, labels: bool) -> str:
     """Lay out a row; the column of labels is only there when a run has one."""
     run, kind, state, created, files, version, label, root = map(plain, facts)
     start = f"{run:<10}{kind:<10}{state:<12}{created:<21}{files:>8}  {_fit(version, REVISION_WIDTH)}"
-    return f"{start}{_fit(label, LABEL_WIDTH) if labels else ''}{root}"
+    start += _fit(label, LABEL_WIDTH) if labels else ""
+    return start + _fitted(root, len(start))
+
+
+def _fitted(root: str, column: int) -> str:
+    """Cut the beginning of a path that would wrap on a terminal."""
+    room = max(12, shutil.get_terminal_size().columns - column)
+    return root if len(root) <= room or not sys.stdout.isatty() else f"…{root[1 - room :]}"
 
 
 def _fit(text: str, width: int) -> str:

@@ -35,6 +35,8 @@ def find_run(store: Store, prefix: str) -> Run:
         raise UsageError(f'"{plain(prefix)}" is no run id; see: jarvis runs list')
     with store.read() as session:
         found = runs.newest(session, 1) if prefix == "last" else runs.starting_with(session, prefix)
+    if not found and prefix == "last":
+        raise UsageError("there are no runs yet; start one with: jarvis sec fast")
     if not found:
         raise UsageError(f'no run "{prefix}" in {store.where}; see: jarvis runs list')
     if len(found) > 1 and found[0].id != prefix:

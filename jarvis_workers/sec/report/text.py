@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import groupby
+from textwrap import wrap
 from typing import Any, NamedTuple
 
 from jarvis_workers.paths import plain
@@ -30,6 +31,15 @@ Issue = Mapping[str, Any]
 MESSAGE_MAX = 160
 RULES_MAX = 8
 INDENT = "    "
+# What is no finding of a report, by its number in the summary.
+ASIDE = {
+    "below_min_confidence": "below --min-confidence",
+    "suppressed": "suppressed by comments",
+    "judged_false": "marked false in triage",
+    "judged_wontfix": "marked won't fix in triage",
+    "dismissed": "dismissed by the model",
+    "not_listed": "not listed (report limit)",
+}
 
 
 class Span(NamedTuple):
@@ -48,7 +58,7 @@ class TextOptions:
 
     `prefix` stands before the names of files.  `least` is a severity: findings below it are not listed.  With `concise`
     there is neither code nor summary.  At most `most` findings are listed, those of highest score, and at most `names`
-    files of each kind; None: all.  Lines of code are cut at `width` columns.
+    files of each kind; None: all.  At `width` columns lines of code are cut, and lines of the summary wrapped.
     """
 
     prefix: str = ""
@@ -82,7 +92,21 @@ def text_lines(body: Body, run: Body, options: TextOptions = WHOLE) -> Iterator[
     if not options.concise:
         if chosen:
             yield ()
-        yield from _summary(body, hidden, options, say)
+        for line in _summary(body, hidden, options, say):
+            yield from _wrapped(line, options.width)
+
+
+def _wrapped(line: Line, width: int | None) -> Iterator[Line]:
+    """Break a line of the summary between words where it is longer than a terminal is wide."""
+    if width is None or not line or len(line[0].text) < width:
+        yield line
+        return
+    text, role = line[0]
+    margin = INDENT if text.startswith(INDENT) else ""
+    more = wrap(
+        text, max(20, width - 1), initial_indent=margin, subsequent_indent=f"{margin}  ", break_on_hyphens=False
+    )
+    yield from ((Span(part, role),) for part in more)
 
 
 def titled(body: Body) -> Body:
@@ -162,15 +186,7 @@ def _by_rule(issues: Sequence[Issue], summary: Body, say: Words) -> Iterator[Lin
 
 def _set_aside(summary: Body, options: TextOptions, say: Words) -> Iterator[Line]:
     """Say what is no finding of this report, and why."""
-    numbers = {
-        "below --min-confidence": summary["below_min_confidence"],
-        "suppressed by comments": summary.get("suppressed", 0),
-        "marked false in triage": summary.get("judged_false", 0),
-        "marked won't fix in triage": summary.get("judged_wontfix", 0),
-        "dismissed by the model": summary.get("dismissed", 0),
-        "not listed (report limit)": summary.get("not_listed", 0),
-    }
-    told = [f"{number:,} {say(what)}" for what, number in numbers.items() if number]
+    told = [f"{summary[name]:,} {say(what)}" for name, what in ASIDE.items() if summary.get(name)]
     if told:
         yield (Span(f"{say('Not among these:')} {', '.join(told)}"),)
     if baseline := summary.get("baseline"):
@@ -206,7 +222,8 @@ def _total(summary: Body, say: Words) -> Line:
         severe = ", ".join(f"{number:,} {say(severity)}" for severity, number in summary["by_severity"].items())
         judged = ", ".join(f"{number:,} {say(WORDS[one])}" for one, number in counts(summary).items())
         verdicts = f" ({judged})" if has_verdicts(summary) else ""
-        found = say.count(summary["total"], "new finding" if "baseline" in summary else "finding")
+        total, is_new = summary["total"], "baseline" in summary
+        found = say.count(total, "new finding") if is_new else say.count(total, "finding")
         return (
             Span(
                 say("{findings} in {files}: {severe}", findings=found, files=files, severe=severe) + verdicts, "strong"

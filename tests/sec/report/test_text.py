@@ -1,0 +1,120 @@
+"""The text report: a line a finding, the code below it, a summary last."""
+
+import pytest
+
+from jarvis_workers.sec.candidate import Candidate
+from jarvis_workers.sec.report import build, gather, render_text
+from jarvis_workers.sec.report.text import TextOptions, text_lines
+from tests.sec.verdicts import EVERY, judged_body
+
+COPY = Candidate(
+    language="c/cpp",
+    category="unsafe_api",
+    pattern="unsafe_api",
+    file="list.c",
+    line=40,
+    evidence="strcpy(d,   s);",
+    description="Copies without a bound.",
+    suggestion="Pass the size.",
+    confidence=0.85,
+    cwe=120,
+)
+WEAK = COPY.model_copy(
+    update={"file": "map.c", "line": 7, "pattern": "own_rule", "confidence": 0.5, "evidence": "x();"}
+)
+
+
+def body_of(*candidates, scanned_files=3, **rest):
+    return build(gather(enumerate(candidates, start=1)), scanned_files=scanned_files, **rest)
+
+
+def text(body, **options):
+    return "".join(render_text(body, {}, TextOptions(**options)))
+
+
+def test_findings_are_lines_grouped_by_file_with_the_code_below_and_a_summary_last():
+    body = body_of(COPY, COPY.model_copy(update={"line": 50}), WEAK)
+    title = next(iter(text(body).splitlines())).partition(": high: ")[2]
+
+    assert text(body, prefix="src") == (
+        f"src/list.c:40: high: {title}\n    strcpy(d, s);\n"
+        f"src/list.c:50: high: {title}\n    strcpy(d, s);\n"
+        "\n"
+        "src/map.c:7: low: Own rule [own_rule]\n    x();\n"
+        "\n"
+        "3 findings in 3 files: 2 high, 1 low\n"
+    )
+    assert title.endswith(" [unsafe_api]")
+
+
+def test_a_column_is_written_where_it_is_known():
+    body = body_of(WEAK)
+    body["issues"][0]["column"] = 5
+
+    assert text(body).startswith("map.c:7:5: low: ")
+
+
+def test_quiet_text_has_the_findings_of_a_severity_alone():
+    assert text(body_of(COPY, WEAK), least="high", concise=True).count("\n") == 1
+    assert text(body_of(WEAK), least="high", concise=True) == ""
+
+
+def test_of_many_findings_the_worst_are_listed_in_their_order_and_the_rest_is_counted():
+    many = [WEAK.model_copy(update={"line": line}) for line in range(1, 50)]
+
+    shown = text(body_of(*many, COPY), most=2)
+
+    assert [line.partition(": ")[0] for line in shown.splitlines() if "]" in line] == ["map.c:1", "list.c:40"]
+    assert "Listed: the 2 with the highest score; 48 more.\n" in shown
+    assert "Rules: own_rule 49, unsafe_api 1\n" in shown
+    assert shown.endswith("50 findings in 3 files: 1 high, 49 low\n")
+
+
+def test_what_was_not_checked_is_loud_and_named():
+    body = body_of(not_checked=[("big.c", "too large"), ("gone.c", "broken symbolic link")])
+
+    lines = list(text_lines(body, {}, TextOptions("src", names=1)))
+
+    assert [(span.text, span.role) for line in lines for span in line] == [
+        ("NOT CHECKED: 2 files, or not in full", "alarm"),
+        ("    src/big.c: too large", ""),
+        ("    1 more", ""),
+        ("INCOMPLETE: no findings in the 3 files that were checked", "alarm"),
+    ]
+
+
+def test_what_is_left_out_is_counted_and_named():
+    body = body_of(left_out={"ignored by .gitignore": 12}, excluded=[("vendor", "excluded directory")])
+
+    assert text(body) == (
+        "Left out: 12 files ignored by .gitignore, vendor/ (excluded directory)\n"
+        "No findings. No rule fired in 3 files.\n"
+    )
+
+
+def test_a_verdict_stands_before_the_title_and_undecided_ones_are_loud():
+    shown = text(judged_body(*EVERY))
+
+    assert ": confirmed: " in shown
+    assert "Undecided: " in shown
+    assert "undecided" in shown.splitlines()[-1]
+
+
+@pytest.mark.parametrize("width", [50, 80, 120])
+def test_on_a_terminal_code_is_cut_and_the_summary_is_wrapped(width):
+    body = body_of(COPY.model_copy(update={"evidence": "f(" + "a" * 190 + ");"}), left_out={"why " * 60: 2})
+
+    lines = text(body, width=width).splitlines()
+
+    assert max(map(len, lines[1:])) <= width
+    assert lines[1].endswith("…")
+
+
+def test_hostile_names_and_code_stay_on_their_line():
+    evil = COPY.model_copy(update={"file": "a\n\x1b[2J.c", "evidence": "x\x1b]8;;http://evil\x07\ny"})
+
+    shown = text(body_of(evil, not_checked=[("b\n.c", "bad\x1b[1m")]))
+
+    assert "\x1b" not in shown
+    assert "\\n" in shown
+    assert shown.splitlines()[0].startswith("a\\n\\x1b[2J.c:40: high: ")
