@@ -8,19 +8,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import jarvis_workers
+from jarvis_workers.extras import MODULES
 
 __all__ = ["versions"]
 
-# Optional packages, by the name that is imported.
-OPTIONAL = {
-    "hyperscan": "hyperscan",
-    "re2": "google-re2",
-    "psycopg": "psycopg",
-    "celery": "celery",
-    "flower": "flower",
-    "openai": "openai",
-    "s3fs": "s3fs",
-}
 ENGINES = (("hyperscan", "hyperscan"), ("re2", "google-re2"))
 
 
@@ -28,13 +19,16 @@ def versions() -> Iterator[str]:
     """Yield a line each: version, Python, pattern engine, SQLite and schema, platform, optional packages."""
     yield f"jarvis {jarvis_workers.__version__}"
     yield f"python    {platform.python_version()} ({sys.implementation.name}, {sys.executable})"
-    engine = next((name for package, name in ENGINES if find_spec(package)), "re (slow: install the extra fast)")
+    engine = next(
+        (name for package, name in ENGINES if find_spec(package)),
+        "re (without hyperscan)",
+    )
     yield f"patterns  {engine}"
     yield f"sqlite    {sqlite3.sqlite_version}, schema {_schema()}"
     yield f"platform  {platform.system()} {platform.release()} {platform.machine()}"
-    found = [name for package, name in OPTIONAL.items() if find_spec(package)]
-    missing = [name for name in OPTIONAL.values() if name not in found]
-    yield f"packages  {', '.join(found) or 'none'}" + (f"; not installed: {', '.join(missing)}" if missing else "")
+    found = [extra for extra, modules in MODULES.items() if all(find_spec(module) for module in modules)]
+    missing = [extra for extra in MODULES if extra not in found]
+    yield f"extras    {', '.join(found) or 'none'}" + (f"; not installed: {', '.join(missing)}" if missing else "")
 
 
 def _schema() -> str:
