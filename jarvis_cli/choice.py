@@ -10,7 +10,7 @@ from jarvis_workers.service.rulebook import Chosen, Rulebook, choose, open_ruleb
 from jarvis_workers.service.rulefiles import RULES_DIRECTORY
 from jarvis_workers.settings import FLAG, Rules, Settings, origins
 
-FLAGS = {"rules.enable_only": "--rules", "rules.categories": "--only"}
+FLAGS = {"rules.enable_only": "--rules", "rules.categories": "--category"}
 
 
 def book_for(settings: Settings, more: Sequence[Path] = ()) -> Rulebook:

@@ -155,11 +155,12 @@ def _read(
     asked = delivery(
         options.output, form_of(options.form, options.as_json), options.fail_on, default_output, quiet=options.quiet
     )
-    target = target_of([*(options.paths or ()), *(options.path or ())], options.root)
-    tree = tree_of(target.root) if options.project_rules else None
+    names = [*(options.paths or ()), *(options.path or ())]
+    tree = tree_of(target_of(names, options.root).root) if options.project_rules else None
     chosen = rules_for(settings, flags, joined(options.exclude_rules), tree)
     globs = (tuple(options.include or ()), tuple(options.exclude or ()))
     heed = heeded(options.triage, nobody=options.no_triage, learned=settings.rules.learned)
+    target = target_of(names, options.root)
     wanted = Wanted(target, globs, chosen, options.profile, options.baseline, options.since, heed)
     if not options.quiet and (notice := scope_notice(flags, Path.cwd())):
         typer.echo(f"jarvis: {notice}", err=True)

@@ -52,7 +52,7 @@ def test_no_runs_is_no_error_and_says_how_to_begin(jarvis):
     ended = jarvis("runs", "list")
 
     assert (ended.code, ended.out) == (0, "")
-    assert ended.line == "no runs yet; start one with: jarvis sec fast -p PATH"
+    assert ended.line == "no runs yet; start one with: jarvis sec fast"
     assert json.loads(jarvis("runs", "list", "--json").out) == []
 
 
@@ -96,7 +96,7 @@ def test_a_report_can_be_had_again_in_any_format(jarvis, tree, done):
     assert json.loads(again.out)["summary"]["total"] == 2
 
     assert jarvis("runs", "report", "last", "-o", "r.md").out == ""
-    assert Path("r.md").read_text() == jarvis("runs", "report", "last").out
+    assert Path("r.md").read_text() == jarvis("runs", "report", "last", "--format", "markdown").out
 
 
 def test_the_report_of_a_paused_run_names_what_was_not_reached(jarvis, paused):
@@ -123,7 +123,7 @@ def test_the_files_of_a_run_are_exported_where_one_says(jarvis, tree, done):
 
 
 def test_a_run_of_one_file_has_no_place_of_its_own_to_export_to(jarvis, tree):
-    jarvis("sec", "fast", "-p", tree / "a.c")
+    jarvis.submit(tree / "a.c", paused=True)
 
     ended = jarvis("runs", "export", "last")
 
@@ -171,7 +171,7 @@ def test_a_run_goes_on_and_reports_as_if_it_had_never_stopped(jarvis, tree, done
     calm = json.loads(jarvis("runs", "report", done, "--format", "json").out)
     report = json.loads(ended.out)
     assert ended.code == 1
-    assert ended.line == f"jarvis: run {run} done: 2 findings in 2 files"
+    assert ended.line.startswith(f"jarvis: run {run} done: 2 findings in 2 files; exit 1: 2 findings at or above high ")
     assert (report["summary"], report["issues"]) == (calm["summary"], calm["issues"])
 
 
@@ -239,7 +239,7 @@ def test_pruning_deletes_what_it_is_told_and_keeps_what_others_want(jarvis, tree
 
     assert (ended.code, ended.line) == (0, "deleted 1 run, 0 blobs (0.0 MB)")
     assert jarvis("runs", "show", done).code == 2
-    assert jarvis("runs", "report", "last").out == Path("r.md").read_text()
+    assert jarvis("runs", "report", "last", "--format", "markdown").out == Path("r.md").read_text()
 
 
 def test_what_no_run_wants_goes_after_a_day(jarvis, tree, done):

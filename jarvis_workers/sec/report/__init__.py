@@ -6,8 +6,14 @@ from typing import Any
 
 from jarvis_workers.sec.report.body import build, every_issue, gather
 from jarvis_workers.sec.report.json import json_line
-from jarvis_workers.sec.report.lazy import render_html, render_json, render_junit, render_markdown, render_sarif
-from jarvis_workers.sec.report.text import render_text
+from jarvis_workers.sec.report.lazy import (
+    render_html,
+    render_json,
+    render_junit,
+    render_markdown,
+    render_sarif,
+    render_text,
+)
 
 __all__ = [
     "FORMATS",

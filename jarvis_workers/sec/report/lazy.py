@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
-__all__ = ["render_html", "render_json", "render_junit", "render_markdown", "render_sarif"]
+__all__ = ["render_html", "render_json", "render_junit", "render_markdown", "render_sarif", "render_text"]
 
 Part = Mapping[str, Any]
 
@@ -32,6 +32,11 @@ def render_markdown(body: Part, run: Part) -> Iterator[str]:
 def render_sarif(body: Part, run: Part, **limits: int) -> Iterator[str]:
     """See `sarif`."""
     return _render("sarif", body, run, **limits)
+
+
+def render_text(body: Part, run: Part) -> Iterator[str]:
+    """See `text`."""
+    return _render("text", body, run)
 
 
 def _render(module: str, body: Part, run: Part, **limits: int) -> Iterator[str]:

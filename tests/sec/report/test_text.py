@@ -3,8 +3,8 @@
 import pytest
 
 from jarvis_workers.sec.candidate import Candidate
-from jarvis_workers.sec.report import build, gather, render_text
-from jarvis_workers.sec.report.text import TextOptions, text_lines
+from jarvis_workers.sec.report import build, gather
+from jarvis_workers.sec.report.text import TextOptions, render_text, text_lines
 from tests.sec.verdicts import EVERY, judged_body
 
 COPY = Candidate(
