@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 STATEMENT_SECONDS = 15.0
 # A statement that the server is still executing, such as the numbering of millions of candidates.
 EXECUTION_SECONDS = 600.0
-# PostgreSQL releases the locks of a silent client before those who wait for them reach their own deadline.
-IDLE_SHARE = 2 / 3
+# Much longer than a process on a busy machine pauses between two statements. Who waits for a lock has no deadline.
+IDLE_SECONDS = 10.0
 
 
 @dataclass(slots=True)
@@ -17,16 +17,13 @@ class Deadline:
 
     A statement without an answer for `statement_seconds` fails, unless the server says over another connection that it
     is executing it: then it has `execution_seconds`. `alive_at` is when the server last answered (monotonic clock).
+    The server ends transactions that are idle for `idle_seconds`, which holds for connections that are made later.
     """
 
     statement_seconds: float = STATEMENT_SECONDS
     execution_seconds: float = EXECUTION_SECONDS
+    idle_seconds: float = IDLE_SECONDS
     alive_at: float = field(default_factory=time.monotonic)
-
-    @property
-    def idle_seconds(self) -> float:
-        """How long a transaction may be idle before the server ends it."""
-        return self.statement_seconds * IDLE_SHARE
 
     def lift_execution_limit(self) -> None:
         """Wait for statements as long as the server executes them: migrations, and the deletion of large runs."""

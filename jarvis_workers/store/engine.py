@@ -39,7 +39,7 @@ from jarvis_workers.private import make_private_directory, touch_private
 from jarvis_workers.redact import redact
 from jarvis_workers.store.deadline import STATEMENT_SECONDS, Deadline
 from jarvis_workers.store.lockwait import BUSY_SECONDS, LockWait
-from jarvis_workers.store.schema import check_schema
+from jarvis_workers.store.schema import KEEP_IDLE, check_schema
 from jarvis_workers.toolchain.filesystem import network_file_system
 
 CONNECT_SECONDS = 2
@@ -56,7 +56,6 @@ NO_PERMISSION = "42501"
 READ_ONLY = "25006"
 # The server is stopping or starting, or has ended an idle transaction: another connection may be of use.
 TEMPORARY = (READ_ONLY, "25P03", "57P01", "57P02", "57P03", "57P05")
-KEEP_IDLE = "SET LOCAL idle_in_transaction_session_timeout = 0"
 # While connecting the driver tells no code. What refuses us answers, and may soon let us in.
 REFUSED_MARKS = ("authentication failed", "no password supplied", "permission denied for database")
 FULL_MARKS = ("database or disk is full", "disk i/o error", "no space left", "could not extend file")

@@ -9,6 +9,8 @@ from jarvis_workers.errors import StoreError, StoreOutdated
 from jarvis_workers.redact import redact
 from jarvis_workers.store.revisions import REVISIONS, VERSION_TABLE
 
+# For a transaction that pauses between statements: PostgreSQL ends others after a while.
+KEEP_IDLE = "SET LOCAL idle_in_transaction_session_timeout = 0"
 ONE_AT_A_TIME = 0x6A617276  # any number, the same for everyone who migrates
 
 
@@ -47,6 +49,7 @@ def upgrade(connection: Connection) -> None:
     from alembic.config import Config  # noqa: PLC0415
 
     if connection.dialect.name == "postgresql":
+        connection.execute(text(KEEP_IDLE))
         connection.execute(text(f"SELECT pg_advisory_xact_lock({ONE_AT_A_TIME})"))
     config = Config()
     config.set_main_option("script_location", "jarvis_workers.store:migrations")

@@ -9,6 +9,7 @@ from sqlalchemy import text
 
 from jarvis_workers.errors import StoreUnavailable
 from jarvis_workers.store import leases
+from jarvis_workers.store.deadline import IDLE_SECONDS
 from jarvis_workers.store.engine import Store
 from tests.proxy import Proxy, proxy_to
 from tests.servers import Postgres
@@ -100,6 +101,8 @@ def test_a_shorter_deadline_holds_for_a_statement_that_is_waiting_already(behind
 
 
 def test_locks_of_a_silent_connection_are_released_by_the_idle_timeout(behind: Store, proxy: Proxy) -> None:
+    behind.deadline.idle_seconds = SECONDS
+    behind.engine.dispose()
     with pytest.raises(StoreUnavailable), behind.write() as session:
         leases.take(session, "one", "silent", 60.0)
         proxy.stall()
@@ -115,7 +118,7 @@ def test_a_transaction_that_pauses_has_no_idle_timeout(behind: Store) -> None:
     with behind.write(pauses=True) as session:
         unlimited = session.execute(idle).scalar_one()
 
-    assert (limited, unlimited) == (f"{round(behind.deadline.idle_seconds * 1000)}ms", "0")
+    assert (limited, unlimited) == (f"{IDLE_SECONDS:.0f}s", "0")
 
 
 def test_a_connection_that_is_cut_within_a_message_is_unavailable_once(behind: Store, proxy: Proxy) -> None:
