@@ -52,7 +52,7 @@ DEFECTS = (
         "jarvis_workers/dispatch/writer.py",
         "return time.monotonic() + self.holder.lease_seconds / 3",
         "return time.monotonic() + self.holder.lease_seconds * 3",
-        "tests/dispatch",
+        "tests/dispatch/test_writer.py",
     ),
     Defect(
         "platforms",
@@ -68,7 +68,7 @@ DEFECTS = (
         "jarvis_workers/sec/quotes.py",
         "for view in VIEWS[:1] if dismisses else VIEWS:",
         "for view in VIEWS:",
-        "tests/sec",
+        "tests/sec/test_verification.py",
     ),
     Defect(
         "sec.rules",
@@ -76,7 +76,7 @@ DEFECTS = (
         "jarvis_workers/sec/rules/realloc.py",
         "GIVES_UP.search(tested[0] if tested else site.after(NEXT)) is not None",
         "GIVES_UP.search(tested[0] if tested else site.after(NEXT)) is None",
-        "tests/sec",
+        "tests/sec/test_memory_rules.py",
     ),
     Defect(
         "sec.flow",
@@ -84,7 +84,7 @@ DEFECTS = (
         "jarvis_workers/sec/flow/ranges.py",
         "(one + 1 if low == one else low)",
         "(one if low == one else low)",
-        "tests/sec",
+        "tests/sec/test_flow_contract.py tests/sec/test_flow_rules.py",
     ),
     Defect(
         "sec.report",
@@ -92,7 +92,7 @@ DEFECTS = (
         "jarvis_workers/sec/report/sarif_results.py",
         'numbered.append(Numbered(issue, seen[issue["fingerprint"]]))',
         "numbered.append(Numbered(issue, 1))",
-        "tests/sec/report",
+        "tests/sec/report/test_sarif.py",
     ),
     Defect(
         "sec.slices",
@@ -100,7 +100,7 @@ DEFECTS = (
         "jarvis_workers/sec/slices/cut.py",
         "{line - self.place.first + 1:>5}|",
         "{line - self.place.first:>5}|",
-        "tests/sec",
+        "tests/sec/test_slices.py",
     ),
     Defect(
         "service",
@@ -108,7 +108,7 @@ DEFECTS = (
         "jarvis_workers/service/run_baselines.py",
         "fingerprint_of(paths.get(found.file, found.file), found.pattern",
         "fingerprint_of(found.file, found.pattern",
-        "tests/service",
+        "tests/service/test_baselines.py tests/cli/test_living.py",
     ),
     Defect(
         "snapshots",
@@ -140,7 +140,7 @@ DEFECTS = (
         "jarvis_workers/steps/known.py",
         "{'t' if is_test(entry.path) else '-'}",
         "-",
-        "tests/steps",
+        "tests/steps/test_scan_batch.py",
     ),
     Defect(
         "store",
@@ -148,7 +148,7 @@ DEFECTS = (
         "jarvis_workers/store/jobs.py",
         "if (entry.job.id, entry.job.fence) in held}.values()",
         "if entry.job.id in {job for job, _ in held}}.values()",
-        "tests/store",
+        "tests/store/test_jobs.py",
     ),
     Defect(
         "toolchain",
@@ -188,7 +188,7 @@ DEFECTS = (
         "jarvis_workers/redact.py",
         "HIDDEN, without(text, key))",
         "HIDDEN, text)",
-        "tests/test_telemetry.py",
+        "tests/test_redact.py tests/test_telemetry.py tests/platforms",
     ),
     Defect(
         "jarvis_cli",
@@ -196,7 +196,7 @@ DEFECTS = (
         "jarvis_cli/exits.py",
         "return INCOMPLETE if incomplete else DONE",
         "return DONE",
-        "tests/cli",
+        "tests/cli/test_sec.py",
     ),
 )
 

@@ -110,6 +110,16 @@ def test_a_claim_whose_answer_was_lost_is_made_anew(forgetful: Forgetful, start:
     assert (claimed.fence, job_rows(forgetful, run)[0].crashes) == (2, 0)
 
 
+def test_a_lease_is_renewed_before_it_runs_out(store: Store, start: Callable[..., Writer]) -> None:
+    run, (job,) = jobs_of(store, 1)
+    assert start(store, lease=4.5).claim(job)
+    first = next(row.lease_until for row in job_rows(store, run) if row.id == job)
+
+    until(lambda: next(row.lease_until for row in job_rows(store, run) if row.id == job) > first)
+
+    assert store.now() < first
+
+
 def test_a_job_that_is_no_longer_ours_is_lost_at_the_next_renewal(store: Store, start: Callable[..., Writer]) -> None:
     run, ids = jobs_of(store, 2)
     lost: list[Claimed | None] = []
