@@ -169,9 +169,9 @@ def test_a_task_is_read_from_standard_input(jarvis: Jarvis, tree: Path) -> None:
         ("-T x", "no model is set: set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, or models in jarvis.yaml"),
         ("-T x -g fast", 'there is no group "fast"'),
         ("-T ", "-T is empty"),
-        ("-T x --format sarif", '"sarif" is not one of markdown, json'),
+        ("-T x --format sarif", '"sarif" is for findings; an answer is written as text, markdown, json'),
         ("-T x --record a --replay b", "one of them, not both"),
-        ("-T x --detach", "--detach is for runs on a cluster"),
+        ("-T x --detach", "--detach needs a cluster"),
         ("-T x --where cluster --record a", "--record and --replay are for local runs"),
     ],
 )
@@ -195,7 +195,7 @@ def test_a_run_of_an_agent_has_an_answer_and_no_findings(jarvis: Jarvis, tree: P
         ask(jarvis)
 
     assert "its answer: jarvis runs report" in jarvis("runs", "export", "last").line
-    assert "not one of markdown, json" in jarvis("runs", "report", "last", "--format", "html").line
+    assert "an answer is written as text, markdown, json" in jarvis("runs", "report", "last", "--format", "html").line
     assert jarvis("runs", "wait", "last").code == 0
     assert "no conversations; it is a sec.fast run" in transcript_of_a_scan(jarvis, tree)
 

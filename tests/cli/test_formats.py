@@ -178,4 +178,5 @@ def test_a_suffix_that_means_no_format_is_refused(jarvis):
 def test_a_flag_that_names_no_rule_is_refused(jarvis, flag):
     ended = jarvis("sec", "fast", "-p", ".", flag, "")
 
-    assert (ended.code, ended.err) == (2, f"jarvis: {flag}: names nothing; see all with: jarvis sec rules\n")
+    name = "--category" if flag == "--only" else flag
+    assert (ended.code, ended.err) == (2, f"jarvis: {name} is empty; list the rules with: jarvis sec rules\n")

@@ -114,4 +114,4 @@ def test_another_language_is_refused(jarvis):
     for command in (["fast", "-p", "."], ["agent", "-p", "."], ["rules"], ["explain", "unsafe"]):
         ended = jarvis("sec", *command, "--lang", "fr")
         assert ended.code == 2
-        assert "'fr' is not one of 'en', 'zh'" in ended.line
+        assert '--lang: "fr" is not one of en, zh' in ended.line

@@ -176,8 +176,8 @@ def test_findings_win_over_what_was_not_checked(jarvis, options, code):
 
     assert ended.code == code
     assert json.loads(ended.out)["summary"]["not_checked"] == [{"file": "gone.c", "reason": "broken symbolic link"}]
-    assert "NOT CHECKED: 1" in ended.line
-    assert f"; exit {code}: " in ended.line
+    assert "NOT CHECKED: 1" in ended.err
+    assert f"; exit {code}: " in ended.err
 
 
 @pytest.mark.parametrize(

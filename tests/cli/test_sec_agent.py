@@ -357,7 +357,3 @@ def test_dollars_need_prices_of_the_second_group_too(jarvis: Jarvis, tree: Path)
 
     assert ended.code == 2
     assert '--budget: the model group "b" has no prices' in ended.line
-
-
-def test_json_without_a_dry_run_is_refused(jarvis: Jarvis, tree: Path) -> None:
-    assert "--json is for --dry-run" in jarvis("sec", "agent", "-p", "src", "--json").line
