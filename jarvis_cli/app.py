@@ -30,6 +30,16 @@ class _Help:
         more = ["COMMAND ..."] if isinstance(self, TyperGroup) else []
         return ["[OPTIONS]", *map(_usage, arguments), *more]
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        given = list(args)
+        try:
+            found: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
+        except typer.BadParameter as error:
+            if error.param is None or isinstance(error.param, str):
+                raise
+            raise _refusal(self, ctx, error.param, given, error) from error
+        return found
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         panels: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):  # type: ignore[attr-defined]
@@ -45,15 +55,6 @@ class _Help:
 
 class HelpCommand(_Help, TyperCommand):
     """A command with grouped options."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        given = list(args)
-        try:
-            return super().parse_args(ctx, args)
-        except typer.BadParameter as error:
-            if error.param is None or isinstance(error.param, str):
-                raise
-            raise _refusal(self, ctx, error.param, given, error) from error
 
 
 class HelpGroup(_Help, TyperGroup):
