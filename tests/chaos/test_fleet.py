@@ -62,6 +62,7 @@ FEW_FILES = 150
 FAULTS_A_RUN, LEAST_FAULTS = 6, 3
 # So many jobs are done between two faults.
 LEAST_APART, MOST_APART = 4, 12
+NO_HIT = (0.0, "no process was hit")
 # In CI as many as it has time for; by hand: CAMPAIGN_SEEDS=10, and CAMPAIGN_FIRST_SEED for a part of them.
 FIRST_SEED = int(os.environ.get("CAMPAIGN_FIRST_SEED", "1"))
 SEEDS = range(FIRST_SEED, FIRST_SEED + int(os.environ.get("CAMPAIGN_SEEDS", "2")))
@@ -175,7 +176,7 @@ def cost(fleet: Fleet, run_id: str) -> str:
         noticed = [event["at"] for event in events.read(session, run_id) if event["name"] in ("crashed", "recovered")]
     told = [(min((at - hit.at for at in noticed if at >= hit.at), default=0.0), hit.fault) for hit in hits]
     again = [(rows[hit.job].started_at - hit.at, hit.fault) for hit in hits if rows[hit.job].fence == hit.fence + 1]
-    worst = [f"{seconds:.2f} s ({fault})" for seconds, fault in (max(told), max(again))]
+    worst = [f"{seconds:.2f} s ({fault})" for seconds, fault in (max(told, default=NO_HIT), max(again, default=NO_HIT))]
     wasted = sum(row.fence - 1 for row in rows.values())
     return f"{wasted} of {FILES} executions wasted; worst recovery {worst[0]}, worst next claim {worst[1]}"
 
