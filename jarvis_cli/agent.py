@@ -11,10 +11,11 @@ import typer
 from jarvis_cli.answer import KIND, check_format, deliver_answer
 from jarvis_cli.app import App
 from jarvis_cli.carry import carry_out
-from jarvis_cli.deliver import Delivery, delivery
+from jarvis_cli.delivery import Delivery, delivery
 from jarvis_cli.options import AGENTS, REPORT, Budget, Detach, FormJson, Group, Quiet, Where, form_of
-from jarvis_cli.progress import display, write_line
+from jarvis_cli.progress import display
 from jarvis_cli.scan import leave, wait_for_workers
+from jarvis_cli.screens import write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.platforms.remembering import Folder
 from jarvis_workers.service import desk

@@ -18,6 +18,8 @@ __all__ = ["App", "HelpCommand", "HelpGroup"]
 
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 LAST = "Other options"
+# By the first word of what typer calls the type of a parameter.
+NUMBERS = {"int": "a whole number", "integer": "a whole number", "float": "a number"}
 
 
 class _Help:
@@ -124,20 +126,18 @@ def _refusal(command: Any, ctx: Any, param: Any, given: Sequence[str], error: An
         if param.param_type_name == "option"
         else param.metavar
     )
-    choices = getattr(param.type_descriptor, "choices", None)
     if value is None:
         return error  # type: ignore[no-any-return]
-    if param.type_descriptor.is_choice and choices:
+    if choices := getattr(param.type, "choices", None):
         return UsageError(not_one_of(name, value, map(str, choices)))
-    annotation = param.type_descriptor.annotation
-    kind = {int: "a whole number", float: "a number"}.get(annotation)
+    kind = NUMBERS.get(param.type.name.partition(" ")[0])
     if kind is None:
         return error  # type: ignore[no-any-return]
-    return UsageError(f'{name}: "{plain(value)}" is not {kind}{_range(param)}')
+    return UsageError(f'{name}: "{plain(value)}" is not {kind}{_range(param.type)}')
 
 
-def _range(param: Any) -> str:
-    low, high = param.min, param.max
+def _range(kind: Any) -> str:
+    low, high = getattr(kind, "min", None), getattr(kind, "max", None)
     if low is not None and high is not None:
         return f" from {low:,} to {high:,}"
     if low is not None:

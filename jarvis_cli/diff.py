@@ -47,7 +47,7 @@ def diff(
     ] = None,
 ) -> int:
     """Compare two runs or report files: what is new, what is fixed, whose verdict has changed."""
-    from jarvis_cli.deliver import write_report  # noqa: PLC0415  (the store is slow to import)
+    from jarvis_cli.delivery import write_report  # noqa: PLC0415  (the store is slow to import)
     from jarvis_workers.sec.finding import SEVERITIES  # noqa: PLC0415
     from jarvis_workers.sec.report.difference_forms import DIFFERENCE_FORMS, SUFFIXES  # noqa: PLC0415
     from jarvis_workers.service.differences import compare_reports  # noqa: PLC0415

@@ -8,12 +8,11 @@ from typing import Any
 
 from jarvis_cli import exits
 from jarvis_workers.paths import plain, shown
-from jarvis_workers.sec.finding import is_at_least
 from jarvis_workers.sec.report.aside import ignored_by_git
 from jarvis_workers.sec.report.body import AT_RISK
 from jarvis_workers.sec.report.words import ENGLISH
-from jarvis_workers.service.budgets import more_for
-from jarvis_workers.store.runs import Run
+from jarvis_workers.sec.severity import is_at_least
+from jarvis_workers.store.values import Run
 
 __all__ = ["brief", "counted", "exit_code", "exit_reason", "is_well", "shown_prefix", "summary"]
 
@@ -43,8 +42,14 @@ def exit_reason(run: Run, body: Mapping[str, Any], fail_on: str | None, code: in
     told = [] if run.state in ("done", "incomplete") else [f"the run is {run.state}{_why(run)}"]
     told += ["the known bug was not confirmed"] if _missed(found) else []
     told += _gaps(run, found["not_checked"])
-    told += [f"go on with: jarvis runs resume {run.id}{more_for(run)}"] if run.state == "paused" else []
+    told += [_resume(run)] if run.state == "paused" else []
     return "; ".join(told) or f"the run is {run.state}"
+
+
+def _resume(run: Run) -> str:
+    from jarvis_workers.service.budgets import more_for  # noqa: PLC0415  (the store is slow to import)
+
+    return f"go on with: jarvis runs resume {run.id}{more_for(run)}"
 
 
 def _why(run: Run) -> str:

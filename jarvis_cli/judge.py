@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import typer
 
 from jarvis_cli import bulk, exits
-from jarvis_cli.deliver import STDOUT, write_report
+from jarvis_cli.delivery import STDOUT, write_report
 from jarvis_cli.ending import counted
 from jarvis_cli.keys import read_key, read_line
-from jarvis_cli.progress import write_line
+from jarvis_cli.screens import write_line
 from jarvis_cli.showing import card, listing
 from jarvis_cli.sitting import KEYS, Ask, Edit, Keep, Show, Sitting, sit
 from jarvis_workers.errors import UsageError

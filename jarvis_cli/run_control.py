@@ -7,10 +7,12 @@ import typer
 
 from jarvis_cli import answer, exits
 from jarvis_cli.carry import carry_out
-from jarvis_cli.deliver import Delivery, conclude, deliver, retry_store
+from jarvis_cli.deliver import deliver, retry_store
+from jarvis_cli.delivery import Delivery, conclude
 from jarvis_cli.following import following
-from jarvis_cli.progress import display, write_line
+from jarvis_cli.progress import display
 from jarvis_cli.scan import wait_for_workers
+from jarvis_cli.screens import write_line
 from jarvis_workers.service import conversations, desk, reports, runs
 from jarvis_workers.service.budgets import read_asked
 from jarvis_workers.settings import Settings

@@ -9,7 +9,8 @@ from typing import Any
 import typer
 
 from jarvis_cli import answer, exits
-from jarvis_cli.deliver import Delivery, pieces, write_report
+from jarvis_cli.deliver import pieces
+from jarvis_cli.delivery import Delivery, write_report
 from jarvis_cli.ending import counted, exit_code, exit_reason
 from jarvis_cli.progress import describe, rate_of
 from jarvis_cli.run_list import revision

@@ -10,9 +10,11 @@ import typer
 from jarvis_cli import exits
 from jarvis_cli.carry import carry_out
 from jarvis_cli.compare import Part, baseline_of, unchanged_of
-from jarvis_cli.deliver import Delivery, deliver
+from jarvis_cli.deliver import deliver
+from jarvis_cli.delivery import Delivery
 from jarvis_cli.following import following
-from jarvis_cli.progress import Display, display, write_line
+from jarvis_cli.progress import display
+from jarvis_cli.screens import Display, write_line
 from jarvis_workers.errors import BrokerUnavailable
 from jarvis_workers.service import absence, desk
 from jarvis_workers.service.budgets import budget_of

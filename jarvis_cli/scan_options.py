@@ -132,6 +132,13 @@ class ScanOptions:
     where: Where = None
     detach: Detach = False
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether a scan needs nothing that the store or the rule book has to say."""
+        rules = self.rules or self.exclude_rules or self.only or self.project_rules or self.learned
+        compared = self.baseline or self.since or self.triage
+        return not (rules or compared or self.profile or self.detach)
+
 
 def taking_scan_options(command: Callable[..., int]) -> Callable[..., int]:
     """Let a command, whose first parameters are the context and `options`, take all of them on the command line."""

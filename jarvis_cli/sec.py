@@ -23,8 +23,9 @@ from jarvis_workers.errors import UsageError
 NO_MORE: Mapping[str, object] = {}
 
 if TYPE_CHECKING:
-    from jarvis_cli.deliver import Delivery
+    from jarvis_cli.delivery import Delivery
     from jarvis_cli.scan import Wanted
+    from jarvis_workers.service.targets import Target
     from jarvis_workers.settings import Settings
 
 app = App(no_args_is_help=True, help="Find vulnerabilities in C, C++ and Rust.")
@@ -94,10 +95,24 @@ def sec() -> None:
 @taking_scan_options
 def fast(ctx: typer.Context, options: ScanOptions) -> int:
     """Scan with rules and data-flow analysis. No model is asked; nothing leaves this machine."""
+    if options.is_plain and (code := _scan_small(ctx, options)) is not None:
+        return code
     settings, wanted, asked = _read(ctx, options)
     from jarvis_cli.scan import scan_tree  # noqa: PLC0415
 
     return scan_tree(settings, wanted, asked, detach=options.detach, quiet=options.quiet)
+
+
+def _scan_small(ctx: typer.Context, options: ScanOptions) -> int | None:
+    """Scan a small tree without the database libraries; None where that cannot be."""
+    flags = flags_of(options)
+    settings = settings_of(options, flags)
+    from jarvis_cli.small import scan_small_tree  # noqa: PLC0415
+
+    asked = _delivery(ctx, options)
+    if scope_notice(flags, Path.cwd()):
+        return None
+    return scan_small_tree(settings, _target(options), _globs(options), language_of(options.lang), asked)
 
 
 @app.command(epilog=AGENT_EXAMPLES, short_help="Scan, then verify the findings with a model.")
@@ -145,23 +160,32 @@ def _read(
     """Check all that was asked for, before any work is done."""
     flags = flags_of(options) | dict(more)
     settings = settings_of(options, flags)
-    from jarvis_cli.choice import rules_for, tree_of  # noqa: PLC0415
-    from jarvis_cli.deliver import delivery  # noqa: PLC0415  (the store takes a third of a second to import)
+    from jarvis_cli.choice import rules_for, tree_of  # noqa: PLC0415  (the rules and the store are slow to import)
     from jarvis_cli.judge import heeded  # noqa: PLC0415
     from jarvis_cli.scan import Wanted  # noqa: PLC0415
-    from jarvis_workers.service.targets import target_of  # noqa: PLC0415
 
-    default_output = (ctx.find_object(Frame) or Frame()).default_output
-    asked = delivery(
-        options.output, form_of(options.form, options.as_json), options.fail_on, default_output, quiet=options.quiet
-    )
-    names = [*(options.paths or ()), *(options.path or ())]
-    tree = tree_of(target_of(names, options.root).root) if options.project_rules else None
+    asked = _delivery(ctx, options)
+    tree = tree_of(_target(options).root) if options.project_rules else None
     chosen = rules_for(settings, flags, joined(options.exclude_rules), tree)
-    globs = (tuple(options.include or ()), tuple(options.exclude or ()))
     heed = heeded(options.triage, nobody=options.no_triage, learned=settings.rules.learned)
-    target = target_of(names, options.root)
-    wanted = Wanted(target, globs, chosen, options.profile, options.baseline, options.since, heed)
+    wanted = Wanted(_target(options), _globs(options), chosen, options.profile, options.baseline, options.since, heed)
     if not options.quiet and (notice := scope_notice(flags, Path.cwd())):
         typer.echo(f"jarvis: {notice}", err=True)
     return settings, replace(wanted, language=language_of(options.lang)), asked
+
+
+def _delivery(ctx: typer.Context, options: ScanOptions) -> "Delivery":
+    from jarvis_cli.delivery import delivery  # noqa: PLC0415  (the formats are slow to import)
+
+    form, default_output = form_of(options.form, options.as_json), (ctx.find_object(Frame) or Frame()).default_output
+    return delivery(options.output, form, options.fail_on, default_output, quiet=options.quiet)
+
+
+def _target(options: ScanOptions) -> "Target":
+    from jarvis_workers.service.targets import target_of  # noqa: PLC0415
+
+    return target_of([*(options.paths or ()), *(options.path or ())], options.root)
+
+
+def _globs(options: ScanOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return tuple(options.include or ()), tuple(options.exclude or ())

@@ -10,17 +10,15 @@ from secrets import token_hex
 
 from jarvis_workers.agent.limits import Limits as AgentLimits
 from jarvis_workers.errors import StoreError
-from jarvis_workers.private import make_private_directory
 from jarvis_workers.service.local import Limits, LocalExecutor, World
 from jarvis_workers.service.models import model_facts
 from jarvis_workers.service.presence import this_worker
-from jarvis_workers.service.sources import Origin, Source, ignore_files_of
-from jarvis_workers.service.submit import Request
+from jarvis_workers.service.scan_request import blobs_of as blobs_of
+from jarvis_workers.service.scan_request import file_limits_of as file_limits_of
+from jarvis_workers.service.scan_request import request_for as request_for
+from jarvis_workers.service.scan_request import selection_of as selection_of
 from jarvis_workers.settings import Settings
-from jarvis_workers.snapshots.blobs import Blobs, open_blobs
 from jarvis_workers.snapshots.results import FOLDER, KEY_FILE, Results
-from jarvis_workers.snapshots.selection import Selection
-from jarvis_workers.steps.each_file import Limits as FileLimits
 from jarvis_workers.steps.means import means_of
 from jarvis_workers.steps.patience import PATIENCE_SECONDS
 from jarvis_workers.steps.talks import Means, Talks
@@ -33,26 +31,11 @@ from jarvis_workers.store.workers import WorkerFacts
 from jarvis_workers.toolchain.gittree import TreeBounds
 
 Show = Callable[[Run, list[StageProgress]], None]
-RUST_SUFFIXES = frozenset({"rs"})
-
-
-def blobs_of(settings: Settings) -> Blobs:
-    """Open the blob store; a data directory that is made for it is the user's alone."""
-    with suppress(OSError):
-        make_private_directory(settings.data_dir)
-    cache = settings.data_dir / "cache"
-    return open_blobs(settings.effective_blobs_url, cache, results_bytes=settings.cache.max_bytes)
 
 
 def results_of(settings: Settings) -> Results:
     """Return what this machine keeps of earlier scans, also where it is not to be used."""
     return Results(settings.data_dir / "cache" / FOLDER, settings.cache.max_bytes, settings.data_dir / KEY_FILE)
-
-
-def file_limits_of(settings: Settings) -> FileLimits:
-    """Return what a file may take; a batch is cut short in time before it would be killed."""
-    scan = settings.scan
-    return FileLimits(scan.file_seconds, scan.file_memory_mb, scan.hard_limit_seconds / 2)
 
 
 def tree_bounds_of(settings: Settings) -> TreeBounds:
@@ -70,23 +53,6 @@ def agent_limits_of(settings: Settings) -> AgentLimits:
         seconds=agent.seconds,
         filter_above=agent.filter_above,
         output_tokens=agent.output_tokens,
-    )
-
-
-def request_for(settings: Settings, source: Source, kind: str, executor: str) -> Request:
-    """Return what settings alone say of a new run over a source."""
-    return Request(
-        run_id=token_hex(4),
-        kind=kind,
-        path=source.path,
-        root=source.root,
-        selection=selection_of(settings, origin=source.origin),
-        executor=executor,
-        min_confidence=settings.report.min_confidence,
-        batch_files=settings.scan.batch_files,
-        batch_bytes=int(settings.scan.batch_mb * 1_000_000),
-        processes=settings.process_count,
-        source_url=settings.report.source_url,
     )
 
 
@@ -163,29 +129,6 @@ def talks_of(settings: Settings, change: Callable[[Means], Means] = lambda means
     seconds = settings.store.statement_seconds
     store = open_store(settings.effective_store_url, connections=CONNECTIONS, durable=True, statement_seconds=seconds)
     return Talks(store, change(means))
-
-
-def selection_of(
-    settings: Settings,
-    include: tuple[str, ...] = (),
-    exclude: tuple[str, ...] = (),
-    *,
-    origin: Origin = "directory",
-) -> Selection:
-    """Say which files are wanted."""
-    rust = "rust" in settings.scan.languages
-    c = "c/cpp" in settings.scan.languages
-    wanted = [suffix for suffix in settings.scan.extensions if (rust if suffix in RUST_SUFFIXES else c)]
-    return Selection(
-        suffixes=frozenset(b"." + os.fsencode(suffix) for suffix in wanted),
-        exclude_dirs=frozenset(map(os.fsencode, settings.scan.exclude_dirs)),
-        include=include,
-        exclude=exclude,
-        ignore_files=ignore_files_of(
-            origin, use=settings.scan.use_ignore_files, of_addresses=settings.scan.jarvisignore_of_addresses
-        ),
-        max_file_bytes=int(settings.scan.max_file_mb * 1_000_000),
-    )
 
 
 def migrate_store(settings: Settings) -> str:

@@ -1,16 +1,22 @@
 """Write the files of a run to `<root>/.jarvis/sec/`: whole or not at all."""
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
-from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.report import json_line
 from jarvis_workers.sec.report.body import AT_RISK
-from jarvis_workers.service.following import Follower, Heard, cluster_row, told
+from jarvis_workers.service.following import Follower, Heard, cluster_row
 from jarvis_workers.service.reports import read_body
+from jarvis_workers.service.run_files import (
+    HEURISTIC,
+    PROGRESS,
+    make_directory,
+    progress_row,
+    refuse_unwritable,
+    write_files,
+)
+from jarvis_workers.service.run_files import export_directory as export_directory
 from jarvis_workers.service.whole_file import write_whole as write_whole
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.verdicts import has_verdicts
@@ -19,18 +25,7 @@ from jarvis_workers.store import clusters, events
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
-HEURISTIC, PROGRESS = "heuristic_issues.jsonl", "progress.jsonl"
 CLUSTERS, AGENT = "cluster_report.jsonl", "agent_issues.jsonl"
-# What a team writes there is for its repository; all else is a run's.
-IGNORED = "*\n!triage.yaml\n!rules\n!rules/**\n"
-
-
-def export_directory(run: Run) -> Path | None:
-    """Return where a run's files go; None when its root is a single file or is not there."""
-    root = Path(os.fsdecode(run.root_raw))
-    with suppress(PermissionError):
-        return root / ".jarvis" / "sec" if root.is_dir() else None
-    return None
 
 
 def export(
@@ -42,20 +37,16 @@ def export(
     `body` is what `read_body` says, for a caller that has it.
     """
     body = read_body(store, blobs, run) if body is None else body
-    try:
-        _make(directory, own=directory == export_directory(run))
+    with refuse_unwritable(directory, run):
         files: dict[str, Iterable[Mapping[str, Any]]] = {HEURISTIC: _issues(store, run, body)}
         if has_verdicts(run):
             files |= {CLUSTERS: _clusters(store, run), AGENT: filter(_is_risk, _issues(store, run, body))}
             progress: Iterable[Mapping[str, Any]] = Follower(store).look(run, issues=False).progress
         else:
             with store.read() as session:
-                progress = [told(event, run) for event in events.read(session, run.id)]
+                progress = [progress_row(event, run) for event in events.read(session, run.id)]
         files[PROGRESS] = progress
-        return [write_whole(directory / name, map(json_line, rows)) for name, rows in files.items()]
-    except OSError as error:
-        elsewhere = f"elsewhere with: jarvis runs export {run.id} -d DIR"
-        raise UsageError(f"{directory}: cannot write the run's files: {error.strerror}; {elsewhere}") from error
+        return write_files(run, directory, files)
 
 
 class Growing:
@@ -63,7 +54,7 @@ class Growing:
 
     def __init__(self, directory: Path) -> None:
         """Raises UsageError, OSError where nothing can be written."""
-        _make(directory, own=True)
+        make_directory(directory, own=True)
         self._files = {name: _begin(directory / name) for name in (CLUSTERS, AGENT, PROGRESS)}
 
     def add(self, heard: Heard) -> None:
@@ -84,15 +75,6 @@ def _begin(path: Path) -> TextIO:
     return path.open("x", encoding="utf-8", errors="backslashreplace")
 
 
-def _make(directory: Path, *, own: bool) -> None:
-    """Make the directory; our own in a tree is neither a link of the tree's nor part of its repository."""
-    if own and (directory.is_symlink() or directory.parent.is_symlink()):
-        raise UsageError(f"{directory}: a symbolic link of the scanned tree is not followed; say where with -d")
-    directory.mkdir(parents=True, exist_ok=True)
-    if own:
-        _ignore(directory.parent)
-
-
 def _issues(store: Store, run: Run, body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield what a report lists, or all from the store where it does not list all."""
     if not body["summary"].get("not_listed") and not body["summary"].get("dismissed_not_listed"):
@@ -110,9 +92,3 @@ def _clusters(store: Store, run: Run) -> list[Mapping[str, Any]]:
 
 def _is_risk(issue: Mapping[str, Any]) -> bool:
     return issue["status"] in AT_RISK
-
-
-def _ignore(directory: Path) -> None:
-    """Keep the files of runs out of the user's repository."""
-    with suppress(FileExistsError), (directory / ".gitignore").open("x") as ignore:
-        ignore.write(IGNORED)

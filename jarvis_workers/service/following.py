@@ -3,11 +3,12 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.canary import CANARY_GID
 from jarvis_workers.sec.report import every_issue
+from jarvis_workers.service.run_files import Row, progress_row
 from jarvis_workers.steps.cluster_file import STEP as CLUSTER
 from jarvis_workers.steps.cluster_file import VERIFY
 from jarvis_workers.steps.counted import severities_of, some_of
@@ -21,14 +22,10 @@ from jarvis_workers.store.values import NewCluster
 if TYPE_CHECKING:
     from sqlmodel import Session
 
-__all__ = ["Follower", "Heard", "Row", "cluster_row", "told"]
+__all__ = ["Follower", "Heard", "Row", "cluster_row"]
 
-Row = dict[str, Any]
 # A commit may be seen later than the time it bears.
 LATE_SECONDS = 60.0
-EVENTS = {"submitted": ("pre_scan", "running"), ("closed", "scan"): ("pre_scan", "done")} | {
-    ("closed", CLUSTER): ("cluster_report_written", "done"),
-}
 
 
 @dataclass
@@ -60,7 +57,7 @@ class Follower:
             heard.issues = list(_issues(session, run, about)) if issues else []
             said = {issue["gid"]: issue["status"] for issue in heard.issues} if issues else _said(session, run, about)
         heard.clusters = [row for job in new for row in map(cluster_row, found.get(job.id, ()))]
-        rows = [told(event, run) for event in happened]
+        rows = [progress_row(event, run) for event in happened]
         rows += [row for job in new for row in _rows(job, run, said, len(found.get(job.id, ())))]
         heard.progress = sorted(rows, key=lambda row: float(row["at"]))
         self._events += len(happened)
@@ -83,16 +80,6 @@ def _said(session: "Session", run: Run, about: Mapping[int, Over]) -> dict[int, 
     """Return the statuses that issues would have."""
     found = verdicts.statuses(session, run.id) if about else {}
     return {gid: found.get(gid, "undecided") for gid in about if gid != CANARY_GID}
-
-
-def told(event: Row, run: Run) -> Row:
-    """Return a row of progress.jsonl: the seeds' names, and beside them those of the run's own events."""
-    name, stage = event["name"], event["stage"]
-    named = EVENTS.get((name, stage)) or EVENTS.get(name)
-    if named is None:
-        ending = "task_status" if name == "closed" else name
-        named = (ending, "done" if run.ended else "running")
-    return {"event": named[0], "status": named[1], "run": run.id, **event}
 
 
 def cluster_row(cluster: NewCluster) -> Row:

@@ -4,11 +4,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from jarvis_workers.sec.report import FORMATS, QUOTING, WORDED
-from jarvis_workers.sec.report.text import titled
-from jarvis_workers.sec.wording import report_in
+from jarvis_workers.sec.report import FORMATS
 from jarvis_workers.service.budgets import told as budget_told
-from jarvis_workers.service.excerpts import read_excerpts
+from jarvis_workers.service.dressing import dress_body, language_facts
 from jarvis_workers.service.run_facts import RunCosts, run_facts
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.earlier import read_result
@@ -58,13 +56,9 @@ def prepare(
     store: Store, blobs: Blobs, run: Run, body: dict[str, Any], form: str
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the body and the `run` part that the renderer of a format takes."""
-    if form in QUOTING:
-        shown = [*body["issues"], *body.get("dismissed", ())]
-        body = body | {"excerpts": read_excerpts(blobs, run.snapshot_id, shown)}
-    if form in WORDED:
-        body = report_in(run.options.get("lang", "en"), dict(titled(body)) if form == "text" else body)
+    body = dress_body(blobs, run, body, form)
     profile = {"profile": read_profile(store, blobs, run)} if has_profile(run) else {}
-    return body, _with_calls(store, run, run_part(store, run)) | _language(run) | profile
+    return body, _with_calls(store, run, run_part(store, run)) | language_facts(run) | profile
 
 
 def has_profile(run: Run) -> bool:
@@ -83,10 +77,6 @@ def _model(run: Run, taken: talks.Total) -> dict[str, Any]:
     numbers = taken._asdict()
     del numbers["cost"]
     return {"group": run.options["model_group"], **numbers, "seconds": round(taken.seconds, 3)}
-
-
-def _language(run: Run) -> dict[str, Any]:
-    return {"lang": run.options["lang"]} if "lang" in run.options else {}
 
 
 def _with_calls(store: Store, run: Run, part: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ fails is raised, and the caller carries the run out with a store, where it gets 
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
@@ -23,17 +23,29 @@ from jarvis_workers.steps.run_state import final_state
 from jarvis_workers.store.values import Claimed, Commit, NewJob, Run, StageProgress
 from jarvis_workers.toolchain.limits import cpu_seconds
 
-__all__ = ["DirectScan", "is_one_batch", "scan_directly"]
+__all__ = ["DirectJob", "DirectScan", "is_one_batch", "scan_directly"]
 
 REPORT = "report"
 
 
+class DirectJob(NamedTuple):
+    """A job that is done; `began` and `ended` are in seconds since 1970."""
+
+    stage: str
+    job: NewJob
+    commit: Commit
+    began: float
+    ended: float
+
+
 class DirectScan(NamedTuple):
-    """A run that has ended, its stages, and the body of its report."""
+    """A run that has ended, its stages and jobs, the body of its report, and the blobs that its jobs share."""
 
     run: Run
     stages: list[StageProgress]
     body: dict[str, Any]
+    jobs: list[DirectJob]
+    shared: list[str]
 
 
 def is_one_batch(run: Run, blobs: Blobs) -> bool:
@@ -56,21 +68,26 @@ def scan_directly(
 
     `show` is told of each stage when it ends, with the candidates there are by then.
     """
-    started, spent = clock(), cpu_seconds()
+    started = clock()
     outcomes: dict[str, list[Outcome]] = {}
-    commits: list[Commit] = []
+    jobs: list[DirectJob] = []
+    shared: list[str] = []
     stages: list[StageProgress] = []
-    earlier = Earlier(lambda stage: outcomes[stage], blobs.put, lambda: iter(()))
+
+    def share(content: bytes) -> str:
+        shared.append(blobs.put(content))
+        return shared[-1]
+
+    earlier = Earlier(lambda stage: outcomes[stage], share, lambda: iter(()))
     for stage in FINDING:
         begun = clock()
-        done = _carry_out(run, blobs, stage, earlier)
-        outcomes[stage.name] = [outcome for outcome, _ in done]
-        commits += [commit for _, commit in done]
-        stages.append(_progress(stage.name, [commit for _, commit in done], (begun, clock()), cpu_seconds() - spent))
-        spent = cpu_seconds()
-        show(stages[-1], sum(len(commit.spots) for commit in commits))
+        done = list(_carry_out(run, blobs, stage, earlier, clock))
+        outcomes[stage.name] = [_outcome(one.job, one.commit) for one in done]
+        jobs += done
+        stages.append(_progress(stage.name, [one.commit for one in done], (begun, clock())))
+        show(stages[-1], sum(len(one.commit.spots) for one in jobs))
     begun = clock()
-    body = _report(run, blobs, outcomes, commits, known, judged)
+    body = _report(run, blobs, outcomes, [one.commit for one in jobs], known, judged)
     stages.append(StageProgress(REPORT, "closed", jobs=1, done=1, opened_at=begun, closed_at=clock()))
     with open_snapshot(blobs, run.snapshot_id) as reader:
         not_checked = len(reader.index.not_checked) + sum(stage.not_checked for stage in stages)
@@ -83,7 +100,7 @@ def scan_directly(
         started_at=started,
         ended_at=clock(),
     )
-    return DirectScan(ended, stages, body)
+    return DirectScan(ended, stages, body, jobs, shared)
 
 
 def _report(
@@ -104,17 +121,21 @@ def _report(
     return body
 
 
-def _carry_out(run: Run, blobs: Blobs, stage: Stage, earlier: Earlier) -> list[tuple[Outcome, Commit]]:
+def _carry_out(
+    run: Run, blobs: Blobs, stage: Stage, earlier: Earlier, clock: Callable[[], float]
+) -> Iterator[DirectJob]:
     """Do the jobs of a stage; what a job had no time for is a job like any other."""
     step = step_of(stage.module)
     planned = step.plan_on(run, blobs, earlier) if hasattr(step, "plan_on") else step.plan(run, blobs)
-    todo, done = list(planned), list[tuple[Outcome, Commit]]()
+    todo = list(planned)
     for number, job in enumerate(todo, 1):
+        began, spent = clock(), cpu_seconds()
         work = step.load(cast(Any, None), run, _claimed(run, stage, job, number))
-        commit = step.decide(work, blobs)
+        recall = getattr(step, "recall", None)
+        commit = (recall and recall(work, blobs)) or step.decide(work, blobs)
+        commit = commit._replace(cpu_seconds=cpu_seconds() - spent)
         todo += commit.children
-        done.append((_outcome(job, commit), commit))
-    return done
+        yield DirectJob(stage.name, job, commit, began, clock())
 
 
 def _claimed(run: Run, stage: Stage, job: NewJob, number: int) -> Claimed:
@@ -134,7 +155,7 @@ def _outcome(job: NewJob, commit: Commit) -> Outcome:
     }
 
 
-def _progress(name: str, commits: list[Commit], between: tuple[float, float], seconds: float) -> StageProgress:
+def _progress(name: str, commits: list[Commit], between: tuple[float, float]) -> StageProgress:
     return StageProgress(
         name,
         "closed",
@@ -144,7 +165,7 @@ def _progress(name: str, commits: list[Commit], between: tuple[float, float], se
         bytes=sum(commit.size for commit in commits),
         not_checked=sum(len(commit.not_checked) for commit in commits),
         cached=sum(commit.cached for commit in commits),
-        cpu_seconds=seconds,
+        cpu_seconds=sum(commit.cpu_seconds for commit in commits),
         opened_at=between[0],
         closed_at=between[1],
     )

@@ -19,9 +19,12 @@ BUSY_SECONDS = 1
 
 
 @contextmanager
-def open_direct(url: str) -> Iterator[sqlite3.Connection | None]:
-    """Give a read-only connection to the store at `url`; None where it is no current SQLite store, or is busy."""
-    connection = _connect(url)
+def open_direct(url: str, *, write: bool = False) -> Iterator[sqlite3.Connection | None]:
+    """Give a connection to the store at `url`, in autocommit mode; None where it is no current SQLite store, or busy.
+
+    It is read-only unless `write`.
+    """
+    connection = _connect(url, "rw" if write else "ro")
     if connection is None:
         yield None
         return
@@ -29,12 +32,14 @@ def open_direct(url: str) -> Iterator[sqlite3.Connection | None]:
         yield connection if _is_current(connection) else None
 
 
-def _connect(url: str) -> sqlite3.Connection | None:
+def _connect(url: str, mode: str) -> sqlite3.Connection | None:
     path = Path(url.removeprefix(SCHEME))
     if not url.startswith(SCHEME) or set(url) & set("?%") or not path.is_file():
         return None
     try:
-        connection = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True, timeout=BUSY_SECONDS)
+        address = f"file:{quote(str(path.absolute()))}?mode={mode}"
+        connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+        connection.execute("PRAGMA foreign_keys=ON").close()
     except sqlite3.Error:
         return None
     connection.row_factory = sqlite3.Row

@@ -5,7 +5,6 @@ A run is planning, running, paused or cancelling; it ends done, incomplete, fail
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Row, delete, func, insert, select, text, update
@@ -15,16 +14,7 @@ from jarvis_workers.store import artifacts, events, stages
 from jarvis_workers.store.sql import changed, insert_or_lock, now
 from jarvis_workers.store.tables import ACTIVE_RUNS, ENDED_RUNS, JOB, RUN, SNAPSHOT, WAITING_JOBS
 from jarvis_workers.store.values import Run as Run
-
-
-@dataclass(frozen=True, slots=True)
-class SnapshotFacts:
-    """What the store keeps of a snapshot; `id` is the hash of its index."""
-
-    id: str
-    files: int
-    bytes: int
-    not_checked: int
+from jarvis_workers.store.values import SnapshotFacts as SnapshotFacts
 
 
 def add(session: Session, run: Run, snapshot: SnapshotFacts, stage_names: Sequence[str]) -> None:

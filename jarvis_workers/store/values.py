@@ -35,6 +35,16 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class SnapshotFacts:
+    """What the store keeps of a snapshot; `id` is the hash of its index."""
+
+    id: str
+    files: int
+    bytes: int
+    not_checked: int
+
+
+@dataclass(frozen=True, slots=True)
 class StageProgress:
     """How far a stage is, plan jobs left out. `weight` and `weight_done` are bytes of source.
 

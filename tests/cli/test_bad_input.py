@@ -586,7 +586,7 @@ def test_a_damaged_copy_of_the_sources_is_not_scanned_and_is_named(jarvis):
 
 def test_a_damaged_blob_is_replaced_by_the_next_scan(jarvis):
     tree = jarvis.tree("tree", {"a.c": COPY, "b.c": SYSTEM})
-    scan = ("sec", "fast", "-p", tree, "--no-cache", "--format", "json")
+    scan = ("sec", "fast", "-p", tree, "--no-cache", "--format", "json", "--profile")
     assert jarvis(*scan).code == 0
     blobs = [path for path in (jarvis.settings.data_dir / "blobs").rglob("*") if path.is_file()]
     shard = next(path for path in blobs if COPY.encode() in path.read_bytes())

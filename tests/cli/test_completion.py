@@ -21,7 +21,7 @@ def test_rules_categories_and_formats_are_completed() -> None:
 def test_settings_and_runs_are_completed(jarvis) -> None:
     run = jarvis.submit(jarvis.tree("tree", {"a.c": "int x;\n"}), paused=True)
 
-    assert values(completion.settings("report.")) == ["report.min_confidence"]
+    assert values(completion.settings("report.")) == ["report.min_confidence", "report.source_url"]
     assert values(completion.runs(run[:3])) == [run]
     assert values(completion.runs("la")) == ["last"]
 

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from jarvis_cli.carry import carry_out
-from jarvis_cli.progress import Quiet
+from jarvis_cli.screens import Quiet
 from jarvis_workers.errors import StoreUnavailable
 from jarvis_workers.service import desk
 from jarvis_workers.store import talks

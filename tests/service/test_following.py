@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from jarvis_cli.following import following
-from jarvis_cli.progress import Quiet
+from jarvis_cli.screens import Quiet
 from jarvis_workers.service.following import Follower
 from jarvis_workers.store import jobs
 from jarvis_workers.store.engine import Store

@@ -1,0 +1,161 @@
+"""Where a report goes and in which format, checked before any work is done; and how it gets there. Light on purpose."""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jarvis_cli.colour import paint, wants_colour
+from jarvis_cli.ending import brief, exit_code, exit_reason, hint, is_well, summary
+from jarvis_cli.options import not_one_of
+from jarvis_cli.screens import Display
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.sec.report import FORMATS, SUFFIXES, format_of
+from jarvis_workers.sec.report.text import TextOptions, render_text, text_lines
+from jarvis_workers.sec.severity import SEVERITIES
+from jarvis_workers.service.whole_file import write_whole
+from jarvis_workers.store.values import Run
+
+__all__ = ["STDOUT", "Delivery", "conclude", "delivery", "report_text", "write_report"]
+
+STDOUT = "-"
+WRITE_BYTES = 1 << 16
+# A terminal gets about a screenful; a pipe or file gets all.
+TERMINAL_FINDINGS = 30
+TERMINAL_NAMES = 10
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """Where a report goes (None: standard output), in which format, and what makes the command fail.
+
+    With `quiet`, standard output gets the findings alone and standard error one line, if the exit code is not 0.
+    """
+
+    output: Path | None
+    form: str
+    fail_on: str | None = None
+    quiet: bool = False
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether standard output ends with a summary already."""
+        return self.output is None and self.form == "text"
+
+
+def delivery(
+    output: str | None, form: str | None, fail_on: str | None, default_output: Path | None, *, quiet: bool = False
+) -> Delivery:
+    """Check what the user asked for, before any work is done; a report is text unless it is for `jarvis-sec`."""
+    usual = "markdown" if default_output else "text"
+    path = default_output if output is None else None if output == STDOUT else Path(output)
+    if form is not None and form not in FORMATS:
+        raise UsageError(not_one_of("--format", form, FORMATS))
+    if fail_on is not None and fail_on not in SEVERITIES:
+        raise UsageError(not_one_of("--fail-on", fail_on, SEVERITIES))
+    if path is None:
+        if not sys.stdout:
+            raise UsageError("standard output is closed; name a file for the report with -o")
+        return Delivery(None, form or usual, fail_on, quiet)
+    if problem := _refused(path):
+        raise UsageError(f"-o {path}: {problem}; name a file, or - for stdout")
+    form = form or format_of(path, usual) or (None if _is_file(path) else usual)
+    if form is None:
+        known = " ".join(SUFFIXES)
+        raise UsageError(f"-o {plain(str(path))}: no format has this suffix; use one of {known}, or give --format")
+    return Delivery(path, form, fail_on, quiet)
+
+
+def _is_file(path: Path) -> bool:
+    """Tell a file, or where one will be, from a device or pipe such as /dev/fd/3, whose name says nothing."""
+    return not path.exists() or path.is_file()
+
+
+def _refused(path: Path) -> str | None:
+    """Say why no report can be written there, as far as that is known before the work is done."""
+    target = Path(os.path.realpath(path))
+    try:
+        if target.is_dir():
+            return "is a directory"
+        if not target.parent.is_dir():
+            return "its directory is not there"
+        allowed = os.access(target if target.exists() else target.parent, os.W_OK)
+    except OSError as error:
+        return f"cannot be written: {error.strerror}"
+    return None if allowed else "no permission to write it"
+
+
+def conclude(run: Run, body: dict[str, Any], asked: Delivery, screen: Display) -> int:
+    """Say on standard error how it ended and why the exit code is not 0, if it is not; return the exit code."""
+    code = exit_code(run, body, asked.fail_on)
+    reason = f"exit {code}: {exit_reason(run, body, asked.fail_on, code)}" if code else ""
+    if asked.quiet:
+        if reason:
+            screen.tell(reason)
+        return code
+    says = brief(run, body) if asked.is_brief else summary(run, body, asked.output)
+    screen.conclude(f"{says}; {reason}" if reason else says, well=is_well(run, body))
+    if asked.is_brief and (more := hint(run, body)):
+        screen.tell(more)
+    return code
+
+
+def report_text(body: Mapping[str, Any], run: Mapping[str, Any], asked: Delivery, prefix: str) -> Iterator[str]:
+    """Return a text report: one that goes to a terminal is bounded, and coloured."""
+    if asked.output is not None:
+        return render_text(body, run, TextOptions(prefix))
+    if asked.quiet:
+        options = TextOptions(prefix, least=asked.fail_on, concise=True)
+    elif sys.stdout.isatty():
+        width = shutil.get_terminal_size().columns
+        options = TextOptions(prefix, most=TERMINAL_FINDINGS, names=TERMINAL_NAMES, width=width)
+    else:
+        options = TextOptions(prefix)
+    if not wants_colour(sys.stdout):
+        return render_text(body, run, options)
+    return (f"{paint(line)}\n" for line in text_lines(body, run, options))
+
+
+def write_report(pieces: Iterable[str], output: Path | None) -> None:
+    """Write to a file, whole or not at all, to a pipe or device, or to standard output."""
+    try:
+        if output is None:
+            sys.stdout.flush()
+            _write_to(1, pieces)
+        elif _takes_files(target := Path(os.path.realpath(output))):
+            write_whole(target, pieces)
+        else:
+            with output.open("wb", buffering=0) as stream:
+                _write_to(stream.fileno(), pieces)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        place = "the report" if output is None else f"-o {output}:"
+        raise UsageError(f"{place} cannot be written: {error.strerror}") from error
+
+
+def _takes_files(target: Path) -> bool:
+    """Renaming over /dev/null, or over a file whose directory is not ours, is no way to write it."""
+    return (target.is_file() and os.access(target.parent, os.W_OK)) or not target.exists()
+
+
+def _write_to(descriptor: int, pieces: Iterable[str]) -> None:
+    """Write without a stream, which an interruption would still empty into a pipe that nobody reads."""
+    for chunk in _chunks(pieces):
+        rest = memoryview(chunk)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+
+
+def _chunks(pieces: Iterable[str]) -> Iterator[bytes]:
+    chunk = bytearray()
+    for piece in pieces:
+        chunk += piece.encode("utf-8", "backslashreplace")
+        if len(chunk) >= WRITE_BYTES:
+            yield bytes(chunk)
+            chunk.clear()
+    yield bytes(chunk)

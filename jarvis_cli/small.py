@@ -1,0 +1,75 @@
+"""`jarvis sec fast` over a small tree: no database library is imported, which would take longer than the scan."""
+
+from dataclasses import replace
+
+from jarvis_cli.delivery import Delivery, conclude, report_text, write_report
+from jarvis_cli.ending import shown_prefix
+from jarvis_cli.screens import Display, Quiet, Talking
+from jarvis_workers.errors import UsageError
+from jarvis_workers.sec.report import FORMATS
+from jarvis_workers.service.dressing import dress_body, language_facts
+from jarvis_workers.service.run_files import (
+    HEURISTIC,
+    PROGRESS,
+    export_directory,
+    progress_row,
+    refuse_unwritable,
+    write_files,
+)
+from jarvis_workers.service.scan_request import blobs_of, file_limits_of, request_for, selection_of
+from jarvis_workers.service.small_scan import SmallScan, scan_small, small_executor
+from jarvis_workers.service.sources import is_address, open_source
+from jarvis_workers.service.targets import Target
+from jarvis_workers.settings import Rules, Settings
+from jarvis_workers.steps.ruleset import installed
+from jarvis_workers.tools.tool import Language
+
+__all__ = ["scan_small_tree"]
+
+
+def scan_small_tree(
+    settings: Settings,
+    target: Target,
+    globs: tuple[tuple[str, ...], tuple[str, ...]],
+    language: Language,
+    asked: Delivery,
+) -> int | None:
+    """Scan and report, and return the exit code; None where the tree is not small, or anything is unusual."""
+    if settings.place == "cluster" or settings.rules != Rules() or installed() or is_address(target.root):
+        return None
+    try:
+        with open_source(target.root) as source:
+            selection = selection_of(settings, *globs, origin=source.origin)
+            request = replace(
+                request_for(settings, source, "sec.fast", small_executor()),
+                selection=replace(selection, paths=target.paths),
+                limits=file_limits_of(settings),
+                cache=settings.cache.max_mb > 0,
+                language=language,
+            )
+            done = scan_small(settings, request)
+    except UsageError:
+        return None  # met again, and told, on the ordinary way
+    return None if done is None else _deliver(settings, done, asked, Quiet() if asked.quiet else Talking())
+
+
+def _deliver(settings: Settings, done: SmallScan, asked: Delivery, screen: Display) -> int:
+    """Do what `deliver` does for a run in the store."""
+    run, blobs = done.run, blobs_of(settings)
+    body, facts = dress_body(blobs, run, done.body, asked.form), done.facts | language_facts(run)
+    report = (
+        report_text(body, facts, asked, shown_prefix(run)) if asked.form == "text" else FORMATS[asked.form](body, facts)
+    )
+    try:
+        write_report(report, asked.output)
+    except UsageError:
+        screen.tell(f"run {run.id} is {run.state}; its report again with: jarvis runs report {run.id}")
+        raise
+    if directory := export_directory(run):
+        rows = {HEURISTIC: done.body["issues"], PROGRESS: [progress_row(event, run) for event in done.events]}
+        try:
+            with refuse_unwritable(directory, run):
+                write_files(run, directory, rows)
+        except UsageError as problem:
+            screen.tell(str(problem))
+    return conclude(run, done.body, asked, screen)

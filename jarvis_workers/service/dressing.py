@@ -1,0 +1,27 @@
+"""Give the body of a report what a format shows beyond it: code around findings, and texts in the run's language."""
+
+from typing import Any
+
+from jarvis_workers.sec.report import QUOTING, WORDED
+from jarvis_workers.sec.report.text import titled
+from jarvis_workers.sec.wording import report_in
+from jarvis_workers.service.excerpts import read_excerpts
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.values import Run
+
+__all__ = ["dress_body", "language_facts"]
+
+
+def dress_body(blobs: Blobs, run: Run, body: dict[str, Any], form: str) -> dict[str, Any]:
+    """Return the body that the renderer of a format takes; code is read from the snapshot."""
+    if form in QUOTING:
+        shown = [*body["issues"], *body.get("dismissed", ())]
+        body = body | {"excerpts": read_excerpts(blobs, run.snapshot_id, shown)}
+    if form in WORDED:
+        body = report_in(run.options.get("lang", "en"), dict(titled(body)) if form == "text" else body)
+    return body
+
+
+def language_facts(run: Run) -> dict[str, Any]:
+    """Return what the `run` part of a report says of its language: nothing in English."""
+    return {"lang": run.options["lang"]} if "lang" in run.options else {}

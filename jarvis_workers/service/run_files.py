@@ -1,0 +1,80 @@
+"""The files that a run leaves in `<root>/.jarvis/sec/`: where they go, and how they are written. No store is needed."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.sec.report.json import json_line
+from jarvis_workers.service.whole_file import write_whole
+from jarvis_workers.store.values import Run
+
+__all__ = [
+    "HEURISTIC",
+    "PROGRESS",
+    "Row",
+    "export_directory",
+    "make_directory",
+    "progress_row",
+    "refuse_unwritable",
+    "write_files",
+]
+
+Row = dict[str, Any]
+HEURISTIC, PROGRESS = "heuristic_issues.jsonl", "progress.jsonl"
+# What a team writes there is for its repository; all else is a run's.
+IGNORED = "*\n!triage.yaml\n!rules\n!rules/**\n"
+EVENTS = {"submitted": ("pre_scan", "running"), ("closed", "scan"): ("pre_scan", "done")} | {
+    ("closed", "cluster"): ("cluster_report_written", "done"),
+}
+
+
+def export_directory(run: Run) -> Path | None:
+    """Return where a run's files go; None when its root is a single file or is not there."""
+    root = Path(os.fsdecode(run.root_raw))
+    with suppress(PermissionError):
+        return root / ".jarvis" / "sec" if root.is_dir() else None
+    return None
+
+
+@contextmanager
+def refuse_unwritable(directory: Path, run: Run) -> Iterator[None]:
+    """Turn an OSError into a UsageError that says where the files can go instead."""
+    try:
+        yield
+    except OSError as error:
+        elsewhere = f"elsewhere with: jarvis runs export {run.id} -d DIR"
+        raise UsageError(f"{directory}: cannot write the run's files: {error.strerror}; {elsewhere}") from error
+
+
+def write_files(run: Run, directory: Path, files: Mapping[str, Iterable[Mapping[str, Any]]]) -> list[Path]:
+    """Write the rows of each file; return the paths. Raises UsageError, OSError."""
+    make_directory(directory, own=directory == export_directory(run))
+    return [write_whole(directory / name, map(json_line, rows)) for name, rows in files.items()]
+
+
+def progress_row(event: Row, run: Run) -> Row:
+    """Return a row of progress.jsonl: the seeds' names, and beside them those of the run's own events."""
+    name, stage = event["name"], event["stage"]
+    named = EVENTS.get((name, stage)) or EVENTS.get(name)
+    if named is None:
+        ending = "task_status" if name == "closed" else name
+        named = (ending, "done" if run.ended else "running")
+    return {"event": named[0], "status": named[1], "run": run.id, **event}
+
+
+def make_directory(directory: Path, *, own: bool) -> None:
+    """Make the directory; our own in a tree is neither a link of the tree's nor part of its repository."""
+    if own and (directory.is_symlink() or directory.parent.is_symlink()):
+        raise UsageError(f"{directory}: a symbolic link of the scanned tree is not followed; say where with -d")
+    directory.mkdir(parents=True, exist_ok=True)
+    if own:
+        _ignore(directory.parent)
+
+
+def _ignore(directory: Path) -> None:
+    """Keep the files of runs out of the user's repository."""
+    with suppress(FileExistsError), (directory / ".gitignore").open("x") as ignore:
+        ignore.write(IGNORED)

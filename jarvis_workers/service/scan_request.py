@@ -1,0 +1,71 @@
+"""What settings say of a new run: what is scanned, within which limits, and where its blobs are. Light on purpose."""
+
+import os
+from contextlib import suppress
+from secrets import token_hex
+
+from jarvis_workers.private import make_private_directory
+from jarvis_workers.service.request import Request
+from jarvis_workers.service.sources import Origin, Source, ignore_files_of
+from jarvis_workers.settings import Settings
+from jarvis_workers.snapshots.blobs import Blobs, open_blobs
+from jarvis_workers.snapshots.selection import Selection
+from jarvis_workers.steps.each_file import Limits as FileLimits
+
+__all__ = ["blobs_of", "file_limits_of", "request_for", "selection_of"]
+
+RUST_SUFFIXES = frozenset({"rs"})
+
+
+def blobs_of(settings: Settings) -> Blobs:
+    """Open the blob store; a data directory that is made for it is the user's alone."""
+    with suppress(OSError):
+        make_private_directory(settings.data_dir)
+    cache = settings.data_dir / "cache"
+    return open_blobs(settings.effective_blobs_url, cache, results_bytes=settings.cache.max_bytes)
+
+
+def file_limits_of(settings: Settings) -> FileLimits:
+    """Return what a file may take; a batch is cut short in time before it would be killed."""
+    scan = settings.scan
+    return FileLimits(scan.file_seconds, scan.file_memory_mb, scan.hard_limit_seconds / 2)
+
+
+def request_for(settings: Settings, source: Source, kind: str, executor: str) -> Request:
+    """Return what settings alone say of a new run over a source."""
+    return Request(
+        run_id=token_hex(4),
+        kind=kind,
+        path=source.path,
+        root=source.root,
+        selection=selection_of(settings, origin=source.origin),
+        executor=executor,
+        min_confidence=settings.report.min_confidence,
+        batch_files=settings.scan.batch_files,
+        batch_bytes=int(settings.scan.batch_mb * 1_000_000),
+        processes=settings.process_count,
+        source_url=settings.report.source_url,
+    )
+
+
+def selection_of(
+    settings: Settings,
+    include: tuple[str, ...] = (),
+    exclude: tuple[str, ...] = (),
+    *,
+    origin: Origin = "directory",
+) -> Selection:
+    """Say which files are wanted."""
+    rust = "rust" in settings.scan.languages
+    c = "c/cpp" in settings.scan.languages
+    wanted = [suffix for suffix in settings.scan.extensions if (rust if suffix in RUST_SUFFIXES else c)]
+    return Selection(
+        suffixes=frozenset(b"." + os.fsencode(suffix) for suffix in wanted),
+        exclude_dirs=frozenset(map(os.fsencode, settings.scan.exclude_dirs)),
+        include=include,
+        exclude=exclude,
+        ignore_files=ignore_files_of(
+            origin, use=settings.scan.use_ignore_files, of_addresses=settings.scan.jarvisignore_of_addresses
+        ),
+        max_file_bytes=int(settings.scan.max_file_mb * 1_000_000),
+    )

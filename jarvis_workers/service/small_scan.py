@@ -1,0 +1,196 @@
+"""Carry out the scan of a small tree in a fork, without the database libraries, which cost more than the scan.
+
+The run is recorded when it is done, in one transaction; until then the store knows nothing of it.  Whatever is
+unusual is left to the ordinary way, which repeats the work with all its care: a tree that is not small or not checked
+in full, findings that people have judged, a file that kills its process, a store that is new, busy or no SQLite file.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from jarvis_workers.paths import as_text, from_text
+from jarvis_workers.sec.rules import RULES_BY_PATTERN
+from jarvis_workers.sec.rules.flow import HARMLESS
+from jarvis_workers.service.presence import this_worker
+from jarvis_workers.service.request import Chosen, Request, check_found, run_of
+from jarvis_workers.service.run_facts import RunCosts, run_facts
+from jarvis_workers.service.scan_request import blobs_of
+from jarvis_workers.settings import Settings
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.pack import Snapshot, pack
+from jarvis_workers.steps.direct import DirectJob, DirectScan, is_one_batch, scan_directly
+from jarvis_workers.steps.earlier import result_of
+from jarvis_workers.steps.numbering import place_spots
+from jarvis_workers.steps.report_body import encode_body
+from jarvis_workers.store.direct import open_direct
+from jarvis_workers.store.direct_record import (
+    RULE_COLUMNS,
+    RecordedCandidate,
+    RecordedJob,
+    RecordedRun,
+    record_run,
+    run_events,
+)
+from jarvis_workers.store.values import Claimed, Run, SnapshotFacts
+from jarvis_workers.toolchain.apart import Lost, each_apart
+
+__all__ = ["SmallScan", "scan_small", "small_executor"]
+
+# What one process scans in about a second: from there on a run has something for several.
+FILES_MAX = 50
+BYTES_MAX = 1_000_000
+ROW_BYTES = 4096
+REPORT = "report"
+
+
+@dataclass(frozen=True, slots=True)
+class SmallScan:
+    """A run that is done and recorded, the `run` part of its report, the body, and what happened to the run."""
+
+    run: Run
+    facts: dict[str, Any]
+    body: dict[str, Any]
+    events: list[dict[str, Any]]
+
+
+def small_executor() -> str:
+    """Return the name of this command as the executor of a run."""
+    return f"local:{this_worker(token_hex(4), 1).id}"
+
+
+def scan_small(settings: Settings, request: Request) -> SmallScan | None:
+    """Scan, if the tree is small and nothing is unusual; None where it is, and nothing was recorded.
+
+    For processes of one thread. Raises no JarvisError: who takes the ordinary way meets it there.
+    """
+    if not (_is_small(request) and _is_plain(settings, request)):
+        return None
+    (answer,) = each_apart([request], partial(_scan, settings), lambda _: settings.scan.hard_limit_seconds)
+    if isinstance(answer, Lost) or answer is None:
+        return None
+    run = Run(**{**answer["run"], "root_raw": from_text(answer["run"]["root_raw"])})
+    return SmallScan(run, answer["facts"], answer["body"], answer["events"])
+
+
+def _is_plain(settings: Settings, request: Request) -> bool:
+    """Tell whether the run needs nothing that only the database libraries can read."""
+    if request.agent or request.baseline or request.profile or request.triage.more or request.triage.learns:
+        return False
+    if request.rules != Chosen() or request.selection.unchanged is not None:
+        return False
+    with open_direct(settings.effective_store_url) as connection:
+        with suppress(sqlite3.Error):
+            return connection is not None and connection.execute("SELECT 1 FROM judgement LIMIT 1").fetchone() is None
+        return False
+
+
+def _is_small(request: Request) -> bool:
+    """Count files, also those that are left out, until there are too many or too much."""
+    size = 0
+    for number, path in enumerate(_files_below(request), 1):
+        try:
+            size += path.lstat().st_size
+        except OSError:
+            return False
+        if number > FILES_MAX or size > BYTES_MAX:
+            return False
+    return True
+
+
+def _files_below(request: Request) -> Iterator[Path]:
+    chosen = [request.path / os.fsdecode(path) for path in request.selection.paths] or [request.path]
+    for path in chosen:
+        if not path.is_dir():
+            yield path
+        for directory, _, names in os.walk(path):
+            yield from (Path(directory, name) for name in names)
+
+
+def _scan(settings: Settings, request: Request) -> dict[str, Any] | None:
+    """Be the fork: scan and record, and return what JSON keeps of it."""
+    blobs = blobs_of(settings)
+    snapshot = pack(request.path, request.selection, blobs)
+    check_found(request, snapshot)
+    run = run_of(request, snapshot, {})
+    if not is_one_batch(run, blobs):
+        return None
+    done = scan_directly(run, blobs)
+    if done.run.state != "done" or done.body["summary"].get("not_listed"):
+        return None
+    with open_direct(settings.effective_store_url, write=True) as connection:
+        if connection is None:
+            return None
+        try:
+            record_run(connection, _recorded(done, snapshot, blobs))
+        except sqlite3.Error:
+            return None
+    return {
+        "run": asdict(done.run) | {"root_raw": as_text(done.run.root_raw)},
+        "facts": run_facts(done.run, done.stages, RunCosts()),
+        "body": done.body,
+        "events": run_events(done.run, done.stages),
+    }
+
+
+def _recorded(done: DirectScan, snapshot: Snapshot, blobs: Blobs) -> RecordedRun:
+    """Return the rows of a run; the large parts of its jobs and the report go to the blobs."""
+    run, jobs = done.run, [_job(done.run, number, one, blobs) for number, one in enumerate(done.jobs, 1)]
+    content = encode_body(done.body)
+    report = blobs.put(content)
+    last = done.stages[-1]
+    claimed = Claimed(len(jobs) + 1, run.id, REPORT, REPORT, "control", 1, "write the report", "{}", 0, 0)
+    written = RecordedJob(claimed, REPORT, 0, last.opened_at or 0.0, last.closed_at or 0.0)
+    wanted = {snapshot.id, snapshot.manifest, *snapshot.shards, report, *done.shared}
+    wanted |= {blob for one in done.jobs for _, blob in one.commit.blobs}
+    return RecordedRun(
+        run=run,
+        snapshot=SnapshotFacts(snapshot.id, snapshot.files, snapshot.bytes, len(snapshot.not_checked)),
+        stages=done.stages,
+        jobs=[*(job for job, _ in jobs), written],
+        candidates=_candidates(done),
+        artifacts=[(REPORT, report, len(content))],
+        blobs=wanted | {blob for _, blob in jobs if blob},
+    )
+
+
+def _job(run: Run, number: int, done: DirectJob, blobs: Blobs) -> tuple[RecordedJob, str | None]:
+    """Return the row of a job, and the blob of its result where that is too long for a row."""
+    job, commit = done.job, done.commit
+    result, blob = result_of(commit), None
+    if len(result) > ROW_BYTES:
+        blob = blobs.put(result)
+        result = b'{"blob": "%b"}' % blob.encode()
+    claimed = Claimed(number, run.id, done.stage, job.step, job.queue, 1, job.label, job.payload, 0, 0)
+    row = RecordedJob(
+        claimed,
+        job.input_hash,
+        job.weight,
+        done.began,
+        done.ended,
+        files=commit.files,
+        bytes=commit.size,
+        not_checked=len(commit.not_checked),
+        cached=commit.cached,
+        cpu_seconds=commit.cpu_seconds,
+        result=result.decode() or None,
+    )
+    return row, blob
+
+
+def _candidates(done: DirectScan) -> list[RecordedCandidate]:
+    found_by = {spot: number for number, one in enumerate(done.jobs, 1) for spot in one.commit.spots}
+    placed = place_spots(list(found_by), done.run.options["min_confidence"])
+    return [RecordedCandidate(found_by[one.spot], *one, _rule_facts(one.spot.pattern)) for one in placed]
+
+
+def _rule_facts(pattern: str) -> dict[str, Any]:
+    """Return what a rule says wherever it fires; what is shown to be harmless says what its first rule does."""
+    rule = RULES_BY_PATTERN[HARMLESS[pattern][0] if pattern in HARMLESS else pattern]
+    return {name: getattr(rule, name) for name in RULE_COLUMNS}
