@@ -4,11 +4,10 @@ import platform
 import sqlite3
 import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import jarvis_workers
-from jarvis_workers.extras import MODULES
+from jarvis_workers.extras import MODULES, is_installed
 
 __all__ = ["versions"]
 
@@ -20,13 +19,13 @@ def versions() -> Iterator[str]:
     yield f"jarvis {jarvis_workers.__version__}"
     yield f"python    {platform.python_version()} ({sys.implementation.name}, {sys.executable})"
     engine = next(
-        (name for package, name in ENGINES if find_spec(package)),
+        (name for package, name in ENGINES if is_installed(package)),
         "re (without hyperscan)",
     )
     yield f"patterns  {engine}"
     yield f"sqlite    {sqlite3.sqlite_version}, schema {_schema()}"
     yield f"platform  {platform.system()} {platform.release()} {platform.machine()}"
-    found = [extra for extra, modules in MODULES.items() if all(find_spec(module) for module in modules)]
+    found = [extra for extra, modules in MODULES.items() if all(map(is_installed, modules))]
     missing = [extra for extra in MODULES if extra not in found]
     yield f"extras    {', '.join(found) or 'none'}" + (f"; not installed: {', '.join(missing)}" if missing else "")
 

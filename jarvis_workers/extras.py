@@ -4,13 +4,14 @@ Advice names the distributions themselves, from the package's own metadata: they
 came from.
 """
 
+import sys
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import find_spec
 
 from jarvis_workers.errors import UsageError
 
-__all__ = ["advice", "extra_of", "require"]
+__all__ = ["MODULES", "advice", "extra_of", "is_installed", "require"]
 
 DISTRIBUTION = "jarvis-workers"
 MODULES = {
@@ -26,9 +27,14 @@ MODULES = {
 
 def require(extra: str, what: str) -> None:
     """Raise UsageError, with what to install, unless all that `what` needs of an extra is there."""
-    absent = [module for module in MODULES[extra] if find_spec(module) is None]
+    absent = [module for module in MODULES[extra] if not is_installed(module)]
     if absent:
         raise UsageError(f"{what} needs {absent[0]}, which is not installed; {advice(extra)}")
+
+
+def is_installed(module: str) -> bool:
+    """Say whether a module can be imported, without importing it."""
+    return module in sys.modules or find_spec(module) is not None
 
 
 def extra_of(module: str) -> str | None:

@@ -103,7 +103,7 @@ def test_last_is_the_newest_run(store: Store, clock: FakeClock) -> None:
 
 
 def test_what_fits_no_run_or_several_is_refused_by_name(store: Store) -> None:
-    assert 'no run "last"' in refusal(lambda: find_run(store, "last"))
+    assert "no runs yet" in refusal(lambda: find_run(store, "last"))
     add_run(store, run_id="ab12")
     add_run(store, run_id="ac34")
 

@@ -35,6 +35,7 @@ def patterns() -> tuple[re.Pattern[bytes], ...]:
         if POSSESSIVE_GROUP.search(file.read_text()):
             parts = file.relative_to(ROOT.parent).with_suffix("").parts
             importlib.import_module(".".join(parts).removesuffix(".__init__"))
+    gc.unfreeze()  # what a client of models has frozen would not be listed
     made = {(found.pattern, found.flags): found for found in list(gc.get_objects()) if isinstance(found, re.Pattern)}
     deferred = [re.compile(*found._given) for found in gc.get_objects() if type(found) is _Late]
     made |= {(found.pattern, found.flags): found for found in deferred}

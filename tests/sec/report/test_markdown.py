@@ -180,7 +180,7 @@ def test_code_is_one_span_whatever_it_holds(text, shown):
         ("a/b.MD", "markdown"),
         ("x.markdown", "markdown"),
         ("-", "html"),
-        ("x.txt", "markdown"),
+        ("x.txt", "text"),
         ("x.pdf", None),
     ],
 )
