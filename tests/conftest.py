@@ -5,6 +5,7 @@ Servers start when the first test needs them, once a process.  A store is a copy
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -23,6 +24,22 @@ _numbers = count(1)
 hypothesis.settings.register_profile("quick", max_examples=25, deadline=None, derandomize=True)
 hypothesis.settings.register_profile("full", max_examples=100, deadline=None, derandomize="CI" in os.environ)
 hypothesis.settings.load_profile("quick")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave to the slow set what the quick one only samples: cases beyond `sample(N)`, and PostgreSQL above the store.
+
+    Queries are tested on both databases in tests/store; what builds on them is the same code on either.
+    """
+    cases: Counter[str] = Counter()
+    for item in items:
+        function = item.nodeid.partition("[")[0]
+        cases[function] += 1
+        sample = item.get_closest_marker("sample")
+        is_beyond = sample is not None and cases[function] > sample.args[0]
+        if is_beyond or ("postgresql" in item.nodeid.partition("[")[2] and not function.startswith("tests/store/")):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

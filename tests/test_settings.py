@@ -75,6 +75,7 @@ def test_a_broker_means_the_cluster_unless_said_otherwise(tmp_path):
     assert read(tmp_path, {"JARVIS_BROKER_URL": ""}).place == "local"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("text", "says"),
     [

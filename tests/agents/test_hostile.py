@@ -4,6 +4,7 @@ import json
 from contextlib import suppress
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
@@ -72,6 +73,7 @@ class Item(BaseModel):
 FORM = ReportForm(list[Item])
 
 
+@pytest.mark.slow
 @given(values | answers)
 def test_an_answer_of_any_form_is_a_reply_or_broken(value: Any) -> None:
     with suppress(BrokenAnswer):

@@ -43,6 +43,7 @@ def resumed(home: Path, url: str) -> str:
     return run(agent, platform_of(url), log=LogFile(home / "log")).text
 
 
+@pytest.mark.sample(1)
 @pytest.mark.timing
 @pytest.mark.parametrize("moment", ["before", "after"])
 @pytest.mark.parametrize("number", range(1, RECORDS + 1))

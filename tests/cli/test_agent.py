@@ -154,6 +154,7 @@ def test_callbacks_of_the_settings_are_called_after_each_tool(jarvis: Jarvis, tr
     assert note.read_text() == "Jarvis Jarvis "
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_a_task_is_read_from_standard_input(jarvis: Jarvis, tree: Path) -> None:
     with ModelServer(ENDS.expecting(lambda body: "from a pipe" in str(body))) as server:

@@ -456,6 +456,7 @@ def test_a_database_that_is_not_there_is_one_line_soon(jarvis, monkeypatch, addr
     assert "pass@" not in ended.line
 
 
+@pytest.mark.slow
 def test_a_database_without_our_schema_says_how_to_make_it(jarvis, monkeypatch, postgres_server):
     postgres_server.sql("CREATE DATABASE bare")
     monkeypatch.setenv("JARVIS_STORE_URL", postgres_server.url("bare"))

@@ -84,6 +84,7 @@ def test_a_comment_that_suppresses_changes_what_is_said_of_a_finding(jarvis, tre
     assert {(one["file"], one["was"], one["is"]) for one in changed} == {("a.c", "heuristic", "suppressed")}
 
 
+@pytest.mark.slow
 def test_the_exit_code_says_whether_something_severe_is_new_or_not_known(jarvis, tree):
     first = scan(jarvis, tree)
     same = scan(jarvis, tree)
@@ -141,6 +142,7 @@ def files(jarvis, tree):
     jarvis("runs", "report", "last", "-o", "new.sarif")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("before", "after"),
     [("old.json", "new.json"), ("old.sarif", "new.sarif"), ("old.json", "new.sarif"), ("old.sarif", "last")],

@@ -28,6 +28,7 @@ def places(body: dict[str, Any]) -> list[tuple[str, int]]:
     return [(one["file"], one["line"]) for one in body["issues"] if one["pattern"] == RULE]
 
 
+@pytest.mark.slow
 def test_processes_and_batches_change_nothing_of_the_report(
     jarvis: Jarvis, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,6 +41,7 @@ def lines(run):
     return [one["locations"][0]["physicalLocation"]["region"]["startLine"] for one in run["results"]]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("form", sorted(FORMATS))
 def test_the_report_of_an_earlier_run_is_the_one_it_ended_with(jarvis, tree, form):
     first = jarvis("sec", "fast", "-p", tree, "--format", form)
@@ -54,6 +55,7 @@ def test_the_report_of_an_earlier_run_is_the_one_it_ended_with(jarvis, tree, for
     assert again.out.startswith(STARTS[form])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "form"),
     [

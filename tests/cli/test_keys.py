@@ -11,6 +11,7 @@ from tests.cli.commands import COPY, Jarvis
 KEY = "long/and+secret=key"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("status", [401, 500])
 def test_a_key_that_the_server_repeats_is_nowhere_to_be_read(jarvis: Jarvis, status: int) -> None:
     tree = jarvis.tree("src", {"a.c": COPY})

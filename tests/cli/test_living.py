@@ -58,6 +58,7 @@ def test_what_is_suppressed_is_in_sarif_with_its_justification(jarvis):
     assert result["suppressions"] == [{"kind": "inSource", "justification": "measured"}]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("baseline", ["before.json", "before.sarif", "v1", "HEAD"])
 def test_only_what_is_new_is_listed_and_counts(jarvis, repository, baseline):
     for form in ("json", "sarif"):
@@ -75,6 +76,7 @@ def test_only_what_is_new_is_listed_and_counts(jarvis, repository, baseline):
     assert says in ended.line
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("baseline", ["before.json", "v1"])
 def test_without_anything_new_nothing_fails_and_the_report_stays_the_same_later(jarvis, repository, baseline):
     jarvis("sec", "fast", "-q", "-p", repository, "-o", "before.json")

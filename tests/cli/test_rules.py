@@ -173,6 +173,7 @@ def test_a_higher_severity_counts_for_fail_on(jarvis, tree):
     assert code == 1
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("options", "found"),
     [

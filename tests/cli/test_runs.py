@@ -162,6 +162,7 @@ def test_waiting_for_a_run_whose_command_is_gone_ends_at_once(jarvis, tree):
     assert ended.line == f"jarvis: run {run}: its command is gone; go on with: jarvis runs resume {run}"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("how", ["paused", "abandoned"])
 def test_a_run_goes_on_and_reports_as_if_it_had_never_stopped(jarvis, tree, done, how):
     run = jarvis.submit(tree, paused=how == "paused")

@@ -84,6 +84,7 @@ def test_identical_files_are_reported_at_every_path(jarvis, mixed):
     assert told["a.c"] == told["again/a.c"]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("form", ["json", "markdown"])
 def test_two_runs_differ_in_nothing_but_their_run_part(jarvis, mixed, store_url, form, monkeypatch):
     monkeypatch.setenv("JARVIS_STORE_URL", store_url)
@@ -120,6 +121,7 @@ def test_what_is_left_out_by_default_is_named_and_can_be_had(jarvis, mixed):
     assert "build/left.c" in {issue["file"] for issue in all_of_it["issues"]}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("options", "files"),
     [
@@ -180,6 +182,7 @@ def test_findings_win_over_what_was_not_checked(jarvis, options, code):
     assert f"; exit {code}: " in ended.err
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "start"), [("r.json", "{"), ("r.md", "# "), ("r", "mixed/"), ("r.txt", "mixed/"), ("R.JSON", "{")]
 )

@@ -95,6 +95,7 @@ def test_every_candidate_ends_with_a_status_and_what_was_found_out(jarvis: Jarvi
     assert found["run"]["model"]["calls"] == len(server.requests)
 
 
+@pytest.mark.slow
 def test_a_second_run_over_the_same_code_asks_nothing_and_finds_the_same(jarvis: Jarvis, tree: Path) -> None:
     with ModelServer(forever=judge) as server:
         set_models(jarvis, m=server)
@@ -200,6 +201,7 @@ def test_other_votes_are_those_of_the_second_group(jarvis: Jarvis, tree: Path) -
     assert all(body["model"] == "second" for body in other.requests)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("always", ["confirmed", "dismissed"])
 def test_a_known_bug_among_the_candidates_tells_whether_verdicts_are_to_be_trusted(
     jarvis: Jarvis, tree: Path, always: str
@@ -278,6 +280,7 @@ def foretold(jarvis: Jarvis, path: str) -> dict[str, Any]:
     return told
 
 
+@pytest.mark.slow
 def test_a_dry_run_asks_nobody_and_foresees_a_second_run(jarvis: Jarvis, tree: Path) -> None:
     with ModelServer(forever=confirm) as server:
         set_models(jarvis, m=server)
@@ -310,6 +313,7 @@ def test_on_three_trees_questions_take_within_a_quarter_of_what_was_foretold(jar
     assert all(0.75 <= share <= 1.25 for share in shares.values()), shares
 
 
+@pytest.mark.slow
 def test_a_budget_stops_the_judging_and_more_goes_on(jarvis: Jarvis, tree: Path) -> None:
     with ModelServer(forever=lambda body: judge(body, always="confirmed")) as server:
         set_models(jarvis, m=server)

@@ -190,6 +190,7 @@ def test_nothing_of_the_code_reaches_the_terminal_but_as_characters(jarvis):
     assert "\x1b" not in jarvis("sec", "triage", "last", "--list").out
 
 
+@pytest.mark.slow
 def test_later_scans_heed_what_a_script_has_marked_and_an_earlier_report_stays(jarvis, scanned):
     before = jarvis("runs", "report", "last", "--format", "json").out
     first = json.loads(before)["run"]["id"]

@@ -61,6 +61,7 @@ def all_rows(store: Store, run: str) -> list[Any]:
     ]
 
 
+@pytest.mark.sample(1)
 def test_a_run_is_done_by_doing_each_job_twice(store: Store, settings: Settings, run: str) -> None:
     rung: list[str] = []
     workman = hands(store, blobs_of(settings), lambda: rung.append("ring"))

@@ -258,6 +258,7 @@ def test_who_waits_for_a_redis_that_is_away_gives_up_when_its_time_is_over(serve
         pass
 
 
+@pytest.mark.slow
 def test_rate_limit_of_requests_a_second_holds_for_all_processes(join: Join) -> None:
     requests = Requests()
     threads = [ask_many(join().gate(requests_per_second=100), 120, 0.01, requests) for _ in range(2)]
@@ -336,6 +337,7 @@ def test_what_a_429_lowers_is_lower_for_all_and_answers_raise_it_again(join: Joi
         assert taken(other, held, 16) == 16
 
 
+@pytest.mark.slow
 def test_without_a_rate_limit_nobody_asks_redis(server: Redis, join: Join) -> None:
     member = join()
     server.kill()

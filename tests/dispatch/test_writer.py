@@ -110,6 +110,7 @@ def test_a_claim_whose_answer_was_lost_is_made_anew(forgetful: Forgetful, start:
     assert (claimed.fence, job_rows(forgetful, run)[0].crashes) == (2, 0)
 
 
+@pytest.mark.sample(1)
 def test_a_lease_is_renewed_before_it_runs_out(store: Store, start: Callable[..., Writer]) -> None:
     run, (job,) = jobs_of(store, 1)
     assert start(store, lease=4.5).claim(job)

@@ -117,6 +117,7 @@ some_answers = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.lists(some_answers, min_size=1, max_size=3))
 def test_whatever_a_model_answers_every_candidate_is_in_one_cluster(answers: list[str]) -> None:

@@ -31,6 +31,7 @@ def enlist(store: Store, queue: str) -> None:
         workers.touch(session, WorkerFacts(f"w-{queue}", "host", 1, "", queues=queue, slots=1, version="0"))
 
 
+@pytest.mark.sample(1)
 def test_queues_with_due_jobs_and_no_worker_are_named(store: Store) -> None:
     planned, new = add_planned_run(store, 1, executor="cluster"), add_run(store, executor="cluster")
     enrol(store, "elsewhere")

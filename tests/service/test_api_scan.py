@@ -333,6 +333,7 @@ def test_cached_results_are_used_by_the_next_scan(tree: Path, tmp_path: Path) ->
     assert not (tmp_path / "data" / "jarvis.db").exists()
 
 
+@pytest.mark.slow
 def test_rules_and_files_are_chosen(tree: Path) -> None:
     (tree / "sub").rename(tree / "vendor")
     (tree / "gen").mkdir()

@@ -162,6 +162,7 @@ def test_until_enough_was_seen_habits_are_assumed_and_votes_are_asked_for_one_by
     assert 2 * once.verify.calls < thrice.verify.calls <= 3 * once.verify.calls
 
 
+@pytest.mark.slow
 def test_a_cluster_of_many_is_counted_in_the_parts_that_are_verified(
     pipeline: Pipeline, group: ModelGroup, tmp_path: Path
 ) -> None:

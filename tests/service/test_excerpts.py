@@ -30,6 +30,7 @@ def run(store, blobs, tmp_path):
     return find_run(store, submit(store, blobs, asking(tmp_path / "tree")))
 
 
+@pytest.mark.sample(1)
 def test_code_comes_from_what_was_scanned_not_from_what_is_there_now(blobs, run, tmp_path):
     (tmp_path / "tree" / "a.c").write_text("changed\n")
     issues = [issue("C1", "a.c", 2), issue("C2", "b.c"), issue("C3", "gone.c")]

@@ -156,6 +156,7 @@ def test_a_tree_can_be_submitted_while_the_last_run_over_it_is_removed(
             assert runs.snapshot(session, snapshot_id) is not None, seen.where
 
 
+@pytest.mark.slow
 def test_a_run_is_taken_up_by_one(pair: Pair, walk: Callable[..., Iterator[Any]]) -> None:
     def arrange() -> Scene[bool, bool]:
         run = add_planned_run(pair.onlooker, scans=2)
@@ -170,6 +171,7 @@ def test_a_run_is_taken_up_by_one(pair: Pair, walk: Callable[..., Iterator[Any]]
         assert [(row.state, row.crashes) for row in job_rows(pair.onlooker, seen.run_id)] == [("pending", 0)] * 2
 
 
+@pytest.mark.slow
 def test_failed_jobs_are_tried_again_or_removed(pair: Pair, walk: Callable[..., Iterator[Any]]) -> None:
     def arrange() -> Scene[bool, None]:
         run = failed_run(pair.onlooker)
@@ -182,6 +184,7 @@ def test_failed_jobs_are_tried_again_or_removed(pair: Pair, walk: Callable[..., 
         assert states(pair.onlooker, seen.run_id) == (["pending"] if seen.left else []), seen.where
 
 
+@pytest.mark.slow
 def test_failed_jobs_are_tried_again_once(pair: Pair, walk: Callable[..., Iterator[Any]]) -> None:
     def arrange() -> Scene[bool, bool]:
         run = failed_run(pair.onlooker)

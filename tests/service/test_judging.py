@@ -59,6 +59,7 @@ def confidences(pipeline: Pipeline, run: str) -> dict[str, float]:
     }
 
 
+@pytest.mark.sample(1)
 def test_a_later_run_sets_aside_what_was_judged_false_and_marks_what_was_judged_true(
     pipeline: Pipeline, tree: Path
 ) -> None:
@@ -86,6 +87,7 @@ def test_what_is_said_after_the_submit_changes_nothing_in_a_run(pipeline: Pipeli
         assert list(list_issues(session, pipeline.run(run))) == pipeline.body(run)["issues"]
 
 
+@pytest.mark.sample(1)
 def test_a_run_can_be_told_to_heed_nobody_or_a_file_beside_or_instead(pipeline: Pipeline, tree: Path) -> None:
     judge(pipeline, said("a.c", False))
     file = (said("a.c", True), said("b.c", False))

@@ -99,6 +99,7 @@ def test_a_bad_entry_is_named_with_its_line(file: Path, row: str, says: str) -> 
     assert len(judgements) == 1
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("content", "says"),
     [

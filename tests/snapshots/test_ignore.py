@@ -140,6 +140,7 @@ def test_a_hostile_glob_takes_no_time(glob: bytes) -> None:
     assert time.process_time() - begin < 1
 
 
+@pytest.mark.sample(1)
 @pytest.mark.timing
 @pytest.mark.parametrize(
     "content",

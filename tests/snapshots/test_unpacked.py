@@ -156,6 +156,7 @@ def test_what_was_left_by_a_process_that_died_goes_at_once(
     assert names(place) == {snapshot, ".lock"}
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_a_process_that_is_killed_leaves_no_tree_that_looks_whole(
     tmp_path: Path, packed: Packed, blobs: DirectoryBlobs

@@ -252,6 +252,7 @@ def test_a_directory_that_moves_meanwhile_is_named_and_never_followed(tmp_path: 
     ]
 
 
+@pytest.mark.slow
 def test_a_walk_that_is_given_up_closes_what_it_opened(tmp_path: Path, grow, chosen: Selection) -> None:
     grow(tmp_path, {"a/b/c.c": "x"})
     before = open_files()

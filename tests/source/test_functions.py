@@ -218,6 +218,7 @@ def test_what_nothing_closes_ends_with_the_text() -> None:
     assert function.body[1] == len(text)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.timing
 @pytest.mark.parametrize(
     "hostile",

@@ -86,6 +86,7 @@ def test_comments_and_literals_of_rust_are_blank(content: str, expected: str) ->
     assert masked(content, "rust") == expected
 
 
+@pytest.mark.sample(1)
 @pytest.mark.timing
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(

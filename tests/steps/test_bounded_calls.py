@@ -106,6 +106,7 @@ def judge(
         shared.close()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.timing
 @pytest.mark.parametrize("fault", ALWAYS)
 def test_a_verification_is_bounded_whatever_the_model_does(
@@ -129,6 +130,7 @@ def test_a_verification_is_bounded_in_any_mixture_of_faults(
     assert 1 <= asked.verifying <= MOST
 
 
+@pytest.mark.sample(1)
 @pytest.mark.timing
 @pytest.mark.parametrize("fault", ["500", "cut off", "prose", "no verdict", "looks on and on", "401"])
 def test_clustering_is_bounded_whatever_the_model_does(

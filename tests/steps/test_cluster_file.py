@@ -153,6 +153,7 @@ def test_a_job_that_verifies_is_told_gids_and_condition_and_weighs_its_worst_sco
 MANY = "    strcpy(to, from);\n" * 19
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "code", [SAME.replace("    strcpy(a, b);\n", MANY), MIXED.replace("    strcpy(to, from);\n", MANY)]
 )

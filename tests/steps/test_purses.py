@@ -120,6 +120,7 @@ def place(
         shared.close()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("unit", ["tok", "usd"])
 def test_a_run_stops_just_below_its_budget_and_goes_on_with_more(place: Place, unit: str) -> None:
     budget = {"tok": "32ktok", "usd": "0.07usd"}[unit]
@@ -164,6 +165,7 @@ def test_a_budget_of_another_unit_is_taken_up(place: Place) -> None:
     asyncio.run(asyncio.wait_for(spend(), 20))
 
 
+@pytest.mark.sample(1)
 def test_two_processes_share_a_budget(place: Place) -> None:
     with model(0.01) as server:
         place.budget("32ktok")

@@ -128,6 +128,7 @@ def test_when_a_file_moves_the_steps_lead_to_its_new_place(pipeline: Pipeline, t
     assert "lib/moved.c" in {step["file"] for step in issue["path"]}
 
 
+@pytest.mark.slow
 def test_what_is_found_does_not_depend_on_batches_or_order(pipeline: Pipeline, tree: Path) -> None:
     whole = pipeline.body(pipeline.do(tree, cache=False))
 
@@ -348,6 +349,7 @@ def silenced(pipeline: Pipeline, tree: Path, comment: str, **options: Any) -> tu
     return body, [(one["line"], one["reason"]) for one in body["summary"]["unused_suppressions"]]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "comment",
     [

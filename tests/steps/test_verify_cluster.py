@@ -97,6 +97,7 @@ def test_a_verdict_is_committed_with_its_evidence_commands_and_transcript(place:
     assert str(place.directory) not in json.dumps(requests)
 
 
+@pytest.mark.slow
 def test_a_second_run_asks_only_about_what_has_changed(place: Place) -> None:
     code = FILES["src/a.c"]
     below = "\n\n\nint other;\n\n" + code

@@ -48,6 +48,7 @@ def test_a_file_name_that_is_no_text_is_shown_escaped(store: Store) -> None:
     assert (found.category, found.cwe) == ("unsafe_api", 120)
 
 
+@pytest.mark.sample(1)
 def test_as_many_as_a_hostile_file_makes_come_back_as_they_went(store: Store) -> None:
     run = add_planned_run(store, 1)
     spots = [Spot(b"a.c", "unsafe_api", line, 0.8, f"gets({line});") for line in range(1, 12_001)]
@@ -60,6 +61,7 @@ def test_as_many_as_a_hostile_file_makes_come_back_as_they_went(store: Store) ->
     assert found[0][1] == Found(**candidate(Hit(*spots[0][1:6]), "a.c").model_dump())
 
 
+@pytest.mark.sample(1)
 def test_some_are_found_by_more_gids_than_a_statement_takes(store: Store) -> None:
     run = add_planned_run(store, 1)
     spots = [Spot(b"a.c", "unsafe_api", line, 0.8, "x") for line in range(1, 1_202)]

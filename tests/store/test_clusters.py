@@ -1,5 +1,7 @@
 """Clusters and verdicts: they come back as they went, in the order of their gids."""
 
+import pytest
+
 from jarvis_workers.store import clusters, jobs, runs, verdicts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Commit, Finished, NewCluster, NewVerdict
@@ -37,6 +39,7 @@ def test_verdicts_come_back_by_gid(store: Store) -> None:
         assert list(verdicts.read(session, run)) == [SURE, UNSURE]
 
 
+@pytest.mark.sample(1)
 def test_some_are_found_by_more_gids_than_a_statement_takes(store: Store) -> None:
     run = add_planned_run(store, 1)
     save(store, claim(store, run)[0], verdicts=(UNSURE, SURE, SURE._replace(gid=MOST)))

@@ -92,6 +92,7 @@ def test_a_postgresql_that_does_not_answer_is_not_waited_for(tmp_path: Path) -> 
         assert_unavailable(f"postgresql://127.0.0.1:{silent.getsockname()[1]}/jarvis")
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_a_postgresql_that_was_restarted_is_reached_by_the_first_query(
     own_postgres: Postgres, open_stores: Callable[..., Store]
@@ -209,6 +210,7 @@ def test_a_postgresql_can_be_migrated_by_several_at_once(postgres_server: Postgr
     assert open_at_once(postgres_server.url("migrated_at_once")) == [("opened\n", "")] * 3
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_a_new_store_can_be_opened_by_several_at_once(tmp_path: Path) -> None:
     assert open_at_once(f"sqlite:///{tmp_path}/new/jarvis.db") == [("opened\n", "")] * 3

@@ -151,6 +151,7 @@ def test_two_controllers_close_a_stage_once(pair: Pair, walk: Callable[..., Iter
         assert event_names(pair.onlooker, seen.run_id).count("closed") == 1, seen.where
 
 
+@pytest.mark.slow
 def test_a_run_ends_once_cancelled_or_done(pair: Pair, walk: Callable[..., Iterator[Any]]) -> None:
     def arrange() -> Scene[None, bool]:
         run = add_planned_run(pair.onlooker, scans=0)
@@ -235,6 +236,7 @@ def test_a_stage_planned_by_two_holders_has_every_batch_once(pair: Pair, walk: C
         assert run_now(pair.onlooker, seen.run_id).state == "running", seen.where
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("there", [True, False], ids=["worker there", "worker gone"])
 def test_a_job_of_a_cancelled_run_is_done_or_cancelled(
     pair: Pair, walk: Callable[..., Iterator[Any]], there: bool

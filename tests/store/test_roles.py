@@ -44,6 +44,7 @@ def test_a_worker_carries_a_run_to_its_end(store: Store) -> None:
         artifacts.lock_wishes(session)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("statement", "said"),
     [

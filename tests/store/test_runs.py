@@ -169,6 +169,7 @@ def test_what_a_planner_adds_to_a_cancelled_run_is_cancelled(store: Store) -> No
     assert states(store, run) == ["cancelled", "cancelled"]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("ask", [pause, cancel, take_up, retry])
 def test_a_run_that_is_done_stays_done(store: Store, ask: object) -> None:
     run = add_run(store)

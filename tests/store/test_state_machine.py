@@ -46,6 +46,7 @@ def run_machine(
     run_state_machine_as_test(seed(dice)(lambda: JobsAndRuns(store, clock)), settings=checks)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_jobs_and_runs_obey_the_design_on_sqlite(quick_sqlite: Store, clock: FakeClock) -> None:
     run_machine(quick_sqlite, clock, examples=6, steps=30, shrink=False)
 

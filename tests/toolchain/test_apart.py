@@ -45,6 +45,7 @@ def test_pieces_that_end_well_share_one_process_apart() -> None:
     assert len({process for _, process in told} | {parent}) == 2
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("item", "reason"),
     [

@@ -278,6 +278,7 @@ def test_many_run_at_once_and_a_cancelled_one_is_ended(simple: Sandbox) -> None:
         until(lambda: not running("98764"))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("tier", [Tier.A, Tier.B])
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_nothing_is_left_when_the_worker_is_killed(number: signal.Signals, tier: Tier, tmp_path: Path) -> None:
