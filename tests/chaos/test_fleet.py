@@ -80,6 +80,7 @@ OF_THE_RUN = {
     "sarif": (r'"startTimeUtc":"[^"]*","endTimeUtc":"[^"]*"', r'"run":\{"id".*?"stages":\{.*?\}\}\}'),
     "html": (r'<ul class="facts">.*?</ul>', r'<details id="run">.*?</details>'),
     "junit": (r'<property name="run\.[^>]*>',),
+    "text": (),
 }
 OWN_RULE = """\
 - {id: own_log, language: c/cpp, category: crypto, cwe: 117, confidence: 0.5, calls: [old_log],

@@ -95,12 +95,12 @@ def test_the_report_of_a_direct_scan_is_that_of_the_command_line(tree: Path, tmp
 
 def test_cancel_leaves_a_recorded_run_cancelled(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for number in range(400):
+    for number in range(1500):
         (tree / f"more{number}.c").write_text(f"// {number}\n{COPY}")
     token, cancelled_at = CancelToken(), list[float]()
 
     def cancel_while_it_scans(event: ScanProgress) -> None:
-        if event.stage == "scan":
+        if event.stage != "pack":
             cancelled_at.append(time.monotonic())
             token.cancel()
 

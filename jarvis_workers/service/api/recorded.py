@@ -82,7 +82,9 @@ def scan_with_store(
             with desk.executor_of(settings, store, tell=_nothing, show=watcher.show) as local:
                 request = change(request_of(options, source, paths, local.executor))
                 run_id = submit(store, local.world.blobs, request, watcher.packing)
-                return _carry_out(settings, store, local, run_id)
+                run = _carry_out(settings, store, local, run_id)
+            watcher.show(run, runs.stages_of(store, run))  # the last stages may have ended between two looks
+            return run
 
         unchanged = unchanged_since(target.root, options.since) if options.since else None
         baseline = _baseline(store, options, target, scan)
