@@ -1,0 +1,138 @@
+"""Carry out `jarvis agent`: here or on a cluster."""
+
+import os
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from jarvis_cli.answer import KIND, check_format, deliver_answer
+from jarvis_cli.carry import carry_out
+from jarvis_cli.delivery import Delivery, delivery
+from jarvis_cli.progress import display
+from jarvis_cli.scan import leave, wait_for_workers
+from jarvis_cli.screens import write_line
+from jarvis_workers.errors import UsageError
+from jarvis_workers.platforms.remembering import Folder
+from jarvis_workers.service import desk
+from jarvis_workers.service.budgets import budget_of
+from jarvis_workers.service.models import model_name
+from jarvis_workers.service.runs import find_run
+from jarvis_workers.service.sources import Source, open_source
+from jarvis_workers.service.submit import AgentTask, Request, submit
+from jarvis_workers.settings import Settings, load_settings
+from jarvis_workers.steps.talks import Means
+
+TASK_MAX = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentOptions:
+    """What a user asked for, as given on the command line; `form` and `output` say where the answer goes."""
+
+    task: str
+    path: str
+    group: str | None
+    output: str | None
+    form: str | None
+    budget: str | None
+    where: str | None
+    detach: bool
+    record: Path | None
+    replay: Path | None
+    quiet: bool
+
+
+def give_task(asked: AgentOptions) -> int:
+    """Give an agent its task, and print the answer; return the exit code."""
+    settings = load_settings({"where": asked.where, "agent.budget": asked.budget}, directory=Path.cwd())
+    answers = asked.record or asked.replay
+    if asked.record and asked.replay:
+        raise UsageError("--record and --replay: one of them, not both")
+    if settings.place == "cluster" and answers:
+        raise UsageError("--record and --replay are for local runs; add --where local")
+    if asked.detach and settings.place == "local":
+        raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")
+    where_to = delivery(asked.output, asked.form, None, None, quiet=asked.quiet)
+    check_format(where_to.form)
+    wanted = AgentTask(_read_task(asked.task), model_name(settings, asked.group), desk.agent_limits_of(settings))
+    if settings.place == "cluster":
+        return _on_cluster(settings, asked.path, wanted, None if asked.detach else where_to, asked.quiet)
+    return _here(settings, asked.path, wanted, where_to, asked.quiet, answers, offline=asked.replay is not None)
+
+
+def _read_task(task: str) -> str:
+    try:
+        text = (sys.stdin.read(TASK_MAX + 1) if task == "-" else task).strip()
+        text.encode()
+    except UnicodeError as error:
+        raise UsageError("-T is not UTF-8 text") from error
+    if "\0" in text:
+        raise UsageError("-T holds a NUL, and should be text")
+    if not text:
+        raise UsageError("-T is empty; say what to do")
+    if len(text) > TASK_MAX:
+        raise UsageError(f"-T is longer than {TASK_MAX:,} characters; put the text into a file of the sources")
+    return text
+
+
+def _here(
+    settings: Settings,
+    path: str,
+    wanted: AgentTask,
+    asked: Delivery,
+    quiet: bool,
+    answers: Path | None,
+    *,
+    offline: bool,
+) -> int:
+    def change(means: Means) -> Means:
+        return replace(means, recorded=Folder(answers), offline=offline) if answers else means
+
+    if answers:
+        _check_folder(answers, offline=offline)
+    with desk.store_of(settings, tell=write_line) as store:
+        with (
+            display(quiet) as screen,
+            desk.executor_of(
+                settings, store, tell=screen.tell, show=screen.show, talks=lambda: desk.talks_of(settings, change)
+            ) as local,
+        ):
+            with open_source(path, bounds=desk.tree_bounds_of(settings)) as source:
+                request = _request(settings, source, wanted, local.executor)
+                run_id = submit(store, local.world.blobs, request, screen.packing)
+            run = carry_out(local, run_id, screen)
+        return deliver_answer(store, desk.blobs_of(settings), run, asked, screen)
+
+
+def _check_folder(answers: Path, *, offline: bool) -> None:
+    """Answers that cannot be kept would be paid for in vain."""
+    if offline and not answers.is_dir():
+        raise UsageError(f"--replay {answers}: no such directory")
+    try:
+        answers.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--record {answers}: cannot be made: {error.strerror}") from error
+    if not offline and not os.access(answers, os.W_OK | os.X_OK):
+        raise UsageError(f"--record {answers}: no permission to write there")
+
+
+def _on_cluster(settings: Settings, path: str, wanted: AgentTask, asked: Delivery | None, quiet: bool) -> int:
+    from jarvis_workers.service import fleet  # noqa: PLC0415  (celery is slow to import)
+
+    with desk.store_of(settings, tell=write_line) as store, fleet.bell_of(settings) as bell:
+        blobs = desk.blobs_of(settings)
+        with display(quiet) as screen:
+            with open_source(path, bounds=desk.tree_bounds_of(settings)) as source:
+                request = _request(settings, source, wanted, fleet.EXECUTOR)
+                run_id = submit(store, blobs, request, screen.packing)
+            if asked is None:
+                return leave(settings, store, bell, find_run(store, run_id), screen)
+            run = wait_for_workers(settings, store, run_id, screen)
+        return deliver_answer(store, blobs, run, asked, screen)
+
+
+def _request(settings: Settings, source: Source, wanted: AgentTask, executor: str) -> Request:
+    asked = desk.request_for(settings, source, KIND, executor)
+    budget = budget_of(settings, wanted.model_group)
+    selection = replace(asked.selection, suffixes=None)
+    return replace(asked, selection=selection, agent=wanted, may_be_empty=True, budget=budget)

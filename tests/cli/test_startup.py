@@ -1,0 +1,33 @@
+"""Short commands start quickly: none of them imports what only long ones need."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from jarvis_cli.main import COMMANDS
+from jarvis_workers.store.engine import open_store
+
+ROOT = Path(__file__).parents[2]
+HEAVY = {"alembic", "celery", "jinja2", "openai", "redis", "rich", "sqlalchemy", "sqlmodel", "tenacity"}
+SHORT = [["config", "show"], ["runs", "list"], ["doctor"], ["sec", "fast", "a.c"], ["--version"], ["sec", "fast", "-h"]]
+PROGRAM = f"""
+import sys
+from jarvis_cli.main import COMMANDS, load, run
+for name in COMMANDS:
+    load(name)
+codes = [run(args) for args in {SHORT}]
+print(codes, sorted({HEAVY} & set(sys.modules)), file=sys.stderr)
+"""
+
+
+def test_short_commands_import_no_database_model_or_broker_library(tmp_path: Path) -> None:
+    open_store(f"sqlite:///{tmp_path / 'data' / 'jarvis.db'}").close()
+    (tmp_path / "a.c").write_text("void f(char *a, char *b) { strcpy(a, b); }\n")
+    environ = {"JARVIS_DATA_DIR": str(tmp_path / "data"), "PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
+
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
+    )
+
+    assert done.stderr.splitlines()[-1] == f"{[0] * len(SHORT)} []", done.stderr
+    assert "a.c:1: " in done.stdout and set(COMMANDS) >= {"sec", "runs", "agent"}
