@@ -1,8 +1,9 @@
 """Carry out the scan of a small tree in a fork, without the database libraries, which cost more than the scan.
 
 The run is recorded when it is done, in one transaction; until then the store knows nothing of it.  Whatever is
-unusual is left to the ordinary way, which repeats the work with all its care: a tree that is not small or not checked
-in full, findings that people have judged, a file that kills its process, a store that is new, busy or no SQLite file.
+unusual is left to the ordinary way, which repeats the work with all its care: a tree that is not small, takes long or
+is not checked in full, findings that people have judged, a file that kills its process, a store that is new, busy or
+no SQLite file.
 """
 
 import os
@@ -46,6 +47,8 @@ __all__ = ["SmallScan", "scan_small", "small_executor"]
 # What one process scans in about a second: from there on a run has something for several.
 FILES_MAX = 50
 BYTES_MAX = 1_000_000
+# What takes longer is worth progress, and to be resumed.
+CPU_SECONDS = 3.0
 ROW_BYTES = 4096
 REPORT = "report"
 
@@ -72,7 +75,7 @@ def scan_small(settings: Settings, request: Request) -> SmallScan | None:
     """
     if not (_is_small(request) and _is_plain(settings, request)):
         return None
-    (answer,) = each_apart([request], partial(_scan, settings), lambda _: settings.scan.hard_limit_seconds)
+    (answer,) = each_apart([request], partial(_scan, settings), lambda _: CPU_SECONDS)
     if isinstance(answer, Lost) or answer is None:
         return None
     run = Run(**{**answer["run"], "root_raw": from_text(answer["run"]["root_raw"])})

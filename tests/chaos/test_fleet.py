@@ -80,7 +80,6 @@ OF_THE_RUN = {
     "sarif": (r'"startTimeUtc":"[^"]*","endTimeUtc":"[^"]*"', r'"run":\{"id".*?"stages":\{.*?\}\}\}'),
     "html": (r'<ul class="facts">.*?</ul>', r'<details id="run">.*?</details>'),
     "junit": (r'<property name="run\.[^>]*>',),
-    "text": (),
 }
 OWN_RULE = """\
 - {id: own_log, language: c/cpp, category: crypto, cwe: 117, confidence: 0.5, calls: [old_log],
@@ -239,7 +238,7 @@ def test_two_workers_report_what_a_local_run_does(start: Start, tmp_path: Path) 
         for _ in range(2):
             fleet.waiting = fleet.command("sec", "fast", "-p", str(tree), "-q", "-o", "desk/report.json")
             fleet.wait(0)
-        for form in FORMATS:
+        for form in sorted(FORMATS.keys() - {"text"}):  # text names files from where the command runs
             with command(local, "runs", "report", "last", "--format", form) as alone:
                 assert alone.ends()[0] == 0
             fleet.waiting = fleet.command("runs", "report", "last", "--format", form, "-o", "desk/report")

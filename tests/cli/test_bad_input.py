@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -501,6 +502,8 @@ def test_a_data_directory_that_cannot_be_written_is_one_line(jarvis, made):
     if made:
         jarvis.submit(tree)
         store_file(jarvis).chmod(0o444)
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
     (folder if made else folder.parent).chmod(0o555)
 
     ended = jarvis.spawn("sec", "fast", "-p", tree, preexec_fn=obey_modes())
