@@ -91,7 +91,10 @@ class Frozen(BaseModel):
 
 
 class Scan(Frozen):
-    """What is scanned, and in what portions; suffixes stand without their dot, and `C` is not `c`."""
+    """What is scanned, and in what portions; suffixes stand without their dot, and `C` is not `c`.
+
+    A tree of at most `small_files` is scanned without an executor; 0: none is.
+    """
 
     extensions: Suffixes = ("c", "cpp", "h", "hpp", "rs", "cc", "cxx", "c++", "C", "hh", "hxx", "inl", "ipp", "tpp")
     languages: Languages = ("c/cpp", "rust")
@@ -103,6 +106,7 @@ class Scan(Frozen):
     max_file_mb: Megabytes = 256
     batch_mb: Megabytes = 16
     batch_files: Count = 1000
+    small_files: Annotated[int, Field(ge=0, le=1000)] = 50
     hard_limit_seconds: Seconds = 300
     file_seconds: Seconds = 10
     file_memory_mb: Megabytes = 2048

@@ -7,6 +7,7 @@ no SQLite file.
 """
 
 import os
+import signal
 import sqlite3
 from collections.abc import Iterator
 from contextlib import suppress
@@ -45,10 +46,10 @@ from jarvis_workers.toolchain.apart import Lost, each_apart
 __all__ = ["SmallScan", "scan_small", "small_executor"]
 
 # What one process scans in about a second: from there on a run has something for several.
-FILES_MAX = 50
 BYTES_MAX = 1_000_000
 # What takes longer is worth progress, and to be resumed.
 CPU_SECONDS = 3.0
+WALL_SECONDS = 10.0
 ROW_BYTES = 4096
 REPORT = "report"
 
@@ -73,7 +74,7 @@ def scan_small(settings: Settings, request: Request) -> SmallScan | None:
 
     For processes of one thread. Raises no JarvisError: who takes the ordinary way meets it there.
     """
-    if not (_is_small(request) and _is_plain(settings, request)):
+    if not (_is_small(request, settings.scan.small_files) and _is_plain(settings, request)):
         return None
     (answer,) = each_apart([request], partial(_scan, settings), lambda _: CPU_SECONDS)
     if isinstance(answer, Lost) or answer is None:
@@ -94,7 +95,7 @@ def _is_plain(settings: Settings, request: Request) -> bool:
         return False
 
 
-def _is_small(request: Request) -> bool:
+def _is_small(request: Request, most_files: int) -> bool:
     """Count files, also those that are left out, until there are too many or too much."""
     size = 0
     for number, path in enumerate(_files_below(request), 1):
@@ -102,7 +103,7 @@ def _is_small(request: Request) -> bool:
             size += path.lstat().st_size
         except OSError:
             return False
-        if number > FILES_MAX or size > BYTES_MAX:
+        if number > most_files or size > BYTES_MAX:
             return False
     return True
 
@@ -117,7 +118,9 @@ def _files_below(request: Request) -> Iterator[Path]:
 
 
 def _scan(settings: Settings, request: Request) -> dict[str, Any] | None:
-    """Be the fork: scan and record, and return what JSON keeps of it."""
+    """Be the fork: scan and record, and return what JSON keeps of it. It ends by itself, whatever it waits for."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, WALL_SECONDS)
     blobs = blobs_of(settings)
     snapshot = pack(request.path, request.selection, blobs)
     check_found(request, snapshot)

@@ -16,7 +16,7 @@ from tests.steps.test_trace_flows import LINE, RELEASE, end
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 
 FILES = 20
-QUICK = {"JARVIS_TICK_SECONDS": "0.1"}
+QUICK = {"JARVIS_TICK_SECONDS": "0.1", "JARVIS_SCAN__SMALL_FILES": "0"}
 PLACES = [(f"file{number:02}.c", LINE) for number in range(FILES)]
 
 

@@ -18,7 +18,9 @@ from tests.servers import Postgres
 pytestmark = [pytest.mark.slow, pytest.mark.timing]
 
 FILES = 120
-QUICK = {"JARVIS_LEASE_SECONDS": "1.5", "JARVIS_TICK_SECONDS": "0.1", "JARVIS_SCAN__BATCH_FILES": "3"}
+QUICK = {"JARVIS_LEASE_SECONDS": "1.5", "JARVIS_TICK_SECONDS": "0.1", "JARVIS_SCAN__BATCH_FILES": "3"} | {
+    "JARVIS_SCAN__SMALL_FILES": "0"
+}
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.service.small_scan import FILES_MAX
 from tests.cli.commands import COPY, SYSTEM, UNSAFE, Jarvis
 
 FILES: dict[str, str | bytes] = {"a.c": COPY, "src/b.c": SYSTEM, "src/c.c": "int a;\n", "lib.rs": UNSAFE}
@@ -38,7 +37,7 @@ def test_when_everything_is_known_no_child_is_started(
     jarvis: Jarvis, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JARVIS_PROCESSES", "1")
-    for number in range(FILES_MAX):  # else it would be a small scan, in a fork
+    for number in range(50):  # else it would be a small scan, in a fork
         (tree / f"{number}.c").write_text("int a;\n")
 
     def cpu_of_children() -> float:

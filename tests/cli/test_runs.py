@@ -285,8 +285,8 @@ def test_an_interrupted_run_stops_at_once_and_goes_on_later(jarvis, monkeypatch)
     monkeypatch.setenv("JARVIS_TICK_SECONDS", "0.05")
     tree = jarvis.tree("dense", {f"{n}.c": f"/* {n} */\n{DENSE}" for n in range(4)})
     terminal, standard_error = pty.openpty()
-    # With times taken, as a small scan would be over before it can be interrupted.
-    process = jarvis.start("sec", "fast", "-p", tree, "--profile", stderr=standard_error, stdout=subprocess.PIPE)
+    monkeypatch.setenv("JARVIS_SCAN__SMALL_FILES", "0")
+    process = jarvis.start("sec", "fast", "-p", tree, stderr=standard_error, stdout=subprocess.PIPE)
     os.close(standard_error)
     # Or the run may be over before it is interrupted.
     until(lambda: next(filter(is_scanner, psutil.Process(process.pid).children()), None)).suspend()

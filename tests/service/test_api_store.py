@@ -98,6 +98,7 @@ def test_cancel_leaves_a_recorded_run_cancelled(tree: Path, tmp_path: Path, monk
     for number in range(1500):
         (tree / f"more{number}.c").write_text(f"// {number}\n{COPY}")
     token, cancelled_at = CancelToken(), list[float]()
+    before = set(psutil.Process().children())
 
     def cancel_while_it_scans(event: ScanProgress) -> None:
         if event.stage != "pack":
@@ -117,7 +118,7 @@ def test_cancel_leaves_a_recorded_run_cancelled(tree: Path, tmp_path: Path, monk
 
     assert waited < 1
     assert run.state == "cancelled"
-    assert psutil.Process().children() == []
+    assert set(psutil.Process().children()) <= before
 
 
 def test_what_a_progress_callback_raises_leaves_no_run_to_resume(

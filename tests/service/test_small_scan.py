@@ -11,13 +11,14 @@ import pytest
 
 from jarvis_workers.service.request import Request
 from jarvis_workers.service.scan_request import blobs_of, request_for
-from jarvis_workers.service.small_scan import FILES_MAX, scan_small, small_executor
+from jarvis_workers.service.small_scan import scan_small, small_executor
 from jarvis_workers.service.sources import Source
-from jarvis_workers.settings import Settings
+from jarvis_workers.settings import Scan, Settings
 from jarvis_workers.steps.flow import PLAN
 from jarvis_workers.store.engine import Store
 from tests.steps.pipeline import Pipeline
 
+FILES_MAX = Scan().small_files
 DATA = Path(__file__).parents[1] / "data"
 COPY = "void f(char *a, char *b) { strcpy(a, b); }\n"
 TWICE = "#include <stdlib.h>\nvoid k(char *p) {\n    free(p); free(p);\n}\n"
