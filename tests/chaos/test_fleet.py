@@ -78,7 +78,12 @@ OF_THE_RUN = {
     "json": (r'"run": \{.*?\n  \}',),
     "markdown": (r"\n## Run\n.*",),
     "sarif": (r'"startTimeUtc":"[^"]*","endTimeUtc":"[^"]*"', r'"run":\{"id".*?"stages":\{.*?\}\}\}'),
-    "html": (r'<ul class="facts">.*?</ul>', r'<details id="run">.*?</details>'),
+    "html": (
+        r'<ul class="facts">.*?</ul>',
+        r'<details id="run">.*?</details>',
+        r'"run":"[0-9a-f]{8}"',
+        r"jarvis sec triage [0-9a-f]{8}",
+    ),
     "junit": (r'<property name="run\.[^>]*>',),
 }
 OWN_RULE = """\
