@@ -13,7 +13,8 @@ __all__ = ["Candidate", "candidate"]
 class Candidate(BaseModel):
     """A place where a rule fired, before anyone has looked at it; `file` is the path as it is shown.
 
-    `suppressed` is what a comment in the code says against it, `trail` the steps that lead to it (see trail.py).
+    `column` is counted in characters from 1; older stores know none.  `suppressed` is what a comment in the code says
+    against it, `trail` the steps that lead to it (see trail.py).
     """
 
     model_config = ConfigDict(frozen=True)
@@ -28,6 +29,7 @@ class Candidate(BaseModel):
     suggestion: str
     confidence: float
     cwe: int
+    column: int | None = None
     suppressed: str | None = None
     trail: str | None = None
 
@@ -59,5 +61,6 @@ def candidate(hit: Hit, file: str) -> Candidate:
         suggestion=rule.suggestion,
         confidence=hit.confidence,
         cwe=rule.cwe,
+        column=hit.column,
         suppressed=hit.suppressed,
     )

@@ -1,9 +1,11 @@
-"""Show the line of a hit: one short line of printable text, whatever bytes the file holds."""
+"""Show the line of a hit: one short line of printable text, whatever bytes the file holds, and its column."""
 
-__all__ = ["EVIDENCE_MAX", "evidence"]
+__all__ = ["EVIDENCE_MAX", "column_of", "evidence", "first_of_code"]
 
 EVIDENCE_MAX = 200
 BEFORE = 60
+# The bytes of a character of UTF-8 behind its first.
+CONTINUATION = bytes(range(0x80, 0xC0))
 REACH = 4 * EVIDENCE_MAX
 
 
@@ -20,6 +22,19 @@ def evidence(content: bytes, at: int) -> str:
     end = _character(content, min(end, at + EVIDENCE_MAX))
     before = _printable(content[start:at])[-BEFORE:]
     return (before + _printable(content[at:end])).strip()[:EVIDENCE_MAX]
+
+
+def column_of(content: bytes, at: int) -> int:
+    """Return the column of the byte `at`, in characters of UTF-8 from 1."""
+    return len(content[content.rfind(b"\n", 0, at) + 1 : at].translate(None, CONTINUATION)) + 1
+
+
+def first_of_code(content: bytes, start: int) -> int:
+    """Return where, on the line that begins at the byte `start`, the first byte stands that is no blank."""
+    at = start
+    while content[at : at + 1] in (b" ", b"\t"):
+        at += 1
+    return at
 
 
 def _is_line(content: bytes, start: int, end: int) -> bool:

@@ -44,6 +44,7 @@ class Found(NamedTuple):
     suggestion: str
     confidence: float
     cwe: int
+    column: int | None = None
     suppressed: str | None = None
     trail: str | None = None
 

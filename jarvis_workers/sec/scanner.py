@@ -9,7 +9,7 @@ from functools import partial
 from operator import itemgetter
 from typing import NamedTuple
 
-from jarvis_workers.sec.evidence import evidence
+from jarvis_workers.sec.evidence import column_of, evidence
 from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
 from jarvis_workers.sec.rules.aliases import ALIASES, SPELLINGS, aliases, occurrences
 from jarvis_workers.sec.rules.rule import Rule, Site, Source
@@ -47,12 +47,16 @@ WORD_ENDS = rb"[^0-9A-Za-z_]"
 
 
 class Hit(NamedTuple):
-    """A place where a rule fired; `suppressed` is the reason that a comment gives, or the comment itself."""
+    """A place where a rule fired; `suppressed` is the reason that a comment gives, or the comment itself.
+
+    `column` is counted in characters from 1.
+    """
 
     pattern: str
     line: int
     confidence: float
     evidence: str
+    column: int | None = None
     suppressed: str | None = None
 
 
@@ -293,7 +297,7 @@ def _numbered(content: bytes, best: Mapping[tuple[int, str], tuple[float, int]])
     for (line_end, pattern), (confidence, start) in sorted(best.items()):
         line += content.count(b"\n", counted, line_end)
         counted = line_end
-        yield Hit(pattern, line, confidence, evidence(content, start))
+        yield Hit(pattern, line, confidence, evidence(content, start), column_of(content, start))
 
 
 def _site(source: Source, found: _Name) -> Site | None:

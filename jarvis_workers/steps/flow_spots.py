@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from jarvis_workers.paths import plain, shown
-from jarvis_workers.sec.evidence import EVIDENCE_MAX, evidence
+from jarvis_workers.sec.evidence import EVIDENCE_MAX, column_of, evidence, first_of_code
 from jarvis_workers.sec.flow import FlowHit
 from jarvis_workers.sec.rules import RULES
 from jarvis_workers.sec.scanner import LEAST, MATCHES_MAX, MOST, language_of, source_text
@@ -56,20 +56,20 @@ def judge_hits(path: bytes, content: bytes, hits: Sequence[FlowHit]) -> Judged:
     chosen = [hit for _, hit in sorted(best.items(), key=lambda item: item[0])]
     words, used = silence([(hit.pattern, hit.line) for hit in chosen], list(_comments(path, content)))
     starts = _line_starts(content)
-    spots = [_spot(path, hit, said, _line_of(content, starts, hit)) for hit, said in zip(chosen, words, strict=True)]
+    spots = [_spot(path, content, starts, hit) for hit in chosen]
+    judged = [spot._replace(suppressed=said) for spot, said in zip(spots, words, strict=True)]
     remarks = sorted((path, one.line, one.text, USED) for one in used if one.ours)
-    return Judged(tuple(spots), tuple(remarks))
+    return Judged(tuple(judged), tuple(remarks))
 
 
-def _spot(path: bytes, hit: FlowHit, suppressed: str | None, line: str) -> Spot:
+def _spot(path: bytes, content: bytes, starts: Sequence[int], hit: FlowHit) -> Spot:
+    """Place a hit where the code of its line begins."""
+    line = max(1, hit.line)
+    start = starts[min(line, len(starts)) - 1]
+    code = plain(hit.evidence)[:EVIDENCE_MAX] if hit.evidence else evidence(content, start)
     confidence = round(min(MOST, max(LEAST, hit.confidence)), 2)
-    return Spot(path, hit.pattern, max(1, hit.line), confidence, line, suppressed, trail_of(hit.steps, shown(path)))
-
-
-def _line_of(content: bytes, starts: Sequence[int], hit: FlowHit) -> str:
-    if hit.evidence:
-        return plain(hit.evidence)[:EVIDENCE_MAX]
-    return evidence(content, starts[min(max(1, hit.line), len(starts)) - 1])
+    column = column_of(content, first_of_code(content, start))
+    return Spot(path, hit.pattern, line, confidence, code, column, trail=trail_of(hit.steps, shown(path)))
 
 
 def _line_starts(content: bytes) -> list[int]:

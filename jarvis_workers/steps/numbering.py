@@ -67,6 +67,7 @@ def _found(spot: Spot, meaning: Meaning | None) -> Found:
         suggestion=rule.suggestion,
         confidence=spot.confidence,
         cwe=rule.cwe,
+        column=spot.column,
         suppressed=spot.suppressed,
         trail=spot.trail,
     )

@@ -114,6 +114,7 @@ def _placed(spot: Spot) -> dict[str, Any]:
         "line": spot.line,
         "confidence": spot.confidence,
         "evidence": spot.evidence,
+        "column": spot.column,
         "suppressed": spot.suppressed,
         "trail": spot.trail,
         "superseded": spot.pattern if spot.pattern in HARMLESS else None,

@@ -17,6 +17,7 @@ __all__ = ["RecordedCandidate", "RecordedJob", "RecordedRun", "record_run", "run
 
 # What the store says of a rule wherever it fires.
 RULE_COLUMNS = ("language", "category", "cwe", "description", "suggestion")
+SPOT_COLUMNS = tuple(name for name in Spot._fields if name != "path")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +85,10 @@ def _insert(
     if not rows:
         return
     names = list(rows[0])
+    quoted = ", ".join(f'"{name}"' for name in names)
     verb = "INSERT OR IGNORE" if or_ignore else "INSERT"
     places = ", ".join(f":{name}" for name in names)
-    connection.executemany(f"{verb} INTO {table} ({', '.join(names)}) VALUES ({places})", rows)
+    connection.executemany(f"{verb} INTO {table} ({quoted}) VALUES ({places})", rows)
 
 
 def _insert_job(connection: sqlite3.Connection, done: RecordedJob) -> int:
@@ -122,7 +124,7 @@ def _candidate(run: Run, found: RecordedCandidate, job_id: int) -> dict[str, Any
         "superseded": found.superseded,
         "file_raw": spot.path,
         "file": shown(spot.path),
-        **{name: getattr(spot, name) for name in ("pattern", "line", "confidence", "evidence", "suppressed", "trail")},
+        **{name: getattr(spot, name) for name in SPOT_COLUMNS},
     }
 
 

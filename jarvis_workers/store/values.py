@@ -124,6 +124,7 @@ class Spot(NamedTuple):
     line: int
     confidence: float
     evidence: str
+    column: int | None = None
     suppressed: str | None = None
     trail: str | None = None
 

@@ -30,4 +30,4 @@ def test_short_commands_import_no_database_model_or_broker_library(tmp_path: Pat
     )
 
     assert done.stderr.splitlines()[-1] == f"{[0] * len(SHORT)} []", done.stderr
-    assert "a.c:1: " in done.stdout and set(COMMANDS) >= {"sec", "runs", "agent"}
+    assert "a.c:1:28: " in done.stdout and set(COMMANDS) >= {"sec", "runs", "agent"}

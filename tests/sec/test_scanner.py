@@ -29,7 +29,7 @@ def confidence(content: str, *, language: str = "c/cpp", test: bool = False) -> 
 def test_a_hit_says_what_where_how_sure_and_shows_the_line() -> None:
     found = scan("int f(void)\n{\n\tstrcpy(a,\tb);\n}\n")
 
-    assert found == Scan((Hit("unsafe_api", 3, 0.75, "strcpy(a, b);"),), None)
+    assert found == Scan((Hit("unsafe_api", 3, 0.75, "strcpy(a, b);", 2),), None)
 
 
 def test_hits_come_by_line_and_pattern_and_one_of_a_kind_a_line() -> None:
@@ -69,10 +69,16 @@ def test_no_bytes_hide_what_stands_before_them(content: bytes, language: str) ->
     assert scan(call + content, language).hits[0].line == 1
 
 
+def test_a_column_counts_characters_and_not_bytes() -> None:
+    found = scan("/* \u00e9\u20ac */\tgets(a);\n  x = 1; gets(b);\n")
+
+    assert [(hit.line, hit.column) for hit in found.hits] == [(1, 10), (2, 10)]
+
+
 def test_undecodable_bytes_and_nul_hide_nothing_behind_them() -> None:
     found = scan(b"\xff\xfe\x00 = \x00\xc3;\n\x80\x00\ngets(a); \x00\xff \x1b[0m"[1:])
 
-    assert found.hits == (Hit("unsafe_api", 3, 0.95, "gets(a); \\x00\\xff \\x1b[0m"),)
+    assert found.hits == (Hit("unsafe_api", 3, 0.95, "gets(a); \\x00\\xff \\x1b[0m", 1),)
 
 
 def test_evidence_is_one_line_of_printable_text() -> None:

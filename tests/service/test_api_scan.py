@@ -66,6 +66,13 @@ def test_a_string_is_scanned(session: ScanSession) -> None:
     assert report.run.root == "<text>"
 
 
+def test_a_finding_of_the_data_flow_analysis_stands_where_the_code_of_its_line_begins(session: ScanSession) -> None:
+    text = "#include <stdlib.h>\nvoid f(void)\n{\n    char *p = malloc(4);\n    free(p);\n\tfree(p);\n}\n"
+    found = [one for one in session.scan_text(text, language="c").findings if one.trace]
+
+    assert [one.location for one in found] == ["input.c:6:2"]
+
+
 def test_the_language_of_a_string_decides_on_the_rules(session: ScanSession) -> None:
     text = "fn f(p: *const u8) -> u8 { unsafe { *p } }\n"
 

@@ -58,7 +58,7 @@ def test_as_many_as_a_hostile_file_makes_come_back_as_they_went(store: Store) ->
 
     assert [gid for gid, _ in found] == list(range(1, 12_001))
     assert [(one.line, one.confidence, one.evidence) for _, one in found] == [spot[2:5] for spot in spots]
-    assert found[0][1] == Found(**candidate(Hit(*spots[0][1:6]), "a.c").model_dump())
+    assert found[0][1] == Found(**candidate(Hit(*spots[0][1:7]), "a.c").model_dump())
 
 
 @pytest.mark.sample(1)
@@ -94,7 +94,7 @@ def test_a_run_without_candidates_has_none(store: Store) -> None:
 
 def test_what_is_suppressed_is_numbered_behind_all_others(store: Store) -> None:
     run = add_planned_run(store, 1)
-    silent = Spot(b"a.c", "unsafe_api", 1, 0.8, "gets(a);", "checked")
+    silent = Spot(b"a.c", "unsafe_api", 1, 0.8, "gets(a);", 1, "checked")
     commit(store, claim(store, run)[0], silent, Spot(b"b.c", "unsafe_api", 1, 0.8, "gets(b);"))
     with store.read() as session:
         found = list(candidates.read(session, run))
@@ -145,7 +145,7 @@ def test_what_judgements_make_too_unsure_to_be_told_supersedes_nothing(store: St
 def test_the_steps_to_a_candidate_come_back_as_they_went(store: Store) -> None:
     run = add_planned_run(store, 1)
     trail = trail_of([("b.c", 5, "freed here"), (None, 7, "freed again")], "a.c")
-    commit(store, claim(store, run)[0], Spot(b"a.c", FLOW, 7, 0.8, "free(p);", None, trail))
+    commit(store, claim(store, run)[0], Spot(b"a.c", FLOW, 7, 0.8, "free(p);", 5, None, trail))
     with store.read() as session:
         ((_, found),) = candidates.read(session, run)
 

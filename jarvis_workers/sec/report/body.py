@@ -262,6 +262,7 @@ def _issue(full: str, lengths: Mapping[str, int], numbered: Numbered, severities
         "pattern": found.pattern,
         "file": found.file,
         "line": found.line,
+        **({"column": found.column} if found.column else {}),
         "evidence": found.evidence,
         "description": found.description,
         "suggestion": found.suggestion,

@@ -1,6 +1,6 @@
 """Write a report as compact text: one line a finding, as compilers and linters do, and a summary last.
 
-    src/list.c:40: high: Unbounded string copy [unsafe_api]
+    src/list.c:40:5: high: Unbounded string copy [unsafe_api]
         strcpy(name, entry->name);
 
 A line is a sequence of spans with a role each, so that a terminal can colour them; without colour the text is the

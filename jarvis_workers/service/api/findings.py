@@ -44,8 +44,8 @@ class Finding:
 
     `id` is unique in its report; `fingerprint` stays the same when lines above it change, and is equal for equal
     code in one file.  Lines and columns are counted from 1, columns in characters, and the end is exclusive: the
-    region is the code of the line.  `score` is confidence weighed by severity; `trace` has the steps of a finding of
-    the data-flow analysis, and is empty for others.
+    region is the code from where the rule fired to the end of the line.  `score` is confidence weighed by severity;
+    `trace` has the steps of a finding of the data-flow analysis, and is empty for others.
     """
 
     id: str
@@ -84,7 +84,8 @@ def finding_of(issue: Mapping[str, Any], title: str, region: Region | None) -> F
     """Return a finding of a report's body."""
     suppression = issue.get("suppression")
     line: int = issue["line"]
-    where = region or Region(1, line, 1 + len(issue["evidence"]))
+    column = issue.get("column") or 1
+    where = region or Region(column, line, column + len(issue["evidence"]))
     return Finding(
         id=issue["id"],
         rule_id=issue["pattern"],

@@ -6,7 +6,7 @@ from typing import Any
 
 from jarvis_workers.errors import SnapshotError
 from jarvis_workers.paths import shown
-from jarvis_workers.sec.scanner import as_utf8
+from jarvis_workers.sec.scanner import source_text
 from jarvis_workers.service.api.findings import Region
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
@@ -33,7 +33,7 @@ def read_regions(blobs: Blobs, snapshot_id: str, issues: Iterable[Issue]) -> dic
             if wanted is None:
                 continue
             try:
-                content = as_utf8(reader.read(entry))
+                content = source_text(reader.read(entry), language_for(entry))
             except SnapshotError:
                 continue
             found |= _regions(content, language_for(entry), wanted)
@@ -60,13 +60,14 @@ def _functions(content: bytes, language: str) -> Functions:
 
 
 def _region(line: bytes, start: int, issue: Issue, within: Functions) -> Region:
-    """Return the region of the evidence, else of the code of the line."""
+    """Return the region from where the rule fired to the end of the evidence, else of the code of the line."""
     text = line.decode("utf-8", "backslashreplace").replace("\t", " ").rstrip()
     place = text.find(issue["evidence"])
-    first = place if place >= 0 else len(text) - len(text.lstrip())
+    column = issue.get("column")
+    first = column - 1 if column else len(text) - len(text.lstrip())
     last = place + len(issue["evidence"]) if place >= 0 else len(text)
     # The head of a function on one line stands before its body, the end of it inside.
     indent, code = len(line) - len(line.lstrip()), len(line.rstrip())
     function = within.at(start + indent) or within.at(start + max(indent, code - 1))
     name = function.name.decode("utf-8", "backslashreplace") if function else None
-    return Region(first + 1, issue["line"], last + 1, name)
+    return Region(first + 1, issue["line"], max(first, last) + 1, name)

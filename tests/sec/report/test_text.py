@@ -48,10 +48,7 @@ def test_findings_are_lines_grouped_by_file_with_the_code_below_and_a_summary_la
 
 
 def test_a_column_is_written_where_it_is_known():
-    body = body_of(WEAK)
-    body["issues"][0]["column"] = 5
-
-    assert text(body).startswith("map.c:7:5: low: ")
+    assert text(body_of(WEAK.model_copy(update={"column": 5}))).startswith("map.c:7:5: low: ")
 
 
 def test_quiet_text_has_the_findings_of_a_severity_alone():
