@@ -11,4 +11,7 @@ if [ "${1:-}" = all ]; then
     shift
     set -- -m "not long and not bench" --hypothesis-profile full --timeout 900 "$@"
 fi
-exec "$venv/bin/python" -m pytest -n logical --maxprocesses 8 --dist worksteal -q "$@"
+# Three workers for two processors: many tests wait for a server.
+workers=$(($(getconf _NPROCESSORS_ONLN) * 3 / 2))
+[ "$workers" -le 8 ] || workers=8
+exec "$venv/bin/python" -m pytest -n "$workers" --dist worksteal -q "$@"

@@ -228,6 +228,7 @@ def test_a_folder_that_cannot_be_used_costs_no_answer(jarvis: Jarvis, tree: Path
     assert (ended.code, ended.line) == (2, f"jarvis: {says}")
 
 
+@pytest.mark.slow
 def test_a_conversation_that_cannot_begin_is_told_with_one_reason_and_can_be_tried_again(
     jarvis: Jarvis, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

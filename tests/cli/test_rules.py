@@ -235,6 +235,7 @@ def test_rules_of_an_installed_package_count(jarvis, tmp_path, monkeypatch):
     assert list(body["run"]["rules"]["packages"]) == ["house"]
 
 
+@pytest.mark.slow
 def test_a_worker_that_lacks_the_package_leaves_the_files_not_checked(jarvis, tmp_path, monkeypatch):
     monkeypatch.setenv("JARVIS_PROCESSES", "1")
     jarvis.tree("src", {"a.c": COPY})

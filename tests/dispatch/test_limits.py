@@ -171,6 +171,7 @@ def test_who_comes_late_gets_its_part_of_one_that_always_has_enough_to_do(join: 
     busy.join(PATIENCE)
 
 
+@pytest.mark.slow
 def test_rate_limit_falls_by_a_429_in_a_process_that_always_has_enough_to_do(join: Join) -> None:
     requests, gate = Requests(), join().gate(8)
     with gate.slot(PATIENCE) as turn:
@@ -224,6 +225,7 @@ def test_a_redis_that_forgot_all_gives_nobody_more_than_he_had_for_a_lease(serve
             pass
 
 
+@pytest.mark.slow
 def test_slots_that_were_dead_when_redis_forgot_all_are_free_a_lease_later(server: Redis, join: Join) -> None:
     mine = join().gate(6)
     with ExitStack() as held, holder(server, most=6, wanted=4) as process:
@@ -271,6 +273,7 @@ def test_rate_limit_of_requests_a_second_holds_for_all_processes(join: Join) -> 
     assert 240 / (began[-1] - began[0]) >= 70
 
 
+@pytest.mark.slow
 def test_rate_limit_and_concurrency_limit_hold_together(join: Join) -> None:
     requests = Requests()
     ready(*(gates := [join().gate(4, requests_per_second=200) for _ in range(2)]))
@@ -282,6 +285,7 @@ def test_rate_limit_and_concurrency_limit_hold_together(join: Join) -> None:
     assert time.monotonic() - began <= 2.5 * 120 * 0.05 / 4
 
 
+@pytest.mark.slow
 def test_rate_limit_of_tokens_is_shared_and_corrected_by_what_is_reported(join: Join) -> None:
     gates = [join().gate(tokens_per_minute=60_000) for _ in range(2)]
     with gates[0].slot(PATIENCE, tokens=100) as turn:

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from contextlib import closing
 from itertools import count
 
+import pytest
+
 from jarvis_workers.dispatch import watchdog
 from jarvis_workers.dispatch.watchdog import EXIT_CODE, Watchdog
 
@@ -55,6 +57,7 @@ def test_a_process_that_does_not_stop_in_time_is_ended() -> None:
     assert ended.told[0].startswith("the main thread has not stopped within ")
 
 
+@pytest.mark.slow
 def test_a_message_that_hangs_does_not_keep_the_process() -> None:
     over, stuck = threading.Event(), threading.Event()
     Watchdog(SOON, lambda _: stuck.wait(PATIENCE_SECONDS * 2) and None, end=lambda _: over.set()).start()  # type: ignore[func-returns-value]

@@ -44,6 +44,7 @@ def test_a_silent_connection_is_a_timeout_and_the_next_statement_goes_over_a_new
     assert behind.now() > 0
 
 
+@pytest.mark.slow
 def test_a_server_that_falls_silent_altogether_is_a_timeout_and_is_reached_when_it_answers(
     behind: Store, proxy: Proxy
 ) -> None:
