@@ -1,6 +1,7 @@
 """What is found of a candidate, a place where a rule fired: light, as children that scan build reports of it, too."""
 
 import hashlib
+import re
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from jarvis_workers.sec.rules import RULES
@@ -54,6 +55,13 @@ Described: TypeAlias = "Candidate | Found"
 Numbered = tuple[int, Described]
 
 
+MARK = "jarvis-ignore"
+IGNORE_COMMENT = re.compile(rf"//\s*{MARK}\b.*|/\*\s*{MARK}\b.*?(?:\*/|$)")
+
+
 def fingerprint_of(file: str, pattern: str, evidence: str) -> str:
+    """Identify a finding by file, rule and line of code; a comment that suppresses it changes nothing."""
+    if MARK in evidence:
+        evidence = IGNORE_COMMENT.sub("", evidence)
     known_by = "\0".join((file, pattern, " ".join(evidence.split())))
     return hashlib.sha256(known_by.encode("utf-8", "backslashreplace")).hexdigest()[:16]

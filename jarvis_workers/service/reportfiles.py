@@ -81,6 +81,7 @@ def _of_json(written: Part) -> ReportFile:
         "summary": Summary.model_validate(written["summary"]).model_dump(),
         "issues": [_checked(one) for one in written["issues"]],
         "dismissed": [_checked(one) for one in written.get("dismissed", ())],
+        "suppressed": [_checked(one) for one in written.get("suppressed", ())],
     }
     return ReportFile(body, _mapping(written["run"]), is_sarif=False)
 

@@ -17,13 +17,14 @@ OBEYED = re.compile("[\x80-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufe
 def render_json(body: Mapping[str, Any], run: Mapping[str, Any]) -> Iterator[str]:
     """Yield {"run": ..., "summary": ..., "issues": [...]}, as `json.dumps(indent=2)` writes it, and a newline.
 
-    What verdicts dismiss is "dismissed", where there is any.
+    What verdicts dismiss is "dismissed", and what comments and judgements set aside "suppressed", where there is any.
     """
     head = json.dumps({"run": run, "summary": body["summary"]}, ensure_ascii=False, indent=2)
     yield harmless(head[:-2])
     yield from _listed("issues", body["issues"])
-    if body.get("dismissed"):
-        yield from _listed("dismissed", body["dismissed"])
+    for name in ("dismissed", "suppressed"):
+        if body.get(name):
+            yield from _listed(name, body[name])
     yield "\n}\n"
 
 
@@ -53,6 +54,6 @@ def harmless(text: str) -> str:
 
 def _indented(issue: Mapping[str, Any]) -> str:
     """Most issues are flat, so that every separator stands between two of their fields."""
-    if "path" in issue or "quotes" in issue:
+    if "path" in issue or "quotes" in issue or "suppression" in issue:
         return json.dumps(issue, ensure_ascii=False, indent=2).replace("\n", "\n    ")
     return f"{{\n      {INNER.encode(issue)[1:-1]}\n    }}"
