@@ -31,6 +31,12 @@ Issue = Mapping[str, Any]
 MESSAGE_MAX = 160
 RULES_MAX = 8
 INDENT = "    "
+REMARKS = {
+    "unused_suppressions": "Comments that suppress nothing:",
+    "suppressions_without_reason": "Suppressions without a reason:",
+}
+# Nobody takes them for source code.
+NO_SOURCES = (".git",)
 # What is no finding of a report, by its number in the summary.
 ASIDE = {
     "below_min_confidence": "below --min-confidence",
@@ -104,7 +110,7 @@ def _wrapped(line: Line, width: int | None) -> Iterator[Line]:
     text, role = line[0]
     margin = INDENT if text.startswith(INDENT) else ""
     more = wrap(
-        text, max(20, width - 1), initial_indent=margin, subsequent_indent=f"{margin}  ", break_on_hyphens=False
+        text.strip(), max(20, width - 1), initial_indent=margin, subsequent_indent=f"{margin}  ", break_on_hyphens=False
     )
     yield from ((Span(part, role),) for part in more)
 
@@ -193,12 +199,26 @@ def _set_aside(summary: Body, options: TextOptions, say: Words) -> Iterator[Line
         gone = say(", {number} are gone", number=f"{baseline['gone']:,}") if "gone" in baseline else ""
         what, known = plain(baseline["what"]), f"{baseline['known']:,}"
         yield (Span(say("Known to the baseline {baseline}: {known}", baseline=what, known=known) + gone),)
-    if unused := len(summary.get("unused_suppressions", ())):
-        yield (Span(say("Unused suppressions: {number}", number=f"{unused:,}")),)
+    for name, label in REMARKS.items():
+        yield from _remarks(name, say(label), summary, options, say)
     left = [f"{say.count(number, 'file')} {plain(why)}" for why, number in summary["left_out"].items()]
-    left += _names([f"{tree['path']}/ ({tree['reason']})" for tree in summary["excluded"]], options, say)
+    trees = [tree for tree in summary["excluded"] if tree["path"].rpartition("/")[2] not in NO_SOURCES]
+    left += _names([f"{tree['path']}/ ({tree['reason']})" for tree in trees], options, say)
     if left:
         yield (Span(f"{say('Left out:')} {', '.join(left)}"),)
+
+
+def _remarks(name: str, label: str, summary: Body, options: TextOptions, say: Words) -> Iterator[Line]:
+    """Name the comments that suppress nothing, or give no reason."""
+    remarks = summary.get(name, ())
+    if not remarks:
+        return
+    number = len(remarks) + summary.get(f"{name}_not_listed", 0)
+    yield (Span(f"{label} {number:,}"),)
+    whys = (f" ({remark['reason']})" if remark.get("reason") else "" for remark in remarks)
+    shown = (f"{one['file']}:{one['line']}: {_short(one['text'])}{why}" for one, why in zip(remarks, whys, strict=True))
+    for line in _names(list(shown), options, say):
+        yield (Span(f"{INDENT}{line}"),)
 
 
 def _names(names: Sequence[str], options: TextOptions, say: Words) -> list[str]:

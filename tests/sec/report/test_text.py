@@ -5,6 +5,7 @@ import pytest
 from jarvis_workers.sec.candidate import Candidate
 from jarvis_workers.sec.report import build, gather
 from jarvis_workers.sec.report.text import TextOptions, render_text, text_lines
+from jarvis_workers.sec.suppressions import WITHOUT_REASON
 from tests.sec.verdicts import EVERY, judged_body
 
 COPY = Candidate(
@@ -40,7 +41,7 @@ def test_findings_are_lines_grouped_by_file_with_the_code_below_and_a_summary_la
         f"src/list.c:40: high: {title}\n    strcpy(d, s);\n"
         f"src/list.c:50: high: {title}\n    strcpy(d, s);\n"
         "\n"
-        "src/map.c:7: low: Own rule [own_rule]\n    x();\n"
+        "src/map.c:7: low: Copies without a bound [own_rule]\n    x();\n"
         "\n"
         "3 findings in 3 files: 2 high, 1 low\n"
     )
@@ -89,6 +90,30 @@ def test_what_is_left_out_is_counted_and_named():
     )
 
 
+def test_comments_that_suppress_nothing_or_say_no_reason_are_named_with_their_place():
+    remarks = [
+        ("a.c", 9, "jarvis-ignore[unsafe_apy]: x", "no such rule: unsafe_apy"),
+        *(("b.c", line, "jarvis-ignore: y", "no rule fires here") for line in (3, 4)),
+        ("c.c", 5, "jarvis-ignore", WITHOUT_REASON),
+    ]
+
+    assert text(body_of(COPY, remarks=remarks), prefix="src", names=2).splitlines()[3:] == [
+        "Comments that suppress nothing: 3",
+        "    src/a.c:9: jarvis-ignore[unsafe_apy]: x (no such rule: unsafe_apy)",
+        "    src/b.c:3: jarvis-ignore: y (no rule fires here)",
+        "    1 more",
+        "Suppressions without a reason: 1",
+        "    src/c.c:5: jarvis-ignore",
+        "1 finding in 3 files: 1 high",
+    ]
+
+
+def test_the_directory_of_git_is_not_listed_as_left_out():
+    body = body_of(excluded=[(".git", "excluded directory"), ("deps/lua/.git", "excluded directory")])
+
+    assert text(body) == "No findings. No rule fired in 3 files.\n"
+
+
 def test_a_verdict_stands_before_the_title_and_undecided_ones_are_loud():
     shown = text(judged_body(*EVERY))
 
@@ -101,6 +126,8 @@ def test_a_verdict_stands_before_the_title_and_undecided_ones_are_loud():
 def test_on_a_terminal_code_is_cut_and_the_summary_is_wrapped(width):
     body = body_of(COPY.model_copy(update={"evidence": "f(" + "a" * 190 + ");"}), left_out={"why " * 60: 2})
 
+    lines = text(body_of(COPY, not_checked=[("a.c", "why " * 40)]), width=width).splitlines()
+    assert [len(line) - len(line.lstrip()) for line in lines if "why" in line][:2] == [4, 6]
     lines = text(body, width=width).splitlines()
 
     assert max(map(len, lines[1:])) <= width
