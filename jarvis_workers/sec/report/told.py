@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.sec.finding import severity_of
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
+from jarvis_workers.sec.rules.rule import title_of
 
 __all__ = ["Told", "told_by"]
 
@@ -46,7 +47,7 @@ def _is_given(issue: Mapping[str, Any]) -> bool:
 def _told(pattern: str, issue: Mapping[str, Any]) -> Told:
     rule = RULES_BY_PATTERN.get(pattern)
     if rule is None:
-        words = pattern.replace("_", " ").replace("-", " ").capitalize()
-        return Told(title=words, **{name: issue[name] for name in Told._fields if name in issue})
+        known = {name: issue[name] for name in Told._fields if name in issue}
+        return Told(title=title_of(issue["description"]), **known)
     severity = issue["severity"] if _is_given(issue) else severity_of(rule.confidence)
     return Told(severity=severity, **{name: getattr(rule, name) for name in Told._fields if hasattr(rule, name)})

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from jarvis_workers.sec.rules.literals import is_constant
-from jarvis_workers.sec.rules.rule import Check, Rule, Site
+from jarvis_workers.sec.rules.rule import Check, Rule, Site, title_of
 from jarvis_workers.sec.rules.rust_context import is_in_tests
 from jarvis_workers.source.late import late
 from jarvis_workers.source.linear import compile_linear
@@ -16,7 +16,6 @@ from jarvis_workers.source.linear import compile_linear
 __all__ = ["custom_rule"]
 
 SEARCHED_BYTES = 4_096
-TITLE_LENGTH = 60
 NUMBER = late(rb"[-+~]?\s*(?:0[xX][0-9a-fA-F]+|[0-9][0-9.]*(?:[eE][-+]?[0-9]+)?)[uUlLfF]*")
 # In C the scanner tells a definition from a call.
 DEFINED = late(rb"\bfn\s+\Z")
@@ -37,7 +36,7 @@ def custom_rule(said: Mapping[str, Any]) -> Rule:
         cwe=said["cwe"],
         confidence=said["confidence"],
         check=_check(tuple(_conditions(said))),
-        title=said.get("title") or _title(said["message"]),
+        title=said.get("title") or title_of(said["message"]),
         description=said["message"],
         suggestion=said["suggestion"],
         verification=said.get("verification", ""),
@@ -46,11 +45,6 @@ def custom_rule(said: Mapping[str, Any]) -> Rule:
         calls=tuple(said.get("calls", ())),
         words=tuple(said.get("words", ())),
     )
-
-
-def _title(message: str) -> str:
-    sentence = message.partition(". ")[0].rstrip(".")
-    return sentence if len(sentence) <= TITLE_LENGTH else sentence[: TITLE_LENGTH - 1].rstrip() + "…"
 
 
 def _check(conditions: tuple[Condition, ...]) -> Check:

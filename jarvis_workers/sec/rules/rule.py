@@ -8,9 +8,10 @@ from jarvis_workers.source.calls import Arguments, arguments
 from jarvis_workers.source.functions import Function, Functions, functions
 from jarvis_workers.source.uses import Result, Use, result_of, uses
 
-__all__ = ["Check", "Rule", "Site", "Source", "flow_rule"]
+__all__ = ["Check", "Rule", "Site", "Source", "flow_rule", "title_of"]
 
 REACH = 8_192
+TITLE_LENGTH = 60
 T = TypeVar("T")
 
 
@@ -147,3 +148,9 @@ class Rule(NamedTuple):
 
 
 flow_rule = partial(Rule, language="c/cpp", check=None)
+
+
+def title_of(message: str) -> str:
+    """Return the title of a rule that has none: the first sentence of its message."""
+    sentence = message.partition(". ")[0].rstrip(".")
+    return sentence if len(sentence) <= TITLE_LENGTH else sentence[: TITLE_LENGTH - 1].rstrip() + "…"

@@ -182,7 +182,7 @@ def test_a_severity_that_the_user_gave_is_the_rules(pattern):
 def test_a_rule_that_nobody_knows_is_explained_by_its_findings():
     (rule,) = sarif(body_of(copy(pattern="house-rule", cwe=0, description="Is *ours*.")))["tool"]["driver"]["rules"]
 
-    assert (rule["name"], rule["shortDescription"]["text"]) == ("HouseRule", "House rule")
+    assert (rule["name"], rule["shortDescription"]["text"]) == ("HouseRule", "Is *ours*")
     assert rule["help"]["text"] == "Why: Is *ours*.\n\nWhat to do: Pass the size."
     assert "\\*ours\\*" in rule["help"]["markdown"]
     assert rule["properties"]["tags"] == ["security", "unsafe_api"]
