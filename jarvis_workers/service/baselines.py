@@ -33,13 +33,14 @@ def is_report(named: str) -> bool:
     return is_there or named.lower().endswith(REPORT_SUFFIXES)
 
 
-def read_report(named: str, prefix: bytes = b"") -> Baseline:
+def read_report(named: str, prefix: bytes = b"", option: str = "--baseline") -> Baseline:
     """Read a JSON or SARIF report of ours. Raises UsageError.
 
     `prefix` is the path from the top of the repository to what is scanned now.  Where the report is of another
-    directory of the repository, its findings are known by the names that their files have from here.
+    directory of the repository, its findings are known by the names that their files have from here.  Errors name the
+    `option` that named the file.
     """
-    where = f"--baseline {plain(named)}"
+    where = f"{option} {plain(named)}"
     said = load_report(named, where)
     prints = _of_json(said, where, shown(prefix)) if "issues" in said else _of_sarif(said, where, shown(prefix))
     if prints is None:

@@ -340,6 +340,29 @@ def test_cached_results_are_used_by_the_next_scan(tree: Path, tmp_path: Path) ->
     assert not (tmp_path / "data" / "jarvis.db").exists()
 
 
+def test_a_report_is_printed_as_a_line(session: ScanSession) -> None:
+    report = session.scan_text(COPY + SYSTEM, filename="a.c")
+
+    assert str(report) == "2 findings in 1 file: 1 high, 1 medium"
+    assert repr(report) == f"<Report {report.run.id} done: {report}>"
+    assert report.to_text().splitlines()[-1] == str(report)
+    assert str(session.scan_text("int n;\n")) == "0 findings in 1 file"
+
+
+def test_what_is_no_option_and_no_severity_is_refused_by_name(session: ScanSession) -> None:
+    with pytest.raises(UsageError, match=r'severity: "critical" is not one of high, medium, low'):
+        session.scan_text("int n;\n").at_least("critical")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="options is a dict; give a ScanOptions"):
+        ScanSession({"rules": ["unsafe_api"]})  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="expected a number from 1 to 1,000,000"):
+        ScanOptions(processes=0)
+    with (
+        pytest.raises(UsageError, match=r"^baseline gone\.json: cannot be read"),
+        ScanSession(ScanOptions(baseline="gone.json")) as other,
+    ):
+        other.scan_text("int n;\n")
+
+
 @pytest.mark.slow
 def test_rules_and_files_are_chosen(tree: Path) -> None:
     (tree / "sub").rename(tree / "vendor")

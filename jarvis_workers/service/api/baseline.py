@@ -18,7 +18,7 @@ def reported_baseline(options: ScanOptions, target: Target) -> Baseline | None:
     if baseline is None or is_revision(options):
         return None
     if isinstance(baseline, str | os.PathLike):
-        return read_report(os.fspath(baseline), prefix_of(target))
+        return read_report(os.fspath(baseline), prefix_of(target), "baseline")
     if baseline.summary.known is not None:
         raise UsageError("baseline: the report lists only what was new to its own baseline; give one of a whole scan")
     not_listed = baseline.summary.not_listed

@@ -14,7 +14,7 @@ from jarvis_workers.paths import plain
 if TYPE_CHECKING:
     from jarvis_workers.service.api.report import Report
 
-__all__ = ["Language", "ScanOptions", "Severity"]
+__all__ = ["Language", "ScanOptions", "Severity", "check_choice"]
 
 Language = Literal["c/cpp", "rust"]
 Severity = Literal["high", "medium", "low"]
@@ -84,9 +84,9 @@ class ScanOptions:
         for name in ("rules", "exclude_rules", "only"):
             if "" in getattr(self, name):
                 raise UsageError(f"{name} holds an empty name; see all with: jarvis sec rules")
-        _check_choice("languages", self.languages, get_args(Language))
-        _check_choice("severity", self.severity.values(), get_args(Severity))
-        _check_choice("lang", [self.lang], ("en", "zh"))
+        check_choice("languages", self.languages, get_args(Language))
+        check_choice("severity", self.severity.values(), get_args(Severity))
+        check_choice("lang", [self.lang], ("en", "zh"))
         if not self.languages:
             raise UsageError("languages is empty; give c/cpp, rust or both")
         _check_range("min_confidence", self.min_confidence, 0, 1)
@@ -136,7 +136,8 @@ def decode_options(text: str) -> ScanOptions:
     return ScanOptions(**values)
 
 
-def _check_choice(name: str, values: Collection[str], known: Collection[str]) -> None:
+def check_choice(name: str, values: Collection[str], known: Collection[str]) -> None:
+    """Raise UsageError for a value that is not one of those that there are."""
     for value in values:
         if value not in known:
             close = get_close_matches(str(value), known, n=1)
@@ -146,4 +147,4 @@ def _check_choice(name: str, values: Collection[str], known: Collection[str]) ->
 
 def _check_range(name: str, value: float, least: float, most: float) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-        raise UsageError(f"{name} is {value!r}; expected a number from {least:g} to {most:g}")
+        raise UsageError(f"{name} is {value!r}; expected a number from {least:,.9g} to {most:,.9g}")

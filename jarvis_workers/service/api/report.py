@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.api.findings import Finding, Region, finding_of
-from jarvis_workers.service.api.options import Severity, StrPath
+from jarvis_workers.service.api.options import Severity, StrPath, check_choice
 
 __all__ = ["Report", "ReportFormat", "ReportSummary", "RunFacts", "StageFacts", "UncheckedFile"]
 
-ReportFormat = Literal["json", "markdown", "sarif", "html", "junit"]
+ReportFormat = Literal["text", "json", "markdown", "sarif", "html", "junit"]
 RunState = Literal["done", "incomplete", "failed", "cancelled", "paused", "planning", "running", "cancelling"]
 
 
@@ -102,15 +102,25 @@ class Report:
     run: RunFacts
     document: ReportDocument = field(repr=False)
 
+    def __str__(self) -> str:
+        severe = ", ".join(f"{number:,} {severity}" for severity, number in self.summary.by_severity.items())
+        counts = f"{_counted(self.summary.total, 'finding')} in {_counted(self.summary.scanned_files, 'file')}"
+        gaps = f"; NOT CHECKED: {_counted(len(self.not_checked), 'file')}" if self.not_checked else ""
+        return counts + (f": {severe}" if severe else "") + gaps
+
+    def __repr__(self) -> str:
+        return f"<Report {self.run.id} {self.run.state}: {self}>"
+
     @property
     def complete(self) -> bool:
         """Whether everything that was to be scanned was checked."""
         return self.run.state == "done"
 
     def at_least(self, severity: Severity) -> tuple[Finding, ...]:
-        """Return the findings of this severity or above."""
+        """Return the findings of this severity or above. Raises UsageError for what is no severity."""
         from jarvis_workers.sec.severity import is_at_least  # noqa: PLC0415  (see the docstring of the package)
 
+        check_choice("severity", [severity], get_args(Severity))
         return tuple(finding for finding in self.findings if is_at_least(finding.severity, severity))
 
     def render(self, format: ReportFormat) -> str:
@@ -118,6 +128,10 @@ class Report:
         from jarvis_workers.service.api.rendering import render  # noqa: PLC0415
 
         return render(self.document, format)
+
+    def to_text(self) -> str:
+        """Return a line for each finding, with its code, and a summary."""
+        return self.render("text")
 
     def to_json(self) -> str:
         """Return {"run": ..., "summary": ..., "issues": [...]} as JSON."""
@@ -150,11 +164,17 @@ class Report:
         target = Path(path)
         form = format or format_of(target, "markdown")
         if form is None:
-            raise UsageError(f"{plain(str(target))}: no format has this suffix; use .json, .sarif, .html, .md or .xml")
+            raise UsageError(
+                f"{plain(str(target))}: no format has this suffix; use .txt, .json, .sarif, .html, .md or .xml"
+            )
         try:
             return write_whole(target, [self.render(form)])  # type: ignore[arg-type]
         except OSError as error:
             raise UsageError(f"{plain(str(target))}: cannot be written: {error.strerror}") from error
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def report_from(answer: Mapping[str, Any]) -> Report:

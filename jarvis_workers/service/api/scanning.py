@@ -41,6 +41,8 @@ class ScanSession:
     """
 
     def __init__(self, options: ScanOptions = DEFAULTS) -> None:
+        if not isinstance(options, ScanOptions):
+            raise UsageError(f"options is a {type(options).__name__}; give a ScanOptions")
         self.options = options
         self._children = ChildPool(os.environ)
 
