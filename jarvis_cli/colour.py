@@ -7,9 +7,10 @@ https://force-color.org.
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from jarvis_workers.sec.report.text import Span
+if TYPE_CHECKING:
+    from jarvis_workers.sec.report.text import Span
 
 __all__ = ["paint", "wants_colour"]
 
@@ -32,6 +33,6 @@ def wants_colour(stream: TextIO, environ: Mapping[str, str] = os.environ) -> boo
     return bool(environ.get("FORCE_COLOR")) or (stream.isatty() and environ.get("TERM") != "dumb")
 
 
-def paint(line: Iterable[Span]) -> str:
+def paint(line: "Iterable[Span]") -> str:
     """Return a line with the escape sequences of its roles."""
     return "".join(f"\x1b[{SGR[span.role]}m{span.text}\x1b[0m" if span.role in SGR else span.text for span in line)

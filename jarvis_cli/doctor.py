@@ -1,6 +1,7 @@
 """`jarvis doctor`: is this machine fit to run?"""
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -9,6 +10,7 @@ import typer
 
 from jarvis_cli import exits
 from jarvis_cli.app import App
+from jarvis_cli.colour import wants_colour
 from jarvis_cli.options import AsJson, TableForm, wants_json
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.service.agentchecks import examine_agents
@@ -29,7 +31,7 @@ Examples:
 
 CURRENT = f" (schema {REVISIONS[-1]}, up to date)"
 # By state: the mark, its color, and whether it is bold.
-MARKS = {"ok": ("✓", "green", False), "warn": ("!", "yellow", False), "fail": ("✗", "red", True)}
+MARKS = {"ok": ("✓", "green", False), "warn": ("!", "magenta", True), "fail": ("✗", "red", True)}
 
 
 @app.command(epilog=EXAMPLES)
@@ -80,6 +82,7 @@ def _show(checks: Sequence[Check]) -> None:
     width = max(len(check.name) for check in checks)
     for check in checks:
         mark, color, bold = MARKS[check.state]
-        typer.echo(f"{typer.style(mark, fg=color, bold=bold)} {check.name:<{width}}  {check.says}")
+        line = f"{typer.style(mark, fg=color, bold=bold)} {check.name:<{width}}  {check.says}"
+        typer.echo(line, color=wants_colour(sys.stdout))
         if check.remedy:
             typer.echo(f"  {'':<{width}}  → {check.remedy}")

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from jarvis_cli.colour import wants_colour
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.finding import severity_of
 from jarvis_workers.sec.handbook import LANGUAGES, weakness_link
@@ -141,9 +142,14 @@ def _code(code: str, style: str) -> RenderableType:
 
 def render(parts: Iterator[RenderableType]) -> str:
     """Write to memory: what a broken pipe means is for `main` to say, not for rich."""
-    terminal = sys.stdout.isatty()
-    width = min(WIDTH_MAX, shutil.get_terminal_size().columns)
-    console = Console(file=StringIO(), force_terminal=terminal, width=width, highlight=False)
+    width, colour = min(WIDTH_MAX, shutil.get_terminal_size().columns), wants_colour(sys.stdout)
+    console = Console(
+        file=StringIO(),
+        force_terminal=colour,
+        color_system="standard" if colour else None,
+        width=width,
+        highlight=False,
+    )
     with console.capture() as captured:
         for part in parts:
             console.print(part)

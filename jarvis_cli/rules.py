@@ -1,6 +1,7 @@
 """`jarvis sec rules` and `jarvis sec explain`: what rules there are, what each means, and whether they hold."""
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,6 +10,7 @@ import typer
 
 from jarvis_cli import exits
 from jarvis_cli.app import App
+from jarvis_cli.colour import wants_colour
 from jarvis_cli.completion import categories, languages
 from jarvis_cli.completion import rules as every_rule
 from jarvis_cli.language import Spoken, language_of
@@ -143,7 +145,8 @@ def explain(
     settings = load_settings(directory=Path.cwd())
     found = find_rule(book_for(settings), rule)
     language = language_of(lang)
-    typer.echo(page(rule_in(language, found), settings.rules.severity.get(found.pattern), words_in(language)))
+    shown = page(rule_in(language, found), settings.rules.severity.get(found.pattern), words_in(language))
+    typer.echo(shown, color=wants_colour(sys.stdout))
     return exits.DONE
 
 
@@ -174,4 +177,4 @@ def try_rules_on_examples(
 
 
 def _verdict(said: str, failures: int) -> str:
-    return f"{said}: " + (f"{failures:,} failed" if failures else "all hold")
+    return f"{said}: " + (f"{failures:,} failed" if failures else "all passed")

@@ -21,7 +21,7 @@ __all__ = ["card", "listing", "word"]
 TEXT_MAX = 1_500
 STEPS_MAX = 12
 LINES_MAX = 10
-STATUS_STYLES = {"confirmed": "bold red", "review": "yellow", "undecided": "yellow"}
+STATUS_STYLES = {"confirmed": "bold red", "review": "bold magenta", "undecided": "bold magenta"}
 TEXTS = {
     "description": "What",
     "verification": "Verified",

@@ -1,11 +1,16 @@
 """When a stream gets colour, and how a line is painted."""
 
 import io
+import re
 
 import pytest
 
 from jarvis_cli.colour import paint, wants_colour
+from jarvis_cli.showing import card
+from jarvis_workers.sec.judgement import Judgement
+from jarvis_workers.sec.report.excerpts import Excerpt
 from jarvis_workers.sec.report.text import Span
+from tests.cli.test_showing import ISSUE, VERDICT
 
 
 class Terminal(io.StringIO):
@@ -33,3 +38,43 @@ def test_spans_with_a_role_are_painted_and_the_text_stays() -> None:
     assert paint((Span("a.c:1:", "path"), Span(" "), Span("high:", "high"))) == (
         "\x1b[1ma.c:1:\x1b[0m \x1b[1;31mhigh:\x1b[0m"
     )
+
+
+# Yellow and white, also bright: unreadable on a light background. Black, also bright: unreadable on a dark one.
+UNREADABLE = {"30", "33", "37", "90", "93", "97"}
+
+
+def codes(text: str) -> set[str]:
+    return {code for sequence in re.findall(r"\x1b\[([0-9;]*)m", text) for code in sequence.split(";")}
+
+
+@pytest.fixture
+def colourful(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NO_COLOR", "COLORTERM"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+
+
+LINES = ("sec fast tree", "sec explain unsafe_api", "doctor")
+
+
+def test_every_command_obeys_the_environment_and_its_colours_are_readable_on_any_background(
+    jarvis, colourful, monkeypatch
+) -> None:
+    jarvis.tree("tree", {"a.c": "int n(char *s) { return atoi(s) + system(s); }\n"})
+    forced = [codes(jarvis(*line.split()).out) for line in LINES]
+    monkeypatch.setenv("NO_COLOR", "1")
+    refused = [codes(jarvis(*line.split()).out) for line in LINES]
+
+    assert all(forced)
+    assert set().union(*forced) & UNREADABLE == set()
+    assert not any(refused)
+
+
+@pytest.mark.parametrize("status", ["confirmed", "review", "undecided", "heuristic"])
+def test_a_finding_in_triage_is_readable_on_any_background(colourful, status) -> None:
+    said = Judgement(fingerprint="0" * 16, rule="unsafe_api", verdict=True, by="ann")
+    shown = card(ISSUE | VERDICT | {"status": status}, Excerpt(39, ("a", "b")), twins=[1], said=said, place="1 of 2")
+
+    assert codes(shown) - UNREADABLE == codes(shown) != set()

@@ -268,7 +268,7 @@ def test_rules_are_tried_on_marked_examples(jarvis, tree):
 
     for path in ("src/.jarvis/rules", "src/.jarvis/rules/own.yaml"):
         ended = jarvis("sec", "rules", "test", path)
-        assert (ended.code, ended.out) == (0, "2 marks of 1 rule in 1 file: all hold\n")
+        assert (ended.code, ended.out) == (0, "2 marks of 1 rule in 1 file: all passed\n")
 
     example.write_text("void f(void)\n{\n    old_log(b);\n    x(); // ruleid: own_log\n}\n")
     ended = jarvis("sec", "rules", "test", "src/.jarvis/rules")
@@ -294,5 +294,5 @@ def test_a_rule_of_ones_own_without_an_example_is_noted(jarvis, tree):
 def test_without_a_path_rules_are_tried_on_their_own_examples(jarvis):
     ended = jarvis("sec", "rules", "test")
 
-    assert ended.out == f"{len(RULES)} rules on their own examples: all hold\n"
+    assert ended.out == f"{len(RULES)} rules on their own examples: all passed\n"
     assert ended.code == 0
