@@ -4,12 +4,14 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from jarvis_cli import exits
 from jarvis_workers.paths import plain, shown
 from jarvis_workers.sec.report.aside import ignored_by_git
 from jarvis_workers.sec.report.body import AT_RISK
+from jarvis_workers.sec.report.verdicts import rank
 from jarvis_workers.sec.report.words import ENGLISH
 from jarvis_workers.sec.severity import is_at_least
 from jarvis_workers.store.values import Run
@@ -17,6 +19,7 @@ from jarvis_workers.store.values import Run
 __all__ = ["brief", "counted", "exit_code", "exit_reason", "is_well", "shown_prefix", "summary"]
 
 STATUS_WORDS = {"review": "to review"}
+REASON_WIDTH = 160
 
 
 def exit_code(run: Run, body: dict[str, Any], fail_on: str | None) -> int:
@@ -38,12 +41,14 @@ def exit_reason(run: Run, body: Mapping[str, Any], fail_on: str | None, code: in
         first = next((issue for issue in risky if is_at_least(issue["severity"], fail_on)), None)
         place = f"; first: {_shown(run, first)}:{first['line']} {first['pattern']}" if first else ""
         gaps = f"; NOT CHECKED: {counted(len(found['not_checked']), 'file')}" if found["not_checked"] else ""
-        return f"{counted(number, 'finding')} at or above {fail_on} (--fail-on {fail_on}){place}{gaps}"
+        open_ones = f"; UNDECIDED: {counted(undecided, 'finding')}" if (undecided := _undecided(found)) else ""
+        return f"{counted(number, 'finding')} at or above {fail_on} (--fail-on {fail_on}){place}{gaps}{open_ones}"
     told = [] if run.state in ("done", "incomplete") else [f"the run is {run.state}{_why(run)}"]
     told += ["the known bug was not confirmed"] if _missed(found) else []
     told += _gaps(run, found["not_checked"])
+    told += _without_verdict(run, body)
     told += [_resume(run)] if run.state == "paused" else []
-    return "; ".join(told) or f"the run is {run.state}"
+    return "; ".join(told) or f"the run is {run.state}{_why(run)}"
 
 
 def _resume(run: Run) -> str:
@@ -61,6 +66,24 @@ def _gaps(run: Run, gaps: Sequence[Mapping[str, str]]) -> list[str]:
         return []
     first = f"{_shown(run, gaps[0])} ({plain(gaps[0]['reason'])})"
     return [f"NOT CHECKED: {counted(len(gaps), 'file')}; first: {first}"]
+
+
+def _undecided(found: Mapping[str, Any]) -> int:
+    number: int = found.get("by_status", {}).get("undecided", 0)
+    return number
+
+
+def _without_verdict(run: Run, body: Mapping[str, Any]) -> list[str]:
+    """Say how many findings are undecided, where the first is, and why it is."""
+    number = _undecided(body["summary"])
+    if not number:
+        return []
+    first = next((issue for issue in body["issues"] if issue["status"] == "undecided"), None)
+    if first is None:
+        return [f"UNDECIDED: {counted(number, 'finding')}"]
+    why = f" ({shorten(plain(first['reason']), REASON_WIDTH, placeholder='…')})" if first.get("reason") else ""
+    place = f"{_shown(run, first)}:{first['line']} {first['pattern']}"
+    return [f"UNDECIDED: {counted(number, 'finding')}; first: {place}{why}"]
 
 
 def _shown(run: Run, place: Mapping[str, Any]) -> str:
@@ -104,7 +127,8 @@ def hint(run: Run, body: Mapping[str, Any]) -> str:
     """Say how to see more of a report that was written to a terminal; "" where there is no more."""
     if not (body["issues"] and sys.stderr and sys.stderr.isatty()):
         return ""
-    return f"more: jarvis sec explain RULE, jarvis runs report {run.id} -o report.html"
+    worst = min(body["issues"], key=lambda issue: (rank(issue), -issue["score"]))
+    return f"more: jarvis sec explain {plain(worst['pattern'])}, jarvis runs report {run.id} -o report.html"
 
 
 def _missed(found: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -165,6 +165,19 @@ def test_a_model_that_refuses_the_key_leaves_all_undecided_with_the_reason(jarvi
     assert found["summary"]["at_risk"] == {}
 
 
+def test_quiet_says_how_many_findings_are_undecided_and_why_the_first_is(jarvis: Jarvis, tree: Path) -> None:
+    with ModelServer(forever=FAULTS["401"]) as server:
+        set_models(jarvis, m=server)
+        ended = jarvis("sec", "agent", "-p", "src", "-q", "-o", "report.json")
+
+    issues = json.loads(Path("report.json").read_text())["issues"]
+    assert ended.code == 3
+    assert (
+        f"exit 3: UNDECIDED: {len(issues)} findings; first: src/{issues[0]['file']}:{issues[0]['line']} " in ended.line
+    )
+    assert issues[0]["reason"][:40] in ended.line
+
+
 def test_only_what_is_confirmed_or_to_review_fails_a_build(jarvis: Jarvis, tree: Path) -> None:
     with ModelServer(forever=judge) as server:
         set_models(jarvis, m=server)
