@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,17 @@ from jarvis_workers.sec.severity import SEVERITIES
 from jarvis_workers.service.whole_file import write_whole
 from jarvis_workers.store.values import Run
 
-__all__ = ["STDOUT", "Delivery", "conclude", "delivery", "report_text", "write_report"]
+__all__ = [
+    "STDOUT",
+    "Delivery",
+    "check_choices",
+    "conclude",
+    "delivery",
+    "form_for",
+    "output_file",
+    "report_text",
+    "write_report",
+]
 
 STDOUT = "-"
 WRITE_BYTES = 1 << 16
@@ -34,12 +44,14 @@ class Delivery:
     """Where a report goes (None: standard output), in which format, and what makes the command fail.
 
     With `quiet`, standard output gets the findings alone and standard error one line, if the exit code is not 0.
+    Nothing can be asked later about a run that `is_kept` nowhere.
     """
 
     output: Path | None
     form: str
     fail_on: str | None = None
     quiet: bool = False
+    is_kept: bool = True
 
     @property
     def is_brief(self) -> bool:
@@ -52,22 +64,39 @@ def delivery(
 ) -> Delivery:
     """Check what the user asked for, before any work is done; a report is text unless it is for `jarvis-sec`."""
     usual = "markdown" if default_output else "text"
-    path = default_output if output is None else None if output == STDOUT else Path(output)
-    if form is not None and form not in FORMATS:
-        raise UsageError(not_one_of("--format", form, FORMATS))
+    check_choices(form, FORMATS, fail_on)
+    path = output_file(output, default_output)
+    return Delivery(path, form or form_for(path, usual), fail_on, quiet)
+
+
+def check_choices(form: str | None, forms: Collection[str], fail_on: str | None) -> None:
+    """Check the values of --format and --fail-on. Raises UsageError."""
+    if form is not None and form not in forms:
+        raise UsageError(not_one_of("--format", form, forms))
     if fail_on is not None and fail_on not in SEVERITIES:
         raise UsageError(not_one_of("--fail-on", fail_on, SEVERITIES))
+
+
+def output_file(output: str | None, default: Path | None = None) -> Path | None:
+    """Return the file that -o names, None for standard output. Raises UsageError if it cannot be written."""
+    path = default if output is None else None if output == STDOUT else Path(output)
     if path is None:
         if not sys.stdout:
             raise UsageError("standard output is closed; name a file for the report with -o")
-        return Delivery(None, form or usual, fail_on, quiet)
+        return None
     if problem := _refused(path):
-        raise UsageError(f"-o {path}: {problem}; name a file, or - for stdout")
-    form = form or format_of(path, usual) or (None if _is_file(path) else usual)
-    if form is None:
-        known = " ".join(SUFFIXES)
-        raise UsageError(f"-o {plain(str(path))}: no format has this suffix; use one of {known}, or give --format")
-    return Delivery(path, form, fail_on, quiet)
+        raise UsageError(f"-o {plain(str(path))}: {problem}; name a file, or - for stdout")
+    return path
+
+
+def form_for(path: Path | None, usual: str, suffixes: Mapping[str, str] = SUFFIXES) -> str:
+    """Return the format that the suffix of a file asks for; `usual` where it asks for none. Raises UsageError."""
+    if path is None:
+        return usual
+    if (form := format_of(path, usual, suffixes)) or not _is_file(path):
+        return form or usual
+    known = " ".join(suffixes)
+    raise UsageError(f"-o {plain(str(path))}: no format has this suffix; use one of {known}, or give --format")
 
 
 def _is_file(path: Path) -> bool:
@@ -82,7 +111,7 @@ def _refused(path: Path) -> str | None:
         if target.is_dir():
             return "is a directory"
         if not target.parent.is_dir():
-            return "its directory is not there"
+            return "its directory does not exist"
         allowed = os.access(target if target.exists() else target.parent, os.W_OK)
     except OSError as error:
         return f"cannot be written: {error.strerror}"
@@ -99,7 +128,7 @@ def conclude(run: Run, body: dict[str, Any], asked: Delivery, screen: Display) -
         return code
     says = brief(run, body) if asked.is_brief else summary(run, body, asked.output)
     screen.conclude(f"{says}; {reason}" if reason else says, well=is_well(run, body))
-    if asked.is_brief and (more := hint(run, body)):
+    if asked.is_brief and asked.is_kept and (more := hint(run, body)):
         screen.tell(more)
     return code
 

@@ -1,16 +1,19 @@
 """`jarvis runs diff`: what one scan has found and another has not; each is a run or a report file."""
 
 import re
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from jarvis_cli import exits
-from jarvis_cli.options import not_one_of
-from jarvis_workers.errors import UsageError
+from jarvis_cli.ending import counted
+from jarvis_cli.options import FormJson, Output, form_of
+from jarvis_cli.screens import write_line
+from jarvis_workers.paths import plain
 
 if TYPE_CHECKING:
+    from jarvis_workers.sec.report.difference_forms import Sides
     from jarvis_workers.service.differences import Report
 
 __all__ = ["EXAMPLES", "diff"]
@@ -32,37 +35,49 @@ RUN_NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
 
 Id = Annotated[str, typer.Argument(metavar="A", help='The earlier run (id, its beginning, or "last") or report file.')]
 LaterId = Annotated[str, typer.Argument(metavar="B", help="The later run or report file.")]
+Form = Annotated[
+    str | None,
+    typer.Option(
+        "--format", metavar="FORMAT", help="text, json, markdown or html; default: by -o's suffix, else text."
+    ),
+]
+FailOn = Annotated[str | None, typer.Option(metavar="LEVEL", help="Exit 1 on a new finding of this severity or above.")]
 
 
 def diff(
     before: Id,
     after: LaterId,
-    form: Annotated[
-        str | None,
-        typer.Option("--format", metavar="FORMAT", help="text, json, markdown or html; by default as FILE ends."),
-    ] = None,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is stdout.")] = "-",
-    fail_on: Annotated[
-        str | None, typer.Option(metavar="LEVEL", help="Exit 1 at a new finding of this severity or above.")
-    ] = None,
+    form: Form = None,
+    as_json: FormJson = False,
+    output: Output = None,
+    fail_on: FailOn = None,
 ) -> int:
     """Compare two runs or report files: what is new, what is fixed, whose verdict has changed."""
-    from jarvis_cli.delivery import write_report  # noqa: PLC0415  (the store is slow to import)
-    from jarvis_workers.sec.finding import SEVERITIES  # noqa: PLC0415
-    from jarvis_workers.sec.report.difference_forms import DIFFERENCE_FORMS, SUFFIXES  # noqa: PLC0415
+    from jarvis_cli import delivery  # noqa: PLC0415  (the store is slow to import)
+    from jarvis_workers.sec.report.difference_forms import DIFFERENCE_FORMS, DIFFERENCE_SUFFIXES  # noqa: PLC0415
     from jarvis_workers.service.differences import compare_reports  # noqa: PLC0415
 
-    chosen = form or SUFFIXES.get(PurePath(output).suffix.lower(), "text")
-    if chosen not in DIFFERENCE_FORMS:
-        raise UsageError(not_one_of("--format", chosen, DIFFERENCE_FORMS))
-    if fail_on is not None and fail_on not in SEVERITIES:
-        raise UsageError(not_one_of("--fail-on", fail_on, SEVERITIES))
+    form = form_of(form, as_json)
+    delivery.check_choices(form, DIFFERENCE_FORMS, fail_on)
+    file = delivery.output_file(output)
+    form = form or delivery.form_for(file, "text", DIFFERENCE_SUFFIXES)
     first, second = _report(before), _report(after)
     sides = compare_reports(first, second)
-    write_report(DIFFERENCE_FORMS[chosen](sides), None if output == "-" else Path(output))
-    if fail_on is None:
-        return exits.DONE
-    return exits.of_run(findings=sides.found.reaches(fail_on), incomplete=second.state != "done")
+    delivery.write_report(DIFFERENCE_FORMS[form](sides), file)
+    return exits.DONE if fail_on is None else _judged(sides, second.state, fail_on)
+
+
+def _judged(sides: "Sides", state: str, fail_on: str) -> int:
+    """Return the exit code, and say why it is not 0."""
+    added = sides.found.added(fail_on)
+    code = exits.of_run(findings=bool(added), incomplete=state != "done")
+    if code == exits.FINDINGS:
+        first = plain(f"{added[0]['file']}:{added[0]['line']} {added[0]['pattern']}")
+        number = counted(len(added), "new finding")
+        write_line(f"exit {code}: {number} at or above {fail_on} (--fail-on {fail_on}); first: {first}")
+    elif code:
+        write_line(f"exit {code}: the later run is {plain(state)}: findings may be missing from it")
+    return code
 
 
 def _report(named: str) -> "Report":

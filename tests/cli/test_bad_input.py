@@ -257,7 +257,7 @@ def test_a_file_that_does_not_stand_still_is_named(jarvis):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["-o", "no/r.md"], "jarvis: -o no/r.md: its directory is not there; name a file, or - for stdout"),
+        (["-o", "no/r.md"], "jarvis: -o no/r.md: its directory does not exist; name a file, or - for stdout"),
         (["-o", "tree"], "jarvis: -o tree: is a directory; name a file, or - for stdout"),
         (["-o", "x" * 300], f"jarvis: -o {'x' * 300}: cannot be written: File name too long; name a file, or - for"),
         (["--format", "pdf"], 'jarvis: --format: "pdf" is not one of text, json, markdown'),

@@ -84,6 +84,18 @@ def test_a_comment_that_suppresses_changes_what_is_said_of_a_finding(jarvis, tre
     assert {(one["file"], one["was"], one["is"]) for one in changed} == {("a.c", "heuristic", "suppressed")}
 
 
+@pytest.mark.parametrize("suffix", ["json", "sarif"])
+def test_a_comment_behind_the_code_changes_what_is_said_of_a_finding_also_in_report_files(jarvis, tree, suffix):
+    jarvis("sec", "fast", "-p", tree, "-o", f"old.{suffix}")
+    (tree / "a.c").write_text(f"{COPY[:-1]} // jarvis-ignore[unsafe_api]: sized\n")
+    jarvis("sec", "fast", "-p", tree, "-o", f"new.{suffix}")
+
+    found = diff(jarvis, f"old.{suffix}", f"new.{suffix}")
+    assert [(one["file"], one["was"], one["is"]) for one in found["changed"]] == [("a.c", "heuristic", "suppressed")]
+    assert (found["new"], found["fixed"]) == ([], [])
+    assert "(open -> suppressed)" in jarvis("runs", "diff", f"old.{suffix}", f"new.{suffix}").out
+
+
 @pytest.mark.slow
 def test_the_exit_code_says_whether_something_severe_is_new_or_not_known(jarvis, tree):
     first = scan(jarvis, tree)
@@ -95,10 +107,14 @@ def test_the_exit_code_says_whether_something_severe_is_new_or_not_known(jarvis,
     partial = scan(jarvis, tree)
 
     assert jarvis("runs", "diff", first, worse).code == 0
-    assert jarvis("runs", "diff", first, worse, "--fail-on", "high").code == 1
+    failed = jarvis("runs", "diff", first, worse, "--fail-on", "high")
+    says = "exit 1: 1 new finding at or above high (--fail-on high); first: c.c:1 unsafe_api"
+    assert (failed.code, failed.line) == (1, f"jarvis: {says}")
     assert jarvis("runs", "diff", first, same, "--fail-on", "low").code == 0
     assert jarvis("runs", "diff", first, partial).code == 0
-    assert jarvis("runs", "diff", first, partial, "--fail-on", "low").code == 3
+    unsure = jarvis("runs", "diff", first, partial, "--fail-on", "low")
+    says = "exit 3: the later run is incomplete: findings may be missing from it"
+    assert (unsure.code, unsure.line) == (3, f"jarvis: {says}")
 
 
 def test_it_is_written_to_a_file_or_the_terminal_and_what_makes_no_sense_is_refused(jarvis, tree):
@@ -114,6 +130,26 @@ def test_it_is_written_to_a_file_or_the_terminal_and_what_makes_no_sense_is_refu
     ):
         ended = jarvis("runs", "diff", run, run, *options)
         assert (ended.code, ended.line) == (2, f"jarvis: {says}")
+
+
+def test_an_output_is_checked_before_anything_is_compared(jarvis):
+    for file, says in (
+        ("gone/d.md", "-o gone/d.md: its directory does not exist; name a file, or - for stdout"),
+        (
+            "d.pdf",
+            "-o d.pdf: no format has this suffix; use one of .json .md .markdown .txt .html .htm, or give",
+        ),
+        ("d.sarif", "-o d.sarif: no format has this suffix"),
+    ):
+        ended = jarvis("runs", "diff", "old.json", "new.json", "-o", file)
+        assert (ended.code, says in ended.line) == (2, True), ended.line
+
+
+def test_json_and_format_json_are_the_same(jarvis, tree):
+    run = scan(jarvis, tree)
+
+    assert json.loads(jarvis("runs", "diff", run, run, "--json").out) == diff(jarvis, run, run)
+    assert "does not go with --format html" in jarvis("runs", "diff", run, run, "--json", "--format", "html").line
 
 
 def test_a_run_that_lists_only_what_was_new_is_not_compared(jarvis, tree):

@@ -62,7 +62,7 @@ SUFFIXES = {
 }
 
 
-def format_of(path: str | PurePath, default: str) -> str | None:
+def format_of(path: str | PurePath, default: str, suffixes: Mapping[str, str] = SUFFIXES) -> str | None:
     """Name the format that a file's suffix asks for, `default` where there is none, None where it asks for another."""
     name = PurePath(path).name.lower()
-    return next((form for suffix, form in SUFFIXES.items() if name.endswith(suffix)), None if "." in name else default)
+    return next((form for suffix, form in suffixes.items() if name.endswith(suffix)), None if "." in name else default)

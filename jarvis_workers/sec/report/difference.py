@@ -55,10 +55,10 @@ class Difference:
         lists = {name: len(getattr(self, name)) for name in ("new", "changed", "fixed", "not_checked")}
         return lists | {"unchanged": self.unchanged}
 
-    def reaches(self, level: str) -> bool:
-        """Tell whether a finding that was not there before is of this severity or above; what is back is new, too."""
+    def added(self, level: str) -> list[Issue]:
+        """Return findings that were not there before, of this severity or above; what is back is new, too."""
         added = [*self.new, *(one.issue for one in self.changed if one.is_back)]
-        return any(is_at_least(issue["severity"], level) for issue in added)
+        return [issue for issue in added if is_at_least(issue["severity"], level)]
 
 
 def compare(before: Mapping[str, Any], after: Mapping[str, Any], unlooked: Callable[[Issue], str | None]) -> Difference:

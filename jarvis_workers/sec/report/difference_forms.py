@@ -11,7 +11,7 @@ from jarvis_workers.sec.report.html.difference import Section, render_difference
 from jarvis_workers.sec.report.json import harmless
 from jarvis_workers.sec.report.verdicts import WORDS
 
-__all__ = ["DIFFERENCE_FORMS", "SUFFIXES", "Sides"]
+__all__ = ["DIFFERENCE_FORMS", "DIFFERENCE_SUFFIXES", "Sides"]
 
 Part = Mapping[str, Any]
 # A finding, and what is to be said of it beside its place.
@@ -26,7 +26,14 @@ TITLES = {
 SAID = ("id", "severity", "score", "pattern", "file", "line", "evidence", "cwe", "fingerprint")
 RUN_SAID = ("id", "kind", "state", "scanned_root", "created_at", "version")
 COMMIT_DIGITS = 9
-SUFFIXES = {".json": "json", ".md": "markdown", ".html": "html"}
+DIFFERENCE_SUFFIXES = {
+    ".json": "json",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".txt": "text",
+    ".html": "html",
+    ".htm": "html",
+}
 
 
 class Sides(NamedTuple):
@@ -120,7 +127,7 @@ def _verdict(issue: Part) -> str:
 
 
 def _word(status: str) -> str:
-    return WORDS.get(status, status)
+    return "open" if status == "heuristic" else WORDS.get(status, status)
 
 
 def _aside(said: str) -> str:

@@ -100,12 +100,12 @@ def test_a_finding_that_is_suppressed_now_has_changed_and_is_not_fixed():
 
 
 def test_a_level_is_reached_by_what_is_new_or_back_and_by_nothing_else():
-    assert differ([], [(COPY, PLAIN)]).reaches("high")
-    assert not differ([], [(GETS, PLAIN)]).reaches("high")
-    assert differ([(COPY, NO_RISK)], [(COPY, RISK)]).reaches("high")
-    assert not differ([(COPY, RISK)], [(COPY, NO_RISK)]).reaches("low")
-    assert not differ([(COPY, PLAIN)], [(COPY, RISK)]).reaches("low")
-    assert not differ([(COPY, PLAIN)], []).reaches("low")
+    assert differ([], [(COPY, PLAIN)]).added("high")
+    assert not differ([], [(GETS, PLAIN)]).added("high")
+    assert differ([(COPY, NO_RISK)], [(COPY, RISK)]).added("high")
+    assert not differ([(COPY, RISK)], [(COPY, NO_RISK)]).added("low")
+    assert not differ([(COPY, PLAIN)], [(COPY, RISK)]).added("low")
+    assert not differ([(COPY, PLAIN)], []).added("low")
 
 
 def test_a_run_compared_with_itself_differs_in_nothing_whatever_the_order():
