@@ -26,7 +26,8 @@ def deliver(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Displ
     try:
         write_report(report, asked.output)
     except UsageError:
-        screen.tell(f"run {run.id} is {run.state}; its report again with: jarvis runs report {run.id}")
+        if asked.is_kept:
+            screen.tell(f"run {run.id} is {run.state}; its report again with: jarvis runs report {run.id}")
         raise
     directory = export_directory(run)
     if directory:

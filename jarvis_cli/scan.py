@@ -69,7 +69,8 @@ def scan_tree(settings: Settings, wanted: Wanted, asked: Delivery, *, detach: bo
     if wanted.inquiry:
         return _scan_here(settings, wanted, asked, quiet)
     with with_data_directory(settings, write_line) as writable:
-        return _scan_here(writable, wanted, asked, quiet, resumable=writable is settings)
+        is_kept = writable is settings
+        return _scan_here(writable, wanted, replace(asked, is_kept=is_kept), quiet, resumable=is_kept)
 
 
 def _scan_here(settings: Settings, wanted: Wanted, asked: Delivery, quiet: bool, *, resumable: bool = True) -> int:

@@ -1,6 +1,7 @@
 """A scan by a user whose home cannot be written: it works, and nothing of it is kept."""
 
 import json
+import sys
 import tempfile
 from pathlib import Path
 
@@ -33,6 +34,14 @@ def test_a_scan_without_a_home_uses_a_temporary_data_directory(homeless: Jarvis,
     assert ended.line.startswith(f"jarvis: {Settings().data_dir}: cannot be made: ")
     assert ended.line.endswith("; this run is not kept (to keep runs, set JARVIS_DATA_DIR)")
     assert list((tmp_path / "tmp").glob("jarvis-data-*")) == []
+
+
+def test_a_run_that_is_not_kept_is_not_offered_for_later(homeless: Jarvis, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    ended = homeless("sec", "fast", "tree")
+
+    assert ended.code == 0
+    assert "jarvis runs report" not in ended.err
 
 
 def test_a_data_directory_that_was_set_is_not_replaced(
