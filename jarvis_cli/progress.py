@@ -14,7 +14,8 @@ from jarvis_workers.paths import plain
 from jarvis_workers.store.values import Run, StageProgress
 
 PLAIN_SECONDS = 10.0
-MEGABYTE = 1_000_000
+MEGABYTE, KILOBYTE = 1_000_000, 1_000
+RATE_SECONDS = 0.5
 MINUTE = 60
 # On a narrower terminal numbers are of more use than a bar.
 BAR_WIDTH = 70
@@ -44,9 +45,9 @@ class Pace:
 
 
 def rate_of(stage: StageProgress) -> float:
-    """Return the same for a stage that is closed, over all of its time."""
+    """Return the same for a stage that is closed, over all of its time; of a shorter one it says nothing."""
     seconds = stage.closed_at - stage.opened_at if stage.closed_at and stage.opened_at else 0.0
-    return amount_done(stage) / seconds if seconds > 0 else 0.0
+    return amount_done(stage) / seconds if seconds >= RATE_SECONDS else 0.0
 
 
 def amount_done(stage: StageProgress) -> int:
@@ -121,6 +122,11 @@ class Bars(Talking):
         return self._tasks[name]
 
 
+def _in_unit(size: float, like: float) -> str:
+    """Return a number of bytes in the unit that fits `like`."""
+    return f"{size / MEGABYTE:,.1f} MB" if like >= MEGABYTE else f"{size / KILOBYTE:,.1f} kB"
+
+
 def current(stages: list[StageProgress]) -> list[StageProgress]:
     """Return the stages that are being worked on: the first that is open, and those that have their jobs from it."""
     still_open = [stage for stage in stages if stage.state == "open"]
@@ -133,13 +139,14 @@ def describe(stage: StageProgress, rate: float) -> str:
         return "no jobs yet"
     said, left = f"{stage.done + stage.failed:,}/{stage.jobs:,} jobs", stage.jobs - stage.done - stage.failed
     if stage.weight:
-        said += f", {stage.weight_done / MEGABYTE:,.1f}/{stage.weight / MEGABYTE:,.1f} MB"
-        said += f", {rate / MEGABYTE:,.1f} MB/s" if rate > 0 else ""
+        done = _in_unit(stage.weight_done, stage.weight).partition(" ")[0]
+        said += f", {done}/{_in_unit(stage.weight, stage.weight)}"
+        said += f", {_in_unit(rate, rate)}/s" if rate > 0 else ""
         left = stage.weight - stage.weight_done
     elif rate > 0:
         said += f", {rate * MINUTE:,.0f} a minute"
     said += f", {left / rate:,.0f} s left" if rate > 0 and left > 0 else ""
-    said += f", {stage.cached:,} of {stage.files:,} files known" if stage.cached else ""
+    said += f", {stage.cached:,} of {stage.files:,} files cached" if stage.cached else ""
     said += f", {stage.tokens:,} tokens" if stage.tokens else ""
     said += f", {stage.cost:.4f} dollars" if stage.cost else ""
     return said + (f", {stage.failed:,} failed" if stage.failed else "")

@@ -40,7 +40,7 @@ def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) ->
                 screen.tell(f"run {chosen.id} goes on without this command; see: jarvis runs wait {chosen.id}")
                 raise
         if ended is None:
-            screen.tell(f"run {chosen.id} is still on after {timeout:g} s")
+            screen.tell(f"run {chosen.id} is still running after {timeout:g} s")
             return exits.TIMED_OUT
         if not ended.ended and ended.state != "paused":
             screen.tell(f"run {ended.id}: its command is gone; go on with: jarvis runs resume {ended.id}")

@@ -33,7 +33,7 @@ def print_runs(settings: Settings, limit: int, *, as_json: bool) -> int:
     typer.echo(_line(("RUN", "KIND", "STATE", "CREATED", "FILES", "REVISION", "LABEL", "ROOT"), labels=labels))
     for row in rows:
         version = revision(row["branch"], row["commit"]) or "-"
-        made, files = row["created_at"][:19], f"{row['files']:,}"
+        made, files = f"{row['created_at'][:19]}Z", f"{row['files']:,}"
         facts = (row["id"], row["kind"], row["state"], made, files, version, row["label"] or "-", row["root"])
         typer.echo(_line(facts, labels=labels))
     return exits.DONE

@@ -54,7 +54,7 @@ def test_show_and_doctor_tell_what_was_known(jarvis: Jarvis, tree: Path) -> None
     report(jarvis, tree)
     report(jarvis, tree)
 
-    assert "4 of 4 files known" in jarvis("runs", "show", "last").out
+    assert "4 of 4 files cached" in jarvis("runs", "show", "last").out
     assert "MB of at most 500 MB" in jarvis("doctor").out
 
 

@@ -74,7 +74,7 @@ def test_show_tells_how_far_each_stage_is(jarvis: Jarvis, tree: Path) -> None:
 
     shown = jarvis("runs", "show", "last").out
     assert "summarize stage closed, 1/1 jobs" in shown
-    assert f"{len(FILES)} of {len(FILES)} files known" in shown
+    assert f"{len(FILES)} of {len(FILES)} files cached" in shown
     assert "flow stage    closed, 1/1 jobs" in shown
     (listed,) = [one for one in json.loads(jarvis("runs", "list", "--json").out)][:1]
     assert listed["files"] == len(FILES)

@@ -149,7 +149,7 @@ def test_waiting_gives_up_and_the_run_goes_on(jarvis, tree):
     ended = jarvis("runs", "wait", run, "--timeout", "0.05")
 
     assert ended.code == 4
-    assert ended.line == f"jarvis: run {run} is still on after 0.05 s"
+    assert ended.line == f"jarvis: run {run} is still running after 0.05 s"
     assert state(jarvis, run) == "planning"
 
 

@@ -3,11 +3,13 @@
 import json
 import os
 import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from jarvis_cli.progress import MEGABYTE, Lines
+from jarvis_cli.progress import MEGABYTE, Lines, describe, rate_of
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
 from tests.cli.commands import COPY, SYSTEM, UNSAFE
@@ -237,6 +239,13 @@ def test_off_a_terminal_a_plain_line_comes_every_ten_seconds(capsys):
     )
 
 
+def test_a_stage_of_a_moment_has_no_rate_and_few_bytes_are_kilobytes():
+    stage = StageProgress("scan", "closed", 1, 1, weight=1_800, weight_done=1_800, opened_at=7.0, closed_at=7.02)
+
+    assert describe(stage, rate_of(stage)) == "1/1 jobs, 1.8/1.8 kB"
+    assert describe(replace(stage, closed_at=8.0), 1_800) == "1/1 jobs, 1.8/1.8 kB, 1.8 kB/s"
+
+
 def test_what_conversations_take_is_told_while_they_are_on(capsys):
     now = [0.0]
     lines = Lines(lambda: now[0])
@@ -265,6 +274,19 @@ def test_one_is_not_many(jarvis):
     tree = jarvis.tree("tree", {"a.c": COPY})
 
     assert jarvis("sec", "fast", "-p", tree).out.splitlines()[-1] == "1 finding in 1 file: 1 high"
+
+
+def test_at_a_terminal_the_commands_that_show_more_can_be_pasted(jarvis, monkeypatch):
+    jarvis.tree("tree", {"a.c": "int n(char *s) { return atoi(s); }\n", "b.c": COPY})
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+
+    more = jarvis("sec", "fast", "tree").err.splitlines()[-1]
+
+    explain, report = more.removeprefix("jarvis: more: jarvis ").split(", jarvis ")
+    assert explain == "sec explain unsafe_api"
+    assert jarvis(*explain.split()).code == 0
+    assert jarvis(*report.split()).code == 0
+    assert Path("report.html").exists()
 
 
 def test_quiet_says_nothing_when_all_is_well(jarvis, mixed):
