@@ -36,7 +36,7 @@ def mark_all(
         typer.echo(f"no open finding matches {wanted}; include judged ones with --all", err=True)
         return exits.DONE
     said = [sifting.judgement(issue, state, reason) for issue, _ in sifting.one_each(left)]
-    what = f"{counted(len(left), 'finding')} {WORDS[state]}"
+    what = f"{counted(len(left), 'finding')} as {WORDS[state]}"
     if ask and not _confirmed(left, f"Mark {what}? [y/N] "):
         typer.echo("nothing was judged", err=True)
         return exits.DONE
@@ -51,7 +51,7 @@ def undo(store: Store) -> int:
     if undone is None:
         raise UsageError("nothing to undo: no command of yours has marked, forgotten or imported judgements here")
     left = f"; {counted(undone.left, 'judgement')} changed since then and left" if undone.left else ""
-    typer.echo(f"undone: {undone.change}; {counted(undone.restored, 'judgement')} as before{left}", err=True)
+    typer.echo(f"undone: {undone.change}; {counted(undone.restored, 'judgement')} reverted{left}", err=True)
     return exits.DONE
 
 

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ import typer
 
 from jarvis_cli import bulk, exits
 from jarvis_cli.delivery import STDOUT, write_report
-from jarvis_cli.ending import counted
+from jarvis_cli.ending import counted, shown_prefix
 from jarvis_cli.keys import read_key, read_line
 from jarvis_cli.screens import write_line
 from jarvis_cli.showing import card, listing
@@ -87,7 +87,8 @@ def take_in(place: Place, named: str) -> int:
     """Keep the judgements of a file, unless there is a later word."""
     said = _taken(named)
     news = judging.take_in(place.store, said, _operation(f"import {plain(named)}"))
-    return _done(f"{plain(named)}: {counted(len(said), 'judgement')}, {news:,} of them new here")
+    undo = f"; {bulk.UNDO}" if news else ""
+    return _done(f"{plain(named)}: {counted(len(said), 'judgement')}, {news:,} of them new{undo}")
 
 
 def hand_out(place: Place, named: str) -> int:
@@ -116,12 +117,13 @@ def mark(place: Place, marks: Sequence[Mark]) -> int:
     said = [sifting.judgement(sifting.told(findings, one.named), one.state, one.reason) for one in marks]
     what = f"{counted(len(said), 'finding')} judged"
     judging.judge(place.store, said, _operation(what))
-    return _done(what)
+    return _done(f"{what}; {bulk.UNDO}")
 
 
 def mark_all(place: Place, wanted: Filter, one: Mark, *, judged: bool, ask: bool) -> int:
     """Judge all findings that a filter leaves."""
     findings = _listed(place)
+    wanted = _from_here(place, wanted)
     return bulk.mark_all(place.store, findings, wanted, one.state, one.reason, judged=judged, ask=ask)
 
 
@@ -133,15 +135,17 @@ def undo(place: Place) -> int:
 def forget(place: Place, names: Sequence[str]) -> int:
     """Take back what was said of findings."""
     findings = place.sheet().findings
-    what = f"{counted(len(names), 'judgement')} taken back"
+    what = f"{counted(len(names), 'judgement')} removed"
     judging.forget(place.store, [sifting.told(findings, one)["fingerprint"] for one in names], _operation(what))
-    return _done(what)
+    return _done(f"{what}; {bulk.UNDO}")
 
 
 def show(place: Place, wanted: Filter, *, as_json: bool) -> int:
     """List the findings that a filter leaves."""
     known = kept_judgements(place.store)
-    findings = matching(_listed(place), known, wanted, judged=True)
+    findings = matching(_listed(place), known, _from_here(place, wanted), judged=True)
+    if not findings and wanted:
+        typer.echo(f"no finding matches {wanted}", err=True)
     if as_json:
         typer.echo(json.dumps([_row(issue, known.get(issue["fingerprint"])) for issue in findings], indent=2))
     else:
@@ -152,7 +156,7 @@ def show(place: Place, wanted: Filter, *, as_json: bool) -> int:
 def sit_down(place: Place, wanted: Filter, *, everything: bool) -> int:
     """Go through the findings that a filter leaves; those that are judged only if `everything` is wanted."""
     known = kept_judgements(place.store)
-    open_ones = list(sifting.one_each(matching(_listed(place), known, wanted, judged=everything)))
+    open_ones = list(sifting.one_each(matching(_listed(place), known, _from_here(place, wanted), judged=everything)))
     if not open_ones:
         matched = f" that matches {wanted}" if wanted else ""
         return _done(f"nothing is left to judge in run {place.run.id}{matched}; see it again with: --all")
@@ -176,6 +180,11 @@ def sit_down(place: Place, wanted: Filter, *, everything: bool) -> int:
         typer.echo(f"\n{_summed(place.run, said, len(findings))}", err=True)
         raise
     return _done(_summed(place.run, said, len(findings)))
+
+
+def _from_here(place: Place, wanted: Filter) -> Filter:
+    """Let --file take paths as the text report shows them here."""
+    return replace(wanted, prefix=shown_prefix(place.run))
 
 
 def _listed(place: Place) -> list[Issue]:

@@ -77,7 +77,7 @@ def judgement(issue: Issue, verdict: TriageState, reason: str = "") -> Judgement
     if not said.isprintable():
         raise UsageError(f"the reason {plain(said)} holds control characters")
     if verdict.needs_reason and not said:
-        raise UsageError(f"{issue['id']}: to judge a finding {WORDS[verdict]} takes a reason")
+        raise UsageError(f"{issue['id']}: judging a finding {WORDS[verdict]} requires a reason")
     named = {"fingerprint": issue["fingerprint"], "rule": issue["pattern"], "file": issue["file"]}
     return Judgement(verdict=verdict, reason=said, by=who(), **named)
 

@@ -1,7 +1,7 @@
 """Select findings for triage: by rule, severity, file, category, status and triage state."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from jarvis_workers.errors import UsageError
@@ -22,8 +22,10 @@ ASIDE = ("dismissed", "suppressed")
 
 @dataclass(frozen=True)
 class Filter:
-    """What a finding must be; an empty part leaves all. `files` are globs with git's meaning.
+    """What a finding must be; an empty part leaves all.
 
+    `files` are globs with git's meaning, from the scanned root.  Those that begin with `prefix`, the path to the root,
+    as the text report shows files, hold without it, too.
     `statuses` are those of reports, `states` those of triage: one of each is required.
     """
 
@@ -33,6 +35,14 @@ class Filter:
     categories: tuple[str, ...] = ()
     statuses: tuple[str, ...] = ()
     states: tuple[str, ...] = ()
+    prefix: str = field(default="", compare=False)
+
+    @property
+    def globs(self) -> tuple[str, ...]:
+        if not self.prefix:
+            return self.files
+        start = f"{self.prefix}/"
+        return self.files + tuple(one.removeprefix(start) for one in self.files if one.startswith(start))
 
     def __bool__(self) -> bool:
         return self != Filter()
@@ -80,7 +90,7 @@ def matching(findings: Sequence[Issue], known: Mapping[str, Judgement], wanted: 
     _refuse_unknown("--rule", wanted.rules, {issue["pattern"] for issue in findings} | RULES_BY_PATTERN.keys())
     categories = {rule.category for rule in RULES_BY_PATTERN.values()}
     _refuse_unknown("--category", wanted.categories, {issue["category"] for issue in findings} | categories)
-    selection = Selection(frozenset(), include=wanted.files)
+    selection = Selection(frozenset(), include=wanted.globs)
     states = wanted.states or (() if judged else (OPEN,))
     aside = judged or bool(wanted.statuses or set(wanted.states) - {OPEN})
     return [

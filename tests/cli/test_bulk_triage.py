@@ -58,7 +58,7 @@ def test_all_of_one_rule_below_tests_is_judged_by_one_command_and_undone_by_one(
 
     marked = triage("last", *RULE, "--file", "tests/**", "--mark", "false", "--reason", "input of our own tests")
 
-    assert marked.line == "marked 199 findings false; undo with: jarvis sec triage --undo"
+    assert marked.line == "marked 199 findings as false; undo with: jarvis sec triage --undo"
     assert verdicts(triage) == {
         ("atoi_family", "src", None): 200,
         ("atoi_family", "tests", False): 199,
@@ -67,7 +67,7 @@ def test_all_of_one_rule_below_tests_is_judged_by_one_command_and_undone_by_one(
     }
     undone = triage("--undo")
     assert undone.line == (
-        "undone: mark 199 findings false (--rule atoi_family --file tests/**); 199 judgements as before"
+        "undone: mark 199 findings as false (--rule atoi_family --file tests/**); 199 judgements reverted"
     )
     assert listed(triage) == before
 
@@ -81,13 +81,13 @@ def test_undo_goes_back_step_by_step_and_leaves_what_was_judged_again(triage):
         True: 20,
     }
 
-    assert "20 judgements as before" in triage("--undo").line
+    assert "20 judgements reverted" in triage("--undo").line
     assert Counter(row["verdict"] for row in listed(triage, "--status", "wontfix")) == {"wontfix": 40}
     first = listed(triage, "--file", "src/f1.c")[0]["id"]
     store_a_later_verdict = triage("last", "--mark", f"{first}=true")
     assert store_a_later_verdict.code == 0
     triage("--undo")
-    assert "40 judgements as before" in triage("--undo").line
+    assert "40 judgements reverted" in triage("--undo").line
     assert triage("--undo").line.startswith("jarvis: nothing to undo")
     assert {row["verdict"] for row in listed(triage)} == {None}
 
@@ -100,10 +100,10 @@ def test_a_file_that_was_imported_and_a_verdict_that_was_removed_are_undone_too(
     triage("last", "--forget", rows[0]["fingerprint"])
     assert len(listed(triage, "--status", "later")) == PER_FILE - 1
 
-    assert "1 judgement as before" in triage("--undo").line
+    assert "1 judgement reverted" in triage("--undo").line
     assert len(listed(triage, "--status", "later")) == PER_FILE
     triage("--undo")
-    assert "20 of them new here" in triage("--import", "team.yaml").line
+    assert "20 of them new" in triage("--import", "team.yaml").line
     assert triage("--undo").line.startswith("undone: import team.yaml; 20 judgements")
     assert listed(triage, "--status", "later") == []
 
@@ -127,10 +127,19 @@ def test_filters_choose_what_is_listed(triage):
         assert (filters, len(listed(triage, *filters))) == (filters, number)
 
 
+def test_files_are_named_as_the_text_report_shows_them_too(jarvis, triage):
+    shown = jarvis("runs", "report", "last").out.partition(":")[0]
+    assert shown.endswith("/tree/src/f0.c")
+
+    assert len(listed(triage, "--file", shown)) == PER_FILE
+    assert len(listed(triage, "--file", f"{shown.removesuffix('f0.c')}**")) == PER_FILE * FILES_EACH
+    assert triage("last", "--list", "--file", "gone/**").line == "no finding matches --file gone/**"
+
+
 REFUSED = [
     (["last", "--mark", "false", "--reason", "x"], "judges many findings: say which, with --rule, --file or another"),
-    (["last", *RULE, "--mark", "false"], "to judge a finding false takes a reason"),
-    (["last", *RULE, "--mark", "wontfix"], "to judge a finding won't fix takes a reason"),
+    (["last", *RULE, "--mark", "false"], "judging a finding false requires a reason"),
+    (["last", *RULE, "--mark", "wontfix"], "judging a finding won't fix requires a reason"),
     (["last", *RULE, "--mark", "true", "--mark", "later"], "give it once"),
     (["last", *RULE, "--mark", "C1=true"], "names the finding itself"),
     (["last", "--rule", "atoi_famly", "--list"], '--rule: "atoi_famly" is unknown (did you mean "atoi_family"?)'),
@@ -177,7 +186,7 @@ def test_at_a_terminal_a_bulk_mark_asks_with_the_number(triage, monkeypatch, cap
     run(["sec", "triage", "last", *RULE, "--file", "tests/", "--mark", "true"])
 
     said = capfd.readouterr().err
-    assert "and 197 more\nMark 200 findings true? [y/N] " in said
+    assert "and 197 more\nMark 200 findings as true? [y/N] " in said
     assert ("nothing was judged" in said) is (judged == 0)
     monkeypatch.setattr(sys, "stdin", sys.__stdin__)
     assert len(listed(triage, "--status", "true")) == judged

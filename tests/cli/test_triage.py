@@ -19,6 +19,7 @@ import yaml
 from tests.cli.commands import COPY, SYSTEM
 
 SECONDS = 30
+UNDO = "undo with: jarvis sec triage --undo"
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -169,7 +170,7 @@ def test_a_second_sitting_goes_on_where_the_first_has_ended(jarvis, scanned):
 @pytest.mark.slow
 def test_when_all_is_judged_there_is_nothing_to_ask(jarvis, scanned):
     marks = [word for row in listed(jarvis) for word in ("--mark", f"{row['id']}=true")]
-    assert jarvis("sec", "triage", "last", *marks).line == "3 findings judged"
+    assert jarvis("sec", "triage", "last", *marks).line == f"3 findings judged; {UNDO}"
 
     assert "nothing is left to judge" in Terminal(jarvis, "sec", "triage", "last").end()[1]
 
@@ -196,7 +197,7 @@ def test_later_scans_heed_what_a_script_has_marked_and_an_earlier_report_stays(j
     first = json.loads(before)["run"]["id"]
     marks = ("--mark", f"{name_of(jarvis, 'a.c')}=false", "--mark", f"{name_of(jarvis, 'b.c')}=true")
 
-    assert jarvis("sec", "triage", "last", *marks, "--reason", "measured").line == "2 findings judged"
+    assert jarvis("sec", "triage", "last", *marks, "--reason", "measured").line == f"2 findings judged; {UNDO}"
     after = jarvis("sec", "fast", "-p", "src", "--format", "json")
 
     assert after.line.endswith("done: 2 findings in 4 files; suppressed: 1; judged false: 1")
@@ -212,7 +213,7 @@ def test_what_was_judged_false_can_be_taken_back_in_a_later_run(jarvis, scanned)
     last = listed(jarvis)[-1]
     assert (last["file"], last["status"], last["verdict"]) == ("a.c", "suppressed", False)
 
-    assert jarvis("sec", "triage", "last", "--forget", last["fingerprint"]).line == "1 judgement taken back"
+    assert jarvis("sec", "triage", "last", "--forget", last["fingerprint"]).line == f"1 judgement removed; {UNDO}"
 
     assert files(scan(jarvis)) == ["a.c", "b.c", "c.c"]
 
@@ -243,7 +244,7 @@ def test_judgements_go_to_a_file_and_come_from_it(jarvis, scanned, monkeypatch, 
     heeded = scan(jarvis, "--triage", "team.yaml")
     assert (files(heeded), heeded["run"]["triage"]) == (["b.c", "c.c"], "team.yaml")
     assert files(scan(jarvis)) == ["a.c", "b.c", "c.c"]
-    assert jarvis("sec", "triage", "--import", "team.yaml").line == "team.yaml: 2 judgements, 2 of them new here"
+    assert jarvis("sec", "triage", "--import", "team.yaml").line == f"team.yaml: 2 judgements, 2 of them new; {UNDO}"
     assert files(scan(jarvis)) == ["b.c", "c.c"]
 
 
@@ -319,7 +320,7 @@ def test_a_false_one_needs_a_reason_and_of_several_marks_none_is_kept_then(jarvi
 
     ended = jarvis("sec", "triage", "last", "--mark", f"{a}=true", "--mark", f"{b}=false")
 
-    assert f"{b}: to judge a finding false takes a reason" in ended.line
+    assert f"{b}: judging a finding false requires a reason" in ended.line
     assert [row["verdict"] for row in listed(jarvis)] == [None, None, None]
 
 
