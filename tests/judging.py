@@ -13,6 +13,7 @@ from tests.agents.server import Body, Step, calls, late, says
 
 CANDIDATE = re.compile(r"^Candidate (\d+):\n\n(.*?)\n\n(?=Candidate \d|The code around)", re.DOTALL | re.MULTILINE)
 PLACE = re.compile(r"\|at (.+):(\d+)$", re.MULTILINE)
+RULE = re.compile(r"\|rule: (\w+)")
 LINE = re.compile(r"\|line: (.*)$", re.MULTILINE)
 NUMBER = re.compile(r"\|(\d+)\. language")
 AGAIN = "Group the "
@@ -28,12 +29,21 @@ NO_RISK = dict.fromkeys(TEXTS, "") | {"preconditions": "none: the length is know
 
 def judge(body: Body, always: str | None = None) -> Step:
     """Answer a question about clusters or candidates; these end as their text says, or `always` in the same way."""
+    return answer(body, lambda number, text: _items(number, text, always))
+
+
+def answer(body: Body, items: Callable[[int, str], list[dict[str, Any]]]) -> Step:
+    """Answer a question about clusters, or about candidates with what `items` makes of the number and text of each."""
     task = next(message["content"] for message in body["messages"] if message["role"] == "user")
     if task.startswith(AGAIN):
         return _hand_in(body, _clusters(task))
-    return _hand_in(
-        body, [item for number, text in CANDIDATE.findall(task) for item in _items(int(number), text, always)]
-    )
+    return _hand_in(body, [item for number, text in CANDIDATE.findall(task) for item in items(int(number), text)])
+
+
+def place_of(text: str) -> tuple[str, str, int, str]:
+    """Return the rule, file, line and code of a candidate by what is told of it."""
+    file, line = PLACE.findall(text)[0]
+    return RULE.findall(text)[0], file, int(line), LINE.findall(text)[0]
 
 
 def slow_judge(seconds: float) -> Callable[[Body], Step]:
@@ -59,11 +69,11 @@ def _items(number: int, text: str, always: str | None) -> list[dict[str, Any]]:
     decided = always or fate(told)
     if decided == "undecided":
         return []
-    file, line = PLACE.findall(text)[0]
-    quote = LINE.findall(text)[0] if decided != "review" else "this stands nowhere"
+    _, file, line, code = place_of(text)
+    quote = code if decided != "review" else "this stands nowhere"
     has_risk = decided != "dismissed"
     texts = {name: said.format(place=f"{file}:{line}") for name, said in TEXTS.items()} if has_risk else NO_RISK
-    evidence = [{"file": file, "line": int(line), "quote": quote}]
+    evidence = [{"file": file, "line": line, "quote": quote}]
     return [{"gid": number, "has_risk": has_risk, **texts, "evidence": evidence}]
 
 

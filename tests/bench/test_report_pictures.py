@@ -1,18 +1,59 @@
-"""Take the pictures of an HTML report that stand in the documentation, of a real scan.
+"""Take the pictures of HTML reports that stand in the documentation: of a real scan, and of one with verdicts.
 
-BENCH_TREE names the tree, such as the source of redis.  Where it lies on this machine is left out of the picture.
+BENCH_TREE names the tree of the first, such as the source of redis; the second is of tests/data/mailbox, judged by a
+scripted model.  Where they lie on this machine is left out of the pictures.
 """
 
+import json
 import os
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from jarvis_cli.main import run
+from tests.agents.server import Body, ModelServer, Step
 from tests.browser import browser
+from tests.judging import answer, place_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 LARGEST = 300_000
+MAILBOX = Path(__file__).parents[1] / "data" / "mailbox"
+# By rule: preconditions, trigger path, consequences and what to do.
+RISKS = {
+    "format_string": (
+        "The name of the sender holds conversions such as %n.",
+        "read_letter() stores the name as it was sent; log_large() formats it into message, and passes that to printf "
+        "as the format.",
+        "A peer reads the stack, or writes to memory of its choice.",
+        'printf("%s", message), or fputs(message, stdout).',
+    ),
+    "command_execution": (
+        "The name of the sender holds a single quote.",
+        "main() passes letter->from to notify(), which puts it between quotes in a shell command.",
+        "A peer runs commands as the user of the server.",
+        "Start notify-send with posix_spawn and an argument list, without a shell.",
+    ),
+    "flow_tainted_length": (
+        "The length in the line is larger than the text, or negative.",
+        "main() reads a line; read_letter() takes the length from it and copies as many bytes.",
+        "Reads behind the line: memory of the server goes into the letter.",
+        "Refuse a length below 0, above TEXT_MAX, or above strlen(end + 1).",
+    ),
+    "flow_unchecked_null": (
+        "malloc fails, as for a length that a peer chooses.",
+        "read_letter() passes the result to memcpy without a test.",
+        "The server ends: a peer can stop it.",
+        "Test letter->text, and return NULL after free(letter).",
+    ),
+}
+HARMLESS = {
+    "unsafe_api": "letter->from holds at most 31 characters, and message has room for 64.",
+    "boundary_funcs": "letter->text was allocated with this length and one more byte.",
+    "flow_uninitialized": "fgets has filled the line up to its end, which strchr stays within.",
+}
+DOUBTFUL = ("alloc_size_overflow", "malloc_no_null_check")
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(300)]
 
@@ -33,3 +74,47 @@ def test_a_report_is_worth_a_picture(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     assert len(picture) <= LARGEST
     (DOCS / f"report-{width}.png").write_bytes(picture)
+
+
+def test_a_report_with_verdicts_is_worth_a_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JARVIS_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(MAILBOX, "mailbox")
+    report = tmp_path / "report.html"
+    with ModelServer(forever=_verdicts) as server:
+        group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
+        Path("jarvis.yaml").write_text(json.dumps({"models": {"m": group}, "model_group": "m"}))
+        run(["sec", "agent", "mailbox", "-q", "--lang", "en", "-o", str(report)])
+    with browser() as page:
+        page.resize(1280, 1800)
+        page.open(report)
+        page.ask("document.querySelector('.facts li').remove()")
+        page.ask("document.querySelector('#list details').open = true")
+        page.wait_for("document.querySelector('#list .inside')")
+        counts = page.ask("[...document.querySelectorAll('.tiles li, .tile')].map(one => one.innerText).join(' ')")
+        picture = page.picture()
+
+    assert "Confirmed" in counts
+    assert len(picture) <= LARGEST
+    (DOCS / "report-verdicts.png").write_bytes(picture)
+
+
+def _verdicts(body: Body) -> Step:
+    return answer(body, _verdict)
+
+
+def _verdict(number: int, text: str) -> list[dict[str, Any]]:
+    """Confirm, dismiss or doubt a candidate by its rule; what is left is undecided."""
+    rule, file, line, code = place_of(text)
+    names = ("preconditions", "trigger_path", "consequences", "suggestions")
+    if rule in RISKS:
+        texts = dict(zip(names, RISKS[rule], strict=True))
+    elif rule in HARMLESS:
+        texts = dict.fromkeys(names, "") | {"preconditions": HARMLESS[rule]}
+    elif rule in DOUBTFUL:
+        texts = dict.fromkeys(names, "The length comes from the line, and may not be what it says.")
+        code = "if (letter->length > limit)"
+    else:
+        return []
+    evidence = [{"file": file, "line": line, "quote": code}]
+    return [{"gid": number, "has_risk": rule not in HARMLESS, **texts, "evidence": evidence}]
