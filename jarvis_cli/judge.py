@@ -5,7 +5,7 @@ import os
 import stat
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,7 +30,7 @@ from jarvis_workers.service.run_baselines import of_run
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.sifting import WORDS, Excerpts, Issue, Sheet
 from jarvis_workers.service.triagefile import read_triage, triage_text, would_lose
-from jarvis_workers.service.triagefilter import Filter, matching
+from jarvis_workers.service.triagefilter import OPEN, Filter, matching
 from jarvis_workers.settings import load_settings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.engine import Store
@@ -104,6 +104,8 @@ def hand_out(place: Place, named: str) -> int:
     if output is None:
         write_report(triage_text(said), None)
         return exits.DONE
+    if not output.resolve().parent.is_dir():
+        raise UsageError(f"--export {plain(named)}: its directory does not exist; make it first, or name another file")
     try:
         write_whole(output.resolve(), triage_text(said))
     except OSError as error:
@@ -144,12 +146,13 @@ def show(place: Place, wanted: Filter, *, as_json: bool) -> int:
     """List the findings that a filter leaves."""
     known = kept_judgements(place.store)
     findings = matching(_listed(place), known, _from_here(place, wanted), judged=True)
-    if not findings and wanted:
-        typer.echo(f"no finding matches {wanted}", err=True)
     if as_json:
         typer.echo(json.dumps([_row(issue, known.get(issue["fingerprint"])) for issue in findings], indent=2))
+    elif not findings:
+        typer.echo(f"no finding matches {wanted}" if wanted else "the run has no findings", err=True)
     else:
         typer.echo(listing(findings, known))
+        typer.echo(_counts(findings, known), err=True)
     return exits.DONE
 
 
@@ -180,6 +183,15 @@ def sit_down(place: Place, wanted: Filter, *, everything: bool) -> int:
         typer.echo(f"\n{_summed(place.run, said, len(findings))}", err=True)
         raise
     return _done(_summed(place.run, said, len(findings)))
+
+
+def _counts(findings: Sequence[Issue], known: Mapping[str, Judgement]) -> str:
+    """Say how many findings are listed, and how they were judged."""
+    judged = (known.get(one["fingerprint"]) for one in findings)
+    states = Counter(OPEN if said is None else WORDS[said.verdict] for said in judged)
+    return (
+        f"{counted(len(findings), 'finding')}: {', '.join(f'{number:,} {state}' for state, number in states.items())}"
+    )
 
 
 def _from_here(place: Place, wanted: Filter) -> Filter:

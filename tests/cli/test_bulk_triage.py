@@ -136,6 +136,19 @@ def test_files_are_named_as_the_text_report_shows_them_too(jarvis, triage):
     assert triage("last", "--list", "--file", "gone/**").line == "no finding matches --file gone/**"
 
 
+def test_a_list_ends_with_how_the_findings_were_judged(triage):
+    triage("last", "--file", "src/f0.c", "--mark", "later")
+
+    assert triage("last", "--list", "--file", "src/").line == "200 findings: 20 later, 180 open"
+
+
+def test_an_export_says_that_its_directory_is_missing(triage):
+    ended = triage("--export", "gone/team.yaml")
+
+    assert ended.code == 2
+    assert "--export gone/team.yaml: its directory does not exist; make it first" in ended.line
+
+
 REFUSED = [
     (["last", "--mark", "false", "--reason", "x"], "judges many findings: say which, with --rule, --file or another"),
     (["last", *RULE, "--mark", "false"], "judging a finding false requires a reason"),
