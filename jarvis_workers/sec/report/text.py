@@ -31,6 +31,8 @@ Issue = Mapping[str, Any]
 MESSAGE_MAX = 160
 RULES_MAX = 8
 INDENT = "    "
+# Stands between words that are not to be separated at the end of a line; what comes from a tree never holds it.
+GLUE = "\x00"
 REMARKS = {
     "unused_suppressions": "Comments that suppress nothing:",
     "suppressions_without_reason": "Suppressions without a reason:",
@@ -104,15 +106,18 @@ def text_lines(body: Body, run: Body, options: TextOptions = WHOLE) -> Iterator[
 
 def _wrapped(line: Line, width: int | None) -> Iterator[Line]:
     """Break a line of the summary between words where it is longer than a terminal is wide."""
-    if width is None or not line or len(line[0].text) < width:
+    if not line:
         yield line
         return
     text, role = line[0]
+    if width is None or len(text) < width:
+        yield (Span(text.replace(GLUE, " "), role),)
+        return
     margin = INDENT if text.startswith(INDENT) else ""
     more = wrap(
         text.strip(), max(20, width - 1), initial_indent=margin, subsequent_indent=f"{margin}  ", break_on_hyphens=False
     )
-    yield from ((Span(part, role),) for part in more)
+    yield from ((Span(part.replace(GLUE, " "), role),) for part in more)
 
 
 def titled(body: Body) -> Body:
@@ -184,7 +189,7 @@ def _by_rule(issues: Sequence[Issue], summary: Body, say: Words) -> Iterator[Lin
     fired = Counter(issue["pattern"] for issue in issues).most_common()
     if len(issues) <= RULES_MAX or len(fired) < 2:
         return
-    told = [f"{plain(pattern)} {number:,}" for pattern, number in fired[:RULES_MAX]]
+    told = [f"{plain(pattern)}{GLUE}{number:,}" for pattern, number in fired[:RULES_MAX]]
     more = [say("{number} more", number=f"{len(fired) - RULES_MAX:,}")] if len(fired) > RULES_MAX else []
     label = say("Rules of the listed findings:") if summary.get("not_listed") else say("Rules:")
     yield (Span(f"{label} {', '.join([*told, *more])}"),)
@@ -199,6 +204,7 @@ def _set_aside(summary: Body, options: TextOptions, say: Words) -> Iterator[Line
         gone = say(", {number} are gone", number=f"{baseline['gone']:,}") if "gone" in baseline else ""
         what, known = plain(baseline["what"]), f"{baseline['known']:,}"
         yield (Span(say("Known to the baseline {baseline}: {known}", baseline=what, known=known) + gone),)
+        yield from _baseline_limits(baseline, say)
     for name, label in REMARKS.items():
         yield from _remarks(name, say(label), summary, options, say)
     left = [f"{say.count(number, 'file')} {plain(why)}" for why, number in summary["left_out"].items()]
@@ -206,6 +212,16 @@ def _set_aside(summary: Body, options: TextOptions, say: Words) -> Iterator[Line
     left += _names([f"{tree['path']}/ ({tree['reason']})" for tree in trees], options, say)
     if left:
         yield (Span(f"{say('Left out:')} {', '.join(left)}"),)
+
+
+def _baseline_limits(baseline: Body, say: Words) -> Iterator[Line]:
+    """Say what counts as new only because the baseline did not cover it."""
+    if less := baseline.get("not_listed"):
+        text = "> The baseline itself did not list {findings}: they count as new."
+        yield (Span(say(text, findings=say.count(less, "finding")).removeprefix("> "), "alarm"),)
+    if state := baseline.get("state"):
+        text = "> The run over the baseline is {state}: what it has not checked counts as new."
+        yield (Span(say(text, state=plain(state)).removeprefix("> "), "alarm"),)
 
 
 def _remarks(name: str, label: str, summary: Body, options: TextOptions, say: Words) -> Iterator[Line]:

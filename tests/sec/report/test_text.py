@@ -122,6 +122,25 @@ def test_a_verdict_stands_before_the_title_and_undecided_ones_are_loud():
     assert "undecided" in shown.splitlines()[-1]
 
 
+def test_what_the_baseline_did_not_cover_is_said():
+    body = body_of(COPY, baseline={"what": "main", "known": 0, "state": "incomplete", "not_listed": 3})
+
+    assert text(body).splitlines()[-3:-1] == [
+        "The baseline itself did not list 3 findings: they count as new.",
+        "The run over the baseline is incomplete: what it has not checked counts as new.",
+    ]
+
+
+@pytest.mark.parametrize("width", range(60, 90))
+def test_a_rule_stays_with_its_number_at_every_width(width):
+    body = body_of(*(WEAK.model_copy(update={"pattern": f"rule_{n % 8}", "line": n}) for n in range(1, 33)))
+
+    shown = text(body, width=width)
+    rules = " ".join(line.strip() for line in shown[shown.index("Rules: ") :].splitlines()[:-1])
+    assert all(f"rule_{n} 4" in shown for n in range(8)), shown
+    assert "\0" not in rules
+
+
 @pytest.mark.parametrize("width", [50, 80, 120])
 def test_on_a_terminal_code_is_cut_and_the_summary_is_wrapped(width):
     body = body_of(COPY.model_copy(update={"evidence": "f(" + "a" * 190 + ");"}), left_out={"why " * 60: 2})
