@@ -22,8 +22,7 @@ from jarvis_workers.settings import Settings
 __all__ = ["Asked", "foresee", "inquire"]
 
 NO_MODEL = (
-    "no model is set: nobody has judged what the rules have found; "
-    "set OPENAI_API_KEY and OPENAI_MODEL, or models in jarvis.yaml"
+    "no model is set, so the findings are not verified; set OPENAI_API_KEY and OPENAI_MODEL, or models in jarvis.yaml"
 )
 
 
