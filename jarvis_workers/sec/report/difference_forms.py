@@ -140,8 +140,8 @@ def _counts(found: Difference) -> str:
 
 
 def _run_line(run: Part) -> str:
-    moment = str(run.get("created_at") or "")[:19].replace("T", " ")
-    facts = ", ".join([*_version(run), str(run.get("kind")), str(run.get("state")), moment])
+    moment = f"{str(run['created_at'])[:19].replace('T', ' ')} UTC" if run.get("created_at") else ""
+    facts = ", ".join(filter(None, [*_version(run), str(run.get("kind")), str(run.get("state")), moment]))
     if "file" in run:
         return plain(f"{run['file']} (run {run.get('id')}, {facts})")
     return plain(f"{run.get('id')} ({facts})")

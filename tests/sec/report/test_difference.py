@@ -122,7 +122,7 @@ def test_each_format_tells_all_of_it_the_worst_first():
     said = forms(found, ["the later run is incomplete"])
 
     assert said["text"] == (
-        "a1 (sec.fast, done, 2026-03-04 05:06:07) -> b2 (sec.agent, incomplete, 2026-03-05 05:06:07)\n"
+        "a1 (sec.fast, done, 2026-03-04 05:06:07 UTC) -> b2 (sec.agent, incomplete, 2026-03-05 05:06:07 UTC)\n"
         "2 new, 1 with another verdict, 1 fixed, 1 not checked, 0 unchanged\n"
         "note: the later run is incomplete\n"
         "\nNEW\n"
