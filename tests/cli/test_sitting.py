@@ -63,7 +63,7 @@ def test_it_goes_back_to_what_was_said_and_the_last_word_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "hint"), [("", "takes a reason"), ("a\x1b[2J", "holds control"), ("x" * 1_001, "at most")]
+    ("reason", "hint"), [("", "requires a reason"), ("a\x1b[2J", "holds control"), ("x" * 1_001, "at most")]
 )
 def test_without_a_good_reason_nothing_is_false(reason: str, hint: str) -> None:
     wanted = play(["f", reason, "q"])

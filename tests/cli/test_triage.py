@@ -303,7 +303,7 @@ REFUSED = [
     (["last", "--json", "--export", "-"], "--json belongs to --list"),
     (["last", "--forget", "\x1b"], 'no finding "\\x1b"'),
     (["--import", "none.yaml"], "none.yaml: cannot be read: No such file or directory"),
-    (["--export", "no/such/place.yaml"], "--export no/such/place.yaml: cannot be written: No such file or directory"),
+    (["--export", "no/such/place.yaml"], "--export no/such/place.yaml: its directory does not exist"),
 ]
 
 
