@@ -30,7 +30,7 @@ def admin() -> None:
 @app.command(epilog=MIGRATE_EXAMPLES)
 def migrate() -> int:
     """Upgrade the database schema; SQLite is upgraded automatically, PostgreSQL only by this command."""
-    from jarvis_workers.service.desk import migrate_store  # noqa: PLC0415  (the store is slow to import)
+    from jarvis_workers.service.wiring import migrate_store  # noqa: PLC0415  (the store is slow to import)
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     typer.echo(migrate_store(load_settings(directory=Path.cwd())))

@@ -5,22 +5,22 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from jarvis_cli.answer import KIND, check_format, deliver_answer
-from jarvis_cli.carry import carry_out
+from jarvis_cli.agent_output import KIND, check_format, deliver_answer
 from jarvis_cli.delivery import Delivery, delivery
 from jarvis_cli.progress import display
+from jarvis_cli.run_local import carry_out
 from jarvis_cli.scan import leave, wait_for_workers
 from jarvis_cli.screens import write_line
+from jarvis_workers.conversations.runtime import Means
 from jarvis_workers.errors import UsageError
-from jarvis_workers.platforms.remembering import Folder
-from jarvis_workers.service import desk
+from jarvis_workers.platforms.answer_cache import Folder
+from jarvis_workers.service import wiring
 from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.models import model_name
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.sources import Source, open_source
 from jarvis_workers.service.submit import AgentTask, Request, submit
 from jarvis_workers.settings import Settings, load_settings
-from jarvis_workers.steps.talks import Means
 
 TASK_MAX = 1_000_000
 
@@ -54,7 +54,7 @@ def give_task(asked: AgentOptions) -> int:
         raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")
     where_to = delivery(asked.output, asked.form, None, None, quiet=asked.quiet)
     check_format(where_to.form)
-    wanted = AgentTask(_read_task(asked.task), model_name(settings, asked.group), desk.agent_limits_of(settings))
+    wanted = AgentTask(_read_task(asked.task), model_name(settings, asked.group), wiring.agent_limits_of(settings))
     if settings.place == "cluster":
         return _on_cluster(settings, asked.path, wanted, None if asked.detach else where_to, asked.quiet)
     return _here(settings, asked.path, wanted, where_to, asked.quiet, answers, offline=asked.replay is not None)
@@ -90,18 +90,18 @@ def _here(
 
     if answers:
         _check_folder(answers, offline=offline)
-    with desk.store_of(settings, tell=write_line) as store:
+    with wiring.store_of(settings, tell=write_line) as store:
         with (
             display(quiet) as screen,
-            desk.executor_of(
-                settings, store, tell=screen.tell, show=screen.show, talks=lambda: desk.talks_of(settings, change)
+            wiring.executor_of(
+                settings, store, tell=screen.tell, show=screen.show, talks=lambda: wiring.talks_of(settings, change)
             ) as local,
         ):
-            with open_source(path, bounds=desk.tree_bounds_of(settings)) as source:
+            with open_source(path, bounds=wiring.tree_bounds_of(settings)) as source:
                 request = _request(settings, source, wanted, local.executor)
                 run_id = submit(store, local.world.blobs, request, screen.packing)
             run = carry_out(local, run_id, screen)
-        return deliver_answer(store, desk.blobs_of(settings), run, asked, screen)
+        return deliver_answer(store, wiring.blobs_of(settings), run, asked, screen)
 
 
 def _check_folder(answers: Path, *, offline: bool) -> None:
@@ -117,13 +117,13 @@ def _check_folder(answers: Path, *, offline: bool) -> None:
 
 
 def _on_cluster(settings: Settings, path: str, wanted: AgentTask, asked: Delivery | None, quiet: bool) -> int:
-    from jarvis_workers.service import fleet  # noqa: PLC0415  (celery is slow to import)
+    from jarvis_workers.service import remote  # noqa: PLC0415
 
-    with desk.store_of(settings, tell=write_line) as store, fleet.bell_of(settings) as bell:
-        blobs = desk.blobs_of(settings)
+    with wiring.store_of(settings, tell=write_line) as store, remote.bell_of(settings) as bell:
+        blobs = wiring.blobs_of(settings)
         with display(quiet) as screen:
-            with open_source(path, bounds=desk.tree_bounds_of(settings)) as source:
-                request = _request(settings, source, wanted, fleet.EXECUTOR)
+            with open_source(path, bounds=wiring.tree_bounds_of(settings)) as source:
+                request = _request(settings, source, wanted, remote.EXECUTOR)
                 run_id = submit(store, blobs, request, screen.packing)
             if asked is None:
                 return leave(settings, store, bell, find_run(store, run_id), screen)
@@ -132,7 +132,7 @@ def _on_cluster(settings: Settings, path: str, wanted: AgentTask, asked: Deliver
 
 
 def _request(settings: Settings, source: Source, wanted: AgentTask, executor: str) -> Request:
-    asked = desk.request_for(settings, source, KIND, executor)
+    asked = wiring.request_for(settings, source, KIND, executor)
     budget = budget_of(settings, wanted.model_group)
     selection = replace(asked.selection, suffixes=None)
     return replace(asked, selection=selection, agent=wanted, may_be_empty=True, budget=budget)

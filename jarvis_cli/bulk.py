@@ -8,11 +8,11 @@ from jarvis_cli import exits
 from jarvis_cli.ending import counted
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.sec.judgement import TriageState
-from jarvis_workers.service import judging, sifting
-from jarvis_workers.service.judging import Named, kept_judgements
-from jarvis_workers.service.sifting import WORDS, Issue
-from jarvis_workers.service.triagefilter import Filter, matching
+from jarvis_workers.sec.triage_record import TriageState
+from jarvis_workers.service.triage import queue, records
+from jarvis_workers.service.triage.filter import Filter, matching
+from jarvis_workers.service.triage.queue import WORDS, Issue
+from jarvis_workers.service.triage.records import Named, kept_judgements
 from jarvis_workers.store.engine import Store
 
 __all__ = ["UNDO", "mark_all", "undo"]
@@ -35,19 +35,19 @@ def mark_all(
     if not left:
         typer.echo(f"no open finding matches {wanted}; include judged ones with --all", err=True)
         return exits.DONE
-    said = [sifting.judgement(issue, state, reason) for issue, _ in sifting.one_each(left)]
+    said = [queue.judgement(issue, state, reason) for issue, _ in queue.one_each(left)]
     what = f"{counted(len(left), 'finding')} as {WORDS[state]}"
     if ask and not _confirmed(left, f"Mark {what}? [y/N] "):
         typer.echo("nothing was judged", err=True)
         return exits.DONE
-    judging.judge(store, said, Named(f"mark {what} ({wanted})", sifting.who()))
+    records.judge(store, said, Named(f"mark {what} ({wanted})", queue.who()))
     typer.echo(f"marked {what}; {UNDO}", err=True)
     return exits.DONE
 
 
 def undo(store: Store) -> int:
     """Undo the user's last operation."""
-    undone = judging.undo(store, sifting.who())
+    undone = records.undo(store, queue.who())
     if undone is None:
         raise UsageError("nothing to undo: no command of yours has marked, forgotten or imported judgements here")
     left = f"; {counted(undone.left, 'judgement')} changed since then and left" if undone.left else ""

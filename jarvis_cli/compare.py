@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.service.baselines import Baseline, is_report, read_report
-from jarvis_workers.service.run_baselines import of_run
+from jarvis_workers.service.reports.baselines import Baseline, is_report, read_report
+from jarvis_workers.service.reports.run_baselines import of_run
 from jarvis_workers.service.sources import Source, open_revision, unchanged_since
 from jarvis_workers.service.submit import Request
 from jarvis_workers.service.targets import Target, older_selection, prefix_of
-from jarvis_workers.snapshots.unchanged import Unchanged
+from jarvis_workers.snapshots.since import Unchanged
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.toolchain.gittree import TreeBounds

@@ -14,7 +14,7 @@ from jarvis_cli.colour import wants_colour
 from jarvis_cli.options import AsJson, TableForm, wants_json
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.service.agentchecks import examine_agents
-from jarvis_workers.service.doctor import Check, examine, examine_blobs, fit, this_machine
+from jarvis_workers.service.health.doctor import Check, examine, examine_blobs, fit, this_machine
 from jarvis_workers.service.run_list import is_current_store
 from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.source.match import engines
@@ -43,7 +43,7 @@ def doctor(as_json: AsJson = False, form: TableForm = None) -> int:
     def probe_store() -> str:
         if is_current_store(settings):
             return f"{settings.effective_store_url}{CURRENT}"
-        from jarvis_workers.service.desk import store_of  # noqa: PLC0415  (the database libraries are slow to import)
+        from jarvis_workers.service.wiring import store_of  # noqa: PLC0415  (the database libraries are slow to import)
 
         with store_of(settings) as store:
             return f"{store.where}{CURRENT}"
@@ -62,18 +62,18 @@ def doctor(as_json: AsJson = False, form: TableForm = None) -> int:
 
 
 def _sandbox_refusals() -> dict[str, str | None]:
-    from jarvis_workers.tools.sandbox.box import RUNNING, refusal  # noqa: PLC0415  (slow to import)
+    from jarvis_workers.sandbox.sandbox import RUNNING, refusal  # noqa: PLC0415  (slow to import)
 
     return {str(tier): refusal(tier) for tier in RUNNING}
 
 
 def _examine_cluster(settings: Settings) -> list[Check]:
-    from jarvis_workers.service import fleet  # noqa: PLC0415  (celery is slow to import)
-    from jarvis_workers.service.desk import store_of  # noqa: PLC0415
+    from jarvis_workers.service import remote  # noqa: PLC0415
+    from jarvis_workers.service.wiring import store_of  # noqa: PLC0415
 
     try:
         with store_of(settings) as store:
-            return fleet.examine(settings, store)
+            return remote.examine(settings, store)
     except JarvisError as error:
         return [Check("cluster", "fail", str(error), "see above")]
 

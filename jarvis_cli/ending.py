@@ -9,10 +9,10 @@ from typing import Any
 
 from jarvis_cli import exits
 from jarvis_workers.paths import plain, shown
-from jarvis_workers.sec.report.aside import ignored_by_git
 from jarvis_workers.sec.report.body import AT_RISK
+from jarvis_workers.sec.report.exclusions import ignored_by_git
+from jarvis_workers.sec.report.i18n import ENGLISH
 from jarvis_workers.sec.report.verdicts import rank
-from jarvis_workers.sec.report.words import ENGLISH
 from jarvis_workers.sec.severity import is_at_least
 from jarvis_workers.store.values import Run
 

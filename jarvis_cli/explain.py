@@ -14,8 +14,8 @@ from rich.text import Text
 from jarvis_cli.colour import wants_colour
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.finding import severity_of
-from jarvis_workers.sec.handbook import LANGUAGES, weakness_link
-from jarvis_workers.sec.report.words import ENGLISH, TRANSLATED, Words, translated
+from jarvis_workers.sec.report.i18n import ENGLISH, TRANSLATED, Words, translated
+from jarvis_workers.sec.rule_docs import LANGUAGES, weakness_link
 from jarvis_workers.sec.rules import Rule
 
 WIDTH_MAX = 100

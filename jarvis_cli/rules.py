@@ -20,7 +20,7 @@ from jarvis_workers.paths import plain
 
 if TYPE_CHECKING:
     from jarvis_workers.sec.rules import Rule
-    from jarvis_workers.service.rulebook import Rulebook
+    from jarvis_workers.service.rules.rulebook import Rulebook
     from jarvis_workers.settings import Settings
 
 app = App(invoke_without_command=True, help="List the rules, or test your own.")
@@ -75,7 +75,7 @@ def rules(
     """List the rules: those built in, of installed packages, and of the files in rules.paths."""
     if ctx.invoked_subcommand:
         return None
-    from jarvis_cli.choice import book_for  # noqa: PLC0415  (settings are slow to import)
+    from jarvis_cli.rule_selection import book_for  # noqa: PLC0415  (settings are slow to import)
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     form = form_of(form, as_json) or "table"
@@ -95,7 +95,7 @@ def rules(
 
 
 def _narrowed(book: "Rulebook", language: str | None, category: str | None) -> list["Rule"]:
-    from jarvis_workers.sec.handbook import in_order  # noqa: PLC0415
+    from jarvis_workers.sec.rule_docs import in_order  # noqa: PLC0415
 
     listed = in_order(book.rules)
     for asked, known, flag in (
@@ -108,10 +108,10 @@ def _narrowed(book: "Rulebook", language: str | None, category: str | None) -> l
 
 
 def _listed(settings: "Settings", book: "Rulebook", chosen: Sequence["Rule"], asked: tuple[str, str]) -> str:
-    from jarvis_cli.choice import rules_on  # noqa: PLC0415
     from jarvis_cli.explain import table, words_in  # noqa: PLC0415
-    from jarvis_workers.sec.handbook import about, as_markdown  # noqa: PLC0415
-    from jarvis_workers.sec.wording import rule_in  # noqa: PLC0415
+    from jarvis_cli.rule_selection import rules_on  # noqa: PLC0415
+    from jarvis_workers.sec.rule_docs import about, as_markdown  # noqa: PLC0415
+    from jarvis_workers.sec.translations import rule_in  # noqa: PLC0415
 
     form, language = asked
     chosen, say = [rule_in(language, rule) for rule in chosen], words_in(language)
@@ -136,10 +136,10 @@ def explain(
     ] = None,
 ) -> int:
     """Explain a rule: what it finds, why it matters, how to fix it and how to silence it."""
-    from jarvis_cli.choice import book_for  # noqa: PLC0415
     from jarvis_cli.explain import page, words_in  # noqa: PLC0415
-    from jarvis_workers.sec.wording import rule_in  # noqa: PLC0415
-    from jarvis_workers.service.rulebook import find_rule  # noqa: PLC0415
+    from jarvis_cli.rule_selection import book_for  # noqa: PLC0415
+    from jarvis_workers.sec.translations import rule_in  # noqa: PLC0415
+    from jarvis_workers.service.rules.rulebook import find_rule  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings(directory=Path.cwd())
@@ -161,8 +161,8 @@ def try_rules_on_examples(
 
     Without PATH, test every rule on its own bad and good example.
     """
-    from jarvis_cli.choice import book_for  # noqa: PLC0415
-    from jarvis_workers.service.ruletests import rules_in, try_files, try_rules  # noqa: PLC0415
+    from jarvis_cli.rule_selection import book_for  # noqa: PLC0415
+    from jarvis_workers.service.rules.rule_tests import rules_in, try_files, try_rules  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings(directory=Path.cwd())

@@ -5,16 +5,17 @@ from collections.abc import Callable
 
 import typer
 
-from jarvis_cli import answer, exits
-from jarvis_cli.carry import carry_out
-from jarvis_cli.deliver import deliver, retry_store
+from jarvis_cli import agent_output, exits
 from jarvis_cli.delivery import Delivery, conclude
 from jarvis_cli.following import following
+from jarvis_cli.output import deliver, retry_store
 from jarvis_cli.progress import display
+from jarvis_cli.run_local import carry_out
 from jarvis_cli.scan import wait_for_workers
 from jarvis_cli.screens import write_line
-from jarvis_workers.service import conversations, desk, reports, runs
+from jarvis_workers.service import conversations, runs, wiring
 from jarvis_workers.service.budgets import read_asked
+from jarvis_workers.service.reports import reports
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
@@ -22,7 +23,7 @@ from jarvis_workers.store.runs import Run
 
 def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) -> int:
     """Wait until a run has ended, `timeout` seconds at most; return the exit code it would have had."""
-    with desk.store_of(settings, tell=write_line) as store:
+    with wiring.store_of(settings, tell=write_line) as store:
         chosen = runs.find_run(store, run)
         _check_broker(settings, chosen)
         with display(quiet) as screen, following(screen, store) as show_all:
@@ -45,24 +46,24 @@ def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) ->
         if not ended.ended and ended.state != "paused":
             screen.tell(f"run {ended.id}: its command is gone; go on with: jarvis runs resume {ended.id}")
             return exits.INCOMPLETE
-        if ended.kind == answer.KIND:
-            found = conversations.read_answer(store, desk.blobs_of(settings), ended)
-            screen.conclude(answer.summary(store, ended, found), well=ended.state == "done")
-            return answer.exit_code(ended)
-        body = retry_store(lambda: reports.read_body(store, desk.blobs_of(settings), ended), screen)
+        if ended.kind == agent_output.KIND:
+            found = conversations.read_answer(store, wiring.blobs_of(settings), ended)
+            screen.conclude(agent_output.summary(store, ended, found), well=ended.state == "done")
+            return agent_output.exit_code(ended)
+        body = retry_store(lambda: reports.read_body(store, wiring.blobs_of(settings), ended), screen)
         return conclude(ended, body, Delivery(None, "json", quiet=quiet), screen)
 
 
 def _check_broker(settings: Settings, run: Run) -> None:
     if not runs.is_local(run) and not run.ended:
-        from jarvis_workers.service import fleet  # noqa: PLC0415  (celery is slow to import)
+        from jarvis_workers.service import remote  # noqa: PLC0415
 
-        fleet.check_broker(settings)
+        remote.check_broker(settings)
 
 
 def cancel(settings: Settings, run: str) -> int:
     """Cancel a run."""
-    with desk.store_of(settings, tell=write_line) as store:
+    with wiring.store_of(settings, tell=write_line) as store:
         ended = runs.cancel(store, runs.find_run(store, run), settings.lease_seconds)
     typer.echo(f"run {ended.id} is {ended.state}", err=True)
     return exits.DONE
@@ -91,18 +92,18 @@ def retry(settings: Settings, run: str, asked: Delivery, budget: str | None, *, 
 def _go_on(
     settings: Settings, run: str, asked: Delivery, quiet: bool, take_up: Callable[[Store, Run, str], None]
 ) -> int:
-    with desk.store_of(settings, tell=write_line) as store:
+    with wiring.store_of(settings, tell=write_line) as store:
         chosen = runs.find_run(store, run)
         with display(quiet) as screen:
             if runs.is_local(chosen):
                 with (
                     following(screen, store, grows=True) as show_all,
-                    desk.executor_of(settings, store, tell=screen.tell, show=show_all) as local,
+                    wiring.executor_of(settings, store, tell=screen.tell, show=show_all) as local,
                 ):
                     take_up(store, chosen, local.executor)
                     ended = carry_out(local, chosen.id, screen)
             else:
                 take_up(store, chosen, chosen.executor)
                 ended = wait_for_workers(settings, store, chosen.id, screen)
-        finish = answer.deliver_answer if ended.kind == answer.KIND else deliver
-        return finish(store, desk.blobs_of(settings), ended, asked, screen)
+        finish = agent_output.deliver_answer if ended.kind == agent_output.KIND else deliver
+        return finish(store, wiring.blobs_of(settings), ended, asked, screen)

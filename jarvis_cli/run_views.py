@@ -8,18 +8,20 @@ from typing import Any
 
 import typer
 
-from jarvis_cli import answer, exits
-from jarvis_cli.deliver import pieces
+from jarvis_cli import agent_output, exits
 from jarvis_cli.delivery import Delivery, write_report
 from jarvis_cli.ending import counted, exit_code, exit_reason
+from jarvis_cli.output import pieces
 from jarvis_cli.progress import describe, rate_of
 from jarvis_cli.run_list import revision
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.service import absence, conversations, desk, reports, runs
+from jarvis_workers.service import conversations, runs, wiring
 from jarvis_workers.service.budgets import more_for
-from jarvis_workers.service.export import export as export_files
-from jarvis_workers.service.export import export_directory
+from jarvis_workers.service.health import unserved_queues
+from jarvis_workers.service.reports import reports
+from jarvis_workers.service.reports.export import export as export_files
+from jarvis_workers.service.reports.export import export_directory
 from jarvis_workers.settings import Settings
 
 MOST_LISTED = 20
@@ -41,12 +43,12 @@ SHOWN = (
 
 def show(settings: Settings, run: str, *, as_json: bool) -> int:
     """Print the state of a run, its stages, and what to do next."""
-    with desk.store_of(settings) as store:
+    with wiring.store_of(settings) as store:
         chosen = runs.find_run(store, run)
         part = reports.run_part(store, chosen) | {"abandoned": runs.is_abandoned(store, chosen, settings.lease_seconds)}
         stages = runs.stages_of(store, chosen)
         talks = conversations.jobs_of(store, chosen)
-        unserved = [] if runs.is_local(chosen) else absence.unserved(store, chosen.id, settings.lease_seconds)
+        unserved = [] if runs.is_local(chosen) else unserved_queues.unserved(store, chosen.id, settings.lease_seconds)
     if as_json:
         typer.echo(json.dumps(part, indent=2))
         return exits.DONE
@@ -62,13 +64,13 @@ def show(settings: Settings, run: str, *, as_json: bool) -> int:
         gone = "its command is gone; " if part["abandoned"] else ""
         typer.echo(f"{gone}go on with: jarvis runs resume {chosen.id}{more_for(chosen)}")
     if unserved:
-        typer.echo(absence.says(unserved))
+        typer.echo(unserved_queues.says(unserved))
     return exits.DONE
 
 
 def label(settings: Settings, run: str, text: str) -> int:
     """Name a run."""
-    with desk.store_of(settings) as store:
+    with wiring.store_of(settings) as store:
         chosen = runs.find_run(store, run)
         runs.set_label(store, chosen, text)
     name = " ".join(text.split())
@@ -91,13 +93,13 @@ def _show_talks(talks: Sequence[tuple[int, str, str]], part: Mapping[str, Any]) 
 
 def report(settings: Settings, run: str, asked: Delivery) -> int:
     """Write the report of a run, or the answer of an agent."""
-    with desk.store_of(settings) as store:
+    with wiring.store_of(settings) as store:
         chosen = runs.find_run(store, run)
-        blobs = desk.blobs_of(settings)
-        if chosen.kind == answer.KIND:
-            answer.check_format(asked.form)
-            answer.write_answer(store, chosen, conversations.read_answer(store, blobs, chosen), asked)
-            return answer.exit_code(chosen) if chosen.ended else exits.INCOMPLETE
+        blobs = wiring.blobs_of(settings)
+        if chosen.kind == agent_output.KIND:
+            agent_output.check_format(asked.form)
+            agent_output.write_answer(store, chosen, conversations.read_answer(store, blobs, chosen), asked)
+            return agent_output.exit_code(chosen) if chosen.ended else exits.INCOMPLETE
         body = reports.read_body(store, blobs, chosen)
         write_report(pieces(store, blobs, chosen, body, asked), asked.output)
     code = exit_code(chosen, body, None) if chosen.ended else exits.INCOMPLETE
@@ -108,8 +110,8 @@ def report(settings: Settings, run: str, asked: Delivery) -> int:
 
 def transcript(settings: Settings, job: str, *, as_json: bool) -> int:
     """Print a conversation."""
-    with desk.store_of(settings) as store:
-        found = conversations.read_transcript(store, desk.blobs_of(settings), conversations.find_job(store, job))
+    with wiring.store_of(settings) as store:
+        found = conversations.read_transcript(store, wiring.blobs_of(settings), conversations.find_job(store, job))
     if as_json:
         typer.echo(json.dumps(found, indent=2))
         return exits.DONE
@@ -124,16 +126,16 @@ def transcript(settings: Settings, job: str, *, as_json: bool) -> int:
 
 def export(settings: Settings, run: str, directory: Path | None) -> int:
     """Write the files of a run."""
-    with desk.store_of(settings) as store:
+    with wiring.store_of(settings) as store:
         chosen = runs.find_run(store, run)
-        if chosen.kind == answer.KIND:
+        if chosen.kind == agent_output.KIND:
             raise UsageError(f"run {chosen.id} is an agent's; its answer: jarvis runs report {chosen.id}")
         place = directory or export_directory(chosen)
         if place is None:
             raise UsageError(
                 f"run {chosen.id}: its root {plain(chosen.root)} is not a directory here; say where with -d"
             )
-        for path in export_files(store, desk.blobs_of(settings), chosen, place):
+        for path in export_files(store, wiring.blobs_of(settings), chosen, place):
             typer.echo(plain(str(path)))
     return exits.DONE
 
@@ -141,7 +143,7 @@ def export(settings: Settings, run: str, directory: Path | None) -> int:
 def prune(settings: Settings, names: Sequence[str], older_than: float | None, *, cache: bool, answers: bool) -> int:
     """Delete ended runs, unwanted blobs and, where asked, what was cached."""
     age = ANSWER_DAYS if older_than is None else older_than
-    with desk.store_of(settings) as store:
+    with wiring.store_of(settings) as store:
         store.deadline.lift_execution_limit()
         chosen = [runs.find_run(store, name) for name in names]
         for one in chosen:
@@ -149,11 +151,11 @@ def prune(settings: Settings, names: Sequence[str], older_than: float | None, *,
                 raise UsageError(f"run {one.id} is {one.state}; cancel it first: jarvis runs cancel {one.id}")
         ids = [one.id for one in chosen] + (runs.ended_before(store, older_than) if older_than is not None else [])
         removed = runs.remove_runs(store, ids)
-        pruned = runs.prune_unwanted(store, desk.blobs_of(settings), time.time())
+        pruned = runs.prune_unwanted(store, wiring.blobs_of(settings), time.time())
         forgotten = runs.forget_answers(store, age) if answers else 0
     gone = f"{counted(removed, 'run')}, {counted(pruned.blobs, 'blob')} ({pruned.bytes / 1e6:,.1f} MB)"
     if cache:
-        gone += f", {desk.results_of(settings).clear().bytes / 1e6:,.1f} MB of known results"
+        gone += f", {wiring.results_of(settings).clear().bytes / 1e6:,.1f} MB of known results"
     if answers:
         gone += f", {counted(forgotten, 'answer')}"
     typer.echo(f"deleted {gone}", err=True)

@@ -14,8 +14,8 @@ from jarvis_cli.app import App
 from jarvis_cli.options import not_one_of
 from jarvis_workers.errors import SandboxError, UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.tools.sandbox.box import open_sandbox, refusal
-from jarvis_workers.tools.sandbox.values import Limits, Outcome, Tier
+from jarvis_workers.sandbox.limits import Limits, Outcome, Tier
+from jarvis_workers.sandbox.sandbox import open_sandbox, refusal
 
 if TYPE_CHECKING:
     from jarvis_workers.probe.selftest import Verdict

@@ -8,23 +8,24 @@ from typing import TYPE_CHECKING
 import typer
 
 from jarvis_cli import exits
-from jarvis_cli.carry import carry_out
 from jarvis_cli.compare import Part, baseline_of, unchanged_of
-from jarvis_cli.deliver import deliver
 from jarvis_cli.delivery import Delivery
 from jarvis_cli.following import following
+from jarvis_cli.output import deliver
 from jarvis_cli.progress import display
+from jarvis_cli.run_local import carry_out
 from jarvis_cli.screens import Display, write_line
 from jarvis_workers.errors import BrokerUnavailable
-from jarvis_workers.service import absence, desk
+from jarvis_workers.service import wiring
 from jarvis_workers.service.budgets import budget_of
-from jarvis_workers.service.judging import Triage
-from jarvis_workers.service.rulebook import Chosen
+from jarvis_workers.service.health import unserved_queues
+from jarvis_workers.service.rules.rulebook import Chosen
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.scratchdata import with_data_directory
 from jarvis_workers.service.sources import Source, open_source
 from jarvis_workers.service.submit import Inquiry, Request, submit
 from jarvis_workers.service.targets import Target
+from jarvis_workers.service.triage.records import Triage
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
@@ -75,10 +76,10 @@ def scan_tree(settings: Settings, wanted: Wanted, asked: Delivery, *, detach: bo
 
 def _scan_here(settings: Settings, wanted: Wanted, asked: Delivery, quiet: bool, *, resumable: bool = True) -> int:
     """Scan with the children of this command, and report; what is not kept is not `resumable`."""
-    with desk.store_of(settings, tell=write_line) as store:
+    with wiring.store_of(settings, tell=write_line) as store:
         with display(quiet) as screen:
             run = scan_here(settings, store, wanted, screen, resumable=resumable)
-        return deliver(store, desk.blobs_of(settings), run, asked, screen)
+        return deliver(store, wiring.blobs_of(settings), run, asked, screen)
 
 
 def scan_here(settings: Settings, store: Store, wanted: Wanted, screen: Display, *, resumable: bool = True) -> Run:
@@ -87,7 +88,7 @@ def scan_here(settings: Settings, store: Store, wanted: Wanted, screen: Display,
     def scan(part: Part, wanted: Wanted = wanted.without_agents) -> Run:
         with (
             following(screen, store, grows=True) as show,
-            desk.executor_of(settings, store, tell=screen.tell, show=show) as local,
+            wiring.executor_of(settings, store, tell=screen.tell, show=show) as local,
         ):
             with part.opened as source:
                 request = _request(settings, source, wanted, local.executor)
@@ -102,15 +103,15 @@ def _scan_on_cluster(settings: Settings, wanted: Wanted, asked: Delivery | None,
 
     The revision of a baseline is waited for in any case.
     """
-    from jarvis_workers.service import fleet  # noqa: PLC0415  (celery is slow to import)
+    from jarvis_workers.service import remote  # noqa: PLC0415
 
-    with desk.store_of(settings, tell=write_line) as store, fleet.bell_of(settings) as bell:
-        blobs = desk.blobs_of(settings)
+    with wiring.store_of(settings, tell=write_line) as store, remote.bell_of(settings) as bell:
+        blobs = wiring.blobs_of(settings)
         with display(quiet) as screen:
 
             def begin(part: Part, wanted: Wanted) -> str:
                 with part.opened as source:
-                    request = _request(settings, source, wanted, fleet.EXECUTOR)
+                    request = _request(settings, source, wanted, remote.EXECUTOR)
                     return submit(store, blobs, part.of(request), screen.packing)
 
             def scan(part: Part) -> Run:
@@ -125,24 +126,24 @@ def _scan_on_cluster(settings: Settings, wanted: Wanted, asked: Delivery | None,
 
 def leave(settings: Settings, store: Store, bell: "Doorbell", run: Run, screen: Display) -> int:
     """Leave a run that is submitted to the workers, and say its id."""
-    from jarvis_workers.service import fleet  # noqa: PLC0415
+    from jarvis_workers.service import remote  # noqa: PLC0415
 
     typer.echo(run.id)
     # What cannot be rung for now, the workers find.
     with suppress(BrokerUnavailable):
-        fleet.ring(settings, store, bell)
-    if queues := absence.missing(store, run.kind, settings.lease_seconds):
-        screen.tell(absence.says(queues))
+        remote.ring(settings, store, bell)
+    if queues := unserved_queues.missing(store, run.kind, settings.lease_seconds):
+        screen.tell(unserved_queues.says(queues))
     return exits.DONE
 
 
 def wait_for_workers(settings: Settings, store: Store, run_id: str, screen: Display) -> Run:
     """Wait until the workers have ended a run; stopped, leave it to them and say so."""
-    from jarvis_workers.service import fleet  # noqa: PLC0415
+    from jarvis_workers.service import remote  # noqa: PLC0415
 
-    with fleet.bell_of(settings) as bell, following(screen, store, grows=True) as show:
+    with remote.bell_of(settings) as bell, following(screen, store, grows=True) as show:
         try:
-            return fleet.carry_out(settings, store, bell, run_id, show=show, tell=screen.tell)
+            return remote.carry_out(settings, store, bell, run_id, show=show, tell=screen.tell)
         except KeyboardInterrupt:
             screen.tell(f"run {run_id} goes on without this command; see: jarvis runs wait {run_id}")
             raise
@@ -150,7 +151,7 @@ def wait_for_workers(settings: Settings, store: Store, run_id: str, screen: Disp
 
 def _compared(settings: Settings, store: Store, wanted: Wanted, scan: Callable[[Part], Run]) -> Part:
     """Return what the user wants scanned, after `scan` has carried out what has to be known before."""
-    bounds = desk.tree_bounds_of(settings)
+    bounds = wiring.tree_bounds_of(settings)
     unchanged = unchanged_of(wanted.target.root, wanted.since, bounds)
     baseline = baseline_of(store, wanted.target, wanted.baseline, scan, bounds)
     return Part(open_source(wanted.target.root, bounds=bounds), baseline=baseline, unchanged=unchanged)
@@ -158,13 +159,15 @@ def _compared(settings: Settings, store: Store, wanted: Wanted, scan: Callable[[
 
 def _request(settings: Settings, source: Source, wanted: Wanted, executor: str) -> Request:
     return replace(
-        desk.request_for(settings, source, "sec.agent" if wanted.inquiry else "sec.fast", executor),
+        wiring.request_for(settings, source, "sec.agent" if wanted.inquiry else "sec.fast", executor),
         agent=wanted.inquiry,
         budget=budget_of(settings, *wanted.inquiry.model_groups) if wanted.inquiry else None,
         remark=wanted.remark,
-        selection=replace(desk.selection_of(settings, *wanted.globs, origin=source.origin), paths=wanted.target.paths),
+        selection=replace(
+            wiring.selection_of(settings, *wanted.globs, origin=source.origin), paths=wanted.target.paths
+        ),
         rules=wanted.rules,
-        limits=desk.file_limits_of(settings),
+        limits=wiring.file_limits_of(settings),
         cache=settings.cache.max_mb > 0,
         profile=wanted.profile,
         language=wanted.language,

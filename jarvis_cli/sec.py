@@ -132,13 +132,13 @@ def agent(
 ) -> int:
     """Scan, have a model verify each finding by the code around it, and report what it confirms."""
     settings, wanted, asked = _read(ctx, options, {"agent.budget": budget})
-    from jarvis_cli import inquiry  # noqa: PLC0415
+    from jarvis_cli import sec_agent  # noqa: PLC0415
 
-    agents = inquiry.Asked(group, second_group, cluster_limit, max_findings, votes, second_look, canary)
+    agents = sec_agent.Asked(group, second_group, cluster_limit, max_findings, votes, second_look, canary)
     if dry_run:
         _check_dry(options, budget)
-        return inquiry.foresee(settings, wanted, agents, as_json=options.as_json, quiet=options.quiet)
-    return inquiry.inquire(settings, wanted, agents, asked, detach=options.detach, quiet=options.quiet)
+        return sec_agent.foresee(settings, wanted, agents, as_json=options.as_json, quiet=options.quiet)
+    return sec_agent.inquire(settings, wanted, agents, asked, detach=options.detach, quiet=options.quiet)
 
 
 app.command(short_help="Judge findings; later runs apply the verdicts.", epilog=TRIAGE_EXAMPLES)(triage)
@@ -160,9 +160,9 @@ def _read(
     """Check all that was asked for, before any work is done."""
     flags = flags_of(options) | dict(more)
     settings = settings_of(options, flags)
-    from jarvis_cli.choice import rules_for, tree_of  # noqa: PLC0415  (the rules and the store are slow to import)
-    from jarvis_cli.judge import heeded  # noqa: PLC0415
+    from jarvis_cli.rule_selection import rules_for, tree_of  # noqa: PLC0415  (the rules and the store are slow to import)
     from jarvis_cli.scan import Wanted  # noqa: PLC0415
+    from jarvis_cli.triage_actions import heeded  # noqa: PLC0415
 
     asked = _delivery(ctx, options)
     tree = tree_of(_target(options).root) if options.project_rules else None

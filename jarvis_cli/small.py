@@ -8,7 +8,7 @@ from jarvis_cli.screens import Display, Quiet, Talking
 from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.report import FORMATS
 from jarvis_workers.service.dressing import dress_body, language_facts
-from jarvis_workers.service.run_files import (
+from jarvis_workers.service.reports.run_files import (
     HEURISTIC,
     PROGRESS,
     export_directory,
@@ -21,7 +21,7 @@ from jarvis_workers.service.small_scan import SmallScan, scan_small, small_execu
 from jarvis_workers.service.sources import is_address, open_source
 from jarvis_workers.service.targets import Target
 from jarvis_workers.settings import Rules, Settings
-from jarvis_workers.steps.ruleset import installed
+from jarvis_workers.steps.sec.ruleset import installed
 from jarvis_workers.tools.tool import Language
 
 __all__ = ["scan_small_tree"]

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Sequence
 
-from jarvis_workers.sec.judgement import PRIOR_WEIGHT
 from jarvis_workers.sec.rules import Rule
-from jarvis_workers.service import desk
-from jarvis_workers.service.judging import JUDGED_MIN, RuleRecord, records_of
+from jarvis_workers.sec.triage_record import PRIOR_WEIGHT
+from jarvis_workers.service import wiring
+from jarvis_workers.service.triage.records import JUDGED_MIN, RuleRecord, records_of
 from jarvis_workers.settings import Settings
 
 __all__ = ["stats"]
@@ -20,7 +20,7 @@ A scan uses it for rules with {JUDGED_MIN} judgements or more, if told to: rules
 
 def stats(settings: Settings, rules: Sequence[Rule], form: str) -> str:
     """Return what is known of these rules, those with most judgements first."""
-    with desk.store_of(settings) as store:
+    with wiring.store_of(settings) as store:
         records = records_of(store, rules)
     if form == "json":
         return json.dumps([record.as_json() for record in records], indent=2)

@@ -10,9 +10,9 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 
 if TYPE_CHECKING:
-    from jarvis_cli.judge import Mark as Marked
-    from jarvis_cli.judge import Place
-    from jarvis_workers.service.triagefilter import Filter
+    from jarvis_cli.triage_actions import Mark as Marked
+    from jarvis_cli.triage_actions import Place
+    from jarvis_workers.service.triage.filter import Filter
 
 EXAMPLES = """\
 \b
@@ -105,8 +105,8 @@ def triage(
     given = [name for name, value in asked.items() if value]
     filters = {"--rule": rule, "--severity": severity, "--file": file, "--category": category, "--status": status}
     _check(given, [name for name, value in filters.items() if value], reason, as_json=as_json, yes=yes)
-    from jarvis_cli import judge  # noqa: PLC0415  (the store takes a third of a second to import)
-    from jarvis_workers.service.triagefilter import read_filter  # noqa: PLC0415
+    from jarvis_cli import triage_actions  # noqa: PLC0415
+    from jarvis_workers.service.triage.filter import read_filter  # noqa: PLC0415
 
     wanted = read_filter(
         rules=rule or (),
@@ -116,15 +116,15 @@ def triage(
         statuses=status or (),
     )
     marks = list(_marks(mark or [], reason or []))
-    with judge.opened(run) as place:
+    with triage_actions.opened(run) as place:
         commands: dict[str, Callable[[], int]] = {
-            "--import": lambda: judge.take_in(place, import_ or ""),
-            "--export": lambda: judge.hand_out(place, export or ""),
-            "--undo": lambda: judge.undo(place),
+            "--import": lambda: triage_actions.take_in(place, import_ or ""),
+            "--export": lambda: triage_actions.hand_out(place, export or ""),
+            "--undo": lambda: triage_actions.undo(place),
             "--mark": lambda: _mark(place, wanted, marks, everything=everything, yes=yes),
-            "--forget": lambda: judge.forget(place, forget or ()),
-            "--list": lambda: judge.show(place, wanted, as_json=as_json),
-            "": lambda: judge.sit_down(place, wanted, everything=everything),
+            "--forget": lambda: triage_actions.forget(place, forget or ()),
+            "--list": lambda: triage_actions.show(place, wanted, as_json=as_json),
+            "": lambda: triage_actions.sit_down(place, wanted, everything=everything),
         }
         return commands[given[0] if given else ""]()
 
@@ -151,23 +151,23 @@ def _at_terminal() -> bool:
 
 
 def _mark(place: "Place", wanted: "Filter", marks: Sequence["Marked"], *, everything: bool, yes: bool) -> int:
-    from jarvis_cli import judge  # noqa: PLC0415
+    from jarvis_cli import triage_actions  # noqa: PLC0415
 
     unnamed = [one for one in marks if not one.named]
     if not unnamed:
         if wanted:
             raise UsageError("--mark ID=STATE names the finding itself; with filters give --mark STATE")
-        return judge.mark(place, marks)
+        return triage_actions.mark(place, marks)
     if len(marks) > 1:
         raise UsageError("--mark STATE judges all that the filters leave; give it once")
     ask = not yes and sys.stdin.isatty() and sys.stderr.isatty()
-    return judge.mark_all(place, wanted, unnamed[0], judged=everything, ask=ask)
+    return triage_actions.mark_all(place, wanted, unnamed[0], judged=everything, ask=ask)
 
 
 def _marks(marks: Sequence[str], reasons: Sequence[str]) -> Iterator["Marked"]:
     """Pair each mark with its reason; without an id it is for all that the filters leave."""
-    from jarvis_cli import judge  # noqa: PLC0415
-    from jarvis_workers.sec.judgement import TriageState  # noqa: PLC0415
+    from jarvis_cli import triage_actions  # noqa: PLC0415
+    from jarvis_workers.sec.triage_record import TriageState  # noqa: PLC0415
 
     if len(reasons) not in (0, 1, len(marks)):
         raise UsageError(f"{len(reasons)} reasons for {len(marks)} marks; give one for all, or one for each")
@@ -177,4 +177,4 @@ def _marks(marks: Sequence[str], reasons: Sequence[str]) -> Iterator["Marked"]:
         if state not in list(TriageState) or (equals and not named):
             states = ", ".join(TriageState)
             raise UsageError(f"--mark {plain(mark)}: should be ID=STATE, or STATE with filters; states: {states}")
-        yield judge.Mark(named, TriageState(state), reason)
+        yield triage_actions.Mark(named, TriageState(state), reason)

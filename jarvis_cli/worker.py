@@ -44,13 +44,13 @@ def start(
     ] = None,
 ) -> int:
     """Start a worker; runs until SIGTERM, one subprocess per queue."""
-    from jarvis_workers.service import desk, fleet  # noqa: PLC0415  (celery and the store are slow to import)
+    from jarvis_workers.service import remote, wiring  # noqa: PLC0415
     from jarvis_workers.service import worker as service  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings(directory=Path.cwd())
     plans = service.plan_pools(settings, () if queues is None else ",".join(queues).split(","), concurrency)
-    with desk.store_of(settings, service.PARENT_CONNECTIONS) as store, fleet.bell_of(settings) as bell:
+    with wiring.store_of(settings, service.PARENT_CONNECTIONS) as store, remote.bell_of(settings) as bell:
         service.work(settings, store, bell, plans)
     return 0
 

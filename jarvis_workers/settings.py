@@ -21,11 +21,11 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from jarvis_workers.errors import SettingsError
 from jarvis_workers.platforms.groups import ModelGroup, tell_problem
+from jarvis_workers.ratelimit.budget import read_budget
 from jarvis_workers.redact import redact
 from jarvis_workers.reprs import short
 from jarvis_workers.sec.sourcelinks import check_template
 from jarvis_workers.telemetry import LogLevel
-from jarvis_workers.turns.budgets import read_budget
 
 PREFIX = "JARVIS_"
 YAML_FILE = "jarvis.yaml"

@@ -35,19 +35,19 @@ for module in modules:
 USED: dict[str, tuple[str, ...]] = {
     "jarvis_cli.main": (),
     "jarvis_cli.scan": (),
-    "jarvis_cli.inquiry": (),
+    "jarvis_cli.sec_agent": (),
     "jarvis_cli.runs": (),
     "jarvis_cli.run_views": (),
     "jarvis_cli.agent": (),
     "jarvis_cli.worker": (),
-    "jarvis_workers.service.local": (),
-    "jarvis_workers.service.child": (),
+    "jarvis_workers.local.executor": (),
+    "jarvis_workers.local.child": (),
     "openai": ("agents",),
     "httpx2": ("agents",),
     "jinja2": ("agents",),
     "jarvis_workers.dispatch.pool": ("cluster",),
     "kombu.transport.redis": ("cluster",),
-    "jarvis_workers.service.fleet": ("cluster",),
+    "jarvis_workers.service.remote": ("cluster",),
 }
 
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from jarvis_workers.agent import events
+from jarvis_workers.agent.effects import Conversation, Upload
 from jarvis_workers.agent.prompts import fill
-from jarvis_workers.agent.words import Conversation, Upload
-from jarvis_workers.platforms.words import Message
+from jarvis_workers.platforms.protocol import Message
 
 if TYPE_CHECKING:
     from jarvis_workers.agent.loop import Agent

@@ -8,12 +8,12 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar, cast
 
+from jarvis_workers.agent.effects import Answer, Ask, Call, Conversation, Note, Tell, Upload, Want
 from jarvis_workers.agent.events import EventBus
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.agent.transcript import Transcript
-from jarvis_workers.agent.words import Answer, Ask, Call, Conversation, Note, Tell, Upload, Want
 from jarvis_workers.errors import ModelError
-from jarvis_workers.platforms.words import Hear, Platform
+from jarvis_workers.platforms.protocol import Hear, Platform
 from jarvis_workers.telemetry import warning
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tool import Outcome

@@ -7,7 +7,7 @@ raise is logged and changes nothing.
 from collections.abc import Callable
 from typing import Any
 
-from jarvis_workers.agent.foreign import call_isolated
+from jarvis_workers.agent.plugins import call_isolated
 
 TASK_STARTED = "TASK_STARTED"
 TASK_COMPLETED = "TASK_COMPLETED"

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from jarvis_workers.agent import events
+from jarvis_workers.agent.effects import Conversation
 from jarvis_workers.agent.prompts import fill
 from jarvis_workers.agent.report import SUBMIT
-from jarvis_workers.agent.words import Conversation
-from jarvis_workers.platforms.words import Message
+from jarvis_workers.platforms.protocol import Message
 
 if TYPE_CHECKING:
     from jarvis_workers.agent.loop import Agent

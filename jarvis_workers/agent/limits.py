@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from jarvis_workers.errors import AgentStopped
-from jarvis_workers.platforms.words import Reply, Usage
+from jarvis_workers.platforms.protocol import Reply, Usage
 from jarvis_workers.tools.tool import Outcome
 
 

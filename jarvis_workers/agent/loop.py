@@ -13,19 +13,19 @@ from typing import Any
 
 from jarvis_workers.agent import events
 from jarvis_workers.agent.compaction import compact, summarize
+from jarvis_workers.agent.effects import Ask, Call, Conversation, Definition, Ending, Note, Result, Tell
 from jarvis_workers.agent.filtering import filter_tools
-from jarvis_workers.agent.guard import BAR, QUOTED, Guard, Suspicion
 from jarvis_workers.agent.limits import Limits, Reason, Spent
-from jarvis_workers.agent.marks import Marks
+from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.output import shorten
 from jarvis_workers.agent.prompts import fill
 from jarvis_workers.agent.report import SUBMIT, BadReport, ReportForm
 from jarvis_workers.agent.session import Session
-from jarvis_workers.agent.textcall import find_call, tags
-from jarvis_workers.agent.words import Ask, Call, Conversation, Definition, Ending, Note, Result, Tell
+from jarvis_workers.agent.text_tool_call import find_call, tags
+from jarvis_workers.agent.untrusted_text import BAR, QUOTED, Guard, Suspicion
 from jarvis_workers.errors import AgentStopped, ModelError, ModelRefused
 from jarvis_workers.platforms.profiles import Profile
-from jarvis_workers.platforms.words import Message, Reply, Request, ToolCall, ToolSpec
+from jarvis_workers.platforms.protocol import Message, Reply, Request, ToolCall, ToolSpec
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tool import BadCall, Outcome
 

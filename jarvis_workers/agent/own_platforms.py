@@ -12,14 +12,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from jarvis_workers.agent.foreign import ForeignError, call_foreign, call_isolated, load_files
+from jarvis_workers.agent.plugins import ForeignError, call_foreign, call_isolated, load_files
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.profiles import GENERIC
+from jarvis_workers.platforms.protocol import Hear, Message, Reply, Request, Usage
 from jarvis_workers.platforms.registry import Maker
 from jarvis_workers.platforms.tokens import estimate
-from jarvis_workers.platforms.words import Hear, Message, Reply, Request, Usage
 from jarvis_workers.telemetry import warning
 
 NEEDED = ("chat", "set_system_prompt", "set_model_name", "reset", "name", "platform_name")

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from jarvis_workers.agent.foreign import ForeignError, call_foreign, call_isolated, load_files
+from jarvis_workers.agent.plugins import ForeignError, call_foreign, call_isolated, load_files
 from jarvis_workers.telemetry import warning
 from jarvis_workers.tools.tool import BadCall, Outcome, Tool
 

@@ -6,9 +6,9 @@ The one exception is `clear`: after a compaction there are the system prompt, th
 
 from jarvis_workers.agent.limits import Limits
 from jarvis_workers.agent.output import shorten
+from jarvis_workers.platforms.protocol import Message, Reply, ToolCall, ToolSpec
 from jarvis_workers.platforms.tokens import estimate_message, estimate_tools
-from jarvis_workers.platforms.words import Message, Reply, ToolCall, ToolSpec
-from jarvis_workers.turns.calibration import Calibration
+from jarvis_workers.ratelimit.token_calibration import Calibration
 
 # the system prompt, the task, an answer and what came of it
 SOMETHING_SAID = 4

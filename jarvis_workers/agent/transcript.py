@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Protocol
 
-from jarvis_workers.agent.words import Answer, Ask, Call, Upload, Want
+from jarvis_workers.agent.effects import Answer, Ask, Call, Upload, Want
 from jarvis_workers.errors import UsageError
-from jarvis_workers.platforms.words import Reply, Request, fields_of, record_of, reply_from
+from jarvis_workers.platforms.protocol import Reply, Request, fields_of, record_of, reply_from
 from jarvis_workers.tools.tool import Outcome
 
 HASH_LETTERS = 12

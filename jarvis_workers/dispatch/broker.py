@@ -18,7 +18,7 @@ from kombu.exceptions import OperationalError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from jarvis_workers.dispatch.routes import POOLS, queue_key
+from jarvis_workers.dispatch.routing import POOLS, queue_key
 from jarvis_workers.errors import BrokerUnavailable
 
 NO_ADDRESS = "JARVIS_BROKER_URL: not the address of a Redis, such as redis://localhost:6379/0"

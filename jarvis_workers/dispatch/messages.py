@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from jarvis_workers import telemetry
 from jarvis_workers.dispatch.broker import SENT_AT
-from jarvis_workers.dispatch.routes import task_names
+from jarvis_workers.dispatch.routing import task_names
 
 # A label has 200 characters, of which each may be written as 12 bytes, twice in base64.
 MESSAGE_BYTES_MAX = 64 << 10

@@ -20,23 +20,23 @@ from celery.signals import setup_logging, worker_process_init, worker_ready, wor
 from celery.utils.log import get_multiprocessing_logger
 
 from jarvis_workers import telemetry
-from jarvis_workers.dispatch.agents import Agents, make_room, vital
+from jarvis_workers.conversations.resources import means_of
+from jarvis_workers.conversations.runtime import Talks
+from jarvis_workers.dispatch.agent_pool import Agents, make_room, vital
 from jarvis_workers.dispatch.broker import Doorbell, make_app
-from jarvis_workers.dispatch.hands import Hands
-from jarvis_workers.dispatch.limits import SharedLimits
 from jarvis_workers.dispatch.messages import distrust_broker
 from jarvis_workers.dispatch.orders import Orders
-from jarvis_workers.dispatch.routes import POOLS, TALKS_CONNECTIONS, queue_key, task_names
+from jarvis_workers.dispatch.prefork_task import Hands
+from jarvis_workers.dispatch.ratelimit.client import SharedLimits
+from jarvis_workers.dispatch.routing import POOLS, TALKS_CONNECTIONS, queue_key, task_names
 from jarvis_workers.dispatch.sender import Sender
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
 from jarvis_workers.source.identity import loaded_engine
-from jarvis_workers.steps.known import loaded_rules
-from jarvis_workers.steps.means import means_of
-from jarvis_workers.steps.remembered import loaded_flow
-from jarvis_workers.steps.talks import Talks
+from jarvis_workers.steps.sec.flow_cache import loaded_flow
+from jarvis_workers.steps.sec.scan_cache import loaded_rules
 from jarvis_workers.store.engine import Store, open_store
 from jarvis_workers.telemetry import LogLevel
-from jarvis_workers.toolchain.lifetime import die_with_parent
+from jarvis_workers.toolchain.die_with_parent import die_with_parent
 
 KILLED_BEFORE_SECONDS = 5.0
 # Of a tenth of a second each; nobody needs the answer, what was done is in the store.

@@ -9,7 +9,7 @@ import sys
 import threading
 
 from jarvis_workers.dispatch.orders import Orders
-from jarvis_workers.toolchain.lifetime import die_with_parent
+from jarvis_workers.toolchain.die_with_parent import die_with_parent
 
 
 def main() -> None:

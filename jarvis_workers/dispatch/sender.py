@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 
 from jarvis_workers import telemetry
 from jarvis_workers.dispatch.broker import Doorbell, Ring
-from jarvis_workers.dispatch.routes import POOLS, task_name
-from jarvis_workers.store import sending
+from jarvis_workers.dispatch.routing import POOLS, task_name
+from jarvis_workers.store import dispatching
+from jarvis_workers.store.dispatching import Sent
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.sending import Sent
 
 EXECUTOR = "cluster"
 LEAST_SLOTS = 2
@@ -45,15 +45,15 @@ class Sender:
 
     def _send_new(self, queue: str) -> int:
         with self.store.read() as session:
-            slots = max(LEAST_SLOTS, sending.slots(session, queue, self.lease_seconds))
-            most = window(slots, self.tick_seconds, sending.mean_seconds(session, queue))
-            demands = sending.demand(session, EXECUTOR, queue, most)
-        shares = sending.share(demands, most)
+            slots = max(LEAST_SLOTS, dispatching.slots(session, queue, self.lease_seconds))
+            most = window(slots, self.tick_seconds, dispatching.mean_seconds(session, queue))
+            demands = dispatching.demand(session, EXECUTOR, queue, most)
+        shares = dispatching.share(demands, most)
         if not shares:
             return 0
         with self.store.write() as session:
-            sent = sending.mark_sent(session, queue, shares, suspects_last=POOLS[queue].kind == "threads")
-        return self._ring(queue, sent, dict.fromkeys(sending.newcomers(demands), slots))
+            sent = dispatching.mark_sent(session, queue, shares, suspects_last=POOLS[queue].kind == "threads")
+        return self._ring(queue, sent, dict.fromkeys(dispatching.newcomers(demands), slots))
 
     def _send_again(self, queue: str, forgotten: bool) -> int:
         since = self.bell.waits_since(queue)
@@ -61,7 +61,7 @@ class Sender:
         self._was_empty[queue] = since is None
         older = self.tick_seconds if lost else self.resend_seconds
         with self.store.write() as session:
-            sent = sending.resend(session, queue, older, before=(since or 0.0) - self.tick_seconds)
+            sent = dispatching.resend(session, queue, older, before=(since or 0.0) - self.tick_seconds)
         return self._ring(queue, sent)
 
     def _ring(self, queue: str, sent: Sequence[Sent], ahead: Mapping[str, int] = NOBODY) -> int:

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.platforms.costs import cost_of
 from jarvis_workers.platforms.profiles import Prices, Profile
+from jarvis_workers.platforms.protocol import Hear, Reply, Request
 from jarvis_workers.platforms.replies import decode, gather
 from jarvis_workers.platforms.request import Writer, streamed
-from jarvis_workers.platforms.retrying import LEAST_SECONDS, Patience, insist, insist_async
+from jarvis_workers.platforms.retry import LEAST_SECONDS, Patience, insist, insist_async
 from jarvis_workers.platforms.tokens import estimate_request, with_estimated_usage
-from jarvis_workers.platforms.wire import Refused, Wire
-from jarvis_workers.platforms.words import Hear, Reply, Request
-from jarvis_workers.turns.limits import Limiter, Turn
+from jarvis_workers.platforms.transport import Refused, Wire
+from jarvis_workers.ratelimit.policy import Limiter, Turn
 
 RATE_LIMITED = frozenset({429, 529})
 

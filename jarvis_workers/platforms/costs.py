@@ -1,7 +1,7 @@
 """What an answer costs."""
 
 from jarvis_workers.platforms.profiles import Prices
-from jarvis_workers.platforms.words import Usage
+from jarvis_workers.platforms.protocol import Usage
 
 MILLION = 1_000_000
 

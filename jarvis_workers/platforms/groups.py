@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, SecretStr
 
 from jarvis_workers.errors import SettingsError
 from jarvis_workers.platforms.profiles import PROFILES, Frozen, Prices, Profile, profile_for
-from jarvis_workers.turns.limits import MANY, Limited, ModelLimits
+from jarvis_workers.ratelimit.policy import MANY, Limited, ModelLimits
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

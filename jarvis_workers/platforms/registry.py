@@ -6,10 +6,10 @@ from difflib import get_close_matches
 from jarvis_workers.errors import SettingsError
 from jarvis_workers.platforms.compatible import Compatible, Terms
 from jarvis_workers.platforms.groups import ModelGroup
-from jarvis_workers.platforms.sdk import Clients, Sdk
-from jarvis_workers.platforms.words import Platform
-from jarvis_workers.turns.limits import Limited, Limiter, MakeLimiter, ModelLimits
-from jarvis_workers.turns.line import in_process
+from jarvis_workers.platforms.openai_transport import Clients, Sdk
+from jarvis_workers.platforms.protocol import Platform
+from jarvis_workers.ratelimit.gate import in_process
+from jarvis_workers.ratelimit.policy import Limited, Limiter, MakeLimiter, ModelLimits
 
 Maker = Callable[[ModelGroup], Platform]
 

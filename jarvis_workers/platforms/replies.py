@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jarvis_workers.errors import BrokenAnswer
-from jarvis_workers.platforms.words import Hear, Reply, ToolCall, Usage
+from jarvis_workers.platforms.protocol import Hear, Reply, ToolCall, Usage
 from jarvis_workers.redact import redact_said
 
 THOUGHTS = ("reasoning_content", "reasoning")

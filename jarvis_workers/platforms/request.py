@@ -12,7 +12,7 @@ from operator import is_
 from typing import Any, NamedTuple
 
 from jarvis_workers.platforms.profiles import Profile
-from jarvis_workers.platforms.words import Message, Request, ToolCall, ToolSpec
+from jarvis_workers.platforms.protocol import Message, Request, ToolCall, ToolSpec
 
 SEED = 7
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from jarvis_workers.platforms.words import Message, Reply, Request, ToolSpec
+from jarvis_workers.platforms.protocol import Message, Reply, Request, ToolSpec
 
 LETTERS = 7
 PIECE = re.compile(rf" ?+[A-Za-z]{{1,{LETTERS}}}+|\d{{1,3}}+| ?+[!-/:-@\[-`{{-~]{{1,2}}+|\s{{1,16}}+|[^\x00-\x7f]")

@@ -23,18 +23,18 @@ from jarvis_workers.errors import SandboxError
 from jarvis_workers.probe.attacks import inside
 from jarvis_workers.probe.attacks.resources import GIVEN
 from jarvis_workers.probe.attacks.target import NOT_CHANGED, SECRET_ARGUMENT, Target
+from jarvis_workers.sandbox.confine import ENVIRONMENT
+from jarvis_workers.sandbox.launcher import PACKAGES, Starter
+from jarvis_workers.sandbox.limits import Limits, Tier
+from jarvis_workers.sandbox.sandbox import Sandbox
 from jarvis_workers.toolchain import scratch
-from jarvis_workers.tools.sandbox.box import Sandbox
-from jarvis_workers.tools.sandbox.confine import ENVIRONMENT
-from jarvis_workers.tools.sandbox.starter import PACKAGES, Starter
-from jarvis_workers.tools.sandbox.values import Limits, Tier
 
 LOCAL = "127.0.0.1"
 SECRET_NAME = "PROBE_SECRET"
 CODE = ".probe"
 # What is run inside: the attacks, and what they know of the sandbox.
 ATTACKS = "jarvis_workers/probe/attacks"
-OF_SANDBOX = ("jarvis_workers/tools/sandbox/calls.py", "jarvis_workers/tools/sandbox/values.py")
+OF_SANDBOX = ("jarvis_workers/sandbox/syscalls.py", "jarvis_workers/sandbox/limits.py")
 BOOT = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))

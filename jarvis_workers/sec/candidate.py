@@ -14,7 +14,7 @@ class Candidate(BaseModel):
     """A place where a rule fired, before anyone has looked at it; `file` is the path as it is shown.
 
     `column` is counted in characters from 1; older stores know none.  `suppressed` is what a comment in the code says
-    against it, `trail` the steps that lead to it (see trail.py).
+    against it, `trail` the steps that lead to it (see trace.py).
     """
 
     model_config = ConfigDict(frozen=True)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from jarvis_workers.sec.flow import FlowHit, analyze, summarize
+from jarvis_workers.dataflow import FlowHit, analyze, summarize
 from jarvis_workers.sec.rules import Rule
 from jarvis_workers.sec.scanner import Hit, Scanner, source_text
 from jarvis_workers.source.lex import comments, mask

@@ -5,7 +5,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from jarvis_workers.sec.rules import RULES
-from jarvis_workers.sec.rules.flow import HARMLESS
+from jarvis_workers.sec.rules.families.flow import HARMLESS
 from jarvis_workers.sec.severity import CATEGORY_ORDER as CATEGORY_ORDER
 from jarvis_workers.sec.severity import SEVERITIES as SEVERITIES
 from jarvis_workers.sec.severity import is_at_least as is_at_least

@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 from jarvis_workers.sec.evidence import column_of, evidence
 from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
-from jarvis_workers.sec.rules.aliases import ALIASES, SPELLINGS, aliases, occurrences
+from jarvis_workers.sec.rules.analysis.aliases import ALIASES, SPELLINGS, aliases, occurrences
 from jarvis_workers.sec.rules.rule import Rule, Site, Source
 from jarvis_workers.sec.suppressions import MARKS, OWN_MARK, Remark, judge, suppressions
 from jarvis_workers.source.calls import is_declaration, is_foreign, opening
-from jarvis_workers.source.kept import Kept
-from jarvis_workers.source.late import late
+from jarvis_workers.source.lazy_regex import late
 from jarvis_workers.source.lex import compiler_newlines, mask
 from jarvis_workers.source.match import Matcher, Word, build
+from jarvis_workers.source.pattern_cache import Kept
 
 __all__ = ["EXTENSIONS", "Hit", "Scan", "Scanner", "as_utf8", "is_header", "is_test", "language_of", "source_text"]
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from jarvis_workers.paths import plain
-from jarvis_workers.source.late import late
+from jarvis_workers.source.lazy_regex import late
 from jarvis_workers.source.lex import comments
 
 __all__ = [

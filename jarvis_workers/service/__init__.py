@@ -12,7 +12,7 @@ if TYPE_CHECKING:
         StoreError,
         UsageError,
     )
-    from jarvis_workers.service.analysis import (
+    from jarvis_workers.service.api.compat import (
         build_json_and_markdown,
         direct_scan,
         run_security_analysis,
@@ -81,7 +81,7 @@ MODULES = (
     "jarvis_workers.service.api.scanning",
     "jarvis_workers.service.api.coroutines",
     "jarvis_workers.service.api.differing",
-    "jarvis_workers.service.analysis",
+    "jarvis_workers.service.api.compat",
 )
 
 

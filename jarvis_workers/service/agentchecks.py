@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.platforms.groups import ModelGroup, all_groups
 from jarvis_workers.redact import redact
-from jarvis_workers.service.doctor import Check
+from jarvis_workers.service.health.doctor import Check
 from jarvis_workers.service.models import model_name
 from jarvis_workers.settings import Settings
 

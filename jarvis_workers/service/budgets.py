@@ -4,12 +4,12 @@ from typing import Any
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.ratelimit.budget import Budget, read_budget
 from jarvis_workers.settings import Settings
 from jarvis_workers.store import budgets
 from jarvis_workers.store.budgets import REASON
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
-from jarvis_workers.turns.budgets import Budget, read_budget
 
 __all__ = ["budget_of", "check_raised", "more_for", "read_asked", "told"]
 

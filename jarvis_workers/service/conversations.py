@@ -9,8 +9,8 @@ from jarvis_workers.agent.transcript import read_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.converse_task import ANSWER
-from jarvis_workers.store import artifacts, jobs, talks
+from jarvis_workers.steps.agent.converse import ANSWER
+from jarvis_workers.store import artifacts, jobs, transcripts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import AGENT_QUEUE
@@ -59,7 +59,7 @@ def find_job(store: Store, named: str) -> int:
 def read_transcript(store: Store, blobs: Blobs, job_id: int) -> list[dict[str, Any]]:
     """Return the records of a conversation, of one that is on what there is by now."""
     with store.read() as session:
-        lines = talks.lines(session, job_id)
+        lines = transcripts.lines(session, job_id)
         run_id = jobs.run_of(session, job_id, AGENT_QUEUE)
         blob = artifacts.find(session, run_id, artifacts.transcript_name(job_id)) if run_id and not lines else None
     if blob:

@@ -4,8 +4,8 @@ from typing import Any
 
 from jarvis_workers.sec.report import QUOTING, WORDED
 from jarvis_workers.sec.report.text import titled
-from jarvis_workers.sec.wording import report_in
-from jarvis_workers.service.excerpts import read_excerpts
+from jarvis_workers.sec.translations import report_in
+from jarvis_workers.service.reports.excerpts import read_excerpts
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.values import Run
 

@@ -11,21 +11,21 @@ from pathlib import Path
 
 from jarvis_workers.platforms.costs import cost_of
 from jarvis_workers.platforms.profiles import Prices
-from jarvis_workers.platforms.words import Usage
-from jarvis_workers.sec.batching import Place, batches, place_of, worst
-from jarvis_workers.sec.clustering import Cluster, verified_together, without_model
+from jarvis_workers.platforms.protocol import Usage
 from jarvis_workers.sec.finding import Found
-from jarvis_workers.sec.forecast import ASSUMED, Habit, Made, Talked, expected_clusters, habit_of
+from jarvis_workers.sec.judge.batching import Place, batches, place_of, worst
+from jarvis_workers.sec.judge.clustering import Cluster, verified_together, without_model
+from jarvis_workers.sec.judge.cost_model import ASSUMED, Habit, Made, Talked, expected_clusters, habit_of
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.snapshots.unpacked import unpack
-from jarvis_workers.steps.counted import counted_of, severities_of
-from jarvis_workers.steps.flow_rules import rules_blob
-from jarvis_workers.steps.foresight import First, Foresight, Plan
-from jarvis_workers.steps.ruleset import conditions_of
-from jarvis_workers.store import clusters, talks
+from jarvis_workers.snapshots.checkout import unpack
+from jarvis_workers.steps.sec.candidates import counted_of, severities_of
+from jarvis_workers.steps.sec.dry_run import First, Foresight, Plan
+from jarvis_workers.steps.sec.flow_rules import rules_blob
+from jarvis_workers.steps.sec.ruleset import conditions_of
+from jarvis_workers.store import clusters, transcripts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
-from jarvis_workers.store.talks import RECENT_JOBS
+from jarvis_workers.store.transcripts import RECENT_JOBS
 
 __all__ = ["Estimate", "Plan", "Share", "estimate"]
 
@@ -95,10 +95,11 @@ def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path
     with store.read() as session:
         numbered = {gid: one for gid, one in counted_of(session, run) if isinstance(one, Found)}
         habits = {
-            name: habit_of([Talked(*row) for row in talks.talked(session, name)], ASSUMED[name]) for name in ASSUMED
+            name: habit_of([Talked(*row) for row in transcripts.talked(session, name)], ASSUMED[name])
+            for name in ASSUMED
         }
         made = [Made(*row) for row in clusters.made(session, RECENT_JOBS)]
-        measure = _Measure(habits, talks.ratio(session), plan.model.prices)
+        measure = _Measure(habits, transcripts.ratio(session), plan.model.prices)
     plan = replace(plan, severities=severities_of(run))
     foresight = _foresight(store, plan, unpack(blobs, run.snapshot_id, unpacked))
     chosen = rules_blob(run)
@@ -129,11 +130,11 @@ def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path
 
 def _foresight(store: Store, plan: Plan, root: Path) -> Foresight:
     with store.write() as session:
-        secret = talks.secret(session)
+        secret = transcripts.secret(session)
 
     def find(key: str) -> str | None:
         with store.read() as session:
-            return talks.answer(session, key)
+            return transcripts.answer(session, key)
 
     return Foresight(root, plan, secret, find)
 

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 from jarvis_workers import __version__
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import shown
+from jarvis_workers.pipeline.each_file import Limits
 from jarvis_workers.sec.rules import RULES, Rule
 from jarvis_workers.sec.sourcelinks import fill_template
 from jarvis_workers.service.checkouts import read_checkout
 from jarvis_workers.service.targets import repository_prefix
 from jarvis_workers.snapshots.pack import Snapshot
 from jarvis_workers.snapshots.selection import Selection
-from jarvis_workers.steps.each_file import Limits
 from jarvis_workers.store.values import Run
 
 if TYPE_CHECKING:
     from jarvis_workers.agent.limits import Limits as AgentLimits
-    from jarvis_workers.sec.judgement import Judgement
+    from jarvis_workers.ratelimit.budget import Budget
+    from jarvis_workers.sec.triage_record import Judgement
     from jarvis_workers.tools.tool import Language
-    from jarvis_workers.turns.budgets import Budget
 
 __all__ = ["AgentTask", "Baseline", "Chosen", "Inquiry", "Request", "Triage", "check_found", "check_path", "run_of"]
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jarvis_workers.service.presence import is_gone
+from jarvis_workers.service.health.process import is_gone
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.direct import open_direct
 from jarvis_workers.store.run_list import ListedRun, newest_listed
@@ -41,7 +41,7 @@ def is_current_store(settings: Settings) -> bool:
 
 
 def _through_the_store(settings: Settings, limit: int) -> list[ListedRun]:
-    from jarvis_workers.service.desk import store_of  # noqa: PLC0415  (the database libraries are slow to import)
+    from jarvis_workers.service.wiring import store_of  # noqa: PLC0415  (the database libraries are slow to import)
     from jarvis_workers.store.runs import fetch_mappings  # noqa: PLC0415
 
     with store_of(settings) as store, store.read() as session:

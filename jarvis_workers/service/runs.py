@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers.errors import StoreUnavailable, UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.pipeline.controller import advance
+from jarvis_workers.ratelimit.budget import Budget
 from jarvis_workers.service.budgets import check_raised
-from jarvis_workers.service.presence import is_gone
+from jarvis_workers.service.health.process import is_gone
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.prune import Pruned
 from jarvis_workers.snapshots.prune import prune as prune_blobs
-from jarvis_workers.steps.controller import advance
-from jarvis_workers.store import artifacts, budgets, jobs, runs, stages, talks, workers
+from jarvis_workers.store import artifacts, budgets, jobs, runs, stages, transcripts, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
-from jarvis_workers.turns.budgets import Budget
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -210,7 +210,7 @@ def ended_before(store: Store, days: float) -> list[str]:
 def forget_answers(store: Store, days: float) -> int:
     """Forget what models answered more than `days` ago; return how many answers."""
     with store.write() as session:
-        return talks.forget_answers(session, days * 86400)
+        return transcripts.forget_answers(session, days * 86400)
 
 
 def prune_unwanted(store: Store, blobs: Blobs, now: float, grace_seconds: float = BLOB_GRACE_SECONDS) -> Pruned:

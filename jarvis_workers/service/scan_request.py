@@ -4,13 +4,13 @@ import os
 from contextlib import suppress
 from secrets import token_hex
 
+from jarvis_workers.pipeline.each_file import Limits as FileLimits
 from jarvis_workers.private import make_private_directory
 from jarvis_workers.service.request import Request
 from jarvis_workers.service.sources import Origin, Source, ignore_files_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
 from jarvis_workers.snapshots.selection import Selection
-from jarvis_workers.steps.each_file import Limits as FileLimits
 
 __all__ = ["blobs_of", "file_limits_of", "request_for", "selection_of"]
 

@@ -18,19 +18,19 @@ from secrets import token_hex
 from typing import Any
 
 from jarvis_workers.paths import as_text, from_text
+from jarvis_workers.pipeline.history import result_of
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
-from jarvis_workers.sec.rules.flow import HARMLESS
-from jarvis_workers.service.presence import this_worker
+from jarvis_workers.sec.rules.families.flow import HARMLESS
+from jarvis_workers.service.health.process import this_worker
 from jarvis_workers.service.request import Chosen, Request, check_found, run_of
 from jarvis_workers.service.run_facts import RunCosts, run_facts
 from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.pack import Snapshot, pack
-from jarvis_workers.steps.direct import DirectJob, DirectScan, is_one_batch, scan_directly
-from jarvis_workers.steps.earlier import result_of
-from jarvis_workers.steps.numbering import place_spots
-from jarvis_workers.steps.report_body import encode_body
+from jarvis_workers.steps.sec.direct import DirectJob, DirectScan, is_one_batch, scan_directly
+from jarvis_workers.steps.sec.numbering import place_spots
+from jarvis_workers.steps.sec.report_body import encode_body
 from jarvis_workers.store.direct import open_direct
 from jarvis_workers.store.direct_record import (
     RULE_COLUMNS,
@@ -41,7 +41,7 @@ from jarvis_workers.store.direct_record import (
     run_events,
 )
 from jarvis_workers.store.values import Claimed, Run, SnapshotFacts
-from jarvis_workers.toolchain.apart import Lost, each_apart
+from jarvis_workers.toolchain.forked import Lost, each_apart
 
 __all__ = ["SmallScan", "scan_small", "small_executor"]
 

@@ -2,16 +2,16 @@
 
 from collections.abc import Callable
 
-from jarvis_workers.service.judging import learned_shifts
+from jarvis_workers.pipeline.controller import plan_job
+from jarvis_workers.pipeline.stages import FLOWS
 from jarvis_workers.service.request import AgentTask as AgentTask
 from jarvis_workers.service.request import Inquiry as Inquiry
 from jarvis_workers.service.request import Request as Request
 from jarvis_workers.service.request import check_found, check_path, run_of
 from jarvis_workers.service.runs import LOCAL
+from jarvis_workers.service.triage.records import learned_shifts
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.pack import Snapshot, pack
-from jarvis_workers.steps.controller import plan_job
-from jarvis_workers.steps.flow import FLOWS
 from jarvis_workers.store import artifacts, baselines, budgets, jobs, judgements, runs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import SnapshotFacts

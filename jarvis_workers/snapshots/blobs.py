@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from jarvis_workers.errors import SnapshotDamaged, StoreError, StoreFull
-from jarvis_workers.snapshots.results import FOLDER, KEY_FILE, Results
+from jarvis_workers.snapshots.filecache import FOLDER, KEY_FILE, Results
 
 CACHE_BYTES = 10_000_000_000
 PATTERNS_FOLDER = "patterns"

@@ -7,7 +7,7 @@ import errno
 import os
 import stat
 
-from jarvis_workers.snapshots.outcome import LeftOut, NotChecked
+from jarvis_workers.snapshots.entries import LeftOut, NotChecked
 from jarvis_workers.snapshots.reasons import (
     LINK_BROKEN,
     LINK_LOOP,

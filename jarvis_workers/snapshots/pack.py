@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.entries import Excluded, Found, LeftOut, NotChecked, Outcome
 from jarvis_workers.snapshots.manifest import PART_BYTES, Absence, Entry, Index, entry_line, index_bytes
-from jarvis_workers.snapshots.outcome import Excluded, Found, LeftOut, NotChecked, Outcome
-from jarvis_workers.snapshots.reading import Read, read_file
+from jarvis_workers.snapshots.safe_read import Read, read_file
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.snapshots.shards import ShardWriter
 from jarvis_workers.snapshots.walk import walk

@@ -20,7 +20,7 @@ import fsspec
 from jarvis_workers.errors import SettingsError, SnapshotDamaged, SnapshotError, StoreError
 from jarvis_workers.extras import advice, extra_of
 from jarvis_workers.snapshots.blobs import MISSING, DirectoryBlobs, Stored
-from jarvis_workers.snapshots.results import Results
+from jarvis_workers.snapshots.filecache import Results
 
 CLIENT_ERRORS = (("botocore.exceptions", "BotoCoreError"), ("google.auth.exceptions", "GoogleAuthError"))
 FRESH_SECONDS = 12 * 3600.0

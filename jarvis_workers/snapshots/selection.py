@@ -8,7 +8,7 @@ from functools import cached_property
 
 from jarvis_workers.snapshots.ignore import Globs, Line
 from jarvis_workers.snapshots.reasons import EXCLUDED, NOT_INCLUDED
-from jarvis_workers.snapshots.unchanged import Unchanged
+from jarvis_workers.snapshots.since import Unchanged
 
 OWN_DIRECTORY = b".jarvis"
 GIT_IGNORE = ".gitignore"

@@ -6,7 +6,7 @@ Nothing here parses C.  Each look around is bounded, by bytes and by brackets, s
 import re
 from typing import NamedTuple
 
-from jarvis_workers.source.late import late
+from jarvis_workers.source.lazy_regex import late
 from jarvis_workers.source.lex import SPLICE
 
 __all__ = ["Arguments", "arguments", "is_declaration", "is_foreign", "opening"]

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from jarvis_workers.source.late import late
+from jarvis_workers.source.lazy_regex import late
 from jarvis_workers.source.lex import LOGICAL_LINE, SPLICE
 
 __all__ = ["Function", "Functions", "functions"]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import NamedTuple
 
-from jarvis_workers.source.late import late
+from jarvis_workers.source.lazy_regex import late
 
 __all__ = [
     "BLANK",

@@ -14,8 +14,8 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any, NamedTuple, Protocol, TypeGuard
 
-from jarvis_workers.source.kept import Kept, key_of
-from jarvis_workers.source.late import late
+from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.pattern_cache import Kept, key_of
 
 __all__ = ["ENGINES", "Matcher", "Word", "build", "engines"]
 

@@ -10,11 +10,11 @@ from typing import NamedTuple
 from sqlalchemy import Float, cast, func, select
 from sqlmodel import Session
 
+from jarvis_workers.ratelimit.budget import PARTS, Budget, Unit
 from jarvis_workers.store import runs
 from jarvis_workers.store.sql import insert_or_lock, now
 from jarvis_workers.store.tables import ACTIVE_RUNS, ALLOWANCE, BUDGET, ENDED_RUNS, EVENT, JOB, MODEL_CALL, RUN
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed
-from jarvis_workers.turns.budgets import PARTS, Budget, Unit
 
 REASON = "budget"
 SHARE = 100

@@ -13,9 +13,9 @@ from sqlmodel import Session
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.candidate import candidate
 from jarvis_workers.sec.finding import SUPERSEDES, Found
-from jarvis_workers.sec.judgement import stated_at_least
-from jarvis_workers.sec.rules.flow import HARMLESS
+from jarvis_workers.sec.rules.families.flow import HARMLESS
 from jarvis_workers.sec.scanner import Hit
+from jarvis_workers.sec.triage_record import stated_at_least
 from jarvis_workers.store.sql import in_pieces
 from jarvis_workers.store.tables import CANDIDATE
 from jarvis_workers.store.values import Meaning, Spot

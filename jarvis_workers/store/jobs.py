@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Row, bindparam, case, select, update
 from sqlmodel import Session
 
-from jarvis_workers.store import artifacts, candidates, clusters, talks, verdicts
-from jarvis_workers.store.crashes import room_for_suspects
+from jarvis_workers.store import artifacts, candidates, clusters, transcripts, verdicts
+from jarvis_workers.store.crash_attribution import room_for_suspects
 from jarvis_workers.store.sql import changed, insert_missing, now
 from jarvis_workers.store.tables import ACTIVE_RUNS, HEAVIEST_FIRST, IDLE, JOB, RUN, WAITING_JOBS
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Finished, NewJob, TakenBack
@@ -175,7 +175,7 @@ def commit_many(session: Session, finished: Sequence[Finished]) -> set[int]:
         artifacts.save(session, entry.job.run_id, entry.artifacts)
         insert_jobs(session, entry.job.run_id, entry.job.stage, entry.commit.children)
     if talked := [entry.job.id for entry in accepted if entry.job.queue == AGENT_QUEUE]:
-        talks.forget_lines(session, talked)
+        transcripts.forget_lines(session, talked)
     return {entry.job.id for entry in accepted}
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sqlalchemy import case, delete, func, insert, literal, select
 from sqlmodel import Session
 
-from jarvis_workers.sec.judgement import Judged, Judgement, TriageState
+from jarvis_workers.sec.triage_record import Judged, Judgement, TriageState
 from jarvis_workers.store.sql import in_pieces, insert_or_replace, now, storable
 from jarvis_workers.store.tables import JUDGED, JUDGEMENT
 

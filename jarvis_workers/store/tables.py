@@ -10,7 +10,7 @@ from sqlalchemy import BigInteger, Index, LargeBinary, String, Table, Text, Uniq
 from sqlmodel import Field, SQLModel
 
 from jarvis_workers.sec.candidate import Candidate
-from jarvis_workers.sec.judgement import Judgement, TriageState
+from jarvis_workers.sec.triage_record import Judgement, TriageState
 from jarvis_workers.store.values import ENDED_RUNS as ENDED_RUNS
 
 ACTIVE_RUNS = ("planning", "running")
@@ -296,7 +296,7 @@ class ModelCallRow(SQLModel, table=True):
 
 
 class BudgetRow(SQLModel, table=True):
-    """What a run may take, in parts of a unit; see `turns/budgets`."""
+    """What a run may take, in parts of a unit; see `ratelimit/budget`."""
 
     __tablename__ = "budget"
     run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sqlalchemy import delete, insert, select
 from sqlmodel import Session
 
-from jarvis_workers.sec.judgement import Judgement
+from jarvis_workers.sec.triage_record import Judgement
 from jarvis_workers.store.sql import now, storable
 from jarvis_workers.store.tables import TRIAGE_CHANGE, TRIAGE_OPERATION
 

@@ -116,7 +116,7 @@ class TakenBack(NamedTuple):
 class Spot(NamedTuple):
     """Where a rule fired: what a scan brings back, before descriptions are added from the rule table.
 
-    `trail` are the steps that lead to it, as `sec/trail` writes them.
+    `trail` are the steps that lead to it, as `sec/trace` writes them.
     """
 
     path: bytes

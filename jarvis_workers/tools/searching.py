@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 
 from pydantic import Field
 
-from jarvis_workers.source.linear import PATTERN_MAX, compile_linear
+from jarvis_workers.source.safe_regex import PATTERN_MAX, compile_linear
 from jarvis_workers.tools.reading import code_text
 from jarvis_workers.tools.tool import Arguments, Outcome, Tool, ToolFailed, typed
 from jarvis_workers.tools.tree import Tree

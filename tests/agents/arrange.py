@@ -5,21 +5,21 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from jarvis_workers.agent.drivers import World, drive
+from jarvis_workers.agent.effects import Definition, Result
 from jarvis_workers.agent.events import EventBus
 from jarvis_workers.agent.limits import Limits
 from jarvis_workers.agent.loop import Agent
-from jarvis_workers.agent.marks import make_marks
+from jarvis_workers.agent.nonces import make_marks
 from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.agent.transcript import Log, Transcript
-from jarvis_workers.agent.words import Definition, Result
 from jarvis_workers.platforms.compatible import Compatible, Terms
+from jarvis_workers.platforms.openai_transport import Clients, Sdk
 from jarvis_workers.platforms.profiles import PROFILES, Prices, Profile
-from jarvis_workers.platforms.sdk import Clients, Sdk
-from jarvis_workers.platforms.wire import Wire
-from jarvis_workers.platforms.words import Hear, Platform, Reply, Request, ToolCall, Usage
+from jarvis_workers.platforms.protocol import Hear, Platform, Reply, Request, ToolCall, Usage
+from jarvis_workers.platforms.transport import Wire
+from jarvis_workers.ratelimit.gate import Gate
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tool import Arguments, Outcome, Tool, typed
-from jarvis_workers.turns.line import Gate
 from tests.agents.plainwire import PlainWire
 from tests.servers import missing
 

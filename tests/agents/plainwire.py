@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from jarvis_workers.platforms.wire import Refused, Unreachable, seconds_to_wait
+from jarvis_workers.platforms.transport import Refused, Unreachable, seconds_to_wait
 
 
 class PlainWire:

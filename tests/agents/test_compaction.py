@@ -8,10 +8,10 @@ import pytest
 from jarvis_workers.agent.drivers import World, drive
 from jarvis_workers.agent.limits import Limits
 from jarvis_workers.agent.loop import Agent
+from jarvis_workers.platforms.answer_cache import Remembering
 from jarvis_workers.platforms.profiles import PROFILES, Profile
-from jarvis_workers.platforms.remembering import Remembering
+from jarvis_workers.platforms.protocol import Reply, Request, Usage
 from jarvis_workers.platforms.request import Writer
-from jarvis_workers.platforms.words import Reply, Request, Usage
 from tests.agents.arrange import MARKS, NATIVE, TEXT, Kept, Scripted, agent_of, call, look, platform_of, run, text
 from tests.agents.server import ModelServer, calls, says
 

@@ -9,8 +9,8 @@ import pytest
 from jarvis_workers.agent import events
 from jarvis_workers.agent.drivers import World, drive_async
 from jarvis_workers.agent.events import AFTER_TOOL_CALL, PAYLOADS, EventBus
-from jarvis_workers.agent.foreign import after_tool_callbacks
 from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.plugins import after_tool_callbacks
 from jarvis_workers.tools.tool import Tool
 from tests.agents.arrange import Scripted, agent_of, call, heard, look, run, text
 

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from jarvis_workers.agent.guard import BAR, Guard, escape
-from jarvis_workers.agent.marks import make_marks
+from jarvis_workers.agent.nonces import make_marks
+from jarvis_workers.agent.untrusted_text import BAR, Guard, escape
 from jarvis_workers.tools.tool import Outcome
 from tests.agents.arrange import MARKS, Scripted, agent_of, call, look, run, text
 

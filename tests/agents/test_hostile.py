@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from jarvis_workers.agent.guard import BAR, Guard, escape
 from jarvis_workers.agent.report import BadReport, ReportForm
-from jarvis_workers.agent.textcall import find_call, tags
+from jarvis_workers.agent.text_tool_call import find_call, tags
 from jarvis_workers.agent.transcript import read_line
+from jarvis_workers.agent.untrusted_text import BAR, Guard, escape
 from jarvis_workers.errors import BrokenAnswer
+from jarvis_workers.platforms.protocol import Reply
 from jarvis_workers.platforms.replies import decode, gather
 from jarvis_workers.platforms.tokens import estimate
-from jarvis_workers.platforms.words import Reply
 from jarvis_workers.tools.tool import BadCall, read_arguments
 
 NAMES = (

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from jarvis_workers.agent.journal import Journal
+from jarvis_workers.agent.group_commit import Journal
 from jarvis_workers.errors import StoreFull, StoreUnavailable
 
 pytestmark = pytest.mark.timing

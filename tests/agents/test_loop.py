@@ -4,9 +4,9 @@ import pytest
 
 from jarvis_workers.agent.limits import Limits
 from jarvis_workers.agent.report import ReportForm
-from jarvis_workers.agent.textcall import tags
+from jarvis_workers.agent.text_tool_call import tags
 from jarvis_workers.errors import AgentStopped, ModelRefused, ModelUnavailable
-from jarvis_workers.platforms.words import Message, Reply, ToolCall, Usage
+from jarvis_workers.platforms.protocol import Message, Reply, ToolCall, Usage
 from jarvis_workers.tools.tool import Outcome, ToolFailed
 from tests.agents.arrange import MARKS, TEXT, Scripted, agent_of, call, look, run, text
 

@@ -10,8 +10,8 @@ from jarvis_workers.agent.own_platforms import own_platforms
 from jarvis_workers.agent.own_tools import own_tools
 from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.platforms.groups import ModelGroup
+from jarvis_workers.platforms.protocol import Message, Platform, Request
 from jarvis_workers.platforms.registry import Providers
-from jarvis_workers.platforms.words import Message, Platform, Request
 from jarvis_workers.tools.registry import Toolbox
 from tests.agents.arrange import MARKS, TEXT, Scripted, agent_of, call, run, text
 

@@ -9,9 +9,9 @@ from itertools import product
 import pytest
 
 from jarvis_workers.agent.limits import Limits
-from jarvis_workers.agent.textcall import find_call, tags
+from jarvis_workers.agent.text_tool_call import find_call, tags
 from jarvis_workers.errors import AgentStopped
-from jarvis_workers.platforms.words import Reply, ToolCall
+from jarvis_workers.platforms.protocol import Reply, ToolCall
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tool import BadCall
 from tests.agents.arrange import MARKS, TEXT, Scripted, agent_of, call, look, run, text

@@ -16,22 +16,22 @@ from typing import Any
 import psutil
 from sqlalchemy import select
 
+from jarvis_workers.conversations.resources import means_of
+from jarvis_workers.conversations.runtime import Means, Talks
+from jarvis_workers.local.agents import Talkers
+from jarvis_workers.pipeline.runner import load, save
 from jarvis_workers.platforms.compatible import Compatible, Terms
 from jarvis_workers.platforms.groups import ModelGroup
+from jarvis_workers.platforms.openai_transport import Clients, Sdk
 from jarvis_workers.platforms.registry import Providers
-from jarvis_workers.platforms.sdk import Clients, Sdk
-from jarvis_workers.platforms.wire import Wire
-from jarvis_workers.service.talkers import Talkers
+from jarvis_workers.platforms.transport import Wire
+from jarvis_workers.ratelimit.gate import Gate
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
-from jarvis_workers.steps.converse_task import ANSWER
-from jarvis_workers.steps.means import means_of
-from jarvis_workers.steps.perform import load, save
-from jarvis_workers.steps.talks import Means, Talks
+from jarvis_workers.steps.agent.converse import ANSWER
 from jarvis_workers.store import jobs
 from jarvis_workers.store.engine import Store, open_store
 from jarvis_workers.store.tables import ARTIFACT
 from jarvis_workers.store.values import AGENT_QUEUE
-from jarvis_workers.turns.line import Gate
 from tests.bench.bare import CLIENT, ask_all
 from tests.bench.rounds import ANSWERS, GROUP, add_runs, make_tree, model_at, write_callback
 

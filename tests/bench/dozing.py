@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jarvis_workers.pipeline.stages import Stage, register_pipeline
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.flow import Stage, register_pipeline
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewJob
 
@@ -47,7 +47,7 @@ def decide(seconds: float, __: Blobs) -> Commit:
 
 def work() -> None:
     """Be a worker for this pipeline."""
-    from jarvis_workers.service import desk, fleet, worker
+    from jarvis_workers.service import remote, wiring, worker
     from jarvis_workers.settings import load_settings
 
     settings = load_settings(directory=Path.cwd())
@@ -55,7 +55,7 @@ def work() -> None:
         (replace(orders, imports=(MODULE,)), facts)
         for orders, facts in worker.plan_pools(settings, ("scan", "control"), SLOTS)
     ]
-    with desk.store_of(settings) as store, fleet.bell_of(settings) as bell:
+    with wiring.store_of(settings) as store, remote.bell_of(settings) as bell:
         worker.work(settings, store, bell, plans)
 
 

@@ -49,7 +49,7 @@ DEFECTS = (
     Defect(
         "dispatch",
         "the leases of conversations are renewed after they have run out",
-        "jarvis_workers/dispatch/writer.py",
+        "jarvis_workers/dispatch/store_writer.py",
         "return time.monotonic() + self.holder.lease_seconds / 3",
         "return time.monotonic() + self.holder.lease_seconds * 3",
         "tests/dispatch/test_writer.py",
@@ -57,7 +57,7 @@ DEFECTS = (
     Defect(
         "platforms",
         "a request is retried without a bound",
-        "jarvis_workers/platforms/retrying.py",
+        "jarvis_workers/platforms/retry.py",
         "spent = self._patience.tries > self._patience.retries",
         "spent = False",
         "tests/platforms",
@@ -65,7 +65,7 @@ DEFECTS = (
     Defect(
         "sec",
         "what dismisses a candidate may be quoted from a comment",
-        "jarvis_workers/sec/quotes.py",
+        "jarvis_workers/sec/judge/quotes.py",
         "for view in VIEWS[:1] if dismisses else VIEWS:",
         "for view in VIEWS:",
         "tests/sec/test_verification.py",
@@ -73,7 +73,7 @@ DEFECTS = (
     Defect(
         "sec.rules",
         "a rule's check is inverted: realloc is surest where the program ends without memory",
-        "jarvis_workers/sec/rules/realloc.py",
+        "jarvis_workers/sec/rules/families/realloc.py",
         "GIVES_UP.search(tested[0] if tested else site.after(NEXT)) is not None",
         "GIVES_UP.search(tested[0] if tested else site.after(NEXT)) is None",
         "tests/sec/test_memory_rules.py",
@@ -81,7 +81,7 @@ DEFECTS = (
     Defect(
         "sec.flow",
         "a loop ends one turn too early for the analysis: `i != 0` leaves 0 in the range",
-        "jarvis_workers/sec/flow/ranges.py",
+        "jarvis_workers/dataflow/ranges.py",
         "(one + 1 if low == one else low)",
         "(one if low == one else low)",
         "tests/sec/test_flow_contract.py tests/sec/test_flow_rules.py",
@@ -97,7 +97,7 @@ DEFECTS = (
     Defect(
         "sec.slices",
         "the lines of a function that a model is shown are numbered from 0",
-        "jarvis_workers/sec/slices/cut.py",
+        "jarvis_workers/sec/judge/slices/cut.py",
         "{line - self.place.first + 1:>5}|",
         "{line - self.place.first:>5}|",
         "tests/sec/test_slices.py",
@@ -105,7 +105,7 @@ DEFECTS = (
     Defect(
         "service",
         "findings of a renamed file are new to a baseline",
-        "jarvis_workers/service/run_baselines.py",
+        "jarvis_workers/service/reports/run_baselines.py",
         "fingerprint_of(paths.get(found.file, found.file), found.pattern",
         "fingerprint_of(found.file, found.pattern",
         "tests/service/test_baselines.py tests/cli/test_living.py",
@@ -113,7 +113,7 @@ DEFECTS = (
     Defect(
         "snapshots",
         "a damaged line of the cache of results is believed",
-        "jarvis_workers/snapshots/results.py",
+        "jarvis_workers/snapshots/filecache.py",
         "return payload if compare_digest(given, check(line[:length], payload)) else None",
         "return payload if given else None",
         "tests/snapshots",
@@ -129,7 +129,7 @@ DEFECTS = (
     Defect(
         "source.syntax",
         "labels of a switch that stand side by side are taken for separate cases",
-        "jarvis_workers/source/syntax/switches.py",
+        "jarvis_workers/dataflow/frontend/switches.py",
         "if groups and groups[-1][0] and not groups[-1][1]:",
         "if groups and groups[-1][0] and groups[-1][1]:",
         "tests/source",
@@ -137,7 +137,7 @@ DEFECTS = (
     Defect(
         "steps",
         "the key of the cache of scans lacks an input: whether a file is a test",
-        "jarvis_workers/steps/known.py",
+        "jarvis_workers/steps/sec/scan_cache.py",
         "{'t' if is_test(entry.path) else '-'}",
         "-",
         "tests/steps/test_scan_batch.py",
@@ -169,7 +169,7 @@ DEFECTS = (
     Defect(
         "tools.sandbox",
         "what no right was given for may be opened: landlock restricts nothing",
-        "jarvis_workers/tools/sandbox/landlock.py",
+        "jarvis_workers/sandbox/landlock.py",
         "    kernel.call(RESTRICT_SELF, ruleset, 0)\n",
         "",
         "tests/tools",
@@ -177,7 +177,7 @@ DEFECTS = (
     Defect(
         "turns",
         "each 429 of one burst halves the number of requests once more",
-        "jarvis_workers/turns/pace.py",
+        "jarvis_workers/ratelimit/adaptive.py",
         "        if wave == self.wave:\n            self.allowed = max(",
         "        if wave <= self.wave:\n            self.allowed = max(",
         "tests/turns",

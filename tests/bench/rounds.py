@@ -21,7 +21,7 @@ from jarvis_workers.agent.limits import Limits
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.selection import Selection
-from jarvis_workers.steps import converse_task
+from jarvis_workers.steps.agent import converse
 from jarvis_workers.store import jobs, runs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run, SnapshotFacts
@@ -100,7 +100,7 @@ def add_runs(store: Store, blobs: Blobs, tree: Path, names: list[str], executor:
             options = {"task": f"Look, {name}.", "model_group": GROUP, "agent_limits": asdict(LIMITS)}
             run = Run(name, "agent", str(tree), os.fsencode(tree), snapshot.id, executor, __version__, options)
             runs.add(session, run, facts, [STAGE])
-            jobs.insert_jobs(session, run.id, STAGE, list(converse_task.plan(run, blobs)))
+            jobs.insert_jobs(session, run.id, STAGE, list(converse.plan(run, blobs)))
             runs.start(session, run.id)
     return names
 

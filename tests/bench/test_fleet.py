@@ -15,13 +15,13 @@ import pytest
 import redis
 
 from jarvis_workers.dispatch.broker import Doorbell
-from jarvis_workers.dispatch.routes import queue_key
+from jarvis_workers.dispatch.routing import queue_key
 from jarvis_workers.dispatch.sender import EXECUTOR, Sender
-from jarvis_workers.service.desk import selection_of
+from jarvis_workers.pipeline.controller import plan_job
 from jarvis_workers.service.submit import Request, submit
+from jarvis_workers.service.wiring import selection_of
 from jarvis_workers.settings import Scan, load_settings
 from jarvis_workers.snapshots.blobs import open_blobs
-from jarvis_workers.steps.controller import plan_job
 from jarvis_workers.store import jobs, runs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run

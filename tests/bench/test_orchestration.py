@@ -17,7 +17,7 @@ import pytest
 
 from jarvis_workers.sec.rules import RULES
 from jarvis_workers.sec.scanner import Scanner
-from jarvis_workers.service.desk import selection_of
+from jarvis_workers.service.wiring import selection_of
 from jarvis_workers.settings import load_settings
 from jarvis_workers.snapshots.blobs import open_blobs
 from jarvis_workers.snapshots.pack import pack
@@ -30,7 +30,7 @@ FLOW_PATTERNS = [rule.pattern for rule in RULES if rule.check is None]
 SUBMIT = """
 import re, sys, time
 from pathlib import Path
-from jarvis_workers.service.desk import blobs_of, open_store, selection_of
+from jarvis_workers.service.wiring import blobs_of, open_store, selection_of
 from jarvis_workers.service.submit import Request, submit
 from jarvis_workers.settings import load_settings
 

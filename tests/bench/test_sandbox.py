@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.tools.sandbox.box import open_sandbox, refusal
-from jarvis_workers.tools.sandbox.starter import Starter
-from jarvis_workers.tools.sandbox.values import Tier
+from jarvis_workers.sandbox.launcher import Starter
+from jarvis_workers.sandbox.limits import Tier
+from jarvis_workers.sandbox.sandbox import open_sandbox, refusal
 
 TURNS = 200
 MOST_MILLISECONDS = {Tier.A: 40, Tier.B: 15}

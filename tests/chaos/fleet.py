@@ -18,7 +18,7 @@ import psutil
 import redis
 from sqlalchemy import select, text
 
-from jarvis_workers.dispatch.routes import queue_key
+from jarvis_workers.dispatch.routing import queue_key
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import JOB
 from tests.chaos.commands import PATIENCE_SECONDS, PAUSE, crowd, until

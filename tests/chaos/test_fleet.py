@@ -16,11 +16,11 @@ import pytest
 from sqlalchemy import select
 
 from jarvis_workers.sec.report import FORMATS
-from jarvis_workers.service.reports import read_body
+from jarvis_workers.service.reports.reports import read_body
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.snapshots.blobs import open_blobs
 from jarvis_workers.store import events
-from jarvis_workers.store.crashes import CRASHES_AT_ALL
+from jarvis_workers.store.crash_attribution import CRASHES_AT_ALL
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import newest
 from jarvis_workers.store.sql import now

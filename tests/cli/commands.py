@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from jarvis_cli.main import Frame, run
-from jarvis_workers.service import desk
-from jarvis_workers.service.presence import this_worker
+from jarvis_workers.service import wiring
+from jarvis_workers.service.health.process import this_worker
 from jarvis_workers.service.submit import Request, submit
 from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.store import runs, workers
@@ -86,19 +86,19 @@ class Jarvis:
         """Submit a run that nobody carries out: its command is gone, unless `alive`, or it is paused."""
         worker = this_worker("test", 1)
         settings = self.settings
-        with desk.store_of(settings) as store:
+        with wiring.store_of(settings) as store:
             request = Request(
                 run_id=os.urandom(4).hex(),
                 kind="sec.fast",
                 path=tree,
-                selection=desk.selection_of(settings),
+                selection=wiring.selection_of(settings),
                 executor=f"local:{worker.id}" if alive else "local:gone-1-0",
                 min_confidence=0.4,
                 batch_files=1,
                 batch_bytes=1 << 20,
                 processes=1,
             )
-            run_id = submit(store, desk.blobs_of(settings), request)
+            run_id = submit(store, wiring.blobs_of(settings), request)
             with store.write() as session:
                 if alive:
                     workers.touch(session, worker)

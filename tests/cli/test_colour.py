@@ -6,10 +6,10 @@ import re
 import pytest
 
 from jarvis_cli.colour import paint, wants_colour
-from jarvis_cli.showing import card
-from jarvis_workers.sec.judgement import Judgement
+from jarvis_cli.finding_card import card
 from jarvis_workers.sec.report.excerpts import Excerpt
 from jarvis_workers.sec.report.text import Span
+from jarvis_workers.sec.triage_record import Judgement
 from tests.cli.test_showing import ISSUE, VERDICT
 
 

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 from jarvis_cli.estimate import as_json, as_table
-from jarvis_workers.sec.forecast import ASSUMED, Habit
+from jarvis_workers.sec.judge.cost_model import ASSUMED, Habit
 from jarvis_workers.service.estimate import Estimate, Share
 
 CLUSTER = Share(3, 1, 2, 4_200, 500, 0.0042, 0.002, ASSUMED["cluster"])

@@ -14,11 +14,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from jarvis_cli.carry import carry_out
+from jarvis_cli.run_local import carry_out
 from jarvis_cli.screens import Quiet
 from jarvis_workers.errors import StoreUnavailable
-from jarvis_workers.service import desk
-from jarvis_workers.store import talks
+from jarvis_workers.service import wiring
+from jarvis_workers.store import transcripts
 from tests.chaos.commands import is_scanner, until
 from tests.cli.commands import COPY
 from tests.store.arrange import add_planned_run
@@ -265,8 +265,8 @@ def test_pruning_by_age_and_by_nothing(jarvis, done, paused):
 
 
 def test_answers_are_forgotten_by_age_and_only_when_it_is_said(jarvis):
-    with desk.store_of(jarvis.settings) as store, store.write() as session:
-        talks.keep(session, [talks.Answer("a" * 64, "said")])
+    with wiring.store_of(jarvis.settings) as store, store.write() as session:
+        transcripts.keep(session, [transcripts.Answer("a" * 64, "said")])
 
     said = [jarvis("runs", "prune", *more).line for more in ((), ("--answers",), ("--answers", "--older-than", "0"))]
     assert [line.partition("(0.0 MB)")[2] for line in said] == ["", ", 0 answers", ", 1 answer"]
@@ -327,7 +327,7 @@ def waiting_in(pipe):
 @pytest.mark.slow
 @pytest.mark.timing
 def test_who_stops_watching_is_told_that_the_run_goes_on(jarvis):
-    with desk.store_of(jarvis.settings) as store:
+    with wiring.store_of(jarvis.settings) as store:
         run = add_planned_run(store, 1, executor="cluster")
     terminal, standard_error = pty.openpty()
     process = jarvis.start("runs", "watch", run, stderr=standard_error)
@@ -363,13 +363,15 @@ class Signalled:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_command_that_is_told_to_end_leaves_its_run_resumable(number, capfd):
-    before = signal.getsignal(number)
+    inherited = signal.signal(number, signal.SIG_DFL)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            carry_out(Signalled(number), "abcd", Quiet())
 
-    with pytest.raises(KeyboardInterrupt):
-        carry_out(Signalled(number), "abcd", Quiet())
-
-    assert capfd.readouterr().err == "jarvis: run abcd is not finished; go on with: jarvis runs resume abcd\n"
-    assert signal.getsignal(number) is before
+        assert capfd.readouterr().err == "jarvis: run abcd is not finished; go on with: jarvis runs resume abcd\n"
+        assert signal.getsignal(number) is signal.SIG_DFL
+    finally:
+        signal.signal(number, inherited)
 
 
 def test_a_hangup_that_is_ignored_stays_ignored():

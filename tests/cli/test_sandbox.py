@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.tools.sandbox.box import refusal
-from jarvis_workers.tools.sandbox.values import Tier
+from jarvis_workers.sandbox.limits import Tier
+from jarvis_workers.sandbox.sandbox import refusal
 from tests.cli.commands import Jarvis
 
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from jarvis_cli.showing import card, listing
-from jarvis_workers.sec.judgement import Judgement
+from jarvis_cli.finding_card import card, listing
 from jarvis_workers.sec.report.excerpts import Excerpt
+from jarvis_workers.sec.triage_record import Judgement
 
 ISSUE: dict[str, Any] = {
     "id": "C1a2b3c",

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from jarvis_cli.sitting import HELP, KEYS, Ask, Edit, Keep, Show, Step, sit
-from jarvis_workers.sec.judgement import Judgement
+from jarvis_cli.triage_session import HELP, KEYS, Ask, Edit, Keep, Show, Step, sit
+from jarvis_workers.sec.triage_record import Judgement
 
 pytestmark = pytest.mark.timing
 

@@ -7,8 +7,8 @@ import sys
 import threading
 from contextlib import ExitStack
 
-from jarvis_workers.dispatch.limits import SharedLimits
-from jarvis_workers.turns.limits import Limited, ModelLimits
+from jarvis_workers.dispatch.ratelimit.client import SharedLimits
+from jarvis_workers.ratelimit.policy import Limited, ModelLimits
 
 MODEL = Limited("http://there/v1", "m")
 PATIENCE = 60.0

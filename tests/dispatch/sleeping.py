@@ -16,10 +16,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jarvis_workers.conversations.runtime import Talks
 from jarvis_workers.errors import StoreFull
+from jarvis_workers.pipeline.stages import Stage, register_pipeline
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.flow import Stage, register_pipeline
-from jarvis_workers.steps.talks import Talks
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewJob
 
@@ -131,7 +131,7 @@ async def _close(server: asyncio.Server) -> None:
 
 def work() -> None:
     """Be a worker for this pipeline."""
-    from jarvis_workers.service import desk, fleet, worker
+    from jarvis_workers.service import remote, wiring, worker
     from jarvis_workers.settings import load_settings
 
     settings = load_settings(directory=Path.cwd())
@@ -139,7 +139,7 @@ def work() -> None:
         (replace(orders, imports=(MODULE,)), facts)
         for orders, facts in worker.plan_pools(settings, ("agent", "control"), None)
     ]
-    with desk.store_of(settings) as store, fleet.bell_of(settings) as bell:
+    with wiring.store_of(settings) as store, remote.bell_of(settings) as bell:
         worker.work(settings, store, bell, plans)
 
 

@@ -4,8 +4,8 @@ import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from jarvis_workers.pipeline.stages import Stage, register_pipeline
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.flow import Stage, register_pipeline
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewJob
 

@@ -16,7 +16,7 @@ from sqlalchemy import select
 from jarvis_workers.dispatch.broker import Doorbell
 from jarvis_workers.dispatch.orders import POOL_MODULE, Orders
 from jarvis_workers.dispatch.sender import EXECUTOR, Sender
-from jarvis_workers.steps.controller import plan_job
+from jarvis_workers.pipeline.controller import plan_job
 from jarvis_workers.store import jobs, runs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run

@@ -8,7 +8,7 @@ import pytest
 import redis
 
 from jarvis_workers.dispatch.broker import MOST_BETWEEN, Doorbell, Ring
-from jarvis_workers.dispatch.routes import queue_key
+from jarvis_workers.dispatch.routing import queue_key
 from jarvis_workers.errors import BrokerUnavailable
 from tests.servers import Redis, free_port, redis_server
 

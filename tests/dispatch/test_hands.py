@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.dispatch.hands import Hands
+from jarvis_workers.dispatch.prefork_task import Hands
 from jarvis_workers.errors import BrokerUnavailable, StoreFull
 from jarvis_workers.service import runs as requests
-from jarvis_workers.service.desk import blobs_of, selection_of
 from jarvis_workers.service.submit import Request, submit
+from jarvis_workers.service.wiring import blobs_of, selection_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs, DirectoryBlobs, open_blobs
 from jarvis_workers.store.engine import Store

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 import redis
 
-from jarvis_workers.dispatch.limits import KEY, SharedLimits
+from jarvis_workers.dispatch.ratelimit.client import KEY, SharedLimits
 from jarvis_workers.dispatch.sender import EXECUTOR
+from jarvis_workers.ratelimit.gate import Gate
+from jarvis_workers.ratelimit.policy import Limited, Limiter, ModelLimits
 from jarvis_workers.snapshots.blobs import open_blobs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.turns.limits import Limited, Limiter, ModelLimits
-from jarvis_workers.turns.line import Gate
 from tests.bench import rounds
 from tests.bench.strictserver import strict_server
 from tests.chaos.commands import until

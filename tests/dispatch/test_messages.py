@@ -9,7 +9,7 @@ import redis
 
 from jarvis_workers.dispatch.broker import Doorbell, Ring
 from jarvis_workers.dispatch.messages import MESSAGE_BYTES_MAX, sanitize
-from jarvis_workers.dispatch.routes import queue_key, task_names
+from jarvis_workers.dispatch.routing import queue_key, task_names
 from tests.servers import Redis
 
 QUEUE = queue_key("scan")

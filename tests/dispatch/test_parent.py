@@ -14,9 +14,9 @@ import pytest
 
 from jarvis_workers.dispatch.broker import Doorbell, Ring
 from jarvis_workers.dispatch.orders import Orders
-from jarvis_workers.dispatch.parent import DEATHS_MAX, SETTLED_SECONDS, Parent, Surroundings
+from jarvis_workers.dispatch.supervisor import DEATHS_MAX, SETTLED_SECONDS, Parent, Surroundings
 from jarvis_workers.errors import JarvisError
-from jarvis_workers.steps.controller import plan_job
+from jarvis_workers.pipeline.controller import plan_job
 from jarvis_workers.store import jobs, runs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run

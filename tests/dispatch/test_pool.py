@@ -15,11 +15,11 @@ import redis
 from jarvis_workers.dispatch.broker import Doorbell
 from jarvis_workers.dispatch.orders import POOL_MODULE, Orders
 from jarvis_workers.dispatch.pool import time_limit
-from jarvis_workers.dispatch.routes import queue_key, task_names
+from jarvis_workers.dispatch.routing import queue_key, task_names
 from jarvis_workers.dispatch.sender import Sender
 from jarvis_workers.store.engine import Store
 from jarvis_workers.toolchain.children import Child
-from jarvis_workers.toolchain.lifetime import is_running
+from jarvis_workers.toolchain.die_with_parent import is_running
 from tests.chaos.commands import PATIENCE_SECONDS, crowd, until
 from tests.dispatch import orphaning
 from tests.servers import Redis

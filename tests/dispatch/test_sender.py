@@ -6,9 +6,9 @@ import pytest
 import redis
 
 from jarvis_workers.dispatch.broker import Doorbell
-from jarvis_workers.dispatch.routes import queue_key
+from jarvis_workers.dispatch.routing import queue_key
 from jarvis_workers.dispatch.sender import LARGEST_WINDOW, MEAN_SECONDS, Sender, window
-from jarvis_workers.store import sending
+from jarvis_workers.store import dispatching
 from jarvis_workers.store.engine import Store
 from tests.servers import Redis
 from tests.store.arrange import add_planned_run, commit, enrol, job_rows, states
@@ -67,7 +67,7 @@ def test_a_small_run_comes_before_the_rest_of_a_large_one(timed_store: Store, cl
     for job in [row.id for row in job_rows(timed_store, large) if row.state == "sent"][:2]:
         enrol(timed_store, "w")
         with timed_store.write() as session:
-            claimed = sending.claim_sent(
+            claimed = dispatching.claim_sent(
                 session, job, worker_id="w", process="w/1", lease_seconds=60.0, worker_lease_seconds=30.0
             )
         assert claimed

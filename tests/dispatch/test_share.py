@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.dispatch.share import Share
-from jarvis_workers.turns.limits import ModelLimits
-from jarvis_workers.turns.pace import NEVER
+from jarvis_workers.dispatch.ratelimit.allowance import Share
+from jarvis_workers.ratelimit.adaptive import NEVER
+from jarvis_workers.ratelimit.policy import ModelLimits
 
 pytestmark = pytest.mark.timing
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.dispatch import story
-from jarvis_workers.dispatch.hands import Hands, pause
+from jarvis_workers.dispatch import job_log
+from jarvis_workers.dispatch.prefork_task import Hands, pause
 from jarvis_workers.snapshots.blobs import open_blobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Commit
@@ -24,9 +24,9 @@ def told(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
 @pytest.mark.parametrize(
     ("tell", "event"),
     [
-        (lambda accepted: story.saved(JOB, Commit(), 0.5, accepted=accepted), "committed"),
-        (lambda accepted: story.failed(JOB, "no luck", 0.5, accepted=accepted), "failed"),
-        (lambda accepted: story.released(JOB, accepted=accepted), "released"),
+        (lambda accepted: job_log.saved(JOB, Commit(), 0.5, accepted=accepted), "committed"),
+        (lambda accepted: job_log.failed(JOB, "no luck", 0.5, accepted=accepted), "failed"),
+        (lambda accepted: job_log.released(JOB, accepted=accepted), "released"),
     ],
 )
 def test_what_came_too_late_is_lost(

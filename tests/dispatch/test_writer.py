@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from sqlmodel import Session
 
-from jarvis_workers.dispatch.writer import Holder, Writer
+from jarvis_workers.dispatch.store_writer import Holder, Writer
 from jarvis_workers.errors import StoreUnavailable
-from jarvis_workers.store import crashes
+from jarvis_workers.store import crash_attribution
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Commit, Finished, NewJob
 from tests.chaos.commands import until
@@ -127,7 +127,7 @@ def test_a_job_that_is_no_longer_ours_is_lost_at_the_next_renewal(store: Store, 
     writer = start(store, lease=0.3, lose=lost.append)
     mine = writer.claim(ids[0])
     with store.write() as session:
-        crashes.crash_process(session, "w/1", "killed")
+        crash_attribution.crash_process(session, "w/1", "killed")
     until(lambda: lost)
 
     assert lost[0] == mine
@@ -144,7 +144,7 @@ def test_a_job_claimed_again_is_lost_for_who_had_it(store: Store, start: Callabl
     writer = start(store, lose=lost.append)
     first = writer.claim(job)
     with store.write() as session:
-        crashes.crash_process(session, "w/1", "killed")
+        crash_attribution.crash_process(session, "w/1", "killed")
 
     assert writer.claim(job) in writer.held
     assert lost == [first]

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from jarvis_workers.sec.flow import analyze, summarize
+from jarvis_workers.dataflow import analyze, summarize
+from jarvis_workers.dataflow.frontend import model
 from jarvis_workers.sec.scanner import Scanner, as_utf8
 from jarvis_workers.source.functions import Function, functions
 from jarvis_workers.source.lex import comments, mask
-from jarvis_workers.source.syntax import model
 
 __all__ = ["CORPUS", "TARGETS", "Target"]
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.sec.flow import summarize
+from jarvis_workers.dataflow import summarize
+from jarvis_workers.dataflow.frontend import model
 from jarvis_workers.sec.scanner import as_utf8
 from jarvis_workers.source.functions import functions
 from jarvis_workers.source.lex import mask
-from jarvis_workers.source.syntax import model
 from tests.fuzz.targets import CORPUS, SCANNER, TARGETS
 
 FILES = sorted(path for path in CORPUS.rglob("*") if path.suffix in (".c", ".cpp", ".rs"))

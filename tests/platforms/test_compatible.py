@@ -10,13 +10,13 @@ from jarvis_workers.errors import BrokenAnswer, ModelRefused, ModelUnavailable
 from jarvis_workers.platforms.compatible import Compatible, Terms
 from jarvis_workers.platforms.costs import cost_of
 from jarvis_workers.platforms.profiles import PROFILES, Prices, Profile, profile_for
+from jarvis_workers.platforms.protocol import Message, Reply, Request, ToolCall, ToolSpec, Usage
 from jarvis_workers.platforms.replies import decode, gather
 from jarvis_workers.platforms.request import Writer
 from jarvis_workers.platforms.tokens import PER_MESSAGE, estimate, estimate_request
-from jarvis_workers.platforms.wire import Refused, seconds_to_wait
-from jarvis_workers.platforms.words import Message, Reply, Request, ToolCall, ToolSpec, Usage
-from jarvis_workers.turns.calibration import Calibration
-from jarvis_workers.turns.line import Gate
+from jarvis_workers.platforms.transport import Refused, seconds_to_wait
+from jarvis_workers.ratelimit.gate import Gate
+from jarvis_workers.ratelimit.token_calibration import Calibration
 from tests.agents.arrange import platform_of
 from tests.agents.server import ModelServer, Step, fails, late, says
 

@@ -7,8 +7,8 @@ import pytest
 from jarvis_workers.errors import SettingsError
 from jarvis_workers.platforms.groups import ModelGroup, all_groups, choose_group
 from jarvis_workers.platforms.registry import Providers
+from jarvis_workers.ratelimit.policy import ModelLimits
 from jarvis_workers.settings import load_settings, origins
-from jarvis_workers.turns.limits import ModelLimits
 from tests.agents.arrange import Scripted
 
 FAST = ModelGroup.model_validate({"model": "m", "base_url": "http://localhost:8000/v1/"})

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.errors import ModelUnavailable, UsageError
-from jarvis_workers.platforms.remembering import Folder, Remembering
-from jarvis_workers.platforms.words import Message, Reply, Request, ToolCall, Usage
+from jarvis_workers.platforms.answer_cache import Folder, Remembering
+from jarvis_workers.platforms.protocol import Message, Reply, Request, ToolCall, Usage
 from tests.agents.arrange import Kept, Scripted, call, text
 
 ONE = Request((Message("user", "hello"),))

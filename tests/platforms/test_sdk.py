@@ -11,12 +11,12 @@ import pytest
 
 from jarvis_workers.errors import BrokenAnswer, ModelUnavailable
 from jarvis_workers.platforms.compatible import Compatible, Terms
+from jarvis_workers.platforms.openai_transport import Clients, Sdk
 from jarvis_workers.platforms.profiles import PROFILES, Prices
+from jarvis_workers.platforms.protocol import Message, Request, ToolCall, ToolSpec
 from jarvis_workers.platforms.replies import decode
-from jarvis_workers.platforms.sdk import Clients, Sdk
-from jarvis_workers.platforms.wire import Refused, Unreachable
-from jarvis_workers.platforms.words import Message, Request, ToolCall, ToolSpec
-from jarvis_workers.turns.line import Gate
+from jarvis_workers.platforms.transport import Refused, Unreachable
+from jarvis_workers.ratelimit.gate import Gate
 from tests.agents.server import ModelServer, fails, hangs, late, never_ends, repeats_headers, says
 from tests.servers import missing
 

@@ -3,8 +3,8 @@
 import pytest
 
 from jarvis_workers.probe import selftest
-from jarvis_workers.tools.sandbox.confine import LAYERS, RESOURCES
-from jarvis_workers.tools.sandbox.values import Tier
+from jarvis_workers.sandbox.confine import LAYERS, RESOURCES
+from jarvis_workers.sandbox.limits import Tier
 from tests.probe.unprivileged import Prober
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from jarvis_workers.tools.sandbox.starter import PACKAGES
+from jarvis_workers.sandbox.launcher import PACKAGES
 
 NOBODY = 65534
 SYSTEM_PYTHON = "/usr/bin/python3"
@@ -17,8 +17,8 @@ PROGRAM = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
 from jarvis_workers.probe import selftest
-from jarvis_workers.tools.sandbox import box
-from jarvis_workers.tools.sandbox.values import Tier
+from jarvis_workers.sandbox import box
+from jarvis_workers.sandbox.limits import Tier
 asked = json.loads(sys.argv[2])
 if asked["do"] == "tiers":
     said = box.tiers()

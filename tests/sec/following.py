@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from jarvis_workers.sec.flow import FlowHit, Lookup, analyze, summarize
-from jarvis_workers.sec.rules.flow import HARMLESS
+from jarvis_workers.dataflow import FlowHit, Lookup, analyze, summarize
+from jarvis_workers.sec.rules.families.flow import HARMLESS
 from jarvis_workers.sec.scanner import as_utf8, is_header, language_of
 
 __all__ = ["follow", "look_nowhere", "model_of", "stored", "tell"]

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jarvis_workers.sec.batching import Place, Shared, batches, is_plain, merge_across, place_of
 from jarvis_workers.sec.candidate import candidate
 from jarvis_workers.sec.finding import Found
+from jarvis_workers.sec.judge.batching import Place, Shared, batches, is_plain, merge_across, place_of
 from jarvis_workers.sec.scanner import Hit
-from jarvis_workers.sec.trail import trail_of
+from jarvis_workers.sec.trace import trail_of
 
 THROUGH = [("h.h", 4, "copied here")]
 

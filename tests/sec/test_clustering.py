@@ -14,8 +14,9 @@ from jarvis_workers.agent.limits import Limits
 from jarvis_workers.agent.loop import Agent
 from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.platforms.profiles import PROFILES, Profile
-from jarvis_workers.platforms.words import Reply, Request
-from jarvis_workers.sec.clustering import (
+from jarvis_workers.platforms.protocol import Reply, Request
+from jarvis_workers.sec.finding import Found
+from jarvis_workers.sec.judge.clustering import (
     VERIFICATION_MAX,
     Cluster,
     Group,
@@ -28,8 +29,7 @@ from jarvis_workers.sec.clustering import (
     verified_together,
     without_model,
 )
-from jarvis_workers.sec.finding import Found
-from jarvis_workers.steps.ruleset import conditions_of
+from jarvis_workers.steps.sec.ruleset import conditions_of
 from tests.agents.arrange import MARKS, TEXT, Scripted, call, text
 from tests.sec.test_batching import found
 

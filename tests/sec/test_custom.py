@@ -5,8 +5,8 @@ import pytest
 from jarvis_workers.sec.rules import RULES
 from jarvis_workers.sec.rules.custom import custom_rule
 from jarvis_workers.sec.scanner import Scanner
-from jarvis_workers.source.linear import is_linear_here
 from jarvis_workers.source.match import engines
+from jarvis_workers.source.safe_regex import is_linear_here
 
 BASE = {
     "id": "own",

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-import jarvis_workers.sec.flow
-import jarvis_workers.source.syntax
-from jarvis_workers.sec.flow import DECIDING_FILES, analyze, flow_fingerprint, summarize
+import jarvis_workers.dataflow
+import jarvis_workers.dataflow.frontend
+from jarvis_workers.dataflow import DECIDING_FILES, analyze, flow_fingerprint, summarize
 from tests.sec.flow_faults import expected
 from tests.sec.following import follow, look_nowhere, model_of, stored, tell
 
@@ -70,7 +70,7 @@ def test_a_function_that_two_files_define_is_not_looked_into() -> None:
 
 
 def test_the_fingerprint_holds_every_file_that_decides() -> None:
-    for package in (jarvis_workers.sec.flow, jarvis_workers.source.syntax):
+    for package in (jarvis_workers.dataflow, jarvis_workers.dataflow.frontend):
         folder = Path(package.__path__[0])
 
         assert {file.name for file in folder.glob("*.py")} == set(DECIDING_FILES[package.__name__])

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import pytest
 
-from jarvis_workers.sec.flow import RULES_FLOW, FlowHit
+from jarvis_workers.dataflow import FlowHit
+from jarvis_workers.sec.rules.families.flow import RULES
 from jarvis_workers.source.functions import functions
 from jarvis_workers.source.lex import mask
 from tests.sec.flow_faults import FAULTS, expected
@@ -18,7 +19,7 @@ from tests.sec.following import follow
 
 EXAMPLES = Path(__file__).parent.parent / "data" / "flow"
 MARK = re.compile(rb"\b(ruleid|ok): (\w+(?:, ?\w+)*)")
-PATTERNS = frozenset(rule.pattern for rule in RULES_FLOW)
+PATTERNS = frozenset(rule.pattern for rule in RULES)
 ACROSS = "across"
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jarvis_workers.sec.flow import FlowHit
+from jarvis_workers.dataflow import FlowHit
 from tests.sec.c_programs import NAMES, OTHER_NAMES, Program, programs
 from tests.sec.following import follow, model_of, stored, tell
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jarvis_workers.sec.forecast import (
+from jarvis_workers.sec.judge.cost_model import (
     ASSUMED,
     LEAST_SEEN,
     Habit,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.sec.handbook import about, as_markdown, in_order, weakness_link
+from jarvis_workers.sec.rule_docs import about, as_markdown, in_order, weakness_link
 from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
 
 PAGE = Path(__file__).parents[2] / "docs" / "rules.md"

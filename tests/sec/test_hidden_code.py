@@ -2,9 +2,9 @@
 
 import pytest
 
+from jarvis_workers.sec.judge.slices.views import deciding_view, view_with_comments
 from jarvis_workers.sec.report.excerpts import window
 from jarvis_workers.sec.scanner import Scanner, source_text
-from jarvis_workers.sec.slices.views import deciding_view, view_with_comments
 from jarvis_workers.source.match import engines
 
 HEAD = b"#include <string.h>\nint main(int argc, char **argv)\n{\n    char b[8];\n"

@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from jarvis_workers.agent.guard import Guard
-from jarvis_workers.platforms.words import Message, Reply, Request
-from jarvis_workers.sec.asking import Prepared
+from jarvis_workers.agent.untrusted_text import Guard
+from jarvis_workers.platforms.protocol import Message, Reply, Request
+from jarvis_workers.sec.judge.question import Prepared
 from jarvis_workers.sec.rules import RULES
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.tool import Outcome, Tool

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from jarvis_workers.sec.slices import ROOM, CodeIndex, PlacedTree, Slice, Spot, cut
-from jarvis_workers.sec.slices.places import SourceFile
-from jarvis_workers.sec.slices.views import deciding_view, view_with_comments
+from jarvis_workers.sec.judge.slices import ROOM, CodeIndex, PlacedTree, Slice, Spot, cut
+from jarvis_workers.sec.judge.slices.places import SourceFile
+from jarvis_workers.sec.judge.slices.views import deciding_view, view_with_comments
 from tests.sec.slicing import COPY, FILES, Files
 
 

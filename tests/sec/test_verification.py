@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from jarvis_workers.agent.limits import Limits
 from jarvis_workers.errors import ModelRefused, ModelUnavailable
 from jarvis_workers.platforms.profiles import PROFILES, Profile
-from jarvis_workers.platforms.words import Reply
-from jarvis_workers.sec.opinions import TEXTS, Answers, Evidence, Item, Quote, Verdict
-from jarvis_workers.sec.quotes import find_quote
+from jarvis_workers.platforms.protocol import Reply
+from jarvis_workers.sec.judge.quotes import find_quote
+from jarvis_workers.sec.judge.verdict import TEXTS, Answers, Evidence, Item, Quote, Verdict
 from tests.agents.arrange import TEXT, Scripted, call, text
 from tests.sec.slicing import COPY, FILES
 from tests.sec.verifying import MARKS, RISK, SAFE, found, item, prepared, report, verify

@@ -6,7 +6,7 @@ from typing import Any
 
 from jarvis_workers.sec.candidate import Candidate
 from jarvis_workers.sec.report import build, gather
-from jarvis_workers.sec.trail import trail_of
+from jarvis_workers.sec.trace import trail_of
 
 COPY = Candidate(
     language="c/cpp",

@@ -6,17 +6,17 @@ from typing import Any
 
 from jarvis_workers.agent.drivers import World, drive
 from jarvis_workers.agent.limits import Limits
-from jarvis_workers.agent.marks import Marks, make_marks
+from jarvis_workers.agent.nonces import Marks, make_marks
 from jarvis_workers.platforms.profiles import PROFILES, Profile
-from jarvis_workers.platforms.words import Platform, Reply
-from jarvis_workers.sec.asking import Cluster, Prepared, prepare
+from jarvis_workers.platforms.protocol import Platform, Reply
 from jarvis_workers.sec.candidate import candidate
 from jarvis_workers.sec.finding import Found
-from jarvis_workers.sec.opinions import Verdict
+from jarvis_workers.sec.judge.question import Cluster, Prepared, prepare
+from jarvis_workers.sec.judge.slices import CodeIndex, PlacedTree
+from jarvis_workers.sec.judge.verdict import Verdict
+from jarvis_workers.sec.judge.verification import Verification
 from jarvis_workers.sec.scanner import Hit
-from jarvis_workers.sec.slices import CodeIndex, PlacedTree
-from jarvis_workers.sec.trail import trail_of
-from jarvis_workers.sec.verification import Verification
+from jarvis_workers.sec.trace import trail_of
 from jarvis_workers.tools.reading import read_code
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.scripting import execute_script

@@ -2,8 +2,8 @@
 
 from collections.abc import Awaitable, Callable
 
+from jarvis_workers.conversations.runtime import Talks
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.talks import Talks
 from jarvis_workers.store.values import Commit
 
 MODULE = __name__

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.dispatch.broker import Doorbell
-from jarvis_workers.service import fleet
-from jarvis_workers.service.absence import Absence, missing, says, unserved
+from jarvis_workers.service import remote
+from jarvis_workers.service.health.unserved_queues import Absence, missing, says, unserved
 from jarvis_workers.settings import Settings
 from jarvis_workers.store import runs, workers
 from jarvis_workers.store.engine import Store
@@ -93,5 +93,5 @@ def test_who_waits_for_a_run_is_told(store: Store, broker: Redis, tmp_path: Path
         raise Heard(line)
 
     with pytest.raises(Heard, match=SCAN):
-        fleet.carry_out(settings, store, bell, run, show=lambda *_: None, tell=tell, nobody_seconds=0.1)
+        remote.carry_out(settings, store, bell, run, show=lambda *_: None, tell=tell, nobody_seconds=0.1)
     bell.close()

@@ -7,7 +7,7 @@ import pytest
 
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.service.agentchecks import examine_agents
-from jarvis_workers.service.doctor import Check, fit
+from jarvis_workers.service.health.doctor import Check, fit
 from jarvis_workers.settings import Settings
 
 WORKS = {"A": None, "B": None}

@@ -13,7 +13,7 @@ import pytest
 
 from jarvis_workers import service
 from jarvis_workers.errors import ScanCancelled
-from jarvis_workers.service import CancelToken, Report, ScanOptions, ScanProgress, desk
+from jarvis_workers.service import CancelToken, Report, ScanOptions, ScanProgress, wiring
 from jarvis_workers.service.runs import newest_runs
 from jarvis_workers.settings import Settings, load_settings
 from tests.installed import install
@@ -75,7 +75,7 @@ def test_a_recorded_run_is_that_of_the_command_line(
     monkeypatch.chdir(tmp_path)
     options = ScanOptions(record=True, data_directory=tmp_path / "data", write_artifacts=True)
     report, settings = service.scan(tree, options=options), settings_in(tmp_path)
-    with desk.store_of(settings) as store:
+    with wiring.store_of(settings) as store:
         (run,) = newest_runs(store, 9)
 
     assert (run.id, run.state) == (report.run.id, "done")
@@ -113,7 +113,7 @@ def test_cancel_leaves_a_recorded_run_cancelled(tree: Path, tmp_path: Path, monk
             cancel=token,
         )
     waited = time.monotonic() - cancelled_at[0]
-    with desk.store_of(settings_in(tmp_path)) as store:
+    with wiring.store_of(settings_in(tmp_path)) as store:
         (run,) = newest_runs(store, 9)
 
     assert waited < 1
@@ -132,7 +132,7 @@ def test_what_a_progress_callback_raises_leaves_no_run_to_resume(
 
     with pytest.raises(ZeroDivisionError):
         service.scan(tree, options=ScanOptions(record=True, data_directory=tmp_path / "data"), on_progress=fail)
-    with desk.store_of(settings_in(tmp_path)) as store:
+    with wiring.store_of(settings_in(tmp_path)) as store:
         assert [run.state for run in newest_runs(store, 9)] == ["cancelled"]
 
 

@@ -9,7 +9,7 @@ import pytest
 from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.candidate import Candidate
 from jarvis_workers.sec.report import FORMATS, build, gather
-from jarvis_workers.service.baselines import REPORT_BYTES, is_report, read_report
+from jarvis_workers.service.reports.baselines import REPORT_BYTES, is_report, read_report
 
 PRINT = "0123456789abcdef"
 COPY = Candidate(

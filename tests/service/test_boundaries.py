@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from jarvis_workers.errors import StoreFull, StoreUnavailable
-from jarvis_workers.service.child import serve
-from jarvis_workers.service.crew import Answer
-from jarvis_workers.service.desk import executor_of
-from jarvis_workers.service.talkers import Talkers
+from jarvis_workers.local.agents import Talkers
+from jarvis_workers.local.child import serve
+from jarvis_workers.local.children import Answer
+from jarvis_workers.service.wiring import executor_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
 from jarvis_workers.store.engine import Store

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.agent.limits import Limits
+from jarvis_workers.conversations.resources import means_of
+from jarvis_workers.conversations.runtime import Talks
 from jarvis_workers.errors import BudgetSpent
 from jarvis_workers.platforms.groups import ModelGroup
+from jarvis_workers.ratelimit.budget import Budget
 from jarvis_workers.service.estimate import Plan, estimate
 from jarvis_workers.service.submit import AgentTask
 from jarvis_workers.snapshots.blobs import open_blobs
-from jarvis_workers.steps.means import means_of
-from jarvis_workers.steps.talks import Talks
 from jarvis_workers.store import budgets, jobs, runs, verdicts
 from jarvis_workers.store.engine import Store
-from jarvis_workers.turns.budgets import Budget
 from tests.agents.server import ModelServer
 from tests.chaos.conversations import asked_again
 from tests.service.test_estimate import C_RULES, answers

@@ -1,7 +1,7 @@
 """What the doctor says of a cluster's connections to its database."""
 
-from jarvis_workers.service.checkup import examine_cluster
-from jarvis_workers.service.doctor import Check
+from jarvis_workers.service.health.cluster import examine_cluster
+from jarvis_workers.service.health.doctor import Check
 from jarvis_workers.store import workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.workers import WorkerFacts

@@ -7,7 +7,7 @@ import pytest
 
 from jarvis_workers.agent.limits import Limits
 from jarvis_workers.errors import UsageError
-from jarvis_workers.service.differences import difference
+from jarvis_workers.service.reports.diff import difference
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.submit import AgentTask, submit
 from jarvis_workers.store import artifacts, runs

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from jarvis_workers.errors import StoreOutdated, StoreUnavailable
-from jarvis_workers.service.doctor import Machine, examine, fit, free_memory, this_machine
+from jarvis_workers.service.health.doctor import Machine, examine, fit, free_memory, this_machine
 from jarvis_workers.settings import Settings
 
 GOOD = Machine(

@@ -10,18 +10,18 @@ from typing import Any
 import pytest
 
 from jarvis_workers.agent.limits import Limits
+from jarvis_workers.conversations.resources import means_of
+from jarvis_workers.conversations.runtime import Talks
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.profiles import Prices
-from jarvis_workers.sec.forecast import ASSUMED
+from jarvis_workers.sec.judge.cost_model import ASSUMED
 from jarvis_workers.service.estimate import Estimate, Plan, estimate
-from jarvis_workers.service.rulebook import Chosen
+from jarvis_workers.service.rules.rulebook import Chosen
 from jarvis_workers.service.submit import AgentTask
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
-from jarvis_workers.steps.means import means_of
-from jarvis_workers.steps.talks import Talks
-from jarvis_workers.store import talks
+from jarvis_workers.store import transcripts
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.talks import Total
+from jarvis_workers.store.transcripts import Total
 from tests.agents.counting import counted
 from tests.agents.server import Body, ModelServer, Step, calls
 from tests.steps.pipeline import Pipeline
@@ -107,7 +107,7 @@ def verify(pipeline: Pipeline, root: Path) -> Total:
     """Scan a tree, cluster and verify; return what that took."""
     run = pipeline.do(root, kind="sec.agent", agent=AgentTask("", "m", Limits()))
     with pipeline.store.read() as session:
-        return talks.total(session, run)
+        return transcripts.total(session, run)
 
 
 def foresee(pipeline: Pipeline, group: ModelGroup, root: Path, rules: Chosen = ALL_RULES, **plan: Any) -> Estimate:

@@ -7,7 +7,7 @@ import pytest
 
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.report.excerpts import Excerpt
-from jarvis_workers.service.excerpts import read_excerpts
+from jarvis_workers.service.reports.excerpts import read_excerpts
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.submit import submit
 from jarvis_workers.snapshots.reader import open_snapshot

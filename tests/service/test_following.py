@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from jarvis_cli.following import following
 from jarvis_cli.screens import Quiet
-from jarvis_workers.service.following import Follower
+from jarvis_workers.service.reports.live import Follower
 from jarvis_workers.store import jobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.service import desk, runs
+from jarvis_workers.service import runs, wiring
 from jarvis_workers.service.submit import Request, submit
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store
@@ -52,22 +52,22 @@ def settings(tmp_path: Path) -> Settings:
 def test_wherever_a_transaction_is_left_by_ctrl_c_the_run_is_paused_and_goes_on(
     settings: Settings, tmp_path: Path, place: int
 ) -> None:
-    with desk.store_of(settings) as store:
+    with wiring.store_of(settings) as store:
         run = carried_out(settings, store, tmp_path / "tree", place)
         assert run_now(store, run).state in ENDED
-        with desk.executor_of(settings, store, tell=lambda _: None, show=lambda *_: None) as local:
+        with wiring.executor_of(settings, store, tell=lambda _: None, show=lambda *_: None) as local:
             if run_now(store, run).state == "paused":
                 runs.resume(store, run_now(store, run), local.executor, settings.lease_seconds)
             assert local.carry_out(run).state == "done"
 
 
 def carried_out(settings: Settings, store: Store, tree: Path, place: int) -> str:
-    with desk.executor_of(settings, store, tell=lambda _: None, show=lambda *_: None) as local:
+    with wiring.executor_of(settings, store, tell=lambda _: None, show=lambda *_: None) as local:
         request = Request(
             run_id=os.urandom(4).hex(),
             kind="sec.fast",
             path=tree,
-            selection=desk.selection_of(settings),
+            selection=wiring.selection_of(settings),
             executor=local.executor,
             min_confidence=0.4,
             batch_files=1,

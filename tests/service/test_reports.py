@@ -5,7 +5,7 @@ import json
 import pytest
 
 from jarvis_workers.sec.report import FORMATS
-from jarvis_workers.service.reports import read_body, render, run_part
+from jarvis_workers.service.reports.reports import read_body, render, run_part
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.submit import submit
 from jarvis_workers.store import artifacts, runs

@@ -6,10 +6,10 @@ import pytest
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.rules import RULES
-from jarvis_workers.service.rulebook import Rulebook, choose, open_rulebook
-from jarvis_workers.service.ruletests import try_files
+from jarvis_workers.service.rules.rule_tests import try_files
+from jarvis_workers.service.rules.rulebook import Rulebook, choose, open_rulebook
 from jarvis_workers.settings import Rules
-from jarvis_workers.steps.ruleset import rules_of
+from jarvis_workers.steps.sec.ruleset import rules_of
 from tests.installed import forget, install
 
 OWN = "- {id: %s, language: rust, category: crypto, cwe: 1, confidence: 0.5, words: [x], message: m, suggestion: s}\n"

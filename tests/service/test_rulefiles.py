@@ -6,8 +6,8 @@ import pytest
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.rules.custom import custom_rule
-from jarvis_workers.service.rulefiles import read_rules, rule_files
-from jarvis_workers.source.linear import is_linear_here
+from jarvis_workers.service.rules.rule_files import read_rules, rule_files
+from jarvis_workers.source.safe_regex import is_linear_here
 
 RULE = {
     "id": "own",

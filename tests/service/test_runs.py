@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.errors import UsageError
+from jarvis_workers.ratelimit.budget import Budget
 from jarvis_workers.service import runs as requests
-from jarvis_workers.service.desk import executor_of
-from jarvis_workers.service.presence import this_worker
+from jarvis_workers.service.health.process import this_worker
 from jarvis_workers.service.runs import Waiting, find_run, is_abandoned, stages_of
 from jarvis_workers.service.submit import Request, submit
+from jarvis_workers.service.wiring import executor_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.selection import Selection
-from jarvis_workers.store import artifacts, budgets, runs, talks, workers
+from jarvis_workers.store import artifacts, budgets, runs, transcripts, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
-from jarvis_workers.store.talks import ModelCall
-from jarvis_workers.turns.budgets import Budget
+from jarvis_workers.store.transcripts import ModelCall
 from tests.servers import Postgres
 from tests.store.arrange import (
     SPOT,
@@ -60,7 +60,7 @@ def test_a_run_that_has_spent_its_budget_is_not_taken_up_without_more(store: Sto
         for run in (ended, gone):
             budgets.put(session, run, Budget("tok", 100))
             paid = ModelCall(run, 0, "m", prompt=80, cached=0, completion=20, cost=0.0, seconds=1.0, tries=1)
-            talks.keep(session, [paid])
+            transcripts.keep(session, [paid])
 
     def retry(budget: Budget | None = None) -> str:
         return refusal(lambda: requests.retry(store, run_now(store, ended), "local:next", budget=budget))

@@ -11,8 +11,8 @@ import pytest
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.runs import find_run
-from jarvis_workers.service.sifting import AHEAD, Excerpts, findings_of, one_each, who
 from jarvis_workers.service.submit import submit
+from jarvis_workers.service.triage.queue import AHEAD, Excerpts, findings_of, one_each, who
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store import artifacts, runs
 from jarvis_workers.store.engine import Store

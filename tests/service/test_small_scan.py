@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from jarvis_workers.pipeline.stages import PLAN
 from jarvis_workers.service.request import Request
 from jarvis_workers.service.scan_request import blobs_of, request_for
 from jarvis_workers.service.small_scan import scan_small, small_executor
 from jarvis_workers.service.sources import Source
 from jarvis_workers.settings import Scan, Settings
-from jarvis_workers.steps.flow import PLAN
 from jarvis_workers.store.engine import Store
 from tests.steps.pipeline import Pipeline
 

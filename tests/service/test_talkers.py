@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.agent.threads import in_thread
+from jarvis_workers.conversations.runtime import Means, Talks
 from jarvis_workers.errors import StoreFull, StoreUnavailable
+from jarvis_workers.local.agents import AT_ONCE, LAST_SECONDS, Talkers
+from jarvis_workers.local.children import Answer
 from jarvis_workers.platforms.registry import Providers
-from jarvis_workers.service.crew import Answer
-from jarvis_workers.service.talkers import AT_ONCE, LAST_SECONDS, Talkers
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
-from jarvis_workers.steps.talks import Means, Talks
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Commit
 from tests.service.asking import MODULE, Work

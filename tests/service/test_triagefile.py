@@ -6,8 +6,8 @@ import pytest
 import yaml
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.sec.judgement import Judgement, TriageState
-from jarvis_workers.service.triagefile import ENTRIES_MAX, FILE_BYTES, read_triage, triage_text, would_lose
+from jarvis_workers.sec.triage_record import Judgement, TriageState
+from jarvis_workers.service.triage.file import ENTRIES_MAX, FILE_BYTES, read_triage, triage_text, would_lose
 
 NOISE = Judgement(
     fingerprint="0123456789012345",

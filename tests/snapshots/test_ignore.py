@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jarvis_workers.snapshots.entries import Excluded, Found, LeftOut
 from jarvis_workers.snapshots.ignore import Globs, Line
-from jarvis_workers.snapshots.outcome import Excluded, Found, LeftOut
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.snapshots.walk import walk
 from tests.uncounted import cpu_seconds

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jarvis_workers.snapshots.results import DIRECTORY_BYTES, MARKER, Results
+from jarvis_workers.snapshots.filecache import DIRECTORY_BYTES, MARKER, Results
 
 RULES = "0123456789abcdef"
 A, B = "a" * 43, "b" * 43
@@ -116,7 +116,7 @@ def test_an_unwritable_cache_is_no_failure(tmp_path: Path) -> None:
 @pytest.mark.timing
 def test_cache_serves_nothing_false_after_concurrent_writers_and_a_kill(tmp_path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from jarvis_workers.snapshots.results import Results\n"
+        "import sys; from pathlib import Path; from jarvis_workers.snapshots.filecache import Results\n"
         "results = Results(Path(sys.argv[1]), 10**9, Path(sys.argv[1]).parent / 'key')\n"
         "for n in range(400):\n"
         "    results.keep('rules', b'src', {f'{sys.argv[2]}{n:042}': b'%d' % n * 50})\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.snapshots.outcome import Excluded, Found, LeftOut
+from jarvis_workers.snapshots.entries import Excluded, Found, LeftOut
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.snapshots.walk import walk
 

@@ -16,16 +16,16 @@ import pytest
 
 from jarvis_workers.errors import SnapshotDamaged, SnapshotError, StoreFull
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
+from jarvis_workers.snapshots.checkout import UNUSED_SECONDS, unpack
 from jarvis_workers.snapshots.manifest import Entry, entry_line
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.selection import Selection
-from jarvis_workers.snapshots.unpacked import UNUSED_SECONDS, unpack
 from tests.snapshots.test_reader import store as store_made_up
 
 Packed = Callable[..., str]
 FILES = {"a.c": "int a;", "s/é/b.c": b"\0\xff", "s/c.h": "", os.fsdecode(b"caf\xe9.h"): "x"}
 OTHER = "import sys; from pathlib import Path; from jarvis_workers.snapshots.blobs import DirectoryBlobs; \
-from jarvis_workers.snapshots.unpacked import unpack; \
+from jarvis_workers.snapshots.checkout import unpack; \
 print(unpack(DirectoryBlobs(Path(sys.argv[1])), sys.argv[2], Path(sys.argv[3])))"
 
 

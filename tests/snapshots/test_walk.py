@@ -11,7 +11,7 @@ import pytest
 
 from jarvis_workers.errors import SnapshotError, UsageError
 from jarvis_workers.snapshots import reasons
-from jarvis_workers.snapshots.outcome import Excluded, Found, LeftOut, NotChecked
+from jarvis_workers.snapshots.entries import Excluded, Found, LeftOut, NotChecked
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.snapshots.walk import LONGEST_PATH, OPEN_DIRECTORIES, walk
 

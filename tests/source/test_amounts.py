@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from jarvis_workers.source.amounts import Amount, literal_length, read_amount, size_of_type
+from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount, literal_length, read_amount, size_of_type
 
 KNOWN = {"buf": 64, "N": 10}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jarvis_workers.source.exits import behind_statement, held_from, ways_out
+from jarvis_workers.sec.rules.analysis.function_exits import behind_statement, held_from, ways_out
 
 
 def ways(body: str, start: str = "take();", release: str = "give();", again: str = "again();") -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.source.kept import FILES_MAX, Kept, key_of
+from jarvis_workers.source.pattern_cache import FILES_MAX, Kept, key_of
 
 KEY = key_of(("words", 1))
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from jarvis_workers.source.late import late
+from jarvis_workers.source.lazy_regex import late
 
 
 def test_it_finds_what_a_compiled_pattern_finds() -> None:

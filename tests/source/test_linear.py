@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from jarvis_workers.source.linear import PATTERN_MAX, compile_linear, is_linear_here
+from jarvis_workers.source.safe_regex import PATTERN_MAX, compile_linear, is_linear_here
 
 pytestmark = pytest.mark.skipif(not is_linear_here(), reason="google-re2 is not installed")
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jarvis_workers.source.kept import Kept
 from jarvis_workers.source.match import ENGINES, Word, build, engines
+from jarvis_workers.source.pattern_cache import Kept
 
 PATTERNS = (rb"copy[( ]", rb"unsafe[^0-9A-Za-z_]", rb"gets(?: ?[(/]|\n)")
 WORDS = st.sampled_from([b"strcpy", b"copy(", b"unsafe", b"unsafe{", b"gets (", b"gets", b" ", b"\n", b"\0", b"\xff"])

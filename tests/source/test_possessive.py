@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import jarvis_workers
-from jarvis_workers.source.late import _Late
+from jarvis_workers.source.lazy_regex import _Late
 
 ROOT = Path(jarvis_workers.__file__).parent
 POSSESSIVE_GROUP = re.compile(r"(?<!\\)\)(?:[*+?]|\{[0-9,]*\})\+")

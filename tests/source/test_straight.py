@@ -2,7 +2,7 @@
 
 import pytest
 
-from jarvis_workers.source.straight import is_conditional, straight
+from jarvis_workers.sec.rules.analysis.forward_paths import is_conditional, straight
 
 
 def behind(text: bytes) -> bytes:

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from jarvis_workers.dataflow.frontend import model
 from jarvis_workers.source.lex import mask
-from jarvis_workers.source.syntax import model
 
 
 def read(code: str, *, cpp: bool | None = False) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from jarvis_workers.dataflow.frontend import is_cpp, model
 from jarvis_workers.source.lex import mask
-from jarvis_workers.source.syntax import is_cpp, model
 
 
 def read(code: str, *, cpp: bool | None = False, header: bool = False) -> dict[str, Any]:

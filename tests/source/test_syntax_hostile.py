@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jarvis_workers.dataflow.frontend import model
 from jarvis_workers.source.lex import mask
-from jarvis_workers.source.syntax import model
 
 pytestmark = pytest.mark.long
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jarvis_workers.source.uses import next_mention, result_of, uses
+from jarvis_workers.sec.rules.analysis.mentions import next_mention, result_of, uses
 
 
 def kinds(text: str, name: str = "p") -> list[str]:

@@ -8,18 +8,18 @@ from typing import Any
 
 from sqlalchemy import update
 
-from jarvis_workers.dispatch.hands import Hands
-from jarvis_workers.service.desk import selection_of
-from jarvis_workers.service.reports import read_body
-from jarvis_workers.service.rulebook import Chosen
+from jarvis_workers.conversations.runtime import Talks
+from jarvis_workers.dispatch.prefork_task import Hands
+from jarvis_workers.pipeline.controller import advance
+from jarvis_workers.pipeline.each_file import Limits
+from jarvis_workers.pipeline.runner import load, save
+from jarvis_workers.pipeline.stages import Step, step_of
+from jarvis_workers.service.reports.reports import read_body
+from jarvis_workers.service.rules.rulebook import Chosen
 from jarvis_workers.service.submit import Request, submit
+from jarvis_workers.service.wiring import selection_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.controller import advance
-from jarvis_workers.steps.each_file import Limits
-from jarvis_workers.steps.flow import Step, step_of
-from jarvis_workers.steps.perform import load, save
-from jarvis_workers.steps.talks import Talks
 from jarvis_workers.store import jobs, stages
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run

@@ -10,15 +10,14 @@ import pytest
 from sqlalchemy import select
 
 from jarvis_workers.agent.limits import Limits
+from jarvis_workers.conversations.resources import means_of
+from jarvis_workers.conversations.runtime import Talks
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.service.conversations import read_transcript
-from jarvis_workers.service.run_baselines import of_run
+from jarvis_workers.service.reports.run_baselines import of_run
 from jarvis_workers.service.submit import AgentTask
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
-from jarvis_workers.steps.cluster_file import plan_on
-from jarvis_workers.steps.earlier import Earlier
-from jarvis_workers.steps.means import means_of
-from jarvis_workers.steps.talks import Talks
+from jarvis_workers.steps.sec.cluster_file import cluster_jobs, places_of
 from jarvis_workers.store import candidates, clusters, verdicts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
@@ -270,7 +269,7 @@ def planned(*confidences: float, limit: int | None = None) -> list[tuple[str, in
     numbered = [(gid, found(line=gid, confidence=sure)) for gid, sure in enumerate(confidences, 1)]
     options = {} if limit is None else {"cluster_limit": limit}
     run = Run("r", verifying.KIND, "/", b"/", "s", "x", "0", options)
-    jobs = plan_on(run, None, Earlier(lambda _: [], lambda _: "", lambda: iter(numbered)))  # type: ignore[arg-type]
+    jobs = cluster_jobs(run, places_of(run, numbered))
     return [(job.label, job.weight, json.loads(job.payload)["gids"]) for job in jobs]
 
 

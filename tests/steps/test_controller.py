@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from jarvis_workers.steps.controller import Controller, advance
+from jarvis_workers.pipeline.controller import Controller, advance
 from jarvis_workers.store import candidates, jobs, runs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import SnapshotFacts

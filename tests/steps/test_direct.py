@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from jarvis_workers.pipeline.each_file import Limits
 from jarvis_workers.sec.triage import Judged, TriageState
-from jarvis_workers.service.baselines import Baseline
-from jarvis_workers.service.rulebook import choose, open_rulebook
+from jarvis_workers.service.reports.baselines import Baseline
+from jarvis_workers.service.rules.rulebook import choose, open_rulebook
 from jarvis_workers.settings import Rules
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
-from jarvis_workers.steps.direct import DirectScan, is_one_batch, scan_directly
-from jarvis_workers.steps.each_file import Limits
+from jarvis_workers.steps.sec.direct import DirectScan, is_one_batch, scan_directly
 from jarvis_workers.store.engine import Store
 from tests.steps.pipeline import Pipeline
 

@@ -8,8 +8,8 @@ from concurrent.futures import CancelledError
 
 import pytest
 
+from jarvis_workers.conversations.event_loop import LAST_SECONDS, Loop
 from jarvis_workers.errors import StepFailed
-from jarvis_workers.steps.loop import LAST_SECONDS, Loop
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit
 
 pytestmark = pytest.mark.timing

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from jarvis_workers.errors import SnapshotDamaged
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
-from jarvis_workers.steps.models import (
+from jarvis_workers.steps.sec.summaries import (
     Part,
     index_of,
     key_of,
@@ -20,7 +20,7 @@ from jarvis_workers.steps.models import (
     read_model,
     read_rows,
 )
-from jarvis_workers.steps.names import EXPORTERS_MAX, Held, Names, merge_names
+from jarvis_workers.steps.sec.symbol_index import EXPORTERS_MAX, Held, Names, merge_names
 
 words = st.text(min_size=1, max_size=12)
 payloads = st.recursive(

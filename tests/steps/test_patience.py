@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from jarvis_workers.errors import StoreUnavailable
-from jarvis_workers.steps.patience import patiently
+from jarvis_workers.pipeline.store_retry import patiently
 
 pytestmark = pytest.mark.timing
 

@@ -6,7 +6,7 @@ import pytest
 
 from jarvis_workers.sec.scanner import Scanner
 from jarvis_workers.snapshots.manifest import Entry
-from jarvis_workers.steps.profile import TOP, Watch, merge
+from jarvis_workers.steps.sec.profile import TOP, Watch, merge
 from tests.cli.commands import COPY, SYSTEM
 
 

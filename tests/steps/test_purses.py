@@ -9,20 +9,20 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.agent.limits import Limits
+from jarvis_workers.conversations.budget import Purses
+from jarvis_workers.conversations.runtime import Means, Talks
 from jarvis_workers.errors import BudgetSpent, StepFailed
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.profiles import Prices
 from jarvis_workers.platforms.registry import Providers
+from jarvis_workers.ratelimit.budget import read_budget
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.selection import Selection
-from jarvis_workers.steps.converse_task import Work, converse
-from jarvis_workers.steps.purses import Purses
-from jarvis_workers.steps.talks import Means, Talks
-from jarvis_workers.store import budgets, jobs, runs, talks
+from jarvis_workers.steps.agent.converse import Work, converse
+from jarvis_workers.store import budgets, jobs, runs, transcripts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, Finished, NewJob
-from jarvis_workers.turns.budgets import read_budget
 from tests.agents.counting import counted
 from tests.agents.server import FAULTS, Body, ModelServer, Step, calls, late, says
 from tests.chaos.conversations import asked_again
@@ -69,7 +69,7 @@ class Place:
 
     def work(self, job: Claimed) -> Work:
         with self.store.read() as session:
-            told = talks.lines(session, job.id)
+            told = transcripts.lines(session, job.id)
         return Work(job, f"Look for {job.label}.", job.label, self.snapshot, "local", Limits(), told)
 
     async def lead(self, shared: Talks, claimed: Sequence[Claimed]) -> list[Commit | BaseException]:
@@ -141,7 +141,7 @@ def test_a_run_stops_just_below_its_budget_and_goes_on_with_more(place: Place, u
     assert (len(server.requests), asked_again(server)) == (TALKS * (ROUNDS + 1), 0)
     assert asked < len(server.requests)
     with place.store.read() as session:
-        assert talks.total(session, place.run).calls == len(server.requests)
+        assert transcripts.total(session, place.run).calls == len(server.requests)
 
 
 @pytest.mark.timing

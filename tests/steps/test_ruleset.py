@@ -6,7 +6,7 @@ import pytest
 
 from jarvis_workers.errors import StepFailed, UsageError
 from jarvis_workers.sec.rules import RULES
-from jarvis_workers.steps.ruleset import RuleSet, conditions_of, installed, rules_of
+from jarvis_workers.steps.sec.ruleset import RuleSet, conditions_of, installed, rules_of
 from tests.installed import forget, install
 
 OWN = {

@@ -2,8 +2,8 @@
 
 import pytest
 
-from jarvis_workers.steps.controller import plan_job
-from jarvis_workers.steps.flow import FLOWS, opened_with, register_pipeline
+from jarvis_workers.pipeline.controller import plan_job
+from jarvis_workers.pipeline.stages import FLOWS, opened_with, register_pipeline
 from jarvis_workers.store import artifacts, candidates, clusters, jobs, runs, stages, verdicts
 from jarvis_workers.store.artifacts import transcript_name
 from jarvis_workers.store.engine import Store

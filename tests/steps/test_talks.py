@@ -14,16 +14,16 @@ import pytest
 
 from jarvis_workers.agent.limits import Limits
 from jarvis_workers.agent.transcript import read_line
+from jarvis_workers.conversations.runtime import Means, Talks
 from jarvis_workers.errors import ModelUnavailable, StepFailed
 from jarvis_workers.platforms.groups import ModelGroup
+from jarvis_workers.platforms.protocol import Request
 from jarvis_workers.platforms.registry import Providers
-from jarvis_workers.platforms.words import Request
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.selection import Selection
-from jarvis_workers.steps.converse_task import ANSWER, Work, converse
-from jarvis_workers.steps.talks import Means, Talks
-from jarvis_workers.store import runs, talks
+from jarvis_workers.steps.agent.converse import ANSWER, Work, converse
+from jarvis_workers.store import runs, transcripts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Commit
 from tests.agents.server import FAULTS, Body, ModelServer, Step, calls, says
@@ -76,7 +76,7 @@ def open_talks(tmp_path: Path, store_url: str, open_stores: Callable[..., Store]
 def work(store: Store, job: Claimed, snapshot: str, *, task: str = "Look.", **limits: int) -> Work:
     """What a conversation is to do, from where it is."""
     with store.read() as session:
-        told = talks.lines(session, job.id)
+        told = transcripts.lines(session, job.id)
     return Work(job, task, "about", snapshot, "local", replace(Limits(), **limits), told)
 
 
@@ -87,7 +87,7 @@ def said(commit: Commit) -> dict[str, object]:
 
 def kinds(store: Store, job: Claimed) -> list[str]:
     with store.read() as session:
-        return [record["kind"] for record in map(read_line, talks.lines(session, job.id)) if record]
+        return [record["kind"] for record in map(read_line, transcripts.lines(session, job.id)) if record]
 
 
 def test_answers_lines_and_what_they_took_are_in_the_store(
@@ -100,7 +100,7 @@ def test_answers_lines_and_what_they_took_are_in_the_store(
     assert (said(commit)["state"], said(commit)["text"], commit.not_checked) == ("done", "the end", ())
     assert kinds(store, job) == ["start", "answer", "result", "answer"]
     with store.read() as session:
-        taken = talks.total(session, job.run_id)
+        taken = transcripts.total(session, job.run_id)
     assert (taken.calls, taken.remembered, taken.prompt, taken.completion) == (2, 0, 200, 40)
 
 
@@ -155,7 +155,7 @@ def test_an_answer_that_no_store_can_take_as_it_is_is_kept_all_the_same(
     assert said(commit)["text"] == said(again)["text"] == HALF_A_PAIR
     assert len(server.requests) == 1
     with store.read() as session:
-        assert talks.total(session, job.run_id).prompt in (100, MOST_TOKENS)
+        assert transcripts.total(session, job.run_id).prompt in (100, MOST_TOKENS)
 
 
 @pytest.mark.timing
@@ -167,11 +167,11 @@ def test_a_run_that_was_removed_takes_nobody_elses_lines_along(store: Store, ope
     with ModelServer() as server:
         journal = open_talks(server).journal
         for job in (gone, there):
-            journal.append(talks.Line(job.id, job.fence, 0, b"one"))
+            journal.append(transcripts.Line(job.id, job.fence, 0, b"one"))
         journal.wait().result()
 
     with store.read() as session:
-        assert [talks.lines(session, job.id) for job in (gone, there)] == [[], [b"one"]]
+        assert [transcripts.lines(session, job.id) for job in (gone, there)] == [[], [b"one"]]
 
 
 def test_with_other_tools_a_conversation_begins_again(

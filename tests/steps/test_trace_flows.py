@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
+from jarvis_workers.pipeline.controller import advance
+from jarvis_workers.pipeline.each_file import Limits
+from jarvis_workers.pipeline.history import PARTLY, read_result
 from jarvis_workers.sec.scanner import MATCHES_MAX, Scanner
-from jarvis_workers.service.rulebook import choose, open_rulebook
+from jarvis_workers.service.rules.rulebook import choose, open_rulebook
 from jarvis_workers.settings import Rules
 from jarvis_workers.snapshots.blobs import open_blobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.source.identity import engine_identity
-from jarvis_workers.steps.controller import advance
-from jarvis_workers.steps.each_file import Limits
-from jarvis_workers.steps.earlier import PARTLY, read_result
-from jarvis_workers.steps.models import read_rows
-from jarvis_workers.steps.names import Names
-from jarvis_workers.steps.remembered import Remembered, space
+from jarvis_workers.steps.sec.flow_cache import Remembered, space
+from jarvis_workers.steps.sec.summaries import read_rows
+from jarvis_workers.steps.sec.symbol_index import Names
 from jarvis_workers.store import runs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import JOB, RUN

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from jarvis_workers.conversations.resources import means_of
+from jarvis_workers.conversations.runtime import Talks
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
-from jarvis_workers.steps.means import means_of
-from jarvis_workers.steps.talks import Talks
-from jarvis_workers.steps.verify_cluster import Work, converse, load
-from jarvis_workers.store import candidates, talks
+from jarvis_workers.steps.sec.verify_cluster import Work, converse, load
+from jarvis_workers.store import candidates, transcripts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import ANSWER
 from jarvis_workers.store.values import Claimed, Commit
@@ -91,7 +91,7 @@ def test_a_verdict_is_committed_with_its_evidence_commands_and_transcript(place:
     assert json.loads(verdict.commands) == [{"interpreter": "bash", "script": "grep -n strcpy src/a.c"}]
     assert commit.not_checked == ()
     with place.pipeline.store.read() as session:
-        assert len(talks.lines(session, work.job.id)) == len(("start", *("answer", "result") * 2, "answer"))
+        assert len(transcripts.lines(session, work.job.id)) == len(("start", *("answer", "result") * 2, "answer"))
     assert "8:    strcpy(d, s); // it fits" in requests[2]["messages"][-1]["content"]
     assert work.job.run_id not in json.dumps(requests)
     assert str(place.directory) not in json.dumps(requests)
@@ -118,7 +118,7 @@ def test_what_was_answered_before_a_crash_is_not_asked_again(place: Place) -> No
     work = place.work(run_id)
     first, _ = asked(place, work, READS, FINDS)
     with place.pipeline.store.write() as session:
-        lines = talks.lines(session, work.job.id)
+        lines = transcripts.lines(session, work.job.id)
         session.execute(ANSWER.delete())
     whole, half = (
         replace(work, job=work.job._replace(fence=fence), lines=lines[:count]) for fence, count in ((2, 4), (3, 3))
@@ -150,7 +150,7 @@ def test_answers_that_decide_nothing_are_not_used_again_and_stay_in_the_transcri
     assert len(requests) == 2
     assert asked(place, place.work(place.scan()))[0].verdicts == good.verdicts
     with place.pipeline.store.read() as session:
-        assert len(talks.lines(session, work.job.id)) == len(("start", *["answer"] * 3))
+        assert len(transcripts.lines(session, work.job.id)) == len(("start", *["answer"] * 3))
 
 
 def test_what_was_answered_before_the_model_went_away_is_used_again(place: Place) -> None:

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jarvis_workers.steps.wire import decode_commit, encode_commit, to_line
+from jarvis_workers.pipeline.wire import decode_commit, encode_commit, to_line
 from jarvis_workers.store.values import Commit, Meaning, NewJob, Spot
 
 paths = st.binary(min_size=1, max_size=40).filter(lambda path: b"\0" not in path)

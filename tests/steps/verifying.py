@@ -3,9 +3,9 @@
 import json
 from typing import TYPE_CHECKING, Any
 
+from jarvis_workers.conversations.runtime import Talks
+from jarvis_workers.pipeline.stages import FLOWS, register_pipeline
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.flow import FLOWS, register_pipeline
-from jarvis_workers.steps.talks import Talks
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewVerdict
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from sqlalchemy import func, select, update
 
-from jarvis_workers.steps.controller import advance, plan_job
-from jarvis_workers.store import crashes, events, jobs, runs, workers
+from jarvis_workers.pipeline.controller import advance, plan_job
+from jarvis_workers.store import crash_attribution, events, jobs, runs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run, SnapshotFacts
 from jarvis_workers.store.tables import CANDIDATE, JOB, STAGE, WORKER
@@ -174,9 +174,9 @@ def enrol(store: Store, worker_id: str, host: str = "elsewhere", *, seconds: flo
 def failed_run(store: Store, scans: int = 1) -> str:
     """Return a run that has ended with one failed job."""
     run_id = add_planned_run(store, scans)
-    for _ in range(crashes.CRASHES_ALONE):
+    for _ in range(crash_attribution.CRASHES_ALONE):
         claim(store, run_id)
         with store.write() as session:
-            crashes.crash_process(session, run_id, "ended by SIGKILL")
+            crash_attribution.crash_process(session, run_id, "ended by SIGKILL")
     run_to_its_end(store, run_id)
     return run_id

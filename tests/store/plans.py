@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import event, text
 from sqlmodel import Session
 
-from jarvis_workers.store import crashes, jobs, sending, stages
+from jarvis_workers.store import crash_attribution, dispatching, jobs, stages
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Commit, Finished, NewJob
 from tests.store.arrange import enrol
@@ -99,7 +99,7 @@ class Jobs:
 
     def claimed(self, session: Session, many: int) -> list[Claimed]:
         """Claim jobs as an agent process does."""
-        return sending.claim_rung(
+        return dispatching.claim_rung(
             session, self.some(many), worker_id="w1", process="w1/1", lease_seconds=60, worker_lease_seconds=30
         )
 
@@ -122,18 +122,18 @@ def hot_paths(store: Store) -> dict[str, Do]:
     shares = {f"r{n}": 5 for n in range(RUNS)}
     return {
         "claim_rung": lambda session: rung.claimed(session, 10),
-        "claim_sent": lambda session: sending.claim_sent(
+        "claim_sent": lambda session: dispatching.claim_sent(
             session, *rung.some(1), worker_id="w2", process="w2/2", lease_seconds=60, worker_lease_seconds=30
         ),
         "commit_many": commit,
-        "demand": lambda session: sending.demand(session, "cluster", "scan", WINDOW),
-        "mark_sent": lambda session: sending.mark_sent(session, "scan", shares),
-        "mark_sent, suspects last": lambda session: sending.mark_sent(session, "scan", shares, suspects_last=True),
-        "resend": lambda session: sending.resend(session, "scan", 1e12),
-        "mean_seconds": lambda session: sending.mean_seconds(session, "scan"),
-        "recover": crashes.recover,
-        "recover_gone": lambda session: crashes.recover_gone(session, 30),
-        "crash_process": lambda session: crashes.crash_process(session, "w3/3", "ended by SIGKILL"),
+        "demand": lambda session: dispatching.demand(session, "cluster", "scan", WINDOW),
+        "mark_sent": lambda session: dispatching.mark_sent(session, "scan", shares),
+        "mark_sent, suspects last": lambda session: dispatching.mark_sent(session, "scan", shares, suspects_last=True),
+        "resend": lambda session: dispatching.resend(session, "scan", 1e12),
+        "mean_seconds": lambda session: dispatching.mean_seconds(session, "scan"),
+        "recover": crash_attribution.recover,
+        "recover_gone": lambda session: crash_attribution.recover_gone(session, 30),
+        "crash_process": lambda session: crash_attribution.crash_process(session, "w3/3", "ended by SIGKILL"),
         "has_open_jobs": lambda session: stages.has_open_jobs(session, "r1", "scan"),
         "stages.close": lambda session: stages.close(session, "r2", "scan"),
         "plan_more": plan,

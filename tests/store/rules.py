@@ -10,12 +10,12 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from sqlalchemy import delete
 from sqlmodel import Session
 
+from jarvis_workers.pipeline.controller import advance, plan_job
+from jarvis_workers.pipeline.runner import save
+from jarvis_workers.pipeline.stages import PLAN
 from jarvis_workers.sec.rules import RULES
 from jarvis_workers.snapshots.blobs import Blobs, DirectoryBlobs
-from jarvis_workers.steps.controller import advance, plan_job
-from jarvis_workers.steps.flow import PLAN
-from jarvis_workers.steps.perform import save
-from jarvis_workers.store import crashes, jobs, runs
+from jarvis_workers.store import crash_attribution, jobs, runs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import SnapshotFacts
 from jarvis_workers.store.tables import BLOB_USE, CANDIDATE, EVENT, JOB, RUN, SNAPSHOT
@@ -283,7 +283,7 @@ class JobsAndRuns(RuleBasedStateMachine):
     def _crash(self, process: str) -> None:
         self.model.crash([job for job in self.model.jobs.values() if job.process == process])
         with self._change() as session:
-            crashes.crash_process(session, process, "killed by signal 9")
+            crash_attribution.crash_process(session, process, "killed by signal 9")
 
     @some_claims
     @rule(seconds=st.sampled_from((0.5, 4.0, 20.0, 31.0)))
@@ -300,7 +300,7 @@ class JobsAndRuns(RuleBasedStateMachine):
         late = [job for job in self.model.jobs.values() if (job.lease_until or self.clock.now) < self.clock.now]
         self.model.crash(late)
         with self._change() as session:
-            assert len(crashes.recover(session)) == len(late)
+            assert len(crash_attribution.recover(session)) == len(late)
 
     @some_claims
     @rule(slept=st.sampled_from((LEASE_SECONDS / 4, LEASE_SECONDS, 9 * LEASE_SECONDS)))

@@ -5,12 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from jarvis_workers.store import budgets, jobs, runs, talks
+from jarvis_workers.ratelimit.budget import Budget
+from jarvis_workers.store import budgets, jobs, runs, transcripts
 from jarvis_workers.store.budgets import Grant, Wish
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.talks import ModelCall
+from jarvis_workers.store.transcripts import ModelCall
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, NewJob
-from jarvis_workers.turns.budgets import Budget
 from tests.store.arrange import add_planned_run, claim, commit, event_names, run_now
 from tests.store.clocks import FakeClock
 
@@ -35,7 +35,7 @@ def draw(store: Store, job: Claimed, least: int, most: int = 0, kept: int = 0) -
 def pay(store: Store, job: Claimed, tokens: int, **about: int) -> None:
     call = CALL._replace(run_id=job.run_id, job_id=job.id, prompt=tokens, completion=0, **about)
     with store.write() as session:
-        talks.keep(session, [call])
+        transcripts.keep(session, [call])
 
 
 def spent(store: Store, job: Claimed, unit: str = "tok") -> int:

@@ -1,8 +1,8 @@
 """What the calls of a run took, by stage and by time."""
 
-from jarvis_workers.store import calls, talks
+from jarvis_workers.store import model_usage, transcripts
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.talks import ModelCall
+from jarvis_workers.store.transcripts import ModelCall
 from tests.store.arrange import talking
 
 CALL = ModelCall("", 0, "m", prompt=100, cached=40, completion=20, cost=0.25, seconds=1.5, tries=1)
@@ -13,7 +13,7 @@ def called(store: Store, *seconds: float, tries: int = 1) -> str:
     job, other = talking(store), talking(store)
     mine = [CALL._replace(run_id=job.run_id, job_id=job.id, seconds=one, tries=tries) for one in seconds]
     with store.write() as session:
-        talks.keep(session, [*mine, CALL._replace(run_id=other.run_id, job_id=other.id)])
+        transcripts.keep(session, [*mine, CALL._replace(run_id=other.run_id, job_id=other.id)])
     return job.run_id
 
 
@@ -21,17 +21,17 @@ def test_each_stage_says_what_it_took(store: Store) -> None:
     run = called(store, 1.5, 2.5)
 
     with store.read() as session:
-        assert calls.by_stage(session, run) == {
+        assert model_usage.by_stage(session, run) == {
             "scan": {"calls": 2, "prompt": 200, "cached": 80, "completion": 40, "cost": 0.5, "seconds": 4.0}
         }
-        assert calls.by_stage(session, "nobody") == {}
+        assert model_usage.by_stage(session, "nobody") == {}
 
 
 def test_answers_are_counted_by_their_time_between_the_quickest_and_the_slowest(store: Store) -> None:
     run = called(store, 1.5, 2.0, 2.001, 500.0)
 
     with store.read() as session:
-        found = calls.latency(session, run)
+        found = model_usage.latency(session, run)
     assert found[0] == {"to": 2.0, "calls": 2}
     assert found[1] == {"to": 4.0, "calls": 1}
     assert found[-1] == {"to": None, "calls": 1}
@@ -43,12 +43,12 @@ def test_answers_that_took_no_time_do_not_count(store: Store) -> None:
     run = called(store, 0.0, 0.0, tries=0)
 
     with store.read() as session:
-        assert calls.latency(session, run) == []
-        assert calls.latency(session, "nobody") == []
+        assert model_usage.latency(session, run) == []
+        assert model_usage.latency(session, "nobody") == []
 
 
 def test_an_answer_at_once_stands_in_the_first_part(store: Store) -> None:
     run = called(store, 0.0)
 
     with store.read() as session:
-        assert calls.latency(session, run) == [{"to": 0.5, "calls": 1}]
+        assert model_usage.latency(session, run) == [{"to": 0.5, "calls": 1}]

@@ -7,7 +7,7 @@ import pytest
 from jarvis_workers.sec.candidate import candidate
 from jarvis_workers.sec.finding import Found
 from jarvis_workers.sec.scanner import Hit
-from jarvis_workers.sec.trail import trail_of
+from jarvis_workers.sec.trace import trail_of
 from jarvis_workers.store import candidates
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import CANDIDATE

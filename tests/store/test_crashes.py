@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jarvis_workers.store import crashes
+from jarvis_workers.store import crash_attribution
 from jarvis_workers.store.engine import Store
 from tests.store.arrange import add_planned_run, claim, enrol, job_rows, states
 from tests.store.clocks import FakeClock
@@ -14,12 +14,12 @@ from tests.store.clocks import FakeClock
 
 def crash(store: Store, process: str) -> list[tuple[str, str, int]]:
     with store.write() as session:
-        return crashes.by_stage(crashes.crash_process(session, process, "killed by signal 9"))
+        return crash_attribution.by_stage(crash_attribution.crash_process(session, process, "killed by signal 9"))
 
 
 def recover(store: Store) -> list[tuple[str, str, int]]:
     with store.write() as session:
-        return crashes.by_stage(crashes.recover(session))
+        return crash_attribution.by_stage(crash_attribution.recover(session))
 
 
 def test_a_job_whose_lease_ran_out_is_taken_back(store: Store) -> None:
@@ -90,7 +90,7 @@ def test_a_job_that_an_orphan_of_a_dead_worker_has_claimed_is_not_blamed(
     claim(store, run, lease=3600.0)
     clock.advance(31.0)
     with store.write() as session:
-        (taken,) = crashes.recover_gone(session, 30.0)
+        (taken,) = crash_attribution.recover_gone(session, 30.0)
 
     (job,) = job_rows(store, run)
     assert (job.id, taken.given_up) == (taken.id, False)
@@ -113,7 +113,7 @@ def test_a_job_that_crashed_three_times_runs_apart_from_other_suspects(store: St
     [(1, 0, False), (2, 0, False), (3, 0, True), (3, 1, False), (4, 0, True), (4, 99, True)],
 )
 def test_when_a_job_is_given_up(crashed: int, beside: int, given_up: bool) -> None:
-    assert crashes.condemned(crashed, beside) == given_up
+    assert crash_attribution.condemned(crashed, beside) == given_up
 
 
 @given(
@@ -121,9 +121,9 @@ def test_when_a_job_is_given_up(crashed: int, beside: int, given_up: bool) -> No
     st.lists(st.integers(0, 3), max_size=30),
 )
 def test_no_suspect_ever_has_more_company_than_it_may(first: list[int], second: list[int]) -> None:
-    chosen = crashes.choose([], list(enumerate(first)))
+    chosen = crash_attribution.choose([], list(enumerate(first)))
     inside = [first[job] for job in chosen if first[job]]
-    inside += [second[job] for job in crashes.choose(inside, list(enumerate(second))) if second[job]]
+    inside += [second[job] for job in crash_attribution.choose(inside, list(enumerate(second))) if second[job]]
 
     for crashed in inside:
         assert len(inside) - 1 <= {1: 99, 2: 9, 3: 0}[crashed]
@@ -131,7 +131,7 @@ def test_no_suspect_ever_has_more_company_than_it_may(first: list[int], second: 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=30))
 def test_an_empty_process_always_gets_the_first_job_and_every_innocent(waiting: list[int]) -> None:
-    chosen = crashes.choose([], list(enumerate(waiting)))
+    chosen = crash_attribution.choose([], list(enumerate(waiting)))
 
     assert chosen[0] == 0
     assert {job for job, crashed in enumerate(waiting) if not crashed} <= set(chosen)

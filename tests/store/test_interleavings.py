@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from jarvis_workers.errors import UsageError
+from jarvis_workers.pipeline.controller import Controller, plan_job
 from jarvis_workers.service import runs as requests
-from jarvis_workers.steps.controller import Controller, plan_job
-from jarvis_workers.store import crashes, jobs, leases, runs, stages
+from jarvis_workers.store import crash_attribution, jobs, leases, runs, stages
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Commit, Finished
 from tests.store.arrange import (
@@ -318,7 +318,7 @@ def plan(store: Store, planner: Claimed) -> bool:
 
 def recover(store: Store, run_id: str) -> int:
     with store.write() as session:
-        return sum(job.run_id == run_id for job in crashes.recover(session))
+        return sum(job.run_id == run_id for job in crash_attribution.recover(session))
 
 
 def renew(store: Store, job: Claimed) -> set[int]:

@@ -1,6 +1,6 @@
 """The last word on a finding is kept by its fingerprint; a run keeps those words that it was given."""
 
-from jarvis_workers.sec.judgement import Judged, Judgement, TriageState
+from jarvis_workers.sec.triage_record import Judged, Judgement, TriageState
 from jarvis_workers.store import judgements, runs, triage_operations
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.judgements import Count

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
+from jarvis_workers.store.dispatching import mark_sent
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.sending import mark_sent
 from tests.store.arrange import add_planned_run, add_run
 from tests.store.plans import RUNS, Watched, analyze, fill, hot_paths
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jarvis_workers.store import crashes, jobs, runs, sending, workers
+from jarvis_workers.store import crash_attribution, dispatching, jobs, runs, workers
+from jarvis_workers.store.dispatching import Demand, Sent, newcomers, share
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.sending import Demand, Sent, newcomers, share
 from jarvis_workers.store.values import Claimed
 from jarvis_workers.store.workers import WorkerFacts
 from tests.store.arrange import add_planned_run, commit, enrol, job_rows, states
@@ -63,25 +63,25 @@ def test_the_run_with_the_fewest_outstanding_comes_first(wanted: list[Demand], w
 
 def send(store: Store, run: str, many: int, **options: bool) -> list[Sent]:
     with store.write() as session:
-        return sending.mark_sent(session, "scan", {run: many}, **options)
+        return dispatching.mark_sent(session, "scan", {run: many}, **options)
 
 
 def resend(store: Store, seconds: float, before: float = 0.0) -> list[int]:
     with store.write() as session:
-        return [sent.id for sent in sending.resend(session, "scan", seconds, before)]
+        return [sent.id for sent in dispatching.resend(session, "scan", seconds, before)]
 
 
 def claim(store: Store, job: int, process: str = "w/1") -> Claimed | None:
     enrol(store, "w")
     with store.write() as session:
-        return sending.claim_sent(
+        return dispatching.claim_sent(
             session, job, worker_id="w", process=process, lease_seconds=60.0, worker_lease_seconds=30.0
         )
 
 
 def demand(store: Store, most: int = ALL) -> dict[str, tuple[int, int]]:
     with store.read() as session:
-        found = sending.demand(session, CLUSTER, "scan", most)
+        found = dispatching.demand(session, CLUSTER, "scan", most)
     return {one.run_id: (one.waiting, one.outstanding) for one in found}
 
 
@@ -121,7 +121,7 @@ def test_the_heaviest_are_sent_first_with_what_people_see_of_them(store: Store, 
 def test_jobs_of_two_runs_are_sent_in_turns(store: Store) -> None:
     one, other = (add_planned_run(store, 3, executor=CLUSTER) for _ in range(2))
     with store.write() as session:
-        sent = sending.mark_sent(session, "scan", {one: 3, other: 2})
+        sent = dispatching.mark_sent(session, "scan", {one: 3, other: 2})
 
     assert [job.run_id for job in sent] == [one, other, one, other, one]
 
@@ -135,7 +135,7 @@ def test_what_crashed_goes_before_lighter_jobs_unless_suspects_come_last(
     (heavy,) = send(store, run, 1)
     claim(store, heavy.id)
     with store.write() as session:
-        crashes.crash_process(session, "w/1", "ended by SIGKILL")
+        crash_attribution.crash_process(session, "w/1", "ended by SIGKILL")
 
     assert [sent.label for sent in send(store, run, 1, suspects_last=suspects_last)] == [first]
 
@@ -203,13 +203,13 @@ def test_slots_are_those_of_living_workers_of_the_queue(store: Store, clock: Fak
         clock.advance(31.0 if other is facts else 0.0)
 
     with store.read() as session:
-        assert sending.slots(session, "scan", 30.0) == 3
+        assert dispatching.slots(session, "scan", 30.0) == 3
 
 
 def test_the_mean_is_that_of_the_last_jobs(store: Store, clock: FakeClock) -> None:
     run = add_planned_run(store, 4, executor=CLUSTER)
     with store.read() as session:
-        assert sending.mean_seconds(session, "scan") is None
+        assert dispatching.mean_seconds(session, "scan") is None
     for seconds, sent in zip((1.0, 3.0), send(store, run, 2), strict=True):
         job = claim(store, sent.id)
         assert job
@@ -217,7 +217,7 @@ def test_the_mean_is_that_of_the_last_jobs(store: Store, clock: FakeClock) -> No
         commit(store, job)
 
     with store.read() as session:
-        assert sending.mean_seconds(session, "scan") == 2.0
+        assert dispatching.mean_seconds(session, "scan") == 2.0
 
 
 def test_a_job_is_not_claimed_for_a_worker_that_is_unknown_or_silent_for_a_lease(
@@ -228,7 +228,7 @@ def test_a_job_is_not_claimed_for_a_worker_that_is_unknown_or_silent_for_a_lease
 
     def claim_for(worker: str) -> Claimed | None:
         with store.write() as session:
-            return sending.claim_sent(
+            return dispatching.claim_sent(
                 session, sent.id, worker_id=worker, process="p", lease_seconds=60.0, worker_lease_seconds=30.0
             )
 
@@ -236,7 +236,7 @@ def test_a_job_is_not_claimed_for_a_worker_that_is_unknown_or_silent_for_a_lease
     enrol(store, "silent")
     clock.advance(30.0)
     assert (claim_for("silent"), states(store, run)) == (None, ["pending"])
-    clock.advance(sending.REFUSED_SECONDS)
+    clock.advance(dispatching.REFUSED_SECONDS)
     enrol(store, "silent")
     assert claim_for("silent")
     assert states(store, run) == ["running"]

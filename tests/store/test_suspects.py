@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import update
 
-from jarvis_workers.store import sending
+from jarvis_workers.store import dispatching
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import JOB
 from jarvis_workers.store.values import Claimed
@@ -22,7 +22,7 @@ def suspect(store: Store, run: str, *numbers: int, crashes: int = 3) -> list[int
 def claim_rung(store: Store, ids: list[int], process: str) -> list[Claimed]:
     enrol(store, "w")
     with store.write() as session:
-        return sending.claim_rung(
+        return dispatching.claim_rung(
             session, ids, worker_id="w", process=process, lease_seconds=60.0, worker_lease_seconds=30.0
         )
 
@@ -62,7 +62,7 @@ def test_suspects_are_sent_when_no_innocent_waits(store: Store) -> None:
 
     def send(many: int) -> None:
         with store.write() as session:
-            sending.mark_sent(session, "scan", {run: many}, suspects_last=True)
+            dispatching.mark_sent(session, "scan", {run: many}, suspects_last=True)
 
     send(3)
     assert states(store, run) == ["sent", "sent", "sent", "pending"]

@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from jarvis_workers.errors import StoreError
-from jarvis_workers.store import jobs, runs, talks
+from jarvis_workers.store import jobs, runs, transcripts
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.talks import Answer, Forgotten, Item, Line, ModelCall, Total
+from jarvis_workers.store.transcripts import Answer, Forgotten, Item, Line, ModelCall, Total
 from jarvis_workers.store.values import Claimed, Commit, Finished
 from tests.store.arrange import taken_up, talking
 from tests.store.clocks import FakeClock
@@ -18,7 +18,7 @@ CALL = ModelCall("", 0, "m", prompt=100, cached=40, completion=20, cost=0.25, se
 
 def keep(store: Store, *items: Item) -> None:
     with store.write() as session:
-        talks.keep(session, items)
+        transcripts.keep(session, items)
 
 
 def tell(store: Store, job: Claimed, *lines: bytes, start: int = 0) -> None:
@@ -27,7 +27,7 @@ def tell(store: Store, job: Claimed, *lines: bytes, start: int = 0) -> None:
 
 def known(store: Store, job: Claimed) -> list[bytes]:
     with store.read() as session:
-        return talks.lines(session, job.id)
+        return transcripts.lines(session, job.id)
 
 
 def test_lines_come_back_in_their_order_whatever_is_in_them(store: Store) -> None:
@@ -117,18 +117,18 @@ def test_the_first_answer_to_a_request_stays(store: Store) -> None:
     keep(store, Answer("a" * 64, "second"))
 
     with store.read() as session:
-        assert [talks.answer(session, key * 64) for key in "abc"] == ["first", "other", None]
+        assert [transcripts.answer(session, key * 64) for key in "abc"] == ["first", "other", None]
 
 
 def test_an_answer_that_is_forgotten_may_come_anew(store: Store) -> None:
     keep(store, Answer("a" * 64, "first"), Answer("b" * 64, "other"))
     keep(store, Answer("c" * 64, "at once"), Forgotten("a" * 64), Forgotten("c" * 64), Forgotten("d" * 64))
     with store.read() as session:
-        assert [talks.answer(session, key * 64) for key in "abc"] == [None, "other", None]
+        assert [transcripts.answer(session, key * 64) for key in "abc"] == [None, "other", None]
     keep(store, Answer("a" * 64, "second"))
 
     with store.read() as session:
-        assert talks.answer(session, "a" * 64) == "second"
+        assert transcripts.answer(session, "a" * 64) == "second"
 
 
 def test_answers_are_forgotten_by_their_age(store_url: str, open_stores: Callable[..., Store]) -> None:
@@ -138,8 +138,8 @@ def test_answers_are_forgotten_by_their_age(store_url: str, open_stores: Callabl
     clock.advance(100)
     keep(store, Answer("b" * 64, "new"))
     with store.write() as session:
-        assert [talks.forget_answers(session, seconds) for seconds in (200, 50, 50)] == [0, 1, 0]
-        assert [talks.answer(session, key * 64) for key in "ab"] == [None, "new"]
+        assert [transcripts.forget_answers(session, seconds) for seconds in (200, 50, 50)] == [0, 1, 0]
+        assert [transcripts.answer(session, key * 64) for key in "ab"] == [None, "new"]
 
 
 def test_two_processes_that_keep_the_same_answer_at_once_do_not_hurt_each_other(
@@ -156,7 +156,7 @@ def test_two_processes_that_keep_the_same_answer_at_once_do_not_hurt_each_other(
             one.result()
 
     with left.read() as session:
-        assert len({talks.answer(session, key) for key in keys}) == 1
+        assert len({transcripts.answer(session, key) for key in keys}) == 1
 
 
 def test_what_a_run_has_taken_is_the_sum_of_its_calls_and_of_nobody_elses(store: Store) -> None:
@@ -166,8 +166,8 @@ def test_what_a_run_has_taken_is_the_sum_of_its_calls_and_of_nobody_elses(store:
     keep(store, mine, mine, remembered, CALL._replace(run_id=other.run_id, job_id=other.id))
 
     with store.read() as session:
-        assert talks.total(session, job.run_id) == Total(3, 1, 300, 120, 60, 0.5, 3.0)
-        assert talks.total(session, "nobody") == Total()
+        assert transcripts.total(session, job.run_id) == Total(3, 1, 300, 120, 60, 0.5, 3.0)
+        assert transcripts.total(session, "nobody") == Total()
 
 
 def test_numbers_that_no_provider_would_name_can_be_summed(store: Store) -> None:
@@ -176,7 +176,7 @@ def test_numbers_that_no_provider_would_name_can_be_summed(store: Store) -> None
     keep(store, *[most] * 4)
 
     with store.read() as session:
-        assert talks.total(session, job.run_id).prompt == 4_000_000_000
+        assert transcripts.total(session, job.run_id).prompt == 4_000_000_000
 
 
 def test_a_run_that_is_removed_takes_what_was_said_in_it_along(store: Store) -> None:
@@ -187,7 +187,7 @@ def test_a_run_that_is_removed_takes_what_was_said_in_it_along(store: Store) -> 
 
     assert known(store, job) == []
     with store.read() as session:
-        assert (talks.total(session, job.run_id), talks.answer(session, "a" * 64)) == (Total(), "kept")
+        assert (transcripts.total(session, job.run_id), transcripts.answer(session, "a" * 64)) == (Total(), "kept")
 
 
 def test_what_belongs_to_jobs_that_are_gone_can_be_left_out(store: Store) -> None:
@@ -200,8 +200,8 @@ def test_what_belongs_to_jobs_that_are_gone_can_be_left_out(store: Store) -> Non
     with pytest.raises(StoreError):
         keep(store, *items)
     with store.write() as session:
-        left = talks.of_jobs_that_are_there(session, items)
-        talks.keep(session, left)
+        left = transcripts.of_jobs_that_are_there(session, items)
+        transcripts.keep(session, left)
 
     assert left == items[1:4]
     assert known(store, there) == [b"there"]
@@ -222,10 +222,10 @@ def test_two_processes_have_the_same_secret_and_another_store_has_not(
     other = open_stores(f"sqlite:///{tmp_path_factory.mktemp('other')}/jarvis.db")
 
     assert found == {secret(store)}
-    assert len(secret(store)) == talks.SECRET_BYTES
+    assert len(secret(store)) == transcripts.SECRET_BYTES
     assert secret(other) not in found
 
 
 def secret(store: Store) -> bytes:
     with store.write() as session:
-        return talks.secret(session)
+        return transcripts.secret(session)

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.timing
 PROGRAM = """
 import json, os, signal, sys, time
 from jarvis_workers.errors import GivenUp
-from jarvis_workers.toolchain.apart import Lost, each_apart
+from jarvis_workers.toolchain.forked import Lost, each_apart
 
 def work(item):
     if item == "killed": os.kill(os.getpid(), signal.SIGKILL)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jarvis_workers.turns.budgets import Budget, Unit, amount_of, read_budget
+from jarvis_workers.ratelimit.budget import Budget, Unit, amount_of, read_budget
 
 
 @pytest.mark.parametrize(

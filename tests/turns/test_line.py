@@ -9,9 +9,9 @@ from itertools import cycle
 
 import pytest
 
-from jarvis_workers.turns.limits import PACE, SOONER_MINUTE, ModelLimits
-from jarvis_workers.turns.line import Gate, Turns
-from jarvis_workers.turns.pace import Pace
+from jarvis_workers.ratelimit.adaptive import Pace
+from jarvis_workers.ratelimit.gate import Gate, Turns
+from jarvis_workers.ratelimit.policy import PACE, SOONER_MINUTE, ModelLimits
 
 pytestmark = pytest.mark.timing
 

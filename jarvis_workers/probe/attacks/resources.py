@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 
 from jarvis_workers.probe.attacks.target import Target
-from jarvis_workers.tools.sandbox.values import MEGABYTE, Limits
+from jarvis_workers.sandbox.limits import MEGABYTE, Limits
 
 # What the probe gives; each attack takes more of one of them.
 GIVEN = Limits(

@@ -10,7 +10,7 @@ import platform
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from jarvis_workers.tools.sandbox.calls import machine_of
+from jarvis_workers.sandbox.syscalls import machine_of
 
 NOT_CHANGED = "as it was\n"
 # The target's process has the secret among its arguments too, with this behind it: the attack's own have it without.

@@ -22,9 +22,9 @@ from jarvis_workers.sec.finding import (
     score_of,
     severity_of,
 )
-from jarvis_workers.sec.report.aside import Aside, begin_aside
+from jarvis_workers.sec.report.exclusions import Aside, begin_aside
 from jarvis_workers.sec.suppressions import WITHOUT_REASON
-from jarvis_workers.sec.trail import read_trail
+from jarvis_workers.sec.trace import read_trail
 from jarvis_workers.sec.triage import NOTHING_JUDGED, Judged
 
 WORST_FIRST = tuple(reversed(SEVERITIES))

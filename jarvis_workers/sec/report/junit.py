@@ -14,8 +14,8 @@ from html import escape
 from typing import Any
 
 from jarvis_workers.sec.report.escape import visible
+from jarvis_workers.sec.report.fired_rules import told_by
 from jarvis_workers.sec.report.json import dense
-from jarvis_workers.sec.report.told import told_by
 from jarvis_workers.sec.report.verdicts import MEANS, TEXTS, WORDS, missed_canary, said_against
 
 __all__ = ["render_junit"]

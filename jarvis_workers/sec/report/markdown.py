@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
-from jarvis_workers.sec.report.aside import ignored_by_git, nothing_changed, nothing_found
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.escape import code, code_cell, prose
+from jarvis_workers.sec.report.exclusions import ignored_by_git, nothing_changed, nothing_found
+from jarvis_workers.sec.report.i18n import Words, words_of
 from jarvis_workers.sec.report.markdown_verdicts import dismissed_findings, steps, verdict_findings
 from jarvis_workers.sec.report.verdicts import MEANS, WORDS, capital, counts, has_verdicts, lead, took, warnings
-from jarvis_workers.sec.report.words import Words, words_of
 
 Body = Mapping[str, Any]
 Issues = Sequence[Mapping[str, Any]]

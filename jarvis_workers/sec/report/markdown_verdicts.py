@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.sec.report.escape import code, fenced, lines, prose
+from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import MEANS, OPEN, TEXTS, WORDS, capital, said_against
-from jarvis_workers.sec.report.words import Words
 
 __all__ = ["dismissed_findings", "steps", "verdict_findings"]
 

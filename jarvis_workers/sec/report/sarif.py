@@ -12,7 +12,8 @@ from typing import Any
 from urllib.parse import quote
 
 from jarvis_workers.paths import from_shown
-from jarvis_workers.sec.report.aside import SET_ASIDE
+from jarvis_workers.sec.report.exclusions import SET_ASIDE
+from jarvis_workers.sec.report.fired_rules import told_by
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.rebase import below
 from jarvis_workers.sec.report.sarif_results import (
@@ -27,7 +28,6 @@ from jarvis_workers.sec.report.sarif_results import (
     result,
 )
 from jarvis_workers.sec.report.sarif_rules import describe, taxonomy
-from jarvis_workers.sec.report.told import told_by
 from jarvis_workers.sec.report.verdicts import missed_canary
 
 __all__ = ["NAMED_MAX", "render_sarif"]

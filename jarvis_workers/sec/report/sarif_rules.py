@@ -6,7 +6,7 @@ from typing import Any
 
 from jarvis_workers.sec.finding import severity_of
 from jarvis_workers.sec.report.escape import fenced, prose
-from jarvis_workers.sec.report.told import Told
+from jarvis_workers.sec.report.fired_rules import Told
 
 __all__ = ["LEVELS", "describe", "taxonomy"]
 

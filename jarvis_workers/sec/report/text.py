@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.finding import is_at_least
-from jarvis_workers.sec.report.aside import nothing_changed, nothing_found
+from jarvis_workers.sec.report.exclusions import nothing_changed, nothing_found
+from jarvis_workers.sec.report.fired_rules import told_by
+from jarvis_workers.sec.report.i18n import Words, words_of
 from jarvis_workers.sec.report.rebase import below
-from jarvis_workers.sec.report.told import told_by
 from jarvis_workers.sec.report.verdicts import WORDS, counts, has_verdicts, rank, warnings
-from jarvis_workers.sec.report.words import Words, words_of
 
 __all__ = ["Line", "Span", "TextOptions", "render_text", "text_lines", "titled"]
 

@@ -7,7 +7,7 @@ that it never reads as safe.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jarvis_workers.sec.report.words import ENGLISH, Words
+from jarvis_workers.sec.report.i18n import ENGLISH, Words
 
 __all__ = [
     "MEANS",

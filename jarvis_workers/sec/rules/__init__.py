@@ -1,15 +1,16 @@
 """The rules of stage 1: each family has a file, with a row for each of its rules and the checks they need.
 
 A rule sees a name in the code, with comments and literals masked, and says how sure it is.  Those of `flow` have no
-check here: `sec/flow` looks for them.
+check here: `dataflow` looks for them.
 """
 
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from jarvis_workers.sec.rules import (
+from jarvis_workers.sec.rules.families import (
     alloc_sizes,
     bounds,
     ciphers,
@@ -92,47 +93,25 @@ FAMILIES = (
 RULES: tuple[Rule, ...] = tuple(rule for family in FAMILIES for rule in family.RULES)
 RULES_BY_PATTERN = {rule.pattern: rule for rule in RULES}
 
+
+def _modules(package: str) -> list[str]:
+    """Return the names of a package's files; it may be in an archive, which `pkgutil` reads, and is slow to import."""
+    path = import_module(package).__path__
+    if Path(path[0]).is_dir():
+        return sorted(file.name for file in Path(path[0]).glob("*.py"))
+    import pkgutil  # noqa: PLC0415
+
+    return sorted(["__init__.py", *(f"{one.name}.py" for one in pkgutil.iter_modules(path) if not one.ispkg)])
+
+
 # Whatever is written in these files decides what a scan returns.
-DECIDING_FILES = {
+DECIDING_FILES: Mapping[str, Sequence[str]] = {
     "jarvis_workers": ("paths.py", "private.py"),
-    "jarvis_workers.source": (
-        "amounts.py",
-        "calls.py",
-        "exits.py",
-        "functions.py",
-        "kept.py",
-        "late.py",
-        "lex.py",
-        "linear.py",
-        "match.py",
-        "straight.py",
-        "uses.py",
-    ),
+    "jarvis_workers.source": _modules("jarvis_workers.source"),
     "jarvis_workers.sec": ("evidence.py", "scanner.py", "suppressions.py"),
-    "jarvis_workers.sec.rules": (
-        "__init__.py",
-        "aliases.py",
-        "custom.py",
-        "facts.py",
-        "flow_buffers.py",
-        "flow_outside.py",
-        "flow_pointers.py",
-        "flow_returns.py",
-        "flow_undone.py",
-        "known_nulls.py",
-        "lengths.py",
-        "limits.py",
-        "literals.py",
-        "macros.py",
-        "measures.py",
-        "pointers.py",
-        "printed.py",
-        "rooms.py",
-        "rule.py",
-        "rust_context.py",
-        "scope.py",
-        *(f"{family.__name__.rpartition('.')[2]}.py" for family in FAMILIES),
-    ),
+    "jarvis_workers.sec.rules": _modules("jarvis_workers.sec.rules"),
+    "jarvis_workers.sec.rules.analysis": _modules("jarvis_workers.sec.rules.analysis"),
+    "jarvis_workers.sec.rules.families": _modules("jarvis_workers.sec.rules.families"),
 }
 
 

@@ -7,11 +7,11 @@ cannot be told counts as holding: a finding too many is better than one that is 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from jarvis_workers.sec.rules.literals import is_constant
+from jarvis_workers.sec.rules.analysis.literals import is_constant
+from jarvis_workers.sec.rules.analysis.rust_context import is_in_tests
 from jarvis_workers.sec.rules.rule import Check, Rule, Site, title_of
-from jarvis_workers.sec.rules.rust_context import is_in_tests
-from jarvis_workers.source.late import late
-from jarvis_workers.source.linear import compile_linear
+from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.safe_regex import compile_linear
 
 __all__ = ["custom_rule"]
 

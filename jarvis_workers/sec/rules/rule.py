@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from jarvis_workers.sec.rules.analysis.mentions import Result, Use, result_of, uses
 from jarvis_workers.source.calls import Arguments, arguments
 from jarvis_workers.source.functions import Function, Functions, functions
-from jarvis_workers.source.uses import Result, Use, result_of, uses
 
 __all__ = ["Check", "Rule", "Site", "Source", "flow_rule", "title_of"]
 
@@ -122,7 +122,7 @@ class Rule(NamedTuple):
     is a few words for lists; `verification` is the condition under which a finding is real; `bad` and `good` are
     examples of a few lines.
 
-    A rule without a `check` is one of `sec/flow`: no scanner looks for it.  Where it fires, the findings of the rules
+    A rule without a `check` is one of `dataflow`: no scanner looks for it.  Where it fires, the findings of the rules
     that it `supersedes` on the same line say nothing more.
     """
 

@@ -8,7 +8,7 @@ from jarvis_workers.paths import shown
 from jarvis_workers.sec.rules import Rule
 from jarvis_workers.service.api.findings import Region
 from jarvis_workers.service.api.regions import read_regions
-from jarvis_workers.service.excerpts import read_excerpts
+from jarvis_workers.service.reports.excerpts import read_excerpts
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.store.values import Run

@@ -24,7 +24,7 @@ from jarvis_workers.service.run_facts import RunCosts, run_facts
 from jarvis_workers.service.sources import Source
 from jarvis_workers.snapshots.blobs import open_blobs
 from jarvis_workers.snapshots.pack import pack
-from jarvis_workers.steps.direct import is_one_batch, scan_directly
+from jarvis_workers.steps.sec.direct import is_one_batch, scan_directly
 from jarvis_workers.store.values import StageProgress
 
 Announce = Callable[[dict[str, Any]], None]

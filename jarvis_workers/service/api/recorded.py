@@ -8,17 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from jarvis_workers.errors import JarvisError, StoreError, UsageError
+from jarvis_workers.local.executor import LocalExecutor
 from jarvis_workers.paths import plain
-from jarvis_workers.service import desk, reports, runs
+from jarvis_workers.service import runs, wiring
 from jarvis_workers.service.api.answers import answer_of
 from jarvis_workers.service.api.baseline import is_revision, reported_baseline
 from jarvis_workers.service.api.options import ScanOptions
 from jarvis_workers.service.api.progress import CancelToken, ProgressCallback, ScanProgress
 from jarvis_workers.service.api.requests import process_count, request_of
-from jarvis_workers.service.export import export, export_directory
-from jarvis_workers.service.local import LocalExecutor
+from jarvis_workers.service.reports import reports
+from jarvis_workers.service.reports.export import export, export_directory
+from jarvis_workers.service.reports.run_baselines import of_run
 from jarvis_workers.service.request import Baseline, Request
-from jarvis_workers.service.run_baselines import of_run
 from jarvis_workers.service.sources import Source, open_revision, open_source, unchanged_since
 from jarvis_workers.service.submit import submit
 from jarvis_workers.service.targets import Target, older_selection
@@ -75,11 +76,11 @@ def scan_with_store(
 ) -> dict[str, Any]:
     """Return what `report.report_from` reads; `place` is a private directory, `name` that of the tree in reports."""
     settings = _settings(options, place)
-    with desk.store_of(settings) as store:
+    with wiring.store_of(settings) as store:
         watcher = Watcher(store, on_progress, cancel)
 
         def scan(source: Source, paths: tuple[bytes, ...], change: Callable[[Request], Request]) -> Run:
-            with desk.executor_of(settings, store, tell=_nothing, show=watcher.show) as local:
+            with wiring.executor_of(settings, store, tell=_nothing, show=watcher.show) as local:
                 request = change(request_of(options, source, paths, local.executor))
                 run_id = submit(store, local.world.blobs, request, watcher.packing)
                 run = _carry_out(settings, store, local, run_id)
@@ -155,7 +156,7 @@ def _baseline(
 
 
 def _answer(settings: Settings, store: Store, run: Run, options: ScanOptions, source: Source) -> dict[str, Any]:
-    blobs = desk.blobs_of(settings)
+    blobs = wiring.blobs_of(settings)
     body = reports.read_body(store, blobs, run)
     rules = request_of(options, source, (), run.executor).rules.rules
     if options.write_artifacts and (directory := export_directory(run)):

@@ -12,7 +12,7 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.source.functions import Functions, functions
 from jarvis_workers.source.lex import mask
-from jarvis_workers.steps.scan_files import language_for
+from jarvis_workers.steps.sec.scan_files import language_for
 
 __all__ = ["read_regions"]
 

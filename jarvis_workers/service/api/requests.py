@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.pipeline.each_file import Limits
 from jarvis_workers.sec.scanner import EXTENSIONS
 from jarvis_workers.service.api.options import ScanOptions
 from jarvis_workers.service.request import Baseline, Chosen, Request, Triage
 from jarvis_workers.service.sources import Source, ignore_files_of
 from jarvis_workers.snapshots.selection import EXCLUDED_DIRECTORIES, OWN_DIRECTORY, Selection
-from jarvis_workers.steps.each_file import Limits
-from jarvis_workers.steps.ruleset import installed
+from jarvis_workers.steps.sec.ruleset import installed
 
 if TYPE_CHECKING:
-    from jarvis_workers.sec.judgement import Judgement
+    from jarvis_workers.sec.triage_record import Judgement
 
 __all__ = ["BATCH_BYTES", "BATCH_FILES", "process_count", "request_of"]
 
@@ -98,7 +98,7 @@ def choose_rules(options: ScanOptions) -> Chosen:
     chosen = options.rules or options.exclude_rules or options.only or options.severity or options.rule_paths
     if not (chosen or installed()):
         return Chosen()
-    from jarvis_workers.service.rulebook import choose, open_rulebook  # noqa: PLC0415  (slow, and seldom wanted)
+    from jarvis_workers.service.rules.rulebook import choose, open_rulebook  # noqa: PLC0415  (slow, and seldom wanted)
 
     book = open_rulebook([Path(one).expanduser() for one in options.rule_paths])
     asked = RuleChoice(tuple(options.rules), tuple(options.exclude_rules), tuple(options.only), options.severity)
@@ -109,7 +109,7 @@ def choose_rules(options: ScanOptions) -> Chosen:
 def _judgements(options: ScanOptions) -> "tuple[Judgement, ...]":
     if options.triage is None:
         return ()
-    from jarvis_workers.service.triagefile import read_triage  # noqa: PLC0415  (slow, and seldom wanted)
+    from jarvis_workers.service.triage.file import read_triage  # noqa: PLC0415  (slow, and seldom wanted)
 
     found = read_triage(Path(options.triage))
     if found.problems:

@@ -4,7 +4,6 @@ import json
 from collections import Counter
 
 from jarvis_workers.sec.candidate import Candidate
-from jarvis_workers.sec.judgement import Judged, TriageState
 from jarvis_workers.sec.report import (
     build,
     every_issue,
@@ -17,6 +16,7 @@ from jarvis_workers.sec.report import (
 )
 from jarvis_workers.sec.report.body import REMARKS_MAX
 from jarvis_workers.sec.suppressions import WITHOUT_REASON
+from jarvis_workers.sec.triage_record import Judged, TriageState
 
 COPY = Candidate(
     language="c/cpp",

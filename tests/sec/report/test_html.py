@@ -11,7 +11,7 @@ import pytest
 from jarvis_workers.sec.candidate import Candidate
 from jarvis_workers.sec.report import build, gather, render_html
 from jarvis_workers.sec.report.excerpts import Excerpt
-from jarvis_workers.sec.trail import trail_of
+from jarvis_workers.sec.trace import trail_of
 from tests.browser import Browser, browser
 from tests.chaos.commands import crowd
 

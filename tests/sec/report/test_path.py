@@ -10,7 +10,7 @@ from jsonschema import Draft4Validator
 from jarvis_workers.sec.candidate import Candidate
 from jarvis_workers.sec.report import build, gather, render_html, render_json, render_junit, render_markdown
 from jarvis_workers.sec.report.sarif import render_sarif
-from jarvis_workers.sec.trail import STEPS_MAX, TRAIL_BYTES, read_trail, trail_of
+from jarvis_workers.sec.trace import STEPS_MAX, TRAIL_BYTES, read_trail, trail_of
 
 SCHEMA = Path(__file__).parents[2] / "data" / "sarif-schema-2.1.0.json"
 STEPS = (("lib/a b.c", 5, "release frees it"), (None, 7, "text is freed again"))

@@ -9,12 +9,12 @@ import pytest
 from jarvis_workers.sec import report
 from jarvis_workers.sec.report import render_html, render_markdown
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
-from jarvis_workers.sec.report.aside import nothing_found
-from jarvis_workers.sec.report.html import aside, card
+from jarvis_workers.sec.report.exclusions import nothing_found
+from jarvis_workers.sec.report.html import card, exclusion_sections
 from jarvis_workers.sec.report.html.page import SPOKEN, STANDING
+from jarvis_workers.sec.report.i18n import TRANSLATED
 from jarvis_workers.sec.report.text import ASIDE, REMARKS
 from jarvis_workers.sec.report.verdicts import MEANS, TEXTS, WORDS
-from jarvis_workers.sec.report.words import TRANSLATED
 from tests.browser import browser
 from tests.sec.verdicts import EVERY, RUN, judged_body
 from tests.texts import said
@@ -25,7 +25,7 @@ MODULES = [HERE / name for name in ("markdown.py", "markdown_verdicts.py", "text
     (HERE / "html").glob("*.py")
 )
 NAMED = [*WORDS.values(), *MEANS.values(), *TEXTS.values(), *ADVICE.values(), *ALWAYS, *card.MARKED.values()]
-NAMED += [*aside.REMARKS.values(), *ASIDE.values(), *REMARKS.values()]
+NAMED += [*exclusion_sections.REMARKS.values(), *ASIDE.values(), *REMARKS.values()]
 NAMED += [said for facts in ({}, {"baseline": 1}, {"suppressed": 1}) for said in nothing_found(facts)]
 NAMED += ["high", "medium", "low", "heuristic", "review", "Code", "Asked", "Why it is for review"]
 NAMED += ["Confidence", "Score", "Category", "Weakness", "Status", "Cluster", "Finding", "Fingerprint"]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from jarvis_workers.tools.sandbox.starter import Starter
+from jarvis_workers.sandbox.launcher import Starter
 from tests.tools.sandbox.counted import CountedStarter, is_counted
 
 

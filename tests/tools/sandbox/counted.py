@@ -4,9 +4,9 @@ import json
 import os
 import sys
 
-from jarvis_workers.tools.sandbox.starter import PACKAGES, Starter
+from jarvis_workers.sandbox.launcher import PACKAGES, Starter
 
-BOOT = "import sys; sys.path.insert(0, sys.argv.pop(1)); from jarvis_workers.tools.sandbox.cell import main; main()"
+BOOT = "import sys; sys.path.insert(0, sys.argv.pop(1)); from jarvis_workers.sandbox.zygote import main; main()"
 
 
 def is_counted() -> bool:

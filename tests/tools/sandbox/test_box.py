@@ -13,9 +13,9 @@ import psutil
 import pytest
 
 from jarvis_workers.errors import SandboxError, UsageError
-from jarvis_workers.tools.sandbox.box import PREFIX, Sandbox, best_tier, open_sandbox, refusal
-from jarvis_workers.tools.sandbox.starter import Starter
-from jarvis_workers.tools.sandbox.values import MEGABYTE, Limits, Outcome, Tier
+from jarvis_workers.sandbox.launcher import Starter
+from jarvis_workers.sandbox.limits import MEGABYTE, Limits, Outcome, Tier
+from jarvis_workers.sandbox.sandbox import PREFIX, Sandbox, best_tier, open_sandbox, refusal
 from tests.chaos.commands import until
 
 pytestmark = pytest.mark.timing
@@ -85,8 +85,8 @@ PROGRAM = '#include <stdio.h>\nint main(void) { puts("built"); return 3; }\n'
 WORKER = """
 import sys
 from pathlib import Path
-from jarvis_workers.tools.sandbox.box import open_sandbox
-from jarvis_workers.tools.sandbox.values import Tier
+from jarvis_workers.sandbox.sandbox import open_sandbox
+from jarvis_workers.sandbox.limits import Tier
 
 with open_sandbox(Path(sys.argv[1]), tier=Tier(sys.argv[2])) as box:
     print(box.scratch, flush=True)
@@ -328,7 +328,7 @@ def test_root_of_a_namespace_runs_commands_as_well(tier: Tier, tree: Path) -> No
     if subprocess.run([*inside, "true"], capture_output=True, check=False).returncode or refusal(tier):
         pytest.skip("no namespaces of users")
     program = (
-        "import sys; from pathlib import Path; from jarvis_workers.tools.sandbox.box import Tier, open_sandbox\n"
+        "import sys; from pathlib import Path; from jarvis_workers.sandbox.sandbox import Tier, open_sandbox\n"
         "with open_sandbox(Path(sys.argv[1]), tier=Tier(sys.argv[2])) as box:\n"
         "    print(box.run(['sh', '-c', 'cat main.c | wc -l; touch $HOME/a; unshare -m true || echo refused']))"
     )

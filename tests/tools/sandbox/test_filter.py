@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.tools.sandbox import filter as calls
-from jarvis_workers.tools.sandbox.calls import MACHINES, Machine, machine_of
+from jarvis_workers.sandbox import seccomp as calls
+from jarvis_workers.sandbox.syscalls import MACHINES, Machine, machine_of
 
 HEADERS = {
     "x86_64": Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),

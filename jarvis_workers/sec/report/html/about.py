@@ -5,7 +5,7 @@ from typing import Any
 
 from jarvis_workers.sec.report.html.card import about_anchor
 from jarvis_workers.sec.report.html.markup import Html, in_lines, markup
-from jarvis_workers.sec.report.words import Words
+from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 
 ABOUT = """

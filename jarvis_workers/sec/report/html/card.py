@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from jarvis_workers.sec.report.excerpts import OWN, QUOTE, STEP, Excerpt
-from jarvis_workers.sec.report.html import verdict
+from jarvis_workers.sec.report.html import verdict_section
 from jarvis_workers.sec.report.html.markup import Html, in_lines, markup
+from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import WORDS
-from jarvis_workers.sec.report.words import Words
 from jarvis_workers.sec.sourcelinks import link_to_source
 
 CARD = """
@@ -72,13 +72,13 @@ def card(
         line=issue["line"],
         evidence=issue["evidence"],
         description=issue["description"],
-        reason=verdict.reason(issue, say),
-        words=verdict.words(issue, say),
+        reason=verdict_section.reason(issue, say),
+        words=verdict_section.words(issue, say),
         remedy=in_lines(issue.get("suggestions") or issue["suggestion"]),
         path=_path(steps) if steps else "",
         code=list(_codes(pieces, steps, say)),
-        quotes=verdict.evidence(issue.get("quotes", ()), say),
-        scripts=verdict.scripts(issue.get("commands", ()), say),
+        quotes=verdict_section.evidence(issue.get("quotes", ()), say),
+        scripts=verdict_section.scripts(issue.get("commands", ()), say),
         facts=[
             markup("<div><dt>{term}</dt><dd>{said}</dd></div>", term=say(term), said=said)
             for term, said in _facts(issue, say, source_url)

@@ -12,9 +12,9 @@ from jarvis_workers.sec.report.escape import visible, visible_lines
 from jarvis_workers.sec.report.excerpts import Excerpt
 from jarvis_workers.sec.report.html.card import TRIAGE, about_anchor
 from jarvis_workers.sec.report.html.markup import Html
+from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.json import DENSE
 from jarvis_workers.sec.report.verdicts import TEXTS, WORDS
-from jarvis_workers.sec.report.words import Words
 from jarvis_workers.sec.sourcelinks import link_to_file
 
 Issues = Sequence[Mapping[str, Any]]

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.sec.report.advice import ADVICE, ALWAYS
-from jarvis_workers.sec.report.aside import nothing_changed, nothing_found
 from jarvis_workers.sec.report.body import WORST_FIRST
-from jarvis_workers.sec.report.html import judged
+from jarvis_workers.sec.report.exclusions import nothing_changed, nothing_found
+from jarvis_workers.sec.report.html import verdict_summary
 from jarvis_workers.sec.report.html.card import cwe_link
 from jarvis_workers.sec.report.html.charts import Bar, bars, link_to, ring
 from jarvis_workers.sec.report.html.markup import Html, markup
+from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import WORDS, capital, counts, has_verdicts
-from jarvis_workers.sec.report.words import Words
 
 Body = Mapping[str, Any]
 Issues = Sequence[Mapping[str, Any]]
@@ -30,7 +30,7 @@ def verdict(summary: Body, say: Words) -> Iterator[Html]:
     if summary["not_checked"]:
         yield _not_checked(summary["not_checked"], say)
     if has_verdicts(summary):
-        yield from judged.found(summary, say)
+        yield from verdict_summary.found(summary, say)
     else:
         yield markup('<p class="lead">{said}</p>', said=_found(summary, say))
     if summary.get("not_listed"):

@@ -20,13 +20,13 @@ from typing import Any
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.html import overview
 from jarvis_workers.sec.report.html.about import about_rules
-from jarvis_workers.sec.report.html.aside import aside, notes
 from jarvis_workers.sec.report.html.card import card
-from jarvis_workers.sec.report.html.judged import asking, worst
+from jarvis_workers.sec.report.html.exclusion_sections import aside, notes
 from jarvis_workers.sec.report.html.listing import listing
 from jarvis_workers.sec.report.html.markup import Html, markup, written
+from jarvis_workers.sec.report.html.verdict_summary import asking, worst
+from jarvis_workers.sec.report.i18n import Words, words_of
 from jarvis_workers.sec.report.verdicts import has_verdicts, rank
-from jarvis_workers.sec.report.words import Words, words_of
 
 Body = Mapping[str, Any]
 Issues = Sequence[Mapping[str, Any]]

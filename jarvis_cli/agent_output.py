@@ -1,0 +1,74 @@
+"""End a command of an `agent` run: the answer where it belongs, and the exit code."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from jarvis_cli import exits
+from jarvis_cli.delivery import Delivery, write_report
+from jarvis_cli.ending import counted
+from jarvis_cli.screens import Display
+from jarvis_workers.errors import UsageError
+from jarvis_workers.service import conversations
+from jarvis_workers.service.budgets import more_for
+from jarvis_workers.service.reports import reports
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+
+KIND = "agent"
+FORMATS = ("text", "markdown", "json")
+
+
+def check_format(form: str) -> None:
+    """Refuse a format that an answer has not."""
+    if form not in FORMATS:
+        raise UsageError(f'--format: "{form}" is for findings; an answer is written as {", ".join(FORMATS)}')
+
+
+def deliver_answer(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Display) -> int:
+    """Write the answer; return the exit code."""
+    check_format(asked.form)
+    found = conversations.read_answer(store, blobs, run)
+    write_answer(store, run, found, asked)
+    screen.conclude(summary(store, run, found, asked.output), well=run.state == "done")
+    return exit_code(run)
+
+
+def write_answer(store: Store, run: Run, found: dict[str, Any] | None, asked: Delivery) -> None:
+    """Write an answer in a format; of one that there is not yet, nothing but for programs."""
+    if asked.form == "json":
+        body = {"answer": found, "run": reports.run_part(store, run)}
+        write_report([json.dumps(body, indent=2, ensure_ascii=False), "\n"], asked.output)
+    elif found and found["text"]:
+        write_report([found["text"], "\n"], asked.output)
+
+
+def summary(store: Store, run: Run, found: dict[str, Any] | None, output: Path | None = None) -> str:
+    """Say in a line how it ended, and what it took."""
+    part = reports.run_part(store, run)
+    said = f"run {run.id} {run.state}"
+    if found and found["stopped"]:
+        said += f": stopped ({found['stopped']['reason']}): {found['stopped']['says']}"
+    elif run.state != "done" and run.reason:
+        said += f" ({run.reason})"
+    model = part["model"]
+    if model:
+        tokens = model["prompt"] + model["completion"]
+        said += f"; {counted(model['calls'], 'answer')}, {tokens:,} tokens, {part['cost']:.4f} dollars"
+    if found and found["suspicions"]:
+        said += f"; {counted(len(found['suspicions']), 'line')} of the sources read like orders to the model"
+    if run.state == "paused":
+        said += f"; go on with: jarvis runs resume {run.id}{more_for(run)}"
+    elif run.state == "incomplete" and not found:
+        said += f"; try again with: jarvis runs retry {run.id}"
+    elif run.state == "incomplete":
+        said += f"; see: jarvis runs transcript {run.id}"
+    return said + (f"; answer: {output}" if output else "")
+
+
+def exit_code(run: Run) -> int:
+    """Return the exit code of a run that is over, or paused."""
+    if run.state in {"cancelled", "failed"}:
+        return exits.FAILED
+    return exits.of_run(findings=False, incomplete=run.state != "done")

@@ -1,0 +1,111 @@
+"""A finding for somebody who judges it: where, what the code says, and what was found out; and a line for a list.
+
+All of it is foreign text: nothing of it reaches the terminal but as characters, and nothing of it fills the screen.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from jarvis_cli.explain import render
+from jarvis_workers.paths import plain
+from jarvis_workers.sec.report.excerpts import Excerpt
+from jarvis_workers.sec.triage_record import Judgement
+from jarvis_workers.service.triage.queue import WORDS, Issue
+
+__all__ = ["card", "listing", "word"]
+
+TEXT_MAX = 1_500
+STEPS_MAX = 12
+LINES_MAX = 10
+STATUS_STYLES = {"confirmed": "bold red", "review": "bold magenta", "undecided": "bold magenta"}
+TEXTS = {
+    "description": "What",
+    "verification": "Verified",
+    "preconditions": "If",
+    "trigger_path": "How",
+    "consequences": "Then",
+    "suggestions": "Do",
+    "reason": "Open",
+}
+
+
+def card(issue: Issue, excerpt: Excerpt | None, *, twins: Sequence[int], said: Judgement | None, place: str) -> str:
+    """Return a page about a finding; `twins` are the lines of those with its fingerprint, `place` is its number."""
+    return render(_card(issue, excerpt, twins, (said, place)))
+
+
+def listing(findings: Sequence[Issue], known: Mapping[str, Judgement]) -> str:
+    """Return a line for each finding."""
+    rows: list[tuple[str, ...]] = [("ID", "JUDGED", "STATUS", "SEVERITY", "PLACE", "RULE", "REASON")]
+    rows += [_row(issue, known.get(issue["fingerprint"])) for issue in findings]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+
+
+def word(said: Judgement | None) -> str:
+    """Return the triage state as a word."""
+    return "-" if said is None else WORDS[said.verdict]
+
+
+def _row(issue: Issue, said: Judgement | None) -> tuple[str, ...]:
+    place = f"{issue['file']}:{issue['line']}"
+    reason = said.reason if said else ""
+    cells = (issue["id"], word(said), issue["status"], issue["severity"], place, issue["pattern"], reason)
+    return tuple(map(_short, cells))
+
+
+def _card(
+    issue: Issue, excerpt: Excerpt | None, twins: Sequence[int], rest: tuple[Judgement | None, str]
+) -> Iterator[RenderableType]:
+    said, place = rest
+    head = Text(f"\n{place}  ", style="dim").append(issue["status"], style=STATUS_STYLES.get(issue["status"], "bold"))
+    yield head.append(f"  {issue['severity']}, score {issue['score']:.2f}  {issue['id']}", style="not dim")
+    where = Text(_short(f"{issue['file']}:{issue['line']}"), style="bold")
+    yield where.append(f"  {_short(issue['pattern'])}, CWE-{issue['cwe']}", style="not bold")
+    if twins:
+        more = "" if len(twins) <= LINES_MAX else f" and {len(twins) - LINES_MAX:,} more"
+        lines = ", ".join(str(line) for line in twins[:LINES_MAX])
+        yield Text(f"the same code is also in line {lines}{more}: your verdict applies there, too", style="dim")
+    yield _code(issue, excerpt)
+    yield _texts(issue)
+    if said:
+        why = f": {said.reason}" if said.reason else ""
+        yield Text(_short(f"judged {word(said)} by {said.by}{why}"), style="magenta")
+
+
+def _code(issue: Issue, excerpt: Excerpt | None) -> RenderableType:
+    if excerpt is None:
+        return Padding(Text(_short(issue["evidence"]), style="red"), (1, 0, 1, 4))
+    text = Text()
+    for number, line in enumerate(excerpt.lines, excerpt.first):
+        here = number == issue["line"]
+        text.append(f"{'>' if here else ' '} {number:>6}  {plain(line)}\n", style="red" if here else "")
+    return Padding(text, (1, 0, 0, 0))
+
+
+def _texts(issue: Issue) -> RenderableType:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True, style="cyan")
+    grid.add_column(overflow="fold")
+    told = dict(TEXTS) if issue.get("suggestions") else {**TEXTS, "suggestion": "Do"}
+    for name, label in told.items():
+        if text := issue.get(name):
+            grid.add_row(Text(label), Text(_short(text)))
+    steps = issue.get("path", ())
+    for step in steps[:STEPS_MAX]:
+        grid.add_row(Text("Step"), Text(_short(f"{step['file']}:{step['line']}: {step['note']}")))
+    for quote in issue.get("quotes", ())[:STEPS_MAX]:
+        grid.add_row(Text("Quote"), Text(_short(f"{quote['file']}:{quote['line']}: {quote['quote']}")))
+    return grid
+
+
+def _short(text: str) -> str:
+    """Cut a text, and write out what is no character of a line."""
+    cut = text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}…"
+    return plain(" ".join(cut.split()))

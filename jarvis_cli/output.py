@@ -1,0 +1,59 @@
+"""End a command with what the user asked for: the report where it belongs, the run's files, and the exit code."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import typer
+
+from jarvis_cli.delivery import Delivery, conclude, report_text, write_report
+from jarvis_cli.ending import shown_prefix
+from jarvis_cli.profile_table import describe_times
+from jarvis_cli.screens import Display
+from jarvis_workers.errors import StoreUnavailable, UsageError
+from jarvis_workers.service.reports import reports
+from jarvis_workers.service.reports.export import export, export_directory
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+
+T = TypeVar("T")
+
+
+def deliver(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Display) -> int:
+    """Write the report of a scan and the run's files; return the exit code."""
+    body = retry_store(lambda: reports.read_body(store, blobs, run), screen)
+    report = retry_store(lambda: pieces(store, blobs, run, body, asked), screen)
+    try:
+        write_report(report, asked.output)
+    except UsageError:
+        if asked.is_kept:
+            screen.tell(f"run {run.id} is {run.state}; its report again with: jarvis runs report {run.id}")
+        raise
+    directory = export_directory(run)
+    if directory:
+        try:
+            retry_store(lambda: export(store, blobs, run, directory, body=body), screen)
+        except UsageError as problem:
+            screen.tell(str(problem))
+    if reports.has_profile(run):
+        for line in describe_times(reports.read_profile(store, blobs, run)):
+            typer.echo(line, err=True)
+    return conclude(run, body, asked, screen)
+
+
+def pieces(store: Store, blobs: Blobs, run: Run, body: dict[str, Any], asked: Delivery) -> Iterator[str]:
+    """Return the pieces of a report as it was asked for: text that goes to a terminal is bounded, and coloured."""
+    if asked.form != "text":
+        return reports.compose(store, blobs, run, body, asked.form)
+    return report_text(*reports.prepare(store, blobs, run, body, asked.form), asked, shown_prefix(run))
+
+
+def retry_store(do: Callable[[], T], screen: Display) -> T:
+    """Do it; while the store is away say so and wait: a run that has ended is not lost for want of its report."""
+    try:
+        return do()
+    except StoreUnavailable as problem:
+        from jarvis_workers.pipeline.store_retry import patiently  # noqa: PLC0415  (slow to import, and seldom needed)
+
+        screen.tell(f"{problem}; waiting for it")
+        return patiently(do)

@@ -1,0 +1,55 @@
+"""Turn what flags and settings say of rules into the rules of a run."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.sec.rules import Rule
+from jarvis_workers.service.rules.rule_files import RULES_DIRECTORY
+from jarvis_workers.service.rules.rulebook import Chosen, Rulebook, choose, open_rulebook, select
+from jarvis_workers.settings import FLAG, Rules, Settings, origins
+
+FLAGS = {"rules.enable_only": "--rules", "rules.categories": "--category"}
+
+
+def book_for(settings: Settings, more: Sequence[Path] = ()) -> Rulebook:
+    """Gather the rules that there are here; `more` are files or directories besides those of the settings."""
+    return open_rulebook([*(Path(path).expanduser() for path in settings.rules.paths), *more])
+
+
+def rules_for(
+    settings: Settings, flags: Mapping[str, object], excluded: str | None = None, tree: Path | None = None
+) -> Chosen:
+    """Choose the rules of a run; `tree` is the scanned directory whose own rules are trusted."""
+    apart = tuple(name.strip() for name in (excluded or "").split(",") if name.strip())
+    book = book_for(settings, [tree / RULES_DIRECTORY] if tree else [])
+    return choose(book, settings.rules, apart, place=_places(settings, flags))
+
+
+def rules_on(settings: Settings, book: Rulebook) -> tuple[Rule, ...]:
+    """Return the rules that the settings leave on."""
+    return select(book, settings.rules, place=_places(settings, {}))
+
+
+def tree_of(path: str) -> Path:
+    """Return the directory whose `.jarvis/rules` are to be used; never that of code fetched from elsewhere."""
+    tree = Path(path)
+    if not tree.is_dir():
+        raise UsageError(f"--project-rules: {plain(path)} is not a directory here; name rule files with rules.paths")
+    if not (tree / RULES_DIRECTORY).is_dir():
+        raise UsageError(f"--project-rules: there is no directory {plain(str(tree / RULES_DIRECTORY))}")
+    return tree
+
+
+def _places(settings: Settings, flags: Mapping[str, object]) -> Callable[[str], str]:
+    """Return what says where a setting of rules comes from: its flag, or file and name."""
+    asked = settings.rules != Rules()
+    sources = {one.setting: one.source for one in origins(flags, directory=Path.cwd())} if asked else {}
+
+    def place(name: str) -> str:
+        setting = f"rules.{name}"
+        source = sources.get(setting, "")
+        return FLAGS.get(setting, setting) if source == FLAG else f"{source}: {setting}"
+
+    return place

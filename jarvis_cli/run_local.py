@@ -1,0 +1,40 @@
+"""Carry out a run in this command; being stopped leaves it resumable, and says how."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from jarvis_cli.screens import Display
+from jarvis_workers.errors import StoreError
+from jarvis_workers.local.executor import LocalExecutor
+from jarvis_workers.store.runs import Run
+
+
+def carry_out(local: LocalExecutor, run_id: str, screen: Display, *, resumable: bool = True) -> Run:
+    """Work until the run ends. SIGTERM and SIGHUP are taken as Ctrl-C."""
+    with _interruptible():
+        try:
+            return local.carry_out(run_id)
+        except (KeyboardInterrupt, StoreError):
+            further = f"; go on with: jarvis runs resume {run_id}" if resumable else ""
+            screen.tell(f"run {run_id} is not finished{further}")
+            raise
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """A signal that is ignored, as under nohup, stays ignored."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    for number, handler in before.items():
+        if handler != signal.SIG_IGN:
+            signal.signal(number, _interrupt)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

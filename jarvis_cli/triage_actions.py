@@ -1,0 +1,284 @@
+"""Carry out `jarvis sec triage`: every verdict is saved at once."""
+
+import json
+import os
+import stat
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import typer
+
+from jarvis_cli import bulk, exits
+from jarvis_cli.delivery import STDOUT, write_report
+from jarvis_cli.ending import counted, shown_prefix
+from jarvis_cli.finding_card import card, listing
+from jarvis_cli.keys import read_key, read_line
+from jarvis_cli.screens import write_line
+from jarvis_cli.triage_session import KEYS, Ask, Edit, Keep, Show, Sitting, sit
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import from_shown, plain
+from jarvis_workers.sec.triage_record import Judgement, TriageState
+from jarvis_workers.service import wiring
+from jarvis_workers.service.reports.export import write_whole
+from jarvis_workers.service.reports.run_baselines import of_run
+from jarvis_workers.service.runs import find_run
+from jarvis_workers.service.triage import queue, records
+from jarvis_workers.service.triage.file import read_triage, triage_text, would_lose
+from jarvis_workers.service.triage.filter import OPEN, Filter, matching
+from jarvis_workers.service.triage.queue import WORDS, Excerpts, Issue, Sheet
+from jarvis_workers.service.triage.records import Named, Triage, kept_judgements
+from jarvis_workers.settings import load_settings
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+from jarvis_workers.toolchain.editors import editor_command, open_editor
+
+PROBLEMS_SHOWN = 20
+LISTED = ("id", "fingerprint", "status", "severity", "score", "file", "line", "pattern")
+
+
+class Mark(NamedTuple):
+    """A verdict on the finding of that id or fingerprint; of a bulk mark `named` is empty."""
+
+    named: str
+    state: TriageState
+    reason: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """The store, and the run that was named, if any."""
+
+    store: Store
+    blobs: Blobs
+    named: Run | None
+
+    @property
+    def run(self) -> Run:
+        if self.named is None:
+            raise UsageError("name a run, such as last; see: jarvis runs list")
+        return self.named
+
+    def sheet(self) -> Sheet:
+        return queue.findings_of(self.store, self.blobs, self.run)
+
+
+@contextmanager
+def opened(run: str | None) -> Iterator[Place]:
+    """Open the store of this directory's settings, and find the run."""
+    settings = load_settings(directory=Path.cwd())
+    with wiring.store_of(settings, tell=write_line) as store:
+        yield Place(store, wiring.blobs_of(settings), None if run is None else find_run(store, run))
+
+
+def heeded(named: str | None, *, nobody: bool, learned: bool) -> Triage:
+    """Return what a scan heeds; `named` is a file of judgements. Raises UsageError."""
+    if nobody and named is not None:
+        raise UsageError("--triage and --no-triage: give one of the two")
+    more = () if named is None else _taken(named)
+    return Triage(kept=not nobody, more=more, named=None if named is None else plain(named), learns=learned)
+
+
+def take_in(place: Place, named: str) -> int:
+    """Keep the judgements of a file, unless there is a later word."""
+    said = _taken(named)
+    news = records.take_in(place.store, said, _operation(f"import {plain(named)}"))
+    undo = f"; {bulk.UNDO}" if news else ""
+    return _done(f"{plain(named)}: {counted(len(said), 'judgement')}, {news:,} of them new{undo}")
+
+
+def hand_out(place: Place, named: str) -> int:
+    """Write what was said of the findings of the run, or all that is kept."""
+    said = list(kept_judgements(place.store).values())
+    if place.named is not None:
+        known = of_run(place.store, place.named, "", {}).known
+        said = [one for one in said if one.fingerprint in known]
+    output = None if named == STDOUT else Path(named)
+    if output and (lost := would_lose(output, said)):
+        what = f"holds {counted(lost, 'judgement')} that the new file would not"
+        raise UsageError(f"--export {plain(named)}: {what}; take it in with --import, or remove it")
+    if output is None:
+        write_report(triage_text(said), None)
+        return exits.DONE
+    if not output.resolve().parent.is_dir():
+        raise UsageError(f"--export {plain(named)}: its directory does not exist; make it first, or name another file")
+    try:
+        write_whole(output.resolve(), triage_text(said))
+    except OSError as error:
+        raise UsageError(f"--export {plain(named)}: cannot be written: {error.strerror}") from error
+    return _done(f"{counted(len(said), 'judgement')} written to {plain(named)}")
+
+
+def mark(place: Place, marks: Sequence[Mark]) -> int:
+    """Judge findings by name: all of them or none."""
+    findings = place.sheet().findings
+    said = [queue.judgement(queue.told(findings, one.named), one.state, one.reason) for one in marks]
+    what = f"{counted(len(said), 'finding')} judged"
+    records.judge(place.store, said, _operation(what))
+    return _done(f"{what}; {bulk.UNDO}")
+
+
+def mark_all(place: Place, wanted: Filter, one: Mark, *, judged: bool, ask: bool) -> int:
+    """Judge all findings that a filter leaves."""
+    findings = _listed(place)
+    wanted = _from_here(place, wanted)
+    return bulk.mark_all(place.store, findings, wanted, one.state, one.reason, judged=judged, ask=ask)
+
+
+def undo(place: Place) -> int:
+    """Undo the user's last operation."""
+    return bulk.undo(place.store)
+
+
+def forget(place: Place, names: Sequence[str]) -> int:
+    """Take back what was said of findings."""
+    findings = place.sheet().findings
+    what = f"{counted(len(names), 'judgement')} removed"
+    records.forget(place.store, [queue.told(findings, one)["fingerprint"] for one in names], _operation(what))
+    return _done(f"{what}; {bulk.UNDO}")
+
+
+def show(place: Place, wanted: Filter, *, as_json: bool) -> int:
+    """List the findings that a filter leaves."""
+    known = kept_judgements(place.store)
+    findings = matching(_listed(place), known, _from_here(place, wanted), judged=True)
+    if as_json:
+        typer.echo(json.dumps([_row(issue, known.get(issue["fingerprint"])) for issue in findings], indent=2))
+    elif not findings:
+        typer.echo(f"no finding matches {wanted}" if wanted else "the run has no findings", err=True)
+    else:
+        typer.echo(listing(findings, known))
+        typer.echo(_counts(findings, known), err=True)
+    return exits.DONE
+
+
+def sit_down(place: Place, wanted: Filter, *, everything: bool) -> int:
+    """Go through the findings that a filter leaves; those that are judged only if `everything` is wanted."""
+    known = kept_judgements(place.store)
+    open_ones = list(queue.one_each(matching(_listed(place), known, _from_here(place, wanted), judged=everything)))
+    if not open_ones:
+        matched = f" that matches {wanted}" if wanted else ""
+        return _done(f"nothing is left to judge in run {place.run.id}{matched}; see it again with: --all")
+    findings, twins = [issue for issue, _ in open_ones], [lines for _, lines in open_ones]
+    excerpts = Excerpts(place.blobs, place.run.snapshot_id, findings)
+
+    def draw(shown: Show) -> str:
+        number = f"{shown.place + 1} of {len(findings)}"
+        issue, lines = findings[shown.place], twins[shown.place]
+        return card(issue, excerpts.at(shown.place, shown.around), twins=lines, said=shown.said, place=number)
+
+    def edit(at: Edit) -> str:
+        return _edited(place.run, findings[at.place])
+
+    said: dict[str, Judgement] = {}
+    try:
+        for judgement in _converse(sit(findings, known), draw, edit):
+            records.judge(place.store, [judgement])
+            said[judgement.fingerprint] = judgement
+    except KeyboardInterrupt:
+        typer.echo(f"\n{_summed(place.run, said, len(findings))}", err=True)
+        raise
+    return _done(_summed(place.run, said, len(findings)))
+
+
+def _counts(findings: Sequence[Issue], known: Mapping[str, Judgement]) -> str:
+    """Say how many findings are listed, and how they were judged."""
+    judged = (known.get(one["fingerprint"]) for one in findings)
+    states = Counter(OPEN if said is None else WORDS[said.verdict] for said in judged)
+    return (
+        f"{counted(len(findings), 'finding')}: {', '.join(f'{number:,} {state}' for state, number in states.items())}"
+    )
+
+
+def _from_here(place: Place, wanted: Filter) -> Filter:
+    """Let --file take paths as the text report shows them here."""
+    return replace(wanted, prefix=shown_prefix(place.run))
+
+
+def _listed(place: Place) -> list[Issue]:
+    sheet = place.sheet()
+    if sheet.not_listed:
+        typer.echo(f"not here: {counted(sheet.not_listed, 'finding')} that the report does not list", err=True)
+    return sheet.findings
+
+
+def _converse(sitting: Sitting, draw: Callable[[Show], str], edit: Callable[[Edit], str]) -> Iterator[Judgement]:
+    """Do what the sitting wants of the terminal, and yield what is to be kept."""
+    terminal = sys.stdin.fileno()
+    with suppress(StopIteration):
+        wanted = next(sitting)
+        while True:
+            answer = ""
+            if isinstance(wanted, Keep):
+                yield wanted.said
+            elif isinstance(wanted, Edit):
+                answer = edit(wanted)
+            else:
+                answer = _asked(terminal, wanted, draw)
+            wanted = sitting.send(answer)
+
+
+def _asked(terminal: int, wanted: Show | Ask, draw: Callable[[Show], str]) -> str:
+    if isinstance(wanted, Ask):
+        typer.echo(wanted.question, nl=False)
+        return read_line(terminal)
+    typer.echo("\n".join(map(plain, wanted.hint.splitlines())) if wanted.hint else f"{draw(wanted)}\n")
+    key = read_key(terminal, lambda: typer.echo(f"{KEYS} > ", nl=False))
+    typer.echo(key if key.isprintable() else "")
+    return key
+
+
+def _taken(named: str) -> tuple[Judgement, ...]:
+    """Read a file of judgements; one that cannot be taken is no reason to heed the others."""
+    said = read_triage(Path(named))
+    for problem in said.problems[:PROBLEMS_SHOWN]:
+        typer.echo(problem, err=True)
+    if said.problems:
+        what = f"{len(said.problems):,} of its entries cannot be taken, so none is"
+        raise UsageError(f"{plain(named)}: {what}; fix or remove what is named above")
+    return said.judgements
+
+
+def _row(issue: Issue, said: Judgement | None) -> dict[str, Any]:
+    told: dict[str, Any] = {"verdict": None}
+    if said is not None:
+        told = said.model_dump(include={"reason", "by", "at"}) | {"verdict": said.verdict.plain_value}
+    return {name: issue[name] for name in LISTED} | told
+
+
+def _edited(run: Run, issue: Issue) -> str:
+    """Open a finding in the user's editor; return what went wrong, empty if nothing."""
+    root = Path(os.fsdecode(run.root_raw))
+    file = root if root.is_file() else root / os.fsdecode(from_shown(issue["file"]))
+    try:
+        if not stat.S_ISREG(file.stat().st_mode):
+            return f"{plain(str(file))}: not a regular file"
+        open_editor(editor_command(os.environ, file, issue["line"]))
+    except OSError as error:
+        return f"{plain(str(file))}: cannot be opened: {error.strerror}"
+    except UsageError as problem:
+        return str(problem)
+    return ""
+
+
+def _operation(change: str) -> Named:
+    return Named(change, queue.who())
+
+
+def _summed(run: Run, said: dict[str, Judgement], findings: int) -> str:
+    counts = Counter(one.verdict for one in said.values())
+    more = (TriageState.WONTFIX, TriageState.LATER)
+    told = f"{counts[TriageState.TRUE]:,} judged true, {counts[TriageState.FALSE]:,} false"
+    told += "".join(f", {counts[state]:,} {WORDS[state]}" for state in more if counts[state])
+    left = findings - len(said)
+    return told + (f"; {left:,} left, go on with: jarvis sec triage {run.id}" if left else "; none is left")
+
+
+def _done(says: str) -> int:
+    typer.echo(says, err=True)
+    return exits.DONE

@@ -1,0 +1,125 @@
+"""The triage session at a terminal: which key does what, and which finding comes next.
+
+It is a generator: it yields what is to be shown, asked, saved or opened, and is sent the key or the text that came.
+"""
+
+from collections.abc import Generator, MutableMapping, Sequence
+from dataclasses import dataclass
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.sec.triage_record import Judgement, TriageState
+from jarvis_workers.service.triage.queue import Issue, judgement
+
+__all__ = ["HELP", "KEYS", "Ask", "Edit", "Keep", "Show", "Sitting", "sit"]
+
+KEYS = "t true   f false   w won't fix   l later   s skip   b back   ? help   q quit"
+HELP = """\
+t  true: a real finding; it stays in reports
+f  false: a false alarm; later runs set it aside (a reason is required)
+w  won't fix: real, but the risk is accepted; set aside (a reason is required)
+l  later: postponed; it stays in reports and is not asked again, but with --all or --status later
+n  note: write a note for the next verdict, or change the note of this one
+s  skip (also Enter and space)          b  back
+e  open the line in $VISUAL or $EDITOR
++  more code around the line            -  less code
+?  this help                            q  quit; everything judged is saved"""
+STATES = {"t": TriageState.TRUE, "f": TriageState.FALSE, "w": TriageState.WONTFIX, "l": TriageState.LATER}
+QUIT = ("q", "\x04", "")
+SKIP = ("s", " ", "\r", "\n")
+MORE, LESS = ("+", "="), ("-", "_")
+# Lines of code before and behind the finding's own; None is the excerpt of the report.
+AROUND = (None, 12, 25, 50, 100)
+
+
+@dataclass(frozen=True)
+class Show:
+    """Show the finding at a place, with the verdict it has. Sent: a key.
+
+    Where there is a `hint` the finding was shown just now, and only the hint is new. `around` is as in AROUND.
+    """
+
+    place: int
+    said: Judgement | None
+    hint: str = ""
+    around: int | None = None
+
+
+@dataclass(frozen=True)
+class Ask:
+    """Ask a question. Sent: a line, empty where there is none."""
+
+    question: str
+
+
+@dataclass(frozen=True)
+class Keep:
+    """Save a verdict, now. Sent: nothing that counts."""
+
+    said: Judgement
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Open the finding at a place in the user's editor. Sent: what went wrong, empty if nothing."""
+
+    place: int
+
+
+Step = Show | Ask | Keep | Edit
+Sitting = Generator[Step, str, None]
+
+
+def sit(findings: Sequence[Issue], known: MutableMapping[str, Judgement]) -> Sitting:
+    """Lead through the findings; `known` has the verdicts by fingerprint, and takes the new ones."""
+    place = 0
+    while 0 <= place < len(findings):
+        place += yield from _judge_one(findings, place, known)
+
+
+def _judge_one(
+    findings: Sequence[Issue], place: int, known: MutableMapping[str, Judgement]
+) -> Generator[Step, str, int]:
+    """Show one finding until a key leaves it; return how far to go from it."""
+    issue, hint, note, level = findings[place], "", "", 0
+    while True:
+        before = known.get(issue["fingerprint"])
+        key = yield Show(place, before, hint, AROUND[level])
+        hint = ""
+        if key in QUIT:
+            return len(findings)
+        if key in SKIP:
+            return 1
+        if key == "b" and place:
+            return -1
+        if key in MORE or key in LESS:
+            wanted = level + (1 if key in MORE else -1)
+            level, hint = (wanted, "") if 0 <= wanted < len(AROUND) else (level, "this is all the code that is shown")
+        elif key in STATES or key == "n":
+            if key == "n":
+                note = yield Ask("note: ")
+            state = STATES.get(key) or (before.verdict if before else None)
+            hint = (yield from _judged(issue, state, note, known)) if state else "noted: now give the verdict"
+            if not hint:
+                return 0 if key == "n" else 1
+            note = note if state is None else ""
+        elif key == "e":
+            hint = yield Edit(place)
+        else:
+            hint = {"b": "this is the first", "?": HELP}.get(key, f"the keys are: {KEYS}")
+
+
+def _judged(
+    issue: Issue, state: TriageState, note: str, known: MutableMapping[str, Judgement]
+) -> Generator[Step, str, str]:
+    """Save a verdict, after its reason was asked for if it needs one; return why it cannot be, empty if it was."""
+    try:
+        reason = note or ((yield Ask(_question(state))) if state.needs_reason else "")
+        known[issue["fingerprint"]] = said = judgement(issue, state, reason)
+    except UsageError as problem:
+        return str(problem)
+    yield Keep(said)
+    return ""
+
+
+def _question(state: TriageState) -> str:
+    return "why is it false? " if state is TriageState.FALSE else "why will it not be fixed? "

@@ -1,0 +1,62 @@
+"""One call as text, for models that have no calls of their own.
+
+    <TOOL_CALL nonce>
+    {"name": "read_code", "arguments": {"path": "a.c"}}
+    </TOOL_CALL nonce>
+
+The tags stand alone on their lines, the block is the last thing in the answer, and the nonce is known only to the one
+who was given it: a call that is quoted from somewhere, or JSON in prose, is text.  Anything that has the nonce and is
+not exactly one such block is an error; nothing of it is run.
+"""
+
+import json
+
+from jarvis_workers.platforms.protocol import ToolCall
+from jarvis_workers.tools.tool import ARGUMENTS_MAX, BadCall, read_arguments
+
+TAG = "TOOL_CALL"
+BODY_MAX = ARGUMENTS_MAX + 1_000
+
+
+def tags(nonce: str) -> tuple[str, str]:
+    """Return how a block begins and ends."""
+    return f"<{TAG} {nonce}>", f"</{TAG} {nonce}>"
+
+
+def find_call(answer: str, nonce: str) -> ToolCall | None:
+    """Return the call that ends an answer, None if there is none; raises BadCall for one that is not well formed."""
+    start, end = tags(nonce)
+    starts, ends = answer.count(start), answer.count(end)
+    if not starts and not ends:
+        _refuse_lookalike(answer)
+        return None
+    if starts > 1 or ends > 1:
+        raise BadCall("there is more than one call in the answer, and none was run; make one call in an answer")
+    if not starts or not ends:
+        raise BadCall(f"the call is not whole: it begins with {start} and ends with {end}, each alone on its line")
+    return _read_block(answer.rstrip(), start, end)
+
+
+def _read_block(answer: str, start: str, end: str) -> ToolCall:
+    before, _, rest = answer.partition(start)
+    alone = (not before or before.endswith("\n")) and rest.startswith(("\n", "\r\n"))
+    body, _, after = rest.partition(end)
+    if after or not alone or not body.endswith("\n"):
+        raise BadCall(f"{start} and {end} stand alone on their lines, and nothing comes after them; nothing was run")
+    if len(body) > BODY_MAX:
+        raise BadCall(f"the call is {len(body)} characters long; {BODY_MAX} are the most")
+    try:
+        found = read_arguments(body.strip())
+    except BadCall as error:
+        raise BadCall(f'between the tags stands {{"name": …, "arguments": {{…}}}} and nothing else: {error}') from error
+    name, arguments = found.get("name"), found.get("arguments", {})
+    if set(found) - {"name", "arguments"} or not isinstance(name, str) or not isinstance(arguments, dict):
+        raise BadCall('between the tags stands {"name": "…", "arguments": {…}} and nothing else')
+    return ToolCall("text", name, json.dumps(arguments, ensure_ascii=False))
+
+
+def _refuse_lookalike(answer: str) -> None:
+    """Teach the form to a model whose answer ends with a call of another form; what is only quoted is left alone."""
+    last = answer[-200:].rstrip().rpartition("\n")[2].strip()
+    if last.startswith(f"</{TAG}") and last.endswith(">"):
+        raise BadCall("the call at the end has not the tags that you were given, and was not run")

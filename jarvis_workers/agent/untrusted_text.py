@@ -1,0 +1,113 @@
+"""What becomes of text from outside before a model reads it.
+
+Every line gets a mark that the text cannot guess; characters that are not seen, or turn the order of others round, are
+written out; and lines that read like orders to a model are looked for. Block masks the line, Review and Warn let it
+through; all are kept as suspicions with the text they are about: evidence is never dropped.
+
+The search is over the lines joined, without numbers and comment signs, so that an order spread over a comment is
+found as well; every line that it touches is masked.
+"""
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from jarvis_workers.agent.injection_patterns import PATTERNS, Level
+
+BAR = "|"
+QUOTED = 200
+BLANK_SHARE, BLANK_LINES = 0.5, 40
+VERY_LONG = 2_000
+INVISIBLE = frozenset({"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"})
+SELECTORS = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+CONTROL = re.compile(r"[^\t\n -~]")
+LEAD = re.compile(r"^(?:\S{0,300}?:\d+: ?|\s*\d+\| ?)?(?:<!--)?[\s/*#;>-]*")
+NUMBER = re.compile(r"^(?:\S{0,300}?:\d+: ?|\s*\d+\| ?)?")
+
+
+@dataclass(frozen=True)
+class Suspicion:
+    """A line that reads as if it were meant for a model."""
+
+    level: Level
+    rule: str
+    text: str
+
+
+class Guard:
+    """Admits foreign text to one conversation."""
+
+    def __init__(self, mark: str) -> None:
+        self.mark = mark
+        self.suspicions: list[Suspicion] = []
+
+    def admit(self, text: str) -> str:
+        """Return the text as the model may read it: searched, escaped, each line marked."""
+        lines = escape(text).split("\n")
+        masked: dict[int, str] = {}
+        for level, rule, touched in _suspicious(lines):
+            self.suspicions.append(Suspicion(level, rule, "\n".join(lines[place] for place in touched)[:QUOTED]))
+            if level == "block":
+                masked |= dict.fromkeys(touched, rule)
+        shown = (_mask(line, masked[place]) if place in masked else line for place, line in enumerate(lines))
+        return self.mark_lines(shown)
+
+    def mark_lines(self, lines: Iterator[str]) -> str:
+        """Mark lines that came from outside, whoever has read and retold them."""
+        return "\n".join(f"{self.mark}{BAR}{line}" for line in lines)
+
+
+def escape(text: str) -> str:
+    """Write out what is not seen: controls, zero widths, turns of direction, line ends that are none."""
+    text = text.replace("\r\n", "\n")
+    if not CONTROL.search(text):
+        return text
+    hidden: dict[str, str | int | None] = {letter: _written(letter) for letter in set(text) if _is_hidden(letter)}
+    return text.translate(str.maketrans(hidden)) if hidden else text
+
+
+def _is_hidden(letter: str) -> bool:
+    if letter in "\t\n":
+        return False
+    return unicodedata.category(letter) in INVISIBLE or SELECTORS.match(letter) is not None
+
+
+def _written(letter: str) -> str:
+    return letter.encode("unicode_escape", "surrogatepass").decode()
+
+
+def _suspicious(lines: list[str]) -> Iterator[tuple[Level, str, list[int]]]:
+    """Yield what was found, and the places of the lines that it touches."""
+    starts, joined = _join(lines)
+    small = " ".join(joined.lower().split())
+    for pattern in PATTERNS:
+        if not any(word in small for word in pattern.words):
+            continue
+        for match in pattern.regex.finditer(joined):
+            first, last = (bisect_right(starts, at) - 1 for at in (match.start(), max(match.end() - 1, match.start())))
+            yield pattern.level, pattern.rule, list(range(first, last + 1))
+    if len(lines) >= BLANK_LINES and sum(not line.strip() for line in lines) > BLANK_SHARE * len(lines):
+        yield "warn", "mostly_blank", []
+    for place, line in enumerate(lines):
+        if len(line) > VERY_LONG:
+            yield "warn", "very_long_line", [place]
+
+
+def _join(lines: list[str]) -> tuple[list[int], str]:
+    """Return the lines' bare text in one piece, and where each begins in it."""
+    starts, bare, at = [], [], 0
+    for line in lines:
+        starts.append(at)
+        piece = LEAD.sub("", line, count=1)
+        if not piece.isascii():
+            piece = unicodedata.normalize("NFKC", piece)
+        bare.append(piece)
+        at += len(piece) + 1
+    return starts, "\n".join(bare)
+
+
+def _mask(line: str, rule: str) -> str:
+    number = NUMBER.match(line)
+    return f"{number[0] if number else ''}[line masked: it reads like an order to a model ({rule})]"

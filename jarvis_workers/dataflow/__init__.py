@@ -1,0 +1,140 @@
+"""Follow values along the paths of functions, into the functions they call, and say where one goes wrong.
+
+`summarize` makes a model of a file: the functions worth following, reduced, and what others may ask of it.  `analyze`
+follows them, and looks up by name what other files export.  Both are pure: a model is JSON.
+"""
+
+import pkgutil
+from bisect import bisect_left
+from typing import Any, NamedTuple
+
+from jarvis_workers.dataflow.context import Machine
+from jarvis_workers.dataflow.definitions import Lookup
+from jarvis_workers.dataflow.follow import follow
+from jarvis_workers.dataflow.frontend import __path__ as syntax_path
+from jarvis_workers.dataflow.frontend import model
+from jarvis_workers.dataflow.triggers import is_helper, is_root
+from jarvis_workers.errors import GivenUp
+from jarvis_workers.source.functions import Function
+from jarvis_workers.source.lex import mask
+
+__all__ = ["FlowHit", "Lookup", "analyze", "flow_fingerprint", "summarize"]
+
+TEST_FILE = -0.1
+LEAST = 0.4
+# A header with more constants is a list of registers: their numbers decide no path, and would be most of the index.
+MACROS_MAX = 2_000
+LARGEST = 32_000_000
+
+
+def _modules(package: str, path: list[str]) -> tuple[str, ...]:
+    """Return the names of a package's files."""
+    return ("__init__.py", *sorted(f"{one.name}.py" for one in pkgutil.iter_modules(path) if not one.ispkg))
+
+
+# Whatever is written in these files decides what a scan returns.
+DECIDING_FILES = {
+    "jarvis_workers.dataflow": _modules("jarvis_workers.dataflow", __path__),
+    "jarvis_workers.dataflow.library": _modules("jarvis_workers.dataflow.library", [f"{__path__[0]}/library"]),
+    "jarvis_workers.source": ("functions.py", "lex.py"),
+    "jarvis_workers.dataflow.frontend": _modules("jarvis_workers.dataflow.frontend", syntax_path),
+}
+
+
+class FlowHit(NamedTuple):
+    """A place where a path goes wrong; `steps` are (file, None for this one; line; what happens there)."""
+
+    pattern: str
+    line: int
+    confidence: float
+    evidence: str
+    steps: tuple[tuple[str | None, int, str], ...]
+
+
+def summarize(content: bytes, *, language: str, header: bool, test: bool, path: str) -> dict[str, Any] | None:
+    """Return the model of a file, None when nothing in it is worth following or asked for by others.
+
+    `exports` is what other files may look up: functions by their names, and what "type NAME" and "macro NAME" are.
+    Of `functions` those that are exported stand there by name; `calls` is empty: who follows a path asks as it goes.
+    Raises GivenUp for a file beyond all measure.
+    """
+    del test
+    if language != "c/cpp":
+        return None
+    if len(content) > LARGEST:
+        raise GivenUp(f"it is larger than {LARGEST // 1_000_000} MB")
+    text, _ = mask(content, language)
+    roots: set[int] = set()
+
+    def wanted(function: Function, body: bytes) -> bool:
+        if is_root(body):
+            roots.add(function.body[0])
+            return True
+        return is_helper(body)
+
+    made = model(content, text, language, wanted, header=header, cpp=_is_cpp(path))
+    functions = made["functions"]
+    _mark_roots(functions, text, sorted(roots))
+    exports: dict[str, Any] = {one["name"]: one for one in functions if header or not one["static"]}
+    exports.update((f"type {name}", known) for name, known in made["types"].items())
+    plain = {f"macro {name}": known for name, known in made["macros"].items() if header and _is_plain(known)}
+    if len(plain) <= MACROS_MAX:
+        exports |= plain
+    if not exports and not any(one["root"] for one in functions):
+        return None
+    shared = {id(one) for one in exports.values()}
+    named = [one["name"] if id(one) in shared else one for one in functions]
+    return {**made, "functions": named, "exports": exports, "calls": []}
+
+
+def _is_cpp(path: str) -> bool | None:
+    """Tell by its name whether a file is C++, None if that has to be seen in it."""
+    ending = path.rpartition(".")[2]
+    return False if ending == "c" else None if ending in ("h", "inl") else True
+
+
+def _is_plain(macro: Any) -> bool:
+    """Tell whether a macro is another name, or a constant."""
+    return macro[0] in ("v", "n") or (macro[0] == "u" and macro[2][0] == "n")
+
+
+def _mark_roots(functions: list[dict[str, Any]], text: bytes, starts: list[int]) -> None:
+    """Say of each function whether it is a root; `starts` are where the bodies of these begin, in order."""
+    lines, line, at = [], 1, 0
+    for start in starts:
+        line, at = line + text.count(b"\n", at, start), start
+        lines.append(line)
+    for function in functions:
+        place = bisect_left(lines, function["line"])
+        function["root"] = place < len(lines) and lines[place] <= function["end"]
+
+
+def analyze(model: dict[str, Any], lookup: Lookup, *, test: bool) -> tuple[list[FlowHit], str | None]:
+    """Return where paths through the functions of a file go wrong, by line and pattern.
+
+    Behind these come the lines that are shown to do no harm, with a name of HARMLESS in place of a rule's.
+    """
+    exports = model["exports"]
+    functions = [exports[one] if isinstance(one, str) else one for one in model["functions"]]
+    machine = Machine({**model, "functions": functions}, lookup)
+    for function in functions:
+        if function["root"]:
+            follow(machine, function)
+    hits = []
+    for (pattern, line), (confidence, steps) in sorted(machine.found.items(), key=lambda one: (one[0][1], one[0][0])):
+        sure = round(max(LEAST, confidence + (TEST_FILE if test else 0.0)), 2)
+        hits.append(FlowHit(pattern, line, sure, "", tuple(steps)))
+    hits += [FlowHit(what, line, 1.0, "", ()) for (what, line), holds in sorted(machine.proved.items()) if holds]
+    return hits, None
+
+
+def flow_fingerprint() -> str:
+    """Return 16 hex digits that change whenever the findings of `analyze` could."""
+    import hashlib  # noqa: PLC0415 - slow, and no scanning process needs it
+
+    digest = hashlib.sha256()
+    for package, names in DECIDING_FILES.items():
+        for name in names:
+            digest.update(f"{package}/{name}\0".encode())
+            digest.update(pkgutil.get_data(package, name) or b"")
+    return digest.hexdigest()[:16]

@@ -1,0 +1,170 @@
+"""Split a path at a condition.
+
+A condition that cannot be told is remembered by its text when the function asks it more than once: a path does not
+take it both ways.
+"""
+
+from typing import Any
+
+from jarvis_workers.dataflow.ast_queries import OPPOSITE, fact_of, walk
+from jarvis_workers.dataflow.evaluate import evaluate, evaluates
+from jarvis_workers.dataflow.name_heuristics import is_error
+from jarvis_workers.dataflow.narrowing import Comparison, narrow
+from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.ranges import decided, either, equal
+from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, NULL, Expression, Value, number
+
+__all__ = ["Split", "branch"]
+
+Split = tuple[list[Path], list[Path]]
+TRANSPARENT = frozenset(("unlikely", "likely", "__builtin_expect"))
+IMPURE = frozenset(("=", "++", "new", "del", "x", "*", "i", "s"))
+# Of the paths on which the left side holds, so many are followed into the right side.
+FOLLOWED = 2
+
+
+def branch(path: Path, condition: Any, line: int | None) -> Split:
+    """Return the paths on which a condition holds, and those on which it does not.
+
+    Without a line no station is put on the paths.
+    """
+    kind = condition[0] if condition else None
+    if kind == "&&":
+        yes, no = branch(path, condition[1], line)
+        return _further(yes, no, condition[2], line)
+    if kind == "||":
+        yes, no = branch(path, condition[1], line)
+        return _otherwise(yes, no, condition[2], line)
+    if kind == "u" and condition[1] == "!":
+        yes, no = branch(path, condition[2], line)
+        return no, yes
+    if kind == "c" and condition[1][0] == "v" and condition[1][1] in TRANSPARENT and condition[2]:
+        return branch(path, condition[2][0], line)
+    if kind == "," and condition[1]:
+        for part in condition[1][:-1]:
+            evaluate(path, part)
+        return branch(path, condition[1][-1], line)
+    return _split(path, _comparison(path, condition), line)
+
+
+def _further(yes: list[Path], no: list[Path], condition: Expression, line: int | None) -> Split:
+    for one in yes[:FOLLOWED]:
+        more, less = branch(one, condition, line)
+        no = no + less
+        yes = [other for other in yes if other is not one] + more
+    return yes, no
+
+
+def _otherwise(yes: list[Path], no: list[Path], condition: Expression, line: int | None) -> Split:
+    for one in no[:FOLLOWED]:
+        more, less = branch(one, condition, line)
+        yes = yes + more
+        no = [other for other in no if other is not one] + less
+    return yes, no
+
+
+def _comparison(path: Path, condition: Any) -> Comparison:
+    """Return what a condition compares; one that is no comparison asks whether it is not 0."""
+    if condition and condition[0] == "b" and condition[1] in OPPOSITE:
+        _, compare, left, right = condition
+        first, second = evaluate(path, left), evaluate(path, right)
+        if right[0] == "null" or (right == ["n", 0] and (first.target or first.null)):
+            second = NULL
+        return Comparison(condition, compare, left, right, first, second)
+    return Comparison(condition, "!=", condition, ["n", 0], evaluate(path, condition), NULL)
+
+
+def _split(path: Path, one: Comparison, line: int | None) -> Split:
+    known = _decided(one.compare, one.first, one.second)
+    if known is None:
+        fact, sense, again = _fact(path, one.condition)
+        held = path.facts.get(fact)
+        if held is None:
+            other = path.copy()
+            _take(path, one, one.compare, line, (fact, sense) if again else None)
+            _take(other, one, OPPOSITE[one.compare], line, (fact, not sense) if again else None)
+            return [path], [other]
+        known = held == sense
+    narrow(path, one, one.compare if known else OPPOSITE[one.compare])
+    return ([path], []) if known else ([], [path])
+
+
+def _take(path: Path, one: Comparison, compare: str, line: int | None, fact: tuple[str, bool] | None) -> None:
+    """Go on where a comparison holds."""
+    if fact is not None:
+        path.facts[fact[0]] = fact[1]
+    if one.first.null != MAYBE_NULL:
+        path.doubt += 1
+    if line is not None:
+        path.note(line, "{} is true" if compare == one.compare else "{} is false", one.condition)
+    narrow(path, one, compare)
+
+
+def _fact(path: Path, condition: Expression) -> tuple[str, bool, bool]:
+    """Return the text of a condition in its positive form, whether it was positive, and whether it is kept."""
+    machine = path.machine
+    known = machine.facts.get(id(condition))
+    if known is None:
+        again = machine.known(path.frame.function).asked_again
+        text, sense = fact_of(condition)
+        known = machine.facts[id(condition)] = (text, sense, text in again and _is_pure(condition))
+    return known
+
+
+def _is_pure(condition: Expression) -> bool:
+    """Tell whether a condition says the same when it is asked again."""
+    return not any(node[0] in IMPURE or (node[0] == "c" and node[2]) for node in walk(condition))
+
+
+def _decided(compare: str, first: Value, second: Value) -> bool | None:
+    """Tell whether a comparison holds, None if that cannot be told."""
+    if compare in ("==", "!="):
+        same = _same(first, second)
+        return None if same is None else same == (compare == "==")
+    if first.target or second.target:
+        return None
+    if first.kind and second.range == (0, 0) and is_error(first.kind):
+        return compare in ("<", "<=")
+    return decided(compare, first.range, second.range)
+
+
+def _same(first: Value, second: Value) -> bool | None:
+    if second.null == IS_NULL and first.null in (IS_NULL, NOT_NULL):
+        return first.null == IS_NULL
+    if first.null == IS_NULL and second.null in (IS_NULL, NOT_NULL):
+        return second.null == IS_NULL
+    if first.target and second.target:
+        return _same_target(first, second)
+    if first.target or second.target:
+        return None
+    if first.kind and second.kind and first.kind[0] == second.kind[0] == "#":
+        return first.kind == second.kind
+    return equal(first.range, second.range)
+
+
+def _same_target(first: Value, second: Value) -> bool | None:
+    """Two pointers that somebody else gave may be the same, whatever we call what they point to."""
+    if first.target != second.target:
+        return None if "o:" in ((first.target or "")[:2], (second.target or "")[:2]) else False
+    return True if first.at == second.at and first.at[0] == first.at[1] else None
+
+
+@evaluates("&&", "||")
+def _both(path: Path, e: Expression) -> Value:
+    yes, no = branch(path.copy(), e, None)
+    if yes and not no:
+        return number(1)
+    return number(0) if no and not yes else number(0, 1)
+
+
+@evaluates("?:")
+def _choice(path: Path, e: Expression) -> Value:
+    yes, no = branch(path.copy(), e[1], None)
+    first = evaluate(yes[0], e[2]) if yes else None
+    second = evaluate(no[0], e[3]) if no else None
+    if first is None or second is None:
+        return first or second or ANY
+    if first == second:
+        return first
+    null = NOT_NULL if first.null == second.null == NOT_NULL else 0
+    return Value(either(first.range, second.range), null=null, taint=first.taint or second.taint)

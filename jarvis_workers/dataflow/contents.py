@@ -1,0 +1,105 @@
+"""What accesses tell of the contents of memory: how much of it is set, and how long the string in it is."""
+
+from typing import NamedTuple
+
+from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.pointers import escape, escape_inside
+from jarvis_workers.dataflow.pretty import said
+from jarvis_workers.dataflow.ranges import is_exact
+from jarvis_workers.dataflow.reports import report
+from jarvis_workers.dataflow.types import type_of
+from jarvis_workers.dataflow.values import ANY, UNKNOWN, Expression, Object, Place, Range, Step, Value
+
+__all__ = ["Access", "loaded", "read", "written"]
+
+UNSET_SURE, STRUCT_UNSET_SURE = 0.78, 0.6
+
+
+class Access(NamedTuple):
+    """A use of memory through a pointer; `key` is the object, `place` is the index, missing for `*p`."""
+
+    pointer: Expression
+    value: Value
+    key: str
+    subscript: Value
+    writing: bool
+    place: Expression | None
+
+
+def written(path: Path, key: str, target: Object, start: Range, width: int) -> None:
+    """Keep what a write of one element says of the object; where it is not known which, all of them may be it."""
+    changed = _text_behind(path, target, start, width)
+    if target.unset_from is not None:
+        changed = changed._replace(unset_from=_unset_behind(path, target, start, width))
+    if not is_exact(start):
+        for cell in path.cells_of(key):
+            escape(path, path.cells.pop(cell))
+    if changed is not target:
+        path.objects[key] = changed
+
+
+def _unset_behind(path: Path, target: Object, start: Range, width: int) -> int | None:
+    unset, (low, high) = target.unset_from, start
+    if unset is None or low is None or high is None:
+        return None
+    if low == high:
+        return max(unset, low + width) if low <= unset else unset
+    return max(unset, high + width) if low <= unset and path.machine.counting else None
+
+
+def _text_behind(path: Path, target: Object, start: Range, width: int) -> Object:
+    value, (low, high) = path.machine.storing, start
+    zero = value.range == (0, 0) and not value.target
+    whole = width == target.element
+    if zero and whole and low is not None and low == high:
+        place = low // target.element
+        return target._replace(length=(place, place) if target.filled >= place else (0, place))
+    positive = value.range[0] is not None and value.range[0] > 0
+    counting = positive and whole and path.machine.counting
+    if counting and low is not None and high is not None and low <= target.filled * width:
+        return target._replace(filled=max(target.filled, high // width + 1), length=UNKNOWN)
+    return target if zero or target.length == UNKNOWN else target._replace(length=UNKNOWN)
+
+
+def read(path: Path, access: Access, target: Object, start: Range, width: int) -> None:
+    """Look at a read of one element of which it is not known which."""
+    escape_inside(path, access.key)
+    machine, high, unset = path.machine, start[1], target.unset_from
+    if unset is None or high is None or high < unset or machine.quiet or machine.addressing:
+        return
+    text = f"{said(access.pointer)} is read up to byte {high + width}, and set up to byte {unset}"
+    report(path, "flow_uninitialized", machine.line, text, since=target.made, sure=UNSET_SURE)
+    path.objects[access.key] = target._replace(unset_from=None)
+
+
+def loaded(path: Path, e: Expression, place: Place) -> Value:
+    """Return what is known of a cell that nobody on this path has set."""
+    target = path.objects.get(place[0])
+    if target is None:
+        return Value(taint=_command_line(path)) if place[0].endswith("[]") else ANY
+    if target.unset_from is not None and target.kind in ("stack", "heap") and _is_unset(path, e, place, target):
+        return ANY
+    return Value(taint=target.taint) if target.taint else ANY
+
+
+def _is_unset(path: Path, e: Expression, place: Place, target: Object) -> bool:
+    """Report a cell that was never set; a struct that is passed on may be set by who gets it."""
+    machine = path.machine
+    if machine.quiet or machine.addressing:
+        return False
+    offset = place[1][1 : place[1].find("]")] if place[1].startswith("[") else "0"
+    if not offset.lstrip("-").isdigit() or int(offset) < (target.unset_from or 0):
+        return False
+    plain = e[0] in ("i", "*") or type_of(path, e)
+    if not plain and machine.passing:
+        return False
+    sure = UNSET_SURE if plain else STRUCT_UNSET_SURE
+    text = f"{said(e)} is used, and was never set"
+    report(path, "flow_uninitialized", machine.line, text, since=target.made, sure=sure)
+    path.objects[place[0]] = target._replace(unset_from=None)
+    return True
+
+
+def _command_line(path: Path) -> Step:
+    frame = path.frame
+    return Step(path.trail, frame.file, frame.function["line"], "arguments come from the command line")

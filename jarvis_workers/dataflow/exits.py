@@ -1,0 +1,82 @@
+"""Where the paths through some statements go, and which of them are gone on with."""
+
+from jarvis_workers.dataflow.path import Path
+
+__all__ = ["BREAK", "CONTINUE", "RETURN", "Ends", "few"]
+
+PATHS = 4
+# From this step of a function on, fewer are gone on with.
+NARROW_FROM, PATHS_WHEN_NARROW = 100, 2
+
+
+# Ways out of some statements; a label is one more, and none is named like these.
+BREAK, CONTINUE, RETURN = "break", "continue", "return"
+
+
+class Ends:
+    """The paths that reach the end of some statements, and those that leave them in between, by the way they take."""
+
+    __slots__ = ("left", "out")
+
+    def __init__(self, out: list[Path]) -> None:
+        self.out = out
+        self.left: dict[str, list[Path]] = {}
+
+    def add(self, way: str, paths: list[Path]) -> None:
+        if paths:
+            self.left.setdefault(way, []).extend(paths)
+
+    def labels(self) -> dict[str, list[Path]]:
+        """Return the paths that are on their way to a label."""
+        return {way: paths for way, paths in self.left.items() if way not in (BREAK, CONTINUE, RETURN)}
+
+    def take(self, inner: "Ends", *but: str) -> None:
+        """Take over the paths that leave some statements inside, but for some ways."""
+        for way, paths in inner.left.items():
+            if way not in but:
+                self.left.setdefault(way, []).extend(paths)
+
+
+def few(paths: list[Path]) -> list[Path]:
+    """Leave out paths that have ended or are the same as one before, and those that are too many."""
+    if len(paths) == 1 and not paths[0].ended:
+        return paths
+    kept: list[Path] = []
+    for path in paths:
+        if path.ended:
+            continue
+        for other in kept:
+            if other.same_as(path):
+                other.doubt = min(other.doubt, path.doubt)
+                break
+        else:
+            kept.append(path)
+    if len(kept) <= 1:
+        return kept
+    most = PATHS if kept[0].machine.steps < NARROW_FROM else PATHS_WHEN_NARROW
+    if len(kept) <= most:
+        return kept
+    return _varied(sorted(_joined(kept), key=lambda one: -len(one.objects)), most)
+
+
+def _varied(paths: list[Path], most: int) -> list[Path]:
+    """Return `most` of the paths, first those whose pointers stand elsewhere than in any before."""
+    seen: set[frozenset[tuple[object, ...]]] = set()
+    first: list[Path] = []
+    rest: list[Path] = []
+    for path in paths:
+        where = path.pointers()
+        (rest if where in seen else first).append(path)
+        seen.add(where)
+    if len(paths) > most:
+        paths[0].machine.pruned = True
+    return (first + rest)[:most]
+
+
+def _joined(paths: list[Path]) -> list[Path]:
+    """Join paths that differ in numbers only."""
+    kept: list[Path] = []
+    for path in paths:
+        if not any(other.joins(path) for other in kept):
+            kept.append(path)
+    return kept

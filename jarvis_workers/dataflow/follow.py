@@ -1,0 +1,41 @@
+"""Follow a function from its beginning, with nothing known of its arguments."""
+
+from typing import Any
+
+# These register what they evaluate.
+from jarvis_workers.dataflow import calls, loops, statements, variables  # noqa: F401
+from jarvis_workers.dataflow.assignments import declare
+from jarvis_workers.dataflow.context import Machine
+from jarvis_workers.dataflow.evaluate import Spent
+from jarvis_workers.dataflow.interpreter import follow_body
+from jarvis_workers.dataflow.ownership import leaks
+from jarvis_workers.dataflow.path import Frame, Path
+from jarvis_workers.dataflow.values import ANY, NOT_NULL, Value
+
+__all__ = ["follow"]
+
+MAINS = ("main", "wmain")
+
+
+def follow(machine: Machine, function: dict[str, Any]) -> None:
+    """Keep in the machine what goes wrong on the paths of a function."""
+    machine.begin()
+    path = Path(machine, Frame(function, 1))
+    machine.frames = 1
+    for place, (name, kind, *_) in enumerate(function["params"]):
+        declare(path, name, kind)
+        is_argv = function["name"] in MAINS and place == 1
+        value = Value(target=f"o:{name}", null=NOT_NULL, kind="argv") if is_argv else ANY
+        path.cells[path.frame.key(name), ""] = value
+        if kind.endswith("&"):
+            path.frame.references.add(name)
+            path.cells[path.frame.key(name), "&"] = Value(target=f"o:{name}", code="")
+    try:
+        finished = follow_body(path)
+    except (Spent, RecursionError):
+        machine.doubt_proofs(function["line"], function["end"])
+        return
+    if machine.pruned:
+        machine.doubt_proofs(function["line"], function["end"])
+    for one in finished:
+        leaks(one, function["end"])

@@ -1,0 +1,71 @@
+"""The model of a file: its functions as nested lists, and what their code may refer to.
+
+Only functions that are asked for are parsed, each by itself; the rest of the file is read with simple means.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from jarvis_workers.dataflow.frontend.branches import branches
+from jarvis_workers.dataflow.frontend.grammar import Names
+from jarvis_workers.dataflow.frontend.lowering import Source, blanked, function
+from jarvis_workers.dataflow.frontend.outside import Outside
+from jarvis_workers.dataflow.frontend.places import places
+from jarvis_workers.source.functions import Function, functions
+
+__all__ = ["is_cpp", "model"]
+
+# Each alternative begins with a literal byte: the search for the next one then runs at full speed.
+CPP = re.compile(
+    rb"""
+      class\s++\w++[^;(){}=]{0,200}\{ | template\s*+< | namespace\s++\w*+\s*+\{ | using\s++namespace\b | ::(?<=\w::)~?\w
+    | new(?<=[=(,\s]new)\s++\w[\w:<>]*+\s*+[\[(;] | delete(?<=[;{}\s]delete)\s*+(?>\[\s*+\]\s*+)?+\w++\s*+;
+    | _cast\s*+< | public\s*+: | private\s*+: | protected\s*+: | catch\s*+\(\s*+(?:const|\.\.\.|\w++\s*+&)
+    | include[ \t]*+<\w++>
+    """,
+    re.VERBOSE,
+)
+
+
+def model(
+    content: bytes,
+    text: bytes,
+    language: str,
+    wanted: Callable[[Function, bytes], bool],
+    *,
+    header: bool,
+    cpp: bool | None = None,
+) -> dict[str, Any]:
+    """Return the model of a file of "c/cpp" from its content and its masked text; "cpp": was it read as C++."""
+    if language != "c/cpp":
+        return {"functions": [], "globals": {}, "macros": {}, "types": {}, "typedefs": {}, "includes": [], "cpp": False}
+    is_in_cpp = is_cpp(text) if cpp is None else cpp
+    source = Source(content, text, branches(text, cpp=is_in_cpp), is_in_cpp)
+    found = places(text, blanked(text, source.branches.blank(0, len(text))), functions(text, language))
+    outside = Outside(source, found.outside, header=header)
+    names = Names(outside.globals, outside.types, outside.typedefs)
+    bodies = []
+    line, at = 1, 0
+    for place in found.functions:
+        first, last = place.function.body
+        if source.branches.is_directive(first) or not wanted(place.function, text[first:last]):
+            continue
+        line, at = line + content.count(b"\n", at, place.start), place.start
+        lowered, reading = function(source, place, line, names)
+        outside.note(reading)
+        bodies.append(lowered)
+    return {
+        "functions": bodies,
+        "globals": outside.globals,
+        "macros": outside.macros,
+        "types": outside.types,
+        "typedefs": outside.typedefs,
+        "includes": outside.includes,
+        "cpp": is_in_cpp,
+    }
+
+
+def is_cpp(text: bytes) -> bool:
+    """Tell whether masked text is C++ and not C."""
+    return CPP.search(text) is not None

@@ -1,0 +1,149 @@
+"""The grammars, and a reading of one piece of source with them: alone here and beside, tree-sitter is known.
+
+A reading knows the tables that say what becomes of each kind of node.  How deep it goes is bounded, for those who read
+its results too.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import tree_sitter_c
+import tree_sitter_cpp
+from tree_sitter import Language, Node, Parser
+
+from jarvis_workers.dataflow.frontend.bodies import with_bodies
+
+__all__ = ["DEPTH_MAX", "AddStmts", "Expr", "ExprOf", "Grammar", "Names", "Node", "Reading", "Stmt"]
+
+DEPTH_MAX = 100
+ERROR = 65_535
+HOLDERS = frozenset(("compound_statement", "case_statement", "labeled_statement", "ERROR"))
+
+Expr = list[Any]
+Stmt = list[Any]
+ExprOf = Callable[["Reading", Node], Expr]
+AddStmts = Callable[["Reading", Node, list[Stmt]], None]
+T = TypeVar("T")
+
+
+class Grammar:
+    """A parser with its tables, by the number that the grammar gives to a kind."""
+
+    def __init__(self, *, cpp: bool, expressions: Mapping[str, "ExprOf"], statements: Mapping[str, "AddStmts"]) -> None:
+        language = Language((tree_sitter_cpp if cpp else tree_sitter_c).language())
+        self.cpp = cpp
+        self.parser = Parser(language)
+        self.name = language.id_for_node_kind("identifier", True)
+        self.expressions = _numbered(language, expressions)
+        self.statements = _numbered(language, statements)
+
+
+def _numbered(language: Language, named: Mapping[str, T]) -> dict[int, T]:
+    numbers = {name: ERROR if name == "ERROR" else language.id_for_node_kind(name, True) for name in named}
+    return {number: named[name] for name, number in numbers.items() if number is not None}
+
+
+class Names(NamedTuple):
+    """What the file declares outside of its functions."""
+
+    variables: Mapping[str, Any]
+    types: Mapping[str, Any]
+    typedefs: Mapping[str, str]
+
+
+NO_NAMES = Names({}, {}, {})
+
+
+def holds_error(node: Node) -> bool:
+    return node.has_error and any(child.is_error for child in node.children)
+
+
+class Reading:
+    """One piece of source that is read, and what was noticed on the way."""
+
+    def __init__(self, of: Grammar, source: bytes, first_line: int) -> None:
+        self.cpp = of.cpp
+        self.source = source
+        self.text = source.decode("latin-1")
+        self.root = of.parser.parse(source).root_node
+        self.broken = self.root.has_error
+        self.first_line = first_line
+        self.calls: set[str] = set()
+        self.known: set[str] = set()
+        self.types: dict[str, dict[str, Any]] = {}
+        self.constants: dict[str, Expr] = {}
+        self.names = NO_NAMES
+        self.understood = 0
+        self.cut = 0
+        self._expressions = of.expressions
+        self._statements = of.statements
+        self._name = of.name
+        self._depth = 0
+
+    def knows(self, name: str) -> bool:
+        """Tell whether a name is that of a variable."""
+        return name in self.known or name in self.names.variables
+
+    def line(self, node: Node) -> int:
+        return node.start_point[0] + self.first_line
+
+    def word(self, node: Node) -> str:
+        return self.text[node.start_byte : node.end_byte]
+
+    def children(self, node: Node) -> list[Node]:
+        """Return the children without those that stand where none should."""
+        found = node.children
+        if self.broken:
+            return [child for child in found if not child.is_extra and not child.is_error]
+        return found
+
+    def expr(self, node: Node) -> Expr:
+        kind = node.kind_id
+        if kind == self._name:
+            word = self.text[node.start_byte : node.end_byte]
+            return ["v", word] if word else ["x"]
+        read = self._expressions.get(kind)
+        if read is None or (self.broken and holds_error(node)) or not self.enter():
+            return ["x"]
+        found = read(self, node)
+        self._depth -= 1
+        return found
+
+    def add(self, node: Node, out: list[Stmt]) -> None:
+        """Add the statements that a node stands for."""
+        add = self._statements.get(node.kind_id)
+        if add is None:
+            return
+        if not self.enter():
+            out.append(["?", self.line(node)])
+            return
+        add(self, node, out)
+        self._depth -= 1
+        if self.broken and node.type not in HOLDERS and holds_error(node):
+            out.append(["?", self.line(node)])
+
+    def enter(self) -> bool:
+        """Go one deeper, unless that is too deep."""
+        if self._depth > DEPTH_MAX:
+            self.cut += 1
+            return False
+        self._depth += 1
+        return True
+
+    def leave(self) -> None:
+        self._depth -= 1
+
+    def forgive(self, node: Node) -> None:
+        """Count no error in what was understood all the same."""
+        if self.broken:
+            self.understood += sum(child.is_error or child.is_missing for child in node.children)
+
+    def stmts(self, node: Node) -> list[Stmt]:
+        """Return what a body holds, with or without braces."""
+        return self.listed(node.children if node.type == "compound_statement" else [node])
+
+    def listed(self, nodes: Sequence[Node]) -> list[Stmt]:
+        out: list[Stmt] = []
+        for node in nodes:
+            self.add(node, out)
+        return with_bodies(out) if self.broken else out

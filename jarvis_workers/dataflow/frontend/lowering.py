@@ -1,0 +1,214 @@
+"""Lower one function: cut it out, blank what is no code, parse it, and put together what came of it."""
+
+import re
+from functools import cache
+from typing import Any, NamedTuple
+
+from jarvis_workers.dataflow.frontend.branches import Branches
+from jarvis_workers.dataflow.frontend.declared import declared, parameters, specified
+from jarvis_workers.dataflow.frontend.expressions import EXPRESSIONS, arguments
+from jarvis_workers.dataflow.frontend.grammar import Grammar, Names, Node, Reading, Stmt
+from jarvis_workers.dataflow.frontend.mending import mended
+from jarvis_workers.dataflow.frontend.places import Place
+from jarvis_workers.dataflow.frontend.statement_lowering import STATEMENTS
+from jarvis_workers.source.lex import BLANK, comments
+
+__all__ = ["Source", "blanked", "clean", "function", "grammar"]
+
+FUNCTION_MAX = 1 << 20
+OUTER_MAX = 8
+SPACE = re.compile(r"\s+")
+STATIC = re.compile(rb"\bstatic\b")
+PLAIN_HEAD = re.compile(
+    rb"(?:\b(?:const|unsigned|signed|long|short|struct|enum|union)\s+)*[A-Za-z_]\w*(?:\s*::\s*\w+)*[\s*&]+\Z"
+)
+
+
+class Source(NamedTuple):
+    """A file: what stands in it, without comments and literals in `text`, and its directives."""
+
+    content: bytes
+    text: bytes
+    branches: Branches
+    cpp: bool
+
+
+@cache
+def grammar(*, cpp: bool) -> Grammar:
+    """Return the grammar of C or C++ with the tables of this package."""
+    return Grammar(cpp=cpp, expressions=EXPRESSIONS, statements=STATEMENTS)
+
+
+def clean(source: Source, start: int, end: int) -> bytes:
+    """Return a part of the file with comments, directives and branches left out blanked, as long as before."""
+    part = source.content[start:end]
+    spans = [(first - start, last - start) for first, last in source.branches.blank(start, end)]
+    if b"/*" in part or b"//" in part or b"/\\" in part:
+        spans.extend(comments(part, "c/cpp"))
+    return blanked(part, spans)
+
+
+def blanked(part: bytes, spans: list[tuple[int, int]]) -> bytes:
+    """Make spaces of some of a text, and leave its lines."""
+    if not spans:
+        return part
+    text = bytearray(part)
+    for first, last in spans:
+        text[first:last] = part[first:last].translate(BLANK)
+    return bytes(text)
+
+
+def function(source: Source, place: Place, first_line: int, names: Names) -> tuple[dict[str, Any], Reading]:
+    """Return a function's model, and the reading that noted types on the way."""
+    end = min(place.function.body[1] + 1, place.start + FUNCTION_MAX)
+    part = clean(source, place.start, end)
+    reading, node = _read(source, part, first_line)
+    if reading.broken:
+        reading, node = _best(source, part, place, (reading, node))
+    reading.names = names
+    owner = names.types.get(place.owner.decode("latin-1"))
+    if owner:
+        reading.known.update(owner["fields"])
+    return _model(reading, node, place, static=STATIC.search(part, 0, place.function.start - place.start)), reading
+
+
+def _read(source: Source, part: bytes, first_line: int) -> tuple[Reading, Node | None]:
+    reading = Reading(grammar(cpp=source.cpp), part, first_line)
+    return reading, _definition(reading.root)
+
+
+def _best(source: Source, part: bytes, place: Place, first: tuple[Reading, Node | None]) -> tuple[Reading, Node | None]:
+    """Read again what was mended; less errors win."""
+    reading, node = first
+    best = (_errors(reading.root, node), first)
+    if node is None or _is_broken_before_body(node):
+        part = _with_plain_head(part, place)
+    again = mended(part)
+    for text in (again, part):
+        if best[0] == 0 or text == reading.source:
+            continue
+        found = _read(source, text, reading.first_line)
+        errors = _errors(found[0].root, found[1]) if found[1] else best[0]
+        if errors < best[0] or (best[1][1] is None and found[1]):
+            best = (errors, found)
+    return best[1]
+
+
+def _definition(root: Node, depth: int = 0) -> Node | None:
+    """Return the last definition of a function on the outside."""
+    for child in reversed(root.named_children):
+        kind = child.type
+        if kind == "function_definition":
+            return child
+        if kind in ("template_declaration", "linkage_specification", "declaration_list", "ERROR"):
+            found = _definition(child, depth + 1) if depth < OUTER_MAX else None
+            if found is not None:
+                return found
+    return None
+
+
+def _is_broken_before_body(node: Node) -> bool:
+    children = node.children
+    return any(child.is_error or child.is_missing or child.has_error for child in children[:-1])
+
+
+def _with_plain_head(part: bytes, place: Place) -> bytes:
+    """Blank what stands around the type and name of a function."""
+    name = place.function.start - place.start
+    body = place.function.body[0] - 1 - place.start
+    _opened, closed = (at - place.start for at in place.function.parameters)
+    kept = PLAIN_HEAD.search(part, 0, name)
+    first = kept.start() if kept else name
+    return b"%b%b%b%b" % (
+        part[:first].translate(BLANK),
+        part[first : closed + 1],
+        part[closed + 1 : body].translate(BLANK),
+        part[body:],
+    )
+
+
+def _model(reading: Reading, node: Node | None, place: Place, *, static: object) -> dict[str, Any]:
+    given = place.function.name.decode("latin-1")
+    name = SPACE.sub("", given)
+    lines = reading.source.count(b"\n")
+    model: dict[str, Any] = {
+        "name": f"{place.owner.decode('latin-1')}::{name}" if place.owner else name,
+        "line": reading.first_line,
+        "end": reading.first_line + lines,
+        "static": static is not None,
+        "virtual": False,
+        "returns": "int",
+        "params": [],
+        "variadic": False,
+        "init": [],
+        "body": [["?", reading.first_line]],
+        "calls": [],
+        "bad": 1,
+    }
+    if node is not None:
+        _fill(model, reading, node)
+    return model
+
+
+def _fill(model: dict[str, Any], reading: Reading, node: Node) -> None:
+    model["line"] = reading.line(node)
+    of = specified(reading, reading.children(node))
+    model["virtual"] = "virtual" in of.words
+    old: list[Stmt] = []
+    body: Node | None = None
+    for child in of.rest:
+        kind = child.type
+        if kind == "compound_statement":
+            body = child
+        elif kind == "field_initializer_list":
+            model["init"] = _initializers(reading, child)
+        elif kind == "declaration":
+            reading.add(child, old)
+        elif kind == "try_statement":
+            model["body"] = reading.listed([child])
+        elif kind.endswith("declarator"):
+            found = declared(reading, child, of)
+            model["returns"] = found.type or ("void" if reading.cpp else "int")
+            if found.function is not None:
+                model["params"], model["variadic"] = parameters(reading, found.function)
+                words = [inner.type for inner in found.function.named_children]
+                model["virtual"] = model["virtual"] or "virtual_specifier" in words
+    _take_old_types(model["params"], old)
+    reading.known.update(name for name, _, _ in model["params"])
+    if body is not None:
+        model["body"] = reading.stmts(body)
+    model["calls"] = sorted(reading.calls)
+    model["bad"] = reading.cut + (max(0, _errors(reading.root, node) - reading.understood) if reading.broken else 0)
+
+
+def _initializers(reading: Reading, node: Node) -> list[Any]:
+    found = []
+    for child in reading.children(node):
+        if child.type == "field_initializer":
+            inner = reading.children(child)
+            name = reading.word(inner[0]).partition("<")[0].strip() if inner else ""
+            found.append([name, arguments(reading, inner[-1])])
+    return found
+
+
+def _take_old_types(params: list[list[Any]], old: list[Stmt]) -> None:
+    """Give parameters the types that are declared between the head and the body."""
+    types = {statement[2]: statement for statement in old if statement[0] == "d"}
+    for param in params:
+        found = types.get(param[0])
+        if found:
+            param[1:] = [found[3] + "*" * (1 if found[4] else 0), found[4][1:]]
+
+
+def _errors(root: Node, node: Node | None) -> int:
+    """Count what the parser could not make sense of, from the beginning of the function on."""
+    count = 0
+    start = node.start_byte if node else 0
+    left = [root]
+    while left:
+        at = left.pop()
+        if at.is_error or at.is_missing:
+            count += at.end_byte > start
+        elif at.has_error and at.end_byte > start:
+            left.extend(at.children)
+    return count

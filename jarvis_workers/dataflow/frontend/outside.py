@@ -1,0 +1,138 @@
+"""Read what a file declares outside of its functions: variables, types, macros and includes.
+
+What is long, or only announces a function, is passed over; a variable with a long initialiser is known by its type.
+"""
+
+import re
+from typing import Any
+
+from jarvis_workers.dataflow.frontend.declared import TYPES, declared, plain_type, specified, type_name
+from jarvis_workers.dataflow.frontend.grammar import Names, Node, Reading
+from jarvis_workers.dataflow.frontend.lowering import Source, clean, grammar
+from jarvis_workers.dataflow.frontend.macros import macro
+
+__all__ = ["Outside"]
+
+DECLARATION_MAX = 1_024
+TYPE_MAX = 32_768
+INCLUDE = re.compile(rb"[ \t]*[<\"]([^>\"\n]{1,200})[>\"]")
+WORD = re.compile(rb"\w+")
+SKIPPED = frozenset(b"friend static_assert _Static_assert using return goto if for while".split())
+ALIAS = re.compile(rb"\s*using\s+(\w+)\s*=\s*([^;]{1,200});")
+TEMPLATE = re.compile(rb"\s*+template\s*<[^;{}()]*>\s*(?=class|struct|union)")
+
+
+class Outside:
+    """What was found, by name; the first that is found stays."""
+
+    def __init__(self, source: Source, declarations: list[list[tuple[int, int]]], *, header: bool) -> None:
+        self.globals: dict[str, Any] = {}
+        self.macros: dict[str, Any] = {}
+        self.types: dict[str, Any] = {}
+        self.typedefs: dict[str, str] = {}
+        self.includes: list[str] = []
+        self._source = source
+        self._header = header
+        self._line, self._behind = 1, 0
+        self._directives()
+        for parts in declarations:
+            self._declaration(parts)
+
+    def note(self, reading: Reading) -> None:
+        """Keep the types and constants that were met while reading."""
+        for name, found in reading.types.items():
+            self.types.setdefault(name, found)
+        for name, value in reading.constants.items():
+            self.macros.setdefault(name, value)
+
+    def _directives(self) -> None:
+        source = self._source
+        for directive in source.branches.live():
+            if directive.word == b"define":
+                start = directive.end - len(directive.rest)
+                name, value = macro(source, start, directive.end)
+                if name and value is not None:
+                    self.macros.setdefault(name, value)
+            elif directive.word == b"include":
+                start = directive.end - len(directive.rest)
+                found = INCLUDE.match(source.content, start, directive.end)
+                if found:
+                    self.includes.append(found[1].decode("utf-8", "replace"))
+
+    def _declaration(self, parts: list[tuple[int, int]]) -> None:
+        text = self._source.text
+        size = sum(end - start for start, end in parts)
+        masked = b"".join([text[start:end] for start, end in parts]) if size <= 4 * TYPE_MAX else b""
+        template = TEMPLATE.match(masked)
+        bare = masked[template.end() :] if template else masked
+        first = WORD.search(bare)
+        if first is None or (first[0] in SKIPPED and not ALIAS.match(bare)):
+            return
+        if alias := ALIAS.match(bare):
+            self.typedefs.setdefault(alias[1].decode("latin-1"), plain_type(alias[2].decode("latin-1").strip()))
+            return
+        brace, equals, call = bare.find(b"{"), bare.find(b"="), bare.find(b"(")
+        is_type = brace >= 0 and (equals < 0 or brace < equals)
+        if not is_type and first[0] != b"typedef" and _is_prototype(bare, call, equals):
+            return
+        code = b"".join([clean(self._source, start, end) for start, end in parts])
+        code = code[len(masked) - len(bare) :]
+        if len(code) > (TYPE_MAX if is_type else DECLARATION_MAX):
+            if is_type or equals < 0:
+                return
+            code = code[:equals] + b"= __long_initializer__;"
+        self._read(code, parts[0][0])
+
+    def _read(self, code: bytes, start: int) -> None:
+        self._line += self._source.content.count(b"\n", self._behind, start)
+        self._behind = start
+        reading = Reading(grammar(cpp=self._source.cpp), code, self._line)
+        reading.names = Names(self.globals, self.types, self.typedefs)
+        for node in reading.root.named_children:
+            if node.type == "declaration":
+                self._variables(reading, node)
+            elif node.type == "type_definition":
+                self._typedef(reading, node)
+            elif node.type in TYPES:
+                type_name(reading, node, node.type)
+        self.note(reading)
+
+    def _variables(self, reading: Reading, node: Node) -> None:
+        out: list[Any] = []
+        reading.add(node, out)
+        is_extern = "extern" in specified(reading, reading.children(node)).words
+        for _, _, name, kind, dims, value, flags in (found for found in out if found[0] == "d"):
+            if name:
+                unknown = value == ["v", "__long_initializer__"]
+                marks = flags.replace("e", "") + (
+                    "e" if value is None and (is_extern or (self._header and "s" not in flags)) else ""
+                )
+                self._keep(name, [kind, dims, ["x"] if unknown else value, marks])
+
+    def _keep(self, name: str, found: list[Any]) -> None:
+        before = self.globals.get(name)
+        if before is None or "e" in before[3] or (before[2] is None and found[2] is not None):
+            self.globals[name] = found
+
+    def _typedef(self, reading: Reading, node: Node) -> None:
+        children = [child for child in reading.children(node) if child.type not in ("typedef", ";", ",")]
+        of = specified(reading, children)
+        for child in of.rest:
+            if not child.type.endswith(("declarator", "identifier")):
+                continue
+            found = declared(reading, child, of)
+            if not found.name:
+                continue
+            if of.type.startswith("struct@") and found.type == of.type:
+                if of.type in reading.types:
+                    reading.types[found.name] = reading.types.pop(of.type)
+                of = of._replace(type=found.name)
+            else:
+                kind = "fn*" if found.function is not None else found.type + "*" * len(found.dims)
+                self.typedefs.setdefault(found.name, kind)
+
+
+def _is_prototype(text: bytes, call: int, equals: int) -> bool:
+    if call < 0 or 0 <= equals < call:
+        return False
+    return text[call + 1 : call + 12].lstrip()[:1] not in (b"*", b"^")

@@ -1,0 +1,343 @@
+"""Lower statements; a declaration becomes one statement for each name.
+
+Macros that look like statements are taken for what they most often are: with a body behind them, a loop.
+"""
+
+from jarvis_workers.dataflow.frontend.declared import TYPES, Declared, Specified, declared, specified, type_name
+from jarvis_workers.dataflow.frontend.expressions import construction
+from jarvis_workers.dataflow.frontend.grammar import AddStmts, Expr, Node, Reading, Stmt
+from jarvis_workers.dataflow.frontend.switches import after, condition_of, stray_case, switch
+
+__all__ = ["STATEMENTS"]
+
+
+def _block(reading: Reading, node: Node, out: list[Stmt]) -> None:
+    end = reading.first_line + node.end_point[0]
+    out.append(["blk", reading.line(node), reading.listed(node.children), end])
+
+
+def _expression(reading: Reading, node: Node, out: list[Stmt]) -> None:
+    children = reading.children(node)
+    first = children[0] if children else node
+    if not first.is_named:
+        return
+    if first.type == "gnu_asm_expression":
+        out.append(["?", reading.line(node)])
+        return
+    if reading.broken and children[-1].is_missing and _is_macro(reading, first, out):
+        reading.understood += 1
+        return
+    out.append(["e", reading.line(node), reading.expr(first)])
+
+
+def _is_macro(reading: Reading, call: Node, out: list[Stmt]) -> bool:
+    """Note `NAME(...)` without a semicolon; the statement behind it may be its body: see `with_bodies`."""
+    if call.type != "call_expression":
+        return False
+    out.append(["macro", reading.line(call), reading.expr(call)])
+    return True
+
+
+def _declaration(reading: Reading, node: Node, out: list[Stmt]) -> None:
+    children = reading.children(node)
+    of = specified(reading, children)
+    line = reading.line(node)
+    rest = of.rest
+    if children and children[0].type == "macro_type_specifier" and rest and rest[0].type == "function_declarator":
+        _macro_and_call(reading, children[0], rest[0], out)
+        return
+    for place, child in enumerate(rest):
+        kind = child.type
+        if kind == "init_declarator":
+            _initialized(reading, child, of, out)
+        elif kind == "structured_binding_declarator":
+            _bindings(reading, child, of, out)
+        elif kind == "identifier" or kind.endswith("declarator"):
+            found = declared(reading, child, of)
+            if found.function is not None:
+                _like_a_call(reading, found, of, out)
+                continue
+            given = place + 2 < len(rest) and rest[place + 1].type == "="
+            _declare(reading, found, of, out, line, reading.expr(rest[place + 2]) if given else None)
+            if given:
+                return
+
+
+def _macro_and_call(reading: Reading, macro: Node, call: Node, out: list[Stmt]) -> None:
+    """Read `NAME(x)` without a semicolon and the call behind it, which look like a type and a function."""
+    for node, held in ((macro, macro.children[2:-1]), (call, call.children[-1].children)):
+        name = reading.word(node.children[0])
+        line = reading.line(node)
+        reading.calls.add(name)
+        values: list[Expr] = [["x"] for child in held if child.is_named]
+        reading.forgive(node.children[-1])
+        out.append(["e", line, ["c", ["v", name], values, line]])
+
+
+def _declare(reading: Reading, found: Declared, of: Specified, out: list[Stmt], line: int, value: Expr | None) -> None:
+    flags = of.flags.replace("c", "") + ("c" if found.constant else "") + ("e" if "extern" in of.words else "")
+    reading.known.add(found.name)
+    out.append(["d", line, found.name, found.type, found.dims, value, flags])
+
+
+def _initialized(reading: Reading, node: Node, of: Specified, out: list[Stmt]) -> None:
+    children = reading.children(node)
+    line = reading.line(node)
+    if len(children) < 2:
+        return
+    if children[0].type == "structured_binding_declarator":
+        out.append(["e", line, reading.expr(children[-1])])
+        _bindings(reading, children[0], of, out)
+        return
+    found = declared(reading, children[0], of)
+    reading.known.add(found.name)
+    last = children[-1]
+    value = reading.expr(last) if children[1].type == "=" else construction(reading, found.type, last)
+    _declare(reading, found, of, out, line, value)
+
+
+def _bindings(reading: Reading, node: Node, of: Specified, out: list[Stmt]) -> None:
+    for child in node.named_children:
+        if child.type == "identifier":
+            name = Declared(reading.word(child), "auto", [], "c" in of.flags, None)
+            _declare(reading, name, of, out, reading.line(node), ["x"])
+
+
+def _like_a_call(reading: Reading, found: Declared, of: Specified, out: list[Stmt]) -> None:
+    """Tell `T name(a, b);`, which may construct an object, from the declaration of a function."""
+    function = found.function
+    assert function is not None
+    given = next((child for child in function.named_children if child.type == "parameter_list"), None)
+    if given is None or not reading.cpp or "s" in of.flags or "extern" in of.words:
+        return
+    values = [_as_value(reading, child) for child in given.named_children]
+    if values and None not in values:
+        if reading.broken:
+            reading.forgive(given)
+        value = ["ctor", found.type, values]
+        _declare(reading, found._replace(function=None), of, out, reading.line(function), value)
+
+
+def _as_value(reading: Reading, parameter: Node) -> Expr | None:
+    if parameter.is_error:
+        inner = parameter.named_children
+        return reading.expr(inner[0]) if len(inner) == 1 else ["x"]
+    children = reading.children(parameter)
+    if len(children) == 1 and children[0].type in ("type_identifier", "qualified_identifier"):
+        name = reading.word(children[0])
+        return ["v", name] if reading.knows(name) or name.islower() else None
+    return None
+
+
+def _if(reading: Reading, node: Node, out: list[Stmt]) -> None:
+    children = [child for child in reading.children(node) if child.is_named]
+    if len(children) < 2:
+        out.append(["?", reading.line(node)])
+        return
+    before: list[Stmt] = []
+    condition = condition_of(reading, children[0], before)
+    then = reading.stmts(children[1])
+    otherwise: list[Stmt] = []
+    if len(children) > 2 and children[2].type == "else_clause":
+        held = [child for child in reading.children(children[2]) if child.is_named]
+        otherwise = reading.stmts(held[0]) if held else []
+    after(reading, node, before, ["if", reading.line(node), condition, then, otherwise], out)
+
+
+def _while(reading: Reading, node: Node, out: list[Stmt]) -> None:
+    children = [child for child in reading.children(node) if child.is_named]
+    line = reading.line(node)
+    if len(children) < 2:
+        out.append(["?", line])
+        return
+    before: list[Stmt] = []
+    condition = condition_of(reading, children[0], before)
+    if before and before[-1][0] == "d" and before[-1][5] is not None:
+        last = before[-1]
+        before[-1] = [*last[:5], None, last[6]]
+        condition = ["=", "", ["v", last[2]], last[5], line]
+    loop = ["loop", line, "while", [], condition, None, reading.stmts(children[1])]
+    after(reading, node, before, loop, out)
+
+
+def _do(reading: Reading, node: Node, out: list[Stmt]) -> None:
+    children = [child for child in reading.children(node) if child.is_named]
+    if len(children) < 2:
+        out.append(["?", reading.line(node)])
+        return
+    body = reading.stmts(children[0])
+    out.append(["loop", reading.line(node), "do", [], reading.expr(children[1]), None, body])
+
+
+def _for(reading: Reading, node: Node, out: list[Stmt]) -> None:
+    init: list[Stmt] = []
+    parts: list[Expr | None] = [None, None, None]
+    place = 0
+    children = reading.children(node)
+    for child in children[2:-1]:
+        kind = child.type
+        if kind in (";", ")"):
+            place += 1
+        elif kind in ("declaration", "init_statement"):
+            reading.add(child, init)
+            place += 1
+        elif child.is_named and place < 3:
+            if place == 0:
+                init.append(["e", reading.line(child), reading.expr(child)])
+            else:
+                parts[place] = reading.expr(child)
+    body = reading.stmts(children[-1])
+    out.append(["loop", reading.line(node), "for", init, parts[1], parts[2], body])
+
+
+def _each(reading: Reading, node: Node, out: list[Stmt]) -> None:
+    children = reading.children(node)
+    colon = next((place for place, child in enumerate(children) if child.type == ":"), 0)
+    before: list[Stmt] = []
+    start = 2
+    if len(children) > 2 and children[2].type == "init_statement":
+        before, start = reading.listed(children[2].children), 3
+    of = specified(reading, children[start:colon])
+    if not of.rest or len(children) < colon + 4:
+        out.append(["?", reading.line(node)])
+        return
+    found = declared(reading, of.rest[0], of)
+    reading.known.add(found.name)
+    over = reading.expr(children[colon + 1])
+    loop = ["each", reading.line(node), found.name, found.type, over, reading.stmts(children[-1])]
+    after(reading, node, before, loop, out)
+
+
+def _return(reading: Reading, node: Node, out: list[Stmt]) -> None:
+    children = [child for child in reading.children(node) if child.is_named]
+    out.append(["ret", reading.line(node), reading.expr(children[0]) if children else None])
+
+
+def _break(reading: Reading, node: Node, out: list[Stmt]) -> None:
+    out.append(["brk", reading.line(node)])
+
+
+def _continue(reading: Reading, node: Node, out: list[Stmt]) -> None:
+    out.append(["cont", reading.line(node)])
+
+
+def _goto(reading: Reading, node: Node, out: list[Stmt]) -> None:
+    children = reading.children(node)
+    named = children[1] if len(children) > 1 else node
+    if named.type == "statement_identifier":
+        out.append(["goto", reading.line(node), reading.word(named)])
+    else:
+        out.append(["?", reading.line(node)])
+
+
+def _labeled(reading: Reading, node: Node, out: list[Stmt]) -> None:
+    children = reading.children(node)
+    out.append(["lab", reading.line(node), reading.word(children[0]) if children else ""])
+    for child in children[2:]:
+        reading.add(child, out)
+
+
+def _throw(reading: Reading, node: Node, out: list[Stmt]) -> None:
+    children = [child for child in reading.children(node) if child.is_named]
+    out.append(["throw", reading.line(node), reading.expr(children[0]) if children else None])
+
+
+def _try(reading: Reading, node: Node, out: list[Stmt]) -> None:
+    body: list[Stmt] = []
+    handlers: list[list[Stmt]] = []
+    for child in reading.children(node):
+        if child.type == "compound_statement":
+            body = reading.stmts(child)
+        elif child.type in ("catch_clause", "seh_except_clause", "seh_finally_clause"):
+            handlers.append(_handler(reading, child))
+    out.append(["try", reading.line(node), body, handlers])
+
+
+def _handler(reading: Reading, node: Node) -> list[Stmt]:
+    out: list[Stmt] = []
+    for child in reading.children(node):
+        if child.type == "parameter_list":
+            for caught in child.named_children:
+                if caught.type == "parameter_declaration":
+                    of = specified(reading, reading.children(caught))
+                    if of.rest and not of.rest[0].type.startswith("abstract"):
+                        _declare(reading, declared(reading, of.rest[0], of), of, out, reading.line(node), ["x"])
+        elif child.type == "compound_statement":
+            out.extend(reading.stmts(child))
+    return out
+
+
+def _inner(reading: Reading, node: Node, out: list[Stmt]) -> None:
+    for child in node.children:
+        reading.add(child, out)
+
+
+def _noted_type(reading: Reading, node: Node, out: list[Stmt]) -> None:
+    type_name(reading, node, node.type)
+
+
+def _typedef(reading: Reading, node: Node, out: list[Stmt]) -> None:
+    for child in reading.children(node):
+        if child.type in TYPES:
+            type_name(reading, child, child.type)
+
+
+def _nested(reading: Reading, node: Node, out: list[Stmt]) -> None:
+    """A function within: with no type in front it is a macro and its body."""
+    children = reading.children(node)
+    body = children[-1] if children else node
+    shape = children[0].type if children else ""
+    called = len(children) == 2 and shape in ("function_declarator", "type_identifier")
+    called = called or (len(children) == 3 and children[1].type == "parenthesized_declarator")
+    if body.type == "compound_statement" and called:
+        out.append(["loop", reading.line(node), "while", [], ["x"], None, reading.stmts(body)])
+    else:
+        out.append(["?", reading.line(node)])
+
+
+def _error(reading: Reading, node: Node, out: list[Stmt]) -> None:
+    """Say that something is not understood, and keep the statements in it that are."""
+    out.append(["?", reading.line(node)])
+    for child in node.named_children:
+        if child.type not in ("ERROR", "identifier"):
+            reading.add(child, out)
+
+
+def _asm(reading: Reading, node: Node, out: list[Stmt]) -> None:
+    out.append(["?", reading.line(node)])
+
+
+STATEMENTS: dict[str, AddStmts] = {
+    "compound_statement": _block,
+    "expression_statement": _expression,
+    "declaration": _declaration,
+    "if_statement": _if,
+    "while_statement": _while,
+    "do_statement": _do,
+    "for_statement": _for,
+    "for_range_loop": _each,
+    "switch_statement": switch,
+    "case_statement": stray_case,
+    "return_statement": _return,
+    "co_return_statement": _return,
+    "break_statement": _break,
+    "continue_statement": _continue,
+    "goto_statement": _goto,
+    "labeled_statement": _labeled,
+    "throw_statement": _throw,
+    "try_statement": _try,
+    "seh_try_statement": _try,
+    "seh_leave_statement": _asm,
+    "attributed_statement": _inner,
+    "init_statement": _inner,
+    "linkage_specification": _inner,
+    "declaration_list": _inner,
+    "type_definition": _typedef,
+    "struct_specifier": _noted_type,
+    "union_specifier": _noted_type,
+    "class_specifier": _noted_type,
+    "enum_specifier": _noted_type,
+    "function_definition": _nested,
+    "gnu_asm_expression": _asm,
+    "ERROR": _error,
+}

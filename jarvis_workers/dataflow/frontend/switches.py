@@ -1,0 +1,84 @@
+"""Lower what asks: the conditions of statements, and `switch` with its cases.
+
+Labels that stand side by side share one group; control runs from a group into the next one.
+"""
+
+from typing import Any
+
+from jarvis_workers.dataflow.frontend.bodies import with_bodies
+from jarvis_workers.dataflow.frontend.grammar import Expr, Node, Reading, Stmt
+
+__all__ = ["after", "condition_of", "stray_case", "switch"]
+
+
+def after(reading: Reading, node: Node, before: list[Stmt], statement: Stmt, out: list[Stmt]) -> None:
+    if before:
+        out.append(["blk", statement[1], [*before, statement], reading.first_line + node.end_point[0]])
+    else:
+        out.append(statement)
+
+
+def condition_of(reading: Reading, node: Node, before: list[Stmt]) -> Expr:
+    """Return what is asked; what is declared on the way goes before."""
+    if node.type != "condition_clause":
+        return reading.expr(node)
+    condition: Expr = ["x"]
+    for child in reading.children(node):
+        if child.type == "init_statement":
+            before.extend(reading.listed(child.children))
+        elif child.type == "declaration":
+            reading.add(child, before)
+            condition = ["v", before[-1][2]] if before and before[-1][0] == "d" else ["x"]
+        elif child.is_named:
+            condition = reading.expr(child)
+    return condition
+
+
+def switch(reading: Reading, node: Node, out: list[Stmt]) -> None:
+    children = [child for child in reading.children(node) if child.is_named]
+    if len(children) < 2:
+        out.append(["?", reading.line(node)])
+        return
+    before: list[Stmt] = []
+    asked = condition_of(reading, children[0], before)
+    body = children[1]
+    groups: list[list[Any]] = []
+    for child in body.children if body.type == "compound_statement" else [body]:
+        if child.type == "case_statement":
+            labels, held = _case(reading, child)
+            if groups and groups[-1][0] and not groups[-1][1]:
+                groups[-1][0].extend(labels)
+            else:
+                groups.append([labels, []])
+            for inner in held:
+                reading.add(inner, groups[-1][1])
+        elif child.is_named:
+            if not groups:
+                groups.append([[], []])
+            reading.add(child, groups[-1][1])
+    groups = [[labels, with_bodies(held)] for labels, held in groups if labels or held]
+    after(reading, node, before, ["sw", reading.line(node), asked, groups], out)
+
+
+def _case(reading: Reading, node: Node) -> tuple[list[Expr | None], list[Node]]:
+    children = node.children
+    colon = next((place for place, child in enumerate(children) if child.type == ":"), len(children))
+    values = [child for child in children[:colon] if child.is_named and not child.is_error]
+    held = children[colon + 1 :]
+    if children[0].type == "default":
+        return [None], held
+    if reading.broken and held and held[0].is_error and reading.word(held[0]).startswith(".."):
+        reading.understood += 1
+        return [["x"]], held[1:]
+    ranges = [child for child in children[:colon] if child.is_error]
+    if ranges:
+        reading.understood += len(ranges)
+        return [["x"]], held
+    return [reading.expr(values[0]) if len(values) == 1 else ["x"]], held
+
+
+def stray_case(reading: Reading, node: Node, out: list[Stmt]) -> None:
+    """Keep the statements of a case below another statement of its switch, and say that they are reached otherwise."""
+    out.append(["?", reading.line(node)])
+    for child in _case(reading, node)[1]:
+        reading.add(child, out)

@@ -1,0 +1,213 @@
+"""Follow paths through statements, one after the other, and into the functions that they call.
+
+A call to a function whose body is known is followed into it, CALLS_DEEP deep.  A path is split where a condition
+cannot be told and nothing merges but paths that are the same; of too many at a point a few are kept, and a
+function may take STEPS steps: what is beyond is not followed, which can hide a finding but never make one.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from jarvis_workers.dataflow.ast_queries import bodies, calls_in, holds_label
+from jarvis_workers.dataflow.callees import callee, matters
+from jarvis_workers.dataflow.definitions import Callee
+from jarvis_workers.dataflow.evaluate import Spent, evaluate
+from jarvis_workers.dataflow.exits import BREAK, CONTINUE, RETURN, Ends, few
+from jarvis_workers.dataflow.frames import arguments, bind, forget_frame, object_of
+from jarvis_workers.dataflow.path import Frame, Path
+from jarvis_workers.dataflow.values import ANY, NOT_NULL, Expression, Statement, Value
+from jarvis_workers.dataflow.widening import assume_all_set, assume_moved
+
+__all__ = ["construct", "destroy", "follow_body", "follows", "run"]
+
+STEPS = 400
+CALLS_DEEP = 4
+JUMPS = {"brk": BREAK, "cont": CONTINUE, "goto": ""}
+RESUMED = ("blk", "if", "loop", "sw")
+# It returns the paths that go on behind the statement, or where all paths go if some leave it in between.
+Follow = Callable[[Path, Statement], Ends | list[Path]]
+STATEMENTS: dict[str, Follow] = {}
+
+
+def follows(*kinds: str) -> Callable[[Follow], Follow]:
+    """Mark the function that follows a path through some kinds of statements."""
+
+    def keep(act: Follow) -> Follow:
+        STATEMENTS.update(dict.fromkeys(kinds, act))
+        return act
+
+    return keep
+
+
+def run(statements: Iterable[Statement], paths: list[Path]) -> Ends:
+    """Follow paths through statements."""
+    ends = Ends(paths)
+    for statement in statements:
+        kind = statement[0]
+        act = STATEMENTS.get(kind)
+        if kind == "lab":
+            ends.out = few(ends.out + ends.left.pop(statement[2], []))
+        elif not ends.out:
+            if ends.left and kind in RESUMED:
+                _resume(statement, ends)
+        elif act is not None:
+            _step(act, statement, ends)
+        else:
+            _jump(statement, ends)
+    return ends
+
+
+def _jump(statement: Statement, ends: Ends) -> None:
+    kind = statement[0]
+    if kind in JUMPS:
+        ends.add(statement[2] if kind == "goto" else JUMPS[kind], ends.out)
+        ends.out = []
+    else:
+        for path in ends.out:
+            assume_all_set(path)
+            assume_moved(path)
+
+
+def _resume(statement: Statement, ends: Ends) -> None:
+    """Go on at a label inside a statement that was not reached itself, if paths are on their way to one there."""
+    waiting = ends.labels()
+    if not waiting or not holds_label(statement, waiting):
+        return
+    for label in waiting:
+        del ends.left[label]
+    done = _run_from(bodies(statement)[0], waiting)
+    ends.out += done.out
+    ends.take(done)
+
+
+def _run_from(statements: list[Statement], waiting: dict[str, list[Path]]) -> Ends:
+    ends = Ends([])
+    ends.left = waiting
+    for place, statement in enumerate(statements):
+        if statement[0] == "lab" and statement[2] in waiting:
+            rest = run(statements[place + 1 :], waiting.pop(statement[2]))
+            rest.take(ends)
+            return rest
+    return ends
+
+
+def _step(act: Follow, statement: Statement, ends: Ends) -> None:
+    """Follow all paths through one statement."""
+    after: list[Path] = []
+    line, machine = statement[1], ends.out[0].machine
+    calls = machine.calls.get(id(statement))
+    if calls is None:
+        calls = machine.calls[id(statement)] = calls_in(statement)
+    for before in ends.out:
+        machine.steps += 1
+        if machine.steps > STEPS:
+            raise Spent
+        machine.line = line
+        for path in _prepared(calls, before) if calls else (before,):
+            machine.line = line
+            done = act(path, statement)
+            if isinstance(done, list):
+                after += done
+            else:
+                after += done.out
+                if done.left:
+                    ends.take(done)
+    ends.out = after if len(after) == 1 and not after[0].ended else few(after)
+
+
+def _prepared(calls: list[Expression], path: Path) -> list[Path]:
+    """Follow the calls of a statement into what is known of their bodies; their results wait in the path."""
+    machine = path.machine
+    paths = [path]
+    for call in calls:
+        if call[0] == "new" and machine.function(f"{call[1]}::{call[1]}"):
+            paths = [after for one in paths for after in _made(call, one)]
+            continue
+        found = callee(path, call)
+        if not paths:
+            break
+        if found is not None and _may_enter(found[0], paths[0]) and matters(paths[0], call, found[0]):
+            paths = few([after for one in paths for after in _enter(call, found, one)])
+    return paths
+
+
+def _made(e: Expression, path: Path) -> list[Path]:
+    """Make an object with new, and run its constructor."""
+    value = evaluate(path, e)
+    path.results[id(e)] = value
+    return construct(f"{e[1]}::{e[1]}", e[3], value, e[4], [path])
+
+
+def _enter(call: Expression, found: Callee, path: Path) -> list[Path]:
+    values = arguments(path, call, found[0])
+    finished = _inside(found, call, values, object_of(path, call), path)
+    for one in finished:
+        one.results[id(call)] = one.returned
+        one.returned = ANY
+    return finished
+
+
+def _may_enter(function: dict[str, Any], path: Path) -> bool:
+    frame = path.frame
+    if frame.depth >= CALLS_DEEP or function["name"] in frame.callers:
+        return False
+    return path.machine.known(function).is_small
+
+
+def _inside(found: Callee, call: Expression, values: list[Value], this: Value, path: Path) -> list[Path]:
+    """Follow a function from a call; what it returns is in `returned` of each path."""
+    function, file = found
+    machine, frame = path.machine, path.frame
+    machine.frames += 1
+    inner = Frame(function, machine.frames, frame)
+    before, line = path.trail, call[-1]
+    path.note(line, f"calls {function['name']}")
+    inner.file, inner.this = file, this
+    inner.call_line = line if frame.call_line is None else frame.call_line
+    bind(path, call, values, inner)
+    path.returned = ANY
+    entered = path.trail
+    finished = follow_body(path)
+    path.frame = frame
+    for one in finished:
+        forget_frame(one, inner)
+        one.frame = frame
+        if one.trail is entered:
+            one.trail = before
+    return finished
+
+
+def follow_body(path: Path) -> list[Path]:
+    """Follow the function of a path's frame to its end, and destroy its variables."""
+    frame = path.frame
+    function = frame.function
+    ends = run(function["body"], [path])
+    for left in ends.labels().values():
+        ends.out += left[:1]
+    finished = few(ends.out + ends.left.get(RETURN, []))
+    for name, kind in reversed(frame.destroyed):
+        this = Value(target=frame.key(name), null=NOT_NULL, kind=kind)
+        finished = destroy(this, function["end"], finished)
+    return finished
+
+
+def destroy(this: Value, line: int, paths: list[Path]) -> list[Path]:
+    """Follow the destructor of an object."""
+    return construct(f"{this.kind}::~{this.kind}", [], this, line, paths)
+
+
+def construct(name: str, parts: list[Expression], this: Value, line: int, paths: list[Path]) -> list[Path]:
+    """Follow a constructor or destructor, if its body is known."""
+    if not paths:
+        return paths
+    found = paths[0].machine.function(name)
+    if found is None or not _may_enter(found[0], paths[0]):
+        return paths
+    after: list[Path] = []
+    for path in paths:
+        call = ["c", ["v", name], parts, line]
+        done = _inside(found, call, arguments(path, call, found[0]), this, path)
+        for one in done:
+            one.returned = ANY
+        after += done
+    return few(after)

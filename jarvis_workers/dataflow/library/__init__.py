@@ -1,0 +1,12 @@
+"""What functions of C's and POSIX's libraries ask, do and return: a file for each family."""
+
+from jarvis_workers.dataflow.library import allocation, commands, copies, inputs, outputs, parsing, strings
+from jarvis_workers.dataflow.library.allocation import never_fails, wrapped
+from jarvis_workers.dataflow.library.model import Call, Handler
+
+__all__ = ["LIBRARY", "Call", "Handler", "never_fails", "wrapped"]
+
+FAMILIES = (allocation, commands, copies, inputs, parsing, outputs, strings)
+LIBRARY: dict[str, Handler] = {
+    name: handler for family in FAMILIES for names, handler in family.HANDLERS for name in names
+}

@@ -1,0 +1,132 @@
+"""Functions that make and release memory, and wrappers that are told by their names: zmalloc, xstrdup, sds_realloc."""
+
+from jarvis_workers.dataflow.library.model import Call, Handler, Handlers, change
+from jarvis_workers.dataflow.name_heuristics import listed
+from jarvis_workers.dataflow.ownership import make, release
+from jarvis_workers.dataflow.pointers import used_after_free
+from jarvis_workers.dataflow.pretty import said
+from jarvis_workers.dataflow.ranges import arithmetic, is_exact
+from jarvis_workers.dataflow.reports import report
+from jarvis_workers.dataflow.values import ANY, MAYBE_NULL, NOT_NULL, UNKNOWN, Object, Range, Value
+
+__all__ = ["HANDLERS", "never_fails", "wrapped"]
+
+LARGE = 2**24
+SIZE_FROM_OUTSIDE, NOT_FROM_MALLOC = 0.72, 0.88
+NEVER_NULL = frozenset(
+    listed("""
+    xmalloc xcalloc xrealloc xstrdup xstrndup zmalloc zcalloc zrealloc zstrdup g_malloc g_malloc0 g_strdup g_strndup
+    g_realloc emalloc ecalloc estrdup safe_malloc xzalloc sdsnew sdsdup sdsempty ztrymalloc_
+    """)
+)
+NEVER_NULL_STARTS = ("x", "z", "g_", "safe", "ck_", "checked")
+MAYBE_NULL_STARTS = ("ztry", "g_try")
+
+
+def never_fails(name: str) -> bool:
+    """Tell whether a function is one of those that end the program where there is no memory."""
+    return name in NEVER_NULL
+
+
+def _null_of(name: str) -> int:
+    sure = name.startswith(NEVER_NULL_STARTS) and not name.startswith(MAYBE_NULL_STARTS)
+    return NOT_NULL if sure or never_fails(name) else MAYBE_NULL
+
+
+def _allocate(
+    call: Call, size: Range, counts: tuple[Value, ...] = (), *, zero: bool = False, unset: bool = True
+) -> Value:
+    """Make memory whose size comes from `counts`; it is of no known size if that is 0."""
+    tainted = next((one for one in counts if one.taint), None)
+    if tainted and not tainted.checked and (tainted.range[1] is None or tainted.range[1] > LARGE):
+        text = "takes a size from outside with no upper bound"
+        call.report("flow_tainted_size", text, since=tainted.taint, sure=SIZE_FROM_OUTSIDE)
+    null = _null_of(call.name)
+    made = Object("heap", "malloc", size if is_exact(size) and size[0] else UNKNOWN, unset_from=0 if unset else None)
+    if zero:
+        made = made._replace(unset_from=None, length=(0, 0))
+    note = "{} may return NULL" if null == MAYBE_NULL else "{} makes it"
+    return make(call.path, call.node, made, null=null, note=note)
+
+
+def _malloc(call: Call) -> Value:
+    size = call.value(1 if call.name in ("aligned_alloc", "memalign") else 0)
+    return _allocate(call, size.range, (size,))
+
+
+def _calloc(call: Call) -> Value:
+    if len(call.values) < 2 or call.name == "kzalloc":
+        return _allocate(call, call.value(0).range, (call.value(0),), zero=True)
+    count, size = call.values[:2]
+    return _allocate(call, arithmetic("*", count.range, size.range), (count, size), zero=True)
+
+
+def _realloc(call: Call) -> Value:
+    path, old, size = call.path, call.value(0), call.value(1)
+    target = path.object_of(old)
+    if target is not None and target.freed is not None:
+        used_after_free(path, call.node[2][0], old, call.line)
+    if target is not None and target.kind in ("stack", "static", "text") and target.size != UNKNOWN:
+        text = f"{said(call.node[2][0])} is no memory of malloc and is given to {call.name}"
+        report(path, "flow_bad_free", call.line, text, since=target.made, sure=NOT_FROM_MALLOC)
+    value = _allocate(call, size.range, (size,), unset=False)
+    if target is not None:
+        path.objects[old.target or ""] = target._replace(lost=True)
+    return value
+
+
+def _strdup(call: Call) -> Value:
+    call.use(0)
+    source = call.object(0)
+    value = _allocate(call, UNKNOWN, unset=False)
+    if source is not None:
+        change(call.path, value, taint=source.taint, length=source.length)
+    return value
+
+
+def _alloca(call: Call) -> Value:
+    size = call.value(0).range
+    made = Object("stack", "alloca", size if size[0] == size[1] else UNKNOWN, unset_from=0)
+    return make(call.path, call.node, made, note="{} takes memory of the function")
+
+
+def _free(call: Call) -> Value:
+    if call.values:
+        release(call.path, call.node[2][0], call.values[0], "malloc", call.line)
+    return ANY
+
+
+def wrapped(name: str) -> Handler | None:
+    """Return what carries out a function that is named like one of these."""
+    low = name.lower()
+    if low.endswith("dealloc"):
+        return None
+    return next((handler for ending, handler in WRAPPED if low.endswith(ending)), None)
+
+
+WRAPPED: tuple[tuple[tuple[str, ...], Handler], ...] = (
+    (("realloc",), _realloc),
+    (("strdup", "strndup"), _strdup),
+    (("malloc",), _malloc),
+    (("calloc", "zalloc"), _calloc),
+)
+MALLOC = """
+    malloc kmalloc vmalloc OPENSSL_malloc av_malloc xmalloc zmalloc g_malloc CRYPTO_malloc _malloc aligned_alloc
+    memalign valloc
+"""
+CALLOC = """
+    calloc kcalloc xcalloc zcalloc g_malloc0 OPENSSL_zalloc kzalloc av_mallocz av_calloc vzalloc xzalloc
+"""
+REALLOC = "realloc krealloc xrealloc zrealloc g_realloc OPENSSL_realloc av_realloc reallocf"
+STRDUP = """
+    strdup _strdup wcsdup _wcsdup kstrdup xstrdup zstrdup g_strdup OPENSSL_strdup av_strdup strndup xstrndup g_strndup
+"""
+FREE = "free kfree vfree kvfree cfree zfree xfree g_free OPENSSL_free CRYPTO_free av_free"
+HANDLERS: Handlers = (
+    (listed(MALLOC), _malloc),
+    (listed(CALLOC), _calloc),
+    (listed(REALLOC), _realloc),
+    (listed(STRDUP), _strdup),
+    (["alloca", "_alloca", "__builtin_alloca"], _alloca),
+    (listed(FREE), _free),
+)

@@ -1,0 +1,112 @@
+"""Functions that run programs and SQL, and open and close files: what comes from outside must not be in their text."""
+
+from jarvis_workers.dataflow.library.model import Call, Handlers, taint_of
+from jarvis_workers.dataflow.name_heuristics import listed
+from jarvis_workers.dataflow.ownership import make, release
+from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, Object, Value
+
+__all__ = ["HANDLERS"]
+
+COMMAND, PROGRAM, STATEMENT, PATH = 0.88, 0.85, 0.85, 0.68
+PIPES = ("popen", "_popen", "_wpopen")
+NAMES_OF_STREAMS = ("fopen", "_wfopen", "wfopen", "opendir", "freopen")
+NAMES_OF_DESCRIPTORS = ("open", "_open", "creat", "_wopen")
+
+
+def _command(call: Call, arguments: int) -> None:
+    """Look at the first arguments, which become part of a command."""
+    call.prove("harmless_command", holds=call.is_own_text(0))
+    for value in call.values[:arguments]:
+        step = taint_of(call.path, value)
+        if step is not None:
+            text = "runs a command that holds data from outside"
+            call.report("flow_command_injection", text, since=step, sure=COMMAND)
+            return
+
+
+def _system(call: Call) -> Value:
+    _command(call, 1 if "system" in call.name else 4)
+    return ANY
+
+
+def _exec(call: Call) -> Value:
+    """A program gets its arguments one by one, or in an array."""
+    found = list(call.values)
+    name = call.name
+    if "v" in name.rpartition("exec")[2] + name.rpartition("spawn")[2]:
+        cells = call.path.cells.items()
+        for value in call.values:
+            found += [held for cell, held in cells if value.target and cell[0] == value.target]
+    call.prove("harmless_command", holds=all(_is_plain(call, place) for place in range(len(call.values))))
+    steps = (taint_of(call.path, value) for value in found)
+    step = next((one for one in steps if one is not None), None)
+    if step is not None:
+        call.report("flow_command_injection", "runs a program with data from outside", since=step, sure=PROGRAM)
+    return ANY
+
+
+def _is_plain(call: Call, place: int) -> bool:
+    """Tell whether an argument is the program's own text, or the NULL behind the last."""
+    return call.is_own_text(place) or call.value(place).null == IS_NULL
+
+
+def _sql(call: Call) -> Value:
+    step = taint_of(call.path, call.value(1))
+    if step is not None:
+        text = "runs a statement that holds data from outside"
+        call.report("flow_sql_injection", text, since=step, sure=STATEMENT)
+    return ANY
+
+
+def _opens(call: Call) -> None:
+    """Look at a path that is opened; who runs a program may name its files."""
+    step = taint_of(call.path, call.value(0))
+    if step is not None and "command line" not in step.note:
+        text = "opens a path that holds data from outside"
+        call.report("flow_path_traversal", text, since=step, sure=PATH)
+
+
+def _fopen(call: Call) -> Value:
+    if call.name in PIPES:
+        _command(call, 1)
+    elif call.name in NAMES_OF_STREAMS:
+        _opens(call)
+    made = Object("stream", "fopen")
+    return make(call.path, call.node, made, null=MAYBE_NULL, note="{} may return NULL")
+
+
+def _open(call: Call) -> Value:
+    if call.name in NAMES_OF_DESCRIPTORS:
+        _opens(call)
+    family = "open" if call.name in (*NAMES_OF_DESCRIPTORS, "openat") else ""
+    value = make(call.path, call.node, Object("descriptor", family), null=0, note="{} opens it")
+    return value._replace(range=(-1, None))
+
+
+def _fclose(call: Call) -> Value:
+    if call.values:
+        if call.name != "closedir":
+            call.use(0)
+        release(call.path, call.node[2][0], call.values[0], "fopen", call.line)
+    return ANY
+
+
+def _close(call: Call) -> Value:
+    if call.object(0) is not None:
+        release(call.path, call.node[2][0], call.values[0], "open", call.line)
+    return ANY
+
+
+EXEC = """
+    execl execlp execle execv execvp execvpe execve _execl _execlp _wexecl _wexeclp _execv _execvp _wexecv _wexecvp
+    _spawnl _spawnlp _wspawnl _wspawnlp _spawnv _spawnvp _wspawnv _wspawnvp posix_spawn CreateProcess
+"""
+HANDLERS: Handlers = (
+    (listed("system _wsystem ShellExecute ShellExecuteA ShellExecuteW WinExec wsystem"), _system),
+    (listed(EXEC), _exec),
+    (listed("sqlite3_exec sqlite3_prepare sqlite3_prepare_v2 mysql_query mysql_real_query PQexec SQLExecDirect"), _sql),
+    (listed("fopen _wfopen wfopen popen _popen _wpopen tmpfile fdopen opendir freopen"), _fopen),
+    (listed("open _open creat _wopen socket accept dup openat"), _open),
+    (listed("fclose pclose _pclose closedir gzclose"), _fclose),
+    (listed("close _close closesocket"), _close),
+)

@@ -1,0 +1,93 @@
+"""Functions that bring in data from outside."""
+
+from jarvis_workers.dataflow.library.model import Call, Handlers, change, offset_of
+from jarvis_workers.dataflow.name_heuristics import listed
+from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.pointers import forget_contents
+from jarvis_workers.dataflow.ranges import arithmetic, times
+from jarvis_workers.dataflow.values import ANY, MAYBE_NULL, UNKNOWN, Object, Step, Value
+
+__all__ = ["HANDLERS"]
+
+
+def _taint(path: Path, value: Value, step: Step) -> None:
+    """Data from outside stands where a pointer points now."""
+    key = value.target
+    if path.object_of(value) is not None:
+        change(path, value, taint=step, length=UNKNOWN, unset_from=None, filled=0)
+    elif key is not None:
+        cell = (key, value.code or "")
+        if cell not in path.cells or key.partition(":")[0].isdigit():
+            path.cells[cell] = Value(taint=step)
+        else:
+            path.objects[key] = Object("other", taint=step)
+
+
+def _getenv(call: Call) -> Value:
+    step = call.bring_in()
+    key = call.path.machine.name("e")
+    call.path.objects[key] = Object("other", taint=step, made=step)
+    return Value(target=key, null=MAYBE_NULL, why=step)
+
+
+def _fgets(call: Call) -> Value:
+    element = 4 if "w" in call.name else 1
+    bounded = call.name in ("fgets", "fgetws")
+    if bounded:
+        call.use(2)
+        call.write(0, times(call.value(1).range, element))
+    value = call.value(0)
+    _taint(call.path, value, call.bring_in())
+    limit, offset = call.value(1).range[1], offset_of(value, element)
+    if bounded and limit is not None and offset is not None:
+        change(call.path, value, length=(0, offset + limit - 1))
+    return value._replace(null=0, why=None)
+
+
+def _recv(call: Call) -> Value:
+    stream = call.name == "fread"
+    place, count = (0 if stream else 1), call.value(2).range
+    if stream:
+        count = arithmetic("*", call.value(1).range, count)
+        call.use(3)
+    call.takes_length(2)
+    call.write(place, count)
+    _taint(call.path, call.value(place), call.bring_in())
+    return Value((0 if stream else -1, count[1]))
+
+
+def _scanf(call: Call) -> Value:
+    """What is read from a string comes from outside only if the string does."""
+    first = 1 if call.name in ("scanf", "wscanf", "scanf_s") else 2
+    if first == 2:
+        call.use(0)
+    outside = True
+    if call.name in ("sscanf", "swscanf"):
+        source = call.object(0)
+        outside = source is not None and source.taint is not None
+    step = call.bring_in() if outside else None
+    path = call.path
+    for value in call.values[first:]:
+        if value.target is None:
+            continue
+        if step is not None:
+            _taint(path, value, step)
+            continue
+        forget_contents(path, value.target, keep=False)
+        if value.target not in path.objects:
+            path.cells.pop((value.target, value.code or ""), None)
+    return ANY
+
+
+def _getc(call: Call) -> Value:
+    call.use(0)
+    return Value((-1, 255))
+
+
+HANDLERS: Handlers = (
+    (["getenv", "secure_getenv", "_wgetenv"], _getenv),
+    (["fgets", "fgetws", "gets", "_getws", "gets_s"], _fgets),
+    (["recv", "recvfrom", "read", "_read", "fread", "readlink", "SSL_read", "BIO_read"], _recv),
+    (listed("scanf fscanf wscanf fwscanf sscanf swscanf vscanf fscanf_s scanf_s"), _scanf),
+    (["getchar", "getc", "fgetc", "getwc", "fgetwc"], _getc),
+)

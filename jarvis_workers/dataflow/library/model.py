@@ -1,0 +1,166 @@
+"""A call of a library function: its arguments, and what most of these functions do with them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from jarvis_workers.dataflow.bounds import comparable, room
+from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.pointers import dereferenced, used_after_free
+from jarvis_workers.dataflow.pretty import said
+from jarvis_workers.dataflow.ranges import is_exact, most, plus
+from jarvis_workers.dataflow.reports import report
+from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Expression, Object, Range, Step, Value
+
+__all__ = ["Call", "Handler", "Handlers", "change", "offset_of", "set_text", "taint_of", "text_length"]
+
+BEFORE, EXACT, PERHAPS, OVERREAD, NO_BOUND = 0.88, 0.9, 0.62, 0.88, 0.8
+PERHAPS_OVERREAD = 0.6
+
+
+class Call:
+    """A call whose arguments are evaluated; an argument that is missing is unknown."""
+
+    __slots__ = ("line", "name", "node", "path", "values")
+
+    def __init__(self, path: Path, name: str, node: Expression, values: list[Value]) -> None:
+        self.path = path
+        self.name = name
+        self.node = node
+        self.values = values
+        self.line: int = node[3]
+
+    def value(self, place: int) -> Value:
+        return self.values[place] if place < len(self.values) else ANY
+
+    def object(self, place: int) -> Object | None:
+        return self.path.object_of(self.value(place))
+
+    def report(self, pattern: str, text: str, *, sure: float, since: Step | None = None) -> None:
+        """Report the call; `text` goes on behind its code."""
+        report(self.path, pattern, self.line, f"{said(self.node)} {text}", since=since, sure=sure)
+
+    def use(self, place: int) -> None:
+        """The function looks at what an argument points to."""
+        if place >= len(self.values):
+            return
+        value, part = self.values[place], self.node[2][place]
+        if value.null > NOT_NULL and not dereferenced(self.path, part, value, self.line):
+            return
+        target = self.path.object_of(value)
+        if target is not None and target.freed is not None:
+            used_after_free(self.path, part, value, self.line)
+
+    def write(self, place: int, amount: Range, *, certain: bool = True) -> None:
+        """The function writes `amount` bytes to an argument; if that is not certain, at most the lowest counts."""
+        self.use(place)
+        value, target = self.value(place), self.object(place)
+        if target is None or self._begins_before(value, target, "flow_buffer_underwrite", "writes"):
+            self.prove("harmless_copy", holds=False)
+            return
+        left = room(value, target)
+        self.prove("harmless_copy", holds=left is not None and amount[1] is not None and amount[1] <= left)
+        if left is None:
+            return
+        low = amount[0]
+        much = most(amount) if certain else low
+        if much is not None and much > left and comparable(much, target.size[1] or 0):
+            exact = low is not None and low > left
+            text = f"{'writes' if exact and certain else 'may write'} {much} bytes where {max(left, 0)} are left"
+            self.report("flow_buffer_overflow", text, since=target.made, sure=EXACT if exact else PERHAPS)
+
+    def prove(self, what: str, *, holds: bool) -> None:
+        """Keep whether the call does no harm, as far as it stands in the function that is followed."""
+        machine = self.path.machine
+        if not machine.quiet and self.path.frame.depth == 0:
+            machine.prove(what, self.line, holds=holds)
+
+    def is_own_text(self, place: int) -> bool:
+        """Tell whether an argument is a text that the program itself has put there."""
+        target = self.object(place)
+        return target is not None and target.taint is None and (target.kind == "text" or is_exact(target.length))
+
+    def read(self, place: int, amount: Range) -> None:
+        """The function reads `amount` bytes from an argument."""
+        self.use(place)
+        value, target = self.value(place), self.object(place)
+        if target is None or self._begins_before(value, target, "flow_buffer_underread", "reads"):
+            return
+        left, much = room(value, target), most(amount)
+        if left is not None and much is not None and much > left and comparable(much, target.size[1] or 0):
+            text = f"reads {much} bytes where {max(left, 0)} are left"
+            sure = OVERREAD if amount[0] == amount[1] else PERHAPS_OVERREAD
+            self.report("flow_buffer_overread", text, since=target.made, sure=sure)
+
+    def starts_inside(self, place: int) -> None:
+        """The function reads an argument from where it points to on."""
+        target = self.object(place)
+        if target is not None:
+            self._begins_before(self.value(place), target, "flow_buffer_underread", "reads")
+
+    def _begins_before(self, value: Value, target: Object, pattern: str, does: str) -> bool:
+        low = value.at[0]
+        if low is None or low >= 0 or target.kind not in MEMORY:
+            return False
+        self.report(pattern, f"{does} {-low} bytes before the start", since=target.made, sure=BEFORE)
+        return True
+
+    def takes_length(self, place: int) -> None:
+        """An argument says how many bytes are copied."""
+        count = self.value(place)
+        low, high = count.range
+        if count.taint and not count.checked and (high is None or low is None or low < 0):
+            text = "takes a length from outside with no bound"
+            self.report("flow_tainted_length", text, since=count.taint, sure=NO_BOUND)
+
+    def bring_in(self) -> Step:
+        """The function brings in data from outside."""
+        return self.path.note(self.line, "{} brings in data from outside", self.node)
+
+
+Handler = Callable[[Call], Value]
+# What a family holds: functions of one kind, and what carries them out.
+Handlers = tuple[tuple[Sequence[str], Handler], ...]
+
+
+def change(path: Path, value: Value, **fields: Any) -> None:
+    """Change what is known of the object that a value points into; nothing if nothing is."""
+    made = path.object_of(value)
+    if made is not None:
+        path.objects[value.target or ""] = made._replace(**fields)
+
+
+def offset_of(value: Value, element: int) -> int | None:
+    """Return how many elements behind its start a pointer points, where that is known."""
+    low, high = value.at
+    return low // element if low is not None and low == high else None
+
+
+def text_length(path: Path, value: Value) -> Range:
+    """Return the length of the string that a pointer points to, in its elements."""
+    target = path.object_of(value)
+    if target is None:
+        return (0, None)
+    low, high = target.length
+    offset = offset_of(value, target.element)
+    if offset is None:
+        return (0, high)
+    if low is None and target.filled:
+        low = target.filled
+    return (max(0, low - offset) if low is not None else 0), (max(0, high - offset) if high is not None else None)
+
+
+def set_text(path: Path, value: Value, element: int, length: Range, taint: Step | None) -> None:
+    """A string of this length stands where a pointer points now."""
+    target = path.object_of(value)
+    if target is None:
+        return
+    offset = offset_of(value, element)
+    length = plus(length, (offset, offset)) if offset is not None else UNKNOWN
+    change(path, value, length=length, filled=length[0] or 0, unset_from=None, taint=taint)
+    path.forget(value.target)
+
+
+def taint_of(path: Path, value: Value) -> Step | None:
+    """Return where the text behind a pointer came in from outside."""
+    target = path.object_of(value)
+    return (target.taint if target else None) or (value.taint if not value.target else None)

@@ -1,0 +1,44 @@
+"""Functions that print, into streams and into strings."""
+
+from jarvis_workers.dataflow.library.model import Call, Handlers, set_text, taint_of
+from jarvis_workers.dataflow.name_heuristics import listed
+from jarvis_workers.dataflow.pointers import used_after_free
+from jarvis_workers.dataflow.ranges import times
+from jarvis_workers.dataflow.values import ANY, UNKNOWN, Value
+
+__all__ = ["HANDLERS"]
+
+# Where the format stands.
+FORMATS = {
+    0: "printf wprintf vprintf vwprintf",
+    1: "fprintf fwprintf vfprintf vfwprintf dprintf syslog vsyslog sprintf vsprintf asprintf vasprintf",
+    2: "swprintf vswprintf snprintf vsnprintf _snprintf _snwprintf _vsnprintf _vsnwprintf",
+}
+FORMAT_AT = {name: place for place, names in FORMATS.items() for name in listed(names)}
+INTO_STRING = frozenset(listed("sprintf swprintf snprintf _snprintf _snwprintf vsnprintf vsprintf"))
+SURE, PRINTED_AFTER_FREE = 0.9, 0.82
+
+
+def _printf(call: Call) -> Value:
+    path, place = call.path, FORMAT_AT[call.name]
+    step = taint_of(path, call.value(place))
+    call.prove("harmless_format", holds=call.is_own_text(place))
+    if step is not None:
+        call.report("flow_format_string", "takes its format from outside", since=step, sure=SURE)
+    if "fprintf" in call.name or call.name == "fwprintf":
+        call.use(0)
+    if place == 2:
+        call.takes_length(1)
+        call.write(0, times(call.value(1).range, 4 if "w" in call.name else 1), certain=False)
+    given = call.values[place + 1 :]
+    for part, value in zip(call.node[2][place + 1 :], given, strict=False):
+        other = path.object_of(value)
+        if other is not None and other.freed is not None:
+            used_after_free(path, part, value, call.line, sure=PRINTED_AFTER_FREE)
+    if call.name in INTO_STRING:
+        taints = (taint_of(path, value) for value in given)
+        set_text(path, call.value(0), 1, UNKNOWN, next((one for one in taints if one is not None), None))
+    return ANY
+
+
+HANDLERS: Handlers = ((tuple(FORMAT_AT), _printf),)

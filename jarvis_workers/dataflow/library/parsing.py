@@ -1,0 +1,39 @@
+"""Functions that return numbers, and those that do nothing that matters."""
+
+from math import isqrt
+
+from jarvis_workers.dataflow.library.model import Call, Handlers
+from jarvis_workers.dataflow.values import ANY, Value, number
+
+__all__ = ["HANDLERS"]
+
+NEVER_NEGATIVE = ("rand", "random", "lrand48", "rand_r", "arc4random")
+
+
+def _random(call: Call) -> Value:
+    low = 0 if call.name in NEVER_NEGATIVE else None
+    return Value((low, None), taint=call.path.note(call.line, f"{call.name}() gives any random number"))
+
+
+def _sqrt(call: Call) -> Value:
+    low, high = call.value(0).range
+    if low is None or high is None or low < 0:
+        return Value(checked=True)
+    return number(isqrt(low), isqrt(high))
+
+
+def _abs(call: Call) -> Value:
+    value = call.value(0)
+    return Value((0, None), taint=value.taint, checked=value.checked)
+
+
+def _nothing(call: Call) -> Value:
+    return ANY
+
+
+HANDLERS: Handlers = (
+    (["rand", "random", "lrand48", "rand_r", "arc4random", "RAND32", "RAND64"], _random),
+    (["sqrt", "sqrtl", "sqrtf"], _sqrt),
+    (["abs", "labs", "llabs"], _abs),
+    (["va_start", "va_end", "va_copy", "memory_order", "sizeof", "srand", "time"], _nothing),
+)

@@ -1,0 +1,50 @@
+"""Functions that look at strings, and turn them into numbers."""
+
+from jarvis_workers.dataflow.library.model import Call, Handlers, text_length
+from jarvis_workers.dataflow.name_heuristics import listed
+from jarvis_workers.dataflow.values import ANY, Value
+
+__all__ = ["HANDLERS"]
+
+UNSIGNED = ("strtoul", "strtoull", "wcstoul", "strtoumax")
+
+
+def _strlen(call: Call) -> Value:
+    """A text of which nothing is known may be of any length: that is no lowest length of 0."""
+    call.use(0)
+    low, high = text_length(call.path, call.value(0))
+    return Value((low if low == high else low or None, high))
+
+
+def _strchr(call: Call) -> Value:
+    call.use(0)
+    value = call.value(0)
+    if value.target in call.path.objects:
+        return Value(target=value.target, at=(value.at[0], None))
+    return ANY
+
+
+def _reads(call: Call) -> Value:
+    call.use(0)
+    call.use(1)
+    return ANY
+
+
+def _to_number(call: Call) -> Value:
+    call.use(0)
+    target = call.object(0)
+    taint = (target.taint if target else None) or call.value(0).taint
+    low = 0 if call.name in UNSIGNED else None
+    return Value((low, None), taint=taint) if taint else ANY
+
+
+READS = """
+    strcmp strncmp strcasecmp memcmp wcscmp wcsncmp strncasecmp puts fputs fputws _putws atof fwrite
+"""
+TO_NUMBER = "atoi atol atoll strtol strtoul strtoll strtoull _wtoi wcstol wcstoul strtoumax strtoimax"
+HANDLERS: Handlers = (
+    (listed("strlen wcslen strnlen _mbslen"), _strlen),
+    (listed("strchr strrchr strstr wcschr wcsrchr wcsstr memchr strpbrk strcasestr"), _strchr),
+    (listed(READS), _reads),
+    (listed(TO_NUMBER), _to_number),
+)

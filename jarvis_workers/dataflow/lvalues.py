@@ -1,0 +1,180 @@
+"""Find the cell that an expression names, and what is stored there.
+
+A variable is an object of its own, `frame:name`; what is not local is `g:name`.  An element of an array is a cell
+`[offset]` of its object, a field `.f`, all elements of a container `[]`; a reference keeps what it stands for in `&`.
+"""
+
+from collections.abc import Callable
+
+from jarvis_workers.dataflow.bounds import check_bounds
+from jarvis_workers.dataflow.contents import Access, loaded, read, written
+from jarvis_workers.dataflow.evaluate import evaluate, evaluates
+from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.pointers import dereferenced, used_after_free
+from jarvis_workers.dataflow.pretty import said
+from jarvis_workers.dataflow.ranges import is_exact, plus, times
+from jarvis_workers.dataflow.reports import report
+from jarvis_workers.dataflow.types import element_size, key_of, type_of
+from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, Expression, Place, Value, number
+
+__all__ = ["place_of", "place_of_variable", "place_quietly", "set_or_reported", "somebody_elses"]
+
+FIELD_UNSET = 0.8
+
+
+def place_of(path: Path, e: Expression) -> Place | None:
+    """Return the cell that an expression names, None where we cannot tell; memory that it goes through is looked at."""
+    find = PLACES.get(e[0])
+    return find(path, e) if find else None
+
+
+def place_quietly(path: Path, e: Expression) -> Place | None:
+    """Return the cell that an expression names, and report nothing."""
+    machine = path.machine
+    before, machine.quiet = machine.quiet, True
+    place = place_of(path, e)
+    machine.quiet = before
+    return place
+
+
+def place_of_variable(path: Path, name: str) -> Place:
+    frame = path.frame
+    local = frame.types.get(name)
+    if local is None:
+        this = frame.this.target
+        if this and name in path.machine.fields_of_owner(frame.function):
+            return this, "." + name
+        return key_of(path, name), ""
+    if name in frame.references:
+        bound = path.cells.get((local.place[0], "&"))
+        if bound and bound.target:
+            return bound.target, bound.code or ""
+    return local.place
+
+
+def _place_of_part(path: Path, e: Expression) -> Place | None:
+    place = place_of(path, e[1])
+    return (place[0], f"{place[1]}.{_field(path, e)}") if place else None
+
+
+def _place_of_assigned(path: Path, e: Expression) -> Place | None:
+    evaluate(path, e)
+    return place_of(path, e[2])
+
+
+def _place_of_member(path: Path, e: Expression) -> Place | None:
+    if e[1] == ["v", "this"]:
+        this = path.frame.this.target
+        return (this, "." + e[2]) if this else None
+    cell = _through(path, e[1], None)
+    return (cell[0], f"{cell[1]}.{_field(path, e)}") if cell else None
+
+
+def _place_of_element(path: Path, e: Expression) -> Place | None:
+    if "<" in (type_of(path, e[1]) or ""):
+        evaluate(path, e[2])
+        inner = place_of(path, e[1])
+        return (inner[0], inner[1] + "[]") if inner else None
+    return _through(path, e[1], e[2])
+
+
+def _field(path: Path, e: Expression) -> str:
+    """Return the name of a field; those of a union are one."""
+    known = path.machine.fields.get(id(e))
+    if known is None:
+        kind = type_of(path, e[1])
+        known = "()" if kind and path.machine.type_named(kind.rstrip("*&")).get("union") else str(e[2])
+        path.machine.fields[id(e)] = known
+    return known
+
+
+def _through(path: Path, pointer: Expression, index: Expression | None) -> Place | None:
+    """Follow a pointer, at an index if there is one."""
+    machine = path.machine
+    writing, machine.writing = machine.writing, False
+    value = evaluate(path, pointer)
+    at = evaluate(path, index) if index is not None else number(0)
+    if value.unset:
+        return None
+    if value.null > NOT_NULL and not machine.quiet and not dereferenced(path, pointer, value, machine.line):
+        return None
+    if value.target is None:
+        value = somebody_elses(path, pointer, value._replace(null=NOT_NULL))
+        if value.target is None:
+            return None
+    return _access(path, Access(pointer, value, value.target, at, writing, index))
+
+
+def _access(path: Path, access: Access) -> Place | None:
+    """Look at an access to memory, and return its cell."""
+    key, value, reach = access.key, access.value, access.subscript.range
+    target = path.objects.get(key)
+    if target is None:
+        return _unknown_cell(path, access)
+    quiet = path.machine.quiet
+    if target.freed is not None and not quiet:
+        used_after_free(path, access.pointer, value, path.machine.line)
+    width = element_size(path, access.pointer, target)
+    start = plus(value.at, times(reach, width))
+    if target.kind in MEMORY and not quiet:
+        check_bounds(path, access, target, start, width)
+    if access.writing:
+        written(path, key, target, start, width)
+    elif not is_exact(start):
+        read(path, access, target, start, width)
+    return (key, f"[{start[0]}]") if is_exact(start) else None
+
+
+def _unknown_cell(path: Path, access: Access) -> Place | None:
+    """Return the cell in an object of which nothing is known."""
+    value, reach = access.value, access.subscript.range
+    if reach == value.at == (0, 0):
+        return access.key, value.code or ""
+    if value.kind == "argv" and not path.machine.quiet:
+        return f"{access.key}[]", ""
+    return (access.key, f"[{reach[0]}]") if is_exact(reach) and value.at == (0, 0) else None
+
+
+def somebody_elses(path: Path, pointer: Expression, value: Value) -> Value:
+    """Give a name to what an unknown pointer points to, so that it is known again."""
+    if pointer[0] not in ("v", ".", "->") or value.code:
+        return value
+    place = place_quietly(path, pointer)
+    if place is None:
+        return value
+    value = value._replace(target=path.machine.name(f"o:{place[0]}{place[1]}"))
+    path.cells[place] = value
+    return value
+
+
+PLACES: dict[str, Callable[[Path, Expression], Place | None]] = {
+    "v": lambda path, e: place_of_variable(path, e[1]),
+    ".": _place_of_part,
+    "->": _place_of_member,
+    "*": lambda path, e: _through(path, e[1], None),
+    "i": _place_of_element,
+    "t": lambda path, e: place_of(path, e[2]),
+    "=": _place_of_assigned,
+}
+
+
+@evaluates("*", "i", ".", "->")
+def _load(path: Path, e: Expression) -> Value:
+    path.machine.writing = False
+    place = place_of(path, e)
+    if place is None:
+        return ANY
+    value = path.cells.get(place)
+    if value is None:
+        return loaded(path, e, place)
+    return set_or_reported(path, place, value, e, FIELD_UNSET) if value.unset else value
+
+
+def set_or_reported(path: Path, place: Place, value: Value, e: Expression, sure: float) -> Value:
+    """Report a value that was never set, once; say nothing of one that is garbage from elsewhere."""
+    if value.why is None:
+        return value
+    text = f"{said(e)} is used, and has no value yet"
+    report(path, "flow_uninitialized", path.machine.line, text, since=value.why, sure=sure)
+    path.cells[place] = ANY
+    return ANY

@@ -1,0 +1,105 @@
+"""Keep on a path what a comparison says of its two sides."""
+
+from typing import NamedTuple
+
+from jarvis_workers.dataflow.ast_queries import without_casts
+from jarvis_workers.dataflow.evaluate import evaluate
+from jarvis_workers.dataflow.lvalues import place_of, place_quietly
+from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.pointers import is_made, narrowed, never_made
+from jarvis_workers.dataflow.ranges import bounds_of, is_exact, meet, without
+from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Expression, Range, Value
+
+__all__ = ["Comparison", "keep", "narrow"]
+
+MIRRORED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+ABSOLUTE = frozenset(("abs", "labs", "llabs", "imaxabs", "fabs"))
+CONSTANT = frozenset(("n", "s", "null", "z"))
+PLACES = frozenset(("v", ".", "->", "*", "i"))
+
+
+class Comparison(NamedTuple):
+    """A condition as a comparison: its two sides, and what they are worth."""
+
+    condition: Expression
+    compare: str
+    left: Expression
+    right: Expression
+    first: Value
+    second: Value
+
+
+def narrow(path: Path, one: Comparison, compare: str) -> None:
+    """Keep what is known of both sides where `compare` holds."""
+    keep(path, compare, one.left, one.first, one.second)
+    if one.right[0] not in CONSTANT:
+        keep(path, MIRRORED[compare], one.right, one.second, one.first)
+
+
+def keep(path: Path, compare: str, e: Expression, value: Value, other: Value) -> None:
+    """Keep what is known of `e`, which is worth `value`, where `e compare other` holds."""
+    if e[0] in CONSTANT or (other.range == UNKNOWN and not other.null and not value.taint):
+        return
+    e = without_casts(e)
+    scale = _inside_absolute(e)
+    if scale is not None:
+        _keep_absolute(path, compare, scale, other.range[1])
+        return
+    if e[0] == "++":
+        e = e[3]
+        value = evaluate(path, e)
+    if e[0] not in PLACES:
+        return
+    place = place_quietly(path, e)
+    if place is None:
+        return
+    null = _null(compare, value, other)
+    if value.target and null == IS_NULL:
+        never_made(path, value)
+    elif value.target and value.null == MAYBE_NULL and null == NOT_NULL:
+        is_made(path, value)
+    reach = _reach(compare, value.range, other.range)
+    limited = value.checked or _limits(compare, other.range)
+    if null == IS_NULL:
+        path.cells[place] = value._replace(range=(0, 0), target=None, null=null, why=value.why or path.trail)
+    elif reach != value.range or null != value.null or limited != value.checked:
+        path.cells[place] = value.compared(reach, null, checked=limited)
+    narrowed(path, value, reach)
+
+
+def _null(compare: str, value: Value, other: Value) -> int:
+    """Tell whether a value is NULL, or 0, where `compare` holds."""
+    if other.null == IS_NULL and compare in ("==", "!="):
+        return IS_NULL if compare == "==" else NOT_NULL
+    return NOT_NULL if compare == "!=" and other.range == (0, 0) else value.null
+
+
+def _reach(compare: str, reach: Range, other: Range) -> Range:
+    reach = meet(reach, bounds_of(compare, other))
+    if compare == "!=" and other[0] is not None and is_exact(other):
+        return without(reach, other[0])
+    return reach
+
+
+def _limits(compare: str, other: Range) -> bool:
+    """Tell whether a comparison sets an upper bound; one with 0 only asks for the sign."""
+    return compare in ("<", "<=", "==") and other != (0, 0) and other[1] != 0
+
+
+def _keep_absolute(path: Path, compare: str, e: Expression, bound: int | None) -> None:
+    value = evaluate(path.copy(), e)
+    if e[0] not in ("v", ".", "->") or bound is None or compare not in ("<", "<="):
+        return
+    place = place_of(path, e)
+    if place:
+        path.cells[place] = value._replace(range=meet(value.range, (-bound, bound)), checked=True)
+
+
+def _inside_absolute(e: Expression) -> Expression | None:
+    """Return x of abs(x)."""
+    if not e or e[0] != "c" or e[1][0] != "v" or e[1][1] not in ABSOLUTE or not e[2]:
+        return None
+    inner = e[2][0]
+    while inner and inner[0] == "t":
+        inner = inner[2]
+    return inner if isinstance(inner, list) else None

@@ -1,0 +1,102 @@
+"""Work out arithmetic, and say where a number from outside may leave its type, or divide as 0."""
+
+from jarvis_workers.dataflow.evaluate import evaluate, evaluates
+from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.pointers import escape
+from jarvis_workers.dataflow.pretty import said
+from jarvis_workers.dataflow.ranges import arithmetic, is_exact, plus, times
+from jarvis_workers.dataflow.reports import report
+from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS, limits_of
+from jarvis_workers.dataflow.types import element_size, type_of
+from jarvis_workers.dataflow.values import NOT_NULL, UNKNOWN, Expression, Range, Value, number
+
+__all__ = ["computed"]
+
+COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
+ZERO, MAYBE_ZERO = 0.85, 0.75
+UNDERFLOW, OVERFLOW, UNSIGNED = 0.72, 0.75, 0.55
+
+
+@evaluates("b")
+def _binary(path: Path, e: Expression) -> Value:
+    left = evaluate(path, e[2])
+    return computed(path, e, left, evaluate(path, e[3]))
+
+
+def computed(path: Path, e: Expression, left: Value, right: Value) -> Value:
+    """Return the worth of `left operator right`, of which `e` is the code."""
+    operator = e[1]
+    if left.target and operator in "+-" and not right.target:
+        width = element_size(path, e[2], path.object_of(left))
+        moved = times(right.range, width if operator == "+" else -width)
+        return left._replace(at=plus(left.at, moved), taint=None)
+    if right.target and operator == "+":
+        width = element_size(path, e[3], path.object_of(right))
+        return right._replace(at=plus(right.at, times(left.range, width)))
+    if operator in COMPARISONS:
+        return number(0, 1)
+    if operator != "-":
+        escape(path, left)
+        escape(path, right)
+    if operator in ("/", "%"):
+        _check_divisor(path, e[2], e[3], right)
+    return _result(path, e, left, right)
+
+
+def _result(path: Path, e: Expression, left: Value, right: Value) -> Value:
+    operator = e[1]
+    reach = arithmetic(operator, left.range, right.range)
+    if operator in ("+", "-", "*") and not path.machine.quiet and _leaves_type(path, e, left, right):
+        reach = UNKNOWN
+    if operator == "%" or (operator == "&" and reach[1] is not None):
+        checked = True
+    else:
+        checked = (left.checked or right.checked) and all(one.checked or one.taint is None for one in (left, right))
+    return Value(reach, taint=left.taint or right.taint, checked=checked)
+
+
+def _check_divisor(path: Path, dividend: Expression, e: Expression, divisor: Value) -> None:
+    if path.machine.quiet or divisor.target or type_of(path, dividend) in NUMBERS_WITH_FRACTIONS:
+        return
+    low, high = divisor.range
+    line = path.machine.line
+    if low == high == 0:
+        text = f"{said(e)} is 0 here and divides"
+        report(path, "flow_divide_by_zero", line, text, since=divisor.why, sure=ZERO)
+    elif divisor.taint and not divisor.checked and divisor.null != NOT_NULL and (low or 0) <= 0 <= (high or 0):
+        text = f"{said(e)} comes from outside, may be 0 and divides"
+        report(path, "flow_divide_by_zero", line, text, since=divisor.taint, sure=MAYBE_ZERO)
+
+
+def _leaves_type(path: Path, e: Expression, left: Value, right: Value) -> bool:
+    """Report a sum, difference or product of numbers from outside, or of constants, that its type does not hold."""
+    outside = [one for one in (left, right) if one.taint]
+    if any(one.checked for one in outside) or not (outside or _are_constants(e, left, right)):
+        return False
+    kind = type_of(path, e[2]) or type_of(path, e[3])
+    bounds = limits_of(path.machine.plain(kind)) if kind else None
+    if bounds is None:
+        return False
+    reach = arithmetic(e[1], _within(left, bounds), _within(right, bounds))
+    over = reach[1] is not None and reach[1] > bounds[1]
+    under = reach[0] is not None and reach[0] < bounds[0]
+    signed = bounds[0] < 0
+    if not (over or under) or not (signed or outside):
+        return False
+    since = outside[0].taint if outside else None
+    text = f"{said(e)} can be {'more' if over else 'less'} than {kind} holds"
+    if e[1] == "-" and not over:
+        pattern, sure = "flow_integer_underflow", UNDERFLOW
+    else:
+        pattern, sure = "flow_integer_overflow", OVERFLOW
+    report(path, pattern, path.machine.line, text, since=since, sure=sure if signed else UNSIGNED)
+    return True
+
+
+def _are_constants(e: Expression, left: Value, right: Value) -> bool:
+    return e[2][0] not in ("n", "z") and is_exact(left.range) and is_exact(right.range) and not left.checked
+
+
+def _within(value: Value, bounds: tuple[int, int]) -> Range:
+    low, high = value.range
+    return (bounds[0] if low is None else low), (bounds[1] if high is None else high)

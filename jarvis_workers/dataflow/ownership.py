@@ -1,0 +1,154 @@
+"""Follow memory, streams and descriptors from where they are made to where they are released, or lost."""
+
+from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all, evaluates
+from jarvis_workers.dataflow.lvalues import somebody_elses
+from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.pointers import escape
+from jarvis_workers.dataflow.pretty import said
+from jarvis_workers.dataflow.ranges import times
+from jarvis_workers.dataflow.reports import report
+from jarvis_workers.dataflow.sizes import limits_of
+from jarvis_workers.dataflow.values import (
+    ANY,
+    IS_NULL,
+    NOT_NULL,
+    UNKNOWN,
+    Expression,
+    Object,
+    Place,
+    Statement,
+    Value,
+)
+
+__all__ = ["OWNED", "leaks", "make", "release", "returned", "stored"]
+
+OWNED = ("heap", "stream", "descriptor")
+ALLOCATED = ("malloc", "new", "new[]")
+RELEASED_BY = {"malloc": "free", "new": "delete", "new[]": "delete[]"}
+WHERE = {"stack": "memory of the function", "static": "static memory", "text": "a literal"}
+CERTAIN, MOVED_SOMEHOW, RETURNED_FREED, STACK_RETURNED, LEAK = 0.9, 0.8, 0.85, 0.88, 0.8
+MOVED = 0.88
+
+
+def make(path: Path, e: Expression, made: Object, *, null: int = NOT_NULL, note: str = "{} makes it") -> Value:
+    """Return a pointer to a new object that the call `e` makes."""
+    machine = path.machine
+    key = machine.name("h")
+    step = path.note(machine.line, note, e)
+    machine.made_at[key] = path.frame.call_line or machine.line
+    path.objects[key] = made._replace(made=step)
+    return Value(target=key, null=null, why=step)
+
+
+@evaluates("new")
+def _new(path: Path, e: Expression) -> Value:
+    path.machine.line = e[4]
+    done = path.results.pop(id(e), None)
+    if done is not None:
+        return done
+    kind, count, parts = e[1:4]
+    where = evaluate_all(path, e[5]) if len(e) > 5 else []
+    if len(where) == 1 and where[0].target:
+        return where[0]._replace(null=NOT_NULL)
+    many = evaluate(path, count).range if count else (1, 1)
+    evaluate_all(path, parts)
+    element = path.machine.size_of(kind)
+    number_held = limits_of(kind) is not None
+    family = "new[]" if count is not None else "new"
+    unset = 0 if number_held and not parts else None
+    value = make(path, e, Object("heap", family, times(many, element), element, unset_from=unset))
+    return value if number_held else value._replace(kind=kind)
+
+
+@evaluates("del")
+def _delete(path: Path, e: Expression) -> Value:
+    path.machine.line = e[3]
+    release(path, e[2], evaluate(path, e[2]), "new[]" if e[1] else "new", e[3])
+    return ANY
+
+
+@evaluates("ctor")
+def _construct(path: Path, e: Expression) -> Value:
+    evaluate_all(path, e[2])
+    return ANY
+
+
+def release(path: Path, e: Expression, value: Value, family: str, line: int) -> None:
+    """Carry out free, delete, fclose or close, which releases what `family` makes."""
+    if value.target is None and not value.unset and value.null != IS_NULL:
+        value = somebody_elses(path, e, value)
+    if value.unset or value.target is None:
+        return
+    target = path.objects.get(value.target)
+    allocated = family in ALLOCATED
+    if target is None:
+        if value.target.partition(":")[0].isdigit() or value.target.startswith("g:"):
+            if allocated:
+                text = f"{said(e)} is the address of a variable and is released"
+                report(path, "flow_bad_free", line, text, sure=CERTAIN)
+            return
+        target = Object("other")
+    if target.freed is not None:
+        text = f"{said(e)} is released a second time"
+        report(path, "flow_double_free", line, text, since=target.freed, sure=CERTAIN)
+    elif not allocated or _may_be_released(path, e, value, target, family, line):
+        path.objects[value.target] = target._replace(freed=path.note(line, "{} is released", e))
+
+
+def _may_be_released(path: Path, e: Expression, value: Value, target: Object, family: str, line: int) -> bool:
+    """Report memory that is released in a way it must not be; tell whether it is gone afterwards."""
+    if target.kind in WHERE and (target.kind == "text" or target.size != UNKNOWN or target.family == "alloca"):
+        text = f"{said(e)} is {WHERE[target.kind]} and is released"
+        report(path, "flow_bad_free", line, text, since=target.made, sure=CERTAIN)
+        return False
+    if target.kind != "heap":
+        return True
+    low, high = value.at
+    if (low or 0) >= 0 and (low != 0 or high is None or high > 0):
+        text = f"{said(e)} no longer points to the start of its memory and is released"
+        report(path, "flow_offset_free", line, text, since=target.made, sure=MOVED if low else MOVED_SOMEHOW)
+    if target.family != family and target.family in ALLOCATED:
+        text = f"{said(e)} comes from {target.family}, which wants {RELEASED_BY[target.family]}"
+        report(path, "flow_mismatched_free", line, text, since=target.made, sure=CERTAIN)
+    return True
+
+
+def stored(path: Path, target: Expression, place: Place, value: Value) -> None:
+    """Name what is kept in a variable; what is kept elsewhere is somebody else's to release."""
+    made = path.object_of(value)
+    if made is None or made.kind not in OWNED:
+        return
+    own = place[0].partition(":")[0].isdigit() and place[0] not in path.machine.statics
+    lost = made.lost or not own
+    if not made.name or lost != made.lost:
+        path.objects[value.target or ""] = made._replace(name=made.name or said(target), lost=lost)
+
+
+def returned(path: Path, statement: Statement) -> None:
+    """Look at a value that leaves its function."""
+    value, frame = path.returned, path.frame
+    target = path.object_of(value)
+    if target is None:
+        return
+    _, line, e = statement
+    if target.freed is not None and frame.depth == 0:
+        text = f"{said(e)} is returned after it was released"
+        report(path, "flow_use_after_free", line, text, since=target.freed, sure=RETURNED_FREED)
+    local = (value.target or "").startswith(f"{frame.number}:")
+    if target.kind == "stack" and local and target.size != UNKNOWN:
+        text = f"{said(e)} is memory of this function, gone when it returns"
+        report(path, "flow_stack_address", line, text, since=target.made, sure=STACK_RETURNED)
+    if target.kind in OWNED and frame.depth == 0:
+        escape(path, value)
+
+
+def leaks(path: Path, line: int) -> None:
+    """Report what was made on a path, is known to nobody else, and was not released where the path ends."""
+    for key, target in path.objects.items():
+        made = target.made
+        if target.lost or target.freed is not None or made is None or target.kind not in OWNED or not target.family:
+            continue
+        pattern = "flow_memory_leak" if target.kind == "heap" else "flow_handle_leak"
+        text = f"{target.name or 'what was made here'} is not released on this path, which ends here"
+        at = made.line if made.file is None else path.machine.made_at.get(key) or line
+        report(path, pattern, line, text, since=made, sure=LEAK, at=at)

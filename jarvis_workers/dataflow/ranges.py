@@ -1,0 +1,172 @@
+"""Arithmetic with ranges of whole numbers, (lowest, highest), where None is no bound."""
+
+from jarvis_workers.dataflow.sizes import INT_MAX
+from jarvis_workers.dataflow.values import UNKNOWN, Range
+
+__all__ = [
+    "arithmetic",
+    "bounds_of",
+    "decided",
+    "either",
+    "equal",
+    "is_exact",
+    "least",
+    "meet",
+    "most",
+    "plus",
+    "times",
+    "wider",
+    "without",
+]
+
+WIDEST_SHIFT = 64
+
+
+def is_exact(reach: Range) -> bool:
+    return reach[0] is not None and reach[0] == reach[1]
+
+
+def plus(first: Range, second: Range) -> Range:
+    return (
+        first[0] + second[0] if first[0] is not None and second[0] is not None else None,
+        first[1] + second[1] if first[1] is not None and second[1] is not None else None,
+    )
+
+
+def times(first: Range, by: int) -> Range:
+    low = first[0] * by if first[0] is not None else None
+    high = first[1] * by if first[1] is not None else None
+    return (low, high) if by >= 0 else (high, low)
+
+
+def arithmetic(operator: str, first: Range, second: Range) -> Range:
+    """Return the range of `first operator second`, as if no type had an end."""
+    if operator == "+":
+        return plus(first, second)
+    if operator == "-":
+        return plus(first, (None if second[1] is None else -second[1], None if second[0] is None else -second[0]))
+    if operator == "*":
+        return _product(first, second)
+    by = second[0]
+    if by is None or by != second[1]:
+        return UNKNOWN
+    return _by_constant(operator, first, by)
+
+
+def _product(first: Range, second: Range) -> Range:
+    (a, b), (c, d) = first, second
+    if a is not None and b is not None and c is not None and d is not None:
+        products = (a * c, a * d, b * c, b * d)
+        return min(products), max(products)
+    if a is not None and a >= 0 and c is not None and c >= 0:
+        return a * c, None
+    return UNKNOWN
+
+
+def _by_constant(operator: str, first: Range, by: int) -> Range:
+    low, high = first
+    if operator == "/" and by > 0:
+        return None if low is None else _quotient(low, by), None if high is None else _quotient(high, by)
+    if operator == "%" and by > 0:
+        return (1 - by if low is not None and low < 0 else 0), by - 1
+    if operator == "&" and by >= 0:
+        return 0, by
+    if low is None or low != high:
+        return UNKNOWN
+    exact = _bits(operator, low, by)
+    return exact, exact
+
+
+def _bits(operator: str, one: int, by: int) -> int | None:
+    if operator == "|":
+        return one | by
+    if operator == "^":
+        return one ^ by
+    if operator in ("<<", ">>") and 0 <= by < WIDEST_SHIFT:
+        return one << by if operator == "<<" else one >> by
+    return None
+
+
+def _quotient(one: int, by: int) -> int:
+    """Return what C makes of a division: it cuts towards zero."""
+    return one // by if one >= 0 else -(-one // by)
+
+
+def meet(first: Range, second: Range) -> Range:
+    """Return the numbers that are in both."""
+    low = second[0] if first[0] is None or (second[0] is not None and second[0] > first[0]) else first[0]
+    high = second[1] if first[1] is None or (second[1] is not None and second[1] < first[1]) else first[1]
+    return low, high
+
+
+def either(first: Range, second: Range) -> Range:
+    """Return the range that holds both."""
+    low = None if first[0] is None or second[0] is None else min(first[0], second[0])
+    high = None if first[1] is None or second[1] is None else max(first[1], second[1])
+    return low, high
+
+
+def without(reach: Range, one: int) -> Range:
+    low, high = reach
+    return (one + 1 if low == one else low), (one - 1 if high == one else high)
+
+
+def wider(before: Range, now: Range) -> Range:
+    """Return a range for all turns of a loop from those before and after its first turn."""
+    low, high = now
+    if before[1] is None or (high is not None and high > before[1]):
+        high = None
+    if before[0] is None or (low is not None and low < before[0]):
+        low = None
+    return (before[0] if low is not None else None), high
+
+
+def bounds_of(compare: str, other: Range) -> Range:
+    """Return the numbers for which a comparison with some number of `other` can hold."""
+    low, high = other
+    if compare == "==":
+        return other
+    if compare == "<":
+        return None, None if high is None else high - 1
+    if compare == "<=":
+        return None, high
+    if compare == ">":
+        return None if low is None else low + 1, None
+    if compare == ">=":
+        return low, None
+    return UNKNOWN
+
+
+def equal(first: Range, second: Range) -> bool | None:
+    """Tell whether two numbers are the same, None if that cannot be told."""
+    (a, b), (c, d) = first, second
+    if a is not None and a == b and a == c and c == d:
+        return True
+    if (b is not None and c is not None and b < c) or (a is not None and d is not None and a > d):
+        return False
+    return None
+
+
+def decided(compare: str, first: Range, second: Range) -> bool | None:
+    """Tell whether `<`, `<=`, `>` or `>=` holds, None if that cannot be told."""
+    if compare in (">", ">="):
+        first, second = second, first
+    (a, b), (c, d) = first, second
+    strict = compare in ("<", ">")
+    if b is not None and c is not None and (b < c or (not strict and b == c)):
+        return True
+    if a is not None and d is not None and (a > d or (strict and a == d)):
+        return False
+    return None
+
+
+def least(first: int | None, second: int | None) -> int | None:
+    if first is None or second is None:
+        return second if first is None else first
+    return min(first, second)
+
+
+def most(amount: Range) -> int | None:
+    """Return how much it is at most, if that is less than what the type allows."""
+    low, high = amount
+    return low if high is None or high >= INT_MAX else high

@@ -1,0 +1,57 @@
+"""Tell what goes wrong on a path: how sure we are, and by which stations it came there."""
+
+from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.pretty import said
+from jarvis_workers.dataflow.values import Step
+
+__all__ = ["report"]
+
+STATIONS = 40
+LEAST, MOST = 0.4, 0.95
+PER_CALL = 0.02
+FEW_BRANCHES, MANY_BRANCHES = 4, 11
+PER_BRANCH, PER_BRANCH_MORE = 0.02, 0.04
+
+
+def report(
+    path: Path, pattern: str, line: int, text: str, *, sure: float, since: Step | None = None, at: int | None = None
+) -> None:
+    """Keep a finding; of several on a line the surest, and of these the one with the shortest path.
+
+    `since` is the station that its path begins with; `at` is the line it stands on, if that is not `line`.
+    """
+    machine, frame = path.machine, path.frame
+    if machine.quiet:
+        return
+    if at is None:
+        at = line if frame.file is None or frame.call_line is None else frame.call_line
+    stations = [*_since(path.trail, since), (frame.file, line, text)]
+    sure -= _doubted(path.doubt) + PER_CALL * frame.depth
+    confidence = round(max(LEAST, min(MOST, sure)), 2)
+    kept = machine.found.get((pattern, at))
+    if kept is None or (confidence, -len(stations)) > (kept[0], -len(kept[1])):
+        machine.found[pattern, at] = (confidence, stations)
+
+
+def _doubted(branches: int) -> float:
+    """Each branch that was taken for possible costs some confidence."""
+    more = min(max(branches - FEW_BRANCHES, 0), MANY_BRANCHES - FEW_BRANCHES)
+    return PER_BRANCH * min(branches, FEW_BRANCHES) + PER_BRANCH_MORE * more
+
+
+def _since(trail: Step | None, since: Step | None) -> list[tuple[str | None, int, str]]:
+    """Return the last stations of a path, and the one that it is told from."""
+    found: list[tuple[str | None, int, str]] = []
+    at = trail
+    while at is not None and at is not since and len(found) < STATIONS:
+        found.append((at.file, at.line, _told(at)))
+        at = at.before
+    if since is not None:
+        if at is not since:
+            found = [one for one in found if one[1] >= since.line or one[0] != since.file]
+        found.append((since.file, since.line, _told(since)))
+    return found[::-1]
+
+
+def _told(step: Step) -> str:
+    return step.note if step.about is None else step.note.replace("{}", said(step.about), 1)

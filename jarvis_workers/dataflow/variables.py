@@ -1,0 +1,98 @@
+"""Tell what a name is worth, be it of a variable, a field of `this`, a macro or a function; and what an address is."""
+
+from jarvis_workers.dataflow.evaluate import evaluate, evaluates
+from jarvis_workers.dataflow.lvalues import place_of, place_of_variable, set_or_reported
+from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.sizes import CONSTANTS
+from jarvis_workers.dataflow.types import key_of
+from jarvis_workers.dataflow.values import ANY, NOT_NULL, Expression, Object, Value, number, point_to
+
+MACROS_DEEP = 8
+VARIABLE_UNSET = 0.85
+MACROS_DEEP = 8
+
+
+@evaluates("v")
+def _variable(path: Path, e: Expression) -> Value:
+    name, frame = e[1], path.frame
+    if name == "this":
+        return frame.this
+    local = frame.types.get(name)
+    if local is None:
+        known = _constant(path, e)
+        if known is not None:
+            return known
+    place = place_of_variable(path, name)
+    if local is not None and local.is_array and place[1] == "" and place[0] in path.objects:
+        return point_to(place[0])
+    value = path.cells.get(place)
+    if value is None:
+        return ANY if local is not None else _outer(path, name)
+    return set_or_reported(path, place, value, e, VARIABLE_UNSET) if value.unset else value
+
+
+def _constant(path: Path, e: Expression) -> Value | None:
+    """Return the field, macro or constant of the library that a name stands for."""
+    name, this = e[1], path.frame.this.target
+    if this and (this, "." + name) in path.cells:
+        return path.cells[this, "." + name]
+    machine = path.machine
+    macro = machine.macro(name) if name in machine.macros or name.isupper() else None
+    if macro and type(macro[0]) is str and macro != e and machine.macros_open < MACROS_DEEP:
+        machine.macros_open += 1
+        value = evaluate(path, macro)
+        machine.macros_open -= 1
+        return value
+    constant = CONSTANTS.get(name)
+    return number(constant) if constant is not None else None
+
+
+def _outer(path: Path, name: str) -> Value:
+    """Return what is known of a name that is no variable here: a constant, an array, or a function."""
+    machine = path.machine
+    made = machine.globals.get(name)
+    if made is not None:
+        _, dims, init, flags = made
+        if dims:
+            return _outer_array(path, name)
+        return evaluate(path, init) if init and "c" in flags else ANY
+    if name.isupper():
+        return Value(kind="#" + name)
+    if name in machine.functions or machine.function_elsewhere(name):
+        return Value(code=name, null=NOT_NULL)
+    return ANY
+
+
+def _outer_array(path: Path, name: str) -> Value:
+    key = key_of(path, name)
+    if key not in path.objects:
+        kind, dims, *_ = path.machine.globals[name]
+        element = path.machine.size_of(kind)
+        count = evaluate(path, dims[0]).range[0] if dims[0] else None
+        size = count * element if count is not None and len(dims) == 1 else None
+        path.objects[key] = Object("static", size=(size, size), element=element, name=name)
+    return point_to(key)
+
+
+@evaluates("&")
+def _address(path: Path, e: Expression) -> Value:
+    inner, machine = e[1], path.machine
+    if inner[0] == "v" and (inner[1] in machine.functions or _is_function(path, inner[1])):
+        return Value(code=inner[1], null=NOT_NULL)
+    before, machine.addressing = machine.addressing, True
+    if inner[0] == "i":
+        value = evaluate(path, ["b", "+", inner[1], inner[2]])
+        machine.addressing = before
+        return value._replace(null=NOT_NULL) if value.target else ANY
+    place = place_of(path, inner)
+    machine.addressing = before
+    if place is None:
+        return Value(null=NOT_NULL)
+    if inner[0] == "v" and path.frame.is_array(inner[1]):
+        return point_to(place[0])
+    return Value(target=place[0], null=NOT_NULL, code=place[1] or None)
+
+
+def _is_function(path: Path, name: str) -> bool:
+    machine = path.machine
+    return name not in path.frame.types and name not in machine.globals and machine.function_elsewhere(name) is not None

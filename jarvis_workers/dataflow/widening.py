@@ -1,0 +1,115 @@
+"""Tell what a loop does to what it changes: behind it, around it, and on the turns that are not followed."""
+
+from jarvis_workers.dataflow.evaluate import evaluate
+from jarvis_workers.dataflow.induction import Counter
+from jarvis_workers.dataflow.lvalues import place_quietly
+from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.ranges import is_exact, wider
+from jarvis_workers.dataflow.types import key_of
+from jarvis_workers.dataflow.values import ANY, IS_NULL, UNKNOWN, Expression, Range, Value
+
+__all__ = ["assume_all_set", "assume_moved", "assume_set", "counts", "loosen", "widen"]
+
+LOOSE = Value(checked=True)
+VARIABLES = ("v", ".", "->")
+
+
+def counts(path: Path, counter: Counter) -> tuple[int | None, int | None, Range] | None:
+    """Return the lowest and highest value of a counter in its loop, and its range behind it."""
+    start, end = evaluate(path, counter.variable), evaluate(path, counter.end)
+    if start.target:
+        return None
+    inclusive = counter.compare in ("<=", ">=")
+    if counter.step < 0:
+        if end.range[0] is None or start.range[1] is None:
+            return None
+        return end.range[0] + (0 if inclusive else 1), start.range[1], UNKNOWN
+    first, bound = start.range[0], end.range[1]
+    if first is None and bound is None:
+        return None
+    last = None if bound is None else bound - (0 if inclusive else 1)
+    if last is not None and is_exact(end.range):
+        if counter.step > 1 and first is not None and is_exact(start.range):
+            last = first + (last - first) // counter.step * counter.step
+        return first, last, (last + counter.step, last + counter.step)
+    return first, last if end.taint else None, UNKNOWN
+
+
+def assume_set(path: Path, places: list[Expression]) -> None:
+    """Take what a loop would have set as set, where the loop is not entered: most are."""
+    for e in places:
+        if e[0] == "v":
+            _loosen_variable(path, e[1])
+        base = e
+        while base and base[0] in ("i", ".", "->", "*"):
+            base = base[1]
+        if not base or base[0] != "v":
+            continue
+        key = key_of(path, base[1])
+        held = path.cells.get((key, ""))
+        if held is not None and held.unset:
+            path.cells[key, ""] = ANY
+        target = key if key in path.objects else held.target if held is not None else None
+        if target is not None:
+            _assume_object_set(path, target)
+
+
+def assume_all_set(path: Path) -> None:
+    """Behind code that is not understood, such as assembly, nothing is known to be unset."""
+    for cell in [cell for cell, held in path.cells.items() if held.unset]:
+        path.cells[cell] = ANY
+    for key in list(path.objects):
+        _assume_object_set(path, key)
+
+
+def assume_moved(path: Path) -> None:
+    """Behind code that is not understood, pointers may stand anywhere in their memory."""
+    for cell, held in path.cells.items():
+        if held.target in path.objects and held.at != UNKNOWN:
+            path.cells[cell] = held._replace(at=UNKNOWN)
+
+
+def _assume_object_set(path: Path, key: str) -> None:
+    made = path.objects.get(key)
+    if made is not None and made.unset_from is not None:
+        path.objects[key] = made._replace(unset_from=None)
+
+
+def _loosen_variable(path: Path, name: str) -> None:
+    """Forget where a pointer points within its memory, and what a number is."""
+    place = (key_of(path, name), "")
+    held = path.cells.get(place)
+    if held is None or held.unset:
+        return
+    if held.target:
+        path.cells[place] = held._replace(at=(held.at[0], None), null=held.null if held.null != IS_NULL else 0)
+    elif held.range != UNKNOWN and held.null != IS_NULL:
+        path.cells[place] = held._replace(range=UNKNOWN)
+
+
+def loosen(path: Path, places: list[Expression]) -> None:
+    """Make what a loop changes unknown, for the one turn that stands for all."""
+    for e in places:
+        place = place_quietly(path, e) if e[0] in VARIABLES else None
+        if place is None or place not in path.cells:
+            continue
+        now = path.cells[place]
+        if not now.target:
+            path.cells[place] = LOOSE
+        else:
+            path.cells[place] = ANY if now.unset else now._replace(at=(now.at[0], None))
+
+
+def widen(path: Path, places: list[Expression], known: Path) -> None:
+    """Make what the first turn of a loop has changed since `known` wide enough for all turns."""
+    for e in places:
+        place = place_quietly(path, e) if e[0] in VARIABLES else None
+        if place is None or place not in path.cells:
+            continue
+        now, before = path.cells[place], known.cells.get(place)
+        if before is None or before == now:
+            continue
+        if not now.target:
+            path.cells[place] = now._replace(range=wider(before.range, now.range))
+        elif now.target == before.target:
+            path.cells[place] = now._replace(at=wider(before.at, now.at))

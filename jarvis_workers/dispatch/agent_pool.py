@@ -1,0 +1,158 @@
+"""The agent pool: every conversation is a coroutine of one loop, and a Celery task that waits for it.
+
+So Flower shows each, and a waiting thread costs little.  SIGTERM calls the conversations off,
+which puts their jobs back without blame.  A job runs as long as its lease is renewed, and
+`deadline_seconds` at most.
+"""
+
+import os
+import resource
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeVar
+
+from jarvis_workers.conversations.event_loop import Loop
+from jarvis_workers.conversations.runtime import Talks
+from jarvis_workers.dispatch import job_log
+from jarvis_workers.dispatch.prefork_task import go_on, pause
+from jarvis_workers.dispatch.routing import POOLS, TALKS_CONNECTIONS
+from jarvis_workers.dispatch.store_writer import Holder, Writer
+from jarvis_workers.errors import BudgetSpent, StoreError, StoreFull
+from jarvis_workers.pipeline.runner import keep, load
+from jarvis_workers.pipeline.stages import step_of
+from jarvis_workers.pipeline.store_retry import patiently
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store import jobs
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.values import Claimed, Commit
+
+STACK_BYTES = 512 << 10
+OPEN_FILES = 65536
+# The writer and the end have a connection of their own.
+AT_THE_STORE = POOLS["agent"].connections - TALKS_CONNECTIONS - 2
+LAST_SECONDS = 2.0
+BROKEN = 70
+
+T = TypeVar("T")
+
+
+class Agents:
+    """What an agent process works with: a loop, a writer, and a way to end in time."""
+
+    def __init__(
+        self,
+        worker_id: str,
+        world: tuple[Store, Blobs, Callable[[], None]],
+        talks: Talks,
+        *,
+        lease_seconds: float,
+        deadline_seconds: float,
+    ) -> None:
+        self.store, self.blobs, self.ring = world
+        self.talks = talks
+        self._told, self._ended = threading.Event(), threading.Event()
+        self._process = f"{worker_id}/{os.getpid()}"
+        holder = Holder(worker_id, self._process, lease_seconds)
+        self._loop = Loop(deadline_seconds)
+        self._writer = Writer(self.store, holder, self._loop.cancel, self._told)
+        self._at_the_store = threading.BoundedSemaphore(AT_THE_STORE)
+        self._threads = [vital(self._loop.run), vital(self._writer.run), vital(self._end_in_time)]
+
+    def do(self, job_id: int) -> None:
+        """Claim, converse, save; a task boundary: what the job raises is recorded on its row."""
+        job = self._writer.claim(job_id)
+        if job is None:
+            return job_log.refused(job_id, self._process)
+        began = time.monotonic()
+        job_log.claimed(job, self._process)
+        try:
+            commit = self._decide(job)
+            accepted = self._writer.commit(self._briefly(lambda: keep(self.store, self.blobs, [(job, commit)])[0]))
+            job_log.saved(job, commit, time.monotonic() - began, accepted=accepted)
+        except (CancelledError, BudgetSpent):
+            return job_log.released(job, accepted=self._writer.release(job))
+        except StoreFull as full:
+            try:
+                self._pause(job, str(full))
+            finally:
+                job_log.released(job, accepted=self._writer.release(job))
+            return None
+        except StoreError:
+            job_log.released(job, accepted=self._writer.release(job))
+            raise
+        except Exception as error:  # noqa: BLE001  (the task boundary)
+            says = f"{type(error).__name__}: {error}"
+            job_log.failed(job, says, time.monotonic() - began, accepted=self._writer.fail(job, says))
+        self._briefly(lambda: go_on(self.store, job, self.ring))
+
+    def call_off(self) -> None:
+        """Cancel every conversation and take no more; may be called in a signal's handler."""
+        self._told.set()
+
+    def close(self) -> None:
+        """Write what is left, and end the threads."""
+        self._writer.close()
+        self._loop.stop()
+        self._ended.set()
+        self._told.set()
+        for thread in self._threads:
+            thread.join(LAST_SECONDS)
+
+    def _decide(self, job: Claimed) -> Commit:
+        module, work = self._briefly(lambda: load(self.store, job))
+        return self._loop.start(job, partial(step_of(module).converse, work, self.blobs, self.talks)).result()
+
+    def _pause(self, job: Claimed, why: str) -> None:
+        self._briefly(lambda: pause(self.store, job, why, self._process))
+
+    def _end_in_time(self) -> None:
+        """Once told, cancel everything; a process that is still there after LAST_SECONDS is ended."""
+        self._told.wait()
+        if self._ended.is_set():
+            return
+        self.store.deadline.shorten(LAST_SECONDS)
+        self._loop.cancel_all()
+        if not self._ended.wait(LAST_SECONDS):
+            held = self._writer.held
+            with suppress(StoreError):
+                with self.store.write() as session:
+                    back = jobs.release(session, held)
+                for job in held:
+                    job_log.released(job, accepted=job.id in back)
+            os._exit(0)
+
+    def _briefly(self, do: Callable[[], T]) -> T:
+        """Do something at the store; few at a time, so that nobody waits for a connection in vain."""
+        with self._at_the_store:
+            return patiently(do, self._told)
+
+
+def make_room() -> None:
+    """Make a process fit for hundreds of threads and connections; before any of them starts."""
+    threading.stack_size(STACK_BYTES)
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    soft = OPEN_FILES if most == resource.RLIM_INFINITY else min(OPEN_FILES, most)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, most))
+
+
+def vital(do: Callable[[], Any]) -> threading.Thread:
+    """Start a thread without which the process is of no use: if it breaks, the process ends."""
+
+    def run() -> None:
+        whole = False
+        try:
+            do()
+            whole = True
+        finally:
+            if not whole:
+                traceback.print_exc()
+                os._exit(BROKEN)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    return thread

@@ -1,0 +1,182 @@
+"""`jarvis worker start`: one child a pool, a row for each, the controller, and a watchdog.
+
+The parent notices at once when a process of its pools has died, and gives its jobs back with
+their share of the blame; when the parent dies, its pools die with it, and its rows run out.
+"""
+
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from jarvis_workers import telemetry
+from jarvis_workers.dispatch import job_log
+from jarvis_workers.dispatch.broker import Doorbell
+from jarvis_workers.dispatch.orders import POOL_MODULE, Orders
+from jarvis_workers.dispatch.outages import Outages
+from jarvis_workers.dispatch.sender import Sender
+from jarvis_workers.errors import JarvisError, StoreError
+from jarvis_workers.pipeline.controller import Controller
+from jarvis_workers.store import crash_attribution, events, jobs, workers
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.workers import WorkerFacts
+from jarvis_workers.toolchain.children import Child, ChildDied
+from jarvis_workers.toolchain.die_with_parent import is_running
+
+GRACE_SECONDS = 12.0
+# A statement of a parent that is about to end, whatever the database does.
+FAREWELL_SECONDS = 2.0
+DEATHS_MAX = 100
+# A pool that lived as long had begun to work: its death is not one of a row.
+SETTLED_SECONDS = 60.0
+STALLED_SECONDS = 60.0
+HEARTBEATS = "worker-*.alive"
+SILENT_LEASES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a parent needs of the world. `environ` is what its children may see a part of."""
+
+    heartbeat: Path
+    environ: Mapping[str, str]
+    errors: IO[bytes]
+    tell: Callable[[str], None]
+    stalled_seconds: float = STALLED_SECONDS
+    clock: Callable[[], float] = time.monotonic
+
+
+@dataclass(slots=True)
+class PoolChild:
+    """A pool's process, its orders and its row."""
+
+    orders: Orders
+    facts: WorkerFacts
+    child: Child | None = None
+    started: float = 0.0
+    deaths: int = 0
+    busy: bool = False
+    stalled_since: float | None = None
+
+
+class Parent:
+    """Runs pools until it is told to stop."""
+
+    def __init__(
+        self, store: Store, bell: Doorbell, plans: Sequence[tuple[Orders, WorkerFacts]], around: Surroundings
+    ) -> None:
+        self.store, self.around = store, around
+        orders, facts = plans[0]
+        pace = {"lease_seconds": orders.lease_seconds, "tick_seconds": orders.tick_seconds}
+        self.bell, self._outages = bell, Outages(around.tell, "going on when it is back")
+        self.sender = Sender(store, bell, resend_seconds=orders.resend_seconds, **pace)
+        self.controller = Controller(store, facts.id, monotonic=around.clock, **pace)
+        self.pools = [PoolChild(*plan) for plan in plans]
+
+    def register(self) -> None:
+        """Write the rows of the pools. Raises StoreError: at its start, a worker does not wait for a database."""
+        with self.store.write() as session:
+            for pool in self.pools:
+                workers.touch(session, pool.facts)
+
+    def tick(self) -> None:
+        """Do one round: rows, the dead, the controller, sending, the heartbeat."""
+        with self._outages.borne():
+            for pool in self.pools:
+                self._look_after(pool)
+            if self.controller.tick():
+                self.sender.send_again()
+                self.sender.send()
+            for pool in self.pools:
+                self._watch(pool)
+        self.around.heartbeat.touch()
+        self._sweep()
+
+    def stop(self) -> None:
+        """Let the pools finish what they have, for GRACE_SECONDS; what is left goes back without blame.
+
+        A database that does not answer is not waited for: leases run out by themselves.
+        """
+        self.store.deadline.shorten(FAREWELL_SECONDS)
+        running = [(pool, pool.child) for pool in self.pools if pool.child]
+        for _, child in running:
+            child.signal(signal.SIGTERM)
+        give_up = self.around.clock() + GRACE_SECONDS
+        for _, child in running:
+            child.wait(max(0.0, give_up - self.around.clock()))
+        with suppress(StoreError):
+            for pool, _ in running:
+                self._leave(pool)
+            self.controller.resign()
+        self.around.heartbeat.unlink(missing_ok=True)
+
+    def _leave(self, pool: PoolChild) -> None:
+        with self.store.write() as session:
+            left = jobs.release_worker(session, pool.facts.id)
+            workers.leave(session, pool.facts.id)
+        for job in left:
+            telemetry.info("released", **telemetry.about(job), fence=job.fence, process=job.process)
+        telemetry.info("stopped", queue=pool.orders.queue, worker=pool.facts.id)
+
+    def _sweep(self) -> None:
+        """Remove the heartbeats of workers that are no more; one that was only asleep writes its own again."""
+        own = self.around.heartbeat
+        silent_since = own.stat().st_mtime - SILENT_LEASES * self.controller.lease_seconds
+        for other in own.parent.glob(HEARTBEATS):
+            with suppress(FileNotFoundError):
+                if other.stat().st_mtime < silent_since:
+                    other.unlink()
+
+    def _look_after(self, pool: PoolChild) -> None:
+        how = pool.child.ended() if pool.child else None
+        if how and pool.child:
+            self.around.tell(f"pool {pool.orders.queue} {how}; starting it again")
+            settled = self.around.clock() - pool.started >= SETTLED_SECONDS
+            pool.child, pool.deaths = None, 1 if settled else pool.deaths + 1
+            if pool.deaths > DEATHS_MAX:
+                says = f"pool {pool.orders.queue} has died {pool.deaths} times in a row, each soon after its start"
+                raise JarvisError(f"{says}; see its messages above")
+        self._bury(pool, how)
+        if pool.child is None:
+            pool.child = Child(POOL_MODULE, [], self.around.environ, self.around.errors)
+            pool.started = self.around.clock()
+            with suppress(ChildDied):
+                pool.child.send(pool.orders.line())
+            started = {"slots": pool.orders.slots, "pid": pool.child.pid}
+            telemetry.info("started", queue=pool.orders.queue, worker=pool.facts.id, **started)
+        with self.store.write() as session:
+            workers.touch(session, pool.facts)
+
+    def _watch(self, pool: PoolChild) -> None:
+        """End a pool that does nothing while messages wait: after a lost connection Celery may live on, deaf."""
+        if pool.child is None or pool.busy or not self.bell.depth(pool.orders.queue):
+            pool.stalled_since = None
+            return
+        pool.stalled_since = self.around.clock() if pool.stalled_since is None else pool.stalled_since
+        if self.around.clock() - pool.stalled_since > self.around.stalled_seconds:
+            self.around.tell(f"pool {pool.orders.queue} takes no work though there is some; ending it")
+            pool.child.kill()
+            pool.stalled_since = None
+
+    @staticmethod
+    def _lives(pool: PoolChild, pid: int) -> bool:
+        """Of the pool's own process the next look tells how it ended, and it is buried then."""
+        return (pool.child is not None and pool.child.pid == pid) or is_running(pid)
+
+    def _bury(self, pool: PoolChild, how: str | None) -> None:
+        """Give back the jobs of processes of a pool that are no more."""
+        with self.store.read() as session:
+            processes = jobs.processes(session, pool.facts.id)
+        pool.busy = bool(processes)
+        dead = [name for name in processes if how or not self._lives(pool, int(name.rpartition("/")[2]))]
+        why = how or "its process died"
+        for name in dead:
+            with self.store.write() as session:
+                taken = crash_attribution.crash_process(session, name, why)
+                for run_id, stage, lost in crash_attribution.by_stage(taken):
+                    events.record(session, run_id, "crashed", stage, jobs=lost, process=name)
+            for job in taken:
+                job_log.crashed(job, why)

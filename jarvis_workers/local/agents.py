@@ -1,0 +1,80 @@
+"""The conversations of a command: in a loop of their own, while the command goes on; what came of them is fetched."""
+
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import CancelledError, Future
+from functools import partial
+from typing import Any
+
+from jarvis_workers.conversations.event_loop import Loop
+from jarvis_workers.conversations.runtime import Talks
+from jarvis_workers.errors import BudgetSpent, StoreError, StoreFull
+from jarvis_workers.local.children import Answer
+from jarvis_workers.pipeline.stages import step_of
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.values import Claimed, Commit
+
+AT_ONCE = 200
+DEADLINE_SECONDS = 3600.0
+LAST_SECONDS = 5.0
+
+
+class Talkers:
+    """At most AT_ONCE conversations; `wake` is called, in some thread, when one has come to its end."""
+
+    def __init__(self, talks: Talks, blobs: Blobs, wake: Callable[[], None]) -> None:
+        self._talks, self._blobs, self._wake = talks, blobs, wake
+        self._loop = Loop(DEADLINE_SECONDS)
+        self._on: dict[Claimed, Future[Commit]] = {}
+        self._thread = threading.Thread(target=self._loop.run, name="conversations", daemon=True)
+        self._thread.start()
+
+    @property
+    def held(self) -> list[Claimed]:
+        """The jobs whose conversations are on, or have not been fetched."""
+        return list(self._on)
+
+    @property
+    def free(self) -> int:
+        """How many more may begin."""
+        return AT_ONCE - len(self._on)
+
+    def start(self, job: Claimed, module: str, work: Any) -> None:
+        """Begin a job's conversation."""
+        future = self._loop.start(job, partial(step_of(module).converse, work, self._blobs, self._talks))
+        self._on[job] = future
+        future.add_done_callback(lambda _: self._wake())
+
+    def take(self) -> list[Answer]:
+        """Return what came of those that have ended since."""
+        over = [job for job, future in self._on.items() if future.done()]
+        return [_answer(job, self._on.pop(job)) for job in over]
+
+    def drop(self, lost: Iterable[Claimed]) -> None:
+        """Call off the conversations of jobs that are no longer ours."""
+        for job in lost:
+            self._loop.cancel(job)
+            self._on.pop(job, None)
+
+    def call_off(self) -> None:
+        """Call off all that are on, and forget them."""
+        self.drop(self.held)
+
+    def close(self) -> None:
+        """Call off all, and end the threads."""
+        self._loop.cancel_all()
+        self._loop.stop()
+        self._thread.join(LAST_SECONDS)
+        self._talks.close()
+
+
+def _answer(job: Claimed, future: Future[Commit]) -> Answer:
+    """A task boundary: what the job raised is told of it."""
+    try:
+        return Answer(job, commit=future.result())
+    except StoreFull as full:
+        return Answer(job, full=str(full), given_back=True)
+    except (StoreError, BudgetSpent, CancelledError):
+        return Answer(job, given_back=True)
+    except Exception as error:  # noqa: BLE001  (the task boundary)
+        return Answer(job, error=f"{type(error).__name__}: {error}")

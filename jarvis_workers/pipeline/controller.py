@@ -1,0 +1,159 @@
+"""Close stages, plan the next, recover what was lost: the one loop that moves runs on.
+
+Any process may call `advance` for a run at any moment: a stage is closed by compare-and-set
+in one transaction with the plan job of the next.  Judging leases is for the elected alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jarvis_workers import telemetry
+from jarvis_workers.pipeline.run_state import final_state
+from jarvis_workers.pipeline.stages import CONTROL_QUEUE, PLAN, hook_of, opened_with, stage_of
+from jarvis_workers.store import crash_attribution, events, jobs, leases, runs, stages, workers
+from jarvis_workers.store.values import AGENT_QUEUE, NewJob
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sqlmodel import Session
+
+    from jarvis_workers.store.engine import Store
+
+ELECTION = "controller"
+
+
+def plan_job(stage: str) -> NewJob:
+    """Return the job that plans a stage."""
+    return NewJob(step=PLAN, queue=CONTROL_QUEUE, label=f"plan {stage}", input_hash=PLAN)
+
+
+def advance(session: Session, run_id: str) -> None:
+    """Close the current stage of a run if nothing of it is open, and open the next or end the run."""
+    run = runs.lock(session, run_id)
+    if run is None or run.state not in ("planning", "running", "cancelling"):
+        return
+    if run.state == "cancelling":
+        _end_cancelled(session, run_id)
+        return
+    stage = stages.current(session, run_id)
+    if stage is None or stages.has_open_jobs(session, run_id, stage):
+        return
+    if reason := stages.failed_plan(session, run_id, stage):
+        runs.finish(session, run_id, "failed", f"could not plan {stage}: {reason}")
+    elif stages.close(session, run_id, stage):
+        _go_on(session, run, stage)
+
+
+def _end_cancelled(session: Session, run_id: str) -> None:
+    runs.cancel_waiting(session, run_id)
+    if not stages.open_jobs(session, run_id):
+        runs.finish(session, run_id, "cancelled")
+
+
+def _go_on(session: Session, run: runs.Run, stage: str) -> None:
+    events.record(session, run.id, "closed", stage)
+    following = stages.following(session, run.id, stage)
+    if following is None:
+        runs.finish(session, run.id, *_verdict(session, run))
+    elif stage_of(run.kind, following).streamed:
+        # Its jobs came with those that are done now; it may be over already.
+        advance(session, run.id)
+    else:
+        _open(session, run, following)
+
+
+def _open(session: Session, run: runs.Run, stage: str) -> None:
+    if hook := stage_of(run.kind, stage).on_open:
+        hook_of(hook)(session, run)
+    for name in opened_with(run.kind, stage):
+        stages.opened(session, run.id, name)
+    jobs.insert_jobs(session, run.id, stage, [plan_job(stage)])
+
+
+def _verdict(session: Session, run: runs.Run) -> tuple[str, str | None]:
+    progress = stages.progress(session, run.id)
+    last = progress[-1].name
+    if progress[-1].failed:
+        why = f"the {last} stage failed: {stages.failure(session, run.id, last)}"
+        return "incomplete" if stage_of(run.kind, last).queue == AGENT_QUEUE else "failed", why
+    failed = sum(stage.failed for stage in progress)
+    snapshot = runs.snapshot(session, run.snapshot_id)
+    undecided = sum(stage.not_checked for stage in progress if stage_of(run.kind, stage.name).streamed)
+    not_checked = sum(stage.not_checked for stage in progress) - undecided + (snapshot.not_checked if snapshot else 0)
+    return final_state(failed=failed, not_checked=not_checked, undecided=undecided)
+
+
+class Controller:
+    """One per process; at most one of a store's controllers is elected at a time.
+
+    It notices that it was asleep, elected or not, by two clocks: `monotonic`, this machine's, may
+    stand still while the machine is suspended, and the database's is the one by which leases run out.
+    Of the time between two rounds a third of a lease counts, the rest is given back to all leases:
+    nobody is blamed for silence while nobody listened, and a slow machine delays what it must judge.
+    A new one takes over the silence since the last election ran out: the database may have been away.
+    """
+
+    def __init__(
+        self, store: Store, holder: str, *, lease_seconds: float, tick_seconds: float, monotonic: Callable[[], float]
+    ) -> None:
+        self.store = store
+        self.holder = holder
+        self.lease_seconds = lease_seconds
+        self.election_seconds = max(3 * tick_seconds, lease_seconds / 3)
+        self.monotonic = monotonic
+        self.last_good: tuple[float, float] | None = None
+
+    def tick(self) -> bool:
+        """Do one round if elected; False when another is. Raises StoreError."""
+        slept = self._slept()
+        with self.store.read() as session:
+            free = leases.is_free(session, ELECTION, self.holder)
+        if not free or not self._elected():
+            self.last_good = self._clocks()
+            return False
+        self._recover(slept)
+        with self.store.read() as session:
+            unfinished = runs.unfinished(session)
+        for run_id in unfinished:
+            with self.store.write() as session:
+                advance(session, run_id)
+        self.last_good = self._clocks()
+        return True
+
+    def resign(self) -> None:
+        """Let another be elected at once."""
+        with self.store.write() as session:
+            leases.give_back(session, ELECTION, self.holder)
+
+    def _elected(self) -> bool:
+        with self.store.write() as session:
+            return leases.take(session, ELECTION, self.holder, self.election_seconds)
+
+    def _clocks(self) -> tuple[float, float]:
+        return self.monotonic(), self.store.now()
+
+    def _slept(self) -> float:
+        """Return by how many seconds the last round is further back than it should be."""
+        machine, database = self._clocks()
+        if self.last_good is None:
+            with self.store.read() as session:
+                quiet = leases.overdue(session, ELECTION) + self.lease_seconds / 3
+            self.last_good = machine - quiet, database - quiet
+        gap = max(machine - self.last_good[0], database - self.last_good[1])
+        return max(0.0, gap - self.lease_seconds / 3)
+
+    def _recover(self, slept: float) -> None:
+        with self.store.write() as session:
+            if slept:
+                jobs.extend_all(session, slept, self.lease_seconds)
+                workers.excuse_all(session, slept)
+            late, gone = crash_attribution.recover(session), crash_attribution.recover_gone(session, self.lease_seconds)
+            for run_id, stage, lost in crash_attribution.by_stage(late + gone):
+                events.record(session, run_id, "recovered", stage, jobs=lost)
+        for why, taken in (("its lease ran out", late), ("its worker is gone", gone)):
+            for job in taken:
+                telemetry.warning(
+                    "recovered", **telemetry.about(job), process=job.process, given_up=job.given_up, why=why
+                )

@@ -1,0 +1,110 @@
+"""Do something with each file, so that one which takes too much, or kills its process, is lost alone and by name.
+
+First together, in this process, which ends what takes too much.  A job that has failed or died before is done with
+care: in a process apart.  A batch that takes long stops between two files, and the rest becomes a job of its own.
+"""
+
+import gc
+import time
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from jarvis_workers.errors import GivenUp, SnapshotDamaged
+from jarvis_workers.toolchain.forked import Lost, each_apart
+from jarvis_workers.toolchain.limits import Budget
+
+# A file of this size may take twice as long.
+LARGE_BYTES = 100_000_000
+# What is made for a file goes with it: to look for cycles every few hundred values takes a tenth of the time.
+COLLECT_AFTER = 100_000
+
+
+class Sized(Protocol):
+    """A file, as far as its limits are concerned."""
+
+    @property
+    def size(self) -> int: ...
+
+
+class Limits(NamedTuple):
+    """What a file may take, in CPU (more if it is large) and memory; and how long a batch begins further files."""
+
+    file_seconds: float = 10.0
+    file_memory_mb: float = 2048.0
+    batch_seconds: float = 150.0
+
+    def seconds(self, file: Sized) -> float:
+        return self.file_seconds * (1 + file.size / LARGE_BYTES)
+
+
+class NotChecked(NamedTuple):
+    """Why a file was not checked."""
+
+    reason: str
+
+
+File = TypeVar("File", bound=Sized)
+Done = TypeVar("Done")
+Outcomes = Generator[tuple[str, Done | NotChecked], None, None]
+
+
+@dataclass(frozen=True, slots=True)
+class Task(Generic[File, Done]):
+    """What is done with each file; `said` is what JSON holds of what came of it, `heard` what that means."""
+
+    do: Callable[[File], Done]
+    said: Callable[[Done], Any]
+    heard: Callable[[Any], Done]
+
+
+def each_file(
+    todo: Mapping[str, File],
+    task: Task[File, Done],
+    limits: Limits,
+    *,
+    careful: bool = False,
+    passed: Callable[[File], None] | None = None,
+) -> dict[str, Done | NotChecked]:
+    """Return what came of the files, by their keys: of one at least, of all if there is time for all."""
+    give_up = time.monotonic() + limits.batch_seconds
+    gc.set_threshold(COLLECT_AFTER)
+    outcomes: dict[str, Done | NotChecked] = {}
+    go: Callable[[Mapping[str, File], Task[File, Done], Limits], Outcomes[Done]] = _apart if careful else _together
+    with closing(go(todo, task, limits)) as done:
+        for key, outcome in done:
+            outcomes[key] = outcome
+            if passed:
+                passed(todo[key])
+            if time.monotonic() > give_up:
+                break
+    return outcomes
+
+
+def _together(todo: Mapping[str, File], task: Task[File, Done], limits: Limits) -> Outcomes[Done]:
+    with Budget(limits.file_memory_mb) as budget:
+        for key, file in todo.items():
+            yield key, _within(budget, limits.seconds(file), partial(task.do, file))
+
+
+def _apart(todo: Mapping[str, File], task: Task[File, Done], limits: Limits) -> Outcomes[Done]:
+    def work(file: File) -> list[Any]:
+        with Budget(limits.file_memory_mb) as budget:
+            outcome = _within(budget, limits.seconds(file), partial(task.do, file))
+        return [outcome.reason] if isinstance(outcome, NotChecked) else [None, task.said(outcome)]
+
+    with closing(each_apart(list(todo.values()), work, limits.seconds)) as answers:
+        for key, said in zip(todo, answers, strict=True):
+            if isinstance(said, Lost):
+                yield key, NotChecked(said.reason)
+            else:
+                yield key, NotChecked(said[0]) if len(said) == 1 else task.heard(said[1])
+
+
+def _within(budget: Budget, seconds: float, do: Callable[[], Done]) -> Done | NotChecked:
+    try:
+        return budget.run(do, seconds)
+    except (SnapshotDamaged, GivenUp) as problem:
+        return NotChecked(str(problem))

@@ -1,0 +1,72 @@
+"""What a stage is planned on: what became of the jobs of those before it."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jarvis_workers.paths import shown
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.values import Commit
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from sqlmodel import Session
+
+# By these words a scan says that it has seen some of a file.
+PARTLY = "checked only as far as line"
+Outcome = dict[str, Any]
+
+
+class Earlier(NamedTuple):
+    """`outcomes` says what became of the jobs of a stage; `put` keeps what the jobs of this one share.
+
+    `read` opens a session that only reads, for what the plan's own domain has in the store.
+    """
+
+    outcomes: Callable[[str], list[Outcome]]
+    put: Callable[[bytes], str]
+    read: "Callable[[], AbstractContextManager[Session]]"
+
+
+def result_of(commit: Commit) -> bytes:
+    """Return what is kept of a commit beside its numbers, as `read_result` reads it; empty if there is nothing."""
+    if not (commit.not_checked or commit.remarks or commit.profile or commit.blobs):
+        return b""
+    not_checked = [[shown(path), reason] for path, reason in commit.not_checked]
+    remarks = [[shown(path), *said] for path, *said in commit.remarks]
+    said = {"not_checked": not_checked, "remarks": remarks, "profile": commit.profile}
+    return json.dumps(said | dict(commit.blobs)).encode()
+
+
+def read_result(blobs: Blobs, result: str | None) -> dict[str, Any]:
+    """Return what was kept beside a job's numbers."""
+    said: dict[str, Any] = json.loads(result) if result else {}
+    return json.loads(blobs.read(said["blob"])) if "blob" in said else said
+
+
+def payload_of(job: Outcome) -> dict[str, Any]:
+    """Return what a job was told when it was planned."""
+    payload: dict[str, Any] = json.loads(job["payload"])
+    return payload
+
+
+def range_of(job: Outcome) -> tuple[int, int]:
+    """Return offset and length of the part of the manifest that a job was planned for."""
+    payload = payload_of(job)
+    return payload["offset"], payload["length"]
+
+
+def unscanned(blobs: Blobs, scan: Outcome) -> frozenset[str]:
+    """Return the files of a batch of which a scan has seen nothing, as they are shown."""
+    gaps = read_result(blobs, scan["result"]).get("not_checked", [])
+    return frozenset(path for path, reason in gaps if PARTLY not in reason)
+
+
+def done_ranges(jobs: Sequence[Outcome]) -> Iterator[tuple[Outcome, int, int]]:
+    """Yield the jobs that are done with their own offset and length, without what they left to another job."""
+    placed = sorted((*range_of(job), number) for number, job in enumerate(jobs))
+    for place, (offset, length, number) in enumerate(placed, 1):
+        end = min([offset + length, *(following for following, _, _ in placed[place : place + 1])])
+        if jobs[number]["state"] == "done":
+            yield jobs[number], offset, end - offset

@@ -1,0 +1,157 @@
+"""Do a job: load, decide, save. Nothing is held open while it decides."""
+
+import hashlib
+import json
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from jarvis_workers.errors import SnapshotError, StepFailed
+from jarvis_workers.pipeline.history import Earlier, Outcome, result_of
+from jarvis_workers.pipeline.stages import PLAN, stage_of, step_of
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store import artifacts, jobs, runs, transcripts
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, Finished
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+PLAN_CHUNK = 5000
+# Transcripts are held in memory while they are saved.
+SAVED_AT_ONCE = 8
+ROW_BYTES = 4096
+
+T = TypeVar("T")
+
+
+def perform(store: Store, blobs: Blobs, job: Claimed) -> Commit | None:
+    """Do a job here; None when it was lost meanwhile. A plan job inserts its jobs as it goes."""
+    if job.step == PLAN:
+        return _plan(store, blobs, job)
+    module, work = load(store, job)
+    return step_of(module).decide(work, blobs)
+
+
+def load(store: Store, job: Claimed) -> tuple[str, Any]:
+    """Return the module of the job's step, and its work."""
+    with store.read() as session:
+        return Loading(session).load(job)
+
+
+class Loading:
+    """Loads what jobs need, all in one session, and each of their runs once."""
+
+    def __init__(self, session: "Session") -> None:
+        self._session = session
+        self._runs: dict[str, runs.Run | None] = {}
+
+    def load(self, job: Claimed) -> tuple[str, Any]:
+        """Return the module of the job's step, and its work."""
+        if job.run_id not in self._runs:
+            self._runs[job.run_id] = runs.get(self._session, job.run_id)
+        run = _run(self._runs[job.run_id], job)
+        module = stage_of(run.kind, job.stage).module
+        return module, step_of(module).load(self._session, run, job)
+
+
+def recall(module: str, work: Any, blobs: Blobs) -> Commit | None:
+    """Return the commit of a job that a step knows already, with the CPU that this took; None if it does not."""
+    known = getattr(step_of(module), "recall", None)
+    began = time.thread_time()
+    try:
+        commit = known(work, blobs) if known else None
+    except (SnapshotError, StepFailed):
+        return None
+    return commit._replace(cpu_seconds=time.thread_time() - began) if commit else None
+
+
+def save(store: Store, blobs: Blobs, done: Sequence[tuple[Claimed, Commit]]) -> set[int]:
+    """Commit what jobs did; return the ids accepted. Large parts go to the blob store first."""
+    finished = [one for part in _chunks(iter(done), SAVED_AT_ONCE) for one in keep(store, blobs, part)]
+    with store.write() as session:
+        accepted = jobs.commit_many(session, finished)
+        for job, _ in done:
+            if job.step == PLAN and job.id in accepted:
+                runs.start(session, job.run_id)
+    return accepted
+
+
+def _plan(store: Store, blobs: Blobs, job: Claimed) -> Commit | None:
+    with store.read() as session:
+        run = _run(runs.get(session, job.run_id), job)
+    step = step_of(stage_of(run.kind, job.stage).module)
+    planned = (
+        step.plan_on(run, blobs, _earlier(store, blobs, run)) if hasattr(step, "plan_on") else step.plan(run, blobs)
+    )
+    for chunk in _chunks(planned, PLAN_CHUNK):
+        with store.write() as session:
+            if not jobs.plan_more(session, job, chunk):
+                return None
+    return Commit()
+
+
+def _earlier(store: Store, blobs: Blobs, run: runs.Run) -> Earlier:
+    """Let a plan look back; no session is held while it thinks."""
+
+    def outcomes(stage: str) -> list[Outcome]:
+        with store.read() as session:
+            return jobs.outcomes(session, run.id, stage)
+
+    return Earlier(outcomes, lambda content: _put(store, blobs, run.id, content), store.read)
+
+
+def _chunks(found: Iterator[T], size: int) -> Iterator[list[T]]:
+    while chunk := list(islice(found, size)):
+        yield chunk
+
+
+def keep(store: Store, blobs: Blobs, done: Sequence[tuple[Claimed, Commit]]) -> list[Finished]:
+    """Put the large parts of commits into the blob store; what they want is said before, for all of them at once."""
+    with store.read() as session:
+        transcripts = {job.id: _transcript(session, job) for job, _ in done if job.queue == AGENT_QUEUE}
+    told = [result_of(commit) for _, commit in done]
+    parts = [
+        [*commit.artifacts, *transcripts.get(job.id, ())] + ([("", result)] if len(result) > ROW_BYTES else [])
+        for (job, commit), result in zip(done, told, strict=True)
+    ]
+    wanted: defaultdict[str, list[str]] = defaultdict(list)
+    for (job, commit), large in zip(done, parts, strict=True):
+        wanted[job.run_id] += [blob for _, blob in commit.blobs]
+        wanted[job.run_id] += [hashlib.sha256(content).hexdigest() for _, content in large]
+    if any(wanted.values()):
+        with store.write() as session:
+            for run_id, names in wanted.items():
+                artifacts.want(session, run_id, names)
+    return [
+        _finished(job, commit, result, [(name, blobs.put(content), len(content)) for name, content in large])
+        for (job, commit), result, large in zip(done, told, parts, strict=True)
+    ]
+
+
+def _finished(job: Claimed, commit: Commit, result: bytes, kept: Sequence[tuple[str, str, int]]) -> Finished:
+    """What is too long for a row is the blob without a name."""
+    text = result.decode() or None
+    for name, blob, _ in kept:
+        text = text if name else json.dumps({"blob": blob})
+    return Finished(job, commit, text, tuple(one for one in kept if one[0]))
+
+
+def _transcript(session: "Session", job: Claimed) -> list[tuple[str, bytes]]:
+    """Return what a conversation was told, which the store has line by line: in memory many would take much room."""
+    lines = transcripts.lines(session, job.id)
+    return [(artifacts.transcript_name(job.id), b"\n".join(lines))] if lines else []
+
+
+def _put(store: Store, blobs: Blobs, run_id: str, content: bytes) -> str:
+    with store.write() as session:
+        artifacts.want(session, run_id, [hashlib.sha256(content).hexdigest()])
+    return blobs.put(content)
+
+
+def _run(run: runs.Run | None, job: Claimed) -> runs.Run:
+    if run is None:
+        raise StepFailed(f"job {job.id}: its run {job.run_id} is gone")
+    return run

@@ -1,0 +1,111 @@
+"""Ask nobody twice: answers by the hash of all that they depend on.
+
+Remembered is only an answer that is whole and can be read: the model came to its end, it says something, and the
+arguments of its calls are JSON.  Where answers are kept is the caller's; a directory of files is one such place, which
+is also how a conversation with a real model is recorded and played again.
+"""
+
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from jarvis_workers.errors import ModelUnavailable, UsageError
+from jarvis_workers.platforms.protocol import Hear, Platform, Reply, Request, ToolCall, record_of, reply_from
+from jarvis_workers.platforms.request import Writer
+
+
+class Answers(Protocol):
+    """A place where answers are kept."""
+
+    def find(self, key: str) -> str | None:
+        """Return what was kept, or None."""
+        ...
+
+    def keep(self, key: str, text: str) -> None:
+        """Keep an answer; the first one stays."""
+        ...
+
+
+class Remembering:
+    """A platform, for one conversation, that asks another one only for what it does not know; `offline`, nobody.
+
+    What follows a question that was not known holds its answer: once one was not known, nothing more is looked up.
+    `keys` are those of all answers that came from there or are kept now.
+    """
+
+    def __init__(self, platform: Platform, answers: Answers, *, offline: bool = False) -> None:
+        self.name, self.model, self.profile = platform.name, platform.model, platform.profile
+        self._platform = platform
+        self._answers, self._offline = answers, offline
+        self._known_so_far = True
+        self.keys: set[str] = set()
+        self._writer = Writer(platform.model, platform.profile)
+
+    def ask(self, request: Request, hear: Hear | None = None) -> Reply:
+        body, key = self._writer.write(request)
+        known = self._recall(key) if self._known_so_far else None
+        if known is not None:
+            if hear:
+                hear(known.content)
+            return known
+        return self._keep(key, self._platform.ask(replace(request, body=body), hear))
+
+    async def ask_async(self, request: Request) -> Reply:
+        body, key = self._writer.write(request)
+        known = await asyncio.to_thread(self._recall, key) if self._known_so_far else None
+        return known or self._keep(key, await self._platform.ask_async(replace(request, body=body)))
+
+    def _recall(self, key: str) -> Reply | None:
+        text = self._answers.find(key)
+        if text is not None:
+            self.keys.add(key)
+            return reply_from(json.loads(text)).remembered()
+        if self._offline:
+            raise ModelUnavailable(f"no recorded answer to request {key[:12]}; record the conversation again")
+        self._known_so_far = False
+        return None
+
+    def _keep(self, key: str, reply: Reply) -> Reply:
+        if can_be_read(reply):
+            # Half of a surrogate pair is no text that can be kept.
+            text = json.dumps(record_of(reply), ensure_ascii=False).encode("utf-8", "backslashreplace")
+            self._answers.keep(key, text.decode())
+            self.keys.add(key)
+        return reply
+
+
+class Folder:
+    """Answers as files of a directory, one each, named by the request."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def find(self, key: str) -> str | None:
+        try:
+            return (self._directory / f"{key}.json").read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"{self._directory}: a recorded answer cannot be read: {error}") from error
+
+    def keep(self, key: str, text: str) -> None:
+        self._directory.mkdir(parents=True, exist_ok=True)
+        place = self._directory / f"{key}.json"
+        if not place.exists():
+            unfinished = place.with_suffix(".part")
+            unfinished.write_text(text, encoding="utf-8", errors="backslashreplace")
+            unfinished.rename(place)
+
+
+def can_be_read(reply: Reply) -> bool:
+    """Whether an answer is worth remembering."""
+    return reply.is_whole and bool(reply.content.strip() or reply.calls) and all(map(_has_arguments, reply.calls))
+
+
+def _has_arguments(call: ToolCall) -> bool:
+    try:
+        return isinstance(json.loads(call.arguments or "{}"), dict)
+    except (ValueError, RecursionError):
+        return False

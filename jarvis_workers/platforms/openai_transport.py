@@ -1,0 +1,199 @@
+"""The openai library as a wire, and nobody else knows it: only its transport and its errors are used.
+
+It is imported when the first client is made, in the process that uses it.  There is one client a process and address,
+since each costs 56 ms and 0.8 MB; keys and time limits are options of a request.  Its own retries are off: whether to
+try again is decided in one place.  Answers are read as bytes, and where many ask at once requests are written as bytes,
+which spares every process the building of its models.  A key that a server repeats goes no further than this module.
+"""
+
+import asyncio
+import gc
+import importlib
+import json
+import os
+import threading
+import time
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
+from contextlib import aclosing, closing
+from functools import cache
+from typing import Any, TypeVar
+
+from jarvis_workers.platforms.errorbodies import bounded_async_client, bounded_client
+from jarvis_workers.platforms.transport import Refused, Unreachable, seconds_to_wait
+from jarvis_workers.redact import redact_said, without
+
+PATH = "/chat/completions"
+CONNECT_SECONDS = 10.0
+SAID = 300
+MOST_BYTES = 16 << 20
+TOO_LARGE = f"the answer is larger than {MOST_BYTES >> 20} MB"
+
+Place = tuple[str, int]
+LoopPlace = tuple[asyncio.AbstractEventLoop, str, int]
+T = TypeVar("T")
+
+
+class Clients:
+    """The clients of this process, made when they are first wanted; those of an event loop are closed with it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pid = os.getpid()
+        self._blocking: dict[Place, Any] = {}
+        self._in_loop: dict[LoopPlace, tuple[Any, AsyncGenerator[Any, None]]] = {}
+
+    def blocking(self, base_url: str, most: int) -> Any:
+        """Return the client for threads."""
+        place = (base_url, most)
+        with self._lock:
+            if self._pid != os.getpid():
+                self._pid, self._blocking = os.getpid(), {}
+            if place not in self._blocking:
+                self._blocking[place] = _make(base_url, most, ("OpenAI", "DefaultHttpxClient"), bounded_client)
+            return self._blocking[place]
+
+    async def of_loop(self, base_url: str, most: int) -> Any:
+        """Return the client of the event loop that runs here."""
+        place = (asyncio.get_running_loop(), base_url, most)
+        if place not in self._in_loop:
+            opened = self._open(place)
+            self._in_loop[place] = (await anext(opened), opened)
+        return self._in_loop[place][0]
+
+    async def _open(self, place: LoopPlace) -> AsyncGenerator[Any, None]:
+        """Make a client; a loop that ends shuts down the generators that are open, and so closes it."""
+        client = _make(*place[1:], ("AsyncOpenAI", "DefaultAioHttpClient"), bounded_async_client)
+        try:
+            yield client
+        finally:
+            del self._in_loop[place]
+            await client.close()
+
+
+class Sdk:
+    """A server that speaks chat.completions."""
+
+    def __init__(self, clients: Clients, base_url: str, *, key: str, max_connections: int) -> None:
+        self.base_url, self._key, self._most, self._clients = base_url, key, max_connections, clients
+        self._url = base_url + PATH  # whole, since the library would parse it twice
+
+    def send(self, body: bytes, seconds: float) -> bytes:
+        openai, http = _libraries()
+        deadline, how, found = time.monotonic() + seconds, self._how(body, seconds), _Answer()
+        try:
+            # read as it comes, so that it can be left in the middle
+            with closing(self._blocking().post(self._url, cast_to=http.Response, stream=True, **how)) as answer:
+                for piece in _until(deadline, answer.iter_bytes()):
+                    found.add(piece)
+            return self._cleared(found.whole)
+        except openai.OpenAIError as error:
+            raise self._ours(error) from None
+        except http.HTTPError as error:
+            raise self._cut(error) from None
+
+    async def send_async(self, body: bytes, seconds: float) -> bytes:
+        openai, http = _libraries()
+        found = _Answer()
+        try:
+            async with asyncio.timeout(seconds):
+                client = await self._clients.of_loop(self.base_url, self._most)
+                how = self._how(body, seconds)
+                async with aclosing(await client.post(self._url, cast_to=http.Response, stream=True, **how)) as answer:
+                    async for piece in answer.aiter_bytes():
+                        found.add(piece)
+            return self._cleared(found.whole)
+        except http.HTTPError as error:
+            raise self._cut(error) from None
+        except openai.OpenAIError as error:
+            raise self._ours(error) from None
+        except TimeoutError as error:
+            raise Unreachable(f"no answer within {seconds:.3g} s") from error
+
+    def stream(self, body: bytes, seconds: float) -> Iterator[Mapping[str, Any]]:
+        openai, http = _libraries()
+        try:
+            with self._blocking().post(self._url, cast_to=object, stream=True, **self._how(body, seconds)) as pieces:
+                yield from map(self._cleared_piece, _until(time.monotonic() + seconds, pieces))
+        except openai.OpenAIError as error:
+            raise self._ours(error) from None
+        except (http.HTTPError, json.JSONDecodeError) as error:
+            raise self._cut(error) from None
+
+    def _how(self, body: bytes, seconds: float) -> dict[str, Any]:
+        """Return what is sent, by whom, and in what time."""
+        timeout = _libraries()[1].Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
+        headers = {"Authorization": f"Bearer {self._key}"}
+        return {"content": body, "options": {"headers": headers, "security": {"bearer_auth": True}, "timeout": timeout}}
+
+    def _blocking(self) -> Any:
+        return self._clients.blocking(self.base_url, self._most)
+
+    def _cleared(self, body: bytes) -> bytes:
+        """Return an answer without the key."""
+        if self._key.encode() not in body:
+            return body
+        return without(body.decode("utf-8", "surrogateescape"), self._key).encode("utf-8", "surrogateescape")
+
+    def _cleared_piece(self, piece: Any) -> Any:
+        return json.loads(self._cleared(json.dumps(piece).encode())) if self._key in str(piece) else piece
+
+    def _cut(self, error: Exception) -> Unreachable:
+        return Unreachable(redact_said(f"the answer was cut: {error}", self._key)[:SAID])
+
+    def _ours(self, error: Any) -> Refused | Unreachable:
+        """Return the error that others know; whoever sees it sees no key, not even by what it came from."""
+        status = getattr(error, "status_code", None)
+        if status is None:
+            # the library calls every lost connection "timed out": its cause knows better
+            says = str(error.__cause__ or "") or f"{type(error).__name__}: {error}"
+            return Unreachable(redact_said(says, self._key)[:SAID])
+        headers = error.response.headers
+        return Refused(status, redact_said(str(error), self._key)[:SAID], seconds_to_wait(headers))
+
+
+class _Answer:
+    """An answer as it comes, while it is no larger than any that is wanted."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def add(self, piece: bytes) -> None:
+        self._pieces.append(piece)
+        self._size += len(piece)
+        if self._size > MOST_BYTES:
+            raise Unreachable(TOO_LARGE)
+
+    @property
+    def whole(self) -> bytes:
+        return b"".join(self._pieces)
+
+
+def _make(base_url: str, most: int, kinds: tuple[str, str], bounded: Callable[[Any, Any], Any]) -> Any:
+    openai, http = _libraries()
+    make, transport = (getattr(openai, kind) for kind in kinds)
+    limits = http.Limits(max_connections=most, max_keepalive_connections=most)
+    client = bounded(transport, http)(limits=limits, follow_redirects=False, verify=_trusted())
+    return make(api_key="none", base_url=base_url, max_retries=0, http_client=client)
+
+
+@cache
+def _libraries() -> tuple[Any, Any]:
+    """Import openai and its httpx2; what they are made of stays, and the collector need not go through it each time."""
+    found = importlib.import_module("openai"), importlib.import_module("httpx2")
+    gc.freeze()
+    return found
+
+
+@cache
+def _trusted() -> Any:
+    """Whom servers' certificates are checked against: read once, as it takes most of the time that a client takes."""
+    return _libraries()[1].create_ssl_context()
+
+
+def _until(deadline: float, pieces: Iterable[T]) -> Iterator[T]:
+    """Pass pieces on while there is time: a server that sends one now and then never runs into a read's time limit."""
+    for piece in pieces:
+        yield piece
+        if time.monotonic() > deadline:
+            raise Unreachable("the answer did not come to its end in time")

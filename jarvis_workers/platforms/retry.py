@@ -1,0 +1,124 @@
+"""The one policy of trying again: which errors are worth it, how long to wait, and when to stop.
+
+A request has a number of seconds, tries and waits together, and a number of further tries.  A wait that would not
+leave time for the answer is not begun: the error that caused it ends the call.
+"""
+
+import random
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+from tenacity import AsyncRetrying, RetryCallState, Retrying, retry_if_exception
+from tenacity.stop import stop_base
+from tenacity.wait import wait_base
+
+from jarvis_workers.errors import BrokenAnswer, ModelError, ModelRefused, ModelUnavailable
+from jarvis_workers.platforms.transport import Refused, Unreachable
+
+WORTH_ANOTHER = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+PROBLEMS = (Refused, Unreachable, BrokenAnswer)
+FIRST_WAIT, LONGEST_WAIT = 0.5, 8.0
+TOO_MANY = 429
+# What one request waits at least after so many 429s of its own: it outlasts a storm of 30 s with three more tries.
+STORM_WAITS = (0.0, 6.0, 24.0, 30.0)
+LEAST_SECONDS = 0.05
+
+T = TypeVar("T")
+
+
+class Patience:
+    """How long one request may take, and how often it was sent."""
+
+    def __init__(self, seconds: float, retries: int, answer_seconds: float) -> None:
+        self.began = time.monotonic()
+        self.seconds, self.retries, self.answer_seconds = seconds, retries, answer_seconds
+        self.tries = 0
+
+    @property
+    def left(self) -> float:
+        return self.seconds - (time.monotonic() - self.began)
+
+    def begin(self) -> float:
+        """Count a try; return the seconds it may take. Raises Unreachable when none are left."""
+        allowed = min(self.left, self.answer_seconds)
+        if allowed <= 0:
+            raise Unreachable(f"no answer within {self.seconds:.3g} s")
+        self.tries += 1
+        return allowed
+
+    def options(self) -> Mapping[str, Any]:
+        return {"retry": retry_if_exception(is_worth_another), "wait": _Wait(), "stop": _Stop(self), "reraise": True}
+
+
+def is_worth_another(error: BaseException) -> bool:
+    """Whether the same request may fare better in a while."""
+    if isinstance(error, Refused):
+        return error.status in WORTH_ANOTHER
+    return isinstance(error, Unreachable | BrokenAnswer)
+
+
+def insist(attempt: Callable[[float], T], patience: Patience) -> T:
+    """Try until it works or is not worth it; raises ModelError."""
+    try:
+        return Retrying(**patience.options())(lambda: attempt(patience.begin()))
+    except PROBLEMS as error:
+        raise told(error, patience) from error
+
+
+async def insist_async(attempt: Callable[[float], Awaitable[T]], patience: Patience) -> T:
+    """The same, and others run meanwhile. Most tries work at once, and are spared what trying again takes."""
+    try:
+        return await attempt(patience.begin())
+    except PROBLEMS as error:
+        failed = [error]
+
+    async def once() -> T:
+        if failed:
+            raise failed.pop()
+        return await attempt(patience.begin())
+
+    try:
+        found: T = await AsyncRetrying(**patience.options())(once)
+    except PROBLEMS as error:
+        raise told(error, patience) from error
+    return found
+
+
+def told(error: Exception, patience: Patience) -> ModelError:
+    """Return the error that others know."""
+    known = _told(error, patience)
+    known.tries = max(patience.tries, 1)
+    return known
+
+
+def _told(error: Exception, patience: Patience) -> ModelError:
+    times = f" (asked {patience.tries} times)" if patience.tries > 1 else ""
+    if isinstance(error, Refused) and not is_worth_another(error):
+        return ModelRefused(f"the model cannot be asked: {error}")
+    return ModelUnavailable(f"the model does not answer{times}: {error}")
+
+
+class _Wait(wait_base):
+    """What the server asks for, else twice as long each time, and never the same for two."""
+
+    def __call__(self, state: RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome else None
+        storm = 0.0
+        if isinstance(error, Refused) and error.status == TOO_MANY:
+            storm = STORM_WAITS[min(state.attempt_number, len(STORM_WAITS)) - 1]
+        if isinstance(error, Refused) and error.again is not None:
+            return max(error.again, storm)
+        return max(storm, self._usual(state))
+
+    def _usual(self, state: RetryCallState) -> float:
+        return min(FIRST_WAIT * 2.0 ** (state.attempt_number - 1), LONGEST_WAIT) * random.uniform(0.75, 1.0)
+
+
+class _Stop(stop_base):
+    def __init__(self, patience: Patience) -> None:
+        self._patience = patience
+
+    def __call__(self, state: RetryCallState) -> bool:
+        spent = self._patience.tries > self._patience.retries
+        return spent or self._patience.left - state.upcoming_sleep < LEAST_SECONDS

@@ -1,0 +1,145 @@
+"""Turn a forked process into the command: limits first, then files, then system calls, then exec.
+
+Whatever of it fails ends the process before the command is started.
+"""
+
+import ctypes
+import os
+import platform
+import resource
+import signal
+import socket
+import struct
+import sys
+from collections.abc import Collection, Iterator
+from typing import NoReturn
+
+from jarvis_workers.sandbox import kernel, landlock
+from jarvis_workers.sandbox import seccomp as calls
+from jarvis_workers.sandbox.protocol import Order
+from jarvis_workers.sandbox.syscalls import machine_of
+
+SECCOMP_BY_MACHINE = {"x86_64": 317, "aarch64": 277}
+SET_FILTER, NEW_LISTENER = 1, 8
+NOT_FOUND, NOT_EXECUTABLE = 127, 126
+MORE_THAN_ANY = 1 << 20
+
+HOME, TEMPORARY = "home", "tmp"
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
+SYSTEM_FILES = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime")
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+FACTS = ("/proc/cpuinfo", "/proc/meminfo")
+
+# What the command cannot know, and tells its keeper.
+LISTENS, FAILED, NO_COMMAND = b"L", b"F", b"N"
+
+RESOURCES = {
+    "memory": resource.RLIMIT_AS,
+    "cpu": resource.RLIMIT_CPU,
+    "processes": resource.RLIMIT_NPROC,
+    "file size": resource.RLIMIT_FSIZE,
+    "open files": resource.RLIMIT_NOFILE,
+    "core dumps": resource.RLIMIT_CORE,
+}
+LANDLOCK, ENVIRONMENT, DESCRIPTORS = "landlock", "environment", "descriptors"
+LAYERS = (LANDLOCK, ENVIRONMENT, DESCRIPTORS, *RESOURCES, *calls.NAMES)
+
+
+class Cell:
+    """What is the same for all commands of a cell; the probe leaves layers out, or takes an older landlock."""
+
+    def __init__(self, *, without: Collection[str] = (), known: int | None = None) -> None:
+        self.without = frozenset(without)
+        self.landlock = landlock.version() if known is None else min(landlock.version(), known)
+        name = platform.machine()
+        self.machine = machine_of(name)
+        self.seccomp = SECCOMP_BY_MACHINE.get(name, 0)
+        text = calls.program(self.machine, self.landlock, self.without) if self.machine else b""
+        self._steps = ctypes.create_string_buffer(text, len(text))
+        self.filter = struct.pack("HxxxxxxP", len(text) // 8, ctypes.addressof(self._steps))
+
+    @property
+    def refusal(self) -> str | None:
+        """Why no command can be confined here."""
+        if self.machine is None:
+            return f"{platform.machine()}: no filter of system calls for this architecture"
+        return None if self.landlock else "landlock: not offered by this kernel"
+
+
+def become_command(order: Order, streams: tuple[int, int, int], status: socket.socket, cell: Cell) -> NoReturn:
+    """Be the command of an order; what goes wrong is told over `status`, which closes when the command starts."""
+    try:
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+        os.chdir(order.root)
+        _limit(order, cell.without)
+        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+        if LANDLOCK not in cell.without:
+            landlock.restrict(_rules(order), cell.landlock)
+        listener = kernel.call(cell.seccomp, SET_FILTER, NEW_LISTENER, cell.filter)
+        socket.send_fds(status, [LISTENS], [listener])
+        os.close(listener)
+    except (OSError, ValueError) as error:
+        status.send(FAILED + str(error).encode())
+        os._exit(NOT_EXECUTABLE)
+    _execute(order, status, cell.without)
+
+
+def _limit(order: Order, without: Collection[str]) -> None:
+    limits = order.limits
+    bounds = {
+        "memory": (limits.memory_bytes,) * 2,
+        "cpu": (limits.cpu_seconds, limits.cpu_seconds + 1),
+        "processes": (limits.processes + _tasks_of_user(),) * 2,
+        "file size": (limits.file_bytes,) * 2,
+        "open files": (limits.files,) * 2,
+        "core dumps": (0, 0),
+    }
+    for name, (soft, hard) in bounds.items():
+        if name not in without:
+            most = resource.getrlimit(RESOURCES[name])[1]
+            most = sys.maxsize if most == resource.RLIM_INFINITY else most
+            resource.setrlimit(RESOURCES[name], (min(soft, most), min(hard, most)))
+
+
+def _tasks_of_user() -> int:
+    """Return how many threads this user has: the kernel's limit is on all of them."""
+    user, found = os.getuid(), 0
+    for name in os.listdir("/proc"):
+        if name.isdecimal():
+            try:
+                found += os.stat(f"/proc/{name}").st_uid == user and os.stat(f"/proc/{name}/task").st_nlink - 2
+            except OSError:
+                continue
+    return found
+
+
+def _rules(order: Order) -> Iterator[tuple[str, int]]:
+    for path in (order.root, *SYSTEM, *SYSTEM_FILES, *order.readable):
+        yield path, landlock.READ
+    for path in FACTS:
+        yield path, landlock.READ_FILE
+    for path in DEVICES:
+        yield path, landlock.DEVICE
+    for name in (HOME, TEMPORARY):
+        yield f"{order.scratch}/{name}", landlock.write_rights()
+
+
+def _execute(order: Order, status: socket.socket, without: Collection[str]) -> NoReturn:
+    seen = {
+        "PATH": order.path,
+        "HOME": f"{order.scratch}/{HOME}",
+        "TMPDIR": f"{order.scratch}/{TEMPORARY}",
+        "LANG": "C.UTF-8",
+        "GIT_CONFIG_NOSYSTEM": "1",  # git ends at a configuration that it sees and may not read
+    }
+    if DESCRIPTORS not in without:
+        os.closerange(3, status.fileno())
+        os.closerange(status.fileno() + 1, MORE_THAN_ANY)
+    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        os.execvpe(order.argv[0], order.argv, os.environ | seen if ENVIRONMENT in without else seen)
+    except (OSError, ValueError) as error:
+        status.send(NO_COMMAND + f"{order.argv[0]}: {getattr(error, 'strerror', error)}".encode())
+        os._exit(NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE)

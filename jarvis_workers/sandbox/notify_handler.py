@@ -1,0 +1,160 @@
+"""Answer the calls that a command may make only on its own files and its own processes.
+
+The kernel stops the caller and asks here. Changing mode or times of a file is done here in its stead, on a file that
+was opened here first: what the caller changes meanwhile in its memory or among its files makes no difference.
+"""
+
+import errno
+import fcntl
+import os
+import struct
+from collections.abc import Callable
+from typing import NamedTuple
+
+from jarvis_workers.sandbox import kernel
+from jarvis_workers.sandbox.syscalls import Machine
+
+RECEIVE, SEND, STILL_VALID = 0xC0502100, 0xC0182101, 0x40082102
+ASKED = struct.Struct("=QII iIQ 6Q")
+ANSWER = struct.Struct("=QqiI")
+GO_ON = 1
+
+PATH_BYTES = 4096
+LAST_ADDRESS = (1 << 62) - 1
+TIMES_BYTES = 32
+HERE = -100
+NOFOLLOW = 0x100
+EMPTY_PATH = 0x1000
+PERMISSIONS = 0o777
+MAP_ANONYMOUS = 0x20
+LOCKS = ("flock", "fcntl")
+
+
+class Asked(NamedTuple):
+    """A call that waits for an answer: who makes it, its number and its arguments."""
+
+    key: int
+    process: int
+    number: int
+    arguments: tuple[int, ...]
+
+    def number_at(self, place: int) -> int:
+        """Return an argument as a signed number of 32 bits."""
+        return int(struct.unpack("i", struct.pack("I", self.arguments[place] & 0xFFFFFFFF))[0])
+
+    def file_at(self, place: int) -> str:
+        """Return where the caller's open file is whose descriptor is an argument."""
+        return f"/proc/{self.process}/fd/{self.number_at(place)}"
+
+
+class Custodian:
+    """Answers for one command, whose scratch directory and processes these are."""
+
+    def __init__(self, listener: int, scratch: str, machine: Machine, processes: Callable[[], set[int]]) -> None:
+        self._listener, self._scratch, self._processes = listener, scratch, processes
+        self._names = {number: name for name, number in machine.numbers.items()}
+        # All that was ever mapped: what is unmapped in part, or not resident, may still be taken.
+        self.shared_bytes = 0
+
+    def fileno(self) -> int:
+        return self._listener
+
+    def answer(self) -> None:
+        """Answer the next call, if it still waits."""
+        asked = bytearray(ASKED.size)
+        try:
+            fcntl.ioctl(self._listener, RECEIVE, asked)
+            key, process, _, number, _, _, *arguments = ASKED.unpack(asked)
+            refused, flags = self._judge(Asked(key, process, number, tuple(arguments)))
+            fcntl.ioctl(self._listener, SEND, ANSWER.pack(key, 0, -refused, flags))
+        except (FileNotFoundError, InterruptedError):
+            return
+
+    def _judge(self, asked: Asked) -> tuple[int, int]:
+        """Return the number of an error, 0 for none, and whether the kernel is to go on with the call."""
+        name = self._names[asked.number]
+        try:
+            if name in CHANGES:
+                self._change(name, asked)
+                return 0, 0
+            if name == "mmap":
+                self.shared_bytes += asked.arguments[1] if self._maps_memory(asked) else 0
+                return 0, GO_ON
+            may = self._may_lock(asked) if name in LOCKS else self._may_signal(name, asked)
+            return (0, GO_ON) if may else (errno.EPERM, 0)
+        except OSError as error:
+            return error.errno or errno.EPERM, 0
+
+    def _change(self, name: str, asked: Asked) -> None:
+        change = CHANGES[name]
+        held = self._open(change, asked)
+        try:
+            place = f"/proc/self/fd/{held}"
+            if not os.readlink(place).startswith(self._scratch + "/"):
+                raise PermissionError(errno.EPERM, "outside the scratch directory")
+            value = asked.arguments[change.value]
+            if change.of_times:
+                kernel.set_times(
+                    place, self._read(asked, value, TIMES_BYTES).ljust(TIMES_BYTES, b"\0") if value else None
+                )
+            else:
+                os.chmod(place, value & PERMISSIONS)
+        finally:
+            os.close(held)
+
+    def _open(self, change: "Change", asked: Asked) -> int:
+        """Open what the call is about, without reading it."""
+        base, flags = f"/proc/{asked.process}/cwd", 0
+        if change.directory is not None and asked.number_at(change.directory) != HERE:
+            base = asked.file_at(change.directory)
+        if change.flags is not None:
+            flags = asked.arguments[change.flags]
+        address = None if change.path is None else asked.arguments[change.path]
+        name = self._read(asked, address, PATH_BYTES).split(b"\0", 1)[0] if address else b""
+        if address and not name and not flags & EMPTY_PATH:
+            raise FileNotFoundError(errno.ENOENT, "no name")
+        target = os.path.join(base.encode(), name) if name else base.encode()
+        return os.open(target, os.O_PATH | os.O_CLOEXEC | (os.O_NOFOLLOW if flags & NOFOLLOW else 0))
+
+    def _read(self, asked: Asked, address: int, size: int) -> bytes:
+        """Return what the caller has in its memory, and see that it is still the caller."""
+        if address > LAST_ADDRESS:
+            raise OSError(errno.EFAULT, "no such address")
+        with open(f"/proc/{asked.process}/mem", "rb", buffering=0) as memory:
+            memory.seek(address)
+            found = memory.read(size) or b""
+        fcntl.ioctl(self._listener, STILL_VALID, struct.pack("Q", asked.key))
+        return found
+
+    def _maps_memory(self, asked: Asked) -> bool:
+        """Say whether a shared mapping is of memory alone; shared files count as files."""
+        return bool(asked.arguments[3] & MAP_ANONYMOUS) or os.readlink(asked.file_at(4)) == "/dev/zero"
+
+    def _may_lock(self, asked: Asked) -> bool:
+        """Say whether a file is the command's own: locks on others would hold up who else uses them."""
+        return os.readlink(asked.file_at(0)).startswith(self._scratch + "/")
+
+    def _may_signal(self, name: str, asked: Asked) -> bool:
+        """Say whether a signal stays inside; 0 is the caller's own group."""
+        if name == "pidfd_send_signal":
+            return False
+        process = asked.number_at(0)
+        return process != -1 and (process == 0 or abs(process) in self._processes())
+
+
+class Change(NamedTuple):
+    """Which arguments of a call are its directory, path, value and flags."""
+
+    directory: int | None
+    path: int | None
+    value: int
+    flags: int | None = None
+    of_times: bool = False
+
+
+CHANGES = {
+    "chmod": Change(None, 0, 1),
+    "fchmod": Change(0, None, 1),
+    "fchmodat": Change(0, 1, 2),
+    "utimensat": Change(0, 1, 2, 3, of_times=True),
+}

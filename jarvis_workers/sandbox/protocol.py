@@ -1,0 +1,76 @@
+"""What a cell is asked to run, and how it answers: JSON on one line, then bytes.
+
+A cell is told each time where the command may read and write, and what it may take; it keeps nothing between two runs.
+"""
+
+import json
+import socket
+from typing import Any, NamedTuple
+
+from jarvis_workers.sandbox.limits import Limits, Outcome
+
+LINE_BYTES = 1 << 20
+CHUNK_BYTES = 1 << 16
+
+
+class Order(NamedTuple):
+    """A command, the directory it is about, its scratch directory, and what else it may read."""
+
+    argv: tuple[str, ...]
+    root: str
+    scratch: str
+    readable: tuple[str, ...]
+    path: str
+    limits: Limits
+    stdin: bytes = b""
+
+
+class Refused(Exception):
+    """What the cell says instead of an outcome: why it has not run the command."""
+
+
+def pack_order(order: Order) -> bytes:
+    said = order._asdict() | {"stdin": len(order.stdin)}
+    return json.dumps(said).encode() + b"\n" + order.stdin
+
+
+def receive_order(stream: socket.socket) -> Order:
+    """Read an order; raises EOFError when who asked has gone."""
+    with stream.makefile("rb") as lines:
+        said = json.loads(lines.readline(LINE_BYTES) or b"null")
+        if said is None:
+            raise EOFError
+        stdin = lines.read(said["stdin"])
+    return Order(
+        tuple(said["argv"]),
+        said["root"],
+        said["scratch"],
+        tuple(said["readable"]),
+        said["path"],
+        Limits(*said["limits"]),
+        stdin,
+    )
+
+
+def pack_outcome(outcome: Outcome) -> bytes:
+    said: dict[str, Any] = outcome._asdict()
+    said |= {"stdout": len(outcome.stdout), "stderr": len(outcome.stderr)}
+    return json.dumps(said).encode() + b"\n" + outcome.stdout + outcome.stderr
+
+
+def pack_refusal(why: str) -> bytes:
+    return json.dumps({"refused": why}).encode() + b"\n"
+
+
+def read_answer(answer: bytes) -> Outcome:
+    """Return the outcome; raises Refused when the command was not run, EOFError when the answer is not whole."""
+    line, _, rest = answer.partition(b"\n")
+    if not line:
+        raise EOFError
+    said = json.loads(line)
+    if "refused" in said:
+        raise Refused(said["refused"])
+    stdout, stderr = said["stdout"], said["stderr"]
+    if len(rest) != stdout + stderr:
+        raise EOFError
+    return Outcome(**(said | {"stdout": rest[:stdout], "stderr": rest[stdout:]}))

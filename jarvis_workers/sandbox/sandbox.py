@@ -1,0 +1,189 @@
+"""Run commands over a directory: they read it, write a scratch directory, and reach nothing else.
+
+The strongest tier that this machine offers is taken; where it offers neither A nor B, no command is run at all.
+"""
+
+import asyncio
+import functools
+import os
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from jarvis_workers.errors import SandboxError, UsageError
+from jarvis_workers.sandbox import bwrap
+from jarvis_workers.sandbox.confine import HOME, SYSTEM, TEMPORARY
+from jarvis_workers.sandbox.launcher import PACKAGES, Line, Starter, borrowed
+from jarvis_workers.sandbox.limits import Limits, Outcome, Tier
+from jarvis_workers.sandbox.protocol import CHUNK_BYTES, Order, Refused, pack_order, read_answer
+from jarvis_workers.toolchain import scratch
+
+RUNNING = (Tier.A, Tier.B)
+PREFIX = "jarvis-sandbox-"
+PATH = "/usr/local/bin:/usr/bin:/bin"
+PATIENCE_SECONDS = 30
+# Git reads no tree of another user unless it is told to.
+TRUSTED_BY_GIT = "[safe]\n\tdirectory = *\n"
+NO_LIMITS_SAID = Limits()
+
+
+def open_sandbox(root: Path, *, tier: Tier | None = None, starter: Starter | None = None) -> "Sandbox":
+    """Make a sandbox over a directory, in the best tier or in a certain one; raises SandboxError when it is refused.
+
+    A worker that opens many hands in a starter that it keeps.
+    """
+    directory = os.path.realpath(root)
+    if not Path(directory).is_dir():
+        raise UsageError(f"{root}: not a directory")
+    if directory == "/":
+        raise UsageError("/: the sandbox would show the whole machine; name a directory in it")
+    found = tier or best_tier()
+    if why := refusal(found):
+        raise SandboxError(why)
+    return Sandbox(directory, found, starter)
+
+
+def best_tier() -> Tier:
+    """Return the strongest tier that this machine offers."""
+    return next((tier for tier in RUNNING if not refusal(tier)), Tier.C)
+
+
+def tiers() -> dict[Tier, str | None]:
+    """Return for each tier why it is refused, None if it is not."""
+    return {tier: refusal(tier) for tier in Tier}
+
+
+@functools.cache
+def refusal(tier: Tier) -> str | None:
+    """Try a tier, once in this process; return why it is refused, None if it is not."""
+    if tier not in RUNNING:
+        return f"no command is run in tier {tier}; {'; '.join(filter(None, map(refusal, RUNNING)))}".rstrip("; ")
+    try:
+        with tempfile.TemporaryDirectory() as place, Sandbox(os.path.realpath(place), tier) as sandbox:
+            outcome = sandbox.run(["true"])
+    except SandboxError as error:
+        return f"{tier} refused: {error}"
+    if outcome.code == 0:
+        return None
+    return f"{tier} refused: a command ended with {outcome.code}, {outcome.reason}: {outcome.stderr.decode()}"
+
+
+class Sandbox:
+    """Where commands run over one directory; `home` is theirs to write in. A context manager."""
+
+    def __init__(self, root: str, tier: Tier, starter: Starter | None = None) -> None:
+        self.root, self.tier = root, tier
+        self._stack = ExitStack()
+        self._streams = set[socket.socket]()
+        try:
+            self._start(starter)
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self, starter: Starter | None) -> None:
+        start = self._stack.enter_context(borrowed(starter))
+        self.scratch = os.path.realpath(tempfile.mkdtemp(prefix=PREFIX))
+        self._stack.callback(self._remove, start.line)
+        self.home = Path(self.scratch, HOME)
+        for name in (HOME, TEMPORARY):
+            Path(self.scratch, name).mkdir(0o700)
+        (self.home / ".gitconfig").write_text(TRUSTED_BY_GIT)
+        start.line.ask({"scratch": self.scratch})
+        self._line = start.line
+        if self.tier == Tier.A:
+            program = bwrap.find()
+            if program is None:
+                raise SandboxError("bwrap: not installed")
+            inside = bwrap.command_line(
+                program,
+                self.root,
+                self.scratch,
+                (*_interpreter(), str(PACKAGES / "jarvis_workers")),
+                as_root=not os.getuid(),
+            )
+            self._line = start.start_inside(inside)
+            self._stack.callback(self._line.close)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End what runs, in whatever thread, and remove the scratch directory."""
+        for stream in tuple(self._streams):
+            with suppress(OSError):
+                stream.shutdown(socket.SHUT_RDWR)
+        self._stack.close()
+
+    def run(self, argv: Sequence[str], *, stdin: bytes | None = None, limits: Limits = NO_LIMITS_SAID) -> Outcome:
+        """Run a command to its end; raises SandboxError when it could not be confined."""
+        order, answer = self._order(argv, stdin, limits), bytearray()
+        with self._line.run() as stream, self._ended_by_close(stream):
+            stream.settimeout(limits.wall_seconds + PATIENCE_SECONDS)
+            try:
+                stream.sendall(pack_order(order))
+                while chunk := stream.recv(CHUNK_BYTES):
+                    answer += chunk
+            except OSError as error:
+                raise self._line.broken() from error
+        return self._read(bytes(answer))
+
+    async def run_async(
+        self, argv: Sequence[str], *, stdin: bytes | None = None, limits: Limits = NO_LIMITS_SAID
+    ) -> Outcome:
+        """Run a command to its end while other coroutines go on; cancelling it ends the command."""
+        loop, order, answer = asyncio.get_running_loop(), self._order(argv, stdin, limits), bytearray()
+        with self._line.run() as stream:
+            stream.setblocking(False)
+            try:
+                async with asyncio.timeout(limits.wall_seconds + PATIENCE_SECONDS):
+                    await loop.sock_sendall(stream, pack_order(order))
+                    while chunk := await loop.sock_recv(stream, CHUNK_BYTES):
+                        answer += chunk
+            except OSError as error:
+                raise self._line.broken() from error
+        return self._read(bytes(answer))
+
+    @contextmanager
+    def _ended_by_close(self, stream: socket.socket) -> Iterator[None]:
+        self._streams.add(stream)
+        try:
+            yield
+        finally:
+            self._streams.discard(stream)
+
+    def _remove(self, line: Line) -> None:
+        """Have the scratch directory removed by who may remove all that commands have made."""
+        try:
+            line.ask({"done": self.scratch})
+        except SandboxError:
+            scratch.remove(self.scratch)
+
+    def _order(self, argv: Sequence[str], stdin: bytes | None, limits: Limits) -> Order:
+        readable = _interpreter()
+        path = ":".join([PATH, *(f"{place}/bin" for place in readable)])
+        return Order(tuple(argv), self.root, self.scratch, readable, path, limits, stdin or b"")
+
+    def _read(self, answer: bytes) -> Outcome:
+        try:
+            return read_answer(answer)
+        except Refused as refusal:
+            raise SandboxError(str(refusal)) from None
+        except EOFError:
+            raise self._line.broken() from None
+
+
+def _interpreter() -> tuple[str, ...]:
+    """Return where Python itself is, if not among the system's directories: commands may use it."""
+    place = Path(sys.base_prefix).resolve()
+    if any(place.is_relative_to(known) for known in SYSTEM) or Path.home().resolve().is_relative_to(place):
+        return ()
+    return (str(place),)

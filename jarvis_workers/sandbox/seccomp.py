@@ -1,0 +1,169 @@
+"""Which system calls are refused, and the program that the kernel runs to refuse them.
+
+Landlock knows opening, making and removing files.  What it does not know is here: the network, other processes,
+attributes of files, and all that is newer than this page: a call without a number below is as good as not there.
+"""
+
+import errno
+import struct
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from jarvis_workers.sandbox.syscalls import Machine
+
+ALLOW = 0x7FFF0000
+ASK = 0x7FC00000
+REFUSE = 0x00050000
+KILL = 0x80000000
+NOT_PERMITTED = REFUSE | errno.EPERM
+NOT_THERE = REFUSE | errno.ENOSYS
+NO_SUCH_DEVICE_CALL = REFUSE | errno.ENOTTY
+NOT_SUPPORTED = REFUSE | errno.EOPNOTSUPP
+DONE_NOTHING = REFUSE | 0
+
+# The newest call that was looked at: cachestat.
+LAST_KNOWN = 451
+
+LOAD, MASK, JUMP, JUMP_IF_EQUAL, JUMP_IF_GREATER, RETURN = 0x20, 0x54, 0x05, 0x15, 0x25, 0x06
+NUMBER_AT, MACHINE_AT, ARGUMENTS_AT = 0, 4, 16
+EVERY_BIT = 0xFFFFFFFF
+
+NEW_NAMESPACES = 0x7E020000
+STREAM_OF_UNIX = (1, 1)
+KIND_OF_SOCKET = 0xF
+ONE_PROCESS = 0
+ONE_PROCESS_OF_IO = 1
+OPEN_MODE, TRUNCATES = 0o3 | 0o1000, 0o1000
+# F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY
+OWNER_CALLS = (8, 10, 15, 1024, 1026)
+# F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW
+LOCK_CALLS = (6, 7, 37, 38)
+# SO_SNDBUF, SO_RCVBUF, and both by force: what a socket holds is counted as if these were the default.
+BUFFER_SIZES = (7, 8, 32, 33)
+MAP_SHARED = 1
+# What is asked of terminals and pipes, close-on-exec, non-blocking, and copies that share their blocks.
+DEVICE_CALLS = (0x5401, 0x5413, 0x540F, 0x541B, 0x5421, 0x5450, 0x5451, 0x40049409, 0x4020940D)
+
+
+class Test(NamedTuple):
+    """Whether the low half of an argument, under a mask, is a value, or is not."""
+
+    argument: int
+    value: int
+    same: bool = True
+    mask: int = EVERY_BIT
+
+
+class Rule(NamedTuple):
+    """What becomes of calls whose arguments pass all the tests."""
+
+    calls: str
+    answer: int
+    tests: tuple[Test, ...] = ()
+
+
+GROUPS: dict[str, tuple[Rule, ...]] = {
+    "network": (
+        Rule("socket connect bind listen accept accept4", NOT_PERMITTED),
+        Rule("socketpair", NOT_PERMITTED, (Test(0, STREAM_OF_UNIX[0], same=False),)),
+        *(Rule("setsockopt", DONE_NOTHING, (Test(2, number),)) for number in BUFFER_SIZES),
+        Rule("socketpair", NOT_PERMITTED, (Test(1, STREAM_OF_UNIX[1], same=False, mask=KIND_OF_SOCKET),)),
+    ),
+    "io_uring": (Rule("io_uring_setup io_uring_enter io_uring_register", NOT_THERE),),
+    "tracing": (
+        Rule("ptrace process_vm_readv process_vm_writev kcmp pidfd_getfd", NOT_PERMITTED),
+        Rule("process_madvise process_mrelease", NOT_PERMITTED),
+    ),
+    "keyrings": (Rule("add_key request_key keyctl", NOT_PERMITTED),),
+    "kernel": (
+        Rule("bpf perf_event_open userfaultfd open_by_handle_at name_to_handle_at syslog", NOT_PERMITTED),
+        Rule("kexec_load kexec_file_load init_module finit_module delete_module reboot", NOT_PERMITTED),
+        Rule("swapon swapoff acct quotactl quotactl_fd ioperm iopl vhangup", NOT_PERMITTED),
+        Rule("settimeofday clock_settime clock_adjtime adjtimex sethostname setdomainname", NOT_PERMITTED),
+        Rule("lookup_dcookie memfd_secret", NOT_THERE),
+    ),
+    "namespaces": (
+        Rule("unshare setns mount umount2 pivot_root chroot", NOT_PERMITTED),
+        Rule("open_tree move_mount fsopen fsconfig fsmount fspick mount_setattr", NOT_PERMITTED),
+        Rule("clone", NOT_PERMITTED, (Test(0, 0, same=False, mask=NEW_NAMESPACES),)),
+        Rule("clone3", NOT_THERE),
+    ),
+    "attributes": (
+        Rule("chmod fchmod fchmodat utimensat", ASK),
+        Rule("utime utimes futimesat", NOT_THERE),
+        Rule("chown fchown lchown fchownat", NOT_PERMITTED),
+        Rule("setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr", NOT_SUPPORTED),
+    ),
+    "shared memory": (
+        Rule("shmget shmat shmctl semget semop semtimedop semctl", NOT_THERE),
+        Rule("msgget msgsnd msgrcv msgctl mq_open mq_unlink memfd_create vmsplice", NOT_THERE),
+        Rule("mmap", ASK, (Test(3, MAP_SHARED, mask=MAP_SHARED),)),
+    ),
+    # It takes gigabytes in an instant; posix_fallocate writes instead, which is seen in time.
+    "disk": (Rule("fallocate", NOT_SUPPORTED),),
+    "locks": (Rule("flock", ASK), *(Rule("fcntl", ASK, (Test(1, number),)) for number in LOCK_CALLS)),
+    "watching": (Rule("inotify_init inotify_init1 fanotify_init", NOT_THERE),),
+    "other processes": (
+        Rule("prlimit64 sched_setscheduler sched_setparam sched_setaffinity", NOT_PERMITTED, (Test(0, 0, same=False),)),
+        Rule("sched_setattr migrate_pages move_pages", NOT_PERMITTED, (Test(0, 0, same=False),)),
+        Rule("setpriority", NOT_PERMITTED, (Test(0, ONE_PROCESS, same=False),)),
+        Rule("ioprio_set", NOT_PERMITTED, (Test(0, ONE_PROCESS_OF_IO, same=False),)),
+        Rule("setpriority ioprio_set", NOT_PERMITTED, (Test(1, 0, same=False),)),
+        *(Rule("fcntl", NOT_PERMITTED, (Test(1, number),)) for number in OWNER_CALLS),
+    ),
+    "devices": (Rule("ioctl", NO_SUCH_DEVICE_CALL, tuple(Test(1, number, same=False) for number in DEVICE_CALLS)),),
+}
+# What a landlock before the one of the key does not know, and later ones do.
+BEFORE: dict[int, tuple[Rule, ...]] = {
+    3: (
+        Rule("truncate", NOT_PERMITTED),
+        Rule("openat2", NOT_THERE),
+        Rule("open", NOT_PERMITTED, (Test(1, TRUNCATES, mask=OPEN_MODE),)),
+        Rule("openat", NOT_PERMITTED, (Test(2, TRUNCATES, mask=OPEN_MODE),)),
+    ),
+    6: (Rule("kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal", ASK),),
+}
+# These two are no lists of calls: calls of another architecture, and calls with a number that is not known.
+MACHINES = "architectures"
+NUMBERS = "new calls"
+NAMES = (*GROUPS, MACHINES, NUMBERS)
+
+
+def program(machine: Machine, landlock: int, without: Iterable[str] = ()) -> bytes:
+    """Return the filter for an architecture and a version of landlock, without the groups of these names."""
+    left_out = frozenset(without)
+    rules = [rule for name, group in GROUPS.items() if name not in left_out for rule in group]
+    rules += [rule for version, group in BEFORE.items() if landlock < version for rule in group]
+    steps = [_step(LOAD, MACHINE_AT), _step(JUMP_IF_EQUAL, machine.audit, 1, 0)]
+    steps += [_step(RETURN, ALLOW if MACHINES in left_out else KILL), _step(LOAD, NUMBER_AT)]
+    if NUMBERS not in left_out:
+        steps += [_step(JUMP_IF_GREATER, LAST_KNOWN, 0, 1), _step(RETURN, NOT_THERE)]
+    for rule in rules:
+        for name in rule.calls.split():
+            if name in machine.numbers:
+                steps += _refuse(machine.numbers[name], rule)
+    return b"".join([*steps, _step(RETURN, ALLOW)])
+
+
+def _refuse(number: int, rule: Rule) -> Iterator[bytes]:
+    """Yield the steps that answer a call; the number is loaded before and after them."""
+    body = [step for place, test in enumerate(rule.tests, 1) for step in _test(test, len(rule.tests) - place)]
+    body.append(_step(RETURN, rule.answer))
+    if rule.tests:
+        body.append(_step(LOAD, NUMBER_AT))
+    yield _step(JUMP_IF_EQUAL, number, 0, len(body))
+    yield from body
+
+
+def _test(test: Test, left: int) -> list[bytes]:
+    """Return three steps that go on if the test holds, and else jump behind the answer; `left` tests come after it."""
+    out = left * 3 + 1
+    return [
+        _step(LOAD, ARGUMENTS_AT + 8 * test.argument),
+        _step(MASK, test.mask),
+        _step(JUMP_IF_EQUAL, test.value, 0 if test.same else out, out if test.same else 0),
+    ]
+
+
+def _step(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
+    return struct.pack("=HBBI", code, yes, no, value)

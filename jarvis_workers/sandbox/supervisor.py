@@ -1,0 +1,241 @@
+"""Keep one command: start it, carry its output, hold it to its limits, end all of it, and say how it ended.
+
+A process for each command, between the cell and the command; not confined itself, it takes nothing from the command but
+bytes and numbers.  When who asked is gone, or the cell is, it ends the command.
+"""
+
+import functools
+import os
+import resource
+import select
+import signal
+import socket
+import time
+from collections.abc import Callable
+from typing import NoReturn
+
+from jarvis_workers.sandbox import confine, kernel, process_tree
+from jarvis_workers.sandbox.confine import Cell
+from jarvis_workers.sandbox.limits import Outcome
+from jarvis_workers.sandbox.notify_handler import Custodian
+from jarvis_workers.sandbox.protocol import Order, pack_outcome, pack_refusal, receive_order
+from jarvis_workers.toolchain import scratch
+from jarvis_workers.toolchain.bounded_output import Output
+from jarvis_workers.toolchain.usage import machine_is_short_of_memory, usage_of
+
+NOBODY = 65534
+READ_BYTES = 1 << 16
+FIRST_LOOK_SECONDS = 0.05
+# A look may take this part of the time, but is never put off for longer.
+LOOKING_SHARE, LAST_LOOK_SECONDS = 10, 1.0
+# Where the disk loses this part of the limit, whoever takes it, the next look comes at once.
+GLANCE_SECONDS, FILLING_SHARE = 0.02, 8
+# So much is left to others, whoever takes the rest.
+LEAST_FREE = 32 << 20
+# The kernel's limit on processes is exact, where it counts them at all; this many times as many are seen from here.
+UNCOUNTED = 2
+REASONS = {int(signal.SIGXCPU): "CPU time", int(signal.SIGXFSZ): "file size"}
+
+
+class _Ended(BaseException):
+    """Nobody waits for the command any more."""
+
+
+def keep(stream: socket.socket, cell: Cell) -> None:
+    """Carry out the order that comes over a stream, and answer over it."""
+    parent = os.getppid()
+    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, _stop)
+    if not os.getuid():
+        kernel.lose_root(NOBODY)
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:
+        return
+    try:
+        order = receive_order(stream)
+        answer = pack_refusal(cell.refusal) if cell.refusal else _Kept(order, cell, stream).to_the_end()
+    except (_Ended, EOFError):
+        return
+    stream.sendall(answer)
+
+
+def _stop(_number: int, _frame: object) -> NoReturn:
+    """End once: who is told twice would leave half of what it has to end."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise _Ended
+
+
+class _Kept:
+    """A command that runs."""
+
+    def __init__(self, order: Order, cell: Cell, stream: socket.socket) -> None:
+        self._order, self._cell, self._stream = order, cell, stream
+        self._started = time.monotonic()
+        self._reason: str | None = None
+        self._refused: str | None = None
+        self._actions: dict[int, Callable[[], object]] = {}
+        self._poll = select.poll()
+        self._input = memoryview(order.stdin)
+        half = order.limits.output_bytes // 2
+        self._outputs = (Output(half), Output(half))
+        self._look_at = self._started + FIRST_LOOK_SECONDS
+        self._glance_at, self._free = self._look_at, self._free_bytes()
+        self._custodian: Custodian | None = None
+        self._hidden = frozenset[int]()
+
+    def to_the_end(self) -> bytes:
+        """Run it, and return the answer."""
+        pid = self._start()
+        try:
+            self._watch()
+            code, number = self._end_of(pid)
+        finally:
+            process_tree.end(pid)
+        for output, pipe in zip(self._outputs, self._pipes, strict=True):
+            output.drain(pipe)
+        if self._refused:
+            return pack_refusal(self._refused)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return pack_outcome(
+            Outcome(
+                code=code,
+                signal=number,
+                stdout=self._outputs[0].text(),
+                stderr=self._outputs[1].text(),
+                seconds=round(time.monotonic() - self._started, 4),
+                cpu_seconds=round(used.ru_utime + used.ru_stime, 4),
+                cut=sum(output.cut for output in self._outputs),
+                reason=self._reason or _reason_of(number),
+            )
+        )
+
+    def _start(self) -> int:
+        told, tells = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ins, outs, errors = os.pipe(), os.pipe(), os.pipe()
+        pid = os.fork()
+        if not pid:
+            self._be_command((ins[0], outs[1], errors[1]), tells)
+        for end in (ins[0], outs[1], errors[1], tells.detach()):
+            os.close(end)
+        self._pipes = outs[0], errors[0]
+        self._status = told
+        self._pidfd = os.pidfd_open(pid)
+        for end in (*self._pipes, ins[1]):
+            os.set_blocking(end, False)
+        self._on(told.fileno(), self._hear)
+        for output, end in zip(self._outputs, self._pipes, strict=True):
+            self._on(end, functools.partial(self._carry, output, end))
+        self._on(ins[1], lambda: self._feed(ins[1]), select.POLLOUT)
+        self._poll.register(self._stream, select.POLLRDHUP)
+        self._poll.register(self._pidfd, select.POLLIN)
+        return pid
+
+    def _be_command(self, streams: tuple[int, int, int], status: socket.socket) -> NoReturn:
+        keeper = os.getppid()
+        try:
+            os.setsid()
+            kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+            if os.getppid() == keeper:
+                confine.become_command(self._order, streams, status, self._cell)
+        finally:
+            os._exit(confine.NOT_EXECUTABLE)
+
+    def _watch(self) -> None:
+        """Serve the command until it has ended, or has to."""
+        deadline = self._started + self._order.limits.wall_seconds
+        while not self._reason:
+            now = time.monotonic()
+            if now >= deadline:
+                self._reason = "wall time"
+            elif now >= self._look_at or (now >= self._glance_at and self._is_filling()):
+                self._look()
+            else:
+                for place, _ in self._poll.poll(1 + int(1000 * min(GLANCE_SECONDS, deadline - now))):
+                    if place == self._pidfd:
+                        return
+                    if place == self._stream.fileno():
+                        raise _Ended
+                    if place in self._actions:
+                        self._actions[place]()
+
+    def _look(self) -> None:
+        """See what no limit of the kernel's counts: what all of it takes together."""
+        began = time.monotonic()
+        limits, everyone = self._order.limits, process_tree.descendants()
+        usage, free = usage_of(everyone), self._free_bytes()
+        # Root's own fork hides, too, until it has become the command.
+        hidden = frozenset() if self._status.fileno() in self._actions else usage.hidden
+        shared = self._custodian.shared_bytes if self._custodian else 0
+        if len(everyone) > UNCOUNTED * limits.processes:
+            self._reason = "processes"
+        elif usage.memory + shared > limits.memory_bytes or machine_is_short_of_memory():
+            self._reason = "memory"
+        elif free < LEAST_FREE or hidden & self._hidden or self._overfills(limits.scratch_bytes - usage.unlinked):
+            self._reason = "disk"
+        now = time.monotonic()
+        took, self._hidden, self._free = now - began, hidden, free
+        self._look_at = now + min(LAST_LOOK_SECONDS, max(FIRST_LOOK_SECONDS, LOOKING_SHARE * took))
+        self._glance_at = now + took
+
+    def _overfills(self, room: int) -> bool:
+        return scratch.size_of(self._order.scratch, room) > room
+
+    def _is_filling(self) -> bool:
+        return self._free - self._free_bytes() > self._order.limits.scratch_bytes // FILLING_SHARE
+
+    def _free_bytes(self) -> int:
+        found = os.statvfs(self._order.scratch)
+        return found.f_bavail * found.f_frsize
+
+    def _end_of(self, pid: int) -> tuple[int | None, int | None]:
+        """Return its code or signal; its number stays taken until its group is ended."""
+        if self._reason:
+            return None, signal.SIGKILL
+        found = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        assert found is not None
+        while self._hear():
+            pass
+        return (found.si_status, None) if found.si_code == os.CLD_EXITED else (None, found.si_status)
+
+    def _hear(self) -> bool:
+        """Take what is told of the start; False at its end."""
+        message, held, _, _ = socket.recv_fds(self._status, READ_BYTES, 1)
+        if not message:
+            self._off(self._status.fileno())
+            return False
+        if message[:1] == confine.LISTENS:
+            assert self._cell.machine is not None
+            self._custodian = Custodian(held[0], self._order.scratch, self._cell.machine, process_tree.descendants)
+            self._on(held[0], self._custodian.answer)
+        elif message[:1] == confine.FAILED:
+            self._refused = message[1:].decode()
+        else:
+            self._outputs[1].add(message[1:] + b"\n")
+        return True
+
+    def _carry(self, output: Output, end: int) -> None:
+        if not output.take(end):
+            self._off(end)
+
+    def _feed(self, end: int) -> None:
+        try:
+            self._input = self._input[os.write(end, self._input[:READ_BYTES]) :] if self._input else self._input
+        except BrokenPipeError:
+            self._input = self._input[:0]
+        if not self._input:
+            self._off(end)
+            os.close(end)
+
+    def _on(self, place: int, action: Callable[[], object], events: int = select.POLLIN) -> None:
+        self._actions[place] = action
+        self._poll.register(place, events)
+
+    def _off(self, place: int) -> None:
+        if self._actions.pop(place, None):
+            self._poll.unregister(place)
+
+
+def _reason_of(number: int | None) -> str | None:
+    """Say which of the kernel's limits ended it by a signal."""
+    return REASONS.get(number) if number else None

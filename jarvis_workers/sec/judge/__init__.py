@@ -1,0 +1,1 @@
+"""Judging candidates with a model: clustering, verification, questions, verdicts, code slices."""

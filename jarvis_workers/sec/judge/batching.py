@@ -1,0 +1,132 @@
+"""Decide which candidates are put before a model together, and which are a cluster without one.
+
+A batch is of one file, and of at most as many as the user says.  Before that, what several files share is taken out:
+the same rule, in the same macro (its definition is the evidence) or on a path through the same line of another file.
+That is verified once, for all of its places.
+"""
+
+import heapq
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from jarvis_workers.sec.finding import Described, score_of
+from jarvis_workers.sec.rules import RULES_BY_PATTERN
+from jarvis_workers.sec.trace import read_trail
+
+__all__ = ["Batch", "Place", "Shared", "batches", "is_plain", "kind_of", "merge_across", "place_of", "worst"]
+
+MACRO = re.compile(r"#\s*define\s+(\w+)")
+CALL = re.compile(r"\b([A-Za-z_]\w*)\s*!?\(")
+NO_CALLS = frozenset(["if", "for", "while", "switch", "return", "sizeof", "match", "defined"])
+
+
+class Shared(NamedTuple):
+    """What several files may have in common: a rule, and the macro or the line of another file that it leads to."""
+
+    pattern: str
+    place: str
+    name: str
+
+
+class Place(NamedTuple):
+    """A candidate, as light as planning needs it."""
+
+    gid: int
+    file: str
+    score: float
+    shared: Shared | None = None
+
+
+class Batch(NamedTuple):
+    """Candidates for one job; `batch_index` counts those of a file from 1, `shared` names what they have in common."""
+
+    file: str
+    batch_index: int
+    gids: tuple[int, ...]
+    score: float
+    shared: str = ""
+
+
+def place_of(gid: int, found: Described, severities: Mapping[str, str]) -> Place:
+    """Return what planning needs; `severities` are those given to rules."""
+    score = score_of(found.confidence, severities.get(found.pattern))
+    return Place(gid, found.file, score, _shared(found))
+
+
+def worst(places: Iterable[Place], most: int) -> list[Place]:
+    """Return the `most` of highest score, in the order they came."""
+    return sorted(heapq.nsmallest(most, places, key=lambda place: (-place.score, place.gid)), key=lambda one: one.gid)
+
+
+def batches(places: Iterable[Place], limit: int) -> list[Batch]:
+    """Put every place into exactly one batch of at most `limit`, those of a file in their order."""
+    known = list(places)
+    merged = merge_across(known, limit)
+    taken = {place.gid for group in merged for place in group}
+    by_file: defaultdict[str, list[Place]] = defaultdict(list)
+    for place in known:
+        if place.gid not in taken:
+            by_file[place.file].append(place)
+    groups = chain(merged, *(_chunks(those, limit) for those in by_file.values()))
+    return list(_numbered(groups, taken))
+
+
+def merge_across(places: Iterable[Place], limit: int) -> list[list[Place]]:
+    """Return groups of at most `limit` places that share a wrapper or macro, where several files do."""
+    if limit == 1:
+        return []
+    by_shared: defaultdict[Shared, list[Place]] = defaultdict(list)
+    for place in places:
+        if place.shared:
+            by_shared[place.shared].append(place)
+    across = [those for those in by_shared.values() if len({place.file for place in those}) > 1]
+    return [group for those in across for group in _chunks(those, limit)]
+
+
+def is_plain(found: Sequence[Described]) -> bool:
+    """Tell whether candidates share a condition as anybody can see: one alone, or one rule at one sink."""
+    if len(found) == 1:
+        return True
+    kinds = {kind_of(one) for one in found}
+    return len(kinds) == 1 and next(iter(kinds))[1] is not None
+
+
+def kind_of(found: Described) -> tuple[str, str | None]:
+    """Return the rule and the sink of a candidate; None is a sink that is not plain."""
+    return found.pattern, _sink(found)
+
+
+def _numbered(groups: Iterable[Sequence[Place]], merged: Collection[int]) -> Iterator[Batch]:
+    indexes: defaultdict[str, int] = defaultdict(int)
+    for group in groups:
+        first = group[0]
+        indexes[first.file] += 1
+        shared = first.shared.name if first.shared and first.gid in merged else ""
+        score = max(place.score for place in group)
+        yield Batch(first.file, indexes[first.file], tuple(place.gid for place in group), score, shared)
+
+
+def _chunks(places: Sequence[Place], limit: int) -> Iterator[list[Place]]:
+    return (list(places[start : start + limit]) for start in range(0, len(places), limit))
+
+
+def _shared(found: Described) -> Shared | None:
+    if macro := MACRO.match(found.evidence):
+        return Shared(found.pattern, " ".join(found.evidence.split()), macro[1])
+    steps = read_trail(found.trail) if found.trail else []
+    away = [step for step in steps if step["file"] != found.file]
+    if not away:
+        return None
+    return Shared(found.pattern, f"{away[-1]['line']}:{away[-1]['file']}", away[-1]["file"])
+
+
+def _sink(found: Described) -> str | None:
+    """Return the only function in the evidence that the rule may mean, None if that is not plain."""
+    called = set(CALL.findall(found.evidence)) - NO_CALLS
+    rule = RULES_BY_PATTERN.get(found.pattern)
+    meant = called.intersection(rule.calls) if rule else set()
+    names = meant or called
+    return names.pop() if len(names) == 1 else None

@@ -1,0 +1,241 @@
+"""Put the candidates of a batch into clusters, each with the condition that decides all of its candidates.
+
+The model knows them by numbers from 1 on.  An answer that names a number twice, or one that there is not, is refused
+and asked for again; what an answer leaves out is a cluster of its own, and so is each candidate where no answer comes:
+every gid is in exactly one cluster, whatever a model says.  A request holds no gid, and no line but those within a
+function, so that it stays the same when something else in the file, or in the tree, is edited.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, NamedTuple
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from jarvis_workers.agent.effects import Conversation, Definition, Note
+from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.loop import Agent
+from jarvis_workers.agent.nonces import Marks
+from jarvis_workers.agent.prompts import fill_from
+from jarvis_workers.agent.report import ReportForm
+from jarvis_workers.agent.untrusted_text import escape
+from jarvis_workers.errors import AgentStopped
+from jarvis_workers.paths import plain
+from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.sec.finding import Described, Numbered, severity_of
+from jarvis_workers.sec.judge.batching import is_plain
+from jarvis_workers.source.functions import functions
+from jarvis_workers.source.lex import mask
+from jarvis_workers.tools.reading import blank_comments
+from jarvis_workers.tools.registry import Toolbox
+from jarvis_workers.tools.tool import Language
+
+__all__ = [
+    "Cluster",
+    "Question",
+    "Seen",
+    "cluster",
+    "clusterer",
+    "condition_of",
+    "form_of",
+    "locate",
+    "question_of",
+    "settle",
+    "verified_together",
+    "without_model",
+]
+
+PROMPTS = Path(__file__).parent / "prompts"
+RETRIES = 2
+VERIFICATION_MAX = 1_000
+FILES_NAMED = 20
+# As many candidates are verified in one conversation, and no more than its answer has room for.
+VERIFIED_AT_ONCE = 8
+TOKENS_OF_A_VERDICT = 400
+
+Conditions = Mapping[str, str]
+NOT_GIVEN: Mapping[str, str] = MappingProxyType({})
+
+
+class Cluster(NamedTuple):
+    """Candidates, and the condition under which they are real."""
+
+    verification: str
+    gids: tuple[int, ...]
+
+
+class Seen(NamedTuple):
+    """A candidate, and the function around it with the line counted from its first; outside of any, "" and 0."""
+
+    gid: int
+    found: Described
+    function: str = ""
+    line: int = 0
+
+
+class Question(NamedTuple):
+    """What is asked of a model: the batch, the text that tells of it, and what rules say has to be verified."""
+
+    batch: Sequence[Seen]
+    findings: str
+    conditions: Conditions
+    language: Language = "en"
+
+    @property
+    def about(self) -> str:
+        """Name the question: the same for the same candidates, in whatever run."""
+        return sha256(f"{self.language}\0{self.findings}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Group(BaseModel):
+    """A cluster as a model gives it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    verification: str = Field(default="", description="the condition to verify (验证条件)")
+    gids: list[int] = Field(description="the numbers of its findings (编号)")
+
+
+def without_model(numbered: Sequence[Numbered], conditions: Conditions, shared: str = "") -> list[Cluster] | None:
+    """Return the clusters of a batch that needs no model, else None; `shared` is what several files have in common."""
+    if not (shared or is_plain([found for _, found in numbered])):
+        return None
+    condition = condition_of(numbered[0][1], conditions)
+    if shared:
+        condition = f"{condition} {_together(shared, numbered)}"
+    return [Cluster(condition, tuple(gid for gid, _ in numbered))]
+
+
+def locate(numbered: Sequence[Numbered], content: bytes) -> list[Seen]:
+    """Find the functions around candidates of one file, whose content this is."""
+    spans = list(_spans(content, numbered[0][1].language)) if numbered else []
+    return [_seen(gid, found, spans) for gid, found in numbered]
+
+
+def question_of(
+    batch: Sequence[Seen], conditions: Conditions, language: Language = "en", severities: Mapping[str, str] = NOT_GIVEN
+) -> Question:
+    """Return what is asked about candidates of one file; `severities` are those given to rules."""
+    patterns = dict.fromkeys(seen.found.pattern for seen in batch)
+    lines = [f"file: {plain(batch[0].found.file)}", "", "what the rules look for:"]
+    lines += [f"{pattern}: {plain(conditions.get(pattern) or '-')}" for pattern in patterns]
+    lines += ["", "findings:", *(f"{at}. {_told(seen, severities)}" for at, seen in enumerate(batch, 1))]
+    return Question(batch, "\n".join(lines), conditions, language)
+
+
+def clusterer(question: Question, profile: Profile, marks: Marks, limits: Limits) -> Agent:
+    """Return the agent that answers; it has no tools, and RETRIES questions more than one."""
+    definition = Definition(
+        system_prompt=fill_from(PROMPTS, "cluster_system"), name="clusterer", language=question.language
+    )
+    form = form_of(len(question.batch))
+    limits = replace(limits, rounds=min(limits.rounds, 1 + RETRIES))
+    return Agent(definition, Toolbox(), profile=profile, marks=marks, form=form, limits=limits)
+
+
+def cluster(agent: Agent, question: Question) -> Conversation[list[Cluster]]:
+    """Ask, and return the clusters, by gid; where no answer comes, each candidate is one."""
+    findings = agent.guard.admit(question.findings)
+    task = fill_from(PROMPTS, "cluster", count=len(question.batch), findings=findings, language=question.language)
+    try:
+        result = yield from agent.run(task)
+    except AgentStopped as stop:
+        yield Note(
+            "candidates are not clustered", {"file": question.batch[0].found.file, "why": f"{stop.reason}: {stop}"}
+        )
+        return settle(question, ())
+    return settle(question, result.report)
+
+
+def form_of(count: int) -> ReportForm:
+    """Return the form of clusters of the numbers from 1 to `count`."""
+
+    def check(groups: list[Group]) -> list[Group]:
+        seen: set[int] = set()
+        for number in (number for group in groups for number in group.gids):
+            if not 1 <= number <= count:
+                raise ValueError(f"there is no finding {number}; they are numbered from 1 to {count}")
+            if number in seen:
+                raise ValueError(f"finding {number} stands twice; each stands in one cluster, once")
+            seen.add(number)
+        return groups
+
+    return ReportForm(Annotated[list[Group], AfterValidator(check)], tag="CLUSTERS")
+
+
+def settle(question: Question, groups: Iterable[Group]) -> list[Cluster]:
+    """Return clusters that hold each candidate once: those of the model, then one for each that it left out."""
+    left = dict(enumerate(question.batch, 1))
+    clusters = []
+    for group in groups:
+        members = [left.pop(number) for number in sorted(group.gids) if number in left]
+        if members:
+            says = " ".join(escape(group.verification).split())[:VERIFICATION_MAX]
+            clusters.append(_cluster(members, says or condition_of(members[0].found, question.conditions)))
+    clusters += [_cluster([seen], condition_of(seen.found, question.conditions)) for seen in left.values()]
+    return sorted(clusters, key=lambda cluster: cluster.gids)
+
+
+def _cluster(members: Sequence[Seen], verification: str) -> Cluster:
+    return Cluster(verification, tuple(seen.gid for seen in members))
+
+
+def verified_together(one: Cluster, profile: Profile) -> Iterator[Cluster]:
+    """Yield a cluster in parts, each for a conversation of its own: what a model can answer for in one report."""
+    most = min(VERIFIED_AT_ONCE, max(1, profile.answer_tokens // TOKENS_OF_A_VERDICT))
+    return (Cluster(one.verification, one.gids[at : at + most]) for at in range(0, len(one.gids), most))
+
+
+def condition_of(found: Described, conditions: Conditions) -> str:
+    """Return what has to be verified where a rule fired."""
+    return conditions.get(found.pattern) or found.description
+
+
+def _together(shared: str, numbered: Sequence[Numbered]) -> str:
+    """Say what the places of several files have in common, and name the files."""
+    files = list(dict.fromkeys(found.file for _, found in numbered))
+    more = f" and {len(files) - FILES_NAMED} more" if len(files) > FILES_NAMED else ""
+    return escape(f"All go through {shared}, in {', '.join(files[:FILES_NAMED])}{more}.")
+
+
+def _spans(content: bytes, language: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the first and the last line of each function, and its name."""
+    text = mask(content, language).text
+    line, at = 1, 0
+    for function in functions(text, language):
+        line += text.count(b"\n", at, function.start)
+        at = function.start
+        last = line + text.count(b"\n", at, function.body[1])
+        yield line, last, function.name.decode("utf-8", "backslashreplace")
+
+
+def _seen(gid: int, found: Described, spans: Sequence[tuple[int, int, str]]) -> Seen:
+    place = bisect_right(spans, found.line, key=lambda span: span[0]) - 1
+    if place < 0 or found.line > spans[place][1]:
+        return Seen(gid, found)
+    return Seen(gid, found, spans[place][2], found.line - spans[place][0] + 1)
+
+
+def _told(seen: Seen, severities: Mapping[str, str]) -> str:
+    found = seen.found
+    where = {"function": seen.function, "line": seen.line} if seen.function else {}
+    said = {
+        "language": found.language,
+        "category": found.category,
+        "pattern": found.pattern,
+        **where,
+        "confidence": found.confidence,
+        "severity": severities.get(found.pattern) or severity_of(found.confidence),
+        "evidence": _code(found),
+    }
+    return "; ".join(f"{name}: {plain(str(value))}" for name, value in said.items())
+
+
+def _code(found: Described) -> str:
+    """Return the evidence without comments: they are claims, and decide nothing."""
+    blanked = blank_comments(found.evidence.encode("utf-8", "surrogatepass"), found.language)
+    return " ".join(blanked.decode("utf-8", "surrogatepass").split())

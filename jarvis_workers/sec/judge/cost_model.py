@@ -1,0 +1,105 @@
+"""Foresee what conversations will take, before a model is asked.
+
+Each question of a conversation says again all that was said before it.  So a conversation of r questions sends its
+first one r times, and besides that what was added on the way.  How many questions there are, and how much is added,
+is what the conversations of this store took so far, or an assumption where there were too few of them.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain, pairwise
+from typing import NamedTuple
+
+from jarvis_workers.agent.effects import Ask, Conversation
+from jarvis_workers.platforms.protocol import Request
+from jarvis_workers.sec.finding import Described, Numbered
+from jarvis_workers.sec.judge.batching import kind_of
+from jarvis_workers.sec.judge.clustering import Cluster, Conditions, condition_of
+
+__all__ = ["ASSUMED", "Habit", "Made", "Talked", "expected_clusters", "first_request", "habit_of"]
+
+LEAST_SEEN = 20
+
+
+class Talked(NamedTuple):
+    """What a job took: answers, the tokens of its first question, of all its questions, and of all its answers."""
+
+    calls: int
+    first: int
+    prompt: int
+    completion: int
+
+
+class Made(NamedTuple):
+    """How many clusters a model has made of how many candidates."""
+
+    candidates: int
+    clusters: int
+
+
+class Habit(NamedTuple):
+    """How a conversation goes: questions, tokens that are added after the first of them, tokens of an answer.
+
+    `seen` is how many jobs that is the mean of; 0 is an assumption.
+    """
+
+    rounds: float
+    added: float
+    answer: float
+    seen: int = 0
+
+    def prompt(self, first: float) -> float:
+        """Return the tokens of all questions of a conversation, by those of its first."""
+        return self.rounds * first + self.added
+
+    @property
+    def completion(self) -> float:
+        return self.rounds * self.answer
+
+
+# One question that clusters; one look at the code and a report that verify.
+ASSUMED: Mapping[str, Habit] = {"cluster": Habit(1, 0, 250), "verify": Habit(2, 600, 300)}
+
+
+def habit_of(talked: Collection[Talked], assumed: Habit) -> Habit:
+    """Return the mean of what jobs took, or what is assumed where few have been seen."""
+    seen = len(talked)
+    if seen < LEAST_SEEN:
+        return assumed
+    calls = sum(job.calls for job in talked)
+    added = sum(job.prompt - job.calls * job.first for job in talked) / seen
+    return Habit(calls / seen, added, sum(job.completion for job in talked) / calls, seen)
+
+
+def expected_clusters(
+    numbered: Sequence[Numbered], conditions: Conditions, made: Collection[Made] = ()
+) -> Iterator[Cluster]:
+    """Yield the clusters that a model is likely to make of a batch: one for each rule and sink.
+
+    Where enough is known of what was `made` of earlier batches, there are as many as that says, and rules share some.
+    """
+    groups: dict[tuple[str, str | None], list[tuple[int, Described]]] = {}
+    for gid, found in numbered:
+        groups.setdefault(kind_of(found), []).append((gid, found))
+    several = list(groups.values()) if len(made) < LEAST_SEEN else _parts(list(chain(*groups.values())), made)
+    for group in several:
+        yield Cluster(condition_of(group[0][1], conditions), tuple(sorted(gid for gid, _ in group)))
+
+
+def _parts(ordered: Sequence[Numbered], made: Collection[Made]) -> list[Sequence[Numbered]]:
+    """Cut candidates into as many parts as a model would make clusters of them."""
+    many = len(ordered) * sum(one.clusters for one in made) / sum(one.candidates for one in made)
+    count = min(max(round(many), 1), len(ordered))
+    ends = [len(ordered) * part // count for part in range(count + 1)]
+    return [ordered[start:end] for start, end in pairwise(ends)]
+
+
+def first_request(talk: Conversation[object]) -> Request | None:
+    """Return what a conversation asks first; None if it asks nothing."""
+    try:
+        want = next(talk)
+        while not isinstance(want, Ask):
+            want = talk.send(None)
+    except StopIteration:
+        return None
+    talk.close()
+    return want.request

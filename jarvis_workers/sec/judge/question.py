@@ -1,0 +1,102 @@
+"""What is asked about a cluster: its candidates, the way to each, and the code around.
+
+A request holds nothing of the run: candidates are numbered from 1, lines from the first of their function.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+from jarvis_workers.agent.untrusted_text import Suspicion
+from jarvis_workers.sec.finding import Found, severity_of
+from jarvis_workers.sec.judge.slices import CodeIndex, Slice, Spot, cut
+from jarvis_workers.sec.trace import read_trail
+from jarvis_workers.tools.tool import Language
+
+__all__ = ["Cluster", "Prepared", "prepare"]
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Candidates by gid that share a condition to verify.
+
+    `votes` is how often each is asked where one of them is of high severity; `second_look` asks with comments, too.
+    `severities` are those that the user has given to rules.
+    """
+
+    verification: str
+    candidates: tuple[tuple[int, Found], ...]
+    language: Language = "en"
+    votes: int = 1
+    second_look: bool = False
+    severities: Mapping[str, str] = field(default_factory=dict)
+
+    def severity(self, found: Found) -> str:
+        return self.severities.get(found.pattern) or severity_of(found.confidence)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A cluster with what is shown of it: the code, and a text for each candidate by its number.
+
+    `suspicions` are of what reads like an order to a model there, shown or not.
+    """
+
+    cluster: Cluster
+    index: CodeIndex
+    code: Slice
+    texts: Mapping[int, str]
+    suspicions: Sequence[Suspicion]
+
+    @property
+    def about(self) -> str:
+        """A hash of all that is asked, whatever run, place or time it is asked in."""
+        cluster = self.cluster
+        asked = [
+            cluster.verification,
+            cluster.language,
+            *self.texts.values(),
+            *(part.text() for part in self.code.parts),
+        ]
+        return sha256(json.dumps(asked).encode()).hexdigest()
+
+
+def prepare(cluster: Cluster, index: CodeIndex) -> Prepared:
+    """Look for what is shown of a cluster; this reads files, and is for a thread of its own."""
+    texts = {
+        number: _told(found, index, cluster.severity(found)) for number, (_, found) in enumerate(cluster.candidates, 1)
+    }
+    code = cut(index, [_spot(found) for _, found in cluster.candidates])
+    return Prepared(cluster, index, code, texts, code.suspicions())
+
+
+def _spot(found: Found) -> Spot:
+    way = read_trail(found.trail) if found.trail else ()
+    return Spot(found.file, found.line, tuple((step["file"], step["line"]) for step in way))
+
+
+def _told(found: Found, index: CodeIndex, severity: str) -> str:
+    """Return what a model is told of a candidate."""
+    lines = [
+        f"at {_called(index, found.file, found.line)}",
+        f"rule: {found.pattern} ({found.category}, CWE-{found.cwe}, {severity})",
+        f"it says: {found.description}",
+        f"line: {_line(index, found)}",
+    ]
+    steps = read_trail(found.trail) if found.trail else []
+    if steps:
+        lines.append("the way that the scanner found:")
+    lines += [f"  {_called(index, step['file'], step['line'])} {step['note']}" for step in steps]
+    return "\n".join(lines)
+
+
+def _called(index: CodeIndex, path: str, line: int) -> str:
+    file = index.file(path)
+    return file.name_of(line) if file else path
+
+
+def _line(index: CodeIndex, found: Found) -> str:
+    file = index.file(found.file)
+    decided = file.decided if file else []
+    return decided[found.line - 1].strip() if 0 < found.line <= len(decided) else "(it cannot be read)"

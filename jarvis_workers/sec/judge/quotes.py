@@ -1,0 +1,122 @@
+"""Whether a quote stands in a file where it is said to stand: within three lines, whatever its blanks.
+
+Files are named as in slices (`a.c#f`, the lines counted from the first of f) or by their path. A quote may carry the
+numbers and marks that lines were shown with. It is of whole lines (but for their braces), or long enough to mean one
+place, and has more than keywords. A risk may be shown in any view; what dismisses one is code in the view that decides.
+"""
+
+import re
+from collections.abc import Iterator, Set
+from itertools import accumulate
+
+from jarvis_workers.agent.untrusted_text import escape
+from jarvis_workers.sec.judge.slices import VIEWS, CodeIndex, Slice, SourceFile, View, split_name
+from jarvis_workers.sec.judge.verdict import QUOTE_MAX, Evidence, Quote, short
+from jarvis_workers.sec.scanner import language_of
+from jarvis_workers.tools.reading import blank_comments
+
+__all__ = ["called_lines", "find_quote"]
+
+REACH = 3
+LETTERS_MIN, LETTERS_OF_A_PART = 3, 8
+LINES_MAX = 12
+SAID_MAX = 4_000
+NUMBERED = re.compile(r"^[ \t]*(?:[0-9a-f]{8}\|)?[ \t]*(?:\d{1,9}\|[ \t]?)?", re.MULTILINE)
+BLANKS = re.compile(r"\s+")
+WORD = re.compile(r"\w+")
+# What says nothing of a place, since it stands everywhere.
+WORDS_OF_C = """
+alignas alignof auto bool break case char class const constexpr continue decltype default define do double
+elif else endif enum explicit extern false float for goto if ifdef ifndef include inline int long mutable
+namespace noexcept nullptr operator override private protected public register restrict return short signed
+sizeof static std struct switch template true typedef typename undef union unsigned using virtual void volatile
+while NULL size_t ssize_t int8_t int16_t int32_t int64_t intptr_t uint8_t uint16_t uint32_t uint64_t uintptr_t
+"""
+WORDS_OF_RUST = """
+as async await bool break char const continue crate dyn else enum extern false fn for if impl in let loop match
+mod move mut pub ref return self Self static str struct super trait true type unsafe use where while None Ok
+Some Err Option Result String Vec i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64
+"""
+KEYWORDS = {"c/cpp": frozenset(WORDS_OF_C.split()), "rust": frozenset(WORDS_OF_RUST.split())}
+PATH = "A-Za-z0-9_./+~@-"
+PLACED_LINE = re.compile(
+    rf"(?<![{PATH}])(?P<name>[{PATH}]{{1,400}}#(?:before:)?[^\s:`'\"]{{1,200}}):(?P<line>[0-9]{{1,7}})(?![0-9])"
+)
+
+
+def find_quote(index: CodeIndex, about: Slice, quote: Quote, *, dismisses: bool = False) -> Evidence | None:
+    """Return where the quote stands, by the lines of the file; of one that `dismisses` more is asked."""
+    if len(quote.quote) > SAID_MAX:
+        return None
+    shown = NUMBERED.sub("", quote.quote.strip("\n"))
+    for file, line in _meant(index, about, quote):
+        if dismisses and not _is_source(file):
+            continue
+        text = _without_comments(shown, file) if dismisses else shown
+        for view in VIEWS[:1] if dismisses else VIEWS:
+            if at := _found(file, view, line, text):
+                return Evidence(file.path, at, short(text, QUOTE_MAX))
+    return None
+
+
+def called_lines(text: str, index: CodeIndex) -> str:
+    """Return a text with the lines of files in place of those of functions: `a.c#f:3` becomes `a.c:40`."""
+
+    def line_of_file(found: re.Match[str]) -> str:
+        path, name = split_name(found["name"])
+        file = index.file(path)
+        place = file.named(name) if file else None
+        return f"{path}:{place.first + int(found['line']) - 1}" if file and place else found[0]
+
+    return PLACED_LINE.sub(line_of_file, text)
+
+
+def _meant(index: CodeIndex, about: Slice, quote: Quote) -> Iterator[tuple[SourceFile, int]]:
+    """Yield the lines that may be meant: by the name of a place, of the file, of a part that was shown of it."""
+    path, name = split_name(quote.file.strip().removeprefix("./"))
+    file = index.file(path)
+    place = file.named(name) if file and name else None
+    if file and place:
+        yield file, place.first + quote.line - 1
+        return
+    file = index.file(quote.file.strip())
+    if file is None:
+        return
+    yield file, quote.line
+    for part in about.parts:
+        if part.file.path == file.path:
+            yield file, part.place.first + quote.line - 1
+
+
+def _is_source(file: SourceFile) -> bool:
+    return language_of(file.path.encode("utf-8", "backslashreplace")) is not None
+
+
+def _without_comments(text: str, file: SourceFile) -> str:
+    return blank_comments(text.encode("utf-8", "replace"), file.language).decode("utf-8", "replace").rstrip()
+
+
+def _found(file: SourceFile, view: View, line: int, text: str) -> int | None:
+    """Return the line nearest to one on which a quote begins, whatever its blanks."""
+    lines, said = file.bare(view), BLANKS.sub("", escape(text))
+    height = min(text.strip().count("\n") + 2, LINES_MAX)
+    for at in sorted(range(max(1, line - REACH), min(len(lines), line + REACH) + 1), key=lambda one: abs(one - line)):
+        block = lines[at - 1 : at - 1 + height]
+        joined = "".join(block)
+        place = joined.find(said)
+        if 0 <= place < len(block[0]):
+            end = place + len(said)
+            line_end = next(one for one in accumulate(map(len, block)) if one >= end)
+            is_whole = not any(map(str.isalnum, joined[:place] + joined[end:line_end]))
+            written = " ".join(file.lines(view)[at - 1 : at - 1 + height])
+            if _says_enough(text, written, KEYWORDS[file.language], is_whole=is_whole):
+                return at
+    return None
+
+
+def _says_enough(text: str, written: str, keywords: Set[str], *, is_whole: bool) -> bool:
+    """Whether a quote means a place; only words count that are words where it stands, too."""
+    words = {*WORD.findall(text)} & {*WORD.findall(written)} - keywords
+    least = LETTERS_MIN if is_whole else LETTERS_OF_A_PART
+    telling = words if is_whole else [word for word in words if not word.isdigit()]
+    return bool(telling) and sum(letter.isalnum() for letter in text) >= least

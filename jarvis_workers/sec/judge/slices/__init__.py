@@ -1,0 +1,19 @@
+"""Code-shaped slices: what a model is shown of a tree to answer a question about some of its lines."""
+
+from jarvis_workers.sec.judge.slices.cut import ROOM, Part, Slice, Spot, cut
+from jarvis_workers.sec.judge.slices.index import CodeIndex, PlacedTree
+from jarvis_workers.sec.judge.slices.places import VIEWS, SourceFile, View, split_name
+
+__all__ = [
+    "ROOM",
+    "VIEWS",
+    "CodeIndex",
+    "Part",
+    "PlacedTree",
+    "Slice",
+    "SourceFile",
+    "Spot",
+    "View",
+    "cut",
+    "split_name",
+]

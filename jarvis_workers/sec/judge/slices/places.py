@@ -1,0 +1,180 @@
+"""Name every line of a file by the function it stands in: `f:3` is the third line of f, wherever f stands.
+
+What is between two functions is called `before:g`, what follows the last one `end`. So an edit above a function leaves
+what is said of it as it was. A function of the same name again is `f(2)`.
+"""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from jarvis_workers.agent.untrusted_text import Guard, Suspicion, escape
+from jarvis_workers.sec.judge.slices.views import deciding_view, view_with_comments
+from jarvis_workers.sec.scanner import language_of, source_text
+from jarvis_workers.source.functions import Function, functions
+from jarvis_workers.source.lex import mask
+
+__all__ = ["VIEWS", "Place", "SourceFile", "View", "split_name"]
+
+# What decides, the same with comments, and the file as it is.
+View = Literal["decided", "told", "raw"]
+VIEWS: tuple[View, ...] = ("decided", "told", "raw")
+
+HEAD_LINES = 3
+# What a project has under other suffixes was packed because it is code, too.
+OTHERWISE = "c/cpp"
+END = "end"
+
+
+class Place(NamedTuple):
+    """Lines of a file that have a name; `function` is where it starts and ends, None between functions."""
+
+    name: str
+    first: int
+    last: int
+    function: Function | None = None
+
+
+class SourceFile:
+    """A file of code, whatever it is called, and what is worked out of it once."""
+
+    def __init__(self, path: str, content: bytes) -> None:
+        self.path = path
+        self.language = language_of(path.encode("utf-8", "backslashreplace")) or OTHERWISE
+        self.content = source_text(content, self.language)
+        self._bare: dict[View, list[str]] = {}
+        self._suspicions: dict[tuple[int, int], tuple[Suspicion, ...]] = {}
+
+    @cached_property
+    def masked(self) -> bytes:
+        return mask(self.content, self.language).text
+
+    def lines(self, view: View) -> list[str]:
+        """Return the lines of a view."""
+        found: list[str] = getattr(self, view)
+        return found
+
+    def bare(self, view: View) -> list[str]:
+        """Return the lines of a view as they are compared: without blanks, and what is not seen written out."""
+        if view not in self._bare:
+            self._bare[view] = ["".join(line.split()) for line in escape("\n".join(self.lines(view))).split("\n")]
+        return self._bare[view]
+
+    @cached_property
+    def decided(self) -> list[str]:
+        """The lines of the view that decides."""
+        return _lines(deciding_view(self.content, self.language))
+
+    @cached_property
+    def told(self) -> list[str]:
+        """The same, with comments."""
+        return _lines(view_with_comments(self.content, self.language))
+
+    @cached_property
+    def raw(self) -> list[str]:
+        return _lines(self.content)
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        """All lines, in order, each in one place."""
+        return tuple(_places(self, functions(self.masked, self.language)))
+
+    def at(self, line: int) -> Place:
+        """Return the place of a line; of one that is not there, the nearest."""
+        return self.places[max(0, bisect_right(self._starts, line) - 1)]
+
+    def suspicions(self, first: int, last: int) -> tuple[Suspicion, ...]:
+        """Return what reads like an order to a model in what the deciding view leaves out of some lines."""
+        if (first, last) not in self._suspicions:
+            self._suspicions[first, last] = tuple(_suspicions(self, first, last))
+        return self._suspicions[first, last]
+
+    def named(self, name: str) -> Place | None:
+        return next((place for place in self.places if place.name == name), None)
+
+    def line_of(self, offset: int) -> int:
+        return bisect_right(self._ends, offset - 1) + 1
+
+    def name_of(self, line: int) -> str:
+        """Return how a line is called: `FILE#PLACE:LINE`."""
+        place = self.at(line)
+        return f"{self.path}#{place.name}:{line - place.first + 1}"
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [place.first for place in self.places]
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return _newlines(self.content)
+
+
+def _suspicions(source: SourceFile, first: int, last: int) -> Iterator[Suspicion]:
+    """Look at the lines that are not shown as they are, and those beside them."""
+    raw, decided = source.raw[first - 1 : last], source.decided[first - 1 : last]
+    differs = [one.rstrip() != other.rstrip() for one, other in zip(raw, decided, strict=True)]
+    beside = zip(raw, differs, [False, *differs[:-1]], [*differs[1:], False], strict=True)
+    written = "\n".join(line for line, *near in beside if any(near))
+    guard = Guard("")
+    guard.admit(written)
+    if '"' in written:
+        # an order may be pasted together from literals
+        guard.admit(written.replace('"', " "))
+    return (suspicion for suspicion in guard.suspicions if suspicion.level != "warn")
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """Return file and place of a name such as `a.c#f`; the place is empty in a plain path."""
+    file, mark, place = name.rpartition("#")
+    return (file, place) if mark else (name, "")
+
+
+def _places(source: SourceFile, found: Iterable[Function]) -> Iterator[Place]:
+    seen: Counter[str] = Counter()
+    behind = 1
+    for function in found:
+        first = max(behind, _head(source, function))
+        last = source.line_of(function.body[1])
+        if last < first:
+            continue
+        name = function.name.decode("utf-8", "backslashreplace").replace("\n", " ")
+        seen[name] += 1
+        name = name if seen[name] == 1 else f"{name}({seen[name]})"
+        if behind < first:
+            yield Place(f"before:{name}", behind, first - 1)
+        yield Place(name, first, last, function)
+        behind = last + 1
+    count = len(source.raw)
+    if behind <= count or behind == 1:
+        yield Place(END, behind, max(count, behind))
+
+
+def _head(source: SourceFile, function: Function) -> int:
+    """Return the line on which a function begins: its type may stand above its name."""
+    line = source.line_of(function.start)
+    for _ in range(HEAD_LINES):
+        above = _masked_line(source, line - 1).strip() if line > 1 else b""
+        if not above or above.startswith(b"#") or above.endswith((b";", b"}", b"{", b":", b"\\")):
+            break
+        line -= 1
+    return line
+
+
+def _masked_line(source: SourceFile, line: int) -> bytes:
+    start = 0 if line == 1 else source._ends[line - 2] + 1
+    return source.masked[start : source.masked.find(b"\n", start)]
+
+
+def _newlines(content: bytes) -> list[int]:
+    found, at = [], content.find(b"\n")
+    while at >= 0:
+        found.append(at)
+        at = content.find(b"\n", at + 1)
+    return found
+
+
+def _lines(content: bytes) -> list[str]:
+    lines = content.decode("utf-8", "backslashreplace").split("\n")
+    return lines[:-1] if lines[-1] == "" and len(lines) > 1 else lines

@@ -1,0 +1,250 @@
+"""What an agent says of candidates, checked: by number, with evidence that stands in the files.
+
+A report that names an unknown number is refused whole: its numbers may mean something else. What is missing, empty or
+not found is asked for again; what then is still wrong is for a person to review, what is missing is undecided, and so
+is what has two verdicts that differ. Nothing of this reads as safe.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
+
+from jarvis_workers.agent.report import ReportForm
+from jarvis_workers.agent.untrusted_text import escape
+
+__all__ = ["FORM", "TEXTS", "Answers", "AskAgain", "Evidence", "Item", "Quote", "Status", "Verdict", "short"]
+
+Status = Literal["confirmed", "dismissed", "review", "undecided"]
+
+TEXTS = ("preconditions", "trigger_path", "consequences", "suggestions")
+# The text of a dismissal that has to say why nothing can happen; what is given for one.
+REASON = "preconditions"
+NO_REASONS = frozenset(
+    ("", "none", "no", "na", "nil", "null", "nothing", "safe", "norisk", "false", "无", "没有", "安全")
+)
+ASKED_AGAIN = 2
+EVIDENCE_MAX = 20
+NUMBER_MAX = 10**9
+UNKNOWN_TOLD = 5
+TEXT_MAX = 4_000
+QUOTE_MAX = 600
+LINE = re.compile(r"\s*(?:lines?|L)?\s*(\d{1,9})\b", re.IGNORECASE)
+
+
+def _text(value: Any) -> Any:
+    return "" if value is None else value
+
+
+def _line(value: Any) -> Any:
+    """Of `12-14` and `line 12` the first number is meant."""
+    found = LINE.match(value) if isinstance(value, str) else None
+    return int(found[1]) if found else value
+
+
+def _number(value: int) -> int:
+    if abs(value) > NUMBER_MAX:
+        raise ValueError("is no number of a candidate")
+    return value
+
+
+def _list(value: Any) -> Any:
+    return [] if value in (None, "") else value
+
+
+Text = Annotated[str, BeforeValidator(_text)]
+
+
+class Form(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class Quote(Form):
+    """A line or a few of a file, as they stand there."""
+
+    file: str
+    line: Annotated[int, BeforeValidator(_line)]
+    quote: str
+
+
+class Item(Form):
+    """What is said of one candidate; `gid` is its number in the question."""
+
+    gid: Annotated[int, AfterValidator(_number)]
+    has_risk: bool
+    preconditions: Text = ""
+    trigger_path: Text = ""
+    consequences: Text = ""
+    suggestions: Text = ""
+    evidence: Annotated[list[Quote], BeforeValidator(_list)] = []
+
+
+FORM = ReportForm(list[Item])
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A quote that was found; `line` is that of the file."""
+
+    file: str
+    line: int
+    quote: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a candidate; `reason` says why it is neither confirmed nor dismissed.
+
+    `commands` are the scripts that were run on the way, to be run again: (interpreter, script).
+    """
+
+    gid: int
+    status: Status
+    has_risk: bool | None = None
+    preconditions: str = ""
+    trigger_path: str = ""
+    consequences: str = ""
+    suggestions: str = ""
+    evidence: tuple[Evidence, ...] = ()
+    reason: str | None = None
+    commands: tuple[tuple[str, str], ...] = ()
+
+    def for_review(self, reason: str) -> "Verdict":
+        return replace(self, status="review", reason=reason)
+
+
+# Returns where a quote stands, None if it does not stand where it should; of a dismissal more is asked than of a risk.
+Find = Callable[[Quote, bool], Evidence | None]
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """An item, and what of it stands in the files."""
+
+    item: Item
+    found: tuple[Evidence, ...]
+    lost: tuple[int, ...]
+
+    @property
+    def empty(self) -> list[str]:
+        if not self.item.has_risk:
+            return [] if _is_reason(getattr(self.item, REASON)) else [REASON]
+        return [name for name in TEXTS if not _says_something(getattr(self.item, name))]
+
+    @property
+    def problem(self) -> str | None:
+        """What is wrong with the evidence."""
+        if self.lost:
+            return "its evidence does not stand where it was said to, or says too little"
+        return None if self.found else "it has no evidence"
+
+
+@dataclass(frozen=True)
+class AskAgain:
+    """What is asked again: numbers that are unknown or missing, that have empty fields, no reason, or lost evidence.
+
+    `groundless` are dismissed without a reason. `lost` says which quotes do not stand where they should, counted from
+    1; none of them where there were none.
+    """
+
+    unknown: tuple[int, ...]
+    missing: tuple[int, ...]
+    empty: Mapping[int, Sequence[str]]
+    groundless: tuple[int, ...]
+    lost: Mapping[int, Sequence[int]]
+
+    @property
+    def numbers(self) -> list[int]:
+        return sorted({*self.missing, *self.empty, *self.groundless, *self.lost})
+
+
+class Answers:
+    """What was said so far in one conversation of some numbers."""
+
+    def __init__(self, numbers: Iterable[int], find: Find) -> None:
+        self.numbers = tuple(numbers)
+        self._find = find
+        self._given: dict[int, _Answer] = {}
+        self._two: set[int] = set()
+        self._sent_back: set[int] = set()
+        self._unknown: list[int] = []
+        self._asked = 0
+
+    def take(self, items: Sequence[Item]) -> None:
+        """Take in a report."""
+        self._unknown = sorted({item.gid for item in items} - set(self.numbers))[:UNKNOWN_TOLD]
+        if self._unknown:
+            return
+        for item in items:
+            known = self._given.get(item.gid)
+            if known and known.item.has_risk != item.has_risk:
+                self._two.add(item.gid)
+            if known is None or self._is_wrong(item.gid):
+                self._given[item.gid] = self._checked(item)
+
+    def again(self) -> AskAgain | None:
+        """Return what is to be asked again, and count it as asked; None when nothing is, or it was asked enough."""
+        if self._asked == ASKED_AGAIN:
+            return None
+        missing = [number for number in self.numbers if number not in self._given]
+        empty = {number: given.empty for number, given in self._open() if given.empty and given.item.has_risk}
+        groundless = tuple(number for number, given in self._open() if given.empty and not given.item.has_risk)
+        lost = {number: given.lost for number, given in self._open() if given.problem and number not in self._sent_back}
+        if not (missing or empty or groundless or lost):
+            return None
+        self._asked += 1
+        self._sent_back |= set(lost)
+        return AskAgain(tuple(self._unknown), tuple(missing), empty, groundless, lost)
+
+    def verdicts(self, stopped: str | None) -> dict[int, Verdict]:
+        """Return a verdict for each number; `stopped` says why the conversation came to no end."""
+        return {number: self._verdict(number, stopped) for number in self.numbers}
+
+    def _open(self) -> Iterator[tuple[int, _Answer]]:
+        return ((number, given) for number, given in self._given.items() if number not in self._two)
+
+    def _is_wrong(self, number: int) -> bool:
+        given = self._given[number]
+        return bool(given.problem or given.empty)
+
+    def _checked(self, item: Item) -> _Answer:
+        quotes = item.evidence[:EVIDENCE_MAX]
+        found = [self._find(quote, not item.has_risk) for quote in quotes]
+        lost = tuple(place for place, evidence in enumerate(found, 1) if evidence is None)
+        return _Answer(item, tuple(evidence for evidence in found if evidence), lost)
+
+    def _verdict(self, number: int, stopped: str | None) -> Verdict:
+        given = self._given.get(number)
+        if number in self._two:
+            return Verdict(number, "undecided", reason="it was given two verdicts, and they differ")
+        if given is None:
+            unknown = ", ".join(map(str, self._unknown))
+            missing = (
+                f"the report names candidates that there are not ({unknown})" if unknown else "no verdict was given"
+            )
+            return Verdict(number, "undecided", reason=stopped or f"{missing}, though asked for again")
+        item = given.item
+        texts: dict[str, Any] = {name: short(getattr(item, name), TEXT_MAX) for name in TEXTS}
+        status: Status = "confirmed" if item.has_risk else "dismissed"
+        verdict = Verdict(number, status, item.has_risk, **texts, evidence=given.found)
+        if given.empty and not item.has_risk:
+            return verdict.for_review("it is said to be no risk, and not why")
+        if given.empty:
+            return verdict.for_review(f"it is said to be a risk, and not how: {', '.join(given.empty)} left empty")
+        return verdict.for_review(given.problem) if given.problem else verdict
+
+
+def short(text: str, most: int) -> str:
+    """Return text of a model as it is kept: nothing in it that is not seen, and not longer than that."""
+    text = escape(text.strip())
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _is_reason(text: str) -> bool:
+    return "".join(filter(str.isalnum, text)).casefold() not in NO_REASONS
+
+
+def _says_something(text: str) -> bool:
+    return any(letter.isalnum() for letter in text)

@@ -1,0 +1,241 @@
+"""Verify the candidates of a cluster: lead a model through the code, and take nothing on its word.
+
+The view without comments decides. Who dismisses a candidate after seeing comments (a script was run, a document was
+read) is asked again without; who is asked several times and differs, or dismisses code that holds orders to a model,
+leaves the candidate to a person. A conversation that comes to no end leaves it undecided, with the reason.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from jarvis_workers.agent.effects import Call, Conversation, Definition, Result
+from jarvis_workers.agent.limits import Limits, Spent
+from jarvis_workers.agent.loop import Agent
+from jarvis_workers.agent.nonces import Marks
+from jarvis_workers.agent.prompts import fill_from
+from jarvis_workers.errors import AgentStopped, ModelError
+from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.sec.judge.question import Cluster, Prepared
+from jarvis_workers.sec.judge.quotes import called_lines, find_quote
+from jarvis_workers.sec.judge.slices import View, split_name
+from jarvis_workers.sec.judge.verdict import FORM, TEXTS, Answers, Evidence, Quote, Verdict, short
+from jarvis_workers.sec.scanner import language_of
+from jarvis_workers.tools.registry import Toolbox
+
+__all__ = ["Verification", "votes_of"]
+
+PROMPTS = Path(__file__).parent / "prompts"
+READ, RUN = "read_code", "execute_script"
+ROLES = {
+    "code": "where the candidates are",
+    "way": "on the way there",
+    "caller": "calls it",
+    "callee": "is called",
+    "definition": "types and macros",
+}
+COMMANDS_MAX, SCRIPT_MAX = 20, 8_000
+DECIDED = ("confirmed", "dismissed")
+
+T = TypeVar("T")
+
+
+@dataclass
+class _Look:
+    """What came of one conversation; `saw_raw` says whether it was shown what the deciding view leaves out."""
+
+    verdicts: Mapping[int, Verdict]
+    saw_raw: bool
+
+
+@dataclass
+class _Heard:
+    """The calls of a conversation."""
+
+    calls: list[Call] = field(default_factory=list)
+
+    @property
+    def commands(self) -> tuple[tuple[str, str], ...]:
+        ran = [call.arguments for call in self.calls if call.name == RUN][:COMMANDS_MAX]
+        return tuple(
+            (str(one.get("interpreter", "bash")), short(str(one["script_content"]), SCRIPT_MAX)) for one in ran
+        )
+
+    @property
+    def saw_raw(self) -> bool:
+        return any(call.name != READ or _shows_comments(call.arguments) for call in self.calls)
+
+
+class Verification:
+    """The conversations about a cluster; `agent` has the tools of all of them, `stopped` says what ended some."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        tools: Toolbox,
+        *,
+        profiles: tuple[Profile, Profile],
+        marks: Marks,
+        limits: Limits | None = None,
+    ) -> None:
+        """`profiles` are those of the model of the first vote, and of the model of the others."""
+        self._prepared, self._tools = prepared, tools
+        self._profiles, self._marks = profiles, marks
+        self._left = limits or Limits()
+        self._suspicions = list(prepared.suspicions)
+        self.stopped: list[str] = []
+        self.agent = self._agent(tools)
+
+    def run(self) -> Conversation[list[Verdict]]:
+        """Return a verdict for each candidate, in order. Raises nothing: what ends a conversation is a reason."""
+        cluster = self._prepared.cluster
+        numbers = tuple(self._prepared.texts)
+        looks = [(yield from self._look(numbers, self.agent))]
+        for vote in range(1, votes_of(cluster)):
+            looks.append((yield from self._look(numbers, self._agent(self._tools, vote))))
+        verdicts = {number: _agreed([look.verdicts[number] for look in looks]) for number in numbers}
+        if any(look.saw_raw for look in looks):
+            yield from self._without_comments(verdicts)
+        if cluster.second_look:
+            yield from self._with_comments(verdicts)
+        return [
+            self._final(verdicts[number], gid) for number, (gid, _) in zip(numbers, cluster.candidates, strict=True)
+        ]
+
+    def _look(self, numbers: Sequence[int], agent: Agent, view: View = "decided") -> Conversation[_Look]:
+        """Lead one conversation to its end."""
+        answers = Answers(numbers, self._find)
+        heard, stopped = _Heard(), None
+        message = self._task(agent, numbers, view)
+        try:
+            while message:
+                result: Result = yield from _overheard(agent.run(message), heard)
+                answers.take(result.report)
+                again = answers.again()
+                message = fill_from(PROMPTS, "verify_again", **asdict(again), numbers=again.numbers) if again else ""
+        except AgentStopped as stop:
+            self.stopped.append(stop.reason)
+            stopped = f"{stop.reason}: {stop}"
+        self._left = _left(self._left, agent.spent)
+        self._suspicions += [one for one in agent.guard.suspicions if one.level != "warn"]
+        found = answers.verdicts(stopped)
+        commands = heard.commands
+        return _Look({number: replace(one, commands=commands) for number, one in found.items()}, heard.saw_raw)
+
+    def _without_comments(self, verdicts: dict[int, Verdict]) -> Conversation[None]:
+        """Ask again for what was dismissed by somebody who has seen comments, with nothing that shows any."""
+        numbers = [number for number, verdict in verdicts.items() if verdict.status == "dismissed"]
+        if not numbers:
+            return
+        look = yield from self._look(numbers, self._agent(self._tools.only([READ])))
+        for number in numbers:
+            other = look.verdicts[number]
+            if other.status != "dismissed" or look.saw_raw:
+                why = "comments were read again" if look.saw_raw else f"without comments it is {_said(other)}"
+                verdicts[number] = _differing(
+                    [verdicts[number], other], f"it was dismissed with comments in sight; {why}"
+                )
+
+    def _with_comments(self, verdicts: dict[int, Verdict]) -> Conversation[None]:
+        """Ask again with comments in sight."""
+        numbers = [number for number, verdict in verdicts.items() if verdict.status in DECIDED]
+        if not numbers:
+            return
+        look = yield from self._look(numbers, self._agent(self._tools), "told")
+        for number in numbers:
+            one, other = verdicts[number], look.verdicts[number]
+            if one.status != other.status:
+                reason = f"without comments it is {_said(one)}, with comments {_said(other)}"
+                verdicts[number] = _differing([one, other], reason)
+
+    def _final(self, verdict: Verdict, gid: int) -> Verdict:
+        index = self._prepared.index
+        texts: dict[str, Any] = {name: called_lines(getattr(verdict, name), index) for name in TEXTS}
+        verdict = replace(verdict, gid=gid, **texts)
+        if verdict.status == "dismissed" and self._suspicions:
+            rules = ", ".join(sorted({suspicion.rule for suspicion in self._suspicions}))
+            return verdict.for_review(f"it was dismissed, and what was read speaks to a model ({rules})")
+        return verdict
+
+    def _find(self, quote: Quote, dismisses: bool) -> Evidence | None:
+        return find_quote(self._prepared.index, self._prepared.code, quote, dismisses=dismisses)
+
+    def _agent(self, tools: Toolbox, vote: int = 0) -> Agent:
+        language = self._prepared.cluster.language
+        system = fill_from(PROMPTS, "verify_system", language=language, scripts=RUN in tools.names)
+        about = Definition(system, name="Jarvis verifier", auto_complete=False, language=language, vote=vote)
+        return Agent(about, tools, profile=self._profiles[vote > 0], marks=self._marks, form=FORM, limits=self._left)
+
+    def _task(self, agent: Agent, numbers: Iterable[int], view: View) -> str:
+        prepared, guard = self._prepared, agent.guard
+        return fill_from(
+            PROMPTS,
+            "verify",
+            verification=guard.admit(prepared.cluster.verification.strip()),
+            candidates=[(number, guard.admit(prepared.texts[number])) for number in numbers],
+            parts=[(ROLES[part.role], guard.admit(part.text(view))) for part in prepared.code.parts],
+            left_out=prepared.code.left_out,
+            with_comments=view == "told",
+        )
+
+
+def _overheard(talk: Conversation[T], heard: _Heard) -> Conversation[T]:
+    """Lead a conversation as it is, and note its calls."""
+    try:
+        want = next(talk)
+        while True:
+            if isinstance(want, Call):
+                heard.calls.append(want)
+            try:
+                answer = yield want
+            except ModelError as error:
+                want = talk.throw(error)
+            else:
+                want = talk.send(answer)
+    except StopIteration as end:
+        value: T = end.value
+        return value
+
+
+def votes_of(cluster: Cluster) -> int:
+    """Return how often a cluster is asked about: once, unless one of its candidates is of high severity."""
+    is_high = any(cluster.severity(found) == "high" for _, found in cluster.candidates)
+    return max(1, cluster.votes) if is_high else 1
+
+
+def _shows_comments(arguments: Mapping[str, object]) -> bool:
+    path = split_name(str(arguments.get("path", "")))[0]
+    return bool(arguments.get("comments")) or language_of(path.encode("utf-8", "backslashreplace")) is None
+
+
+def _agreed(votes: Sequence[Verdict]) -> Verdict:
+    """Return what all say, or that they do not say the same."""
+    statuses = [vote.status for vote in votes]
+    if len(set(statuses)) == 1:
+        commands = tuple(dict.fromkeys(command for vote in votes for command in vote.commands))
+        return replace(votes[0], commands=commands[:COMMANDS_MAX])
+    return _differing(votes, f"asked {len(votes)} times, it is " + ", ".join(map(_said, votes)))
+
+
+def _differing(verdicts: Sequence[Verdict], reason: str) -> Verdict:
+    """Return one for review, with the words of whoever sees a risk."""
+    worst = next((one for one in verdicts if one.has_risk), verdicts[0])
+    commands = tuple(dict.fromkeys(command for one in verdicts for command in one.commands))
+    return replace(worst.for_review(reason), commands=commands[:COMMANDS_MAX])
+
+
+def _said(verdict: Verdict) -> str:
+    return verdict.status if verdict.reason is None else f"{verdict.status} ({verdict.reason})"
+
+
+def _left(limits: Limits, spent: Spent) -> Limits:
+    """Return what is left for further conversations: all of a job share the same limits."""
+    return replace(
+        limits,
+        rounds=max(0, limits.rounds - spent.asks),
+        retries=max(0, limits.retries - spent.retries),
+        tokens=None if limits.tokens is None else max(0, limits.tokens - spent.usage.total),
+        cost=None if limits.cost is None else max(0.0, limits.cost - spent.cost),
+        seconds=max(0.0, limits.seconds - spent.seconds),
+    )

@@ -1,0 +1,164 @@
+"""Write what two reports differ in: as text for a terminal, Markdown for a review, JSON for programs, or HTML."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from jarvis_workers.paths import plain
+from jarvis_workers.sec.report.diff import Difference, status_of
+from jarvis_workers.sec.report.escape import code, prose
+from jarvis_workers.sec.report.html.difference import Section, render_difference
+from jarvis_workers.sec.report.json import harmless
+from jarvis_workers.sec.report.verdicts import WORDS
+
+__all__ = ["DIFFERENCE_FORMS", "DIFFERENCE_SUFFIXES", "Sides"]
+
+Part = Mapping[str, Any]
+# A finding, and what is to be said of it beside its place.
+Row = tuple[Part, str]
+
+TITLES = {
+    "new": "New",
+    "changed": "Verdict changed",
+    "fixed": "Fixed",
+    "not_checked": "Not checked in the later run",
+}
+SAID = ("id", "severity", "score", "pattern", "file", "line", "evidence", "cwe", "fingerprint")
+RUN_SAID = ("id", "kind", "state", "scanned_root", "created_at", "version")
+COMMIT_DIGITS = 9
+DIFFERENCE_SUFFIXES = {
+    ".json": "json",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".txt": "text",
+    ".html": "html",
+    ".htm": "html",
+}
+
+
+class Sides(NamedTuple):
+    """The `run` parts of the earlier and the later run, what they differ in, and what bounds the comparison."""
+
+    before: Part
+    after: Part
+    found: Difference
+    notes: Sequence[str] = ()
+
+
+def write_text(sides: Sides) -> Iterator[str]:
+    """Yield lines for a terminal, in which nothing is obeyed."""
+    yield f"{_run_line(sides.before)} -> {_run_line(sides.after)}\n{_counts(sides.found)}\n"
+    yield from (f"note: {plain(note)}\n" for note in sides.notes)
+    for name, rows in _rows(sides.found).items():
+        if rows:
+            yield f"\n{TITLES[name].upper()}\n"
+        for issue, said in rows:
+            place = f"{issue['file']}:{issue['line']}"
+            yield plain(f"  {issue['severity']:<6}  {place}  {issue['pattern']}  {issue['evidence']}") + _aside(said)
+
+
+def write_markdown(sides: Sides) -> Iterator[str]:
+    """Yield GitHub-flavoured Markdown; whatever came from the scanned trees is escaped."""
+    yield "# Two scans compared\n\n"
+    yield f"{prose(_run_line(sides.before))} → {prose(_run_line(sides.after))}\n\n**{_counts(sides.found)}**\n"
+    yield from (f"\n> {prose(note)}\n" for note in sides.notes)
+    for name, rows in _rows(sides.found).items():
+        if rows:
+            yield f"\n## {TITLES[name]}\n\n"
+        for issue, said in rows:
+            place = f"{code(issue['file'])} line {issue['line']}, {code(issue['pattern'])}"
+            yield f"- **{issue['id']}** {issue['severity']}, {place}: {code(issue['evidence'])}"
+            yield f" ({prose(said)})\n" if said else "\n"
+
+
+def write_json(sides: Sides) -> Iterator[str]:
+    """Yield one object: both runs, the counts, and the findings of each list."""
+    head = {
+        "before": _side(sides.before),
+        "after": _side(sides.after),
+        "summary": sides.found.counts,
+        "notes": list(sides.notes),
+    }
+    yield harmless(json.dumps(head, ensure_ascii=False, indent=2))[:-2]
+    for name, rows in _entries(sides.found).items():
+        yield f",\n  {json.dumps(name)}: ["
+        for place, row in enumerate(rows):
+            yield f"{',' if place else ''}\n    {harmless(json.dumps(row, ensure_ascii=False))}"
+        yield "\n  ]" if rows else "]"
+    yield "\n}\n"
+
+
+def write_html(sides: Sides) -> Iterator[str]:
+    """Yield one HTML file that loads nothing."""
+    sections = [Section(name, TITLES[name], rows) for name, rows in _rows(sides.found).items()]
+    described = (f"Earlier: {_run_line(sides.before)}", f"Later: {_run_line(sides.after)}")
+    yield from render_difference(described, sections, sides.found.unchanged, sides.notes)
+
+
+def _side(part: Part) -> dict[str, Any]:
+    file = {"file": part["file"]} if "file" in part else {}
+    return {name: part.get(name) for name in RUN_SAID} | file
+
+
+def _entries(found: Difference) -> dict[str, list[Part]]:
+    def said(issue: Part) -> dict[str, Any]:
+        return {name: issue[name] for name in SAID} | {"status": status_of(issue)}
+
+    return {
+        "new": [said(issue) for issue in found.new],
+        "changed": [said(one.issue) | {"was": one.was, "is": one.now} for one in found.changed],
+        "fixed": [said(issue) for issue in found.fixed],
+        "not_checked": [said(one.issue) | {"reason": one.reason} for one in found.not_checked],
+    }
+
+
+def _rows(found: Difference) -> dict[str, list[Row]]:
+    return {
+        "new": [(issue, _verdict(issue)) for issue in found.new],
+        "changed": [(one.issue, f"{_word(one.was)} -> {_word(one.now)}") for one in found.changed],
+        "fixed": [(issue, _verdict(issue)) for issue in found.fixed],
+        "not_checked": [(one.issue, one.reason) for one in found.not_checked],
+    }
+
+
+def _verdict(issue: Part) -> str:
+    """Say what a model has said, where one was asked."""
+    return "" if issue["status"] == "heuristic" else _word(status_of(issue))
+
+
+def _word(status: str) -> str:
+    return "open" if status == "heuristic" else WORDS.get(status, status)
+
+
+def _aside(said: str) -> str:
+    return f"  ({plain(said)})\n" if said else "\n"
+
+
+def _counts(found: Difference) -> str:
+    names = {"changed": "with another verdict", "not_checked": "not checked"}
+    return ", ".join(f"{number:,} {names.get(name, name)}" for name, number in found.counts.items())
+
+
+def _run_line(run: Part) -> str:
+    moment = f"{str(run['created_at'])[:19].replace('T', ' ')} UTC" if run.get("created_at") else ""
+    facts = ", ".join(filter(None, [*_version(run), str(run.get("kind")), str(run.get("state")), moment]))
+    if "file" in run:
+        return plain(f"{run['file']} (run {run.get('id')}, {facts})")
+    return plain(f"{run.get('id')} ({facts})")
+
+
+def _version(run: Part) -> Iterator[str]:
+    """Yield the label, and the branch or commit, of a run that has them."""
+    if label := run.get("label"):
+        yield str(label)
+    checkout = run.get("checkout")
+    if isinstance(checkout, dict) and (commit := str(checkout.get("commit") or "")[:COMMIT_DIGITS]):
+        yield " ".join(filter(None, (str(checkout.get("branch") or ""), commit)))
+
+
+DIFFERENCE_FORMS: Mapping[str, Callable[[Sides], Iterator[str]]] = {
+    "text": write_text,
+    "json": write_json,
+    "markdown": write_markdown,
+    "html": write_html,
+}

@@ -1,0 +1,144 @@
+"""Set aside what a report does not count as an issue.
+
+That is what comments suppress, what people have judged false or won't fix, what a verdict dismisses, and what a
+baseline knew.  A baseline knows how many findings have a fingerprint: of three equal lines where there were two, one
+is new.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from jarvis_workers.sec.finding import Described, Numbered, fingerprint_of
+from jarvis_workers.sec.report.i18n import Words
+from jarvis_workers.sec.triage import NOTHING_JUDGED, Judged, TriageState
+
+# Of the suppressed ones no more are kept; all are counted.
+KEPT_MAX = 25_000
+# Numbers of a summary.
+SET_ASIDE = ("suppressed", "judged_false", "judged_wontfix")
+UNCHANGED = "not changed since "
+BY_GITIGNORE = "ignored by .gitignore"
+
+
+@dataclass(slots=True)
+class Aside:
+    """What was set aside; `left` is what the baseline knew and nobody has found again, None without a baseline.
+
+    `statuses` are those of the verdicts by gid, None where there were to be none; `judged` says by fingerprint what
+    people have said of findings; `suppressed` holds those judged false or won't fix, too.
+    """
+
+    left: Counter[str] | None = None
+    judged: Mapping[str, Judged] = field(default_factory=dict)
+    statuses: Mapping[int, str] | None = None
+    known: int = 0
+    total_suppressed: int = 0
+    total_judged_false: int = 0
+    total_wontfix: int = 0
+    total_later: int = 0
+    suppressed: list[Numbered] = field(default_factory=list)
+    total_dismissed: int = 0
+    dismissed: list[Numbered] = field(default_factory=list)
+    _hidden: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def gone(self) -> int:
+        """How many findings of the baseline are not there any more, not even suppressed or unsure."""
+        left = self.left or Counter()
+        return sum(max(0, number - self._hidden[fingerprint]) for fingerprint, number in left.items())
+
+    def counted(self, numbered: Iterable[Numbered], min_confidence: float) -> Iterator[Numbered]:
+        """Yield what counts, and what is too unsure to; the caller tells them apart by the same confidence."""
+        for gid, found in numbered:
+            state = self._state(found)
+            quiet = found.suppressed is not None or (state is not None and state.is_aside)
+            if self.left is not None and (quiet or found.confidence < min_confidence):
+                self._hidden[_fingerprint(found)] += 1
+            if found.confidence < min_confidence:
+                yield gid, found
+            elif quiet:
+                self._suppress(gid, found)
+            elif self._is_known(found):
+                continue
+            elif self.statuses and self.statuses.get(gid) == "dismissed" and state is not TriageState.TRUE:
+                self._dismiss(gid, found)
+            else:
+                self.total_later += state is TriageState.LATER
+                yield gid, found
+
+    def suppression(self, found: Described) -> dict[str, Any]:
+        """Say why a finding is suppressed, in the words of SARIF."""
+        if found.suppressed is not None:
+            return {"kind": "inSource", "justification": found.suppressed}
+        return {"kind": "external", "justification": self.judged[_fingerprint(found)].reason}
+
+    def mark(self, found: Described) -> dict[str, Any]:
+        """Return what an entry says of the triage state of a finding; one set aside as false says so by its place."""
+        state = self._state(found)
+        return {} if state in (None, TriageState.FALSE) else {"judged": state.plain_value}
+
+    def _state(self, found: Described) -> TriageState | None:
+        said = self.judged.get(_fingerprint(found)) if self.judged else None
+        return said.verdict if said else None
+
+    def _suppress(self, gid: int, found: Described) -> None:
+        if found.suppressed is None:
+            wontfix = self._state(found) is TriageState.WONTFIX
+            self.total_wontfix += wontfix
+            self.total_judged_false += not wontfix
+        else:
+            self.total_suppressed += 1
+        if len(self.suppressed) < KEPT_MAX:
+            self.suppressed.append((gid, found))
+
+    def _dismiss(self, gid: int, found: Described) -> None:
+        self.total_dismissed += 1
+        if len(self.dismissed) < KEPT_MAX:
+            self.dismissed.append((gid, found))
+
+    def _is_known(self, found: Described) -> bool:
+        if not self.left:
+            return False
+        fingerprint = _fingerprint(found)
+        if not self.left[fingerprint]:
+            return False
+        self.left[fingerprint] -= 1
+        self.known += 1
+        return True
+
+
+def nothing_found(summary: Mapping[str, Any]) -> tuple[str, str]:
+    """Say that there is no finding, in a word and in how far: where some were set aside, rules have fired."""
+    if summary.get("baseline"):
+        return "Nothing new.", "No rule fired at a new place"
+    if any(summary.get(name) for name in SET_ASIDE):
+        return "No findings", "but the suppressed ones"
+    return "No findings.", "No rule fired"
+
+
+def nothing_changed(summary: Mapping[str, Any]) -> str | None:
+    """Return the revision since which no file has changed, where that is why nothing was scanned."""
+    reasons = [why.removeprefix(UNCHANGED) for why in summary["left_out"] if why.startswith(UNCHANGED)]
+    return reasons[0] if reasons and not summary["scanned_files"] else None
+
+
+def ignored_by_git(summary: Mapping[str, Any], say: Words) -> str | None:
+    """Count the files and directories that a .gitignore left out, if any: who writes the code writes that file, too."""
+    files = summary["left_out"].get(BY_GITIGNORE, 0)
+    trees = sum(tree["reason"] == BY_GITIGNORE for tree in summary["excluded"])
+    return ", ".join(say.count(number, noun) for number, noun in ((files, "file"), (trees, "tree")) if number) or None
+
+
+def begin_aside(
+    known: Mapping[str, int] | None,
+    judged: Mapping[str, Judged] = NOTHING_JUDGED,
+    statuses: Mapping[int, str] | None = None,
+) -> Aside:
+    """Begin with what a baseline knew, with what people have said, and with verdicts; None is that there are none."""
+    return Aside(None if known is None else Counter(known), judged, statuses)
+
+
+def _fingerprint(found: Described) -> str:
+    return fingerprint_of(found.file, found.pattern, found.evidence)

@@ -1,0 +1,112 @@
+"""Say what a report counts beside its findings: what comments or people silence, and what a baseline knew already."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from jarvis_workers.sec.report.exclusions import SET_ASIDE, ignored_by_git
+from jarvis_workers.sec.report.html.markup import Html, markup
+from jarvis_workers.sec.report.i18n import Words
+
+Body = Mapping[str, Any]
+
+SHOWN_MAX = 1_000
+REMARKS = {
+    "unused_suppressions": "Comments that suppress nothing",
+    "suppressions_without_reason": "Comments without a reason",
+}
+TABLE = """
+<details><summary>{title} <small>{count}</small></summary><div class="wide" tabindex="0"><table>
+<thead><tr>{heads}</tr></thead>
+<tbody>{rows}</tbody></table></div>{more}</details>
+"""
+
+
+def notes(summary: Body, say: Words) -> Iterator[Html]:
+    """Yield a line for what is not among the numbers above the list."""
+    if summary.get("suppressed"):
+        yield _counted(say("Suppressed by comments: {count}.", count=f"{summary['suppressed']:,}"), say)
+    if summary.get("judged_false"):
+        yield _counted(say("Judged false by people: {count}.", count=f"{summary['judged_false']:,}"), say)
+    if summary.get("judged_wontfix"):
+        yield _counted(say("Marked won't fix by people: {count}.", count=f"{summary['judged_wontfix']:,}"), say)
+    if later := summary.get("judged_later"):
+        text = say("Postponed in triage, and still listed: {findings}.", findings=say.count(later, "finding"))
+        yield markup('<p class="aside">{text}</p>', text=text)
+    if ignored := ignored_by_git(summary, say):
+        said = say("Left out by .gitignore: {ignored}.", ignored=ignored)
+        yield markup('<p class="aside">{said} <a href="#left-out">{see}</a></p>', said=said, see=say("See which"))
+    if baseline := summary.get("baseline"):
+        yield from _compared(baseline, say)
+
+
+def _counted(said: str, say: Words) -> Html:
+    return markup('<p class="aside">{said} <a href="#aside">{see}</a></p>', said=said, see=say("See which"))
+
+
+def _compared(baseline: Body, say: Words) -> Iterator[Html]:
+    text = (
+        "Only what is new is listed: of the findings of the baseline <code>{what}</code> {known} are still there{gone}."
+    )
+    gone = say(", {number} are gone", number=f"{baseline['gone']:,}") if "gone" in baseline else ""
+    said = markup(say(text), what=baseline["what"], known=f"{baseline['known']:,}", gone=gone)
+    yield markup('<p class="aside">{said}</p>', said=said)
+    if less := baseline.get("not_listed"):
+        text = "The baseline itself did not list {less} findings: they count as new."
+        yield markup('<p class="notice">{said}</p>', said=say(text, less=f"{less:,}"))
+    if state := baseline.get("state"):
+        text = "The run over the baseline is {state}: what it has not checked counts as new."
+        yield markup('<p class="notice">{said}</p>', said=say(text, state=state))
+
+
+def aside(body: Body, say: Words) -> Iterator[Html]:
+    """Yield the section of suppressed findings and of comments that suppress nothing."""
+    summary = body["summary"]
+    tables = [
+        *_suppressed(body.get("suppressed", ()), sum(summary.get(name, 0) for name in SET_ASIDE), say),
+        *_remarks("unused_suppressions", summary, say),
+        *_remarks("suppressions_without_reason", summary, say),
+    ]
+    if tables:
+        section = '<section id="aside"><h2>{title}</h2>{tables}</section>'
+        yield markup(section, title=say("Suppressed"), tables=tables)
+
+
+def _suppressed(issues: Sequence[Body], total: int, say: Words) -> Iterator[Html]:
+    rows = [
+        (
+            say(issue["severity"]),
+            issue["pattern"],
+            f"{issue['file']}:{issue['line']}",
+            issue["evidence"],
+            issue.get("suppression", {}).get("justification") or say("no reason given"),
+        )
+        for issue in issues[:SHOWN_MAX]
+    ]
+    heads = [say("Severity"), say("Rule"), say("Place"), say("Code"), say("Reason")]
+    yield from _table([say("Findings"), *heads], rows, total, say)
+
+
+def _remarks(name: str, summary: Body, say: Words) -> Iterator[Html]:
+    remarks = summary.get(name, ())
+    rows = [
+        (f"{remark['file']}:{remark['line']}", remark["text"], remark.get("reason", ""))
+        for remark in remarks[:SHOWN_MAX]
+    ]
+    total = len(remarks) + summary.get(f"{name}_not_listed", 0)
+    yield from _table([say(REMARKS[name]), say("Place"), say("Comment"), say("Says")], rows, total, say)
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], total: int, say: Words) -> Iterator[Html]:
+    """Yield a table with its title, which comes before the heads of its columns."""
+    if not total:
+        return
+    more = total - len(rows)
+    rest = say("and {more} more, which are not named here", more=f"{more:,}")
+    yield markup(
+        TABLE,
+        title=heads[0],
+        count=f"{total:,}",
+        heads=[markup('<th scope="col">{head}</th>', head=head) for head in heads[1:]],
+        rows=[markup("<tr>{cells}</tr>", cells=[markup("<td>{cell}</td>", cell=cell) for cell in row]) for row in rows],
+        more=markup("<p>{rest}</p>", rest=rest) if more else "",
+    )

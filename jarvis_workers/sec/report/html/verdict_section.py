@@ -1,0 +1,73 @@
+"""Show what a model has said of a finding, inside its card: why it is open, the words, the evidence, the scripts.
+
+The page's script builds the same, as with card.py.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from jarvis_workers.sec.report.html.markup import Html, in_lines, markup
+from jarvis_workers.sec.report.i18n import Words
+from jarvis_workers.sec.report.verdicts import TEXTS, WORDS, capital
+
+Issue = Mapping[str, Any]
+
+WORDY = tuple(name for name in TEXTS if name != "suggestions")
+
+
+def reason(issue: Issue, say: Words) -> Iterator[Html]:
+    """Say why a finding is open, or why a person holds it to be one."""
+    if issue.get("reason"):
+        yield markup(
+            '<p class="reason"><b>{word}:</b> {reason}</p>',
+            word=capital(say(WORDS.get(issue["status"], str(issue["status"])))),
+            reason=in_lines(issue["reason"]),
+        )
+
+
+def words(issue: Issue, say: Words) -> Iterator[Html]:
+    """Say how it comes to harm, as far as the verdict does."""
+    told = [(say(TEXTS[name]), issue[name]) for name in WORDY if issue.get(name)]
+    if told:
+        yield markup(
+            '<dl class="words">{told}</dl>',
+            told=[
+                markup("<div><dt>{title}</dt><dd>{text}</dd></div>", title=title, text=in_lines(text))
+                for title, text in told
+            ],
+        )
+
+
+def evidence(quotes: Sequence[Issue], say: Words) -> Iterator[Html]:
+    """Yield what was quoted, with its place."""
+    if quotes:
+        yield markup(
+            '<div class="quotes"><b>{title}</b><ul class="path">{quotes}</ul></div>',
+            title=say("Evidence"),
+            quotes=[
+                markup(
+                    '<li><span class="place">{file}:{line}</span> <code>{quote}</code></li>',
+                    file=quote["file"],
+                    line=quote["line"],
+                    quote=in_lines(quote["quote"]),
+                )
+                for quote in quotes
+            ],
+        )
+
+
+def scripts(commands: Sequence[Issue], say: Words) -> Iterator[Html]:
+    """Yield the scripts that were run, to be run again."""
+    if commands:
+        yield markup(
+            '<div class="scripts"><b>{title}</b>{commands}</div>',
+            title=say("To repeat, in a copy of the source"),
+            commands=[
+                markup(
+                    '<pre class="code" tabindex="0"><span class="number">{interpreter}</span>\n{script}</pre>',
+                    interpreter=command["interpreter"],
+                    script=in_lines(command["script"]),
+                )
+                for command in commands
+            ],
+        )

@@ -1,0 +1,103 @@
+"""Say what verdicts come to, and what asking for them took.
+
+The most dangerous confirmed finding stands first of all, one click from its evidence and from what to do.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from jarvis_workers.sec.report.html.charts import Bar, bars, columns, link_to
+from jarvis_workers.sec.report.html.markup import Html, in_lines, markup
+from jarvis_workers.sec.report.i18n import Words
+from jarvis_workers.sec.report.verdicts import capital, lead, took, warnings
+
+__all__ = ["asking", "found", "worst"]
+
+Body = Mapping[str, Any]
+WORST = """
+<section class="worst"><p class="kind">{kind}</p>
+<h2><a href="{href}"><span class="badge {severity}">{grave}</span> {rule}
+<span class="place">{file}:{line}</span></a></h2>
+<p>{consequences}</p><p class="remedy"><b>{title}</b> {remedy}</p>
+<p><a href="{href}">{more}</a></p></section>
+"""
+
+
+def found(summary: Body, say: Words) -> Iterator[Html]:
+    """Yield what the verdicts come to, and what is open."""
+    first, rest = lead(summary, say)
+    yield markup('<p class="lead"><b>{first}</b> {rest}</p>', first=first, rest=rest)
+    open_ones = warnings(summary, say)
+    if still := [markup("<p><b>{what}</b> {means}</p>", what=what, means=means) for what, means in open_ones]:
+        yield markup('<div class="notice">{still}</div>', still=still)
+
+
+def worst(issues: Sequence[Body], say: Words) -> Iterator[Html]:
+    """Yield the first of the confirmed findings, which come in the order in which they are shown."""
+    issue = next((one for one in issues if one["status"] == "confirmed"), None)
+    if issue:
+        yield markup(
+            WORST,
+            kind=say("Most dangerous, confirmed"),
+            title=say("What to do:"),
+            more=say("Evidence, conditions and the code"),
+            href=link_to(id=issue["id"]),
+            severity=issue["severity"],
+            grave=say(issue["severity"]),
+            rule=issue["pattern"],
+            file=issue["file"],
+            line=issue["line"],
+            consequences=in_lines(issue.get("consequences") or issue["description"]),
+            remedy=in_lines(issue.get("suggestions") or issue["suggestion"]),
+        )
+
+
+def asking(run: Body, say: Words) -> Iterator[Html]:
+    """Yield who was asked, and what that took: in words, by stage, and by the time of an answer."""
+    facts = list(took(run, say))
+    if not facts:
+        return
+    yield markup(
+        '<section id="asking"><h2>{title}</h2><dl>{facts}</dl><div class="panels two">{charts}</div></section>',
+        title=say("Model, cost and time"),
+        facts=[
+            markup("<div><dt>{name}</dt><dd>{said}</dd></div>", name=capital(name), said=said) for name, said in facts
+        ],
+        charts=list(_charts(run["model"], say)),
+    )
+
+
+def _charts(model: Body, say: Words) -> Iterator[Html]:
+    if stages := model.get("by_stage"):
+        unit = "cost" if any(one.get("cost") for one in stages.values()) else "tokens"
+        rows = [_stage(name, one, unit, say) for name, one in stages.items()]
+        unit = say("dollars") if unit == "cost" else say("tokens")
+        yield _chart(say("By stage"), unit, bars(rows, f"{say('By stage')}: {unit}"))
+    if times := model.get("latency"):
+        heads = [_until(one["to"], times) for one in times]
+        numbers = [(head, one["calls"]) for head, one in zip(heads, times, strict=True)]
+        unit = say("answers by seconds")
+        yield _chart(say("Time of an answer"), unit, columns(numbers, unit))
+
+
+def _stage(name: str, taken: Body, unit: str, say: Words) -> Bar:
+    tokens = taken.get("prompt", 0) + taken.get("completion", 0)
+    cost = taken.get("cost") or 0.0
+    size, number = (cost, f"{cost:.4f}") if unit == "cost" else (tokens, f"{tokens:,}")
+    text = "{stage}: {calls} answers, {tokens} tokens"
+    told = say(text, stage=name, calls=f"{taken.get('calls', 0):,}", tokens=f"{tokens:,}")
+    return Bar(told, number, [("plain", size)], {})
+
+
+def _until(seconds: float | None, times: Sequence[Body]) -> str:
+    """Name a part of the scale by where it ends; the last has no end, and is named by where it begins."""
+    if seconds is not None:
+        return f"≤ {seconds:g}"
+    ends = [one["to"] for one in times if one["to"] is not None]
+    return f"> {max(ends):g}" if ends else "any"
+
+
+def _chart(title: str, unit: str, drawn: Html) -> Html:
+    return markup(
+        '<div class="panel"><h2>{title} <small>{unit}</small></h2>{drawn}</div>', title=title, unit=unit, drawn=drawn
+    )

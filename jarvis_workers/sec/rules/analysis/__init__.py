@@ -1,0 +1,1 @@
+"""Local analyses of masked source text that several rule families share."""

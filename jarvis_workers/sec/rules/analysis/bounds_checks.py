@@ -1,0 +1,71 @@
+"""Tell whether a number was limited before a site, and whether it comes from outside of the program."""
+
+import re
+from collections.abc import Iterable
+
+from jarvis_workers.sec.rules.analysis.declarations import Scope, mentions_backwards
+from jarvis_workers.sec.rules.rule import Site
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["comes_from_outside", "is_limited"]
+
+REACH = 16_384
+COMPARED_AFTER = late(rb"\s*+\)*+\s*+(?:[<>]=?(?![<>])|[=!]=\s*+(?:sizeof\b|[A-Z0-9]))")
+COMPARED_BEFORE = late(rb"(?<![<>-])(?:[<>]=?)\s*+\(?\s*+\Z")
+ADDED = late(rb"(?>\s*+[-+*]\s*+[\w.>()-]++){1,3}+\s*+\)?\s*+[<>]=?(?![<>])")
+LIMITING = late(
+    rb"\b(?:min|max|min_t|clamp|clamp_t|clamp_val|MIN|Min|std::min|std::clamp|sdslen|umin|assert|Assert|ASSERT|BUG_ON|WARN_ON|"
+    rb"WARN_ON_ONCE|CHECK_LE|CHECK_LT|DCHECK_LE|g_return_if_fail|check_\w*size\w*|check_\w*overflow|"
+    rb"__builtin_\w+_overflow|switch)\s*+\([^;{}]*\Z"
+)
+LIMITED_VALUE = late(rb"\b(?:\w*min\w*|\w*MIN\w*|clamp\w*|sizeof|ARRAY_SIZE|\w*sizeof|str\w*nlen)\b|[?%]|&(?!&)|>>")
+IN_LOOP_HEAD = late(rb"\bfor\s*+\([^;{}]*;[^;{}]*\Z|\bfor_each\w*\s*+\([^;{}]*\Z")
+OUTSIDE = late(
+    rb"\b(?:atoi|atol|atoll|strto\w+|w?toi|ntoh[sl]l?|be(?:16|32|64)\w*|le(?:16|32|64)\w*|get_unaligned\w*|rand|random|rand32|"
+    rb"fgetc|getchar|getc|getenv|read_u?int\w*|GetByte|get_u(?:16|32)\w*|AV_R[BL]\d+|get_be\d+|get_le\d+)\s*\(",
+    re.IGNORECASE,
+)
+SHORT = late(rb"16|ntohs|fgetc|getc")
+FILLED = late(
+    rb"\b(?:f|s|vs|w)?(?:scanf|wscanf)\s*\([^;{}]*\Z|\b(?:f?read|recv|recvfrom|pread|copy_from_user|get_user)\s*\([^;{}]*\Z"
+)
+
+
+def is_limited(site: Site, names: Iterable[bytes]) -> bool:
+    """Tell whether one of the names is compared, or given a limited value, before the site."""
+    return any(_is_compared(site, name) for name in names)
+
+
+def comes_from_outside(site: Site, scope: Scope, names: Iterable[bytes], *, wide: bool = False) -> bool:
+    """Tell whether one of the names was read from a text, the network or a file; `wide` leaves 16 bits out."""
+    return any(
+        (OUTSIDE.search(value.text) and not (wide and SHORT.search(value.text)))
+        or (not value.text and _is_filled(site, value.at))
+        for name in names
+        for value in scope.values(name)
+    )
+
+
+def _is_filled(site: Site, at: int) -> bool:
+    return FILLED.search(site.source.text[max(0, at - 160) : at]) is not None
+
+
+def _is_compared(site: Site, name: bytes) -> bool:
+    text = site.source.text
+    floor = max(site.function.body[0] if site.function else site.start, site.start - REACH)
+    return any(_limits(text, at, at + len(name)) for at in mentions_backwards(text, name, floor, site.start))
+
+
+def _limits(text: bytes, at: int, behind: int) -> bool:
+    before = text[max(0, at - 128) : at]
+    if b"for" in before and IN_LOOP_HEAD.search(before):
+        return False
+    if COMPARED_AFTER.match(text, behind, behind + 48) or ADDED.match(text, behind, behind + 64):
+        return True
+    if (before.rstrip(b"(= \t\r\n\f\v")[-1:] in (b"<", b">") and COMPARED_BEFORE.search(before)) or (
+        b"(" in before and LIMITING.search(before)
+    ):
+        return True
+    if text[behind : behind + 8].lstrip()[:1] == b"=" and text[behind : behind + 8].lstrip()[:2] != b"==":
+        return LIMITED_VALUE.search(text[behind : behind + 160].partition(b";")[0]) is not None
+    return text[behind : behind + 8].lstrip()[:2] in (b"%=", b"&=")

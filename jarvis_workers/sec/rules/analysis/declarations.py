@@ -1,0 +1,265 @@
+"""Say how a variable was declared where a rule looks, and what it was given.
+
+It reads backwards from the site, within the function and within bounds.  What stands in a block that was left before
+the site may or may not have happened, so that there can be several values; none means that nothing is known.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple, cast
+
+from jarvis_workers.sec.rules.rule import Site
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["GLOBALS_MAX", "LATER", "NAME", "Declared", "Scope", "Value", "bare", "mentions_backwards", "value_at"]
+
+FINDS_MAX, MENTIONS_MAX = 512, 48
+VALUE_MAX, VALUES_MAX = 320, 6
+LEFT = 160
+GLOBALS_MAX = 16
+BLOCKS_MAX = 24
+NO_BRACES = bytes(byte for byte in range(256) if byte not in b"{}")
+WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+# What may stand in front of a declared name, but for stars and spaces; and in front of what is another name.
+MAY_DECLARE, BESIDE = WORD | frozenset(b":>,"), b" \t\r\n\f\v*&"
+JOINED, ARROW = WORD | frozenset(b"."), ord(">")
+NAME = late(rb"[A-Za-z_]\w*+\Z")
+# What may stand behind a name that is given something; most often it is something else.
+MAY_GIVE = b" \t\r\n\f\v=+-*/%&|^<>"
+NO_TYPES = frozenset(b"return else case goto sizeof in and or not throw delete new do co_return typedef using".split())
+DIMENSIONS = late(rb"\s*+((?>\[(?>[^][;{}]++|\[[^][]*+\])*+\]\s*+)*+)(?=[=;,){:]|__attribute)")
+DIMENSION = late(rb"\[((?>[^][]++|\[[^][]*+\])*+)\]")
+TYPED = late(
+    rb"""(?:\A|[;{}(,)]|\#[^\n]*+\n)\s*+
+    ([A-Za-z_][\w:]*+(?>\s++[A-Za-z_][\w:]*+)*+(?:<[^<>;{}]{0,64}>)?)([\s*&]*+)\Z""",
+    re.VERBOSE,
+)
+LISTED = late(rb"\s*+((?:[A-Za-z_]\w*+\s++)*[A-Za-z_]\w*+)[\s*]++[A-Za-z_]\w*+(?=\s*+[\[,=])[^()]*,([\s*]*+)\Z")
+LATER = late(rb"\s*+(=(?!=)|\+\+|--|[-+*/%&|^]=|<<=|>>=)")
+BRACKET = late(rb"[][(){},;]")
+ALONE = late(rb"(?:\)|\belse|\bdo)\s*+\Z")
+CAST = late(
+    rb"\s*+(?:\(\s*+[A-Za-z_][\w\s]*+[\s*]*+\)(?=\s*+[\w(&])|(?:static|reinterpret|const)_cast\s*+<[^<>;]++>(?=\s*+\())"
+)
+
+
+class Declared(NamedTuple):
+    """A declaration: the words of the type, the stars, what stands in the brackets, and where the name is."""
+
+    type: bytes
+    stars: int
+    dimensions: tuple[bytes, ...]
+    at: int
+
+
+class Value(NamedTuple):
+    """What a variable is given, in masked text; empty where it is changed in a way that says nothing."""
+
+    text: bytes
+    at: int
+
+
+class Scope:
+    """The function around a site, as far as the site; `depth` is how many calls above another it is looked at."""
+
+    def __init__(self, site: Site, depth: int = 0) -> None:
+        self.site = site
+        self.text = site.source.text
+        self.depth = depth
+        function = site.function
+        self._start = function.parameters[0] if function else site.start
+        self._body, self._end = function.body if function else (site.start, site.start)
+        self._declared: dict[bytes, Declared | None] = {}
+        self._values: dict[tuple[bytes, int], list[Value]] = {}
+
+    def is_parameter(self, name: bytes) -> bool:
+        found = self.declared(name)
+        return found is not None and self._start <= found.at < self._body
+
+    def is_pointer(self, name: bytes) -> bool:
+        """Tell a name that was seen to be declared as a pointer; a parameter in brackets is one too."""
+        found = self.declared(name)
+        return found is not None and (found.stars > 0 if not found.dimensions else self.is_parameter(name))
+
+    def declared(self, name: bytes) -> Declared | None:
+        """Return the last declaration of a name before the site; of names outside of the function, arrays alone."""
+        if name not in self._declared:
+            found = [one for one in self._declarations(name) if one.at < self.site.start]
+            # in the branches of an `#if` it may be one thing and another
+            alike = len({bool(one.dimensions) for one in found}) == 1
+            self._declared[name] = found[-1] if alike else self._global(name)
+        return self._declared[name]
+
+    def values(self, name: bytes, before: int | None = None) -> list[Value]:
+        """Return what a variable may hold: what it was last given, and before that, where a block may not have run."""
+        end = self.site.start if before is None else before
+        if (name, end) not in self._values:
+            self._values[name, end] = self._values_before(name, end)
+        return self._values[name, end]
+
+    def _values_before(self, name: bytes, end: int) -> list[Value]:
+        found: list[Value] = []
+        for at in self.mentions_before(name, end):
+            value = self._value(name, at)
+            if value is not None:
+                found.append(value)
+                if len(found) > VALUES_MAX:
+                    return [Value(b"", at)]
+                if self._always_runs(at, end):
+                    break
+        return found
+
+    def counts_on(self, name: bytes) -> bool:
+        """Tell whether a variable is changed by steps behind the site, as in a loop that comes back to it."""
+        behind = (self._value(name, at) for at in self._mentions(name) if at > self.site.start)
+        return any(value is not None and not value.text for value in behind)
+
+    def mentions_before(self, name: bytes, end: int) -> Iterator[int]:
+        return mentions_backwards(self.text, name, self._body, end)
+
+    def found(self, what: bytes, end: int) -> Iterator[int]:
+        """Yield where something stands in the file, not as the end of a longer name."""
+        start = 0
+        for _ in range(GLOBALS_MAX):
+            start = self.text.find(what, start, end)
+            if start < 0:
+                return
+            if start == 0 or self.text[start - 1] not in WORD:
+                yield start
+            start += len(what)
+
+    def typed(self, start: int, name: bytes, at: int) -> Declared | None:
+        """Read the declaration of the name at `at`, whose type may begin at `start`."""
+        before = self.text[start:at]
+        if not _may_declare(before):
+            return None
+        brackets = DIMENSIONS.match(self.text, at + len(name), at + len(name) + 400)
+        if brackets is None:
+            return None
+        typed = TYPED.search(before, 0 if b"#" in before else max(0, _last_edge(before)))
+        if typed is None and before.rstrip(b" \t\r\n*")[-1:] == b",":
+            typed = LISTED.match(before[_last_edge(before) + 1 :])
+        if typed is None or not NO_TYPES.isdisjoint(typed[1].split()) or typed[1].endswith(b":"):
+            return None
+        return Declared(typed[1], typed[2].count(b"*"), tuple(DIMENSION.findall(brackets[1])), at)
+
+    def _declaration(self, name: bytes, at: int) -> Declared | None:
+        return self.typed(max(self._start, at - LEFT), name, at)
+
+    def _declarations(self, name: bytes) -> list[Declared]:
+        """Return all of a name in the function; worked out once for all sites in it."""
+        known = cast("dict[tuple[int, bytes], list[Declared]]", self.site.source.remembered.setdefault("declared", {}))
+        key = (self._start, name)
+        if key not in known:
+            found = [self._declaration(name, at) for at in self._mentions(name)]
+            known[key] = [one for one in found if one]
+        return known[key]
+
+    def _global(self, name: bytes) -> Declared | None:
+        for at in self.found(name + b"[", self._start):
+            line = self.text.rfind(b"\n", 0, at) + 1
+            if self.text[line : line + 1] in b" \t\r#/" or at - line > LEFT:
+                continue
+            if declared := self.typed(line, name, at):
+                return declared
+        return None
+
+    def _mentions(self, name: bytes) -> Iterator[int]:
+        at, left = self._start, MENTIONS_MAX
+        for _ in range(FINDS_MAX):
+            at = self.text.find(name, at, self._end)
+            if at < 0 or left == 0:
+                return
+            if _is_whole(self.text, at, at + len(name)):
+                left -= 1
+                yield at
+            at += len(name)
+
+    def _value(self, name: bytes, at: int) -> Value | None:
+        """Return what a mention gives to the variable, if it does."""
+        behind = at + len(name)
+        later = LATER.match(self.text, behind, behind + 64) if self.text[behind : behind + 1] in MAY_GIVE else None
+        if later:
+            if later[1] != b"=":
+                return Value(b"", at)
+            starred = self.text[max(0, at - 8) : at].rstrip().endswith(b"*")
+            if starred and self._declaration(name, at) is None:
+                return None
+            return Value(value_at(self.text, later.end()), at)
+        before = self.text[max(0, at - 2) : at]
+        within = self.text.startswith((b"[", b"->"), behind)
+        changed = before in (b"++", b"--") or (before[-1:] == b"&" and before != b"&&" and not within)
+        return Value(b"", at) if changed else None
+
+    def _always_runs(self, at: int, end: int) -> bool:
+        """Tell whether what stands at `at` has run whenever `end` is reached: its block is open, and no branch's."""
+        braces = self.text[at:end].translate(None, NO_BRACES)
+        for _ in range(BLOCKS_MAX):
+            shorter = braces.replace(b"{}", b"")
+            if shorter == braces:
+                break
+            braces = shorter
+        if braces[:1] == b"}":
+            return False
+        floor = max(self._body, at - LEFT)
+        before = self.text[floor:at]
+        return not ALONE.search(before[_last_edge(before) + 1 :].rstrip(b" \t\r\n*"))
+
+
+def _may_declare(before: bytes) -> bool:
+    """Take a quick look at what a declaration would end with in front of its name: most mentions end here."""
+    rest = before.rstrip(BESIDE)
+    return bool(rest) and rest[-1] in MAY_DECLARE and rest.rsplit(None, 1)[-1] not in NO_TYPES
+
+
+def _last_edge(before: bytes) -> int:
+    """Return where the last statement or block ended or began, or -1."""
+    return max(before.rfind(b";"), before.rfind(b"{"), before.rfind(b"}"))
+
+
+def mentions_backwards(text: bytes, name: bytes, floor: int, end: int) -> Iterator[int]:
+    """Yield where a variable is named before `end`, the last first."""
+    left = MENTIONS_MAX
+    for _ in range(FINDS_MAX):
+        end = text.rfind(name, floor, end)
+        if end < 0 or left == 0:
+            return
+        if _is_whole(text, end, end + len(name)):
+            left -= 1
+            yield end
+
+
+def value_at(text: bytes, at: int) -> bytes:
+    """Return what stands behind an `=` or `(`, as far as the `;`, `,` or `)` that ends it."""
+    depth = 0
+    for match in BRACKET.finditer(text, at, at + VALUE_MAX):
+        mark = match[0]
+        if mark in b"([{":
+            depth += 1
+        elif mark in b")]}":
+            depth -= 1
+        if depth < 0 or (depth == 0 and mark in b",;"):
+            return text[at : match.start()].strip()
+    return b""
+
+
+def bare(expression: bytes) -> bytes:
+    """Take casts and the parentheses around it off an expression."""
+    expression = expression.strip()
+    for _ in range(4):
+        if cast := CAST.match(expression):
+            expression = expression[cast.end() :].strip()
+        elif expression[:1] == b"(" and len(value_at(expression, 1)) == len(expression[1:-1].strip()):
+            expression = expression[1:-1].strip()
+        else:
+            break
+    return expression
+
+
+def _is_whole(text: bytes, at: int, behind: int) -> bool:
+    if behind < len(text) and text[behind] in WORD:
+        return False
+    if at == 0:
+        return True
+    left = text[at - 1]
+    return left not in JOINED and (left != ARROW or not text.endswith(b"->", 0, at))

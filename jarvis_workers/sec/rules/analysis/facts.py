@@ -1,0 +1,52 @@
+"""Say what the function and the file around a site tell: what is declared there, and whether a word is found at all."""
+
+import re
+
+from jarvis_workers.sec.rules.analysis.function_exits import head_of
+from jarvis_workers.sec.rules.analysis.mentions import uses
+from jarvis_workers.sec.rules.rule import Site
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["declaration", "is_in_file", "target_at"]
+
+STATEMENT_MAX = 160
+TARGET_MAX = 256
+DECLARED = late(
+    rb"\s*+(?!(?:return|goto|else|case|delete|throw)\b)[A-Za-z_][\w:]*+(?>\s*+<[^<>;]{0,64}+>)?+"
+    rb"(?:\s*+[*&]++\s*+|\s++)(?:[A-Za-z_*&]|\Z)"
+)
+GOES_ON = late(rb"\s*+[=;,\[({:]")
+LASTING = late(rb"\b(?:static|extern|thread_local|__thread|_Thread_local)\b")
+
+
+def declaration(site: Site, name: bytes) -> tuple[int, int] | None:
+    """Return where the statement stands that declares a local variable, up to the site, None if there is none."""
+    text, function = site.source.text, site.function
+    if function is None:
+        return None
+    first = next(uses(text, name, function.body[0], site.start), None)
+    if first is None:
+        return None
+    line = head_of(text, first.at)
+    if DECLARED.match(text, line, first.at) is None or GOES_ON.match(text, first.at + len(name)) is None:
+        return None
+    if LASTING.search(text, line, first.at):
+        return None
+    end = text.find(b";", first.at, first.at + STATEMENT_MAX)
+    return line, end if end >= 0 else first.at + STATEMENT_MAX
+
+
+def is_in_file(site: Site, pattern: re.Pattern[bytes]) -> bool:
+    """Tell whether a pattern is found in the code of the file; looked for once a file."""
+    known = site.source.remembered.get(pattern.pattern.decode())
+    if known is None:
+        known = site.source.remembered[pattern.pattern.decode()] = pattern.search(site.source.text) is not None
+    return known is True
+
+
+def target_at(site: Site) -> int:
+    """Return where the variable stands to which the result of the call is assigned."""
+    text = site.source.text
+    floor = max(0, site.start - TARGET_MAX)
+    before = text[floor : site.start].rpartition(b"=")[0].rstrip()
+    return max(0, floor + len(before) - len(site.result.target))

@@ -1,0 +1,277 @@
+"""Follow a function forward from a place: the stretches of text that may run after it, and how surely.
+
+A block that is entered is followed and left again; the `else` of a branch that was taken, and what stands behind a
+jump, are passed over; a `goto` is followed down the function.  Nobody goes back in a loop.  Masked text, braces and
+a few words: nothing here parses.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["Stretch", "is_conditional", "straight"]
+
+STEPS_MAX = 300
+CHAIN_MAX = 16
+LEAPS_MAX = 2
+NEAR_MAX = 512
+LABELS_MAX = 16
+LEFT = 512
+TOKEN = late(
+    rb"[{}]|#[ \t]*+(?P<directive>if|el|endif)"
+    rb"|\b(?:(?P<jump>return|goto|break|continue|throw|co_return)|(?P<label>case|default)\b"
+    rb"|(?P<ends>_?exit|_Exit|quick_exit|abort|die|fatal|panic|err|errx|BUG|__builtin_unreachable|unreachable|"
+    rb"siglongjmp|longjmp|usage)(?=[ \t]*+\())"
+)
+DIRECTIVE = late(rb"#[ \t]*+(?P<directive>if|el|endif)")
+BRACE = late(rb"[{}]")
+EDGE = late(rb"[;{}()]")
+LABEL = late(rb"[A-Za-z_]\w*+\Z")
+PARENTHESIS = late(rb"[()]")
+ELSE = late(rb"\s*+(?>#[^\n]*+\n\s*+)*+\belse\b")
+HEAD = late(rb"\s*+(?:if\s*+(?:constexpr\s*+)?|for\s*+|while\s*+|switch\s*+)\(")
+BRANCH_WORD = late(rb"\b(?:if|for|while|switch|constexpr|likely|unlikely|\w*(?:for_?each|FOR_?EACH)\w*)\s*\Z")
+ALONE = late(rb"\b(?:else|do)\s*\Z")
+
+
+class Stretch(NamedTuple):
+    """A part of the text; `inner` blocks were entered to come here, and `left` blocks were left."""
+
+    start: int
+    end: int
+    inner: int
+    left: int
+
+
+def straight(text: bytes, start: int, end: int) -> Iterator[Stretch]:
+    """Yield what may run between the statement in which `start` is and the end of the function at `end`."""
+    walk = _Walk(text, start, end)
+    walk.left = int(is_conditional(text, start))
+    if walk.left:
+        walk.at = _behind_semicolon(text, start, end)
+        yield Stretch(start, walk.at, 0, 0)
+        if _jumps(text, start, walk.at):
+            return
+        walk.at = _behind_else(text, walk.at, end)
+    for _ in range(STEPS_MAX):
+        near = _near(text, walk.at, end)
+        step = TOKEN.search(text, walk.at, near)
+        behind = step.end() if step else near
+        yield Stretch(walk.at, behind, walk.inner, walk.left)
+        walk.at = behind
+        rest = walk.take(step) if step else None
+        if rest:
+            yield rest
+        if walk.over or walk.at >= end:
+            return
+
+
+def _near(text: bytes, at: int, end: int) -> int:
+    """Return the end of a statement not far away: whoever asks most often needs no more."""
+    if end - at <= NEAR_MAX:
+        return end
+    return text.rfind(b";", at, at + NEAR_MAX) + 1 or at + NEAR_MAX
+
+
+def _jumps(text: bytes, start: int, end: int) -> bool:
+    step = TOKEN.search(text, start, end)
+    return step is not None and bool(step["jump"] or step["ends"])
+
+
+def is_conditional(text: bytes, at: int) -> bool:
+    """Tell whether the statement around `at` belongs to an `if`, `else` or loop without braces."""
+    window = text[max(0, at - LEFT) : at]
+    edge = max(window.rfind(b";"), window.rfind(b"{"), window.rfind(b"}"))
+    if window.find(b"(", edge + 1) < 0 and window.find(b")", edge + 1) < 0:
+        return edge >= 0 and ELSE.match(window, edge + 1) is not None
+    closed: list[int] = []
+    for mark in reversed(list(EDGE.finditer(window))):
+        if mark[0] == b")":
+            closed.append(mark.end())
+        elif mark[0] == b"(":
+            if not closed:
+                continue
+            closed.pop()
+            if not closed and BRANCH_WORD.search(window, max(0, mark.start() - 32), mark.start()):
+                return True
+        elif not closed:
+            return ELSE.match(window, mark.end()) is not None
+    return False
+
+
+class _Walk:
+    """Where the walk is, and whether it is over."""
+
+    def __init__(self, text: bytes, start: int, end: int) -> None:
+        self.text = text
+        self.at = start
+        self.end = end
+        self.inner = 0
+        self.left = 0
+        self.branches = 0
+        self.leaps = 0
+        self.jumped = 0
+        self.elses: set[int] = set()
+        self.over = False
+
+    def take(self, step: re.Match[bytes]) -> Stretch | None:
+        """Go on behind a brace, a word or a directive; return what of its statement still runs."""
+        if step[0] == b"{":
+            self.inner += 1
+            if self._is_other_branch(step.start()):
+                self.elses.add(self.inner)
+        elif step[0] == b"}":
+            self._close()
+        elif step["directive"]:
+            self._branch(step["directive"])
+        elif step["label"]:
+            self.over = self.inner == 0
+        elif self._is_other_branch(step.start()) or not _is_guarded(self.text, step.start()):
+            return self._jump(step["jump"])
+        else:
+            self.jumped = _behind_semicolon(self.text, self.at, self.end)
+        return None
+
+    def _close(self) -> None:
+        self.elses.discard(self.inner)
+        if self.inner:
+            self.inner -= 1
+            return
+        self.left += 1
+        self.at = _behind_else(self.text, self.at, self.end)
+
+    def _branch(self, word: bytes) -> None:
+        """Where the walk began within `#if`, its `#else` is for other builds."""
+        if word == b"if":
+            self.branches += 1
+        elif word == b"endif":
+            self.branches = max(0, self.branches - 1)
+        elif self.branches == 0:
+            self.at = _behind_endif(self.text, self.at, self.end)
+
+    def _jump(self, word: bytes | None) -> Stretch:
+        begin, self.at = self.at, _behind_semicolon(self.text, self.at, self.end)
+        rest = Stretch(begin, self.at, self.inner, self.left)
+        if self.inner:
+            self._leave_block()
+        elif word == b"goto" and self.leaps < LEAPS_MAX:
+            self._leap(self.text[begin : self.at - 1].strip())
+        else:
+            self.over = True
+        return rest
+
+    def _leap(self, label: bytes) -> None:
+        """Go on behind a label further down."""
+        self.leaps += 1
+        self.left += 1
+        self.at = _behind_label(self.text, label, self.at, self.end)
+        self.over = self.at == self.end
+
+    def _leave_block(self) -> None:
+        """Nothing behind a jump runs, as far as the end of its block or the next label."""
+        depth = 0
+        for step in TOKEN.finditer(self.text, self.at, self.end):
+            if step[0] == b"{":
+                depth += 1
+            elif step[0] == b"}":
+                depth -= 1
+            if depth < 0 or (depth == 0 and step["label"]):
+                self.at = step.start()
+                break
+        else:
+            self.at = self.end
+        if depth < 0:
+            self._after_block()
+
+    def _after_block(self) -> None:
+        """Where both branches of an `if` jump, what follows does not run."""
+        self.jumped = self.at + 1
+        if self.inner not in self.elses:
+            return
+        self.at += 1
+        self._close()
+        if self.inner:
+            self._leave_block()
+        else:
+            self.over = True
+
+    def _is_other_branch(self, at: int) -> bool:
+        """Tell whether the `else` of a branch that ended with a jump begins at `at`."""
+        return self.jumped > 0 and self.text[self.jumped : at].strip() == b"else"
+
+
+def _is_guarded(text: bytes, at: int) -> bool:
+    """Tell whether a jump belongs to an `if` or `else` without braces."""
+    before = text[max(0, at - LEFT) : at].rstrip()
+    return before.endswith(b")") or ALONE.search(before) is not None
+
+
+def _behind_else(text: bytes, at: int, end: int) -> int:
+    """Pass over an `else` and its statement, if there is one."""
+    found = ELSE.match(text, at, end)
+    return _behind_statement(text, found.end(), end) if found else at
+
+
+def _behind_statement(text: bytes, at: int, end: int) -> int:
+    for _ in range(CHAIN_MAX):
+        at = _behind_space(text, at, end)
+        if text[at : at + 1] == b"{":
+            at = _behind_pair(text, at, end, BRACE)
+        elif head := HEAD.match(text, at, end):
+            at = _behind_pair(text, head.end() - 1, end, PARENTHESIS)
+            continue
+        else:
+            at = _behind_semicolon(text, at, end)
+        found = ELSE.match(text, at, end)
+        if found is None:
+            return at
+        at = found.end()
+    return end
+
+
+def _behind_label(text: bytes, label: bytes, at: int, end: int) -> int:
+    """Return where a label is, further down, or `end`."""
+    for _ in range(LABELS_MAX if LABEL.match(label) else 0):
+        at = text.find(label, at, end)
+        if at < 0:
+            break
+        before = text[max(0, at - LEFT) : at].rstrip(b" \t")
+        behind = text[at + len(label) : at + len(label) + 16].lstrip()
+        if before[-1:] in b"\n;}{" and behind[:1] == b":" and behind[1:2] != b":":
+            return text.find(b":", at) + 1
+        at += len(label)
+    return end
+
+
+def _behind_semicolon(text: bytes, at: int, end: int) -> int:
+    stop = text.find(b";", at, end)
+    return stop + 1 if stop >= 0 else end
+
+
+def _behind_space(text: bytes, at: int, end: int) -> int:
+    while at < end and text[at] in b" \t\r\n":
+        at += 1
+    return at
+
+
+def _behind_pair(text: bytes, at: int, end: int, marks: re.Pattern[bytes]) -> int:
+    depth = 0
+    for mark in marks.finditer(text, at, end):
+        depth += 1 if mark[0] in b"({" else -1
+        if depth == 0:
+            return mark.end()
+    return end
+
+
+def _behind_endif(text: bytes, at: int, end: int) -> int:
+    depth = 0
+    for step in DIRECTIVE.finditer(text, at, end):
+        if step["directive"] == b"if":
+            depth += 1
+        elif step["directive"] == b"endif":
+            if depth == 0:
+                return step.end()
+            depth -= 1
+    return end

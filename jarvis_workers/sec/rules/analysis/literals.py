@@ -1,0 +1,108 @@
+"""Decide whether a C expression is a constant string, as far as a page of text can tell.
+
+Constant are literals, macros in capitals and what they are pasted together to, translations of literals, a choice
+between constants, and a variable to which only constants are seen to be assigned in the text before.
+"""
+
+import re
+
+from jarvis_workers.sec.rules.rule import Site
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["is_constant", "pieces", "provenance"]
+
+REACH = 8_192
+MENTIONS_MAX = 24
+CHOICES_MAX = 16
+# Two words side by side can only be literals pasted together.
+SIDE_BY_SIDE = late(rb"[A-Z_][A-Z0-9_]++\s++[\w\"]")
+NUMBER_OR_NULL = late(rb"\(*\s*(?:NULL|nullptr|0)\s*\)*\Z")
+MACRO = late(rb"\(*+(?>(?:[A-Z_][A-Z0-9_]++(?![a-z])(?>\s*+\([^()]*+\))?+|(?:PRI|SCN)\w++)\s*+)++\)*+\Z")
+PASTED = late(
+    rb"""(?=(?>[^"()]++|\([^()]*+\))*+")(?>(?:(?:u8|[LuU])?"[^"]*+"|\#{0,2}\w++(?:\s*+\([^()]*+\))?)\s*+)++\Z"""
+)
+TRANSLATED = late(
+    rb"(?:_|N_|Q_|T_|_T|TEXT|tr|i18n|(?:g_)?d?c?n?gettext|gettext_noop|pgettext|C_)\s*\([^\"]*\"", re.DOTALL
+)
+NAME = late(rb"[A-Za-z_]\w*\Z")
+ELEMENT = late(rb"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)+\Z")
+ASSIGNMENT = late(rb"\s*(?:\[[^\]]*\]\s*)*=(?!=)\s*")
+QUOTED = late(rb'"[^"]*"')
+CHOICE = late(rb"([?:])")
+
+
+def is_constant(expression: bytes) -> bool:
+    """Look at masked text."""
+    expression = _bare(expression)
+    if not expression:
+        return False
+    if b"?" in expression and expression.count(b"?") <= CHOICES_MAX:
+        return _chooses_constants(expression)
+    return any(shape.match(expression) for shape in (PASTED, SIDE_BY_SIDE, MACRO, NUMBER_OR_NULL, TRANSLATED))
+
+
+def provenance(site: Site, expression: bytes) -> str:
+    """Say "constant", "mixed" or "unknown" of what a variable was given before the site."""
+    name = _variable(_bare(expression))
+    if name is None:
+        return "unknown"
+    text, end = site.source.text, site.start
+    floor = max(0, end - REACH)
+    seen: set[bool] = set()
+    for _ in range(MENTIONS_MAX):
+        end = text.rfind(name, floor, end)
+        if end < 0:
+            break
+        behind = end + len(name)
+        assigned = ASSIGNMENT.match(text, behind, behind + 128)
+        if assigned and not _is_part(text, end):
+            seen.add(_is_constant_value(text, assigned.end()))
+    if seen == {True}:
+        return "constant"
+    return "mixed" if True in seen else "unknown"
+
+
+def pieces(masked: bytes, original: bytes) -> bytes:
+    """Return what the literals of an expression hold, with a NUL where something else stands between two."""
+    held = bytearray()
+    last = 0
+    for match in QUOTED.finditer(masked):
+        between = masked[last : match.start()].strip()
+        if last and between:
+            held += b"\0"
+        held += original[match.start() + 1 : match.end() - 1]
+        last = match.end()
+    return bytes(held)
+
+
+def _bare(expression: bytes) -> bytes:
+    expression = expression.replace(b"\\\n", b" ").strip()
+    while expression[:1] == b"(" and expression[-1:] == b")" and expression.find(b")") == len(expression) - 1:
+        expression = expression[1:-1].strip()
+    return expression
+
+
+def _chooses_constants(expression: bytes) -> bool:
+    parts = CHOICE.split(expression)
+    ends = [part for part, mark in zip(parts[::2], [*parts[1::2], b""], strict=True) if mark != b"?"]
+    return all(is_constant(part.strip(b" \t\r\n()")) for part in ends)
+
+
+def _variable(expression: bytes) -> bytes | None:
+    if NAME.match(expression):
+        return expression
+    element = ELEMENT.match(expression)
+    return element[1] if element else None
+
+
+def _is_part(text: bytes, start: int) -> bool:
+    """Tell whether what starts here is the end of a longer name, or a member of something else."""
+    before = text[max(0, start - 1) : start]
+    return before.isalnum() or before in (b".", b">", b"_")
+
+
+def _is_constant_value(text: bytes, start: int) -> bool:
+    if text[start : start + 1] == b"{":
+        return b'"' in text[start : start + 256]
+    value = text[start : start + 512].partition(b";")[0]
+    return is_constant(value) or is_constant(value.partition(b",")[0])

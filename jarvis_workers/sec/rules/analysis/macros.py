@@ -1,0 +1,46 @@
+"""Tell the body of a macro: what it is given, and what was checked before, stands where the macro is used.
+
+And say which macros of a file stand for text.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import cast
+
+from jarvis_workers.sec.rules.rule import Site, Source
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["is_in_macro", "macro_parameters", "text_macros"]
+
+LINES_MAX, REACH = 32, 2_048
+HEAD = late(rb"[ \t]*+#[ \t]*+define[ \t]++\w++(?>\(([^)]*+)\))?+")
+TEXT = late(rb'#[ \t]*+define[ \t]++(\w++)[ \t]++\(?((?:u8|[LuU])?"[^"\n]*+")')
+
+
+def is_in_macro(site: Site) -> bool:
+    return _head(site) is not None
+
+
+def macro_parameters(site: Site) -> frozenset[bytes]:
+    """Return the parameters of the macro in whose body the site stands; `args` for `args...`."""
+    head = _head(site)
+    words = (head[1] or b"").split(b",") if head else []
+    return frozenset(word.strip().removesuffix(b"...").rstrip() for word in words)
+
+
+def _head(site: Site) -> re.Match[bytes] | None:
+    text = site.source.text
+    floor = max(0, site.start - REACH)
+    start = text.rfind(b"\n", floor, site.start) + 1
+    for _ in range(LINES_MAX):
+        if not text[max(0, start - 3) : max(0, start - 1)].rstrip(b"\r").endswith(b"\\"):
+            break
+        start = text.rfind(b"\n", floor, start - 1) + 1
+    return HEAD.match(text, max(start, floor), site.start)
+
+
+def text_macros(source: Source) -> Mapping[bytes, bytes]:
+    """Return the macros of the file that stand for a literal, with its quotes."""
+    if "text macros" not in source.remembered:
+        source.remembered["text macros"] = {one[1]: one[2] for one in TEXT.finditer(source.content)}
+    return cast("Mapping[bytes, bytes]", source.remembered["text macros"])

@@ -1,0 +1,187 @@
+"""Follow a pointer from where it is given or released: what is done with it next, and how surely that comes to pass."""
+
+from collections.abc import Iterator
+from typing import NamedTuple, cast
+
+from jarvis_workers.sec.rules.analysis.declarations import Scope, Value
+from jarvis_workers.sec.rules.analysis.forward_paths import straight
+from jarvis_workers.sec.rules.analysis.mentions import next_mention, uses
+from jarvis_workers.sec.rules.rule import Site
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = [
+    "DEREFERENCING",
+    "PRINTING",
+    "RELEASING",
+    "Mention",
+    "follow",
+    "is_shown",
+    "is_unevaluated",
+    "plain_pointer",
+    "released",
+    "values_before",
+]
+
+CASTS_MAX = 4
+STEP_REACH = 160
+REACH, MENTIONS_MAX = 16_384, 96
+SHOWN_REACH = 240
+PATH = late(rb"\*?[A-Za-z_]\w*+(?>(?:->|\.|::)[A-Za-z_]\w*+|\[\w++\])*+\Z")
+CAST = late(
+    rb"\(\s*+(?>const\s++|struct\s++|unsigned\s++|volatile\s++)*+[A-Za-z_][\w:]*+\s*+(?>\*\s*+)++\)(?=\s*+[\w(*&])"
+    rb"|(?:static|reinterpret|const)_cast\s*+<[^<>;]{1,80}+>(?=\s*+\()"
+)
+BASE = late(rb"\*?([A-Za-z_]\w*+)")
+INDEX = late(rb"\[([A-Za-z_]\w*+)\]")
+STEPPED = late(rb"\s*+(?:\+\+|--|[-+]=)")
+# The third part of a `for` runs after the body.
+IN_STEP = late(rb"\bfor\s*+\([^;{}]*+;[^;{}]*+;[^;{}]*+\Z")
+RETURNS_MAX = 16
+RETURNS = late(rb"_return\w*+\s*+\([^;{}]*+;\s*+[A-Za-z_]\w*+\s*+:(?!:)")
+UNEVALUATED = late(
+    rb"\b(?:[A-Z_][A-Z0-9_]{2,}+|struct_size|flex_array_size|container_of|\w*sizeof\w*+|\w*typeof\w*+)\s*+\([^;{}]*+\Z"
+)
+MEMBER = late(rb"\s*+(?:->|\.|\[)")
+DELETED = late(rb"\s*+(?>\[\s*+\]\s*+)?+")
+# Names in capitals are macros: what they do with their arguments nobody can tell here.
+MACRO = late(rb"[A-Z_][A-Z0-9_]*+\Z|\w*for_?each\w*+\Z|\w*FOREACH\w*+\Z|va_arg\Z|swap\Z|exchange\Z")
+
+# Functions of the C library that look behind each pointer they are given.
+DEREFERENCING = frozenset(
+    b"strlen strcpy strncpy strcat strncat stpcpy strlcpy strlcat strcmp strncmp strcasecmp strncasecmp "
+    b"strcoll strchr strrchr strstr strpbrk strspn strcspn strtok strtok_r strsep strdup strndup memcpy "
+    b"memmove memset memcmp memchr bcopy bzero bcmp wcslen wcscpy wcsncpy wcscat wcsncat wcscmp wmemset "
+    b"wmemcpy atoi atol atoll atof strtol strtoul strtoll strtoull strtod sprintf snprintf vsprintf "
+    b"vsnprintf sscanf swprintf puts fputs fgets fread fwrite fprintf fscanf vfprintf fgetc getc fputc "
+    b"putc ungetc fseek ftell rewind fclose feof ferror fileno setvbuf setbuf getline getdelim fgetws "
+    b"fputws readdir closedir rewinddir pclose strftime mktime asctime timegm opendir copy_from_user "
+    b"copy_to_user __builtin_memcpy __builtin_memset __memcpy".split()
+)
+PRINTING = frozenset(
+    b"printf fprintf sprintf snprintf vprintf printk pr_info pr_err pr_debug pr_warn dev_err dev_dbg "
+    b"dev_info dev_warn syslog log debug trace g_print g_debug g_message wprintf swprintf fwprintf dprintf".split()
+)
+RELEASING = frozenset(
+    b"free cfree kfree kvfree vfree zfree xfree kfree_sensitive kzfree kfree_const g_free av_free "
+    b"OPENSSL_free CRYPTO_free sqlite3_free hi_free sdsfree je_free tfree mem_free PyMem_Free vPortFree "
+    b"pvPortFree s_free efree delete".split()
+)
+
+
+class Mention(NamedTuple):
+    """What is done with the pointer: a kind of `Use`, or "lost" where it may no longer be the same one."""
+
+    kind: str
+    at: int
+    callee: bytes
+    inner: int
+    left: int
+
+
+def values_before(site: Site, name: bytes) -> list[Value]:
+    """Return what a pointer may hold at the site; several rules ask the same."""
+    known = site.source.remembered.get("values")
+    if not isinstance(known, tuple) or known[0] != (site.start, name):
+        known = (site.start, name), Scope(site).values(name)
+        site.source.remembered["values"] = known
+    return cast("list[Value]", known[1])
+
+
+def plain_pointer(expression: bytes) -> bytes | None:
+    """Return the name of a pointer, such as `p`, `x->p` or `a[i]`, without casts and parentheses; None for others."""
+    expression = expression.strip()
+    for _ in range(CASTS_MAX):
+        if PATH.match(expression):
+            return expression
+        if cast := CAST.match(expression):
+            expression = expression[cast.end() :].strip()
+        elif expression[:1] == b"(" and expression[-1:] == b")" and expression.find(b")") == len(expression) - 1:
+            expression = expression[1:-1].strip()
+        else:
+            break
+    return expression if PATH.match(expression) else None
+
+
+def released(site: Site) -> bytes:
+    """Return, in masked text, what a call releases, or `delete` does."""
+    if site.name != b"delete":
+        return site.masked(0)
+    text = site.source.text
+    opened = DELETED.match(text, site.at)
+    start = opened.end() if opened else site.at
+    end = text.find(b";", start, start + 256)
+    return text[start:end] if end >= 0 else b""
+
+
+def follow(site: Site, name: bytes, start: int) -> Iterator[Mention]:
+    """Yield what is done with a pointer in a straight line behind `start`, as far as the end of the function."""
+    function = site.function
+    base = BASE.match(name)
+    if function is None or base is None:
+        return
+    text, end = site.source.text, min(function.body[1], start + REACH)
+    if next_mention(text, name, start, end) < 0:
+        return
+    end = _returned_by_macro(text, start, end)
+    parts = [base[1], *INDEX.findall(name)]
+    left = MENTIONS_MAX
+    for stretch in straight(text, start, end):
+        mentions = _mentions(text, name, parts, (stretch.start, stretch.end))
+        for at, kind, callee in mentions if parts == [name] else sorted(mentions):
+            left -= 1
+            if left < 0:
+                return
+            if kind != "assignment" and IN_STEP.search(text[max(start, at - STEP_REACH) : at]):
+                continue
+            yield Mention(kind, at, callee, stretch.inner, stretch.left)
+
+
+def _returned_by_macro(text: bytes, start: int, end: int) -> int:
+    """Return where a macro such as `debug_return_int(n);` in front of a label leaves, or else `end`."""
+    at = text.find(b"_return", start, end)
+    for _ in range(RETURNS_MAX):
+        if at < 0:
+            break
+        if RETURNS.match(text, at, min(end, at + 256)) and text.count(b"{", start, at) == text.count(b"}", start, at):
+            return at
+        at = text.find(b"_return", at + 1, end)
+    return end
+
+
+def is_shown(site: Site, mention: Mention) -> bool:
+    """Tell whether only the address is printed."""
+    start = max(site.at, mention.at - SHOWN_REACH)
+    return mention.kind == "argument" and b"%p" in site.source.content[start : mention.at].rpartition(b";")[2]
+
+
+def is_unevaluated(text: bytes, at: int) -> bool:
+    """Tell whether what stands here may only be measured: within `sizeof`, or a macro."""
+    return UNEVALUATED.search(text[max(0, at - STEP_REACH) : at]) is not None
+
+
+def _mentions(text: bytes, name: bytes, parts: list[bytes], span: tuple[int, int]) -> Iterator[tuple[int, str, bytes]]:
+    for use in uses(text, name, *span):
+        unknown = use.kind == "argument" and use.callee not in RELEASING and MACRO.match(use.callee)
+        yield use.at, "lost" if unknown else use.kind, use.callee
+    if parts[0] == name:
+        return
+    for part in parts:
+        for use in uses(text, part, *span):
+            if not _is_of(text, name, use.at, len(part)) and _loses(text, use.kind, use.at + len(part)):
+                yield use.at, "lost", b""
+
+
+def _is_of(text: bytes, name: bytes, at: int, length: int) -> bool:
+    """Tell whether what stands here is a part of the pointer's own name."""
+    floor = max(0, at - len(name))
+    found = text.find(name, floor, at + length + len(name))
+    return 0 <= found <= at < found + len(name)
+
+
+def _loses(text: bytes, kind: str, behind: int) -> bool:
+    """Tell whether a mention of `x` may change what `x->p` is."""
+    if kind in ("assignment", "declaration", "address"):
+        return True
+    if STEPPED.match(text, behind, behind + 16):
+        return True
+    return kind == "argument" and not MEMBER.match(text, behind, behind + 16)

@@ -1,0 +1,79 @@
+"""Tell what speaks for a copy without a size: that its author measured one side of it, in a way that is no proof.
+
+A string that is known to fit is no finding at all (rooms); what is told here leaves one that is less sure.
+"""
+
+from jarvis_workers.sec.rules.analysis.buffer_sizes import ALLOCATORS, Rooms
+from jarvis_workers.sec.rules.analysis.declarations import bare, mentions_backwards
+from jarvis_workers.sec.rules.rule import Site
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["is_made_to_measure", "is_source_bounded", "was_measured"]
+
+REACH, NEAR = 16_384, 1_024
+LEFT = 48
+ASKED = (b"strlen", b"wcslen", b"strnlen", b"sizeof", b"sdslen", b"STRLEN")
+EXPRESSION = late(rb"\*?([\w.\[\]>-]{1,64})\Z")
+BASE = late(rb"[&*(\s]*+([A-Za-z_]\w*+)")
+SIZE_BEFORE = late(rb"\bsizeof\b\s*+\(?\s*+\Z")
+COMPARED_AFTER = late(rb"\s*+\)*+(?>\s*+[-+]\s*+[\w.>()-]++){0,3}+\s*+\)?\s*+[<>]=?(?![<>])")
+COMPARED_BEFORE = late(rb"(?<![<>-])[<>]=?\s*+\(?\s*+sizeof\b\s*+\(?\s*+\Z")
+BOUNDED_COPY = late(rb"\b(?:strn?l?cpy|strlcat|strncat|mem(?:cpy|move)|m?v?s[cn]*printf)\s*+\(\s*+\Z")
+UNBOUNDED = late(rb"\b(?:strcpy|v?sprintf)\s*+\(\s*+\Z")
+CALL = late(rb"([A-Za-z_]\w*+)\s*+\(")
+LIKE_ALLOCATOR = late(rb"(?:alloc|ALLOC|Alloc)\w*+\Z|_new\Z")
+SIZEOF = late(rb"\bsizeof\s*+(?:\([^()]*+\)|\w++)")
+VARIABLE = late(rb"\b[a-z_]\w*+")
+
+
+def was_measured(site: Site, source: bytes) -> bool:
+    """Tell whether the length of the source, or the size of the first argument, was looked at before."""
+    source = bare(source)
+    text, end = site.source.text, site.start
+    floor = max(site.function.body[0], end - REACH) if site.function else max(0, end - NEAR)
+    named = EXPRESSION.match(source)
+    if named and any(_is_asked(text, at) for at in mentions_backwards(text, named[1], floor, end)):
+        return True
+    target = BASE.match(site.masked(0))
+    return target is not None and any(
+        _limits(text, at, at + len(target[1]), source) for at in mentions_backwards(text, target[1], floor, end)
+    )
+
+
+def is_made_to_measure(site: Site, scope: Rooms) -> bool:
+    """Tell a target that was allocated here, with a size that was worked out."""
+    target = BASE.match(site.masked(0))
+    if target is None:
+        return False
+    given = [bare(value.text) for value in scope.values(target[1])]
+    calls = [call for call in map(CALL.match, given) if call is not None]
+    if any(call[1] in ALLOCATORS for call in calls):
+        return any(not room.is_plain for room in scope.rooms(target[1]))
+    return any(LIKE_ALLOCATOR.search(call[1]) and _is_worked_out(call.string[call.end() :]) for call in calls)
+
+
+def is_source_bounded(site: Site, scope: Rooms) -> bool:
+    """Tell a source that lies in a block whose size is known here, and is not known to be more than the target's."""
+    held, rooms = scope.rooms(site.masked(1)), scope.rooms(site.masked(0))
+    return bool(held) and all(one.compared(room) != "more" for one in held for room in rooms)
+
+
+def _is_worked_out(arguments: bytes) -> bool:
+    """Tell a size with a variable or a length in it from a `sizeof` and constants."""
+    return VARIABLE.search(SIZEOF.sub(b"", arguments)) is not None
+
+
+def _is_asked(text: bytes, at: int) -> bool:
+    return text[max(0, at - 16) : at].rstrip(b" \t\r\n(*").endswith(ASKED)
+
+
+def _limits(text: bytes, at: int, behind: int, source: bytes) -> bool:
+    """Tell `len < sizeof(target)`, `sizeof(target) - used > len`, and a copy of the same with a size elsewhere."""
+    before = text[max(0, at - LEFT) : at]
+    if b"sizeof" in before and SIZE_BEFORE.search(before):
+        after = COMPARED_AFTER.match(text, behind, behind + 64)
+        return after is not None or COMPARED_BEFORE.search(before) is not None
+    if before[-1:] != b"(" or not source or source not in text[behind : behind + 128].partition(b";")[0]:
+        return False
+    opened = BOUNDED_COPY.search(before)
+    return opened is not None and not UNBOUNDED.search(opened[0])

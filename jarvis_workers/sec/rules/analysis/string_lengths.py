@@ -1,0 +1,106 @@
+"""Say how long a string is where a rule looks, and which numbers and texts the file gives to names."""
+
+import re
+from collections.abc import Callable
+from typing import cast
+
+from jarvis_workers.sec.rules.analysis.declarations import LATER, NAME, Scope, bare
+from jarvis_workers.sec.rules.analysis.symbolic_sizes import LARGEST, Amount, literal_length, read_amount
+from jarvis_workers.sec.rules.rule import Source
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["length_of", "numbers_of"]
+
+REACH = 1_024
+DEFINE = late(rb"#[ \t]*+define[ \t]++(\w++)[ \t]++([^\n\\]{1,96}+)(?=\n|\Z)")
+TEXT_MACRO = late(rb'#[ \t]*+define[ \t]++(\w++)[ \t]++L?"([^"]{0,400}+)"[ \t]*+\r?(?=\n|\Z)')
+CUT = late(rb"\s*+\[([^][]{1,64})\]\s*+=\s*+(?:0|L?'[^']*+')\s*+;")
+GIVEN = late(
+    rb"""\s*+(?>\[[^][]*+\]\s*+)?+=\s*+
+    (?:(?P<empty>\{\s*+0?\s*+\}|L?"")|(?P<value>L?"[^"]*+"|[A-Z_][A-Z0-9_]*+))\s*+;""",
+    re.VERBOSE,
+)
+QUOTED = late(rb'"([^"]*+)"')
+OPENED = late(rb"([A-Za-z_]\w*+)\s*+\(\s*+(?:\([^()]*+\)\s*+)?\Z")
+READERS = frozenset(b"strlen wcslen strcmp memcmp strchr strrchr if while puts printf sizeof free return".split())
+
+
+def length_of(
+    scope: Scope, expression: bytes, read: Callable[[bytes], Amount | None], at: int | None = None
+) -> Amount | None:
+    """Return the length of a literal, or of a variable that was last given one or cut.
+
+    `read` reads an index; `at` is where the expression begins or a little before, if not at the site.
+    """
+    name = bare(expression)
+    if name.startswith((b'"', b'L"')):
+        start = scope.site.start if at is None else at
+        return _literal(scope, name, scope.text.find(name, start, start + REACH))
+    if not NAME.match(name):
+        return None
+    return _literal(scope, name, scope.site.start) if name.isupper() else _length_of_variable(scope, name, read)
+
+
+def _length_of_variable(scope: Scope, name: bytes, read: Callable[[bytes], Amount | None]) -> Amount | None:
+    text = scope.text
+    for at in scope.mentions_before(name, scope.site.start):
+        behind = at + len(name)
+        if cut := CUT.match(text, behind, behind + 96):
+            return read(cut[1])
+        if given := GIVEN.match(text, behind, behind + 160):
+            return Amount.of(0) if given["empty"] else _literal(scope, given["value"], given.start("value"))
+        if _is_changed(text, at, behind):
+            return None
+    return None
+
+
+def numbers_of(source: Source) -> dict[bytes, int]:
+    """Return the numbers that a file gives to names, once and for all."""
+    known = cast("dict[bytes, int] | None", source.remembered.get("numbers"))
+    if known is None:
+        known = source.remembered["numbers"] = _numbers(source.text)
+    return known
+
+
+def _numbers(text: bytes) -> dict[bytes, int]:
+    found: dict[bytes, int] = {}
+    twice: set[bytes] = set()
+    for match in DEFINE.finditer(text):
+        amount = read_amount(match[2], lambda _kind, name: Amount.of(found[name]) if name in found else None)
+        number = amount.number if amount else None
+        # more than any type holds means nothing, and each such number might be made of those before it
+        if number is None or abs(number) >= LARGEST or found.setdefault(match[1], number) != number:
+            twice.add(match[1])
+    return {name: number for name, number in found.items() if name not in twice}
+
+
+def _literal(scope: Scope, masked: bytes, start: int) -> Amount | None:
+    """Return the length of a literal, or of a macro that is one."""
+    if start < 0:
+        return None
+    if masked.startswith((b'"', b'L"')):
+        if QUOTED.sub(b"", masked).strip(b" \t\r\n\\L"):
+            return None
+        held = scope.site.source.content[start : start + len(masked)]
+        parts = [held[slice(*match.span(1))] for match in QUOTED.finditer(masked)]
+        return Amount.of(sum(map(literal_length, parts)))
+    length = _texts(scope.site.source).get(masked)
+    return None if length is None else Amount.of(length)
+
+
+def _texts(source: Source) -> dict[bytes, int]:
+    known = cast("dict[bytes, int] | None", source.remembered.get("texts"))
+    if known is None:
+        known = source.remembered["texts"] = {
+            match[1]: literal_length(source.content[match.start(2) : match.end(2)])
+            for match in TEXT_MACRO.finditer(source.text)
+        }
+    return known
+
+
+def _is_changed(text: bytes, at: int, behind: int) -> bool:
+    """Tell whether a mention may change the string: handed to something that writes, or assigned."""
+    if LATER.match(text, behind, behind + 16) or text[behind : behind + 8].lstrip()[:1] == b"[":
+        return True
+    call = OPENED.search(text[max(0, at - 64) : at])
+    return call is not None and call[1] not in READERS

@@ -1,0 +1,255 @@
+"""Reckon with the sizes that C code names, as far as they can be known without building it.
+
+An amount is a sum of products of names, such as 4 × n + 1: what cannot be worked out stands for itself, under its own
+text.  So `strlen(s)` is one less than `strlen(s) + 1` though nobody knows either.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = [
+    "LARGEST",
+    "POINTER_BYTES",
+    "Amount",
+    "Lookup",
+    "is_fixed",
+    "literal_length",
+    "read_amount",
+    "size_of_type",
+    "squeezed",
+]
+
+EXPRESSION_MAX = 240
+DEPTH_MAX = 12
+TERMS_MAX = 12
+LARGEST = 1 << 64
+SHIFT_MAX = 62
+TOKEN = re.compile(
+    rb"""\s*+(?:
+      (?P<number>0[xX][0-9a-fA-F]++|[0-9]++)[uUlLzZ]*+(?![\w.])
+    | sizeof\b\s*+(?:\(\s*+(?P<of>[^()]++(?>\([^()]*+\)[^()]*+)*+)\)
+      |(?P<plain>[*\s]*+[A-Za-z_]\w*+(?>(?:->|\.)\w++|\[[^][]*+\])*+))
+    | (?P<name>[A-Za-z_]\w*+(?>\s*+(?:->|\.|::)\s*+\w++|\s*+\[[^][]*+\])*+(?>\s*+\([^()]*+(?>\([^()]*+\)[^()]*+)*+\))?+)
+    | (?P<operator><<|[-+*/()])
+    | (?P<literal>"[^"]*+"|'[^']*+')
+    )""",
+    re.VERBOSE,
+)
+NAME = late(rb"[A-Za-z_]\w*+")
+CAST = late(
+    rb"""\s*+(?:
+      \(\s*+(?>const\s++|struct\s++|enum\s++)*+[A-Za-z_]\w*+(?>\s++\w++)*+[\s*]*+\)(?=\s*+[\w(])
+    | (?:static|reinterpret|const)_cast\s*+<[^<>;]++>(?=\s*+\()
+    )""",
+    re.VERBOSE,
+)
+TYPES = (
+    (1, b"char bool _Bool uint8_t int8_t u8 s8 __u8 __s8 byte BYTE UCHAR CHAR uchar guint8 gchar guchar uint8 int8"),
+    (2, b"short uint16_t int16_t u16 s16 __u16 __s16 WORD USHORT __le16 __be16 guint16 uint16 int16"),
+    (4, b"int uint32_t int32_t u32 s32 __u32 __s32 DWORD UINT INT float __le32 __be32 guint32 wchar_t uint gint guint"),
+    (4, b"uint32 int32 char32_t"),
+    (8, b"long uint64_t int64_t u64 s64 __u64 __s64 size_t ssize_t double uintptr_t intptr_t ptrdiff_t off_t __le64"),
+    (8, b"__be64 guint64 gsize ULONGLONG uint64 int64 loff_t"),
+)
+TYPE_BYTES: Mapping[bytes, int] = {name: size for size, names in TYPES for name in names.split()}
+QUALIFIERS = frozenset(b"const volatile static register struct union enum extern inline auto signed restrict".split())
+POINTER_BYTES = 8
+FIXED = (b"sizeof", b"offsetof")
+
+Terms = dict[tuple[bytes, ...], int]
+
+
+class Amount(NamedTuple):
+    """The factors of each product, sorted, with how often it is taken; the plain number is under no factors."""
+
+    terms: tuple[tuple[tuple[bytes, ...], int], ...]
+
+    @classmethod
+    def of(cls, number: int) -> "Amount":
+        return Amount((((), number),) if number else ())
+
+    @classmethod
+    def named(cls, name: bytes) -> "Amount":
+        return Amount((((name,), 1),))
+
+    @property
+    def number(self) -> int | None:
+        """The amount, where it is a plain number."""
+        if not self.terms:
+            return 0
+        (factors, times), *more = self.terms
+        return times if not factors and not more else None
+
+    @property
+    def names(self) -> frozenset[bytes]:
+        return frozenset(name for factors, _ in self.terms for name in factors)
+
+    @property
+    def is_plain(self) -> bool:
+        """Tell whether it is known but for the sizes of types and the values of macros."""
+        return all(_is_something(factors) for factors, _ in self.terms)
+
+    @property
+    def raising(self) -> frozenset[bytes]:
+        """The names that make it more, but for those that are the same in every run."""
+        return frozenset(name for factors, times in self.terms if times > 0 for name in factors if not is_fixed(name))
+
+    def plus(self, other: "Amount", sign: int = 1) -> "Amount":
+        sums: Terms = dict(self.terms)
+        for factors, times in other.terms:
+            sums[factors] = sums.get(factors, 0) + sign * times
+        return _amount(sums)
+
+    def times(self, other: "Amount") -> "Amount":
+        products: Terms = {}
+        for factors, many in self.terms:
+            for more, times in other.terms:
+                key = tuple(sorted(factors + more))
+                products[key] = products.get(key, 0) + many * times
+        return _amount(products)
+
+    def compared(self, other: "Amount") -> str:
+        """Say "more", "no more", "perhaps" (more unless the names stand for 0), or "" if it depends on them."""
+        rest = self.plus(other, -1).terms
+        signs = {times > 0 for _, times in rest}
+        if signs == {True}:
+            return "more" if any(_is_something(factors) for factors, _ in rest) else "perhaps"
+        return "" if True in signs else "no more"
+
+
+Lookup = Callable[[str, bytes], Amount | None]
+
+
+def read_amount(expression: bytes, lookup: Lookup) -> Amount | None:
+    """Read masked text, or return None; `lookup("name" or "sizeof", text)` may know more than the text."""
+    if len(expression) > EXPRESSION_MAX:
+        return None
+    if NAME.fullmatch(expression) and not expression.startswith(b"sizeof"):
+        return lookup("name", expression) or Amount.named(expression)
+    return _Reader(expression, lookup).read()
+
+
+def literal_length(held: bytes) -> int:
+    """Return how many characters a literal stands for, of what is between its quotes."""
+    return len(re.sub(rb"\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|.)", b"c", held, flags=re.DOTALL))
+
+
+def is_fixed(name: bytes) -> bool:
+    """Tell a name that is the same in every run: the size of a type, or a macro in capitals, called or not."""
+    return name.startswith(FIXED) or name.partition(b"(")[0].isupper()
+
+
+def squeezed(text: bytes) -> bytes:
+    """Leave the white space out; not that of literals, whose masked text is nothing else."""
+    return text.strip() if b'"' in text else b"".join(text.split())
+
+
+def size_of_type(words: bytes) -> Amount:
+    """Return the bytes of a value of a type such as `unsigned char` or `struct node *`, on a 64-bit machine."""
+    if words.rstrip()[-1:] in (b"*", b"&"):
+        return Amount.of(POINTER_BYTES)
+    left = [word for word in words.split() if word not in QUALIFIERS]
+    named = [word for word in left if word != b"unsigned"] or [b"int"]
+    size = TYPE_BYTES.get(named[0]) or TYPE_BYTES.get(named[-1])
+    return Amount.of(size) if size else Amount.named(b"sizeof(%b)" % b" ".join(named))
+
+
+def _is_something(factors: tuple[bytes, ...]) -> bool:
+    """Tell whether a product is more than nothing: sizes of types, and macros in capitals, are."""
+    return all(is_fixed(name) for name in factors)
+
+
+def _amount(terms: Terms) -> Amount:
+    return Amount(tuple(sorted((factors, times) for factors, times in terms.items() if times)))
+
+
+class _Reader:
+    """Reads sums of products from left to right."""
+
+    def __init__(self, expression: bytes, lookup: Lookup) -> None:
+        self._text = expression
+        self._at = 0
+        self._lookup = lookup
+        self._depth = 0
+
+    def read(self) -> Amount | None:
+        found = self._sum()
+        return found if found is not None and not self._text[self._at :].strip() else None
+
+    def _sum(self) -> Amount | None:
+        total = self._product()
+        while total is not None and (sign := self._take(b"+", b"-")):
+            more = self._product()
+            total = None if more is None else total.plus(more, 1 if sign == b"+" else -1)
+            if total is not None and len(total.terms) > TERMS_MAX:
+                return None
+        return total
+
+    def _product(self) -> Amount | None:
+        total = self._operand()
+        while total is not None and (operator := self._take(b"*", b"/", b"<<")):
+            more = self._operand()
+            total = None if more is None else _combined(total, operator, more)
+        return total
+
+    def _take(self, *operators: bytes) -> bytes | None:
+        token = TOKEN.match(self._text, self._at)
+        if token is None or token["operator"] not in operators:
+            return None
+        self._at = token.end()
+        return token["operator"]
+
+    def _operand(self) -> Amount | None:
+        self._skip_casts()
+        token = TOKEN.match(self._text, self._at)
+        if token is None:
+            return None
+        self._at = token.end()
+        if token["operator"] == b"(":
+            return self._bracketed()
+        if token["number"]:
+            return _number(token["number"])
+        if of := token["of"] or token["plain"]:
+            text = of.strip() if b'"' in of else b" ".join(of.split())
+            return self._lookup("sizeof", text) or Amount.named(b"sizeof(%b)" % text)
+        if token["name"]:
+            name = squeezed(token["name"])
+            return self._lookup("name", name) or Amount.named(name)
+        return None
+
+    def _bracketed(self) -> Amount | None:
+        self._depth += 1
+        inner = self._sum() if self._depth <= DEPTH_MAX else None
+        self._depth -= 1
+        return inner if self._take(b")") else None
+
+    def _skip_casts(self) -> None:
+        while cast := CAST.match(self._text, self._at):
+            self._at = cast.end()
+
+
+def _number(text: bytes) -> Amount | None:
+    base = 16 if text[:2] in (b"0x", b"0X") else 8 if text[:1] == b"0" and text.isdigit() else 10
+    try:
+        number = int(text, base)
+    except ValueError:
+        return None
+    return Amount.of(number) if number < LARGEST else None
+
+
+def _combined(left: Amount, operator: bytes, right: Amount) -> Amount | None:
+    if operator == b"*":
+        if len(left.terms) * len(right.terms) > TERMS_MAX:
+            return None
+        return left.times(right)
+    by = right.number
+    if by is None or by < 0:
+        return None
+    if operator == b"<<":
+        return left.times(Amount.of(1 << by)) if by <= SHIFT_MAX else None
+    if by == 0 or any(times % by for _, times in left.terms):
+        return None
+    return Amount(tuple((factors, times // by) for factors, times in left.terms))

@@ -1,0 +1,205 @@
+"""alloc_size_overflow, alloca_unbounded and vla_usage: memory whose size somebody else decides."""
+
+import re
+
+from jarvis_workers.sec.rules.analysis.bounds_checks import comes_from_outside, is_limited
+from jarvis_workers.sec.rules.analysis.buffer_sizes import Rooms
+from jarvis_workers.sec.rules.analysis.declarations import Value
+from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount, is_fixed
+from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["RULES"]
+
+SIZE_ARGUMENT: dict[bytes, int] = {
+    **dict.fromkeys(
+        b"malloc valloc kmalloc kzalloc kvmalloc kvzalloc vmalloc vzalloc xmalloc zmalloc ztrymalloc g_malloc "
+        b"g_malloc0 g_try_malloc av_malloc av_mallocz OPENSSL_malloc OPENSSL_zalloc emalloc sqlite3_malloc "
+        b"pvPortMalloc k_malloc PyMem_Malloc PyObject_Malloc safe_malloc CRYPTO_malloc".split(),
+        0,
+    ),
+    **dict.fromkeys(
+        b"realloc xrealloc zrealloc krealloc kvrealloc g_realloc av_realloc OPENSSL_realloc erealloc sqlite3_realloc "
+        b"PyMem_Realloc aligned_alloc memalign devm_kmalloc devm_kzalloc apr_palloc LocalAlloc GlobalAlloc".split(),
+        1,
+    ),
+    **dict.fromkeys(b"posix_memalign HeapAlloc".split(), 2),
+}
+STACK: dict[bytes, int] = {
+    **dict.fromkeys(b"alloca _alloca __builtin_alloca strdupa g_alloca".split(), 0),
+    **dict.fromkeys(b"strndupa g_newa".split(), 1),
+}
+PRODUCT, OF_TYPES = 0.6, -0.15
+NAME = late(rb"[A-Za-z_]\w*+\Z")
+NARROW = frozenset(b"uint8_t u8 __u8 uint16_t u16 __u16 char short BYTE WORD bool".split())
+HARMLESS = late(rb"(?:str|wcs)n?len\(|sizeof\(|sds\w*len\(|\w*_size\(\)\Z|PAGE_SIZE")
+SHAPE = r"\];"
+STATEMENT_MAX = 200
+DECLARATION = late(
+    rb"""(?>\s*+\#[^\n]*+\n)*+\s*+(?P<words>(?>[A-Za-z_][\w:]*+(?:<[^<>;{}]{0,64}>)?(?:\s++[\s*&]*+|[*&]++[\s*&]*+))++)
+    (?>[A-Za-z_]\w*+(?>\[[^][]*+\])*+\s*+,[\s*]*+)*+(?P<name>[A-Za-z_]\w*+)\s*+\[""",
+    re.VERBOSE,
+)
+DIMENSION = late(rb"\[((?>[^][]++|\[[^][]*+\])*+)\]")
+SMALL = late(rb"[a-z]")
+NO_DECLARATION = frozenset(
+    b"return else case goto new delete sizeof in and or not throw typedef extern static constexpr define".split()
+)
+OF_CONSTANTS = late(rb"\(*(?:\(\w+\)\s*)?(?:sizeof|ARRAY_SIZE|[0-9]|[A-Z_][A-Z0-9_]*\Z)")
+
+
+def check_product(site: Site) -> float | None:
+    """A product of two numbers that nobody limited, or a size that comes from outside; `n * sizeof` counts less."""
+    index = SIZE_ARGUMENT[site.name]
+    size = site.masked(index)
+    if b"*" not in size and b"+" not in size and b"<<" not in size and not NAME.match(size.strip()):
+        return None
+    scope = Rooms(site)
+    amount = scope.size(size, follow=1) if NAME.match(size.strip()) else scope.plain_size(size)
+    if amount is None:
+        return None
+    terms = [(_numbers(factors), times) for factors, times in amount.terms if factors]
+    names = {name for numbers, _ in terms for name in numbers}
+    if not names or is_limited(site, names):
+        return None
+    grows = any(len(numbers) > 1 or (numbers and times > 1) or _scaled(amount, numbers) for numbers, times in terms)
+    if comes_from_outside(site, scope, names, wide=True):
+        return 0.2 if grows else 0.0 if len(amount.terms) > 1 else None
+    if not grows or all(_is_narrow(scope, name) for name in names):
+        return None
+    return _unchecked(site, scope, [numbers for numbers, _ in terms], names)
+
+
+def check_stack(site: Site) -> float | None:
+    """Worst where the size comes from outside; an allocation in a loop is never given back before the function ends."""
+    size = site.masked(STACK[site.name]).strip()
+    if not size or (site.name == b"strdupa" and size[:1] == b'"'):
+        return None
+    scope = Rooms(site)
+    amount = scope.size(size) if site.name != b"strdupa" else Amount.named(b"strlen(%b)" % size)
+    if amount is not None and not _numbers(tuple(amount.names)):
+        return None
+    names = set(_numbers(tuple(amount.names))) if amount is not None else {size}
+    if is_limited(site, names):
+        return -0.25
+    return 0.15 if comes_from_outside(site, scope, names) else 0.0
+
+
+def check_array(site: Site) -> float | None:
+    """A local array whose size is a variable, a member or the result of a call."""
+    dimensions = [one for one in _dimensions(site.source.text, site.start) if SMALL.search(one)]
+    if not dimensions or site.function is None:
+        return None
+    scope = Rooms(site)
+    amounts = [scope.plain_size(one) for one in dimensions if b"?" not in one]
+    names = {name for amount in amounts if amount is not None for name in _numbers(tuple(amount.names))}
+    varying = [name for name in names if _varies(scope, name)]
+    if not varying:
+        return None
+    if is_limited(site, varying):
+        return -0.1
+    if comes_from_outside(site, scope, varying):
+        return 0.25
+    return 0.1 if any(b"len(" in name or scope.is_parameter(name) for name in varying) else 0.0
+
+
+def _unchecked(site: Site, scope: Rooms, products: list[tuple[bytes, ...]], names: set[bytes]) -> float | None:
+    if any(HARMLESS.search(name) for name in names):
+        return None
+    wide = any(len(numbers) > 1 for numbers in products)
+    if wide:
+        return 0.0
+    of_types = b"sizeof" in site.masked(SIZE_ARGUMENT[site.name])
+    given = all(NAME.match(name) and scope.is_parameter(name) and not scope.values(name) for name in names)
+    if not given:
+        return None
+    return OF_TYPES if of_types else OF_TYPES + 0.05
+
+
+def _numbers(factors: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    """Leave out what is the same in every run."""
+    return tuple(name for name in factors if not is_fixed(name))
+
+
+def _scaled(amount: Amount, numbers: tuple[bytes, ...]) -> bool:
+    return any(set(numbers) < set(factors) for factors, _ in amount.terms if numbers)
+
+
+def _is_narrow(scope: Rooms, name: bytes) -> bool:
+    found = scope.declared(name) if NAME.match(name) else None
+    return found is not None and not NARROW.isdisjoint(found.type.split())
+
+
+def _dimensions(text: bytes, closed: int) -> list[bytes]:
+    """Return what stands in the brackets of the declaration that ends at a `]`, if one does."""
+    window = text[max(0, closed - STATEMENT_MAX) : closed + 1]
+    statement = window[max(window.rfind(b";"), window.rfind(b"{"), window.rfind(b"}")) + 1 :]
+    if not SMALL.search(statement, statement.rfind(b"[", 0, -1)):
+        return []
+    found = DECLARATION.match(statement)
+    if found is None or not NO_DECLARATION.isdisjoint(re.findall(rb"\w+", found["words"])):
+        return []
+    return DIMENSION.findall(statement, found.end("name"))
+
+
+def _varies(scope: Rooms, name: bytes) -> bool:
+    """Tell a variable from an enumerator, a constant and a template parameter, which are declared elsewhere."""
+    if not NAME.match(name):
+        return b"->" in name or b"." in name or b"(" in name
+    found = scope.declared(name)
+    if found is None or found.dimensions:
+        return False
+    if {b"const", b"constexpr", b"static"} & set(found.type.split()) and not scope.is_parameter(name):
+        value = scope.values(name)
+        given = scope.plain_size(value[0].text) if value else None
+        return given is not None and bool(_numbers(tuple(given.names)))
+    return not all(OF_CONSTANTS.match(value.text) for value in scope.values(name) or [Value(b"", 0)])
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "alloc_size_overflow",
+        language="c/cpp",
+        category="memory_mgmt",
+        cwe=680,
+        confidence=PRODUCT,
+        check=check_product,
+        calls=tuple(name.decode() for name in SIZE_ARGUMENT),
+        title="size that can wrap around",
+        description="The size is worked out unchecked: if it wraps around, the block is too small for what follows.",
+        suggestion="Use calloc or reallocarray (kmalloc_array in the kernel), or check the factors first.",
+        verification="The factors can be so large that their product does not fit its type.",
+        bad="pixels = malloc(width * height * 4);",
+        good="if (__builtin_mul_overflow(width, height, &count))\n    return NULL;\npixels = calloc(count, 4);",
+    ),
+    Rule(
+        "alloca_unbounded",
+        language="c/cpp",
+        category="memory_mgmt",
+        cwe=789,
+        confidence=0.7,
+        check=check_stack,
+        calls=tuple(name.decode() for name in STACK),
+        title="stack memory without a limit",
+        description="Takes memory from the stack by a size that nothing limits: too large a value overruns the stack.",
+        suggestion="Use an array of fixed size for small amounts and malloc for others, or check the size before.",
+        verification="The size can be larger than what is left of the stack.",
+        bad="char *copy = alloca(strlen(text) + 1);",
+        good="char *copy = malloc(strlen(text) + 1);",
+    ),
+    Rule(
+        "vla_usage",
+        language="c/cpp",
+        category="memory_mgmt",
+        cwe=789,
+        confidence=0.55,
+        check=check_array,
+        shapes=(SHAPE,),
+        title="array whose size is not constant",
+        description="The size of a local array is not constant: too large or negative, it overruns the stack.",
+        suggestion="Use an array of constant size and check the length against it, or malloc or std::vector.",
+        verification="The size can be larger than what is left of the stack, zero or negative.",
+        bad="void keep(const char *text, size_t len)\n{\n    char copy[len];\n}",
+        good="char copy[LEN_MAX];\nif (len > sizeof copy)\n    return -1;",
+    ),
+)

@@ -1,0 +1,243 @@
+"""boundary_funcs: copies and reads whose size is not that of their target."""
+
+import re
+from typing import NamedTuple
+
+from jarvis_workers.sec.rules.analysis.bounds_checks import comes_from_outside, is_limited
+from jarvis_workers.sec.rules.analysis.buffer_sizes import Rooms
+from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount, size_of_type, squeezed
+from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["RULES"]
+
+WIDE = 4
+NARROW = (1, 2)
+APPENDING = (b"strncat", b"wcsncat")
+PADDING = (b"strncpy", b"wcsncpy", *APPENDING)
+CONFIDENCE = 0.6
+PROVEN, ALMOST, LIKELY, OPEN, FAINT = 0.35, 0.25, 0.2, 0.05, -0.1
+NAME = late(rb"[A-Za-z_]\w*+\Z")
+OF_ONE = late(rb"sizeof\(?(\*?[\w.>\[\]-]+)\)?\Z")
+BASE = late(rb"[\s(&*]*+([A-Za-z_]\w*+)")
+MEASURED = late(rb"(?:wcs|str)len\(")
+
+
+class Shape(NamedTuple):
+    """What a function is given: how many arguments (0: any), where it writes, from where, how much; `unit` in bytes."""
+
+    given: int
+    target: int
+    sizes: tuple[int, ...]
+    source: int | None = None
+    unit: int = 1
+    reads: bool = False
+    copies: bool = True
+
+
+SHAPES: dict[bytes, Shape] = {
+    **dict.fromkeys(
+        b"memcpy memmove mempcpy strncpy stpncpy strlcpy CopyMemory RtlCopyMemory".split(), Shape(3, 0, (2,), 1)
+    ),
+    **dict.fromkeys(b"wmemcpy wmemmove wcsncpy".split(), Shape(3, 0, (2,), 1, WIDE)),
+    **dict.fromkeys(b"copy_from_user __copy_from_user memcpy_fromio".split(), Shape(3, 0, (2,), 1)),
+    b"bcopy": Shape(3, 1, (2,), 0),
+    b"strncat": Shape(3, 0, (2,), 1),
+    b"wcsncat": Shape(3, 0, (2,), 1, WIDE),
+    b"strlcat": Shape(3, 0, (2,), None, copies=False),
+    b"memset": Shape(3, 0, (2,), None, copies=False),
+    b"wmemset": Shape(3, 0, (2,), None, WIDE, copies=False),
+    b"snprintf": Shape(0, 0, (1,), None, copies=False),
+    b"vsnprintf": Shape(0, 0, (1,), None, copies=False),
+    b"swprintf": Shape(0, 0, (1,), None, WIDE, copies=False),
+    b"fgets": Shape(3, 0, (1,), None, copies=False),
+    b"fread": Shape(4, 0, (1, 2), None, reads=True),
+    b"read": Shape(3, 1, (2,), None, reads=True),
+    b"pread": Shape(4, 1, (2,), None, reads=True),
+    b"recv": Shape(4, 1, (2,), None, reads=True),
+    b"recvfrom": Shape(6, 1, (2,), None, reads=True),
+    b"readlink": Shape(3, 1, (2,), None, reads=True),
+}
+
+
+def check_size(site: Site) -> float | None:
+    """Sure where the sizes show that it writes too much, less so where nothing is seen to limit the size."""
+    shape = SHAPES[site.name]
+    given = site.arguments
+    if given.end is None or (
+        len(given.spans) != shape.given if shape.given else len(given.spans) < shape.sizes[-1] + 1
+    ):
+        return None
+    target = site.masked(shape.target).strip()
+    sizes = [site.masked(index).strip() for index in shape.sizes]
+    if len(sizes) == 1 and (of_one := OF_ONE.match(squeezed(sizes[0]))):
+        return _of_one(site, shape, squeezed(target), of_one[1])
+    return _of_many(site, shape, target, b" * ".join(b"(%b)" % size for size in sizes) if len(sizes) > 1 else sizes[0])
+
+
+def _of_one(site: Site, shape: Shape, target: bytes, measured: bytes) -> float | None:
+    """The size is a plain `sizeof`: of the target, of what it points to, or of something else."""
+    if measured == target:
+        if NAME.match(target) and Rooms(site).is_pointer(target):
+            return LIKELY
+        if site.name in APPENDING or shape.unit > 1:
+            return PROVEN
+        return _ended_behind(site, shape, target)
+    if target in (b"&" + measured, measured.removeprefix(b"*")) or measured.startswith(b"*"):
+        return None
+    return _of_many(site, shape, target, b"sizeof(%b)" % measured)
+
+
+def _of_many(site: Site, shape: Shape, target: bytes, size: bytes) -> float | None:
+    scope = Rooms(site)
+    size = _of_literal(site, scope) or size
+    plain = scope.plain_size(size)
+    if plain is None:
+        return None
+    rooms = scope.rooms(target)
+    if rooms:
+        said = [_compared(site, scope, shape, size, room) for room in rooms]
+        if "more" in said:
+            return PROVEN if set(said) == {"more"} else ALMOST
+        if set(said) == {"no more"}:
+            return _ended_behind(site, shape, target) if plain in rooms else None
+        if "perhaps" in said:
+            return LIKELY
+    if not shape.copies:
+        return None
+    return _unlimited(site, scope, size, rooms)
+
+
+def _compared(site: Site, scope: Rooms, shape: Shape, size: bytes, room: Amount) -> str:
+    """Compare as it stands first: what a variable holds is no surer than its name."""
+    for amount in (scope.plain_size(size), scope.size(size)):
+        if amount is None:
+            return ""
+        needed = _needed(site, scope, amount).times(Amount.of(shape.unit))
+        if said := needed.compared(room):
+            return said
+        if _bounded(scope, needed).compared(room) == "no more":
+            return "no more"
+    return ""
+
+
+def _of_literal(site: Site, scope: Rooms) -> bytes:
+    """Return the length of a literal that is appended, which says how much is written; empty for all else."""
+    source = site.masked(1).strip() if site.name in APPENDING else b""
+    length = scope.length(source) if source[:1] in (b'"', b"L") or source.isupper() else None
+    return b"" if length is None or length.number is None else b"%d" % length.number
+
+
+def _needed(site: Site, scope: Rooms, amount: Amount) -> Amount:
+    if site.name not in APPENDING:
+        return amount
+    target = site.masked(0).strip()
+    held = scope.length(target) if NAME.match(target) else Amount.of(0)
+    held = Amount.named(b"strlen(%b)" % squeezed(target)) if held is None else held
+    return amount.plus(held).plus(Amount.of(1))
+
+
+def _bounded(scope: Rooms, amount: Amount) -> Amount:
+    """Take the most that a string in an array can measure, and that a byte or two can hold."""
+    total = Amount.of(0)
+    for factors, times in amount.terms:
+        product = Amount.of(times)
+        for name in factors:
+            most = _most(scope, name) if times > 0 else None
+            product = product.times(most or Amount.named(name))
+        total = total.plus(product)
+    return total
+
+
+def _most(scope: Rooms, name: bytes) -> Amount | None:
+    if measured := MEASURED.match(name):
+        return scope.longest(name[measured.end() : -1])
+    found = scope.declared(name) if NAME.match(name) else None
+    width = size_of_type(found.type).number if found and not found.stars and not found.dimensions else None
+    return Amount.of((1 << 8 * width) - 1) if width in NARROW else None
+
+
+def _unlimited(site: Site, scope: Rooms, size: bytes, rooms: list[Amount]) -> float | None:
+    """Nothing is known for certain: what counts is where the size comes from, and whether anything looked at it."""
+    plain = scope.plain_size(size)
+    fixed = bool(rooms) and all(room.is_plain for room in rooms)
+    if plain is None or not plain.raising or (rooms and not fixed):
+        return None
+    amount = scope.size(size)
+    names = plain.raising | (amount.raising if amount else frozenset())
+    if is_limited(site, names) or _is_moved_within(site, scope):
+        return None
+    if any(MEASURED.match(name) for name in names):
+        return _measured(scope, names) if fixed else FAINT if site.name in PADDING else None
+    if comes_from_outside(site, scope, names):
+        return LIKELY if fixed else None if _was_sized(site, scope, names) else FAINT
+    return _unknown(site, scope, names) if fixed else None
+
+
+def _is_moved_within(site: Site, scope: Rooms) -> bool:
+    """Tell a source that is a place in the target: what is there, fits there."""
+    source = SHAPES[site.name].source
+    base = BASE.match(site.masked(SHAPES[site.name].target))
+    if source is None or base is None or not NAME.match(site.masked(source).strip()):
+        return False
+    values = scope.values(site.masked(source).strip())
+    return any(found is not None and found[1] == base[1] for found in (BASE.match(value.text) for value in values))
+
+
+def _unknown(site: Site, scope: Rooms, names: frozenset[bytes]) -> float | None:
+    """A length that the caller gives is for the caller to check, or for nobody; so if the target is given too."""
+    base = BASE.match(site.masked(SHAPES[site.name].target))
+    if base is not None and scope.is_parameter(base[1]):
+        return None
+    given = all(NAME.match(name) and scope.is_parameter(name) for name in names)
+    return OPEN if given else FAINT
+
+
+def _measured(scope: Rooms, names: frozenset[bytes]) -> float:
+    """Sure, unless all who are seen to call pass literals, or it is a member, which may be an array."""
+    found = (MEASURED.match(name) for name in names)
+    texts = [one.string[one.end() : -1] for one in found if one]
+    return ALMOST if any(NAME.match(text) and not scope.literals_given(text) for text in texts) else OPEN
+
+
+def _was_sized(site: Site, scope: Rooms, names: frozenset[bytes]) -> bool:
+    """Tell whether the target was made by a call that knew the size."""
+    base = BASE.match(site.masked(SHAPES[site.name].target))
+    return base is not None and any(name in value.text for value in scope.values(base[1]) for name in names)
+
+
+def _ended_behind(site: Site, shape: Shape, target: bytes) -> float | None:
+    """`n = read(fd, b, sizeof b); b[n] = 0` writes behind the end when the read fills it."""
+    if not shape.reads or not NAME.match(target) or site.result.kind != "assigned":
+        return None
+    count = site.result.target
+    if not NAME.match(count):
+        return None
+    after = site.after(600)
+    at = after.find(b"%b[%b]" % (target, count))
+    if at < 0 or after[at + len(target) + len(count) + 2 :].lstrip()[:1] != b"=" or after[:at].count(b"\n}"):
+        return None
+    between = after[:at]
+    shortened = re.search(
+        rb"\b%b\s*(?:>=|==|>|<|--|-=|=[^=])\s*+(?!0|-1|1\b)|--%b|[<>]=?\s*+%b\b" % (count, count, count), between
+    )
+    return None if shortened else ALMOST
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "boundary_funcs",
+        language="c/cpp",
+        category="buffer_overflow",
+        cwe=805,
+        confidence=CONFIDENCE,
+        check=check_size,
+        calls=tuple(name.decode() for name in SHAPES),
+        title="size that is not the target's",
+        description="The number of bytes written is not tied to the size of the target, or is more than it holds.",
+        suggestion="Take the size from the target (sizeof, or what was allocated), and check lengths against it.",
+        verification="The size can be more than what the target holds.",
+        bad="char name[32];\nmemcpy(name, text, strlen(text) + 1);",
+        good="size_t n = strlen(text) + 1;\nif (n > sizeof name)\n    return -1;\nmemcpy(name, text, n);",
+    ),
+)

@@ -1,0 +1,104 @@
+"""command_execution: a program or shell is started with something that is not a constant."""
+
+from itertools import islice
+
+from jarvis_workers.sec.rules.analysis.declarations import Scope
+from jarvis_workers.sec.rules.analysis.literals import is_constant, provenance
+from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["RULES"]
+
+OUTSIDE, BUILT_OF_OTHERS = 0.1, 0.04
+TEXTS_MAX = 8
+FROM_OUTSIDE = late(rb"\b(?:argv|optarg|getenv|fgets|recv)\b")
+BUILT = late(rb"(?:sn?printf|strn?cat|strlcat|strn?cpy|strlcpy|append)\s*\(\s*\Z")
+VARIABLE = late(rb",\s*+(?:\(\s*+(?:const\s++)?\w++\s*+\*++\s*+\)\s*+)?([A-Za-z_]\w*+)\s*+(?=[,)])")
+SHELL_OPTION = late(rb'"-c"')
+LISTS = (b"execl", b"execlp", b"execle")
+COMMAND_ARGUMENT = {b"posix_spawn": 1, b"posix_spawnp": 1}
+
+
+def check_command(site: Site) -> float | None:
+    """Surer where the command goes through a shell, was pasted together or comes from outside."""
+    index = COMMAND_ARGUMENT.get(site.name, 0)
+    command = site.masked(index).strip()
+    if not command:
+        return None
+    through_shell = site.name in (b"system", b"popen", b"_popen", b"_wsystem", b"_wpopen")
+    if is_constant(command) or provenance(site, command) == "constant":
+        return _shell_list(site)
+    moved = 0.0 if through_shell else -0.2
+    return moved + (OUTSIDE if FROM_OUTSIDE.search(command) else _built(site, command))
+
+
+def _shell_list(site: Site) -> float | None:
+    """`execl("/bin/sh", "sh", "-c", command, NULL)` is as good as `system(command)`."""
+    if site.name not in LISTS:
+        return None
+    given = [site.original(number).strip() for number in range(len(site.arguments.spans))]
+    option = next((number for number, text in enumerate(given) if SHELL_OPTION.fullmatch(text)), len(given))
+    command = site.masked(option + 1)
+    constant = not command.strip() or is_constant(command) or provenance(site, command) == "constant"
+    return None if constant else 0.0
+
+
+def _built(site: Site, command: bytes) -> float:
+    """Look what a command was pasted together of: surest of a text from outside, or one that the caller gives."""
+    before = site.before(2_000)
+    scope = Scope(site)
+    at = before.rfind(command)
+    for _ in range(8):
+        if at < 0:
+            break
+        if BUILT.search(before[max(0, at - 32) : at]):
+            pasted = before[at + len(command) :].partition(b";")[0]
+            given = FROM_OUTSIDE.search(pasted) or any(_is_of_caller(scope, name) for name in _texts(pasted))
+            return OUTSIDE if given else BUILT_OF_OTHERS
+        at = before.rfind(command, 0, at)
+    return 0.0
+
+
+def _texts(pasted: bytes) -> set[bytes]:
+    """Return the plain variables that are pasted; what a call makes of them is another text."""
+    return {match[1] for match in islice(VARIABLE.finditer(pasted), TEXTS_MAX)}
+
+
+def _is_of_caller(scope: Scope, name: bytes) -> bool:
+    if any(FROM_OUTSIDE.search(value.text) for value in scope.values(name)):
+        return True
+    return scope.is_parameter(name) and scope.is_pointer(name)
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "command_execution",
+        language="c/cpp",
+        category="input_validation",
+        cwe=78,
+        confidence=0.75,
+        check=check_command,
+        calls=(
+            "system",
+            "popen",
+            "_popen",
+            "_wsystem",
+            "_wpopen",
+            "execl",
+            "execlp",
+            "execle",
+            "execv",
+            "execvp",
+            "execve",
+            "execvpe",
+            "posix_spawn",
+            "posix_spawnp",
+        ),
+        title="command that is not constant",
+        description="Starts a program or shell with a command that is not constant: input that reaches it runs others.",
+        suggestion="Start a fixed program with an argument vector and no shell; allow only known values for the rest.",
+        verification="Somebody outside of the program can decide a part of the command.",
+        bad='snprintf(cmd, sizeof cmd, "ls %s", dir);\nsystem(cmd);',
+        good='char *const args[] = {"ls", "--", dir, NULL};\nexecv("/bin/ls", args);',
+    ),
+)

@@ -1,0 +1,87 @@
+"""errno_unchecked: strtol and its family, where nothing tells a number from what is none."""
+
+from jarvis_workers.sec.rules.analysis.mentions import uses
+from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["RULES"]
+
+REACH = 1_200
+FROM_OUTSIDE, NEVER_LOOKED_AT, RANGE_CHECKED, NOT_CLEARED, KNOWN = 0.1, 0.05, -0.1, -0.05, -0.15
+INTEGERS = b"strtol strtoul strtoll strtoull strtoimax strtoumax strtoq strtouq wcstol wcstoul".split()
+REALS = b"strtod strtof strtold wcstod".split()
+NAME = late(rb"[A-Za-z_]\w*+\Z")
+NOTHING = late(rb"(?:\(\s*(?:char|void|wchar_t)\s*\*\s*\**\s*\)\s*)?(?:NULL|nullptr|0)\Z")
+OUTSIDE = late(rb"\b(?:argv|optarg|getenv|fgets|recv|getline|environ)\b")
+OF_THE_PROGRAM = late(rb"\s*\w++\(\)\s*\Z")
+ERRNO = late(rb"\berrno\b")
+CLEARED = late(rb"\berrno\s*=\s*0\b|\bset_?errno\s*\(\s*0|SetLastError\s*\(")
+LIMITS = late(rb"\b(?:U?(?:LL?ONG|INT|INTMAX|SIZE|SHRT)_(?:MAX|MIN)|HUGE_VALF?L?|U?INT\d+_(?:MAX|MIN)|DBL_MAX)\b")
+BOUNDED = late(rb"\s*(?:[<>]=?)(?![<>])")
+
+
+def check_conversion(site: Site) -> float | None:
+    """Surest where the text comes from outside and neither the end nor errno is ever looked at."""
+    function = site.function
+    given = site.arguments
+    counts = (2,) if site.name in REALS else (3,)
+    if function is None or given.end is None or len(given.spans) not in counts:
+        return None
+    text = site.source.text
+    behind = text[given.end : min(function.body[1], given.end + REACH)]
+    if _looks_at_end(site):
+        return None
+    if ERRNO.search(behind):
+        cleared = CLEARED.search(text, function.body[0], function.body[1])
+        return None if cleared or LIMITS.search(behind) else NOT_CLEARED
+    moved = 0.0 if NOTHING.match(site.masked(1).strip()) else NEVER_LOOKED_AT
+    if OUTSIDE.search(site.masked(0)):
+        moved += FROM_OUTSIDE
+    elif OF_THE_PROGRAM.match(site.masked(0)):
+        moved += KNOWN
+    return moved + (RANGE_CHECKED if _is_bounded(site) else 0.0)
+
+
+def _looks_at_end(site: Site) -> bool:
+    """Tell whether the end pointer is mentioned behind the call, or belongs to somebody else who may look."""
+    pointer = site.masked(1).strip()
+    if NOTHING.match(pointer):
+        return False
+    name = pointer[1:].strip() if pointer.startswith(b"&") else b""
+    if not NAME.match(name) or site.masked(0).strip() == name:
+        return True
+    if any(use.kind != "assignment" for use in site.uses_after(name)):
+        return True
+    function = site.function
+    if function is None:
+        return True
+    before = uses(site.source.text, name, function.body[0], site.start)
+    return not any(use.kind in ("declaration", "assignment") for use in before)
+
+
+def _is_bounded(site: Site) -> bool:
+    """Tell whether the number is compared with something soon."""
+    text, target = site.source.text, site.result.target
+    if site.result.kind != "assigned" or not NAME.match(target):
+        return False
+    near = [use for use in site.uses_after(target, 400)][:4]
+    return any(BOUNDED.match(text, use.at + len(target)) for use in near)
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "errno_unchecked",
+        language="c/cpp",
+        category="error_handling",
+        cwe=391,
+        confidence=0.55,
+        check=check_conversion,
+        calls=tuple(name.decode() for name in (*INTEGERS, *REALS)),
+        title="number read without looking at the error",
+        description="Text that is no number reads as 0, and one that is too large as the limit: nothing here notices.",
+        suggestion="Set errno to 0 before; behind, look at errno and at the end pointer: something read, nothing left.",
+        verification="The text can be something else than a number in range, and the value then does harm.",
+        bad="port = strtol(optarg, NULL, 10);",
+        good="errno = 0;\nport = strtol(optarg, &end, 10);\nif (errno || end == optarg || *end)\n    usage();",
+    ),
+)

@@ -1,0 +1,133 @@
+"""strncpy_no_nul: a string that may be left without the NUL that ends it."""
+
+from jarvis_workers.sec.rules.analysis.buffer_sizes import Rooms
+from jarvis_workers.sec.rules.analysis.size_hints import was_measured
+from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount, squeezed
+from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["RULES"]
+
+AFTER = 1_024
+BEFORE = 4_096
+MENTIONS_MAX = 32
+CONFIDENCE = 0.65
+FULL, FIELD, NEARLY, LINK = 0.15, -0.1, -0.15, 0.0
+NAME = late(rb"[A-Za-z_]\w*+\Z")
+BASE = late(rb"[\s(&*]*+([A-Za-z_]\w*+(?>(?:->|\.)\w++|\[[^][]*+\](?=\.|->))*+)")
+CUTS = late(rb"\s*+\[[^][]*+(?>\[[^][]*+\][^][]*+)*+\]\s*+=(?!=)|\s*+\+[^;=]{0,80}\)?\s*+=(?!=)")
+ZEROED = late(
+    rb"\b(?:memset|bzero|ZeroMemory|memzero|clear\w*|explicit_bzero|RtlZeroMemory)\s*+\(\s*+(?:\([^()]*+\)\s*+)?&?\s*+\Z"
+)
+CLEARED = late(
+    rb"\s*+(?>\[[^][]*+\]\s*+)*+=\s*+(?:\{|L?\"|\w*(?:zalloc|calloc|new0|alloc0|ZALLOC)\w*\s*+\(|\(\w[^()]*+\)\s*+\w*(?:zalloc|calloc)\w*\s*+\()"
+)
+ENDED = late(rb"\b(?:strlen|memset|null_terminate|fixstring|strz|terminate)\w*\s*+\(\s*+\Z")
+LINKS = (b"readlink", b"readlinkat")
+
+
+def check_ending(site: Site) -> float | None:
+    """Less sure for fields of structures, which may be of fixed width by design, and where one byte is left over."""
+    first = 1 if site.name == b"readlink" else 2 if site.name == b"readlinkat" else 0
+    given = site.arguments
+    if given.end is None or len(given.spans) != (4 if site.name == b"readlinkat" else 3):
+        return None
+    target = squeezed(site.masked(first))
+    base = BASE.match(target)
+    if base is None or _is_ended(site, base[1]):
+        return None
+    if site.name in LINKS:
+        return None if _uses_length(site) else LINK
+    scope = Rooms(site)
+    size = scope.plain_size(site.masked(2))
+    rooms = scope.rooms(site.masked(0))
+    if size is None or _source_fits(site, scope, size):
+        return None
+    return _left_open(site, base[1], size, rooms)
+
+
+def _left_open(site: Site, base: bytes, size: Amount, rooms: list[Amount]) -> float | None:
+    is_field = b"." in base or b">" in base
+    measured = squeezed(site.masked(2)).removeprefix(b"sizeof").strip(b"()")
+    target = squeezed(site.masked(0))
+    if measured == target or size in rooms:
+        return FIELD if is_field else NEARLY if was_measured(site, site.masked(1)) else FULL
+    spare = [room.plus(size, -1).number for room in rooms]
+    leaves_one = bool(spare) and all(number is not None and number > 0 for number in spare)
+    if leaves_one or squeezed(site.masked(2)).endswith(b"-1"):
+        return None if is_field or _is_zeroed(site, base) or _is_static(site, base) else NEARLY
+    source = squeezed(site.masked(1))
+    if squeezed(site.masked(2)) == b"strlen(%b)" % source:
+        return FIELD
+    return None
+
+
+def _source_fits(site: Site, scope: Rooms, size: Amount) -> bool:
+    """A source that is known to be shorter than the size brings its own NUL."""
+    source = site.masked(1).strip()
+    length = scope.length(source) or scope.longest(source)
+    if length is None:
+        return source.isupper()
+    said = length.plus(Amount.of(1)).compared(size)
+    return said == "no more" or (not said and source[:1] == b'"')
+
+
+def _is_ended(site: Site, base: bytes) -> bool:
+    """Tell whether an element of the target is assigned behind the copy, which is most often the NUL."""
+    after = site.after(AFTER)
+    leaves = after.find(b"\n}")
+    after = b"".join(after[: leaves if leaves >= 0 else AFTER].split())
+    at = -1
+    for _ in range(MENTIONS_MAX):
+        at = after.find(base, at + 1)
+        if at < 0:
+            return False
+        if CUTS.match(after, at + len(base)) or ENDED.search(after[max(0, at - 24) : at]):
+            return True
+    return False
+
+
+def _is_zeroed(site: Site, base: bytes) -> bool:
+    """Tell whether the target was filled with zeros before."""
+    before = site.before(BEFORE)
+    at = len(before)
+    for _ in range(MENTIONS_MAX):
+        at = before.rfind(base, 0, at)
+        if at < 0:
+            return False
+        if CLEARED.match(before, at + len(base)) or ZEROED.search(before[max(0, at - 48) : at]):
+            return True
+    return False
+
+
+def _is_static(site: Site, base: bytes) -> bool:
+    """Memory that lives as long as the program begins as zeros."""
+    function = site.function
+    found = Rooms(site).declared(base)
+    if found is None or function is None:
+        return False
+    return b"static" in found.type.split() or found.at < function.start
+
+
+def _uses_length(site: Site) -> bool:
+    """`n = readlink(…)` is followed by `buf[n] = 0`, which counts as ended, or the bytes are used by their number."""
+    return site.result.kind == "returned"
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "strncpy_no_nul",
+        language="c/cpp",
+        category="buffer_overflow",
+        cwe=170,
+        confidence=CONFIDENCE,
+        check=check_ending,
+        calls=("strncpy", "stpncpy", "wcsncpy", "readlink", "readlinkat"),
+        title="string that may lack its end",
+        description="When the source is as long as the size, no NUL is written, and readers run on behind the end.",
+        suggestion="Set the last byte of the target to NUL after the copy, or use strlcpy, strscpy or snprintf.",
+        verification="The source can be as long as the size, and the target is read as a string.",
+        bad="char name[16];\nstrncpy(name, text, sizeof name);\nputs(name);",
+        good="strncpy(name, text, sizeof name - 1);\nname[sizeof name - 1] = '\\0';",
+    ),
+)

@@ -1,0 +1,116 @@
+"""getenv_unchecked: what the environment says goes where it does harm, or is read though it may be missing."""
+
+from typing import NamedTuple
+
+from jarvis_workers.sec.rules.analysis.mentions import Use, uses
+from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["RULES"]
+
+CONFIDENCE = 0.55
+HARMFUL, MISSING, PATH, PRINTED = 0.3, 0.1, -0.1, -0.1
+BEFORE, VALUE_MAX = 2_048, 128
+COMMANDS = frozenset(
+    b"system popen _popen execl execlp execle execv execvp execve execvpe posix_spawn posix_spawnp dlopen LoadLibrary "
+    b"LoadLibraryA LoadLibraryExA WinExec".split()
+)
+UNBOUNDED = frozenset(b"strcpy strcat stpcpy wcscpy wcscat sprintf vsprintf lstrcpy lstrcat".split())
+FORMATS = frozenset(b"printf vprintf wprintf".split())
+PATHS = frozenset(
+    b"open open64 fopen fopen64 freopen creat unlink remove rename chdir mkdir rmdir opendir chmod chown chroot "
+    b"symlink truncate mkstemp".split()
+)
+NEEDS_TEXT = frozenset(
+    b"strlen strcmp strncmp strcasecmp strncasecmp stricmp strdup strndup xstrdup zstrdup atoi atol atoll atof strtol "
+    b"strtoul strtoll strtoull strtod strchr strrchr strstr strtok strtok_r strcpy strcat strncpy strncat stpcpy "
+    b"memcpy strcspn strspn strpbrk puts fputs wcslen sscanf string stoi stol stoul".split()
+)
+LENGTHS = frozenset(b"strlen strnlen wcslen _tcslen lstrlen".split())
+PRINTS = frozenset(b"printf fprintf snprintf sprintf asprintf syslog".split())
+STRING_OBJECT = late(rb"\bstring\s+\w+\s*[({]\s*\Z|\bstring\s*[({]\s*\Z|\bstring\s+\w+\s*=\s*\Z")
+ELEMENT = late(rb"\s*+\[")
+STAR = late(rb"(?:[=(,;!{}&|]|\breturn)\s*\*\s*\Z")
+MEASURED = late(rb"\bstrlen\s*\(\s*(?:secure_)?getenv\b")
+FIRST = late(rb"\(\s*(?:\([^()]{1,32}\)\s*)?(?:std\s*::\s*)?\Z")
+STRING_TYPE = late(rb"\bstring\s+(\w+)\s*=\s*\Z")
+
+
+class _Known(NamedTuple):
+    """What has been learned of the value so far: that it is there, and how long it is."""
+
+    there: bool
+    measured: bool = False
+
+
+def check_getenv(site: Site) -> float | None:
+    """Surer where the text runs a command or overflows; a test for NULL spares what only needs a text."""
+    result = site.result
+    if site.arguments.end is None or result.kind in ("returned", "tested", "voided", "ignored"):
+        return None
+    text = site.source.text
+    before = text[max(0, site.start - 96) : site.start].removesuffix(b"std::")
+    if ELEMENT.match(text, site.arguments.end) or STAR.search(before) or STRING_OBJECT.search(before):
+        return MISSING
+    if result.kind == "assigned":
+        return _worst_of_uses(site, result.target, _Known(result.tested)) if result.target else None
+    mention = next(uses(text, text[site.start : site.at].rstrip(), site.start, site.at), None)
+    if mention is None or mention.kind != "argument":
+        return None
+    return _harm(site, mention, _Known(False, measured=MEASURED.search(site.before(BEFORE)) is not None))
+
+
+def _worst_of_uses(site: Site, target: bytes, known: _Known) -> float | None:
+    worst: float | None = None
+    for use in site.uses_after(target):
+        if use.kind == "assignment" and not (known.there and _is_default(site, use)):
+            break
+        if use.kind == "test":
+            known = known._replace(there=True)
+        elif use.kind == "dereference" and not known.there:
+            return max(MISSING, worst or MISSING)
+        elif use.kind == "argument":
+            harm = _harm(site, use, known)
+            if harm is not None and (worst is None or harm > worst):
+                worst = harm
+            known = known._replace(measured=known.measured or use.callee in LENGTHS)
+    return worst
+
+
+def _is_default(site: Site, use: Use) -> bool:
+    """Tell `if (!p) p = "text";`, behind which the variable may still hold what the environment said."""
+    value = site.source.text[use.at : use.at + VALUE_MAX].partition(b";")[0]
+    return b"(" not in value
+
+
+def _harm(site: Site, use: Use, known: _Known) -> float | None:
+    callee, trusted = use.callee, site.name == b"secure_getenv"
+    is_first = FIRST.search(site.source.text[max(0, use.at - 48) : use.at]) is not None
+    if is_first and (callee in FORMATS or (callee in COMMANDS and not trusted)):
+        return HARMFUL
+    if callee in UNBOUNDED and not known.measured and not trusted:
+        return HARMFUL
+    if callee in NEEDS_TEXT and not known.there:
+        return MISSING
+    if callee in PATHS and not trusted:
+        return PATH if known.there else 0.0
+    return PRINTED if callee in PRINTS and not known.there else None
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "getenv_unchecked",
+        language="c/cpp",
+        category="input_validation",
+        cwe=20,
+        confidence=CONFIDENCE,
+        check=check_getenv,
+        calls=("getenv", "secure_getenv", "_wgetenv"),
+        title="environment taken on trust",
+        description="Whoever starts the program decides this text: it may be missing, and of any length.",
+        suggestion="Test for NULL, bound the length, and allow only what is expected before it is used.",
+        verification="The variable can be missing, or set by somebody with fewer rights than the program.",
+        bad='char path[64];\nstrcpy(path, getenv("HOME"));',
+        good='const char *home = getenv("HOME");\nif (home && strlen(home) < sizeof path)\n    strcpy(path, home);',
+    ),
+)

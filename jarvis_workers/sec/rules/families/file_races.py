@@ -1,0 +1,98 @@
+"""check_then_use: a file is asked about by its name, then used by its name, and may be another by then.
+
+The same expression must be passed to both, in one function, and must not be given anything in between.
+"""
+
+from jarvis_workers.sec.rules.analysis.aliases import real_name
+from jarvis_workers.sec.rules.analysis.mentions import Use
+from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.source.calls import arguments
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["RULES"]
+
+CONFIDENCE = 0.6
+RIGHTS, RARELY_HARMFUL = 0.1, -0.15
+REACH, MENTIONS_MAX = 4_096, 12
+ASKED: dict[bytes, tuple[int, float]] = {
+    **dict.fromkeys(b"access _access _waccess _access_s _waccess_s eaccess euidaccess".split(), (0, RIGHTS)),
+    **dict.fromkeys(b"stat lstat stat64 lstat64 _stat _wstat _stat64 _wstat64 _stat32 _stati64".split(), (0, 0.0)),
+    b"faccessat": (1, RIGHTS),
+    b"fstatat": (1, 0.0),
+}
+OPENS = frozenset(
+    b"open open64 _open _wopen openat fopen fopen64 _wfopen freopen creat _creat _wcreat sopen _sopen opendir dlopen "
+    b"execl execlp execle execv execvp execve chmod _chmod _wchmod chown lchown truncate link symlink".split()
+)
+# What removes or renames a name harms nobody who does not own the directory.
+NAMED = frozenset(
+    b"unlink _unlink _wunlink remove _wremove rename _wrename rmdir _rmdir mkdir _mkdir _wmkdir mknod mkfifo".split()
+)
+GIVES = late(
+    rb"_?(?:str|wcs|mem|lstr|_mbs)\w*(?:cpy|cat|move)\w*|\w*n?printf(?:_s)?|fgetw?s|fread|read|recv\w*|getcwd|realpath"
+    rb"|basename|dirname|mk[sd]?temp\w*|strtok\w*|snprintf\w*|\w*scanf"
+)
+EXPRESSION = late(rb"[A-Za-z_]\w*+(?>(?:->|\.)\w++)*+\Z")
+ATOMIC = late(rb"\bO_EXCL\b|\bO_NOFOLLOW\b|\b_O_EXCL\b|\bO_PATH\b|\bO_TMPFILE\b")
+OPENED_AGAIN = late(rb"\b_?w?fstat(?:64|at)?\s*+\(")
+
+
+def check_race(site: Site) -> float | None:
+    """Worst where rights were asked for: the answer is about another user, and is old at once."""
+    index, moved = ASKED[site.name]
+    path = site.masked(index).strip()
+    if site.function is None or not EXPRESSION.match(path):
+        return None
+    use = _use_behind(site, path)
+    if use is None:
+        return None
+    name = real_name(site.source, use.callee)
+    return moved + (RARELY_HARMFUL if name in NAMED else 0.0)
+
+
+def _use_behind(site: Site, path: bytes) -> Use | None:
+    """Return the first call behind the question that uses the name; None where it is safe, or another by then."""
+    for count, use in enumerate(site.uses_after(path, REACH)):
+        if use.kind in ("assignment", "declaration", "address") or count >= MENTIONS_MAX:
+            return None
+        name = real_name(site.source, use.callee)
+        if name in OPENS or name in NAMED:
+            return None if _is_safe(site, use) else use
+        if name and GIVES.fullmatch(name) and _is_first(site, use):
+            return None
+    return None
+
+
+def _is_first(site: Site, use: Use) -> bool:
+    return site.source.text[max(0, use.at - 64) : use.at].rstrip(b" \t\r\n&*").endswith(b"(")
+
+
+def _is_safe(site: Site, use: Use) -> bool:
+    """Tell a file that must be new, a link that is not followed, and a file that is looked at again once it is open."""
+    text = site.source.text
+    opened = text.rfind(b"(", max(0, use.at - 64), use.at)
+    given = arguments(text, opened)
+    end = given.end or use.at
+    body_end = site.function.body[1] if site.function else end
+    if given.end and ATOMIC.search(text, opened, end):
+        return True
+    return OPENED_AGAIN.search(text, end, min(body_end, end + REACH)) is not None
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "check_then_use",
+        language="c/cpp",
+        category="concurrency",
+        cwe=367,
+        confidence=CONFIDENCE,
+        check=check_race,
+        calls=tuple(name.decode() for name in ASKED),
+        title="file checked by name, then used by name",
+        description="Between the two calls somebody else can put another file, or a link to one, in its place.",
+        suggestion="Open the file first and ask about what is open (fstat), or let the opening itself fail.",
+        verification="Somebody else can write to a directory on the path, and gains by the exchange.",
+        bad="if (access(path, W_OK) == 0)\n    fd = open(path, O_WRONLY);",
+        good="fd = open(path, O_WRONLY | O_NOFOLLOW);\nif (fd >= 0 && fstat(fd, &info) == 0)\n    use(fd);",
+    ),
+)

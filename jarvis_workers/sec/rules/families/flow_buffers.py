@@ -1,0 +1,127 @@
+"""Rows of `dataflow` for what goes beyond a buffer."""
+
+from jarvis_workers.sec.rules.rule import flow_rule
+
+__all__ = ["RULES"]
+
+RULES = (
+    flow_rule(
+        "flow_buffer_overflow",
+        category="buffer_overflow",
+        cwe=787,
+        confidence=0.88,
+        title="write past the end of a buffer",
+        description="More is written than the buffer holds, or at an index that is not below its size.",
+        suggestion="Bound the length or index by the size of the buffer, and leave room for the terminator.",
+        verification="How large is the buffer, and how much is written on this path?",
+        bad="""\
+void name_it(void)
+{
+    char name[8];
+    strcpy(name, "too long for it");
+    puts(name);
+}
+""",
+        good="""\
+void name_it(void)
+{
+    char name[16];
+    strcpy(name, "fits well");
+    puts(name);
+}
+""",
+        supersedes=("unsafe_api", "boundary_funcs", "strncpy_no_nul"),
+    ),
+    flow_rule(
+        "flow_buffer_underwrite",
+        category="buffer_overflow",
+        cwe=124,
+        confidence=0.88,
+        title="write before the start of a buffer",
+        description="The buffer is written at an offset below its start.",
+        suggestion="Test the index or pointer against the start of the buffer first.",
+        verification="Can the index or offset be negative here?",
+        bad="""\
+void mark(void)
+{
+    char buffer[16];
+    char *p = buffer - 4;
+    p[0] = 1;
+}
+""",
+        good="""\
+void mark(void)
+{
+    char buffer[16];
+    char *p = buffer;
+    p[0] = 1;
+}
+""",
+        supersedes=("boundary_funcs",),
+    ),
+    flow_rule(
+        "flow_buffer_overread",
+        category="buffer_overflow",
+        cwe=126,
+        confidence=0.88,
+        title="read past the end of a buffer",
+        description="More is read than the buffer holds, or at an index that is not below its size.",
+        suggestion="Bound the length or index by the size of what is read.",
+        verification="How large is the buffer, and how much is read on this path?",
+        bad="""\
+int sum_of(void)
+{
+    static int table[4] = {1, 2, 3, 4};
+    int sum = 0;
+    for (int i = 0; i <= 4; i++)
+        sum += table[i];
+    return sum;
+}
+""",
+        good="""\
+int sum_of(void)
+{
+    static int table[4] = {1, 2, 3, 4};
+    int sum = 0;
+    for (int i = 0; i < 4; i++)
+        sum += table[i];
+    return sum;
+}
+""",
+        supersedes=("boundary_funcs",),
+    ),
+    flow_rule(
+        "flow_buffer_underread",
+        category="buffer_overflow",
+        cwe=127,
+        confidence=0.88,
+        title="read before the start of a buffer",
+        description="The buffer is read at an offset below its start.",
+        suggestion="Test the index or pointer against the start of the buffer first.",
+        verification="Can the index or offset be negative here?",
+        bad="""\
+int pick(const char *text)
+{
+    static int table[8] = {1};
+    int index = 0;
+    if (sscanf(text, "%d", &index) != 1)
+        scanf("%d", &index);
+    if (index < 8)
+        return table[index];
+    return 0;
+}
+""",
+        good="""\
+int pick(const char *text)
+{
+    static int table[8] = {1};
+    int index = 0;
+    if (sscanf(text, "%d", &index) != 1)
+        scanf("%d", &index);
+    if (index >= 0 && index < 8)
+        return table[index];
+    return 0;
+}
+""",
+    ),
+)

@@ -1,0 +1,133 @@
+"""format_string and scanf_no_width: what the format argument of a printf or scanf says."""
+
+import re
+
+from jarvis_workers.sec.rules.analysis.buffer_sizes import Rooms
+from jarvis_workers.sec.rules.analysis.declarations import NAME
+from jarvis_workers.sec.rules.analysis.literals import is_constant, pieces, provenance
+from jarvis_workers.sec.rules.analysis.macros import macro_parameters
+from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount
+from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["RULES"]
+
+FORMAT_ARGUMENT = {
+    name: index
+    for index, names in enumerate(
+        (
+            b"printf vprintf wprintf vwprintf printk warn warnx vwarn vwarnx setproctitle",
+            b"fprintf vfprintf fwprintf vfwprintf dprintf vdprintf sprintf vsprintf asprintf vasprintf syslog vsyslog "
+            b"err errx verr verrx",
+            b"snprintf vsnprintf swprintf vswprintf",
+        )
+    )
+    for name in names.split()
+}
+WIDTH_ARGUMENT = {
+    name: index
+    for index, names in enumerate((b"scanf vscanf wscanf", b"fscanf vfscanf fwscanf sscanf vsscanf swscanf"))
+    for name in names.split()
+}
+CONVERSION = late(
+    rb"%(?:\d+\$)?(?P<skip>\*?)(?P<width>\d*)(?:hh|h|ll|l|q|j|z|t|L)?(?P<allocates>m?)l?(?P<kind>.)", re.DOTALL
+)
+FORWARDS, HANDED_LITERALS = -0.35, -0.25
+TOO_WIDE = 0.1
+# A plain argument, then a literal: nothing in it can hide a quote or a comment.
+PLAIN = rb"""(?>[^"'/#\\(),;{}]++|\([^"'/#\\(){};]*+\))*+,\s*+"""
+LITERAL_AT = tuple(re.compile(rb"[ \t]*+\(\s*+(?:%b){%d}\"" % (PLAIN, index)) for index in range(3))
+
+
+def check_format(site: Site) -> float | None:
+    """A format that is not a constant; worst when nothing else is passed, so that it was meant to be plain text."""
+    index = FORMAT_ARGUMENT[site.name]
+    spans = site.arguments.spans
+    given = site.masked(index).strip()
+    if index >= len(spans) or is_constant(given) or (index and site.masked(0).lstrip()[:1] == b'"'):
+        return None
+    origin = provenance(site, given)
+    if origin == "constant":
+        return None
+    if site.name[:1] == b"v" or given.lstrip(b"# ") in macro_parameters(site):
+        return FORWARDS
+    if NAME.match(given) and Rooms(site).literals_given(given):
+        return HANDED_LITERALS
+    moved = 0.15 if len(spans) == index + 1 else -0.1
+    if origin == "mixed":
+        moved -= 0.15
+    return moved - 0.1 if site.name[:3] in (b"err", b"war") else moved
+
+
+def has_literal_format(name: bytes, content: bytes, end: int) -> bool:
+    return LITERAL_AT[FORMAT_ARGUMENT[name]].match(content, end) is not None
+
+
+def check_width(site: Site) -> float | None:
+    """A literal format with a %s or %[ that has no width and is neither skipped nor allocated, or one too wide."""
+    index = WIDTH_ARGUMENT[site.name]
+    held = pieces(site.masked(index), site.original(index))
+    number = index
+    for match in CONVERSION.finditer(held):
+        if match["kind"] == b"%" or match["skip"]:
+            continue
+        number += 1
+        if match["kind"] not in b"sS[" or match["allocates"]:
+            continue
+        if match["width"]:
+            if _is_too_wide(site, number, int(match["width"][:9])):
+                return TOO_WIDE
+        elif not _brings_less(site, number):
+            return -0.1 if site.name in (b"sscanf", b"vsscanf", b"swscanf") else 0.0
+    return None
+
+
+def _is_too_wide(site: Site, number: int, width: int) -> bool:
+    """Tell whether a word of this width, and its NUL, is more than the array that takes it."""
+    rooms = [] if site.name[:1] == b"v" or b"w" in site.name else Rooms(site).rooms(site.masked(number))
+    return any(Amount.of(width + 1).compared(room) == "more" for room in rooms)
+
+
+def _brings_less(site: Site, number: int) -> bool:
+    """Tell whether what is read comes from an array no larger than the one that takes it."""
+    if site.name != b"sscanf":
+        return False
+    scope = Rooms(site)
+    longest = scope.longest(site.masked(0)) or scope.length(site.masked(0))
+    rooms = scope.rooms(site.masked(number)) if longest is not None else []
+    return bool(rooms) and all(longest.plus(Amount.of(1)).compared(room) == "no more" for room in rooms if longest)
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "scanf_no_width",
+        language="c/cpp",
+        category="input_validation",
+        cwe=120,
+        confidence=0.8,
+        check=check_width,
+        calls=tuple(name.decode() for name in WIDTH_ARGUMENT),
+        title="scanf without a width",
+        description="Reads a word of any length (%s or %[ without a width) into a buffer of fixed size.",
+        suggestion="Give a width one less than the size of the buffer (%63s), let it allocate (%ms), or use fgets.",
+        verification="The input can hold a word longer than the buffer.",
+        bad='char word[16];\nscanf("%s", word);',
+        good='scanf("%15s", word);',
+    ),
+    Rule(
+        "format_string",
+        language="c/cpp",
+        category="input_validation",
+        cwe=134,
+        confidence=0.75,
+        check=check_format,
+        dismisses=has_literal_format,
+        calls=tuple(name.decode() for name in FORMAT_ARGUMENT),
+        title="format that is no literal",
+        description="The format is not a literal: whoever controls it can read and write memory with %x and %n.",
+        suggestion='Use a literal format and pass the text as an argument: printf("%s", text).',
+        verification="Somebody outside of the program can decide what the format holds.",
+        bad="printf(message);",
+        good='printf("%s", message);',
+    ),
+)

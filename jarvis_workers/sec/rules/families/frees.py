@@ -1,0 +1,341 @@
+"""uaf_suspect and double_free_and_free_non_heap: memory that is used, or released again, after its release."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple, cast
+
+from jarvis_workers.sec.rules.analysis.declarations import Scope, Value
+from jarvis_workers.sec.rules.analysis.forward_paths import is_conditional
+from jarvis_workers.sec.rules.analysis.mentions import uses
+from jarvis_workers.sec.rules.analysis.pointer_uses import (
+    RELEASING,
+    Mention,
+    follow,
+    is_shown,
+    plain_pointer,
+    released,
+    values_before,
+)
+from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["RULES"]
+
+LOOP_REACH, MENTIONS_MAX = 400, 16
+GUARD_REACH = 128
+REACH, NAMES_MAX = 16_384, 256
+NEXT_STEP = late(rb"\bfor\s*+\([^;{}]*+;[^;{}]*+;(?P<step>(?>[^;{}()]|\([^;{}()]*+\))*+)\)\s*+(?:\{[^{}]*+|[^;{}]*+)\Z")
+EACH = late(
+    rb"\b(?:h?list|TAILQ|S?LIST|STAILQ|CIRCLEQ)_(?:for_each_entry|FOREACH)\w*+\s*+\([^;{}]*\)\s*+(?:\{[^{}]*+|[^;{}]*+)\Z"
+)
+SAFE = late(rb"safe|SAFE|MUTABLE", re.IGNORECASE)
+LEAVES = late(rb"[^{}]*?\b(?:break|return|goto)\b")
+VALUE_END = late(rb"[;{}]")
+COUNTS = {"dereference": 1.0, "argument": 0.9, "return": 0.85}
+BRACE = late(rb"[{}]")
+ENDLESS = late(rb"\b(?:while\s*+\(\s*+(?:1|true|TRUE)\s*+\)|for\s*+\([^;{}()]*+;\s*+;[^;{}()]*+\))\s*+\Z")
+ARITHMETIC = late(rb"(?P<name>.*\w)\s*+\+\s*+[\w(]", re.DOTALL)
+ADDRESS = late(rb"&\s*+[A-Za-z_]\w*+(?P<member>(?>\s*+(?:->|\.)\s*+\w++)*+)(?>(?P<element>\s*+\[[^]]*+\]))?+\s*+\Z")
+FIXED = late(rb"(?:alloca|__builtin_alloca|_alloca|ALLOCA|strdupa|strndupa)\s*+\(|&\s*+[A-Za-z_]\w*+\s*+\Z|L?\"")
+GIVES = late(rb"(?:alloc|dup|new)\w*+\s*+\(|\bnew\b")
+REPLACED = late(rb"\#[ \t]*+define[ \t]++(?:free|kfree|zfree)\b")
+# In the branches of an `#if` it may be one thing and another.
+POINTER = rb"\n[^\n;{}()=]{0,80}\*\s*%b\s*[=;]"
+ARRAY = late(rb"(?<!\breturn)(?<!\belse)(?<!\bcase)(?<![^\w>])[ \t]++(?>\*+[ \t]*+)?+\Z|,\s*+\**+\Z")
+NAME = late(rb"[A-Za-z_]\w*+\Z")
+STEP_BEHIND, STEP_BEFORE = late(rb"\s*+(?:\+\+|\+=)"), late(rb"\+\+\s*+\Z")
+TOLD_APART = late(
+    rb"\bif\s*+\(\s*+(?!(?:NULL|nullptr|0)\b)(\w++)\s*+!=\s*+(?!(?:NULL|nullptr|0)\b)(\w++)\s*+\)\s*+\{?\s*+\Z"
+)
+MEMBER = late(rb"\s*+(?:->|\.|\[)")
+NOTHING = late(rb"\(*+(?>\(\s*void\s*\*\s*\)\s*)?+(?:NULL|nullptr|0)\)*+\Z")
+CAST = late(rb"\(\s*+[A-Za-z_][\w\s]*+[\s*]*+\)\s*+(?=[\w(&\"])")
+
+
+class _Next(NamedTuple):
+    """How sure a use, and another release, behind a release are; None where there is none."""
+
+    use: float | None = None
+    release: float | None = None
+
+
+def check_use(site: Site) -> float | None:
+    """A use in the same block is the surest; a test in between, or blocks that may not run, make it less sure."""
+    name = _subject(site)
+    if name is None:
+        return None
+    return 0.1 if _is_stepped_over(site, name) else _next(site, name).use
+
+
+def check_release(site: Site) -> float | None:
+    """Something that is not the start of a block of the heap, or one that was released before."""
+    if site.function is None:
+        return None
+    odd = _not_from_heap(site, released(site).strip())
+    if odd is not None:
+        return odd
+    name = _subject(site)
+    return _next(site, name).release if name else None
+
+
+def _next(site: Site, name: bytes) -> _Next:
+    """Look once for both rules."""
+    known = site.source.remembered.get("behind a release")
+    if not isinstance(known, tuple) or known[0] != site.start:
+        known = site.start, _look_behind(site, name)
+        site.source.remembered["behind a release"] = known
+    found = known[1]
+    assert isinstance(found, _Next)
+    return found
+
+
+def _look_behind(site: Site, name: bytes) -> _Next:
+    use: float | None = None
+    guarded = False
+    for mention in follow(site, name, _behind(site)):
+        sureness = _sureness(mention, guarded=guarded)
+        if mention.kind == "argument" and mention.callee in RELEASING:
+            return _Next(use, None if mention.left and _is_set_in_loop(site, name) else sureness)
+        said = 0.0 if is_shown(site, mention) else _used(site, name, mention)
+        if said is None or (said and mention.left and _is_set_in_loop(site, name)):
+            return _Next(use)
+        if said and use is None:
+            use = sureness + said - 1.0
+        if mention.kind == "assignment":
+            return _Next(use)
+        guarded = guarded or mention.kind == "test"
+    return _Next(use)
+
+
+def _subject(site: Site) -> bytes | None:
+    """Return the pointer that is released, where that is worth following."""
+    if site.function is None or (site.name != b"delete" and len(site.arguments.spans) != 1):
+        return None
+    name = plain_pointer(released(site))
+    if name is None or name in (b"this", b"0", b"NULL", b"nullptr") or _is_replaced(site):
+        return None
+    return name
+
+
+def _behind(site: Site) -> int:
+    if site.name == b"delete":
+        end = site.source.text.find(b";", site.at)
+        return end if end >= 0 else site.at
+    return site.arguments.end or site.at
+
+
+def _is_replaced(site: Site) -> bool:
+    """Tell whether the file has a `free` of its own, which may set the pointer to NULL."""
+    known = site.source.remembered.get("free is a macro")
+    if known is None:
+        known = site.source.remembered["free is a macro"] = REPLACED.search(site.source.text) is not None
+    return bool(known)
+
+
+def _used(site: Site, name: bytes, mention: Mention) -> float | None:
+    """Say how much a mention counts as a use: nothing, or up to 1; None where the pointer is another from there."""
+    if mention.kind == "assignment":
+        return 1.0 if _reads_itself(site.source.text, name, mention.at) else None
+    if mention.kind in ("declaration", "address", "lost"):
+        return None
+    return COUNTS.get(mention.kind, 0.0)
+
+
+def _is_set_in_loop(site: Site, name: bytes) -> bool:
+    """Tell whether an endless loop around the release sets the pointer each time before it comes here."""
+    text = site.source.text
+    start = max(site.function.body[0] if site.function else site.start, site.start - REACH)
+    opened: list[int] = []
+    for brace in BRACE.finditer(text, start, site.start):
+        if brace[0] == b"{":
+            opened.append(brace.start())
+        elif opened:
+            opened.pop()
+    loops = [at for at in opened if ENDLESS.search(text[max(start, at - LOOP_REACH) : at])]
+    return bool(loops) and any(use.kind == "assignment" for use in uses(text, name, loops[-1], site.start))
+
+
+def _reads_itself(text: bytes, name: bytes, at: int) -> bool:
+    """Tell `p = p->next` from other assignments."""
+    end = VALUE_END.search(text, at, at + 256)
+    value = text[at + len(name) : end.start() if end else at + 256]
+    found = value.find(name)
+    before = value[found - 1 : found]
+    return found > 0 and not (before.isalnum() or before in b"_.>") and value[found + len(name) :].lstrip()[:2] == b"->"
+
+
+def _sureness(mention: Mention, *, guarded: bool) -> float:
+    moved = 0.1 if mention.left == 0 and mention.inner == 0 else 0.0
+    moved -= 0.05 * min(mention.left, 2) + 0.05 * min(mention.inner, 2)
+    if mention.left and mention.inner:
+        moved -= 0.15
+    return moved - (0.2 if guarded else 0.0)
+
+
+def _is_stepped_over(site: Site, name: bytes) -> bool:
+    """Tell whether the loop reads the next element from the one that was just released."""
+    text = site.source.text
+    before = text[max(0, site.start - LOOP_REACH) : site.start]
+    if b"for" not in before and b"FOREACH" not in before:
+        return False
+    if step := NEXT_STEP.search(before):
+        return b"%b->" % name in step["step"] and not _leaves(site)
+    each = EACH.search(before)
+    if each is None or SAFE.search(each[0][:40]) or not _is_element(each[0], name):
+        return False
+    return not _leaves(site)
+
+
+def _is_element(head: bytes, name: bytes) -> bool:
+    opened = head.partition(b"(")[2].lstrip()
+    return opened.startswith(name) and opened[len(name) :].lstrip()[:1] == b","
+
+
+def _leaves(site: Site) -> bool:
+    """Tell whether the loop is left, or the pointer replaced, before it comes round again."""
+    start = _behind(site)
+    rest = site.source.text[start : start + LOOP_REACH]
+    if LEAVES.match(rest):
+        return True
+    name = plain_pointer(released(site)) or b""
+    return any(mention.kind == "assignment" and mention.left == 0 for mention in follow(site, name, start))
+
+
+def _not_from_heap(site: Site, given: bytes) -> float | None:
+    """Of what is not from the heap; a macro, whose name is in capitals, may stand for anything."""
+    if address := ADDRESS.match(given):
+        if address["element"] or site.name == b"delete":
+            return None if address["element"] and address["element"].strip() == b"[0]" else 0.0
+        if given.strip(b"& \t\r\n").isupper():
+            return None
+        return -0.1 if address["member"] else 0.15
+    if given[:1] == b'"' or given[:2] == b'L"':
+        return 0.15
+    bare = CAST.sub(b"", given, count=1)
+    added = ARITHMETIC.match(bare)
+    if added and plain_pointer(added["name"]):
+        return -0.1
+    name = plain_pointer(given)
+    return _local_or_moved(site, name) if name and NAME.match(name) else None
+
+
+def _local_or_moved(site: Site, name: bytes) -> float | None:
+    values = [value for value in values_before(site, name) if not NOTHING.match(value.text)]
+    if not values:
+        return 0.15 if _is_array(site, name) else None
+    fixed = [_is_fixed(site, value) for value in values]
+    if any(fixed):
+        return _all_fixed(site, name) if all(fixed) else _mixed(site, name)
+    moved = [value for value in values if not value.text and _is_step(site.source.text, value.at, len(name))]
+    others = [value for value in values if value.text]
+    if not moved or len(moved) + len(others) < len(values):
+        return None
+    return -0.1 if any(GIVES.search(value.text) for value in others) else -0.2
+
+
+def _is_step(text: bytes, at: int, length: int) -> bool:
+    if STEP_BEFORE.search(text[max(0, at - 8) : at]):
+        return MEMBER.match(text, at + length) is None
+    return STEP_BEHIND.match(text, at + length) is not None
+
+
+def _is_fixed(site: Site, value: Value, follow_on: bool = True) -> bool:
+    """Tell memory that is on the stack or constant, one variable further at most."""
+    bare = CAST.sub(b"", value.text, count=1)
+    if FIXED.match(bare):
+        return True
+    name = plain_pointer(bare)
+    if name is None or NAME.match(name) is None:
+        return False
+    if _is_array(site, name):
+        return True
+    further = Scope(site).values(name, value.at) if follow_on else []
+    return bool(further) and all(_is_fixed(site, one, False) for one in further)
+
+
+def _all_fixed(site: Site, name: bytes) -> float | None:
+    """A loop may bring another value back to the site: `if (p != buffer) free(p);` waits for it."""
+    guard = TOLD_APART.search(site.source.text, max(0, site.start - GUARD_REACH), site.start)
+    return None if guard and name in guard.groups() else 0.1
+
+
+def _mixed(site: Site, name: bytes) -> float | None:
+    """Only some of what the pointer may be is from the heap: `if (p != buffer) free(p);` tells them apart."""
+    if any(use.kind == "test" for use in site.uses_before(name)):
+        return None
+    return -0.2 if is_conditional(site.source.text, site.start) else -0.1
+
+
+def _is_array(site: Site, name: bytes) -> bool:
+    if not _may_be_array(site, name):
+        return False
+    scope = Scope(site)
+    found = scope.declared(name)
+    if found is None or not found.dimensions or scope.is_parameter(name):
+        return False
+    known = cast("dict[bytes, bool]", site.source.remembered.setdefault("pointers of the file", {}))
+    if name not in known and len(known) < NAMES_MAX:
+        known[name] = re.search(POINTER % name, site.source.text) is not None
+    return not known.get(name, False)
+
+
+def _may_be_array(site: Site, name: bytes) -> bool:
+    """Take a quick look for `type name[`, in the function and then in the file."""
+    text = site.source.text
+    start = site.function.body[0] if site.function else 0
+    if _is_declared_between(text, name, max(start, site.start - REACH), site.start):
+        return True
+    known = cast("dict[bytes, bool]", site.source.remembered.setdefault("arrays of the file", {}))
+    if name not in known and len(known) < NAMES_MAX:
+        known[name] = _is_declared_between(text, name, 0, start)
+    return known.get(name, False)
+
+
+def _is_declared_between(text: bytes, name: bytes, start: int, end: int) -> bool:
+    return any(ARRAY.search(text[max(0, at - 48) : at]) for at in _starts(text, name + b"[", start, end))
+
+
+def _starts(text: bytes, what: bytes, start: int, end: int) -> Iterator[int]:
+    for _ in range(MENTIONS_MAX):
+        start = text.find(what, start, end)
+        if start < 0:
+            return
+        yield start
+        start += len(what)
+
+
+RELEASES = tuple(sorted(name.decode() for name in RELEASING - {b"delete"}))
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "uaf_suspect",
+        language="c/cpp",
+        category="memory_mgmt",
+        cwe=416,
+        confidence=0.75,
+        check=check_use,
+        calls=RELEASES,
+        words=("delete",),
+        title="use after free",
+        description="The memory is released here and used further down, where somebody else may already hold it.",
+        suggestion="Move the last use before the release, or take a copy first; set the pointer to NULL behind it.",
+        verification="The use can be reached after the release, and the pointer is not given a new value in between.",
+        bad="free(node);\ncount -= node->size;",
+        good="count -= node->size;\nfree(node);",
+    ),
+    Rule(
+        "double_free_and_free_non_heap",
+        language="c/cpp",
+        category="memory_mgmt",
+        cwe=415,
+        confidence=0.75,
+        check=check_release,
+        calls=RELEASES,
+        words=("delete",),
+        title="released twice, or not from the heap",
+        description="Releases what is released again further down, or never came from the heap, which corrupts it.",
+        suggestion="Release each block once, by the pointer that the allocator returned, and set that pointer to NULL.",
+        verification="Both releases can run on the same block, or the pointer is not one that the allocator returned.",
+        bad="free(key);\nif (failed)\n    free(key);",
+        good="free(key);\nkey = NULL;",
+    ),
+)

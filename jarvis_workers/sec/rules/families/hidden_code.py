@@ -1,0 +1,114 @@
+"""Code that a reader does not see as the compiler does: Trojan Source.
+
+Three ways: control characters that reorder what is shown (CVE-2021-42574), a lone carriage return, which ends a line
+for gcc and clang and overwrites it on a terminal, and a backslash-newline within a name or the mark of a comment.
+Such a place counts in comments and literals, too.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+
+from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lex import LONE_RETURN, comments
+
+__all__ = ["RULES"]
+
+CONFIDENCE = 0.85
+# Only a comment follows: what is hidden is prose at most.
+NO_CODE = -0.25
+# Embeddings, overrides and isolates that are closed on their line may belong to text that runs from right to left.
+PAIRED = -0.3
+PLACES_MAX = 100
+# U+202A to U+202E and U+2066 to U+2069, in UTF-8.
+REORDERING = late(rb"\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])")
+CLOSING = (b"\xe2\x80\xac", b"\xe2\x81\xa9")
+# The search for a pattern that begins with a literal byte is the fastest.
+SPLICED = late(rb"\\(?<=[\w/*]\\)[ \t\f\v]*+\r?\n(?=[\w/*])")
+SLASH_AND_STAR = b"/*"
+COMMENTS = "hidden_code.comments"
+
+
+def find_places(raw: bytes) -> Iterator[int]:
+    """Yield where code may be hidden in a file as it is, of each kind at most PLACES_MAX.
+
+    A place is that of a control character, behind a lone carriage return, or in front of a backslash.
+    """
+    if b"\xe2" in raw:
+        yield from (match.start() for match in islice(REORDERING.finditer(raw), PLACES_MAX))
+    # Where all lines end with a carriage return, none is odd.
+    if b"\n" in raw and raw.count(b"\r") != raw.count(b"\r\n"):
+        places = (match.end() for match in LONE_RETURN.finditer(raw))
+        yield from islice((at for at in places if raw[at : at + 1].strip(b"\r")), PLACES_MAX)
+    if b"\\" in raw:
+        splices = (match for match in SPLICED.finditer(raw) if _is_odd(raw, match.start(), match.end()))
+        yield from (match.start() - 1 for match in islice(splices, PLACES_MAX))
+
+
+def _is_odd(raw: bytes, start: int, end: int) -> bool:
+    """Tell a splice within a name, or in the mark of a comment, from one between two tokens."""
+    before, behind = raw[start - 1 : start], raw[end : end + 1]
+    if before in SLASH_AND_STAR:
+        return behind in SLASH_AND_STAR and before + behind != b"**"
+    return behind not in SLASH_AND_STAR
+
+
+def check_hidden(site: Site) -> float | None:
+    content, text, at = site.source.content, site.source.text, site.start
+    if REORDERING.match(content, at):
+        return PAIRED if _is_paired(_line(content, at)) else 0.0
+    splice = SPLICED.match(content, at + 1)
+    if splice is None:
+        return 0.0 if _line(text, at).strip() else NO_CODE
+    if content[at] not in SLASH_AND_STAR:
+        return 0.0 if text[at] == content[at] else None
+    return 0.0 if at in _comment_edges(site) or splice.end() + 1 in _comment_edges(site) else None
+
+
+def _line(content: bytes, at: int) -> bytes:
+    """Return the line of an offset."""
+    end = content.find(b"\n", at)
+    return content[content.rfind(b"\n", 0, at) + 1 : end if end >= 0 else len(content)]
+
+
+def _is_paired(line: bytes) -> bool:
+    """Tell whether a line closes each embedding, override and isolate that it opens, in order."""
+    depth = 0
+    for match in REORDERING.finditer(line):
+        depth += -1 if match[0] in CLOSING else 1
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def _comment_edges(site: Site) -> frozenset[int]:
+    """Return where the comments of the file begin and end."""
+    remembered = site.source.remembered
+    if COMMENTS not in remembered:
+        spans = comments(site.source.content, site.source.language)
+        remembered[COMMENTS] = frozenset(edge for span in spans for edge in span)
+    edges = remembered[COMMENTS]
+    assert isinstance(edges, frozenset)
+    return edges
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "trojan_source",
+        language="c/cpp",
+        category="unsafe_usage",
+        cwe=94,
+        confidence=CONFIDENCE,
+        check=check_hidden,
+        places=find_places,
+        title="Code that is displayed differently from how it is compiled (Trojan Source)",
+        description=(
+            "A bidirectional control character, a carriage return in the middle of a line, or a backslash-newline "
+            "inside a name or comment mark makes an editor or terminal show other code than the compiler reads."
+        ),
+        suggestion="Remove the control character, end the line with a newline, or join the two lines.",
+        verification="What the compiler reads at this place differs from what a reviewer sees.",
+        bad="/\\\n* checked above; *\\\n/ strcpy(name, argv[1]);",
+        good="/* checked above; */ strcpy(name, argv[1]);",
+    ),
+)

@@ -1,0 +1,230 @@
+"""error_path_leak: what a function took for itself is not given back on one of the ways out of it."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from jarvis_workers.sec.rules.analysis.facts import declaration, target_at
+from jarvis_workers.sec.rules.analysis.function_exits import Way, held_from, ways_out
+from jarvis_workers.sec.rules.analysis.mentions import Use, uses
+from jarvis_workers.sec.rules.rule import REACH, Rule, Site
+from jarvis_workers.source.functions import Function
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["RULES"]
+
+CONFIDENCE = 0.6
+GIVEN_BACK_ELSEWHERE, ON_ERROR, LENT, IN_MAIN = 0.15, 0.05, -0.1, -0.2
+ACQUIRES = (
+    b"malloc calloc strdup strndup wcsdup aligned_alloc memalign xmalloc xcalloc xstrdup xstrndup zmalloc "
+    b"zcalloc zstrdup g_malloc g_malloc0 g_strdup g_strndup g_strdup_printf kmalloc kzalloc kcalloc "
+    b"kmalloc_array kvmalloc kvzalloc kvcalloc kmalloc_node kzalloc_node vmalloc vzalloc kmemdup kstrdup "
+    b"kstrndup kasprintf fopen fopen64 fdopen tmpfile popen opendir open open64 openat creat socket accept "
+    b"accept4 dup epoll_create epoll_create1 inotify_init eventfd timerfd_create memfd_create mkstemp "
+    b"mkostemp"
+).split()
+MENTIONS_MAX = 48
+NAME = late(rb"[A-Za-z_]\w*+\Z")
+CONDITIONAL = late(rb"\b(?:if|else|case)\b")
+RETURNS_NOTHING = late(rb"\bvoid\s++(?:\w++\s*+::\s*+)?\Z")
+COMPARED = late(rb"\s*+(?:[=!<>]=|[<>](?![<>]))")
+# How many arguments the functions have that others may have named alike.
+ARGUMENTS = {b"open": (2, 3), b"openat": (3, 4), b"socket": (3, 3), b"accept": (3, 3), b"dup": (1, 1), b"creat": (2, 2)}
+RELEASES = late(
+    rb"free|clos|destroy|releas|delete|unref|(?:\A|_)put(?:_|\Z)|cleanup|clean_up|dispos|discard|drop|munmap|_fini|Free|Clos",
+)
+KEEPS = late(
+    rb"add|insert|push|append|set|register|attach|queue|store|save|link|init|wrap|new|create|from|open|take|"
+    rb"own|steal|assign|track|give|send|submit|start|spawn|thread|hand|keep|cache|hold|move|put|reg|bind|"
+    rb"list|join|replace|swap|realloc|publish|run|job|work|schedul|timer|callback|async|exec|data",
+    re.IGNORECASE,
+)
+BORROWS = frozenset(
+    b"strlen strnlen strcpy strncpy strcat strncat strcmp strncmp strcasecmp strncasecmp strchr strrchr "
+    b"strstr strlcpy strlcat strtol strtoul strtoll strtoull strtod atoi atol atoll atof memcpy memmove "
+    b"memset memcmp memchr bcopy bzero sprintf snprintf vsprintf vsnprintf printf fprintf vfprintf puts "
+    b"fputs fputc putc fgets fgetc getc fread fwrite fscanf sscanf fseek fseeko ftell ftello rewind feof "
+    b"ferror fflush fileno getline getdelim read write pread pwrite readv writev lseek fstat ftruncate "
+    b"fsync fdatasync ioctl fcntl bind listen connect setsockopt getsockopt getsockname getpeername send "
+    b"sendto recv recvfrom shutdown readdir dirfd rewinddir sizeof flock fchmod fchown copy_from_user "
+    b"copy_to_user kernel_read kernel_write perror syslog printk pr_err pr_info pr_debug dev_err dev_dbg "
+    b"dev_info ERR_PTR wcslen wcscpy wcscat wprintf clearerr setvbuf setbuf ungetc poll accept isatty if "
+    b"while switch assert regcomp qsort strtok strtok_r strspn strcspn strpbrk toupper tolower "
+    b"print_hex_dump epoll_ctl epoll_wait".split()
+)
+# Tests of the thing itself, as `if (!p)` and `if (IS_ERR(p))` are.
+TESTS = frozenset(b"if while switch IS_ERR IS_ERR_OR_NULL unlikely likely WARN_ON WARN_ON_ONCE isatty assert".split())
+CLEANED_UP = late(rb"cleanup|g_auto|__free|_ptr\b|RAII")
+ERROR_VALUE = late(
+    rb"return\s*\(*\s*(?:-|NULL|nullptr|false|FALSE|\w*ERR|\w*FAIL|\w*_E[A-Z]|err|ret\b|rc\b|res\b|error|status|EXIT_FAILURE)"
+)
+ERROR_LABEL = late(rb"err|fail|bad|out|abort|exit|done|end", re.IGNORECASE)
+TESTED_FOR_FAILURE = late(rb"\s*+\)?\s*+(?:==|<)")
+FAILURE_IN_FRONT = late(rb"(?:\b(?:NULL|nullptr)|-\s*+1)\s*+==\s*+\(\s*+\Z|\b0\s*+>\s*+\(\s*+\Z")
+ENDS = late(rb"\bgoto\b|\b(?:_?_?exit|abort|die|fatal|panic|usage|err|errx|longjmp|_Exit|quick_exit)\w{0,16}+\s*+\(")
+
+
+class _Story(NamedTuple):
+    """What becomes of a thing: where it is given back, where it is lent, and the place up to which that is known."""
+
+    releases: list[int]
+    lent: list[int]
+    end: int
+    whole: bool
+
+
+def check_leak(site: Site) -> float | None:
+    """Surer where another way out gives it back: then the function knows that it is its own."""
+    function, name = site.function, site.result.target
+    if function is None or site.arguments.end is None or site.result.kind != "assigned" or not NAME.match(name):
+        return None
+    least, most = ARGUMENTS.get(site.name, (1, 9))
+    if site.name in ARGUMENTS and next(uses(site.source.text, site.name, function.body[0], site.start), None):
+        return None
+    if not least <= len(site.arguments.spans) <= most or not _is_its_own(site, name):
+        return None
+    start = _held_from(site)
+    if start is None:
+        return None
+    story = _story(site, name, start, function)
+    return max((_weight(way, story, site) for way in _leaks(site, name, start, story)), default=None)
+
+
+def _held_from(site: Site) -> int | None:
+    text, end = site.source.text, site.arguments.end
+    at = target_at(site)
+    if end is None or text[max(0, at - 16) : at].rstrip().endswith(b"="):
+        return None
+    before = text[max(0, at - 32) : at]
+    if FAILURE_IN_FRONT.search(before):
+        return held_from(text, site.start, end, fails=True)
+    if not site.result.tested:
+        return held_from(text, site.start, end, fails=False)
+    negated = before.rstrip(b" \t\r\n(").endswith(b"!")
+    return held_from(text, site.start, end, fails=negated or TESTED_FOR_FAILURE.match(text, end) is not None)
+
+
+def _is_its_own(site: Site, name: bytes) -> bool:
+    """Tell whether the variable is declared in the function, and nothing cleans up behind it."""
+    declared = declaration(site, name)
+    return declared is not None and CLEANED_UP.search(site.source.text, *declared) is None
+
+
+def _story(site: Site, name: bytes, start: int, function: Function) -> _Story:
+    """Follow the variable up to where it may have been handed on to somebody who keeps it."""
+    text, reach = site.source.text, min(function.body[1], start + REACH)
+    releases: list[int] = []
+    lent: list[int] = []
+    for count, use in enumerate(uses(text, name, start, reach)):
+        fate = "kept" if count >= MENTIONS_MAX else _fate(text, use, name)
+        if fate == "released":
+            releases.append(use.at)
+        elif fate == "lent":
+            lent.append(use.at)
+        elif fate == "kept":
+            reach = use.at
+            break
+    unclear = [at for at in lent if not releases or at > releases[-1]]
+    return _Story(releases, lent, min([reach, *unclear]), whole=not unclear and reach == function.body[1])
+
+
+def _fate(text: bytes, use: Use, name: bytes) -> str:
+    if use.kind == "dereference":
+        before = text[max(0, use.at - 64) : use.at].rstrip(b" \t\r\n(")
+        return "kept" if before.endswith(b"&") and not before.endswith(b"&&") else "used"
+    if use.kind in ("test", "return"):
+        return "used"
+    if use.kind != "argument":
+        return "used" if COMPARED.match(text, use.at + len(name)) else "kept"
+    if RELEASES.search(use.callee):
+        return "released"
+    if use.callee in BORROWS or use.callee in TESTS:
+        return "used"
+    return "kept" if use.callee.isupper() or use.callee == b"for" or KEEPS.search(use.callee) else "lent"
+
+
+def _leaks(site: Site, name: bytes, start: int, story: _Story) -> Iterator[Way]:
+    text = site.source.text
+    for way in ways_out(text, (start, story.end), story.releases):
+        if way.kind in ("block", "end"):
+            if not story.releases and _is_forgotten(site, name, way, story):
+                yield way
+        elif any(at < way.at for at in story.lent) and not _is_conditional(text, way):
+            continue
+        elif not _is_spared(site, name, way):
+            yield way
+
+
+def _is_forgotten(site: Site, name: bytes, way: Way, story: _Story) -> bool:
+    """Tell whether the variable ends here, with the block in which it was declared or with the function."""
+    text, function = site.source.text, site.function
+    if function is None or way.kind == "end":
+        return story.whole and _returns_nothing(site)
+    declared = declaration(site, name)
+    return declared is not None and text.count(b"{", declared[0], site.start) == text.count(
+        b"}", declared[0], site.start
+    )
+
+
+def _returns_nothing(site: Site) -> bool:
+    function = site.function
+    if function is None:
+        return False
+    return RETURNS_NOTHING.search(site.source.text[max(0, function.start - 128) : function.start]) is not None
+
+
+def _is_conditional(text: bytes, way: Way) -> bool:
+    return any(CONDITIONAL.search(text, *head) for head in way.conditions)
+
+
+def _is_spared(site: Site, name: bytes, way: Way) -> bool:
+    """Tell whether there is nothing to give back on this way, or it is given back behind the jump."""
+    text, function = site.source.text, site.function
+    if next(uses(text, name, *way.statement), None) is not None:
+        return True
+    if any(_tests(text, name, head) for head in way.conditions):
+        return True
+    if way.kind != "goto" or function is None:
+        return False
+    label = text.find(b"\n%b:" % way.label, way.at, function.body[1])
+    label = label if label >= 0 else text.find(b" %b:" % way.label, way.at, function.body[1])
+    if label < 0 or ENDS.search(text, label, function.body[1]):
+        return True
+    return next(uses(text, name, label, function.body[1]), None) is not None
+
+
+def _tests(text: bytes, name: bytes, head: tuple[int, int]) -> bool:
+    """Tell `if (!p)` and `if (fd < 0)` from `if (read(fd, b, n) < 0)`."""
+    return any(
+        use.kind != "dereference" and (use.kind != "argument" or use.callee in TESTS) for use in uses(text, name, *head)
+    )
+
+
+def _weight(way: Way, story: _Story, site: Site) -> float:
+    text = site.source.text
+    moved = IN_MAIN if site.function and site.function.name == b"main" else 0.0
+    moved += GIVEN_BACK_ELSEWHERE if any(at > way.at for at in story.releases) else 0.0
+    moved += LENT if any(at < way.at for at in story.lent) else 0.0
+    if way.kind in ("block", "end"):
+        return moved
+    failed = ERROR_VALUE.match(text, *way.statement) or (way.label and ERROR_LABEL.search(way.label))
+    return moved + (ON_ERROR if failed else 0.0)
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "error_path_leak",
+        language="c/cpp",
+        category="resource_leak",
+        cwe=772,
+        confidence=CONFIDENCE,
+        check=check_leak,
+        calls=tuple(name.decode() for name in ACQUIRES),
+        title="not given back on a way out",
+        description="Memory or a file that this function takes here is still held when a later return leaves it.",
+        suggestion="Give it back before every return behind this line, best at one label at the end for all errors.",
+        verification="The return can be reached with it held, and no function that got it keeps it or gives it back.",
+        bad="char *copy = strdup(text);\nif (check(text) < 0)\n    return -1;\nfree(copy);",
+        good="char *copy = strdup(text);\nif (check(text) < 0) {\n    free(copy);\n    return -1;\n}",
+    ),
+)

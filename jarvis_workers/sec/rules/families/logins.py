@@ -1,0 +1,148 @@
+"""hardcoded_login: a password or key that the program itself holds is given to a function that takes one.
+
+Here the call says that it is a secret, whatever the variable is called; where it comes from is read backwards.
+"""
+
+from typing import NamedTuple, cast
+
+from jarvis_workers.sec.rules.analysis.declarations import Scope, bare
+from jarvis_workers.sec.rules.analysis.macros import text_macros
+from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["RULES"]
+
+REACH, OPTION_REACH = 4_096, 80
+KEY_BYTES_MIN, SHORT, NAME_MAX = 7, 4, 64
+FROM_COPY, AS_KEY = -0.05, 0.0
+NAME = late(rb"[A-Za-z_]\w*+\Z")
+TEXT = late(rb'(?>(?:u8|[LuU])?"[^"]*+"\s*+)++\Z')
+WIDE_MACRO = late(rb"(?:_T|TEXT|_TEXT|L)\s*+\(\s*+(\"[^\"]*+\")\s*+\)\Z")
+BYTES = late(rb"\{\s*+(?:(?:0[xX][0-9a-fA-F]+|\d+|'[^']*')\s*+,\s*+){%d,}" % KEY_BYTES_MIN)
+ARRAY = late(rb'\[[^][;]*+\]\s*+=\s*+((?:u8|[LuU])?"[^"]*+"|\{[^{};]*+\})')
+COPIED = late(rb"\b(?:str|wcs|_tcs|lstr|mem|wmem)n?cpy\w*+\s*+\(\s*+([A-Za-z_]\w*+)\s*+,\s*+([^,;()]++)[,)]")
+LAST_NAME = late(rb"[A-Za-z_]\w*+\Z")
+PLACEHOLDER = late(rb"\s*+(?:<[^>]*+>|\.{3}|\*+|%\w+)?\s*+\Z")
+
+
+class Taken(NamedTuple):
+    """Which argument is the secret; with `option`, only where another argument holds these words."""
+
+    place: int
+    option: bytes = b""
+
+
+SECRETS: dict[bytes, Taken] = {
+    **dict.fromkeys(b"LogonUser LogonUserA LogonUserW".split(), Taken(2)),
+    **dict.fromkeys(b"CreateProcessWithLogonW NetUserChangePassword".split(), Taken(2)),
+    **dict.fromkeys(b"WNetAddConnection2A WNetAddConnection2W".split(), Taken(1)),
+    **dict.fromkeys(b"InternetConnectA InternetConnectW".split(), Taken(4)),
+    **dict.fromkeys(b"mysql_real_connect mysql_real_connect_nonblocking".split(), Taken(3)),
+    **dict.fromkeys(b"SQLConnect SQLConnectA SQLConnectW".split(), Taken(5)),
+    **dict.fromkeys(b"ldap_simple_bind ldap_simple_bind_s ldap_bind ldap_bind_s".split(), Taken(2)),
+    **dict.fromkeys(b"ssh_userauth_password libssh2_userauth_password mosquitto_username_pw_set".split(), Taken(2)),
+    b"mysql_connect": Taken(2),
+    b"mysql_change_user": Taken(2),
+    b"PQsetdbLogin": Taken(6),
+    b"curl_easy_setopt": Taken(2, b"CURLOPT_PASSWORD"),
+    **dict.fromkeys(b"PKCS5_PBKDF2_HMAC PKCS5_PBKDF2_HMAC_SHA1".split(), Taken(0)),
+    **dict.fromkeys(b"AES_set_encrypt_key AES_set_decrypt_key DES_string_to_key".split(), Taken(0)),
+    **dict.fromkeys(b"EVP_EncryptInit EVP_DecryptInit".split(), Taken(2)),
+    **dict.fromkeys(b"EVP_EncryptInit_ex EVP_DecryptInit_ex EVP_CipherInit_ex".split(), Taken(3)),
+    **dict.fromkeys(
+        b"mbedtls_aes_setkey_enc mbedtls_aes_setkey_dec mbedtls_gcm_setkey gcry_cipher_setkey".split(), Taken(1)
+    ),
+    b"HMAC": Taken(1),
+    b"CryptHashData": Taken(1),
+}
+
+
+def is_other_option(name: bytes, content: bytes, end: int) -> bool:
+    option = SECRETS[name].option
+    return option != b"" and option not in content[end : end + OPTION_REACH]
+
+
+def check_login(site: Site) -> float | None:
+    """Surest for text that stands in the call itself."""
+    taken = SECRETS[site.name]
+    if site.function is None or site.source.test or (taken.option and taken.option not in site.masked(1)):
+        return None
+    return _constant(site, site.masked(taken.place), site.arguments.spans, taken)
+
+
+def _constant(site: Site, masked: bytes, spans: tuple[tuple[int, int], ...], taken: Taken) -> float | None:
+    expression = bare(masked)
+    if TEXT.match(expression) or WIDE_MACRO.match(expression):
+        start, end = spans[taken.place]
+        return _worth(site.source.content[start:end], 0.0)
+    if not NAME.match(expression):
+        return None
+    macro = text_macros(site.source).get(expression)
+    if macro is not None:
+        return _worth(macro, 0.0)
+    return _held(site, expression)
+
+
+def _held(site: Site, name: bytes) -> float | None:
+    """Look at what the variable was copied or set to, in this function or where the file declares it."""
+    source = _copied(site, name)
+    if source is not None:
+        return FROM_COPY if TEXT.match(source) or source in text_macros(site.source) else None
+    values = Scope(site).values(name)
+    if values:
+        return AS_KEY if all(_is_known(site, one.text) for one in values) else None
+    held = _arrays(site).get(name, b"")
+    return AS_KEY if BYTES.match(held) or (held[-1:] == b'"' and len(held) > SHORT) else None
+
+
+def _copied(site: Site, name: bytes) -> bytes | None:
+    """Return what was last copied to the variable in the function."""
+    body = site.function.body[0] if site.function else site.start
+    copies = COPIED.finditer(site.source.text, max(body, site.start - REACH), site.start)
+    return next((bare(one[2]) for one in reversed(list(copies)) if one[1] == name), None)
+
+
+def _is_known(site: Site, value: bytes) -> bool:
+    value = bare(value)
+    if value == b'""':
+        return False
+    return TEXT.match(value) is not None or BYTES.match(value) is not None or value in text_macros(site.source)
+
+
+def _worth(literal: bytes, moved: float) -> float | None:
+    """Leave out what is empty or plainly stands for something else."""
+    held = literal.partition(b'"')[2].rpartition(b'"')[0]
+    return None if PLACEHOLDER.match(held) else moved
+
+
+def _arrays(site: Site) -> dict[bytes, bytes]:
+    """Return what the arrays of the file begin with."""
+    source = site.source
+    if "arrays" not in source.remembered:
+        named: dict[bytes, bytes] = {}
+        for found in ARRAY.finditer(source.text):
+            name = LAST_NAME.search(source.text, max(0, found.start() - NAME_MAX), found.start())
+            if name:
+                named[name[0]] = source.content[found.start(1) : found.end(1)]
+        source.remembered["arrays"] = named
+    return cast("dict[bytes, bytes]", source.remembered["arrays"])
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "hardcoded_login",
+        language="c/cpp",
+        category="crypto",
+        cwe=798,
+        confidence=0.7,
+        check=check_login,
+        calls=tuple(name.decode() for name in SECRETS),
+        dismisses=is_other_option,
+        title="password or key of the program's own",
+        description="Whoever has the program has the secret that it logs in, or encrypts, with; all copies share it.",
+        suggestion="Read it at run time from a protected file or a store of secrets, and give each user another one.",
+        verification="The secret opens something real, and is not one that tests alone use.",
+        bad='mysql_real_connect(db, host, "app", "Wint3r!sun", "shop", 0, NULL, 0);',
+        good='mysql_real_connect(db, host, user, getenv("DB_PASSWORD"), "shop", 0, NULL, 0);',
+    ),
+)

@@ -1,0 +1,160 @@
+"""malloc_free_mismatch: what one allocator gave goes back to another."""
+
+from typing import cast
+
+from jarvis_workers.sec.rules.analysis.pointer_uses import plain_pointer, released, values_before
+from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["RULES"]
+
+WRITERS_MAX, NAMES_MAX = 24, 256
+ASKED_REACH = 160
+CAST = late(
+    rb"\s*+(?:\(\s*+[A-Za-z_][\w\s:]*+(?><[^<>;]{0,64}>\s*+)?+[\s*]*+\)(?=\s*+[\w(:])"
+    rb"|(?:static|reinterpret|const)_cast\s*+<[^;]{1,80}?>\s*+\()\s*+"
+)
+CALL = late(rb"(?:::|std\s*+::)?\s*+([A-Za-z_]\w*+)\s*+(?:<[^<>;]{1,64}>)?\s*+\(")
+STARRED = late(rb"[\s(]*+\*\s*+[A-Za-z_]")
+NEW = late(
+    rb"(?:::\s*+)?new\b\s*+(?>\(\s*+(?:std\s*+::\s*+)?nothrow\s*+\)\s*+)?+"
+    rb"(?P<type>[A-Za-z_][^;()[\]{}]*+)(?P<many>\[)?"
+)
+NOTHING = late(rb"\(*+(?>\(\s*void\s*\*\s*\)\s*)?+(?:NULL|nullptr|0)\)*+\Z")
+MEMBER = late(rb"(?:this\s*+->\s*+)?([A-Za-z_]\w*_|m_\w++|_\w++)\Z")
+GIVEN = late(rb"\s*+=(?!=)\s*+([^;]{1,160}+);")
+
+# By family: what gives the memory, and what may take it back.
+FAMILIES: dict[str, tuple[bytes, bytes]] = {
+    "malloc": (
+        b"malloc calloc realloc reallocarray strdup strndup wcsdup aligned_alloc memalign valloc _strdup",
+        b"free cfree xfree g_free je_free",
+    ),
+    "new": (b"", b"delete"),
+    "new[]": (b"", b"delete[]"),
+    "kmalloc": (
+        b"kmalloc kzalloc kcalloc kmalloc_array kmalloc_node kzalloc_node krealloc kstrdup kstrndup kmemdup kasprintf",
+        b"kfree kvfree kfree_sensitive kzfree kfree_const kfree_rcu",
+    ),
+    "vmalloc": (b"vmalloc vzalloc vmalloc_user vmalloc_node vzalloc_node vmalloc_32", b"vfree kvfree vfree_atomic"),
+    "kvmalloc": (b"kvmalloc kvzalloc kvcalloc kvmalloc_array kvmalloc_node kvzalloc_node", b"kvfree kvfree_sensitive"),
+    "devm": (
+        b"devm_kmalloc devm_kzalloc devm_kcalloc devm_kmalloc_array devm_kstrdup devm_kmemdup devm_kasprintf",
+        b"devm_kfree",
+    ),
+    "FILE": (b"fopen fdopen freopen tmpfile fmemopen open_memstream fopen64", b"fclose"),
+    "pipe": (b"popen _popen", b"pclose _pclose"),
+    "DIR": (b"opendir fdopendir", b"closedir"),
+    "mmap": (b"mmap mmap64", b"munmap"),
+    "glib": (b"g_malloc g_malloc0 g_new g_new0 g_strdup g_strndup g_strdup_printf g_realloc", b"g_free free"),
+    "slice": (b"g_slice_alloc g_slice_alloc0 g_slice_new g_slice_new0", b"g_slice_free g_slice_free1"),
+    "zmalloc": (b"zmalloc zcalloc zrealloc zstrdup ztrymalloc ztrycalloc ztryrealloc", b"zfree"),
+    "sds": (b"sdsnew sdsnewlen sdsempty sdsdup sdscatprintf sdscatlen sdscat sdsfromlonglong", b"sdsfree"),
+    "av": (b"av_malloc av_mallocz av_calloc av_strdup av_realloc av_malloc_array", b"av_free av_freep"),
+    "OpenSSL": (b"OPENSSL_malloc OPENSSL_zalloc OPENSSL_strdup CRYPTO_malloc", b"OPENSSL_free CRYPTO_free"),
+    "SQLite": (b"sqlite3_malloc sqlite3_malloc64 sqlite3_mprintf sqlite3_realloc", b"sqlite3_free"),
+    "Python": (b"PyMem_Malloc PyMem_Calloc PyMem_Realloc", b"PyMem_Free PyMem_Del"),
+    "Python objects": (b"PyObject_Malloc PyObject_Calloc", b"PyObject_Free PyObject_Del"),
+    "aligned": (b"_aligned_malloc _aligned_realloc", b"_aligned_free"),
+    "mm": (b"_mm_malloc", b"_mm_free"),
+    "HeapAlloc": (b"HeapAlloc HeapReAlloc", b"HeapFree"),
+    "LocalAlloc": (b"LocalAlloc", b"LocalFree"),
+    "GlobalAlloc": (b"GlobalAlloc", b"GlobalFree"),
+    "VirtualAlloc": (b"VirtualAlloc", b"VirtualFree"),
+    "COM": (b"CoTaskMemAlloc", b"CoTaskMemFree"),
+    "BSTR": (b"SysAllocString SysAllocStringLen", b"SysFreeString"),
+    "FreeRTOS": (b"pvPortMalloc", b"vPortFree"),
+}
+GIVERS = {name: family for family, (givers, _) in FAMILIES.items() for name in givers.split()}
+TAKERS = {
+    name: {family for family, (_, takers) in FAMILIES.items() if name in takers.split()}
+    for _, takers in FAMILIES.values()
+    for name in takers.split()
+}
+PLACES = {b"devm_kfree": 1, b"g_slice_free": 1, b"g_slice_free1": 1, b"HeapFree": 2}
+# glib's memory is malloc's on most systems, and arrays of plain types most often survive the wrong delete.
+SOFT = {("glib", b"free"): -0.2, ("malloc", b"g_free"): -0.2, ("new[]", b"delete"): -0.05}
+
+
+def check_pair(site: Site) -> float | None:
+    taker = _taker(site)
+    index = PLACES.get(site.name, 0)
+    name = plain_pointer(site.masked(index) if index else released(site))
+    if site.function is None or name is None or STARRED.match(site.masked(index)):
+        return None
+    families = _families(site, name)
+    if b"is_vmalloc_addr" in site.before(ASKED_REACH):
+        return None
+    if not families or families & TAKERS.get(taker, set()):
+        return None
+    return min((SOFT.get((family, taker), 0.0) for family in families), default=0.0)
+
+
+def _taker(site: Site) -> bytes:
+    if site.name != b"delete":
+        return site.name
+    return b"delete[]" if site.source.text[site.at : site.at + 16].lstrip()[:1] == b"[" else b"delete"
+
+
+def _families(site: Site, name: bytes) -> set[str]:
+    """Return where the pointer came from: empty if one of its values is not known."""
+    values = [value.text for value in values_before(site, name)] or _member_values(site, name)
+    found = {_family(value) for value in values if not NOTHING.match(value)}
+    return {family for family in found if family} if None not in found else set()
+
+
+def _family(value: bytes) -> str | None:
+    while (casted := CAST.match(value)) and casted.end():
+        value = value[casted.end() :]
+    if made := NEW.match(value):
+        if made["many"]:
+            return "new[]"
+        return "new" if value[made.end("type") :].lstrip()[:1] in (b"", b"(", b"{", b")") else None
+    call = CALL.match(value)
+    return GIVERS.get(call[1]) if call else None
+
+
+def _member_values(site: Site, name: bytes) -> list[bytes]:
+    """Return what the file gives to a member of a class, wherever it does; nothing for other names."""
+    member = MEMBER.match(name)
+    known = cast("dict[bytes, list[bytes]]", site.source.remembered.setdefault("members are given", {}))
+    if member is None:
+        return []
+    if member[1] not in known and len(known) < NAMES_MAX:
+        known[member[1]] = _given(site.source.text, member[1])
+    return known.get(member[1], [])
+
+
+def _given(text: bytes, name: bytes) -> list[bytes]:
+    found: list[bytes] = []
+    at = 0
+    for _ in range(WRITERS_MAX):
+        at = text.find(name, at)
+        if at < 0:
+            return found
+        before = text[max(0, at - 1) : at]
+        at += len(name)
+        given = GIVEN.match(text, at, at + 200) if not before.isalnum() and before != b"_" else None
+        if given:
+            found.append(given[1].strip())
+    return []
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "malloc_free_mismatch",
+        language="c/cpp",
+        category="memory_mgmt",
+        cwe=762,
+        confidence=0.85,
+        check=check_pair,
+        calls=tuple(name.decode() for name in TAKERS if name not in (b"delete", b"delete[]")),
+        words=("delete",),
+        title="released by another allocator",
+        description="The memory, file or mapping was given by one family of functions and is released by another.",
+        suggestion="Release with the partner of what allocated: free for malloc, delete for new, delete[] for new[].",
+        verification="The pointer still holds what the other family gave when it is released.",
+        bad="char *s = new char[n];\nfree(s);",
+        good="char *s = new char[n];\ndelete[] s;",
+    ),
+)

@@ -1,0 +1,118 @@
+"""result_checked_elsewhere: a result is thrown away here, where most of the file looks at it.
+
+Nobody checks every printf, and where nobody does, nothing is said.  A file that does check most of its calls of a
+function means to; the few that it does not check are likely forgotten.
+"""
+
+from functools import lru_cache
+from typing import cast
+
+from jarvis_workers.sec.rules.analysis.aliases import ALIASES
+from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["RULES"]
+
+FORMATTED, REMOVED = 0.05, 0.05
+OCCURRENCES_MAX, IGNORED_MAX = 400, 4
+LEFT, STATEMENT_MAX = 64, 200
+STREAMS = {
+    **dict.fromkeys(b"fprintf vfprintf fwprintf vfwprintf".split(), 0),
+    **dict.fromkeys(b"fputs fputws fputc fputwc putc putwc".split(), 1),
+    **dict.fromkeys(b"fwrite".split(), 3),
+}
+STANDARD = b"printf vprintf wprintf vwprintf puts _putws putws putchar putwchar".split()
+INTO_MEMORY = b"snprintf _snprintf swprintf _snwprintf vsnprintf _vsnprintf vswprintf".split()
+REMOVES = b"remove _wremove rmdir _rmdir _wrmdir".split()
+NAMES = (*STREAMS, *STANDARD, *INTO_MEMORY, *REMOVES)
+ERRORS = late(rb"std(?:err|log)\Z|err(?:or)?(?:_?file)?\Z|log|dbg|debug|trace")
+TESTS = (b"!", b"=", b"<", b">", b"&&", b"||")
+BRANCH = late(rb"\b(?:if|while)\s*+\(\s*+\Z")
+EDGES = frozenset(b";{}):")
+WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+SPACE = b" \t\r\n"
+
+
+def is_no_outlier(name: bytes, content: bytes, end: int) -> bool:
+    """Tell at once a result that is used, and a function whose result the file never looks at."""
+    before = content[max(0, end - len(name) - LEFT) : end - len(name)].removesuffix(b"std::").rstrip(SPACE)
+    if before and before[-1] not in EDGES and not before.endswith((b"else", b"do")):
+        return before.endswith((b"(", b",", b"=", b"!", b"return", b"|", b"&"))
+    return not _counted(content, (name,))[0]
+
+
+def check_outlier(site: Site) -> float | None:
+    if site.arguments.end is None or site.result.kind != "ignored":
+        return None
+    if site.name in STREAMS and ERRORS.match(site.masked(STREAMS[site.name]).strip()):
+        return None
+    checked, ignored = _tally(site)
+    if not checked or checked < ignored or site.function is None:
+        return None
+    return FORMATTED if site.name in INTO_MEMORY else REMOVED if site.name in REMOVES else 0.0
+
+
+def _tally(site: Site) -> tuple[int, int]:
+    """Count the calls in the file that are looked at and that are not, by whatever name."""
+    named = cast("dict[bytes, bytes]", site.source.remembered.get(ALIASES, {}))
+    spellings = (site.name, *(alias for alias, name in named.items() if name == site.name))
+    return _counted(site.source.text, spellings)
+
+
+def _counted(text: bytes, spellings: tuple[bytes, ...]) -> tuple[int, int]:
+    known = _known(text)
+    if spellings not in known:
+        known[spellings] = _count(text, spellings)
+    return known[spellings]
+
+
+@lru_cache(maxsize=2)
+def _known(text: bytes) -> dict[tuple[bytes, ...], tuple[int, int]]:
+    """Return what has been counted in a text; of the last two, which are a file as it is and masked."""
+    return {}
+
+
+def _count(text: bytes, spellings: tuple[bytes, ...]) -> tuple[int, int]:
+    """Return how many calls are looked at and how many are not; enough of them, where few are looked at."""
+    checked = ignored = 0
+    for name in spellings:
+        at = -1
+        for _ in range(OCCURRENCES_MAX):
+            at = text.find(name + b"(", at + 1)
+            if at < 0 or ignored - checked > IGNORED_MAX:
+                break
+            if text[max(0, at - 1)] in WORD:
+                continue
+            before = text[max(0, at - LEFT) : at].removesuffix(b"std::").rstrip(SPACE)
+            if _is_looked_at(name, before):
+                checked += 1
+            elif not before or (before[-1] in EDGES and not before.endswith(b"(void)")):
+                ignored += b"stderr" not in text[at : at + STATEMENT_MAX].partition(b";")[0]
+    return checked, ignored
+
+
+def _is_looked_at(name: bytes, before: bytes) -> bool:
+    if before.endswith(b"=") and not before.endswith((b"==", b"!=", b"<=", b">=")):
+        # How long the text became is most often what is asked for.
+        return name not in INTO_MEMORY
+    return before.endswith(TESTS) or (before.endswith(b"(") and BRANCH.search(before) is not None)
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "result_checked_elsewhere",
+        language="c/cpp",
+        category="error_handling",
+        cwe=252,
+        confidence=0.45,
+        check=check_outlier,
+        calls=tuple(name.decode() for name in NAMES),
+        dismisses=is_no_outlier,
+        title="result thrown away that is checked elsewhere",
+        description="Most calls of the function in this file look at its result, and this one does not.",
+        suggestion="Look at the result here too, or cast it to void where it cannot matter.",
+        verification="The call can fail here: disk full, reader gone, text cut short; what follows counts on it.",
+        bad="void a(void)\n{\n    if (puts(head) < 0)\n        fail();\n}\nvoid b(void)\n{\n    puts(tail);\n}",
+        good="void a(void)\n{\n    puts(head);\n}\nvoid b(void)\n{\n    puts(tail);\n    puts(end);\n}",
+    ),
+)

@@ -1,0 +1,97 @@
+"""realloc_assign_back: the result of realloc goes to the only pointer to the old block."""
+
+import re
+
+from jarvis_workers.sec.rules.analysis.declarations import NAME, Scope, bare
+from jarvis_workers.sec.rules.analysis.facts import target_at
+from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["RULES"]
+
+REACH = 320
+STATEMENT_EDGE = late(rb"[;{}=]")
+CASTS = late(rb"\s*(?>\([\w\s*:]{1,80}\)\s*|(?:static|reinterpret)_cast<[^<>]{1,80}>\s*\(\s*)*+(?:std\s*)?(?:::\s*)?\Z")
+CAST = late(rb"\([\w\s*]{1,80}\)(?=[\w(*])")
+NAME_AT_START, NAME_AT_END = late(rb"\w+"), late(rb"(\w+)\s*\Z")
+GIVES_UP = late(
+    rb"\b(?:[a-z]+_)?(?:abort|_?exit|die|fatal|panic|oom|out_of_memory|err|errx|nomem|assert|serverAssert|BUG)\w*\s*\("
+    rb"|\b(?:ALLEGE|REQUIRE|CHECK|ENSURE|VERIFY)\w*\s*\(",
+    re.IGNORECASE,
+)
+NEXT, LATER = 160, 400
+GIVEN_UP, KEPT_ELSEWHERE = -0.2, -0.15
+MADE = late(rb"(?:\w*(?:alloc|dup|new)\w*\s*\(|new\b|NULL\b|nullptr\b|0\Z)", re.IGNORECASE)
+IS_TESTED = late(rb"[^;]*;\s*+if\s*+\((?:[^()]*==\s*+(?:NULL|nullptr|0)|\s*+![^()]*)\s*+\)\s*+\{[^{}]*")
+
+
+def check_realloc(site: Site) -> float | None:
+    """Less sure where the program ends when there is no memory; nothing where the pointer was saved."""
+    target = _target(site)
+    pointer = b"".join(CAST.sub(b"", site.masked(0)).split())
+    if not pointer or not b"".join(target.split()).endswith(pointer) or _is_longer(target, pointer):
+        return None
+    if _was_saved(site, pointer):
+        return None
+    if _gives_up(site):
+        return GIVEN_UP
+    return KEPT_ELSEWHERE if NAME.match(pointer) and _is_kept_elsewhere(site, pointer) else 0.0
+
+
+def _is_kept_elsewhere(site: Site, pointer: bytes) -> bool:
+    """Tell a pointer that the caller passed by value, or that was read from where it still is."""
+    scope = Scope(site)
+    values = [value.text for value in scope.values(pointer, target_at(site))]
+    if any(MADE.match(bare(value)) for value in values):
+        return False
+    return scope.is_parameter(pointer) or (bool(values) and all(values))
+
+
+def _gives_up(site: Site) -> bool:
+    """Tell whether the program ends where there is no memory, at the end of a few words of farewell."""
+    tested = IS_TESTED.match(site.after(LATER))
+    return GIVES_UP.search(tested[0] if tested else site.after(NEXT)) is not None
+
+
+def _was_saved(site: Site, pointer: bytes) -> bool:
+    """Tell whether the old pointer was copied to another variable shortly before."""
+    before = b"".join(site.before(REACH).split())
+    return re.search(rb"\w=(?:\([\w*]{1,40}\))?" + re.escape(pointer) + rb";", before) is not None
+
+
+def _target(site: Site) -> bytes:
+    """Return the text in front of the `=` that takes the result, from the start of its statement."""
+    window = site.source.text[max(0, site.start - REACH) : site.start]
+    left, equals, right = window.rpartition(b"=")
+    if not equals or left[-1:] in b"=!<>+-*/|&^%" or not CASTS.match(right):
+        return b""
+    return STATEMENT_EDGE.split(left)[-1]
+
+
+def _is_longer(target: bytes, pointer: bytes) -> bool:
+    """Tell whether the pointer is only the end of what is assigned to: `a.p` or `*p` for `p`, `heap` for `ap`."""
+    before = b"".join(target.split())[: -len(pointer)]
+    if before[-1:] in (b".", b">", b"*", b"&", b"]"):
+        return True
+    name = NAME_AT_START.match(pointer)
+    last = NAME_AT_END.search(target)
+    return name is not None and last is not None and name[0] == pointer and last[1] != pointer
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "realloc_assign_back",
+        language="c/cpp",
+        category="memory_mgmt",
+        cwe=401,
+        confidence=0.8,
+        check=check_realloc,
+        calls=("realloc", "reallocarray", "krealloc", "krealloc_array", "kvrealloc"),
+        title="realloc into its only pointer",
+        description="If realloc fails it returns NULL and keeps the old block, whose only pointer is lost here.",
+        suggestion="Assign the result to a temporary pointer, check it, and only then replace the old pointer.",
+        verification="The old pointer is kept nowhere else, and the program goes on when there is no memory.",
+        bad="p = realloc(p, n);",
+        good="void *more = realloc(p, n);\nif (more)\n    p = more;",
+    ),
+)

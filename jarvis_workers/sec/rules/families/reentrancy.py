@@ -1,0 +1,256 @@
+"""strtok_nonreentrant, time_apis_not_threadsafe and inet_legacy: functions that keep their answer in one hidden place.
+
+With threads, or with two answers in use at a time, the second overwrites the first.
+"""
+
+import re
+from typing import cast
+
+from jarvis_workers.sec.rules.analysis.literals import is_constant
+from jarvis_workers.sec.rules.analysis.mentions import uses
+from jarvis_workers.sec.rules.rule import Rule, Site, Source
+from jarvis_workers.source.functions import Function
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["RULES"]
+
+REACH = 4_096
+LOOP_REACH = 1_024
+THREADED, TWICE, IN_MAIN = 0.2, 0.4, -0.05
+UNCHECKED, QUICK = 0.1, -0.05
+THREADS = late(
+    rb"\bpthread_create|<pthread\.h>|\bstd::(?:thread|async|jthread|mutex)\b|\bthrd_create|\bCreateThread\b|_beginthread|"
+    rb"\bg_thread_|\bQThread|\buv_thread|\buv_queue_work|\bxTaskCreate|"
+    rb"<thread>|<mutex>|<threads\.h>|\bomp_|#pragma omp|\bpthread_mutex_"
+)
+# One of these is in all that THREADS finds; to look for them takes a tenth of the time.
+THREAD_WORDS = (b"hread", b"mutex", b"thrd_", b"uv_", b"xTask", b"omp", b"std::async")
+# Each group shares one buffer.
+SHARED = {
+    **dict.fromkeys((b"localtime", b"gmtime"), (b"localtime", b"gmtime")),
+    **dict.fromkeys((b"ctime", b"asctime"), (b"ctime", b"asctime")),
+    **{name: (name,) for name in (b"inet_ntoa", b"gethostbyname", b"gethostbyaddr")},
+}
+REENTRANT = {
+    b"strtok": (b"strtok_r", b"strtok_s", b"strsep"),
+    b"inet_ntoa": (b"inet_ntop", b"inet_ntoa_r"),
+    b"inet_addr": (b"inet_pton",),
+    b"gethostbyname": (b"getaddrinfo", b"gethostbyname_r"),
+    b"gethostbyaddr": (b"getnameinfo", b"gethostbyaddr_r"),
+}
+FROM_STRTOK = late(
+    rb"\s*=\s*(?:\([\w\s*]{1,32}\)\s*)?(?:std\s*::\s*)?strtok\s*\(\s*(?:\([\w\s*]{1,32}\)\s*)?(?P<again>NULL|0|nullptr)?"
+)
+DEFINED = late(rb"#\s*define\s+(\w*)")
+LOOPS = late(rb"\b(?:for|while|do)\b")
+NAME = late(rb"[A-Za-z_]\w*\Z")
+NOTHING = late(rb"\s*(?:\(\s*char\s*\*\s*\)\s*)?(?:NULL|0|nullptr)\s*\Z")
+AFTER_CALL = late(rb"\s*+\)*+\s*+(?:->|\[)")
+
+
+def check_strtok(site: Site) -> float | None:
+    """Surest where one loop over words runs within another: the inner one ends the outer; told where a walk begins."""
+    if NOTHING.match(site.masked(0)) or _has_alternative(site) or _is_renamed(site):
+        return None
+    if _is_nested(site):
+        return TWICE
+    return _threads(site)
+
+
+def check_time(site: Site) -> float | None:
+    """Surest where two answers are in use at a time; unsure where nothing shows that there are threads."""
+    if _has_alternative(site) or _is_renamed(site):
+        return None
+    if _is_overwritten(site):
+        return TWICE
+    copied = site.source.text[max(0, site.start - 8) : site.start].removesuffix(b"std::").rstrip().endswith(b"*")
+    return _threads(site) + (QUICK if copied else 0.0)
+
+
+def check_inet(site: Site) -> float | None:
+    """Surer where the answer is used without a test, or is overwritten; nothing for addresses that are constant."""
+    if _has_alternative(site) or _is_renamed(site):
+        return None
+    if site.name != b"inet_addr":
+        if _is_overwritten(site):
+            return TWICE
+        end = site.arguments.end
+        if site.name != b"inet_ntoa" and (_is_unchecked(site) or (end and AFTER_CALL.match(site.source.text, end))):
+            return UNCHECKED + 0.1
+        return UNCHECKED if knows_threads(site.source) else 0.0
+    return None if is_constant(site.masked(0)) else 0.0
+
+
+def knows_threads(source: Source) -> bool:
+    """Tell whether a file shows that its program has threads."""
+    if "threads" not in source.remembered:
+        hinted = any(word in source.content for word in THREAD_WORDS)
+        source.remembered["threads"] = hinted and THREADS.search(source.content) is not None
+    return cast(bool, source.remembered["threads"])
+
+
+def _threads(site: Site) -> float:
+    if knows_threads(site.source):
+        return THREADED
+    return IN_MAIN if site.function and site.function.name == b"main" else 0.0
+
+
+def _has_alternative(site: Site) -> bool:
+    """Tell a fall-back for systems without the better function, which stands beside it."""
+    function = site.function
+    if function is None:
+        return False
+    text = site.source.text
+    others = REENTRANT.get(site.name, (site.name + b"_r", site.name + b"_s"))
+    start, end = max(function.body[0], site.start - REACH), min(function.body[1], site.at + REACH)
+    return any(text.find(other, start, end) >= 0 for other in others)
+
+
+def _is_renamed(site: Site) -> bool:
+    """Tell a macro of the function's own name."""
+    line = site.source.text[max(0, site.start - 160) : site.start].rpartition(b"\n")[2]
+    defined = DEFINED.search(line)
+    return defined is not None and defined[1] in (b"", site.name)
+
+
+def _is_nested(site: Site) -> bool:
+    """Tell whether a word that a loop over words gave is itself cut into words."""
+    word = site.masked(0).strip()
+    function = site.function
+    if not NAME.match(word) or function is None or not LOOPS.search(site.before(LOOP_REACH)):
+        return False
+    known = cast("dict[tuple[int, bytes], bool]", site.source.remembered.setdefault("words of strtok", {}))
+    key = function.body[0], word
+    if key not in known:
+        known[key] = _walks(site.source.text, word, function)
+    return known[key]
+
+
+def _walks(text: bytes, word: bytes, function: Function) -> bool:
+    """Tell whether a variable goes over the words of a text, to the last one."""
+    given = [
+        FROM_STRTOK.match(text, use.at + len(word), use.at + 128)
+        for use in uses(text, word, *function.body)
+        if use.kind == "assignment"
+    ]
+    return any(one["again"] for one in given if one)
+
+
+def _is_overwritten(site: Site) -> bool:
+    """Tell whether an answer is still used after the next call has overwritten it."""
+    if site.name not in SHARED or site.function is None:
+        return False
+    if _is_beside_another(site):
+        return True
+    target = site.result.target
+    if site.result.kind != "assigned" or not NAME.match(target) or _is_copied(site):
+        return False
+    return _is_used_behind(site, target, _next_call(site, target))
+
+
+def _is_beside_another(site: Site) -> bool:
+    """Tell two calls among the arguments of one: `printf("%s %s", inet_ntoa(a), inet_ntoa(b))`."""
+    if site.result.kind != "passed" or site.arguments.end is None:
+        return False
+    text = site.source.text
+    end = text.find(b";", site.arguments.end, site.arguments.end + 512)
+    rest = text[site.arguments.end : end if end >= 0 else site.arguments.end]
+    depth = 0
+    for match in re.finditer(rb"[()]|\w+", rest):
+        depth += (match[0] == b"(") - (match[0] == b")")
+        if depth < 0:
+            return False
+        if (
+            match[0] in SHARED[site.name]
+            and b":" not in rest[: match.start()]
+            and rest[match.end() :].lstrip()[:1] == b"("
+        ):
+            return True
+    return False
+
+
+def _is_copied(site: Site) -> bool:
+    return site.source.text[max(0, site.start - 8) : site.start].removesuffix(b"std::").rstrip().endswith(b"*")
+
+
+def _next_call(site: Site, target: bytes) -> int:
+    """Return where the next call that shares the buffer stands in the same block, or -1."""
+    after = site.after(REACH)
+    found = -1
+    for name in SHARED[site.name]:
+        at = after.find(name + b"(")
+        if at >= 0 and (found < 0 or at < found):
+            found = at
+    if found < 0 or after[found - 1 : found].isalnum() or after[found - 1 : found] == b"_":
+        return -1
+    between = after[:found]
+    if between.count(b"}") > between.count(b"{") or b"return" in between or b"#el" in between or b"else" in between:
+        return -1
+    again = NAME.search(between.rstrip(b" =*"))
+    return -1 if again and again[0] == target else found
+
+
+def _is_used_behind(site: Site, target: bytes, call: int) -> bool:
+    if call < 0 or site.arguments.end is None or site.function is None:
+        return False
+    start = site.source.text.find(b";", site.arguments.end + call)
+    for use in uses(site.source.text, target, max(start, 0), min(site.function.body[1], start + REACH)):
+        return start >= 0 and use.kind not in ("assignment", "declaration")
+    return False
+
+
+def _is_unchecked(site: Site) -> bool:
+    result = site.result
+    if result.kind != "assigned" or result.tested or not result.target:
+        return False
+    first = next(site.uses_after(result.target, 1_024), None)
+    return first is not None and first.kind == "dereference"
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "strtok_nonreentrant",
+        language="c/cpp",
+        category="thread_safety",
+        cwe=663,
+        confidence=0.45,
+        check=check_strtok,
+        calls=("strtok",),
+        title="strtok keeps its place in hidden state",
+        description="All callers share one place in one string: another thread, or a loop within the loop, moves it.",
+        suggestion="Use strtok_r (strtok_s on Windows), which keeps its place in a variable of yours.",
+        verification="Another thread, or a function called before the last word is read, uses strtok too.",
+        bad='for (w = strtok(line, " "); w; w = strtok(NULL, " "))\n    key = strtok(w, "=");',
+        good='for (w = strtok_r(line, " ", &at); w; w = strtok_r(NULL, " ", &at))\n    key = strtok_r(w, "=", &in);',
+    ),
+    Rule(
+        "time_apis_not_threadsafe",
+        language="c/cpp",
+        category="thread_safety",
+        cwe=663,
+        confidence=0.45,
+        check=check_time,
+        calls=("localtime", "gmtime", "ctime", "asctime"),
+        title="time in a buffer that all share",
+        description="The answer stands in one buffer of the C library: the next call, from any thread, overwrites it.",
+        suggestion="Use localtime_r, gmtime_r or strftime with a buffer of your own (localtime_s on Windows).",
+        verification="Another thread, or code between the call and the last use, asks for a time too.",
+        bad="struct tm *start = localtime(&a);\nstruct tm *end = localtime(&b);\nshow(start, end);",
+        good="struct tm start, end;\nlocaltime_r(&a, &start);\nlocaltime_r(&b, &end);",
+    ),
+    Rule(
+        "inet_legacy",
+        language="c/cpp",
+        category="network_api",
+        cwe=477,
+        confidence=0.5,
+        check=check_inet,
+        calls=("inet_ntoa", "inet_addr", "gethostbyname", "gethostbyname2", "gethostbyaddr"),
+        title="address functions of old",
+        description="Knows IPv4 alone, and shares one buffer among all callers or takes errors for addresses.",
+        suggestion="Use getaddrinfo and getnameinfo, inet_pton and inet_ntop.",
+        verification="The program has threads, meets IPv6, or uses an answer that is an error.",
+        bad='printf("%s -> %s\\n", inet_ntoa(from), inet_ntoa(to));',
+        good="char text[INET6_ADDRSTRLEN];\ninet_ntop(AF_INET6, &from, text, sizeof text);",
+    ),
+)

@@ -1,0 +1,215 @@
+"""unchecked_io and pthread_returns_unchecked: calls that can fail, whose result nobody looks at.
+
+A cast to void is a decision, and a result that is mentioned again counts as looked at.
+"""
+
+import re
+from itertools import chain
+
+from jarvis_workers.sec.rules.analysis.facts import declaration, target_at
+from jarvis_workers.sec.rules.analysis.mentions import uses
+from jarvis_workers.sec.rules.rule import REACH, Rule, Site
+from jarvis_workers.source.functions import Function
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["RULES"]
+
+IO, THREADS = 0.6, 0.5
+NEVER_READ, AS_INDEX, HAS_A_VALUE = -0.1, 0.1, -0.15
+MENTIONS_MAX = 16
+NAME = late(rb"[A-Za-z_]\w*+\Z")
+MESSAGES = late(rb"\A(?:std(?:out|err)|STD(?:OUT|ERR)_FILENO|[12])\Z|err(?:or)?(?:_?fd|_?file)?\Z|log|dbg|debug|trace")
+FAILED = late(
+    rb"\s*;(?:[^;{}()]{0,80}+;)?\s*(?:goto|return\s*\(?\s*(?:-|NULL|nullptr|false|FALSE|\w*ERR|\w*FAIL|1\s*[;)]))"
+)
+WRITES = frozenset(b"fwrite fprintf fputs fputc putc vfprintf putw".split())
+WAKES_UP = late(rb"1|sizeof\b.*|8")
+# Lists have a `remove` too.
+OF_A_FILE = late(rb'"|file|path|name|te?mp|log|lock|pid', re.IGNORECASE)
+GIVES_UP = late(rb"\s*;\s*(?:_?_?exit|_Exit|abort)\s*\(")
+
+# How bad it is to go on when it has failed; how many arguments it has, where others may be named alike.
+PRIVILEGES = (
+    b"setuid setgid seteuid setegid setreuid setregid setresuid setresgid setgroups initgroups chroot "
+    b"capset cap_set_proc ImpersonateNamedPipeClient RpcImpersonateClient ImpersonateLoggedOnUser "
+    b"ImpersonateSelf SetThreadToken RevertToSelf"
+).split()
+INTO_MEMORY = (
+    b"read pread pread64 _read fread recv recvfrom readv fgets fgetws readlink getcwd _getcwd _wgetcwd".split()
+)
+CONVERTED = b"scanf fscanf sscanf wscanf fwscanf swscanf".split()
+LASTING = (
+    b"rename renameat ftruncate truncate ftruncate64 pipe pipe2 socketpair bind listen mprotect chdir fchdir".split()
+)
+ALLOWED = b"chmod fchmod fchmodat chown fchown lchown fchownat".split()
+OUT_OF_MEMORY = b"write pwrite pwrite64 fwrite writev send sendto".split()
+WHERE = (
+    b"fseek fseeko lseek lseek64 fsetpos dup2 dup3 fsync fdatasync link symlink mkdir mkfifo setrlimit mlock".split()
+)
+MOVED: dict[bytes, float] = {
+    **dict.fromkeys(PRIVILEGES, 0.25),
+    **dict.fromkeys(INTO_MEMORY, 0.1),
+    **dict.fromkeys(CONVERTED, 0.05),
+    **dict.fromkeys(LASTING, 0.05),
+    **dict.fromkeys(ALLOWED, 0.0),
+    **dict.fromkeys(OUT_OF_MEMORY, -0.05),
+    **dict.fromkeys(WHERE, -0.15),
+    b"copy_from_user": 0.25,
+    b"copy_to_user": 0.2,
+    b"chroot": 0.2,
+    b"fclose": -0.2,
+    b"remove": -0.15,
+}
+COUNTS: dict[bytes, tuple[int, ...]] = {
+    **dict.fromkeys(b"read write readv writev bind lseek copy_from_user copy_to_user fgets".split(), (3,)),
+    **dict.fromkeys(b"pread pwrite recv send fread fwrite".split(), (4,)),
+    **dict.fromkeys(b"rename truncate ftruncate listen dup2 link symlink mkdir chmod fchmod setrlimit".split(), (2,)),
+    **dict.fromkeys(b"pipe chdir fchdir chroot setuid setgid fclose RevertToSelf".split(), (0, 1)),
+    b"remove": (1,),
+}
+# Those whose result says how much was read, so that using the whole buffer is wrong.
+COUNTED = frozenset(b"read pread pread64 fread recv recvfrom readlink".split())
+STREAMS = {b"fwrite": 3, b"write": 0, b"fclose": 0}
+
+CREATED = 0.25
+THREAD_MOVED: dict[bytes, float] = {
+    **dict.fromkeys(b"pthread_create thrd_create".split(), CREATED),
+    **dict.fromkeys(
+        b"pthread_mutex_trylock pthread_mutex_timedlock pthread_rwlock_tryrdlock pthread_rwlock_trywrlock "
+        b"pthread_spin_trylock sem_trywait sem_timedwait mtx_trylock mtx_timedlock "
+        b"mutex_lock_interruptible mutex_lock_killable down_interruptible down_killable down_trylock "
+        b"mutex_trylock spin_trylock".split(),
+        0.35,
+    ),
+    **dict.fromkeys(b"pthread_key_create pthread_setspecific pthread_attr_init".split(), 0.1),
+    **dict.fromkeys(
+        b"pthread_mutex_init pthread_cond_init pthread_rwlock_init pthread_spin_init pthread_barrier_init "
+        b"sem_init mtx_init cnd_init sem_wait".split(),
+        0.05,
+    ),
+    **dict.fromkeys(
+        b"pthread_mutex_lock pthread_rwlock_rdlock pthread_rwlock_wrlock pthread_spin_lock pthread_join "
+        b"mtx_lock thrd_join".split(),
+        -0.05,
+    ),
+    **dict.fromkeys(
+        b"pthread_mutex_unlock pthread_rwlock_unlock pthread_mutex_destroy pthread_cond_destroy "
+        b"pthread_rwlock_destroy".split(),
+        -0.1,
+    ),
+}
+
+
+def check_io(site: Site) -> float | None:
+    """Worst where the program goes on with rights, or with memory, that the call should have changed."""
+    given = site.arguments
+    counts = COUNTS.get(site.name)
+    if site.function is None or given.end is None or (counts and len(given.spans) not in counts):
+        return None
+    looked = _look(site, site.function)
+    if looked is None or _is_small_matter(site):
+        return None
+    return MOVED[site.name] + looked + (HAS_A_VALUE if _has_a_value(site) else 0.0)
+
+
+def check_thread(site: Site) -> float | None:
+    if site.function is None or site.arguments.end is None:
+        return None
+    looked = _look(site, site.function)
+    return None if looked is None else THREAD_MOVED[site.name] + looked
+
+
+def _look(site: Site, function: Function) -> float | None:
+    """Return how sure it is that nobody looks at the result, None where somebody does."""
+    result = site.result
+    if result.kind == "ignored":
+        return 0.0
+    if result.kind != "assigned" or result.tested or not NAME.match(result.target):
+        return None
+    if site.name in COUNTED and _is_index(site, result.target):
+        return AS_INDEX
+    return NEVER_READ if _is_never_read(site, function) and declaration(site, result.target) else None
+
+
+def _is_never_read(site: Site, function: Function) -> bool:
+    text, name, end = site.source.text, site.result.target, site.arguments.end or site.at
+    target = target_at(site)
+    after = uses(text, name, end, min(function.body[1], end + REACH))
+    before = uses(text, name, max(function.body[0], target - REACH), target)
+    for count, use in enumerate(chain(after, before, uses(text, name, *function.parameters))):
+        if use.kind not in ("declaration", "assignment") or count >= MENTIONS_MAX:
+            return False
+    return True
+
+
+def _is_index(site: Site, target: bytes) -> bool:
+    """Tell `b[n] = 0` with an `n` that may be -1 because nobody has looked at it."""
+    text, end = site.source.text, site.arguments.end or site.at
+    first = next(site.uses_after(target, 512), None)
+    if first is None or text.find(b"}", end, first.at) >= 0:
+        return False
+    before, after = text[end : first.at].rstrip(), text[first.at + len(target) : first.at + len(target) + 16].split()
+    return before.endswith(b"[") and b"".join(after)[:2] == b"]=" and b"".join(after)[:3] != b"]=="
+
+
+def _has_a_value(site: Site) -> bool:
+    """Tell a scanf whose last target keeps what it was given before when nothing is read."""
+    target = site.masked(len(site.arguments.spans) - 1).strip().removeprefix(b"&")
+    if site.name not in CONVERTED or not NAME.match(target):
+        return False
+    return any(use.kind == "assignment" for use in site.uses_before(target))
+
+
+def _is_small_matter(site: Site) -> bool:
+    """Tell what cannot be helped: messages, a byte that wakes another up, closing what was only read or has failed."""
+    text, end = site.source.text, site.arguments.end or site.at
+    if site.name in STREAMS and MESSAGES.search(site.masked(STREAMS[site.name]).strip()):
+        return True
+    if site.name == b"write" and WAKES_UP.fullmatch(site.masked(2).strip()):
+        return True
+    if site.name == b"chdir" and site.original(0).strip() == b'"/"':
+        return True
+    if site.name == b"remove" and (FAILED.match(text, end) or not OF_A_FILE.search(site.masked(0))):
+        return True
+    if GIVES_UP.match(text, end):
+        return True
+    return site.name == b"fclose" and (FAILED.match(text, end) is not None or not _was_written(site))
+
+
+def _was_written(site: Site) -> bool:
+    stream = site.masked(0).strip()
+    return NAME.match(stream) is not None and any(use.callee in WRITES for use in site.uses_before(stream))
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "unchecked_io",
+        language="c/cpp",
+        category="error_handling",
+        cwe=252,
+        confidence=IO,
+        check=check_io,
+        calls=tuple(name.decode() for name in MOVED),
+        title="result of a system call not looked at",
+        description="The call can fail, or do less than asked; the program goes on as if all had been done.",
+        suggestion="Look at the result: stop or report when it failed, go on with what is left when it did less.",
+        verification="The call can fail here, and what follows relies on it.",
+        bad="setuid(user);\nrun(command);",
+        good='if (setuid(user) != 0) {\n    perror("setuid");\n    exit(1);\n}',
+    ),
+    Rule(
+        "pthread_returns_unchecked",
+        language="c/cpp",
+        category="error_handling",
+        cwe=252,
+        confidence=THREADS,
+        check=check_thread,
+        calls=tuple(name.decode() for name in THREAD_MOVED),
+        title="result of a thread function not looked at",
+        description="The function says by its result that it failed: there is no thread, no lock, or it is not held.",
+        suggestion="Look at the result, and do not go on without the thread or the lock.",
+        verification="The call can fail here: no resources, a bad or robust lock, a time limit, a signal.",
+        bad="pthread_create(&thread, NULL, run, job);",
+        good='int error = pthread_create(&thread, NULL, run, job);\nif (error)\n    fail("pthread_create", error);',
+    ),
+)

@@ -1,0 +1,161 @@
+"""extern_c and unsafe_send_sync: what Rust code promises to other languages and to other threads."""
+
+import re
+from typing import cast
+
+from jarvis_workers.sec.rules.analysis.rust_context import is_commented, is_generated, softened
+from jarvis_workers.sec.rules.rule import Rule, Site, Source
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["RULES"]
+
+REACH = 2_048
+POINTERS, SAFE, PANICS, PLAIN, EXPLAINED = 0.05, 0.2, 0.1, -0.15, -0.1
+HELD, PHANTOM_ONLY, BOUND = 0.05, -0.15, -0.1
+ABI = late(rb'\s*+(?P<quote>"\s*+")?\s*+(?P<opens>\{|fn\s+\w)')
+ABIS = frozenset(b"C system cdecl stdcall fastcall thiscall C-unwind system-unwind win64 sysv64 aapcs efiapi".split())
+FIRST_BLOCK = late(rb"\bextern\s*+(?:\"\s*+\"\s*+)?\{")
+POINTER = late(rb"\*\s*(?:const|mut)\b")
+UNSAFE = late(rb"\bunsafe\s+\Z")
+CHECKED = late(rb"is_null\s*\(|\.\s*as_(?:ref|mut)\s*\(|NonNull\s*::\s*new\b|\bassert\w*!")
+FOLLOWS = late(rb"\bunsafe\b|\*\s*\w")
+PANICKING = late(rb"\.\s*(?:unwrap|expect)\s*\(|\b(?:panic|unreachable|todo|unimplemented)\s*!")
+CAUGHT = late(rb"\bcatch_unwind\b|\bAbortIfPanic\b|\babort_on_panic\b")
+MARKER = late(
+    rb"\s++impl\b\s*+(?P<generics><[^;{}]{0,512}?>(?=\s*(?:\w|::)))?\s*+(?:::\s*+)?(?>\w++\s*+::\s*+){0,8}+(?:Send|Sync)\s++for\b(?P<rest>[^;{}]{0,512})"
+)
+WORDS = late(rb"\w+")
+DECLARED = late(rb"\b(?:struct|enum|union)\s++(\w++)")
+OPENS = late(rb"[{(;]")
+TARGET = late(rb"\s*+(?>\w++\s*+::\s*+)*+(\w++)")
+PHANTOM = late(rb"\bPhantomData\s*<(?:[^<>]|<[^<>]*>){0,256}>")
+TYPE_PARAMETER = late(rb"(?:\A|[<,])\s*(?!const\b)([A-Z]\w*)\s*(?::\s*([^,<>]*(?:<[^<>]*>[^,<>]*)*))?")
+
+
+def check_extern(site: Site) -> float | None:
+    """Surer for a safe function that follows pointers of foreign callers, or that may unwind into them."""
+    text = site.source.text
+    if is_type := ABI.match(text, site.at, site.at + 128):
+        if is_type["quote"] and not _names_abi(site, is_type.start("quote")):
+            return None
+        if is_type["opens"] == b"{":
+            return _of_block(site, is_type.end())
+        return _of_definition(site, is_type.end("opens") - 1) + softened(site)
+    return None
+
+
+def _names_abi(site: Site, quote: int) -> bool:
+    closed = site.source.content.find(b'"', quote + 1, quote + 32)
+    return closed >= 0 and site.source.content[quote + 1 : closed] in ABIS
+
+
+def _of_block(site: Site, start: int) -> float | None:
+    """Of all blocks of a file the first speaks for the rest; of generated ones, it alone is told."""
+    text = site.source.text
+    if FIRST_BLOCK.search(text, 0, site.start):
+        return None if is_generated(site.source) else PLAIN
+    end = text.find(b"}", start, start + REACH * 4)
+    declared = text[start : end if end >= 0 else start + REACH * 4]
+    return (POINTERS if POINTER.search(declared) else PLAIN) + softened(site)
+
+
+def _of_definition(site: Site, name: int) -> float:
+    text = site.source.text
+    opened = text.find(b"{", name, name + REACH)
+    function = site.source.functions.at(opened + 1) if opened >= 0 else None
+    if function is None or function.start != name:
+        return PLAIN
+    body = text[function.body[0] : min(function.body[1], function.body[0] + REACH * 4)]
+    moved = PLAIN
+    if POINTER.search(text, *function.parameters) and not CHECKED.search(body):
+        safe = not UNSAFE.search(text[max(0, site.start - 32) : site.start])
+        moved = SAFE if safe and FOLLOWS.search(body) else POINTERS
+    return moved + (PANICS if PANICKING.search(body) and not CAUGHT.search(body) else 0.0)
+
+
+def check_marker(site: Site) -> float | None:
+    """Surest where a generic type is declared fit for threads whatever it holds."""
+    found = MARKER.match(site.source.text, site.at, site.at + REACH)
+    if found is None:
+        return None
+    return _unbound(site, found) + (EXPLAINED if is_commented(site) else 0.0) + softened(site)
+
+
+def _unbound(site: Site, found: re.Match[bytes]) -> float:
+    """Look for a type parameter that is asked for neither Send nor Sync."""
+    rest = found["rest"]
+    target, _, where = rest.partition(b"where")
+    parameters = TYPE_PARAMETER.findall((found["generics"] or b"")[:-1])
+    used = [(name, bounds) for name, bounds in parameters if name in WORDS.findall(target)]
+    if not used:
+        return 0.0
+    free = [name for name, bounds in used if not (_asks(bounds) or _asks_where(where, name))]
+    return _held(site, target, free) if free else BOUND
+
+
+def _held(site: Site, target: bytes, free: list[bytes]) -> float:
+    """Surer if the type is seen to hold what is unbound, less sure if it only speaks of it in a PhantomData."""
+    named = TARGET.match(target)
+    declared = _declarations(site.source).get(named[1]) if named else None
+    if declared is None:
+        return 0.0
+    opened = OPENS.search(site.source.text, declared, declared + REACH)
+    end = site.source.text.find(b"}" if opened and opened[0] == b"{" else b";", declared, declared + REACH)
+    body = PHANTOM.sub(b"", site.source.text[opened.end() if opened else declared : end if end >= 0 else declared])
+    return HELD if set(free).intersection(WORDS.findall(body)) else PHANTOM_ONLY
+
+
+def _declarations(source: Source) -> dict[bytes, int]:
+    """Return where each type of the file is declared, behind its name."""
+    if "types" not in source.remembered:
+        source.remembered["types"] = {match[1]: match.end() for match in DECLARED.finditer(source.text)}
+    return cast("dict[bytes, int]", source.remembered["types"])
+
+
+def _asks(bounds: bytes) -> bool:
+    return b"Send" in bounds or b"Sync" in bounds
+
+
+def _asks_where(where: bytes, name: bytes) -> bool:
+    at = where.find(name)
+    for _ in range(8):
+        if at < 0:
+            return False
+        if where[at + len(name) :].lstrip()[:1] == b":" and not where[at - 1 : at].isalnum():
+            return _asks(where[at:].partition(b",")[0])
+        at = where.find(name, at + 1)
+    return False
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "extern_c",
+        language="rust",
+        category="unsafe_usage",
+        cwe=695,
+        confidence=0.55,
+        check=check_extern,
+        words=("extern",),
+        title="border to another language",
+        description="Types, lifetimes and threads are taken on trust across this border, and a panic may not cross it.",
+        suggestion="Generate declarations with bindgen; check pointers for null, keep panics in with catch_unwind.",
+        verification="The other side has another signature, or hands over a pointer that is null, dangling or shared.",
+        bad='pub extern "C" fn total(p: *const u32, n: usize) -> u32 {\n    sum(unsafe { from_raw_parts(p, n) })\n}',
+        good='#[no_mangle]\npub extern "C" fn answer() -> u32 {\n    42\n}',
+    ),
+    Rule(
+        "unsafe_send_sync",
+        language="rust",
+        category="concurrency",
+        cwe=362,
+        confidence=0.7,
+        check=check_marker,
+        words=("unsafe",),
+        title="type declared fit for threads by hand",
+        description="The compiler held this type unfit for other threads; if it was right, safe code has data races.",
+        suggestion="Use Mutex or atomics inside, ask for T: Send or T: Sync, and say why it holds in a SAFETY comment.",
+        verification="Two threads can reach the same memory through the type, and one of them writes.",
+        bad="unsafe impl<T> Send for Queue<T> {}",
+        good="// SAFETY: the queue owns its items and hands each out once.\nunsafe impl<T: Send> Send for Queue<T> {}",
+    ),
+)

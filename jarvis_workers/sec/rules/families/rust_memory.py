@@ -1,0 +1,240 @@
+"""raw_pointer, mem_forget and maybe_uninit: where Rust code looks after memory by itself."""
+
+from jarvis_workers.sec.rules.analysis.rust_context import (
+    is_explained,
+    is_generated,
+    is_of_tests,
+    is_unsafe_function,
+    softened,
+)
+from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["RULES", "is_within_extern"]
+
+BEFORE, AFTER = 512, 1_024
+OWNED, WRITES = 0.05, 0.15
+CAST, PARAMETER, FIELD, WITHIN, UNCHECKED = 0.0, -0.05, -0.05, 0.1, 0.25
+CONST_TO_MUT = late(rb"\*\s*const\s++[^;{}()=]{1,64}?\)*\s*+as\s++\Z")
+# What is followed on the spot is told as unsafe code.
+IN_UNSAFE = late(rb"\bunsafe\s*\{[^{};]*\Z")
+TO_MUT = late(rb"\*\s*mut\s+(?!(?:[\w]+::)*c_void|_\b)")
+PUBLIC = late(rb"\bpub\s+(?:(?:const|async)\s+)*fn\s+\Z")
+TO_NUMBER = late(rb"\*\s*(?:const|mut)\s+[^;{}()=]{1,96}?\s+as\s+[ui](?:size|64)\b")
+WORDS = late(rb"\w+")
+FOLLOWED = late(rb"(?:[^\w)\]\s*]|\breturn)\s*\*\s*\Z")
+READ = late(rb"\.(?:read|write|add|offset)\(")
+AS = late(rb"\bas\s+\Z")
+FIELD_BEFORE = late(rb"(?:\A|[{,(\]])\s*(?:pub(?:\s*\([^()]*\))?\s+)?\w+\s*:\s*(?:Option\s*<\s*)?\Z")
+STRUCT = late(rb"\b(?:struct|union|enum)\s+\w[^;{}()]*\{[^{}]*\Z")
+PARAMETER_NAME = late(rb"(?:\A|[(,])\s*(?:mut\s+)?(\w+)\s*:\s*\Z")
+EXTERN_BLOCK = late(rb'\bextern\s*(?:"[^"]*"\s*)?\Z')
+OWNERS = late(rb"\b(?:Box|Rc|Arc|Weak|CString)\s*(?:::\s*<(?:[^<>;]|<[^<>;]{0,64}>){0,128}>\s*)?::\s*\Z")
+SLICES = (b"from_raw_parts", b"from_raw_parts_mut")
+CALLED = late(rb"\s*+(?:::\s*+<[^;{}]{0,256}?>\s*+)?\(")
+DEFINED = late(rb"\bfn\s+\Z")
+OF_MEM = late(rb"\bmem\s*::\s*\Z")
+USES_OF_MEM = late(rb"\buse\s+(?:std|core)\s*::\s*mem\s*::\s*(?:\w+|\{[^{}]{0,256}\})")
+PARTS_TAKEN = late(
+    rb"\b(?:as_mut_ptr|as_ptr|as_raw_fd|into_raw|from_raw\w*|read|as_raw|transmute\w*|raw_parts|get_unchecked\w*)\s*\("
+)
+SELF = late(rb"\s*(?:self|\w*(?:guard|bomb|abort|on_drop)\w*)\s*\Z")
+ARRAY_OF_UNINIT = late(rb"\[\s*(?:\w+\s*::\s*)*MaybeUninit\b")
+STRAIGHT = late(rb"\buninit(?:ialized)?\s*\(\s*\)\s*\.\s*\Z")
+WRITTEN = late(
+    rb"\.\s*(?:write|as_mut_ptr|insert|fill\w*|copy_from\w*|get_mut|as_ptr|write_slice|copy_from_slice)\s*\(|\bptr\s*::\s*(?:write|copy)\w*"
+    rb"|=\s*MaybeUninit\s*::\s*new\s*\(|\bMaybeUninit\s*::\s*zeroed\b"
+)
+FOREIGN = late(
+    rb"(?:libc|ffi|sys|c|winapi|windows_sys|nix)\s*::|:\s*(?:[A-Z][A-Z0-9_]{3,}|[a-z]\w*_t|[a-z][a-z0-9_]+)\s*=\s*\Z"
+)
+
+
+def check_pointer(site: Site) -> float | None:
+    """Surest where a safe function reads what any caller hands in, or `*const` becomes `*mut`.
+
+    A type that is merely named is none, nor is a pointer that nobody follows where it is explained or tested.
+    """
+    if is_generated(site.source):
+        return None
+    if site.name:
+        return _owned_again(site)
+    before = _before(site)
+    if is_within_extern(site):
+        return None
+    if AS.search(before):
+        if TO_NUMBER.match(site.source.text, site.start, site.start + 160):
+            return None
+        writes = CONST_TO_MUT.search(before) and TO_MUT.match(site.source.text, site.start, site.start + 64)
+        moved: float | None = WRITES if writes else None if IN_UNSAFE.search(before) else CAST
+    else:
+        moved = _of_type(site, before)
+    if moved is None or (moved <= CAST and (is_explained(site) or is_of_tests(site))):
+        return None
+    return moved + softened(site)
+
+
+def _of_type(site: Site, before: bytes) -> float | None:
+    """The parameters of an unsafe function are for its callers to answer for."""
+    parameter = PARAMETER_NAME.search(before)
+    function = _declaring(site)
+    if parameter and function:
+        if is_unsafe_function(site.source.text, function[0]):
+            return None
+        if not _is_read_unasked(site, function, parameter[1]):
+            return PARAMETER
+        return UNCHECKED if PUBLIC.search(site.source.text[max(0, function[0] - 64) : function[0]]) else WITHIN
+    return FIELD if FIELD_BEFORE.search(before) and STRUCT.search(before) else None
+
+
+def _declaring(site: Site) -> tuple[int, int, int] | None:
+    """Return the start, and the body, of the function among whose parameters the site is."""
+    functions = site.source.functions
+    text = site.source.text
+    at = text.find(b"{", site.start, site.start + AFTER)
+    function = functions.at(at + 1) if at >= 0 else None
+    if function is None or not function.parameters[0] <= site.start <= function.parameters[1]:
+        return None
+    return function.start, *function.body
+
+
+def _is_read_unasked(site: Site, function: tuple[int, int, int], name: bytes) -> bool:
+    """Tell a function that follows a pointer of its caller without a look at it."""
+    text = site.source.text
+    _, first, last = function
+    body = text[first : min(last, first + BEFORE * 8)]
+    for word in WORDS.finditer(body):
+        if word[0] != name or body[word.start() - 1 : word.start()] == b".":
+            continue
+        if body.startswith(b".is_null", word.end()):
+            return False
+        if FOLLOWED.search(body[max(0, word.start() - 16) : word.start()]) or READ.match(body, word.end()):
+            return b"unsafe" in body[: word.start()]
+    return False
+
+
+def _owned_again(site: Site) -> float | None:
+    """A pointer becomes an owner, or a slice, on the word of this code alone."""
+    text = site.source.text
+    before = text[max(0, site.start - 160) : site.start]
+    if not CALLED.match(text, site.at, site.at + 320) or DEFINED.search(before):
+        return None
+    if site.name not in SLICES and not OWNERS.search(before):
+        return None
+    if before.rstrip().endswith(b"."):
+        return None
+    return OWNED + softened(site)
+
+
+def check_forget(site: Site) -> float | None:
+    """Less sure where the parts of the value were taken over before, which is what it is for."""
+    text = site.source.text
+    before = text[max(0, site.start - 64) : site.start]
+    if not OF_MEM.search(before) and (before.rstrip().endswith(b".") or not _is_imported(site, before)):
+        return None
+    if DEFINED.search(before):
+        return None
+    given = site.masked(0)
+    taken = SELF.match(given) is not None or PARTS_TAKEN.search(_around(site)) is not None
+    return (-0.15 if taken else 0.0) + softened(site)
+
+
+def check_uninit(site: Site) -> float | None:
+    """Surest where nothing was written in between; arrays of MaybeUninit may be uninitialised."""
+    text = site.source.text
+    before = _before(site)
+    if not CALLED.match(text, site.at, site.at + 320) or DEFINED.search(before):
+        return None
+    if site.name in (b"uninitialized", b"zeroed"):
+        if before.rstrip().endswith(b".") or not (OF_MEM.search(before) or _is_imported(site, before)):
+            return None
+        return (0.25 if site.name == b"uninitialized" else _of_zeros(site, before)) + softened(site)
+    if STRAIGHT.search(before):
+        statement = before[before.rfind(b";") + 1 :]
+        return (-0.2 if ARRAY_OF_UNINIT.search(statement) else 0.25) + softened(site)
+    return (-0.15 if WRITTEN.search(_around(site)) else 0.0) + softened(site)
+
+
+def _is_imported(site: Site, before: bytes) -> bool:
+    if before.rstrip().endswith(b"::"):
+        return False
+    return any(site.name in match[0] for match in USES_OF_MEM.finditer(site.source.text))
+
+
+def _of_zeros(site: Site, before: bytes) -> float:
+    """Structures of C may be zeros; references, NonZero and enums may not."""
+    statement = before[before.rfind(b";") + 1 :] + site.source.text[site.at : site.at + 64]
+    return -0.15 if FOREIGN.search(statement.partition(b"(")[0]) or FOREIGN.search(before) else -0.05
+
+
+def is_within_extern(site: Site) -> bool:
+    """Tell whether the site is in a block of foreign declarations."""
+    text = site.source.text
+    floor = max(0, site.start - BEFORE * 8)
+    opened = text.rfind(b"{", floor, site.start)
+    if opened < 0 or text.rfind(b"}", opened, site.start) >= 0:
+        return False
+    return EXTERN_BLOCK.search(text[max(0, opened - 64) : opened]) is not None
+
+
+def _before(site: Site) -> bytes:
+    return site.source.text[max(0, site.start - BEFORE) : site.start]
+
+
+def _around(site: Site) -> bytes:
+    """Return the function around the site, within bounds."""
+    function = site.function
+    if function is None:
+        return _before(site)
+    start, end = max(function.body[0], site.start - BEFORE * 4), min(function.body[1], site.at + BEFORE)
+    return site.source.text[start : site.start] + site.source.text[site.at : end]
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "raw_pointer",
+        language="rust",
+        category="unsafe_usage",
+        cwe=822,
+        confidence=0.55,
+        check=check_pointer,
+        shapes=(r"\*(?:const|mut)[^0-9A-Za-z_]",),
+        words=("from_raw", "from_raw_parts", "from_raw_parts_mut"),
+        title="raw pointer",
+        description="Nothing checks that a raw pointer is valid, aligned and alive when somebody follows it.",
+        suggestion="Use references, slices or NonNull; make functions unsafe that follow what their callers hand in.",
+        verification="Some caller can pass, or some path can leave, a pointer that is null or dangling.",
+        bad="pub fn first(p: *const u8) -> u8 {\n    unsafe { *p }\n}",
+        good="pub fn first(bytes: &[u8]) -> Option<u8> {\n    bytes.first().copied()\n}",
+    ),
+    Rule(
+        "mem_forget",
+        language="rust",
+        category="resource_leak",
+        cwe=772,
+        confidence=0.6,
+        check=check_forget,
+        calls=("forget",),
+        title="value whose drop never runs",
+        description="The destructor never runs: memory, files, locks or guards of the value stay taken.",
+        suggestion="Use ManuallyDrop or into_raw, and say in a comment who frees the value instead.",
+        verification="Nothing else releases what the value owns.",
+        bad="std::mem::forget(file);",
+        good="let fd = file.into_raw_fd();",
+    ),
+    Rule(
+        "maybe_uninit",
+        language="rust",
+        category="unsafe_usage",
+        cwe=908,
+        confidence=0.65,
+        check=check_uninit,
+        words=("assume_init", "assume_init_ref", "assume_init_mut", "assume_init_read", "uninitialized", "zeroed"),
+        title="memory taken for initialised",
+        description="From here on the bytes count as a value: if not all were written, that is undefined behaviour.",
+        suggestion="Write every field or element first, and say in a SAFETY comment where; or use Default.",
+        verification="Some path reaches this before all of the value was written, or zeros are no valid value.",
+        bad="let n: u32 = unsafe { MaybeUninit::uninit().assume_init() };",
+        good="slot.write(7);\n// SAFETY: written above.\nlet n: u32 = unsafe { slot.assume_init() };",
+    ),
+)

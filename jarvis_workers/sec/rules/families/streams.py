@@ -1,0 +1,84 @@
+"""cin_no_width: a word is read with `>>` into an array of characters, however long the word is.
+
+`width()` and `setw` hold for one extraction, so that each needs its own.
+"""
+
+from jarvis_workers.sec.rules.analysis.declarations import Scope
+from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["RULES"]
+
+POINTER = -0.1
+REACH, CHAIN_MAX = 400, 2_000
+EXTRACTS = late(rb"\s*+>>(?!=)")
+LINK = late(rb"\s*+>>\s*+(?P<target>(?:std\s*+::\s*+)?[A-Za-z_]\w*+)\s*+(?P<more>\(|\[|\.|->|::)?")
+ARGUMENTS = late(rb"[^()]*+\)")
+CHARACTERS = late(rb"\b(?:char|wchar_t|char8_t|char16_t|TCHAR|CHAR|WCHAR)\b")
+TAKES_NEXT = late(rb"\b(?:std\s*+::\s*+)?w?cin\s*+(?:(?P<limits>\.\s*+width\s*+\()|>>)")
+WIDTHS = frozenset((b"setw", b"std::setw"))
+
+
+def takes_nothing(name: bytes, content: bytes, end: int) -> bool:
+    return EXTRACTS.match(content, end) is None
+
+
+def check_extraction(site: Site) -> float | None:
+    """Follow the chain `cin >> setw(8) >> a >> b`; the width of the first may have been set before it."""
+    if site.function is None:
+        return None
+    text, at = site.source.text, site.at
+    limited = _is_limited(site)
+    scope = Scope(site)
+    while link := LINK.match(text, at, at + REACH):
+        if at - site.at > CHAIN_MAX:
+            return None
+        at, name = link.end(), b"".join(link["target"].split())
+        if link["more"]:
+            given = ARGUMENTS.match(text, at) if link["more"] == b"(" else None
+            if given is None:
+                return None
+            at, limited = given.end(), limited or name in WIDTHS
+            continue
+        if not limited and (moved := _is_buffer(scope, name)) is not None:
+            return moved
+        limited = False
+    return None
+
+
+def _is_limited(site: Site) -> bool:
+    """Tell whether the last thing done with `cin` in the function was to set a width."""
+    last = None
+    body = site.function.body[0] if site.function else site.start
+    for last in TAKES_NEXT.finditer(site.source.text, max(body, site.start - CHAIN_MAX), site.start):  # noqa: B007
+        pass
+    return last is not None and last["limits"] is not None
+
+
+def _is_buffer(scope: Scope, name: bytes) -> float | None:
+    declared = scope.declared(name)
+    if declared is None or CHARACTERS.search(declared.type) is None:
+        return None
+    if len(declared.dimensions) == 1 and not declared.stars:
+        return 0.0
+    return POINTER if declared.stars == 1 and not declared.dimensions else None
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "cin_no_width",
+        language="c/cpp",
+        category="input_validation",
+        cwe=120,
+        confidence=0.85,
+        check=check_extraction,
+        words=("cin", "wcin"),
+        dismisses=takes_nothing,
+        title="word of any length read into an array",
+        description="Before C++20 the word is as long as whoever types it likes, and the array is not.",
+        suggestion="Read into a std::string, or set the size before each word: cin >> setw(sizeof name) >> name.",
+        verification="The code is compiled as C++17 or older, or the target is a pointer.",
+        bad="char name[16];\nstd::cin >> name;",
+        good="std::string name;\nstd::cin >> name;",
+    ),
+)

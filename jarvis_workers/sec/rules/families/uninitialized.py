@@ -1,0 +1,117 @@
+"""uninitialized_ptr_use: a pointer that was declared without a value is used before it is given one."""
+
+from jarvis_workers.sec.rules.analysis.mentions import next_mention, uses
+from jarvis_workers.sec.rules.analysis.pointer_uses import DEREFERENCING, RELEASING, Mention, follow, is_unevaluated
+from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.source.lazy_regex import late
+
+__all__ = ["RULES"]
+
+LEFT = 160
+# From a star to the end of a declaration whose last pointer is given nothing.
+SHAPE = r"\*[ \t]?[A-Za-z_][A-Za-z0-9_]* ?;"
+NO_TYPES = frozenset(
+    b"return else case goto sizeof typedef extern static throw delete new using thread_local __thread register".split()
+)
+TYPE = late(
+    rb"(?:\A|[;{}])\s*+((?:[A-Za-z_][\w:]*+\s++){0,4}?[A-Za-z_][\w:]*+(?>\s*+<[^<>;{}]{0,64}+>)?+)\s*+"
+    rb"(?>(?P<earlier>\**+\s*+[A-Za-z_]\w*+(?>\s*+=\s*+[\w.\->]++)?+\s*+,[^;{}()]*+))?+(?>\*[\s*]*+)?+\Z"
+)
+NAME = late(rb"\*\s*+([A-Za-z_]\w*+)\s*+(?=[,;])")
+NEXT_REACH = 4_096
+# A macro may set what it does not name.
+MACRO = late(rb"[;{}]\s*+[A-Z][A-Z0-9_]++\s*+[(;]")
+ADDRESS_OF, STAR = b"&*"
+GIVEN = late(rb"\s*+=(?!=)")
+DECLARES = late(rb"[\w>*,]\s*+\Z")
+
+
+def check_declaration(site: Site) -> float | None:
+    """The first mention in a straight line decides: an assignment, or anything that may be one, clears the pointer."""
+    text = site.source.text
+    end = text.find(b";", site.start)
+    last = NAME.match(text, site.start)
+    if last is None or (
+        b"," not in text[text.rfind(b"\n", 0, site.start) : end] and _is_given_next(text, last[1], end)
+    ):
+        return None
+    statement = _declaration(text, site.start)
+    if statement is None:
+        return None
+    declared = NAME.findall(statement + text[site.start : end + 1])
+    names = [name for name in declared if not _is_given_next(text, name, end)]
+    if not names or site.function is None:
+        return None
+    return max((moved for name in names if (moved := _first_use(site, name, end)) is not None), default=None)
+
+
+def _first_use(site: Site, name: bytes, start: int) -> float | None:
+    text = site.source.text
+    for mention in follow(site, name, start):
+        said = _judged(text, mention)
+        if said is None or (said and mention.inner and _is_set_later(site, name, mention.at)):
+            return None
+        if said:
+            return None if MACRO.search(text, start, mention.at) else said - 1.0
+    return None
+
+
+def _is_given_next(text: bytes, name: bytes, start: int) -> bool:
+    """Take a quick look at the next mention, which most often is an assignment, or in another function."""
+    at = next_mention(text, name, start, start + NEXT_REACH)
+    if at < 0 or text[at - 1] == ADDRESS_OF:
+        return True
+    return text[at - 1] != STAR and GIVEN.match(text, at + len(name)) is not None
+
+
+def _declaration(text: bytes, start: int) -> bytes | None:
+    """Return what stands of a declaration in front of its last name."""
+    before = text[max(0, start - LEFT) : start]
+    edge = max(before.rfind(b";"), before.rfind(b"{"), before.rfind(b"}"), before.rfind(b"\n#"))
+    statement = before[edge:] if edge >= 0 else before
+    if statement.startswith(b"\n#"):
+        statement = statement[1:].partition(b"\n")[2]
+    if b"(" in statement or b")" in statement or not DECLARES.search(statement):
+        return None
+    typed = TYPE.search(statement)
+    return statement if typed and NO_TYPES.isdisjoint(typed[1].split()) else None
+
+
+def _judged(text: bytes, mention: Mention) -> float | None:
+    """Say how much a mention counts: 0 for nothing, else 1 and how far the confidence moves; None ends the search."""
+    if is_unevaluated(text, mention.at):
+        return None
+    if mention.kind == "dereference":
+        return 1.0 - (0.1 if mention.inner or mention.left else 0.0)
+    if mention.kind == "argument":
+        if mention.callee in RELEASING:
+            return 1.0 if not mention.inner else 0.9
+        if mention.inner:
+            return None
+        return 0.95 if mention.callee in DEREFERENCING else None
+    return None
+
+
+def _is_set_later(site: Site, name: bytes, at: int) -> bool:
+    """In a loop, what stands further down may have run before."""
+    end = site.function.body[1] if site.function else at
+    return any(use.kind in ("assignment", "address") for use in uses(site.source.text, name, at, end))
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "uninitialized_ptr_use",
+        language="c/cpp",
+        category="memory_mgmt",
+        cwe=457,
+        confidence=0.85,
+        check=check_declaration,
+        shapes=(SHAPE,),
+        title="pointer used before it is set",
+        description="The pointer is declared without a value and used before it is given one: it points anywhere.",
+        suggestion="Give the pointer a value where it is declared, NULL if there is none yet, and test it before use.",
+        verification="No path gives the pointer a value before it is used.",
+        bad="char *name;\nstrcpy(name, user);",
+        good='char name[64];\nsnprintf(name, sizeof name, "%s", user);',
+    ),
+)

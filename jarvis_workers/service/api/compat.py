@@ -1,0 +1,114 @@
+"""The product from Python: scan a tree, have agents judge what was found, and get the report.
+
+Settings are those of the command line; runs are in the same store, and `jarvis runs` knows them.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.sec.report import format_of
+from jarvis_workers.service import wiring
+from jarvis_workers.service.budgets import budget_of
+from jarvis_workers.service.models import model_name
+from jarvis_workers.service.reports import reports
+from jarvis_workers.service.reports.export import write_whole
+from jarvis_workers.service.rules.rulebook import choose, open_rulebook
+from jarvis_workers.service.runs import find_run
+from jarvis_workers.service.sources import open_source
+from jarvis_workers.service.submit import Inquiry, submit
+from jarvis_workers.settings import Settings, load_settings
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+
+__all__ = ["build_json_and_markdown", "direct_scan", "run_security_analysis", "run_security_analysis_fast"]
+
+CLUSTER_LIMIT = 50
+
+
+def direct_scan(path: str | Path, *, settings: Settings | None = None) -> dict[str, Any]:
+    """Scan with the rules alone, here; return {"run": ..., "summary": ..., "issues": [...]}. Raises JarvisError."""
+    settings = settings or _settings()
+    with wiring.store_of(settings) as store:
+        return _told(settings, store, _carry_out(settings, store, path, None))
+
+
+def run_security_analysis_fast(
+    path: str | Path, report_file: str | Path | None = None, *, settings: Settings | None = None
+) -> str:
+    """Scan with the rules alone; return the report: as Markdown, or as the suffix of `report_file` says.
+
+    With a `report_file` it is written there, too. Raises JarvisError.
+    """
+    settings = settings or _settings()
+    return _reported(settings, path, None, report_file)
+
+
+def run_security_analysis(
+    path: str | Path,
+    llm_group: str | None = None,
+    cluster_limit: int = CLUSTER_LIMIT,
+    report_file: str | Path | None = None,
+    *,
+    settings: Settings | None = None,
+) -> str:
+    """Scan, and have the models of a group judge what was found; return the report as `run_security_analysis_fast`.
+
+    Raises UsageError where no model is set; what could not be judged is undecided in the report, with the reason.
+    """
+    settings = settings or _settings()
+    limits = wiring.agent_limits_of(settings)
+    inquiry = Inquiry(model_name(settings, llm_group), limits, cluster_limit=cluster_limit)
+    return _reported(settings, path, inquiry, report_file)
+
+
+def build_json_and_markdown(run_id: str, *, settings: Settings | None = None) -> tuple[str, str]:
+    """Return the report of any run, by its id, its beginning or "last", as JSON and as Markdown."""
+    settings = settings or _settings()
+    with wiring.store_of(settings) as store:
+        run, blobs = find_run(store, run_id), wiring.blobs_of(settings)
+        return reports.render(store, blobs, run, "json"), reports.render(store, blobs, run, "markdown")
+
+
+def _settings() -> Settings:
+    """Take the user's settings; where a broker is set, too, the work is done by this process."""
+    return load_settings({"where": "local"}, directory=Path.cwd())
+
+
+def _reported(settings: Settings, path: str | Path, inquiry: Inquiry | None, report_file: str | Path | None) -> str:
+    file = None if report_file is None else Path(report_file)
+    form = "markdown" if file is None else format_of(file, "markdown")
+    if form is None:
+        raise UsageError(f"{file}: no format has this suffix")
+    with wiring.store_of(settings) as store:
+        run = _carry_out(settings, store, path, inquiry)
+        text = reports.render(store, wiring.blobs_of(settings), run, form)
+    if file is not None:
+        write_whole(file, [text])
+    return text
+
+
+def _carry_out(settings: Settings, store: Store, path: str | Path, inquiry: Inquiry | None) -> Run:
+    """Carry a run out in this process and its children, and say nothing."""
+    with wiring.executor_of(settings, store, tell=_nothing, show=_nothing) as local:
+        with open_source(str(path), bounds=wiring.tree_bounds_of(settings)) as source:
+            kind = "sec.agent" if inquiry else "sec.fast"
+            request = replace(
+                wiring.request_for(settings, source, kind, local.executor),
+                agent=inquiry,
+                budget=budget_of(settings, *inquiry.model_groups) if inquiry else None,
+                limits=wiring.file_limits_of(settings),
+                rules=choose(open_rulebook([Path(one).expanduser() for one in settings.rules.paths]), settings.rules),
+            )
+            run_id = submit(store, local.world.blobs, request)
+        return local.carry_out(run_id)
+
+
+def _told(settings: Settings, store: Store, run: Run) -> dict[str, Any]:
+    body = reports.read_body(store, wiring.blobs_of(settings), run)
+    return {"run": reports.run_part(store, run), **body}
+
+
+def _nothing(*_: object) -> None:
+    """A library does not write to the terminal."""

@@ -1,0 +1,1 @@
+"""Health checks of this machine, the cluster, and processes."""

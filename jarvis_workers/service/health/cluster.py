@@ -1,0 +1,121 @@
+"""Examine a cluster: broker, workers, versions, clocks, and runs that do not move."""
+
+import time
+from collections.abc import Callable, Mapping
+
+from jarvis_workers import __version__
+from jarvis_workers.dispatch.routing import POOLS
+from jarvis_workers.dispatch.routing import connections as wanted
+from jarvis_workers.errors import JarvisError
+from jarvis_workers.service.health.doctor import Check
+from jarvis_workers.store import connections, runs, stages, workers
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.workers import WorkerFacts
+
+MOST_SKEW_SECONDS = 2.0
+STUCK_TICKS = 30
+NEARLY_FULL = 0.9
+SAFE_EVICTION = "noeviction"
+
+
+def examine_cluster(
+    store: Store, describe_broker: Callable[[], Mapping[str, str]], *, lease_seconds: float, tick_seconds: float
+) -> list[Check]:
+    """Look at everything that a run on workers needs. `describe_broker` raises BrokerUnavailable."""
+    with store.read() as session:
+        living = workers.living(session, lease_seconds)
+    return [
+        *_broker(describe_broker),
+        *(_queue(queue, living) for queue in POOLS),
+        _versions(living),
+        _clock(store),
+        *_connections(store, living),
+        *_stuck(store, STUCK_TICKS * tick_seconds),
+    ]
+
+
+def _broker(describe: Callable[[], Mapping[str, str]]) -> list[Check]:
+    try:
+        facts = describe()
+    except JarvisError as error:
+        return [Check("broker", "fail", str(error), "start Redis, or set JARVIS_BROKER_URL")]
+    found = [_memory(facts)]
+    if facts["eviction"] == SAFE_EVICTION:
+        found.append(Check("eviction", "ok", SAFE_EVICTION))
+    else:
+        remedy = "set maxmemory-policy noeviction; what is evicted is only rung for again, later"
+        found.append(Check("eviction", "warn", f"{facts['eviction']}: messages may be dropped", remedy))
+    if facts["persistence"] == "none":
+        remedy = "set appendonly yes: after a restart nothing needs to be rung for again"
+        found.append(Check("persistence", "warn", "none: a restart forgets all messages", remedy))
+    else:
+        found.append(Check("persistence", "ok", facts["persistence"]))
+    return found
+
+
+def _memory(facts: Mapping[str, str]) -> Check:
+    """Say how much room Redis has: without any it takes no message, and workers die of its refusal."""
+    says, share = f"Redis {facts['version']}, {facts['memory']}", float(facts["share"])
+    if share < NEARLY_FULL:
+        return Check("broker", "ok", says)
+    remedy = "raise maxmemory, or remove what else is kept there"
+    return Check("broker", "fail" if share >= 1 else "warn", f"{says}, {share:.0%} of its maxmemory", remedy)
+
+
+def own_blobs(place: str) -> Check:
+    """Warn of a blob store that nobody has chosen: it is this machine's own."""
+    remedy = "set JARVIS_BLOBS_URL, alike here and on all workers, unless this machine is the whole cluster"
+    return Check("blobs", "warn", f"{place}, which only this machine sees", remedy)
+
+
+def _queue(queue: str, living: list[WorkerFacts]) -> Check:
+    slots = [worker.slots for worker in living if worker.queues == queue]
+    if slots:
+        return Check(f"queue {queue}", "ok", f"{len(slots)} workers, {sum(slots)} slots")
+    return Check(f"queue {queue}", "fail", "no worker", f"start one: jarvis worker start --queues {queue}")
+
+
+def _versions(living: list[WorkerFacts]) -> Check:
+    others = sorted({worker.version for worker in living} - {__version__})
+    if others:
+        return Check(
+            "versions", "warn", f"workers of {', '.join(others)}, and this is {__version__}", "upgrade them all"
+        )
+    return Check("versions", "ok", __version__)
+
+
+def _clock(store: Store) -> Check:
+    skew = store.now() - time.time()
+    if abs(skew) > MOST_SKEW_SECONDS:
+        return Check(
+            "clock", "warn", f"the database is {skew:+.1f} s off", "run ntp here and there; leases use the database's"
+        )
+    return Check("clock", "ok", f"{skew:+.2f} s from the database's")
+
+
+def _connections(store: Store, living: list[WorkerFacts]) -> list[Check]:
+    """Compare what the workers may take with what the server has: a parent one, its pools as `routes` says."""
+    with store.read() as session:
+        found = connections.in_use(session)
+    if found is None:
+        return []
+    parents = {worker.id.rpartition("-")[0] for worker in living}
+    most = len(parents) + sum(wanted(worker.queues, worker.slots) for worker in living if worker.queues in POOLS)
+    says = f"{found[0]} of {found[1]} in use; these workers take up to {most}"
+    if most > found[1]:
+        remedy = "raise max_connections of PostgreSQL, or put a pooler in between"
+        return [Check("connections", "warn", says, remedy)]
+    return [Check("connections", "ok", says)]
+
+
+def _stuck(store: Store, seconds: float) -> list[Check]:
+    """Name the runs that are on, and of which nothing has moved for long."""
+    found = []
+    with store.read() as session:
+        for run_id, quiet in runs.still(session, seconds):
+            stage = next((one for one in stages.progress(session, run_id) if one.state == "open"), None)
+            waiting = stage.jobs - stage.done - stage.failed - stage.running if stage else 0
+            says = f"nothing has moved for {quiet:,.0f} s; stage {stage.name if stage else '?'}, {waiting:,} jobs wait"
+            remedy = f"are there workers for it? see: jarvis runs show {run_id}"
+            found.append(Check(f"run {run_id}", "warn", says, remedy))
+    return found

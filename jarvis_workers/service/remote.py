@@ -1,0 +1,138 @@
+"""A run on the fleet, as a command sees it: ring for it, wait for it, look at what it needs."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from secrets import token_hex
+
+from jarvis_workers.dispatch.broker import Doorbell
+from jarvis_workers.dispatch.outages import Outages
+from jarvis_workers.dispatch.sender import EXECUTOR, Sender
+from jarvis_workers.errors import StoreError, UsageError
+from jarvis_workers.pipeline.controller import Controller
+from jarvis_workers.redact import redact
+from jarvis_workers.service.health.cluster import examine_cluster, own_blobs
+from jarvis_workers.service.health.doctor import Check
+from jarvis_workers.service.health.unserved_queues import NOBODY_SECONDS, Absence, unserved
+from jarvis_workers.service.wiring import Show
+from jarvis_workers.settings import Settings
+from jarvis_workers.store import runs, stages
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.stages import StageProgress
+
+# How long between two looks at a run, as a share of the time it has taken so far.
+LOOK_SHARE, LEAST_LOOK_SECONDS, MOST_LOOK_SECONDS = 0.05, 0.02, 0.2
+__all__ = ["EXECUTOR", "bell_of", "broker_url", "carry_out", "check_broker", "examine", "ring"]
+
+
+def broker_url(settings: Settings) -> str:
+    """Return the broker's address, or say what to set."""
+    if not settings.broker_url:
+        raise UsageError("a cluster needs a broker: set JARVIS_BROKER_URL, such as redis://localhost:6379/0")
+    return settings.broker_url
+
+
+@contextmanager
+def bell_of(settings: Settings) -> Iterator[Doorbell]:
+    """Open the broker, which must answer, and close it. Raises BrokerUnavailable."""
+    bell = Doorbell(broker_url(settings))
+    try:
+        bell.check()
+        yield bell
+    finally:
+        bell.close()
+
+
+def check_broker(settings: Settings) -> None:
+    """Raise BrokerUnavailable unless the broker answers, if there is one: without it a run does not move."""
+    if settings.broker_url:
+        with bell_of(settings):
+            pass
+
+
+def ring(settings: Settings, store: Store, bell: Doorbell) -> None:
+    """Ring for what waits, so that nobody has to find it at the next tick."""
+    _sender(settings, store, bell).send()
+
+
+def _sender(settings: Settings, store: Store, bell: Doorbell) -> Sender:
+    return Sender(
+        store,
+        bell,
+        lease_seconds=settings.lease_seconds,
+        tick_seconds=settings.tick_seconds,
+        resend_seconds=settings.resend_seconds,
+    )
+
+
+def _controller(settings: Settings, store: Store) -> Controller:
+    return Controller(
+        store,
+        f"wait-{token_hex(6)}",
+        lease_seconds=settings.lease_seconds,
+        tick_seconds=settings.tick_seconds,
+        monotonic=time.monotonic,
+    )
+
+
+def carry_out(
+    settings: Settings,
+    store: Store,
+    bell: Doorbell,
+    run_id: str,
+    *,
+    show: Show,
+    tell: Callable[[str], None],
+    nobody_seconds: float = NOBODY_SECONDS,
+) -> Run:
+    """Wait until the workers have ended a run, and be a controller meanwhile.
+
+    Stopping this command leaves the run to the workers. That nobody is there to do it is told once.
+    """
+    sender, controller = _sender(settings, store, bell), _controller(settings, store)
+    outages, pause = Outages(tell, "waiting for it"), threading.Event()
+    absence = Absence(tell, nobody_seconds, time.monotonic)
+    begun, due = time.monotonic(), 0.0
+    try:
+        while True:
+            with outages.borne():
+                run, progress = _look(store, run_id)
+                show(run, progress)
+                if run.ended or run.state == "paused":
+                    return run
+                if time.monotonic() >= due:
+                    if controller.tick():
+                        sender.send_again()
+                    sender.send()
+                    absence.look(unserved(store, run_id, settings.lease_seconds))
+                    due = time.monotonic() + settings.tick_seconds
+            pause.wait(settings.tick_seconds if outages.away else _next_look(time.monotonic() - begun))
+    finally:
+        with suppress(StoreError):
+            controller.resign()
+
+
+def _next_look(elapsed: float) -> float:
+    """Return after how many seconds to look again: a short run is seen to end soon, a long one is left in peace."""
+    return min(MOST_LOOK_SECONDS, max(LEAST_LOOK_SECONDS, LOOK_SHARE * elapsed))
+
+
+def _look(store: Store, run_id: str) -> tuple[Run, list[StageProgress]]:
+    with store.read() as session:
+        run, progress = runs.get(session, run_id), stages.progress(session, run_id)
+    if run is None:
+        raise UsageError(f"run {run_id} was removed while it was on")
+    return run, progress
+
+
+def examine(settings: Settings, store: Store) -> list[Check]:
+    """Look at blobs, broker and workers."""
+    bell = Doorbell(broker_url(settings))
+    pace = {"lease_seconds": settings.lease_seconds, "tick_seconds": settings.tick_seconds}
+    try:
+        blobs = [] if settings.blobs_url else [own_blobs(redact(settings.effective_blobs_url))]
+        return [*blobs, *examine_cluster(store, bell.describe, **pace)]
+    finally:
+        bell.close()

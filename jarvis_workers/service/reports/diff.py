@@ -1,0 +1,133 @@
+"""Compare two reports, of runs or in files, and say what the later one has not looked at.
+
+A finding that is gone is fixed only where the later scan has looked for it: with its rule on, in a file that it has
+scanned or that is no more.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from jarvis_workers.errors import SnapshotError, UsageError
+from jarvis_workers.paths import shown
+from jarvis_workers.pipeline.stages import FLOWS
+from jarvis_workers.sec.finding import fingerprint_of
+from jarvis_workers.sec.report.coverage import WHOLE, Looked, unlooked
+from jarvis_workers.sec.report.diff import compare
+from jarvis_workers.sec.report.diff_formats import Sides
+from jarvis_workers.sec.report.rebase import below
+from jarvis_workers.service.reports.report_files import read_report_file
+from jarvis_workers.service.reports.reports import read_body, run_part
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.steps.sec.write_report import REPORT
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+
+__all__ = ["Report", "compare_reports", "difference", "report_of_file", "report_of_run"]
+
+Body = Mapping[str, Any]
+
+
+class Report(NamedTuple):
+    """One side of a comparison: its body, the `run` part, what it was to look at, and what bounds the comparison."""
+
+    body: Body
+    part: Body
+    looked: Looked
+    notes: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> str:
+        return self.looked.state
+
+
+def difference(store: Store, blobs: Blobs, before: Run, after: Run) -> Sides:
+    """Return what two runs differ in. Raises UsageError for one that has no findings to compare."""
+    return compare_reports(report_of_run(store, blobs, before), report_of_run(store, blobs, after))
+
+
+def compare_reports(before: Report, after: Report) -> Sides:
+    """Return what two reports differ in."""
+    before, after = _from_the_top(before, after)
+    found = compare(before.body, after.body, unlooked(before.body, after.body, after.looked))
+    notes = [*_notes("earlier", before), *_notes("later", after)]
+    return Sides(before.part, after.part, found, notes)
+
+
+def report_of_run(store: Store, blobs: Blobs, run: Run) -> Report:
+    """Return what a run has reported. Raises UsageError for one that has no findings to compare."""
+    if all(stage.name != REPORT for stage in FLOWS[run.kind]):
+        raise UsageError(f"run {run.id} is of kind {run.kind}: it has no findings to compare")
+    body = read_body(store, blobs, run)
+    if "baseline" in body["summary"]:
+        raise UsageError(f"run {run.id} lists only what was new to its own baseline; compare runs without --baseline")
+    return Report(body, run_part(store, run), _looked(blobs, run))
+
+
+def report_of_file(named: str) -> Report:
+    """Return the report in a JSON or SARIF file. Raises UsageError.
+
+    The least confidence that was asked for is not in a file: where weaker findings were left out, it is taken to be
+    that of the weakest listed one.
+    """
+    file = read_report_file(named)
+    rules = file.run.get("rules")
+    off = rules.get("off") if isinstance(rules, dict) else None
+    confidences = [issue["confidence"] for issue in file.body["issues"]]
+    least = min(confidences, default=1.0) if file.body["summary"]["below_min_confidence"] else 0.0
+    looked = Looked(
+        state=str(file.run.get("state")),
+        min_confidence=least,
+        off=off if isinstance(off, list) else (),
+        scanned=lambda _: (),
+    )
+    notes = (f"{file.run['file']} is SARIF, which does not say what was left out of the scan",) if file.is_sarif else ()
+    return Report(file.body, file.run, looked, notes)
+
+
+def _from_the_top(*reports: Report) -> tuple[Report, ...]:
+    """Where the scans began in different directories of a repository, give the files their names from its top."""
+    prefixes = [str(report.part.get("path_prefix") or "") for report in reports]
+    if len(set(prefixes)) == 1:
+        return reports
+    return tuple(
+        report._replace(body=_moved(prefix, report.body)) for prefix, report in zip(prefixes, reports, strict=True)
+    )
+
+
+def _moved(prefix: str, body: Body) -> Body:
+    moved = below(prefix, dict(body))
+    lists = {
+        name: [
+            one | {"fingerprint": fingerprint_of(one["file"], one["pattern"], one["evidence"])} for one in moved[name]
+        ]
+        for name in ("issues", "dismissed", "suppressed")
+        if name in moved
+    }
+    return {**moved, **lists}
+
+
+def _notes(which: str, report: Report) -> Iterator[str]:
+    summary = report.body["summary"]
+    if report.state not in WHOLE:
+        yield f"the {which} run is {report.state}: it has not looked at everything"
+    if gaps := len(summary["not_checked"]):
+        yield f"the {which} run has not checked {gaps:,} of its files, or not in full"
+    if summary.get("not_listed"):
+        listed = f"{len(report.body['issues']):,} findings of highest score"
+        yield f"the {which} run lists only its {listed}: only they are compared"
+    if more := summary.get("dismissed_not_listed"):
+        yield f"the {which} run does not list {more:,} of its dismissed findings: they are not compared"
+    yield from report.notes
+
+
+def _looked(blobs: Blobs, run: Run) -> Looked:
+    def scanned(files: Collection[str]) -> Collection[str]:
+        try:
+            with open_snapshot(blobs, run.snapshot_id) as reader:
+                return {name for entry in reader.files() if (name := shown(entry.path)) in files}
+        except SnapshotError:
+            return ()
+
+    off = run.options.get("rules", {}).get("off", ())
+    return Looked(run.state, run.options["min_confidence"], off, scanned, frozenset(run.options.get("paths", ())))

@@ -1,0 +1,61 @@
+"""Read the code around the findings of a run from its snapshot, when a report that shows it is asked for.
+
+The snapshot of an old run may be gone, and a copy may be damaged: the report is then one without it, and says so.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from jarvis_workers.errors import SnapshotError
+from jarvis_workers.paths import shown
+from jarvis_workers.sec.report.excerpts import Excerpt, bounded, cut, spots_by_file, window
+from jarvis_workers.sec.scanner import source_text
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.manifest import Entry
+from jarvis_workers.snapshots.reader import Reader, open_snapshot
+from jarvis_workers.steps.sec.scan_files import language_for
+
+
+def read_excerpts(blobs: Blobs, snapshot_id: str, issues: Sequence[dict[str, Any]]) -> dict[str, Excerpt]:
+    """Return excerpts by the ids of the issues, for the best of them, as far as the snapshot can be read."""
+    wanted = spots_by_file(issues)
+    found: dict[str, dict[str, list[Excerpt]]] = {}
+    try:
+        with open_snapshot(blobs, snapshot_id) as reader:
+            for file, entry in _entries(reader, wanted):
+                content = _content(reader, entry)
+                if content is not None:
+                    found[file] = cut(content, wanted[file])
+    except SnapshotError:
+        return {}
+    return bounded(found, issues)
+
+
+def read_around(blobs: Blobs, snapshot_id: str, file: str, line: int, around: int) -> Excerpt | None:
+    """Return that many lines of a file before and behind a line, None where it cannot be read."""
+    try:
+        with open_snapshot(blobs, snapshot_id) as reader:
+            for _, entry in _entries(reader, {file}):
+                return window(_text(reader, entry), line, around)
+    except SnapshotError:
+        pass
+    return None
+
+
+def _entries(reader: Reader, wanted: Collection[str]) -> Iterator[tuple[str, Entry]]:
+    """Find the files by the names that reports give them, which are no two files' alike."""
+    for entry in reader.files() if wanted else ():
+        name = shown(entry.path)
+        if name in wanted:
+            yield name, entry
+
+
+def _content(reader: Reader, entry: Entry) -> bytes | None:
+    try:
+        return _text(reader, entry)
+    except SnapshotError:
+        return None
+
+
+def _text(reader: Reader, entry: Entry) -> bytes:
+    return source_text(reader.read(entry), language_for(entry))

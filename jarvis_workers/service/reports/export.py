@@ -1,0 +1,94 @@
+"""Write the files of a run to `<root>/.jarvis/sec/`: whole or not at all."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TextIO
+
+from jarvis_workers.sec.report import json_line
+from jarvis_workers.sec.report.body import AT_RISK
+from jarvis_workers.service.reports.live import Follower, Heard, cluster_row
+from jarvis_workers.service.reports.reports import read_body
+from jarvis_workers.service.reports.run_files import (
+    HEURISTIC,
+    PROGRESS,
+    make_directory,
+    progress_row,
+    refuse_unwritable,
+    write_files,
+)
+from jarvis_workers.service.reports.run_files import export_directory as export_directory
+from jarvis_workers.service.whole_file import write_whole as write_whole
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.sec.verdicts import has_verdicts
+from jarvis_workers.steps.sec.write_report import list_issues
+from jarvis_workers.store import clusters, events
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+
+CLUSTERS, AGENT = "cluster_report.jsonl", "agent_issues.jsonl"
+
+
+def export(
+    store: Store, blobs: Blobs, run: Run, directory: Path, *, body: Mapping[str, Any] | None = None
+) -> list[Path]:
+    """Write a run's files, all of its candidates in the order of their gids; return the paths. Raises UsageError.
+
+    heuristic_issues.jsonl and progress.jsonl, and of a run with agents cluster_report.jsonl and agent_issues.jsonl.
+    `body` is what `read_body` says, for a caller that has it.
+    """
+    body = read_body(store, blobs, run) if body is None else body
+    with refuse_unwritable(directory, run):
+        files: dict[str, Iterable[Mapping[str, Any]]] = {HEURISTIC: _issues(store, run, body)}
+        if has_verdicts(run):
+            files |= {CLUSTERS: _clusters(store, run), AGENT: filter(_is_risk, _issues(store, run, body))}
+            progress: Iterable[Mapping[str, Any]] = Follower(store).look(run, issues=False).progress
+        else:
+            with store.read() as session:
+                progress = [progress_row(event, run) for event in events.read(session, run.id)]
+        files[PROGRESS] = progress
+        return write_files(run, directory, files)
+
+
+class Growing:
+    """The files of a run that agents judge, growing while it is on; `export` writes them anew in the end."""
+
+    def __init__(self, directory: Path) -> None:
+        """Raises UsageError, OSError where nothing can be written."""
+        make_directory(directory, own=True)
+        self._files = {name: _begin(directory / name) for name in (CLUSTERS, AGENT, PROGRESS)}
+
+    def add(self, heard: Heard) -> None:
+        """Append what is new."""
+        rows = {CLUSTERS: heard.clusters, AGENT: filter(_is_risk, heard.issues), PROGRESS: heard.progress}
+        for name, stream in self._files.items():
+            stream.writelines(map(json_line, rows[name]))
+            stream.flush()
+
+    def close(self) -> None:
+        for stream in self._files.values():
+            stream.close()
+
+
+def _begin(path: Path) -> TextIO:
+    """Begin a file anew: what is there, be it a link, is replaced and never written through."""
+    path.unlink(missing_ok=True)
+    return path.open("x", encoding="utf-8", errors="backslashreplace")
+
+
+def _issues(store: Store, run: Run, body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield what a report lists, or all from the store where it does not list all."""
+    if not body["summary"].get("not_listed") and not body["summary"].get("dismissed_not_listed"):
+        listed = [*body["issues"], *body.get("dismissed", ())]
+        yield from sorted(listed, key=lambda issue: int(issue["gid"])) if body.get("dismissed") else listed
+        return
+    with store.read() as session:
+        yield from list_issues(session, run)
+
+
+def _clusters(store: Store, run: Run) -> list[Mapping[str, Any]]:
+    with store.read() as session:
+        return [cluster_row(cluster) for cluster in clusters.read(session, run.id)]
+
+
+def _is_risk(issue: Mapping[str, Any]) -> bool:
+    return issue["status"] in AT_RISK

@@ -1,0 +1,111 @@
+"""Follow what agents find out while a run is on: each conversation that has ended is told of once."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from jarvis_workers.paths import shown
+from jarvis_workers.sec.judge.canary import CANARY_GID
+from jarvis_workers.sec.report import every_issue
+from jarvis_workers.service.reports.run_files import Row, progress_row
+from jarvis_workers.steps.sec.candidates import severities_of, some_of
+from jarvis_workers.steps.sec.cluster_file import STEP as CLUSTER
+from jarvis_workers.steps.sec.cluster_file import VERIFY
+from jarvis_workers.steps.sec.verdicts import nothing_said, said_of
+from jarvis_workers.store import clusters, events, jobs, verdicts
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.jobs import Over
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import NewCluster
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+__all__ = ["Follower", "Heard", "Row", "cluster_row"]
+
+# A commit may be seen later than the time it bears.
+LATE_SECONDS = 60.0
+
+
+@dataclass
+class Heard:
+    """What is new: rows of progress.jsonl, of cluster_report.jsonl, and candidates with their verdicts."""
+
+    progress: list[Row] = field(default_factory=list)
+    clusters: list[Row] = field(default_factory=list)
+    issues: list[Row] = field(default_factory=list)
+
+
+class Follower:
+    """Remembers what it has told of a run."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._seen: set[int] = set()
+        self._events, self._since = 0, 0.0
+
+    def look(self, run: Run, *, issues: bool = True) -> Heard:
+        """Return what has come since the last look; `issues` are made only where they are wanted."""
+        heard = Heard()
+        with self._store.read() as session:
+            happened = events.read(session, run.id)[self._events :]
+            over = jobs.over_since(session, run.id, (CLUSTER, VERIFY), self._since - LATE_SECONDS)
+            new = [job for job in over if job.id not in self._seen]
+            found = {job.id: clusters.of_job(session, job.id) for job in new if job.stage == CLUSTER}
+            about = {gid: job for job in new if job.stage == VERIFY for gid in json.loads(job.payload)["gids"]}
+            heard.issues = list(_issues(session, run, about)) if issues else []
+            said = {issue["gid"]: issue["status"] for issue in heard.issues} if issues else _said(session, run, about)
+        heard.clusters = [row for job in new for row in map(cluster_row, found.get(job.id, ()))]
+        rows = [progress_row(event, run) for event in happened]
+        rows += [row for job in new for row in _rows(job, run, said, len(found.get(job.id, ())))]
+        heard.progress = sorted(rows, key=lambda row: float(row["at"]))
+        self._events += len(happened)
+        self._seen |= {job.id for job in new}
+        self._since = max([self._since, *(job.finished_at for job in new)])
+        return heard
+
+
+def _issues(session: "Session", run: Run, about: Mapping[int, Over]) -> Iterator[Row]:
+    """Yield candidates, by the jobs they are of, with their verdicts; the numbers of clusters are known in the end."""
+    numbered = some_of(session, run, about) if about else []
+    found = said_of(session, run, about) if about else {}
+    for issue in every_issue(lambda: numbered, 0.0, severities=severities_of(run)):
+        job = about[issue["gid"]]
+        said = found.get(issue["gid"]) or nothing_said(f"its job failed: {job.reason}")
+        yield issue | said | {"verification": json.loads(job.payload)["verification"], "cluster": None}
+
+
+def _said(session: "Session", run: Run, about: Mapping[int, Over]) -> dict[int, str]:
+    """Return the statuses that issues would have."""
+    found = verdicts.statuses(session, run.id) if about else {}
+    return {gid: found.get(gid, "undecided") for gid in about if gid != CANARY_GID}
+
+
+def cluster_row(cluster: NewCluster) -> Row:
+    """Return a row of cluster_report.jsonl."""
+    return {
+        "file": shown(cluster.file),
+        "batch_index": cluster.batch_index,
+        "verification": cluster.verification,
+        "gids": list(cluster.gids),
+        "count": len(cluster.gids),
+    }
+
+
+def _rows(job: Over, run: Run, said: Mapping[int, str], clustered: int) -> Iterator[Row]:
+    """Tell the beginning and the end of a conversation."""
+    payload = json.loads(job.payload)
+    about: Row = {"run": run.id, "stage": job.stage, "label": job.label, "gids": payload["gids"]}
+    ending = {"status": "done", **({"failed": job.reason} if job.state == "failed" else {}), "at": job.finished_at}
+    begins: Sequence[str] = ("batch_selection", "cluster_status") if job.stage == CLUSTER else ("batch_status",)
+    for name in begins:
+        yield {"event": name, "status": "running", **about, "at": job.started_at or job.finished_at}
+    if job.stage == CLUSTER:
+        about |= {"file": payload["file"], "batch_index": payload["batch_index"], "clusters": clustered}
+        yield {"event": "cluster_status", **ending, **about}
+        yield {"event": "cluster_report_snapshot", **ending, **about}
+        return
+    yield {"event": "batch_status", **ending, **about}
+    for gid in payload["gids"]:
+        yield {"event": "task_status", **ending, **about, "gids": [gid], "verdict": said.get(gid)}

@@ -1,0 +1,164 @@
+"""Read a JSON or SARIF report of ours as the body of a report, to compare it with another.
+
+The file comes from somewhere: it is bounded, each finding is checked, and what is not as we write it is refused.  SARIF
+lacks what was left out of the scan, and how sure a finding had to be.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal, NamedTuple
+from urllib.parse import unquote_to_bytes
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain, shown
+from jarvis_workers.sec.severity import WEIGHTS, severity_of
+from jarvis_workers.service.reports.baselines import SARIF_FINGERPRINT, load_report
+
+__all__ = ["ReportFile", "read_report_file"]
+
+NUMBER = re.compile(r"[\d,]+")
+CWE_TAG = "external/cwe/cwe-"
+Part = Mapping[str, Any]
+
+
+class ReportFile(NamedTuple):
+    """The body and the `run` part of a report; `is_sarif` says that it tells less of what was scanned."""
+
+    body: dict[str, Any]
+    run: dict[str, Any]
+    is_sarif: bool
+
+
+class FileIssue(BaseModel):
+    """A finding as a report has it, as far as a comparison needs it."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+
+    id: Annotated[str, Field(max_length=64)]
+    fingerprint: Annotated[str, Field(pattern=r"\A[0-9a-f]{16}\z")]
+    pattern: str
+    file: str
+    line: int
+    evidence: str = ""
+    severity: Literal["high", "medium", "low"]
+    confidence: Annotated[float, Field(ge=0, le=1)]
+    score: Annotated[float, Field(ge=0, le=10)]
+    status: Literal["confirmed", "review", "undecided", "heuristic", "dismissed"]
+    cwe: int = 0
+    suppression: dict[str, Any] | None = None
+
+
+class Summary(BaseModel):
+    """What a report says of what it has not looked at."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    not_checked: list[dict[Literal["file", "reason"], str]] = []
+    excluded: list[dict[Literal["path", "reason"], str]] = []
+    left_out: dict[str, int] = {}
+    not_listed: int = 0
+    dismissed_not_listed: int = 0
+    below_min_confidence: int = 0
+
+
+def read_report_file(named: str) -> ReportFile:
+    """Return the report in a file. Raises UsageError, in a line, for one that cannot be read or is not ours."""
+    where = plain(named)
+    written = load_report(named, where)
+    try:
+        found = _of_json(written) if "issues" in written else _of_sarif(written)
+    except (ValidationError, KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise UsageError(f"{where}: is not a JSON or SARIF report of jarvis, or damaged: {_short(error)}") from error
+    if "baseline" in found.run:
+        raise UsageError(f"{where}: lists only what was new to its own baseline; give a report of a whole scan")
+    return found._replace(run={**found.run, "file": where})
+
+
+def _of_json(written: Part) -> ReportFile:
+    body = {
+        "summary": Summary.model_validate(written["summary"]).model_dump(),
+        "issues": [_checked(one) for one in written["issues"]],
+        "dismissed": [_checked(one) for one in written.get("dismissed", ())],
+        "suppressed": [_checked(one) for one in written.get("suppressed", ())],
+    }
+    return ReportFile(body, _mapping(written["run"]), is_sarif=False)
+
+
+def _of_sarif(written: Part) -> ReportFile:
+    (log,) = written["runs"]
+    run = _mapping(_mapping(log["properties"])["run"])
+    weaknesses = {rule["id"]: _cwe(rule) for rule in log["tool"]["driver"]["rules"]}
+    prefix = str(run.get("path_prefix") or "")
+    issues = [_checked(_issue(result, weaknesses, prefix)) for result in log["results"]]
+    notes = [note for one in log["invocations"] for note in one.get("toolExecutionNotifications", ())]
+    summary = {"not_checked": list(_gaps(notes, prefix)), "not_listed": sum(map(_number, notes))}
+    body = {"summary": Summary.model_validate(summary).model_dump(), "issues": issues}
+    return ReportFile(body, run, is_sarif=True)
+
+
+def _checked(issue: object) -> dict[str, Any]:
+    return FileIssue.model_validate(issue).model_dump(exclude_none=True)
+
+
+def _issue(result: Part, weaknesses: Mapping[str, int], prefix: str) -> dict[str, Any]:
+    place, told = result["locations"][0]["physicalLocation"], result["properties"]
+    suppressions = result.get("suppressions") or []
+    aside = {"suppression": suppressions[0]} if suppressions and told["status"] != "dismissed" else {}
+    return {
+        "id": told["id"],
+        "fingerprint": result["partialFingerprints"][SARIF_FINGERPRINT].partition(":")[0],
+        "pattern": result["ruleId"],
+        "file": _file(place, prefix),
+        "line": place["region"]["startLine"],
+        "evidence": place["region"].get("snippet", {}).get("text", ""),
+        "severity": _severity(told["score"], told["confidence"]),
+        "cwe": weaknesses.get(result["ruleId"], 0),
+        **{name: told[name] for name in ("confidence", "score", "status")},
+        **aside,
+    }
+
+
+def _severity(score: float, confidence: float) -> str:
+    """A score is the confidence times the weight of the severity."""
+    weight = round(score / confidence) if confidence else 0
+    return next((name for name, value in WEIGHTS.items() if value == weight), severity_of(confidence))
+
+
+def _file(place: Part, prefix: str) -> str:
+    """Addresses begin at the top of the repository, names at what was scanned."""
+    file = shown(unquote_to_bytes(place["artifactLocation"]["uri"]))
+    return file.removeprefix(f"{prefix}/") if prefix else file
+
+
+def _cwe(rule: Part) -> int:
+    tags = [tag for tag in rule["properties"]["tags"] if tag.startswith(CWE_TAG)]
+    return int(tags[0].removeprefix(CWE_TAG)) if tags else 0
+
+
+def _gaps(notes: list[Part], prefix: str) -> Iterator[dict[str, str]]:
+    for note in notes:
+        if note["descriptor"]["id"] == "not-checked" and note.get("locations"):
+            file = _file(note["locations"][0]["physicalLocation"], prefix)
+            yield {"file": file, "reason": "not checked, as its report says"}
+
+
+def _number(note: Part) -> int:
+    """Return how many findings a notification says are not listed."""
+    text = note["message"]["text"]
+    found = NUMBER.search(text) if note["descriptor"]["id"] == "not-listed" and " findings;" in text else None
+    return int(found[0].replace(",", "")) if found else 0
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise TypeError("no run in it")
+    return value
+
+
+def _short(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False)[0]
+        return plain(f"{'.'.join(map(str, first['loc']))}: {first['msg']}")[:200]
+    return plain(f"{type(error).__name__} {error}")[:200]

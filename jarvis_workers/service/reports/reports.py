@@ -1,0 +1,88 @@
+"""Reports of a run: its body from the store, its `run` part from the rows, in a format."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from jarvis_workers.pipeline.history import read_result
+from jarvis_workers.sec.report import FORMATS
+from jarvis_workers.service.budgets import told as budget_told
+from jarvis_workers.service.dressing import dress_body, language_facts
+from jarvis_workers.service.run_facts import RunCosts, run_facts
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.sec.profile import merge
+from jarvis_workers.steps.sec.report_body import report_body
+from jarvis_workers.steps.sec.write_report import REPORT, load
+from jarvis_workers.store import artifacts, jobs, model_usage, stages, transcripts, verdicts
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+
+
+def read_body(store: Store, blobs: Blobs, run: Run) -> dict[str, Any]:
+    """Return summary and issues: what the report stage wrote or, before that, what there is by now."""
+    with store.read() as session:
+        blob = artifacts.find(session, run.id, REPORT) if run.ended else None
+        work = None if blob else load(session, run)
+    body: dict[str, Any] = json.loads(blobs.read(blob)) if blob else report_body(work, blobs) if work else {}
+    return body
+
+
+def run_part(store: Store, run: Run) -> dict[str, Any]:
+    """Return the only part of a report that differs between two runs over the same input."""
+    with store.read() as session:
+        progress = stages.progress(session, run.id)
+        taken = transcripts.total(session, run.id)
+        tiers = verdicts.sandboxes(session, run.id)
+    costs = RunCosts(
+        model=_model(run, taken) if "model_group" in run.options else None,
+        cost=taken.cost,
+        budget=budget_told(store, run),
+        sandbox=tiers,
+    )
+    return run_facts(run, progress, costs)
+
+
+def render(store: Store, blobs: Blobs, run: Run, form: str) -> str:
+    """Return the report of a run in a format of `FORMATS`."""
+    return "".join(compose(store, blobs, run, read_body(store, blobs, run), form))
+
+
+def compose(store: Store, blobs: Blobs, run: Run, body: dict[str, Any], form: str) -> Iterator[str]:
+    """Return the pieces of a report whose body has been read, with code around its findings if the format shows any."""
+    return FORMATS[form](*prepare(store, blobs, run, body, form))
+
+
+def prepare(
+    store: Store, blobs: Blobs, run: Run, body: dict[str, Any], form: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the body and the `run` part that the renderer of a format takes."""
+    body = dress_body(blobs, run, body, form)
+    profile = {"profile": read_profile(store, blobs, run)} if has_profile(run) else {}
+    return body, _with_calls(store, run, run_part(store, run)) | language_facts(run) | profile
+
+
+def has_profile(run: Run) -> bool:
+    return bool(run.options.get("profile"))
+
+
+def read_profile(store: Store, blobs: Blobs, run: Run) -> dict[str, Any]:
+    """Return the times of the slowest rules and files of a run for which they were taken."""
+    with store.read() as session:
+        scans = jobs.outcomes(session, run.id, "scan")
+    taken = [read_result(blobs, scan["result"]).get("profile") for scan in scans]
+    return merge(said for said in taken if said)
+
+
+def _model(run: Run, taken: transcripts.Total) -> dict[str, Any]:
+    numbers = taken._asdict()
+    del numbers["cost"]
+    return {"group": run.options["model_group"], **numbers, "seconds": round(taken.seconds, 3)}
+
+
+def _with_calls(store: Store, run: Run, part: dict[str, Any]) -> dict[str, Any]:
+    """Say of the model, where one was asked, what each stage took and how long answers took."""
+    if not part["model"]:
+        return part
+    with store.read() as session:
+        taken = {"by_stage": model_usage.by_stage(session, run.id), "latency": model_usage.latency(session, run.id)}
+    return part | {"model": part["model"] | taken}

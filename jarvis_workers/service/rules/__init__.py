@@ -1,0 +1,1 @@
+"""Rule selection, project rules from YAML files, and their tests."""

@@ -1,0 +1,179 @@
+"""Read the rules that a project has written as YAML, and say in one line what is wrong with them.
+
+A file is data from outside: it is bounded, read by a safe loader without aliases, and checked against a
+model before anything is made of it.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.extras import advice
+from jarvis_workers.paths import plain
+from jarvis_workers.reprs import short
+from jarvis_workers.sec.rules import RULES_BY_PATTERN
+from jarvis_workers.service.rules.yamlfiles import Checked, one_line, read_yaml, shown_path, tell_problem
+from jarvis_workers.source.safe_regex import PATTERN_MAX, compile_linear, is_linear_here
+
+__all__ = ["RULES_DIRECTORY", "read_rules", "rule_files"]
+
+RULES_DIRECTORY = Path(".jarvis") / "rules"
+SUFFIXES = (".yaml", ".yml")
+FILE_BYTES = 64 * 1024
+FILES_MAX = 500
+RULES_MAX = 500
+# Each child compiles them: half a second for a thousand.
+NAMES_MAX = 1_000
+
+
+def _lines(text: str) -> str:
+    if not text.replace("\n", "").replace("\t", "").isprintable():
+        raise ValueError("should be without control characters")
+    return text
+
+
+def _regex(text: str) -> str:
+    if not is_linear_here():
+        raise ValueError(f"needs google-re2, here and on every worker; {advice('re2')}")
+    compile_linear(text)
+    return text
+
+
+Id = Annotated[str, Field(pattern=r"\A[a-z][a-z0-9_]{1,63}\z")]
+Name = Annotated[str, Field(pattern=r"\A[A-Za-z_][A-Za-z0-9_]{0,127}\z")]
+Names = Annotated[list[Name], Field(min_length=1, max_length=200)]
+Sentence = Annotated[str, Field(min_length=1, max_length=1_000), AfterValidator(one_line)]
+Example = Annotated[str, Field(max_length=4_000), AfterValidator(_lines)]
+Pattern = Annotated[str, Field(min_length=1, max_length=PATTERN_MAX), AfterValidator(_regex)]
+Count = Annotated[int, Field(ge=0, le=64)]
+
+
+class Argument(Checked):
+    """What must hold of one argument; the first is 1."""
+
+    index: Annotated[int, Field(ge=1, le=64)]
+    literal: bool | None = None
+    regex: Pattern | None = None
+
+    @model_validator(mode="after")
+    def _asks_something(self) -> "Argument":
+        if self.literal is None and self.regex is None:
+            raise ValueError("should say literal or regex")
+        return self
+
+
+class ArgumentCount(Checked):
+    min: Count | None = None
+    max: Count | None = None
+
+    @model_validator(mode="after")
+    def _asks_something(self) -> "ArgumentCount":
+        if self.min is None and self.max is None:
+            raise ValueError("should say min or max")
+        return self
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, dict) else value
+
+
+def _ranged(value: object) -> object:
+    return {"min": value, "max": value} if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+class ProjectRule(Checked):
+    """A rule as a file says it."""
+
+    id: Id
+    language: Literal["c/cpp", "rust"]
+    category: Annotated[str, Field(pattern=r"\A[a-z][a-z0-9_]{1,31}\z")]
+    cwe: Annotated[int, Field(ge=1, le=9_999)]
+    confidence: Annotated[float, Field(ge=0.4, le=0.95)]
+    message: Sentence
+    suggestion: Sentence
+    calls: Names | None = None
+    words: Names | None = None
+    argument: Annotated[list[Argument], Field(min_length=1, max_length=8), BeforeValidator(_listed)] | None = None
+    argument_count: Annotated[ArgumentCount, BeforeValidator(_ranged)] | None = None
+    not_in_tests: bool = False
+    title: Annotated[Sentence, Field(max_length=80)] | None = None
+    verification: Sentence | None = None
+    bad: Example | None = None
+    good: Example | None = None
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "ProjectRule":
+        if (self.calls is None) == (self.words is None):
+            raise ValueError("should say either calls or words")
+        if self.words and (self.argument or self.argument_count):
+            raise ValueError("a condition on arguments needs calls, not words")
+        return self
+
+
+def rule_files(paths: Sequence[Path]) -> list[Path]:
+    """Return the files that paths name, and those in the directories that they name. Raises UsageError."""
+    found = {os.path.realpath(file): file for path in paths for file in _files(path)}
+    if len(found) > FILES_MAX:
+        raise UsageError(f"{len(found):,} rule files, at most {FILES_MAX} are read; join some")
+    return list(found.values())
+
+
+def read_rules(files: Sequence[Path]) -> list[dict[str, Any]]:
+    """Return the rules of files, each as `custom_rule` takes it. Raises UsageError."""
+    found: dict[str, tuple[dict[str, Any], Path]] = {}
+    names = 0
+    for file in files:
+        for rule in _rules(file):
+            if rule["id"] in found:
+                raise UsageError(
+                    f'{shown_path(file)}: rule "{rule["id"]}" is also in {shown_path(found[rule["id"]][1])}'
+                )
+            found[rule["id"]] = rule, file
+            if len(found) > RULES_MAX:
+                raise UsageError(f"{shown_path(file)}: more than {RULES_MAX} rules in all; leave some out")
+            names += len(rule.get("calls", ())) + len(rule.get("words", ()))
+            if names > NAMES_MAX:
+                raise UsageError(f"{shown_path(file)}: more than {NAMES_MAX:,} names in all; leave some out")
+    return [rule for rule, _ in found.values()]
+
+
+def _files(path: Path) -> Iterator[Path]:
+    try:
+        if not path.is_dir():
+            path.stat()
+            yield path
+            return
+        yield from sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
+    except OSError as error:
+        raise UsageError(f"rules: {shown_path(path)}: {error.strerror}") from error
+
+
+def _rules(file: Path) -> Iterator[dict[str, Any]]:
+    said = read_yaml(file, FILE_BYTES)
+    rows = said.get("rules") if isinstance(said, dict) and list(said) == ["rules"] else said
+    if not isinstance(rows, list):
+        raise UsageError(f"{shown_path(file)}: is {short.repr(said)}; expected a list of rules under the name rules")
+    if len(rows) > RULES_MAX:
+        raise UsageError(f"{shown_path(file)}: {len(rows):,} rules, at most {RULES_MAX} are taken; leave some out")
+    for number, row in enumerate(rows, 1):
+        yield _checked(row, number, file)
+
+
+def _checked(row: object, number: int, file: Path) -> dict[str, Any]:
+    named = row.get("id") if isinstance(row, dict) else None
+    place = (
+        f'{shown_path(file)}: rule "{plain(named)[:64]}"'
+        if isinstance(named, str)
+        else f"{shown_path(file)}: rule {number}"
+    )
+    try:
+        rule = ProjectRule.model_validate(row)
+    except ValidationError as error:
+        raise UsageError(f"{place}: {tell_problem(error.errors(include_url=False)[0], ProjectRule)}") from error
+    if rule.id in RULES_BY_PATTERN:
+        raise UsageError(f"{place}: is the id of a built-in rule; choose another")
+    return rule.model_dump(exclude_none=True, exclude_defaults=True)

@@ -1,0 +1,123 @@
+"""Which rules there are here, and which of them a run uses.
+
+There are those built in, those of installed packages, and those of the project's own files.  What
+jarvis.yaml and flags say by id is checked against all of them, before any work is done.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Protocol
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.sec.rules import RULES, Rule
+from jarvis_workers.sec.rules.custom import custom_rule
+from jarvis_workers.service.request import Chosen as Chosen
+from jarvis_workers.service.rules.rule_files import read_rules, rule_files
+from jarvis_workers.steps.sec.ruleset import RuleSet, installed
+
+__all__ = ["Chosen", "Rulebook", "choose", "find_rule", "open_rulebook", "select"]
+
+Place = Callable[[str], str]
+
+
+class Asked(Protocol):
+    """What a user says of rules by id, as `settings.Rules` and the options of the Python API have it."""
+
+    @property
+    def enable_only(self) -> Sequence[str]: ...
+    @property
+    def disable(self) -> Sequence[str]: ...
+    @property
+    def categories(self) -> Sequence[str]: ...
+    @property
+    def severity(self) -> Mapping[str, str]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rulebook:
+    """Every rule there is; `project` are the rows of files as data, `packages` fingerprints by name."""
+
+    rules: tuple[Rule, ...]
+    project: tuple[Mapping[str, Any], ...] = ()
+    packages: Mapping[str, str] = field(default_factory=dict)
+
+
+def open_rulebook(paths: Sequence[Path] = ()) -> Rulebook:
+    """Gather the rules: built in, of packages, and of the files and directories that `paths` name."""
+    packages = installed()
+    project = read_rules(rule_files(paths))
+    rules = [*RULES, *(rule for package in packages for rule in package.rules), *map(custom_rule, project)]
+    _refuse_twins(rules)
+    return Rulebook(tuple(rules), tuple(project), {package.name: package.fingerprint for package in packages})
+
+
+def choose(book: Rulebook, asked: Asked, excluded: Sequence[str] = (), *, place: Place = "{}".format) -> Chosen:
+    """Fix the rules of a run. Raises UsageError for an unknown id, and where no rule is left."""
+    kept = select(book, asked, excluded, place=place)
+    if not kept:
+        raise UsageError("no rule is left to scan with; see what is on with: jarvis sec rules")
+    return _chosen(book, kept, asked.severity)
+
+
+def select(
+    book: Rulebook, asked: Asked, excluded: Sequence[str] = (), *, place: Place = "{}".format
+) -> tuple[Rule, ...]:
+    """Leave out what the user has switched off; `excluded` comes on top of the settings.
+
+    `place` says where a setting comes from, for messages.  Raises UsageError for an unknown id.
+    """
+    ids = [rule.pattern for rule in book.rules]
+    categories = sorted({rule.category for rule in book.rules})
+    for given, where in ((asked.enable_only, "enable_only"), (asked.disable, "disable"), (asked.severity, "severity")):
+        _refuse_unknown(given, ids, f"{place(where)}: unknown rule")
+    _refuse_unknown(excluded, ids, "--exclude-rules: unknown rule")
+    _refuse_unknown(asked.categories, categories, f"{place('categories')}: unknown category")
+    barred = {*asked.disable, *excluded}
+    return tuple(rule for rule in book.rules if rule.pattern not in barred and _is_wanted(rule, asked))
+
+
+def find_rule(book: Rulebook, named: str) -> Rule:
+    """Return the rule of that id. Raises UsageError."""
+    found = {rule.pattern: rule for rule in book.rules}
+    _refuse_unknown([named], list(found), "unknown rule")
+    return found[named]
+
+
+def _is_wanted(rule: Rule, asked: Asked) -> bool:
+    named = not asked.enable_only or rule.pattern in asked.enable_only
+    return named and (not asked.categories or rule.category in asked.categories)
+
+
+def _chosen(book: Rulebook, kept: tuple[Rule, ...], severity: Mapping[str, str]) -> Chosen:
+    on = {rule.pattern for rule in kept}
+    off = tuple(rule.pattern for rule in book.rules if rule.pattern not in on)
+    own = [rule["id"] for rule in book.project if rule["id"] in on]
+    content = RuleSet(off, tuple(rule for rule in book.project if rule["id"] in on), book.packages).encode()
+    facts = {
+        "blob": hashlib.sha256(content).hexdigest() if content else None,
+        "off": sorted(off),
+        "severity": dict(sorted(severity.items())),
+        "project": own,
+        "packages": dict(book.packages),
+    }
+    return Chosen(kept, content, {name: said for name, said in facts.items() if said})
+
+
+def _refuse_unknown(given: Iterable[str], known: Sequence[str], says: str) -> None:
+    for name in given:
+        if name not in known:
+            close = get_close_matches(name, known, n=1)
+            meant = f' (did you mean "{close[0]}"?)' if close else ""
+            raise UsageError(f'{says} "{plain(name)}"{meant}; see all with: jarvis sec rules')
+
+
+def _refuse_twins(rules: Iterable[Rule]) -> None:
+    seen = set()
+    for rule in rules:
+        if rule.pattern in seen:
+            raise UsageError(f'rule "{plain(rule.pattern)}" is given twice, by packages or files; rename or remove one')
+        seen.add(rule.pattern)

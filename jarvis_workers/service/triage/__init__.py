@@ -1,0 +1,1 @@
+"""Triage: filters, bulk changes, import and export."""

@@ -1,0 +1,157 @@
+"""Judgements as a YAML file, for a team's repository.
+
+A file is written in the order of files and rules, so that two versions compare well.  It is data from outside when it
+is read: bounded, checked entry by entry, and taken whole or not at all.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import yaml
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.reprs import short
+from jarvis_workers.sec.triage_record import Judgement, TriageState
+from jarvis_workers.service.rules.yamlfiles import (
+    Checked,
+    WithoutAliases,
+    one_line,
+    read_text,
+    read_yaml,
+    shown_path,
+    tell_problem,
+)
+
+__all__ = ["REASON_MAX", "Said", "read_triage", "triage_text", "would_lose"]
+
+VERSION = 1
+REASON_MAX = 1_000
+BY_MAX = 100
+PATH_MAX = 4_096
+FILE_BYTES = 2 << 20
+ENTRIES_MAX = 10_000
+HEAD = f"# What people have said of findings of jarvis: docs/triage.md\nversion: {VERSION}\n"
+NAMES = ("fingerprint", "rule", "verdict", "reason", "by", "at", "file")
+
+
+def _moment(value: object) -> object:
+    """YAML knows times; text that looks like one is taken, too."""
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value)
+    if isinstance(value, datetime):
+        return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+    raise ValueError("should be a time such as 2026-11-21T13:31:52Z")
+
+
+def _state(value: object) -> object:
+    """YAML has booleans; the other states are words, and the strict model takes no text for an enumeration."""
+    read = TriageState.read(value)
+    if read not in list(TriageState):
+        raise ValueError("should be true, false, wontfix or later")
+    return TriageState(str(read))
+
+
+Reason = Annotated[str, Field(max_length=REASON_MAX), AfterValidator(one_line)]
+Name = Annotated[str, Field(max_length=BY_MAX), AfterValidator(one_line)]
+Place = Annotated[str, Field(max_length=PATH_MAX), AfterValidator(one_line)]
+
+
+class Entry(Checked):
+    """A judgement as a file says it."""
+
+    fingerprint: Annotated[str, Field(pattern=r"\A[0-9a-f]{16}\z")]
+    rule: Annotated[str, Field(pattern=r"\A[a-z][a-z0-9_]{1,63}\z")]
+    verdict: Annotated[TriageState, BeforeValidator(_state)]
+    reason: Reason = ""
+    by: Name = ""
+    at: Annotated[float, BeforeValidator(_moment)] | None = None
+    file: Place = ""
+
+    @model_validator(mode="after")
+    def _has_a_reason(self) -> "Entry":
+        if self.verdict.needs_reason and not self.reason.strip():
+            raise ValueError(f"verdict is {self.verdict.value}, which needs a reason")
+        return self
+
+
+class Said(NamedTuple):
+    """The judgements of a file, and a line for each entry that is none."""
+
+    judgements: tuple[Judgement, ...]
+    problems: tuple[str, ...] = ()
+
+
+def read_triage(file: Path) -> Said:
+    """Return what a file says. Raises UsageError where it is no such file at all."""
+    said = read_yaml(file, FILE_BYTES)
+    where = shown_path(file)
+    if not isinstance(said, dict) or set(said) != {"version", "judgements"}:
+        raise UsageError(f"{where}: is {plain(short.repr(said))}; expected version and judgements")
+    if (type(said["version"]), said["version"]) != (int, VERSION):
+        raise UsageError(f"{where}: is of version {plain(short.repr(said['version']))}; this program knows {VERSION}")
+    rows = said["judgements"]
+    if not isinstance(rows, list):
+        raise UsageError(f"{where}: judgements is {plain(short.repr(rows))}; expected a list")
+    if len(rows) > ENTRIES_MAX:
+        raise UsageError(f"{where}: {len(rows):,} judgements, at most {ENTRIES_MAX:,} are taken; split it")
+    return _checked(rows, file)
+
+
+def triage_text(judgements: Iterable[Judgement]) -> Iterator[str]:
+    """Yield the pieces of a file."""
+    rows = [_row(one) for one in judgements]
+    yield HEAD
+    if not rows:
+        yield "judgements: []\n"
+        return
+    yield "judgements:\n"
+    for row in rows:
+        yield yaml.safe_dump([row], sort_keys=False, allow_unicode=True, width=1_000_000)
+
+
+def would_lose(file: Path, judgements: Iterable[Judgement]) -> int:
+    """Return how many judgements of a file that is there would not be in the new one."""
+    if not os.path.lexists(file):
+        return 0
+    kept = {one.fingerprint for one in judgements}
+    return sum(one.fingerprint not in kept for one in read_triage(file).judgements)
+
+
+def _checked(rows: Sequence[object], file: Path) -> Said:
+    judgements: dict[str, Judgement] = {}
+    problems: dict[int, str] = {}
+    for number, row in enumerate(rows):
+        try:
+            entry = Entry.model_validate(row)
+        except ValidationError as error:
+            problems[number] = _wrong(row, error)
+            continue
+        if entry.fingerprint in judgements:
+            problems[number] = f"{entry.fingerprint} stands here twice"
+        judgements[entry.fingerprint] = Judgement(**entry.model_dump())
+    place = _places(file) if problems else str
+    return Said(tuple(judgements.values()), tuple(f"{place(number)}: {says}" for number, says in problems.items()))
+
+
+def _wrong(row: object, error: ValidationError) -> str:
+    if not isinstance(row, dict):
+        return f"is {plain(short.repr(row))}; expected fields by name"
+    return tell_problem(error.errors(include_url=False)[0], Entry)
+
+
+def _places(file: Path) -> Callable[[int], str]:
+    """Say in which line an entry begins; the file has been read well before."""
+    root: Any = yaml.compose(read_text(file, FILE_BYTES), WithoutAliases)
+    entries = next(value for key, value in root.value if key.value == "judgements").value
+    return lambda number: f"{shown_path(file)}:{entries[number].start_mark.line + 1}: judgement {number + 1}"
+
+
+def _row(one: Judgement) -> dict[str, Any]:
+    moment = None if one.at is None else datetime.fromtimestamp(one.at, UTC).isoformat(timespec="milliseconds")
+    row = one.model_dump() | {"verdict": one.verdict.plain_value, "at": moment, "file": plain(one.file)}
+    return {name: row[name] for name in NAMES if row[name] not in ("", None)}

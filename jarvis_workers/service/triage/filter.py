@@ -1,0 +1,134 @@
+"""Select findings for triage: by rule, severity, file, category, status and triage state."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import from_shown, plain
+from jarvis_workers.sec.finding import SEVERITIES
+from jarvis_workers.sec.rules import RULES_BY_PATTERN
+from jarvis_workers.sec.triage_record import Judgement, TriageState
+from jarvis_workers.service.triage.queue import STATUSES, Issue
+from jarvis_workers.snapshots.selection import Selection
+
+__all__ = ["OPEN", "Filter", "matching", "read_filter"]
+
+# A finding without a judgement.
+OPEN = "open"
+STATES = (OPEN, *TriageState)
+ASIDE = ("dismissed", "suppressed")
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What a finding must be; an empty part leaves all.
+
+    `files` are globs with git's meaning, from the scanned root.  Those that begin with `prefix`, the path to the root,
+    as the text report shows files, hold without it, too.
+    `statuses` are those of reports, `states` those of triage: one of each is required.
+    """
+
+    rules: tuple[str, ...] = ()
+    severities: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    statuses: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
+    prefix: str = field(default="", compare=False)
+
+    @property
+    def globs(self) -> tuple[str, ...]:
+        if not self.prefix:
+            return self.files
+        start = f"{self.prefix}/"
+        return self.files + tuple(one.removeprefix(start) for one in self.files if one.startswith(start))
+
+    def __bool__(self) -> bool:
+        return self != Filter()
+
+    def __str__(self) -> str:
+        """The options that make it, on one line."""
+        parts = {
+            "--rule": self.rules,
+            "--severity": self.severities,
+            "--file": self.files,
+            "--category": self.categories,
+            "--status": (*self.statuses, *self.states),
+        }
+        return " ".join(f"{name} {plain(','.join(values))}" for name, values in parts.items() if values)
+
+
+def read_filter(
+    *,
+    rules: Sequence[str] = (),
+    severities: Sequence[str] = (),
+    files: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    statuses: Sequence[str] = (),
+) -> Filter:
+    """Read the values of the options, each repeated or comma-separated. Raises UsageError for an unknown word."""
+    chosen = list(_words(statuses))
+    _refuse_unknown("--severity", list(_words(severities)), SEVERITIES)
+    _refuse_unknown("--status", chosen, [*STATUSES, *STATES])
+    return Filter(
+        tuple(_words(rules)),
+        tuple(_words(severities)),
+        tuple(_words(files)),
+        tuple(_words(categories)),
+        tuple(word for word in chosen if word in STATUSES),
+        tuple(word for word in chosen if word in STATES),
+    )
+
+
+def matching(findings: Sequence[Issue], known: Mapping[str, Judgement], wanted: Filter, *, judged: bool) -> list[Issue]:
+    """Return the findings that a filter leaves.
+
+    Unless `judged`, or the filter names a state, only open findings are left: not judged and not set aside. Raises
+    UsageError for a rule or category that neither the findings nor the rule table have.
+    """
+    _refuse_unknown("--rule", wanted.rules, {issue["pattern"] for issue in findings} | RULES_BY_PATTERN.keys())
+    categories = {rule.category for rule in RULES_BY_PATTERN.values()}
+    _refuse_unknown("--category", wanted.categories, {issue["category"] for issue in findings} | categories)
+    selection = Selection(frozenset(), include=wanted.globs)
+    states = wanted.states or (() if judged else (OPEN,))
+    aside = judged or bool(wanted.statuses or set(wanted.states) - {OPEN})
+    return [
+        issue
+        for issue in findings
+        if _fits(issue["pattern"], wanted.rules)
+        and _fits(issue["severity"], wanted.severities)
+        and _fits(issue["category"], wanted.categories)
+        and _fits(issue["status"], wanted.statuses)
+        and _fits(_state(known.get(issue["fingerprint"])), states)
+        and (aside or issue["status"] not in ASIDE)
+        and any(map(selection.includes, _with_directories(from_shown(issue["file"]))))
+    ]
+
+
+def _with_directories(path: bytes) -> Iterator[bytes]:
+    """Yield a path and the directories above it, as globs have them: with a slash at the end."""
+    yield path
+    yield from (path[: place + 1] for place, letter in enumerate(path) if letter == ord("/"))
+
+
+def _words(values: Iterable[str]) -> Iterator[str]:
+    return (word.strip() for value in values for word in value.split(",") if word.strip())
+
+
+def _fits(value: str, wanted: Collection[str]) -> bool:
+    return not wanted or value in wanted
+
+
+def _state(judgement: Judgement | None) -> str:
+    return OPEN if judgement is None else judgement.verdict.value
+
+
+def _refuse_unknown(option: str, values: Iterable[str], choices: Collection[str]) -> None:
+    for value in values:
+        if value in choices:
+            continue
+        close = get_close_matches(value, choices, n=1)
+        meant = f' (did you mean "{close[0]}"?)' if close else ""
+        few = f"; it is one of {', '.join(choices)}" if isinstance(choices, Sequence) and not close else ""
+        raise UsageError(f'{option}: "{plain(value)}" is unknown{meant}{few}')

@@ -1,0 +1,120 @@
+"""The findings of a run as somebody judges them: the worst first, found by name, with the code around each."""
+
+import getpass
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+from jarvis_workers.sec.report.excerpts import Excerpt
+from jarvis_workers.sec.triage_record import Judgement, TriageState
+from jarvis_workers.service.reports.excerpts import read_around, read_excerpts
+from jarvis_workers.service.reports.reports import read_body
+from jarvis_workers.service.triage.file import BY_MAX, REASON_MAX
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.runs import Run
+
+__all__ = ["Excerpts", "Issue", "Sheet", "findings_of", "judgement", "one_each", "told", "who"]
+
+Issue = Mapping[str, Any]
+
+STATUSES = ("confirmed", "review", "undecided", "heuristic", "dismissed", "suppressed")
+WORDS = {
+    TriageState.TRUE: "true",
+    TriageState.FALSE: "false",
+    TriageState.WONTFIX: "won't fix",
+    TriageState.LATER: "later",
+}
+# As many are read from the snapshot at once as somebody judges in a few minutes.
+AHEAD = 20
+
+
+class Sheet(NamedTuple):
+    """The findings that a report lists, and how many of lower score it does not."""
+
+    findings: list[Issue]
+    not_listed: int
+
+
+def findings_of(store: Store, blobs: Blobs, run: Run) -> Sheet:
+    """Return what the report of a run lists, the worst first; what it sets aside comes last.
+
+    What a comment in the code suppresses is not among it: whoever wrote that has judged already.
+    """
+    if not run.kind.startswith("sec."):
+        raise UsageError(f"run {run.id} is no scan: it has no findings to judge")
+    body = read_body(store, blobs, run)
+    external = [one for one in body.get("suppressed", ()) if one["suppression"]["kind"] == "external"]
+    found = [*body["issues"], *body.get("dismissed", ()), *(one | {"status": "suppressed"} for one in external)]
+    return Sheet(sorted(found, key=_worst_first), body["summary"].get("not_listed", 0))
+
+
+def one_each(findings: Iterable[Issue]) -> Iterator[tuple[Issue, list[int]]]:
+    """Yield the findings that no other has the fingerprint of, with the lines where their twins stand."""
+    lines: dict[str, list[int]] = {}
+    first: dict[str, Issue] = {}
+    for issue in findings:
+        first.setdefault(issue["fingerprint"], issue)
+        lines.setdefault(issue["fingerprint"], []).append(issue["line"])
+    return ((issue, lines[fingerprint][1:]) for fingerprint, issue in first.items())
+
+
+def told(findings: Sequence[Issue], named: str) -> Issue:
+    """Return the finding of that id or fingerprint. Raises UsageError."""
+    for issue in findings:
+        if named in (issue["id"], issue["fingerprint"]):
+            return issue
+    raise UsageError(f'no finding "{plain(named)}" in the report of this run; see: --list')
+
+
+def judgement(issue: Issue, verdict: TriageState, reason: str = "") -> Judgement:
+    """Return what the user says of a finding. Raises UsageError where it cannot be taken."""
+    said = " ".join(reason.split())
+    if len(said) > REASON_MAX:
+        raise UsageError(f"a reason has {len(said):,} characters; at most {REASON_MAX:,} are taken")
+    if not said.isprintable():
+        raise UsageError(f"the reason {plain(said)} holds control characters")
+    if verdict.needs_reason and not said:
+        raise UsageError(f"{issue['id']}: judging a finding {WORDS[verdict]} requires a reason")
+    named = {"fingerprint": issue["fingerprint"], "rule": issue["pattern"], "file": issue["file"]}
+    return Judgement(verdict=verdict, reason=said, by=who(), **named)
+
+
+def who() -> str:
+    """Name the user as this machine does; not every user of a container has a name."""
+    try:
+        name = getpass.getuser()
+    except (KeyError, OSError):
+        name = f"user {os.getuid()}"
+    return plain(name)[:BY_MAX]
+
+
+class Excerpts:
+    """The code around findings, read from the snapshot some at a time, in the order in which they are looked at."""
+
+    def __init__(self, blobs: Blobs, snapshot_id: str, findings: Sequence[Issue]) -> None:
+        self._blobs = blobs
+        self._snapshot_id = snapshot_id
+        self._findings = findings
+        self._read: dict[str, Excerpt | None] = {}
+
+    def at(self, place: int, around: int | None = None) -> Excerpt | None:
+        """Return the code around the finding at a place, None where it cannot be read any more.
+
+        Given `around`, that many lines before and behind it.
+        """
+        issue = self._findings[place]
+        if around is not None:
+            return read_around(self._blobs, self._snapshot_id, issue["file"], issue["line"], around)
+        name = issue["id"]
+        if name not in self._read:
+            ahead = self._findings[place : place + AHEAD]
+            found = read_excerpts(self._blobs, self._snapshot_id, [dict(issue) for issue in ahead])
+            self._read |= {issue["id"]: found.get(issue["id"]) for issue in ahead}
+        return self._read[name]
+
+
+def _worst_first(issue: Issue) -> tuple[int, float, int]:
+    return STATUSES.index(issue["status"]), -issue["score"], issue["gid"]

@@ -1,0 +1,140 @@
+"""Put together what a command works with, from its settings."""
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
+from secrets import token_hex
+
+from jarvis_workers.agent.limits import Limits as AgentLimits
+from jarvis_workers.conversations.resources import means_of
+from jarvis_workers.conversations.runtime import Means, Talks
+from jarvis_workers.errors import StoreError
+from jarvis_workers.local.executor import Limits, LocalExecutor, World
+from jarvis_workers.pipeline.store_retry import PATIENCE_SECONDS
+from jarvis_workers.service.health.process import this_worker
+from jarvis_workers.service.models import model_facts
+from jarvis_workers.service.scan_request import blobs_of as blobs_of
+from jarvis_workers.service.scan_request import file_limits_of as file_limits_of
+from jarvis_workers.service.scan_request import request_for as request_for
+from jarvis_workers.service.scan_request import selection_of as selection_of
+from jarvis_workers.settings import Settings
+from jarvis_workers.snapshots.filecache import FOLDER, KEY_FILE, Results
+from jarvis_workers.store import workers
+from jarvis_workers.store.engine import CONNECTIONS, Store, open_store
+from jarvis_workers.store.lockwait import LockWait
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.stages import StageProgress
+from jarvis_workers.store.workers import WorkerFacts
+from jarvis_workers.toolchain.gittree import TreeBounds
+
+Show = Callable[[Run, list[StageProgress]], None]
+
+
+def results_of(settings: Settings) -> Results:
+    """Return what this machine keeps of earlier scans, also where it is not to be used."""
+    return Results(settings.data_dir / "cache" / FOLDER, settings.cache.max_bytes, settings.data_dir / KEY_FILE)
+
+
+def tree_bounds_of(settings: Settings) -> TreeBounds:
+    """Return what a git revision may check out to."""
+    return TreeBounds(settings.scan.git_max_files, int(settings.scan.git_max_mb * 1_000_000))
+
+
+def agent_limits_of(settings: Settings) -> AgentLimits:
+    """Return how far a conversation may go."""
+    agent = settings.agent
+    return AgentLimits(
+        rounds=agent.rounds,
+        tokens=agent.tokens,
+        cost=agent.cost,
+        seconds=agent.seconds,
+        filter_above=agent.filter_above,
+        output_tokens=agent.output_tokens,
+    )
+
+
+@contextmanager
+def store_of(
+    settings: Settings, connections: int = CONNECTIONS, *, tell: Callable[[str], None] | None = None
+) -> Iterator[Store]:
+    """Open the results store, and close it. With `tell`, others that write to a SQLite store are waited for."""
+    store = open_store(
+        settings.effective_store_url,
+        connections=connections,
+        statement_seconds=settings.store.statement_seconds,
+        lock_wait=LockWait(patience_seconds=PATIENCE_SECONDS, tell=tell) if tell else None,
+    )
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+@contextmanager
+def executor_of(
+    settings: Settings,
+    store: Store,
+    *,
+    tell: Callable[[str], None],
+    show: Show,
+    environ: Mapping[str, str] = os.environ,
+    talks: Callable[[], Talks] | None = None,
+) -> Iterator[LocalExecutor]:
+    """Make the executor of this command; `talks` opens what its conversations share, if not as settings say."""
+    limits = Limits(
+        processes=settings.process_count,
+        lease_seconds=settings.lease_seconds,
+        tick_seconds=settings.tick_seconds,
+        hard_limit_seconds=settings.scan.hard_limit_seconds,
+    )
+    where = {
+        "blobs": settings.effective_blobs_url,
+        "cache": str(settings.data_dir / "cache"),
+        "results_bytes": str(settings.cache.max_bytes),
+    }
+    with tempfile.TemporaryFile() as errors:
+        world = World(
+            talks=talks or partial(talks_of, settings),
+            store=store,
+            blobs=blobs_of(settings),
+            where=where,
+            environ=environ,
+            clock=time.monotonic,
+            errors=errors,
+            tell=tell,
+            show=show,
+        )
+        with _enrolled(store, this_worker(token_hex(4), limits.processes)) as worker:
+            yield LocalExecutor(world, limits, worker)
+
+
+@contextmanager
+def _enrolled(store: Store, worker: WorkerFacts) -> Iterator[WorkerFacts]:
+    """Be there before a run is ours, which else would look abandoned."""
+    with store.write() as session:
+        workers.touch(session, worker)
+    try:
+        yield worker
+    finally:
+        with suppress(StoreError), store.write() as session:
+            workers.leave(session, worker.id)
+
+
+def talks_of(settings: Settings, change: Callable[[Means], Means] = lambda means: means) -> Talks:
+    """Open what the conversations of this process share."""
+    means = means_of(model_facts(settings), settings.data_dir / "cache", settings.agent.after_tool_call_cb_dirs)
+    seconds = settings.store.statement_seconds
+    store = open_store(settings.effective_store_url, connections=CONNECTIONS, durable=True, statement_seconds=seconds)
+    return Talks(store, change(means))
+
+
+def migrate_store(settings: Settings) -> str:
+    """Bring the store's schema up to date; return what to tell."""
+    store = open_store(settings.effective_store_url, migrate=True)
+    try:
+        return f"{store.where}: the schema is up to date"
+    finally:
+        store.close()

@@ -1,0 +1,1 @@
+"""The step of a single agent conversation."""

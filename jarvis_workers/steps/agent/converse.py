@@ -1,0 +1,116 @@
+"""One task for one agent, over a snapshot: the step of `agent` runs.
+
+A conversation that ends at a limit is no failure of its job: the run is incomplete, and says why.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from jarvis_workers.agent.effects import Definition, Result
+from jarvis_workers.agent.limits import Limits, are_to_blame
+from jarvis_workers.agent.loop import Agent
+from jarvis_workers.agent.own_tools import own_tools
+from jarvis_workers.agent.prompts import fill
+from jarvis_workers.agent.threads import in_thread
+from jarvis_workers.conversations.runtime import OWN_TOOLS, Talk, Talks
+from jarvis_workers.errors import AgentStopped
+from jarvis_workers.paths import plain
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.transcripts import lines
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob
+from jarvis_workers.tools.reading import read_code
+from jarvis_workers.tools.registry import Toolbox
+from jarvis_workers.tools.searching import search_code
+from jarvis_workers.tools.tool import Tool
+from jarvis_workers.tools.tree import DirectoryTree
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+STEP = "converse"
+ANSWER = "answer"
+TASK = b"task"
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is to be done, and what the conversation was told so far."""
+
+    job: Claimed
+    task: str
+    about: str
+    snapshot_id: str
+    model_group: str
+    limits: Limits
+    lines: list[bytes]
+
+
+def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
+    """Yield the one job; its input is the task and the sources, so that the same task asks the same questions."""
+    task = run.options["task"]
+    about = sha256(f"{run.snapshot_id}\0{task}".encode("utf-8", "surrogatepass")).hexdigest()
+    yield NewJob(STEP, AGENT_QUEUE, plain(" ".join(task.split())), about, payload=json.dumps({"about": about}))
+
+
+def load(session: "Session", run: Run, job: Claimed) -> Work:
+    """Return the task of the run."""
+    options = run.options
+    return Work(
+        job,
+        options["task"],
+        json.loads(job.payload)["about"],
+        run.snapshot_id,
+        options["model_group"],
+        Limits(**options["agent_limits"]),
+        lines(session, job.id),
+    )
+
+
+async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
+    """Lead the conversation; commit its answer, or why there is none."""
+    root = await talks.unpack(blobs, work.snapshot_id)
+    tree = DirectoryTree(root)
+    with talks.open(work.job, work.model_group, work.about, work.lines) as talk:
+        agents: list[Agent] = []
+        tools: list[Tool] = [read_code(tree), search_code(tree), *talk.scripts(root)]
+        tools += await in_thread(list, own_tools([OWN_TOOLS], lambda: agents[0]))
+        definition = Definition(system_prompt=fill("task", agent="Jarvis"))
+        agent = Agent(definition, Toolbox(tools), profile=talk.platform.profile, marks=talk.marks, limits=work.limits)
+        agents.append(agent)
+        stopped, result = None, None
+        try:
+            result = await talk.lead(agent.run(work.task), agent, {"about": work.about})
+        except AgentStopped as stop:
+            stopped = stop
+            if are_to_blame(stop.reason):
+                await talk.forget()
+        said = _told(talk, agent, talks.tier, result, stopped)
+        return Commit(
+            files=1,
+            not_checked=((TASK, f"stopped: {stopped.reason}: {stopped}"),) if stopped else (),
+            artifacts=((ANSWER, json.dumps(said).encode()),),
+        )
+
+
+def _told(talk: Talk, agent: Agent, tier: str, result: Result | None, stopped: AgentStopped | None) -> dict[str, Any]:
+    """Return what a conversation came to; what differs between two that are the same stands under `run`."""
+    spent = agent.spent
+    return {
+        "state": "stopped" if stopped else "done",
+        "text": result.text if result else "",
+        "stopped": {"reason": stopped.reason, "says": str(stopped)} if stopped else None,
+        "tools": dict(agent.executed),
+        "suspicions": [asdict(suspicion) for suspicion in agent.guard.suspicions],
+        "rounds": spent.asks,
+        "run": {
+            "model": talk.platform.model,
+            "sandbox": tier,
+            "tokens": asdict(spent.usage),
+            "cost": spent.cost,
+            "seconds": round(spent.seconds, 3),
+        },
+    }

@@ -1,0 +1,224 @@
+"""Cluster the candidates of a file: its clusters are kept, and each becomes a job that verifies it, or a few.
+
+Most batches need no model, and ask none. The most dangerous come first: a job weighs what the worst of its candidates
+scores.
+"""
+
+import asyncio
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jarvis_workers.agent.limits import Limits, are_to_blame
+from jarvis_workers.conversations.runtime import Talks
+from jarvis_workers.paths import from_shown
+from jarvis_workers.pipeline.history import Earlier
+from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.sec.finding import Numbered, score_of
+from jarvis_workers.sec.judge.batching import Batch, Place, batches, place_of, worst
+from jarvis_workers.sec.judge.canary import CANARY_GID, canary_for
+from jarvis_workers.sec.judge.clustering import (
+    Cluster,
+    Conditions,
+    Seen,
+    cluster,
+    clusterer,
+    locate,
+    question_of,
+    verified_together,
+    without_model,
+)
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.sec.candidates import counted_of, severities_of, some_of
+from jarvis_workers.steps.sec.flow_rules import rules_blob
+from jarvis_workers.steps.sec.ruleset import conditions_of
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.transcripts import lines
+from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewCluster, NewJob
+from jarvis_workers.tools.tool import Language, ToolFailed
+from jarvis_workers.tools.tree import DirectoryTree
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+STEP, VERIFY = "cluster", "verify"
+CLUSTER_LIMIT = 50
+LABEL_LENGTH = 160
+WEIGHT = 100
+AT_ONCE = 100
+# Before all others: what they say is worth nothing if this is not found.
+CANARY_WEIGHT = 10 * WEIGHT
+
+
+@dataclass(frozen=True)
+class Work:
+    """A batch of candidates, and how to ask about it; `shared` names what those of several files go through.
+
+    Candidates that are `alone` in their batches make one job for many, without a question: these are the indexes of
+    their batches.
+    """
+
+    job: Claimed
+    file: str
+    batch_index: int
+    shared: str
+    numbered: Sequence[Numbered]
+    snapshot_id: str
+    rules: str | None
+    severities: Mapping[str, str]
+    model_group: str
+    limits: Limits
+    language: Language
+    lines: list[bytes]
+    alone: tuple[int, ...] = ()
+
+
+def plan_on(run: Run, _: Blobs, earlier: Earlier) -> Iterator[NewJob]:
+    """Yield a job for each batch of candidates that count, and one for a known bug if the user wants one among them."""
+    if run.options.get("canary"):
+        payload = json.dumps({"gids": [CANARY_GID], "verification": canary_for(run.snapshot_id).verification})
+        yield NewJob(VERIFY, AGENT_QUEUE, "a known bug", "canary", payload=payload, weight=CANARY_WEIGHT, stage=VERIFY)
+    with earlier.read() as session:
+        places = places_of(run, counted_of(session, run))
+    yield from cluster_jobs(run, places)
+
+
+def places_of(run: Run, numbered: Iterable[Numbered]) -> list[Place]:
+    """Return what batching needs of candidates, with the severities that the user has given to rules."""
+    severities = severities_of(run)
+    return [place_of(gid, found, severities) for gid, found in numbered]
+
+
+def cluster_jobs(run: Run, places: list[Place]) -> Iterator[NewJob]:
+    """Yield a job for each batch of candidates."""
+    if most := run.options.get("max_findings"):
+        places = worst(places, most)
+    alone: list[Batch] = []
+    for batch in batches(places, run.options.get("cluster_limit", CLUSTER_LIMIT)):
+        if len(batch.gids) == 1 and not batch.shared:
+            alone.append(batch)
+        else:
+            yield _job(run.snapshot_id, batch)
+    alone.sort(key=lambda batch: (-batch.score, batch.gids))
+    for start in range(0, len(alone), AT_ONCE):
+        yield _job_of_many(run.snapshot_id, alone[start : start + AT_ONCE])
+
+
+def load(session: "Session", run: Run, job: Claimed) -> Work:
+    """Return the candidates of a batch."""
+    told = json.loads(job.payload)
+    options = run.options
+    return Work(
+        job=job,
+        file=told["file"],
+        batch_index=told["batch_index"],
+        shared=told["shared"],
+        numbered=some_of(session, run, told["gids"]),
+        snapshot_id=run.snapshot_id,
+        rules=rules_blob(run),
+        severities=severities_of(run),
+        model_group=options["model_group"],
+        limits=Limits(**options["agent_limits"]),
+        language=options.get("lang", "en"),
+        lines=lines(session, job.id),
+        alone=tuple(told.get("alone", ())),
+    )
+
+
+async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
+    """Commit the clusters, and the jobs that verify them; a model is asked only where it is needed."""
+    conditions = await asyncio.to_thread(lambda: conditions_of(blobs.read(work.rules) if work.rules else None))
+    clusters = _without_model(work, conditions)
+    profile = talks.profile(work.model_group)
+    if clusters is not None:
+        return _commit(work, clusters, profile)
+    root = await talks.unpack(blobs, work.snapshot_id)
+    seen = await asyncio.to_thread(look, root, work.file, work.numbered)
+    question = question_of(seen, conditions, work.language, work.severities)
+    with talks.open(work.job, work.model_group, question.about, work.lines) as talk:
+        agent = clusterer(question, talk.platform.profile, talk.marks, work.limits)
+        clusters = await talk.lead(cluster(agent, question), agent, {"about": question.about})
+        if agent.stopped and are_to_blame(agent.stopped):
+            await talk.forget()
+    return _commit(work, clusters, profile)
+
+
+def _without_model(work: Work, conditions: Conditions) -> list[Cluster] | None:
+    groups = [[one] for one in work.numbered] if work.alone else [work.numbered]
+    found = [without_model(group, conditions, work.shared) for group in groups]
+    return None if None in found else [one for clusters in found for one in clusters or ()]
+
+
+def look(root: Path, file: str, numbered: Sequence[Numbered]) -> list[Seen]:
+    """Find the functions around candidates of a file; of one that cannot be read there are none."""
+    try:
+        return locate(numbered, DirectoryTree(root).read(file))
+    except ToolFailed:
+        return [Seen(gid, found) for gid, found in numbered]
+
+
+def _commit(work: Work, clusters: list[Cluster], profile: Profile) -> Commit:
+    places = {gid: (work.file, work.batch_index) for gid, _ in work.numbered}
+    if work.alone:
+        places = {gid: (found.file, at) for (gid, found), at in zip(work.numbered, work.alone, strict=True)}
+    return Commit(
+        files=len({file for file, _ in places.values()}),
+        clusters=tuple(
+            NewCluster(from_shown(file), at, one.verification, one.gids)
+            for one in clusters
+            for file, at in [places[one.gids[0]]]
+        ),
+        children=tuple(_verify(work, part) for one in clusters for part in verified_together(one, profile)),
+    )
+
+
+def _verify(work: Work, one: Cluster) -> NewJob:
+    members = [found for gid, found in work.numbered if gid in one.gids]
+    score = max(score_of(found.confidence, work.severities.get(found.pattern)) for found in members)
+    label = f"{members[0].file[-LABEL_LENGTH:]}:{members[0].line}"
+    return NewJob(
+        VERIFY,
+        AGENT_QUEUE,
+        label if len(members) == 1 else f"{label} and {len(members) - 1} more",
+        sha256(json.dumps(one.gids).encode()).hexdigest(),
+        payload=json.dumps({"gids": one.gids, "verification": one.verification}),
+        weight=round(WEIGHT * score),
+        stage=VERIFY,
+    )
+
+
+def _job(snapshot_id: str, batch: Batch) -> NewJob:
+    told = {"file": batch.file, "batch_index": batch.batch_index, "shared": batch.shared, "gids": batch.gids}
+    label = batch.file[-LABEL_LENGTH:]
+    return _planned(
+        snapshot_id, label if batch.batch_index == 1 else f"{label} ({batch.batch_index})", told, batch.score
+    )
+
+
+def _job_of_many(snapshot_id: str, alone: Sequence[Batch]) -> NewJob:
+    """Return one job for batches of which nobody need be asked: a job each would cost more than what it does."""
+    first, in_order = alone[0], sorted(alone, key=lambda batch: batch.gids)
+    told: dict[str, Any] = {
+        "file": first.file,
+        "batch_index": first.batch_index,
+        "shared": "",
+        "gids": [batch.gids[0] for batch in in_order],
+    }
+    told |= {"alone": [batch.batch_index for batch in in_order]}
+    label = first.file[-LABEL_LENGTH:]
+    label = label if len(alone) == 1 else f"{label} and {len(alone) - 1} more"
+    return _planned(snapshot_id, label, told, first.score)
+
+
+def _planned(snapshot_id: str, label: str, told: Mapping[str, Any], score: float) -> NewJob:
+    return NewJob(
+        STEP,
+        AGENT_QUEUE,
+        label,
+        sha256(f"{snapshot_id}:{json.dumps(told)}".encode()).hexdigest(),
+        payload=json.dumps(told),
+        weight=round(WEIGHT * score),
+    )

@@ -1,0 +1,180 @@
+"""Carry out the scan of a small tree in this process: the steps of a run, one after the other, without a store.
+
+For trees of one batch, where the start of a store costs more than the work.  Nothing is tried again here: whatever
+fails is raised, and the caller carries the run out with a store, where it gets its share of care.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from jarvis_workers.pipeline.history import Earlier, Outcome, result_of
+from jarvis_workers.pipeline.run_state import final_state
+from jarvis_workers.pipeline.stages import FINDING, Stage, step_of
+from jarvis_workers.sec.report.body import gather
+from jarvis_workers.sec.triage import NOTHING_JUDGED, Judged
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.steps.sec.not_checked import Jobs
+from jarvis_workers.steps.sec.numbering import number_spots
+from jarvis_workers.steps.sec.report_body import ReportWork, encode_body, report_body
+from jarvis_workers.store.values import Claimed, Commit, NewJob, Run, StageProgress
+from jarvis_workers.toolchain.limits import cpu_seconds
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+__all__ = ["DirectJob", "DirectScan", "is_one_batch", "scan_directly"]
+
+REPORT = "report"
+
+
+class DirectJob(NamedTuple):
+    """A job that is done; `began` and `ended` are in seconds since 1970."""
+
+    stage: str
+    job: NewJob
+    commit: Commit
+    began: float
+    ended: float
+
+
+class DirectScan(NamedTuple):
+    """A run that has ended, its stages and jobs, the body of its report, and the blobs that its jobs share."""
+
+    run: Run
+    stages: list[StageProgress]
+    body: dict[str, Any]
+    jobs: list[DirectJob]
+    shared: list[str]
+
+
+def is_one_batch(run: Run, blobs: Blobs) -> bool:
+    """Tell whether the snapshot of a run is one batch at most."""
+    with open_snapshot(blobs, run.snapshot_id) as reader:
+        batches = reader.batches(run.options["batch_files"], run.options["batch_bytes"])
+        return sum(1 for _, _ in zip(batches, range(2), strict=False)) <= 1
+
+
+def scan_directly(
+    run: Run,
+    blobs: Blobs,
+    *,
+    known: Mapping[str, int] | None = None,
+    judged: Mapping[str, Judged] = NOTHING_JUDGED,
+    show: Callable[[StageProgress, int], None] = lambda _stage, _findings: None,
+    clock: Callable[[], float] = time.time,
+) -> DirectScan:
+    """Scan, and build the report; `known` is what a baseline has, `judged` what people have said of findings.
+
+    `show` is told of each stage when it ends, with the candidates there are by then.
+    """
+    started = clock()
+    outcomes: dict[str, list[Outcome]] = {}
+    jobs: list[DirectJob] = []
+    shared: list[str] = []
+    stages: list[StageProgress] = []
+
+    def share(content: bytes) -> str:
+        shared.append(blobs.put(content))
+        return shared[-1]
+
+    earlier = Earlier(lambda stage: outcomes[stage], share, _no_store)
+    for stage in FINDING:
+        begun = clock()
+        done = list(_carry_out(run, blobs, stage, earlier, clock))
+        outcomes[stage.name] = [_outcome(one.job, one.commit) for one in done]
+        jobs += done
+        stages.append(_progress(stage.name, [one.commit for one in done], (begun, clock())))
+        show(stages[-1], sum(len(one.commit.spots) for one in jobs))
+    begun = clock()
+    body = _report(run, blobs, outcomes, [one.commit for one in jobs], known, judged)
+    stages.append(StageProgress(REPORT, "closed", jobs=1, done=1, opened_at=begun, closed_at=clock()))
+    with open_snapshot(blobs, run.snapshot_id) as reader:
+        not_checked = len(reader.index.not_checked) + sum(stage.not_checked for stage in stages)
+    state, reason = final_state(failed=0, not_checked=not_checked, undecided=0)
+    ended = replace(
+        run,
+        state=state,
+        reason=reason,
+        created_at=run.created_at or started,
+        started_at=started,
+        ended_at=clock(),
+    )
+    return DirectScan(ended, stages, body, jobs, shared)
+
+
+def _report(
+    run: Run,
+    blobs: Blobs,
+    outcomes: Mapping[str, list[Outcome]],
+    commits: Sequence[Commit],
+    known: Mapping[str, int] | None,
+    judged: Mapping[str, Judged],
+) -> dict[str, Any]:
+    least: float = run.options["min_confidence"]
+    spots = [spot for commit in commits for spot in commit.spots]
+    meanings = [meaning for commit in commits for meaning in commit.meanings]
+    severities = run.options.get("rules", {}).get("severity", {})
+    numbered = number_spots(spots, meanings, least)
+    findings = gather(numbered, least, severities=severities, known=known, judged=judged)
+    body: dict[str, Any] = json.loads(encode_body(report_body(ReportWork(run, findings, Jobs(**outcomes)), blobs)))
+    return body
+
+
+def _carry_out(
+    run: Run, blobs: Blobs, stage: Stage, earlier: Earlier, clock: Callable[[], float]
+) -> Iterator[DirectJob]:
+    """Do the jobs of a stage; what a job had no time for is a job like any other."""
+    step = step_of(stage.module)
+    planned = step.plan_on(run, blobs, earlier) if hasattr(step, "plan_on") else step.plan(run, blobs)
+    todo = list(planned)
+    for number, job in enumerate(todo, 1):
+        began, spent = clock(), cpu_seconds()
+        work = step.load(cast(Any, None), run, _claimed(run, stage, job, number))
+        recall = getattr(step, "recall", None)
+        commit = (recall and recall(work, blobs)) or step.decide(work, blobs)
+        commit = commit._replace(cpu_seconds=cpu_seconds() - spent)
+        todo += commit.children
+        yield DirectJob(stage.name, job, commit, began, clock())
+
+
+def _claimed(run: Run, stage: Stage, job: NewJob, number: int) -> Claimed:
+    return Claimed(number, run.id, stage.name, job.step, job.queue, 1, job.label, job.payload, attempts=0, crashes=0)
+
+
+def _no_store() -> "AbstractContextManager[Session]":
+    """No stage before the report looks into the store."""
+    raise AssertionError("a scan without a store has been asked for a session")
+
+
+def _outcome(job: NewJob, commit: Commit) -> Outcome:
+    """Return the row that a store would have of the job."""
+    return {
+        "state": "done",
+        "reason": None,
+        "label": job.label,
+        "weight": job.weight,
+        "payload": job.payload,
+        "result": result_of(commit).decode() or None,
+        "files": commit.files,
+    }
+
+
+def _progress(name: str, commits: list[Commit], between: tuple[float, float]) -> StageProgress:
+    return StageProgress(
+        name,
+        "closed",
+        jobs=len(commits),
+        done=len(commits),
+        files=sum(commit.files for commit in commits),
+        bytes=sum(commit.size for commit in commits),
+        not_checked=sum(len(commit.not_checked) for commit in commits),
+        cached=sum(commit.cached for commit in commits),
+        cpu_seconds=sum(commit.cpu_seconds for commit in commits),
+        opened_at=between[0],
+        closed_at=between[1],
+    )

@@ -1,0 +1,126 @@
+"""Put the first questions of jobs together as the jobs would, and look whether their answers are remembered.
+
+No model is asked.  Marks are those of the store, so that a question that was asked before is known by its hash.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from jarvis_workers.agent.effects import Ask
+from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.nonces import make_marks
+from jarvis_workers.platforms.groups import ModelGroup
+from jarvis_workers.platforms.protocol import Reply, Request, reply_from
+from jarvis_workers.platforms.request import Writer
+from jarvis_workers.platforms.tokens import estimate_request
+from jarvis_workers.sandbox.limits import Tier
+from jarvis_workers.sandbox.sandbox import best_tier
+from jarvis_workers.sec.finding import Found, Numbered
+from jarvis_workers.sec.judge import question
+from jarvis_workers.sec.judge.clustering import Cluster, Conditions, cluster, clusterer, question_of
+from jarvis_workers.sec.judge.cost_model import first_request
+from jarvis_workers.sec.judge.slices import CodeIndex, PlacedTree
+from jarvis_workers.sec.judge.verification import Verification, votes_of
+from jarvis_workers.steps.sec.cluster_file import CLUSTER_LIMIT, look
+from jarvis_workers.tools.reading import read_code
+from jarvis_workers.tools.registry import Toolbox
+from jarvis_workers.tools.scripting import execute_script
+from jarvis_workers.tools.tool import Language, Outcome
+from jarvis_workers.tools.tree import DirectoryTree
+
+__all__ = ["First", "Foresight", "Plan"]
+
+SAMPLE = 400
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a run would cluster and verify: with the model of which group, within which limits.
+
+    Of many verifications about `sample` are put together, and stand for all. `severities` are those given to rules: an
+    estimate takes them from what was scanned.
+    """
+
+    group: str
+    model: ModelGroup
+    limits: Limits
+    language: Language = "en"
+    votes: int = 1
+    second_look: bool = False
+    cluster_limit: int = CLUSTER_LIMIT
+    sample: int = SAMPLE
+    max_findings: int | None = None
+    severities: Mapping[str, str] = field(default_factory=dict)
+
+
+class First(NamedTuple):
+    """The first question of a job: about how many tokens, whether its answer is known, and how often it is asked."""
+
+    tokens: int
+    known: bool = False
+    times: int = 1
+
+
+class Foresight:
+    """Knows a tree, and what the store remembers; `find` returns an answer by the hash of its request."""
+
+    def __init__(self, root: Path, plan: Plan, secret: bytes, find: Callable[[str], str | None]) -> None:
+        self._root, self._plan, self._secret, self._find = root, plan, secret, find
+        self._index = CodeIndex(DirectoryTree(root))
+        self._profile = plan.model.quirks
+        scripts = [] if best_tier() == Tier.C else [execute_script(_never)]
+        self._tools = Toolbox([read_code(PlacedTree(self._index), "blanked"), *scripts])
+
+    def cluster(
+        self, file: str, numbered: Sequence[Numbered], conditions: Conditions
+    ) -> tuple[First, list[Cluster] | None]:
+        """Return what is asked about a batch, and its clusters if the answer is remembered."""
+        plan = self._plan
+        question = question_of(look(self._root, file, numbered), conditions, plan.language, plan.severities)
+        marks = make_marks(self._secret, question.about)
+        talk = cluster(clusterer(question, self._profile, marks, plan.limits), question)
+        first: Request | None = None
+        try:
+            want = next(talk)
+            while True:
+                reply = self._recall(want.request) if isinstance(want, Ask) else None
+                if isinstance(want, Ask):
+                    first = first or want.request
+                    if reply is None:
+                        return First(estimate_request(first)), None
+                want = talk.send(reply)
+        except StopIteration as end:
+            return First(estimate_request(first) if first else 0, known=True), end.value
+
+    def verify(self, one: Cluster, found: Mapping[int, Found]) -> First:
+        """Return what is asked first about a cluster."""
+        plan = self._plan
+        asked = question.Cluster(
+            one.verification,
+            tuple((gid, found[gid]) for gid in one.gids),
+            plan.language,
+            votes=plan.votes,
+            second_look=plan.second_look,
+            severities=plan.severities,
+        )
+        prepared = question.prepare(asked, self._index)
+        marks = make_marks(self._secret, prepared.about)
+        profiles = (self._profile, self._profile)
+        verification = Verification(prepared, self._tools, profiles=profiles, marks=marks, limits=plan.limits)
+        request = first_request(verification.run())
+        if request is None:
+            return First(0, known=True)
+        times = votes_of(asked) + plan.second_look
+        return First(estimate_request(request), self._recall(request) is not None, times)
+
+    def _recall(self, request: Request) -> Reply | None:
+        text = self._find(Writer(self._plan.model.model, self._profile).write(request).key)
+        return None if text is None else reply_from(json.loads(text)).remembered()
+
+
+def _never(interpreter: str, script: str) -> Outcome:
+    """Nothing is run before a model is asked."""
+    return Outcome("error", stderr=f"no {interpreter} here for {len(script)} characters")

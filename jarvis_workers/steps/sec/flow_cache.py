@@ -1,0 +1,61 @@
+"""Remember on this machine what `dataflow` says of files, by the directories in which they were seen; None, too."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+from itertools import groupby
+from typing import Any
+
+from jarvis_workers.dataflow import flow_fingerprint
+from jarvis_workers.snapshots.filecache import Results
+from jarvis_workers.source.identity import loaded_engine
+
+__all__ = ["Remembered", "loaded_flow", "space"]
+
+FORMAT = 2
+Seen = tuple[str, bytes]
+
+
+class Remembered:
+    """What is remembered in one space; nothing, if there are no `results`. Keys are of one length."""
+
+    def __init__(self, results: Results | None, space: str) -> None:
+        self._results = results
+        self._space = space
+
+    def find(self, files: Sequence[Seen]) -> dict[str, Any]:
+        """Return by key what is known of files, each given by its key and path."""
+        known: dict[str, Any] = {}
+        for directory, keys in _by_directory(files) if self._results else ():
+            found = self._results.find(self._space, directory, keys) if self._results else {}
+            known.update((key, json.loads(payload) if payload else None) for key, payload in found.items())
+        return known
+
+    def keep(self, files: Sequence[Seen], said: Mapping[str, Any]) -> None:
+        """Remember what is said of the files."""
+        if self._results is None:
+            return
+        for directory, keys in _by_directory(files):
+            self._results.keep(self._space, directory, {key: _encode(said[key]) for key in keys if key in said})
+
+
+@cache
+def loaded_flow() -> str:
+    """Return the fingerprint of `dataflow`; a process that lives long calls it early, as its files may be replaced."""
+    return flow_fingerprint()
+
+
+@cache
+def space(stage: str, engine: str | None = None) -> str:
+    """Return where what `dataflow` says in a stage is remembered (`engine`: by default, here)."""
+    return sha256(f"{FORMAT}:{stage}:{loaded_flow()}:{engine or loaded_engine()}".encode()).hexdigest()[:16]
+
+
+def _encode(said: Any) -> bytes:
+    return b"" if said is None else json.dumps(said, separators=(",", ":")).encode()
+
+
+def _by_directory(files: Sequence[Seen]) -> Iterator[tuple[bytes, list[str]]]:
+    for directory, inside in groupby(files, key=lambda seen: seen[1].rpartition(b"/")[0]):
+        yield directory, [key for key, _ in inside]

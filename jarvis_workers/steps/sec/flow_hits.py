@@ -1,0 +1,98 @@
+"""Make candidates of what was found by following values: with the line they stand on, and what comments there say.
+
+A comment that silences a rule silences the flow rule that supersedes it, too.  One of ours that has silenced something
+here is remarked as USED: the scan, which has not seen it, may have said that nothing fires there.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from jarvis_workers.dataflow import FlowHit
+from jarvis_workers.paths import plain, shown
+from jarvis_workers.sec.evidence import EVIDENCE_MAX, column_of, evidence, first_of_code
+from jarvis_workers.sec.rules import RULES
+from jarvis_workers.sec.scanner import LEAST, MATCHES_MAX, MOST, language_of, source_text
+from jarvis_workers.sec.suppressions import MARKS, Suppression, silence, suppressions
+from jarvis_workers.sec.trace import trail_of
+from jarvis_workers.snapshots.manifest import Entry
+from jarvis_workers.snapshots.reader import Reader
+from jarvis_workers.source.lex import mask
+from jarvis_workers.steps.sec.flow_rules import USED
+from jarvis_workers.steps.sec.scan_files import DEFAULT_LANGUAGE, language_for
+from jarvis_workers.store.values import Spot
+
+SUPERSEDES = {rule.pattern: frozenset(rule.supersedes) for rule in RULES if rule.supersedes}
+
+
+class Judged(NamedTuple):
+    """The candidates of a file, and the comments that were of use there."""
+
+    spots: tuple[Spot, ...]
+    remarks: tuple[tuple[bytes, int, str, str], ...]
+
+
+class Sources:
+    """The files of a batch; its part of the manifest is read when the first of them is."""
+
+    def __init__(self, reader: Reader, offset: int, length: int) -> None:
+        self._reader, self._place = reader, (offset, length)
+        self._entries: Mapping[bytes, Entry] = {}
+
+    def read(self, path: bytes) -> bytes:
+        """Return a file with the lines that are counted. Raises SnapshotDamaged."""
+        if not self._entries:
+            self._entries = {entry.path: entry for entry in self._reader.entries(*self._place)}
+        entry = self._entries[path]
+        return source_text(self._reader.read(entry), language_for(entry))
+
+
+def judge_hits(path: bytes, content: bytes, hits: Sequence[FlowHit]) -> Judged:
+    """Return the surest hit of each rule on each line as candidates, by line and rule."""
+    best: dict[tuple[int, str], FlowHit] = {}
+    for hit in sorted(hits):
+        known = best.get((hit.line, hit.pattern))
+        if known is None or hit.confidence > known.confidence:
+            best[hit.line, hit.pattern] = hit
+    chosen = [hit for _, hit in sorted(best.items(), key=lambda item: item[0])]
+    words, used = silence([(hit.pattern, hit.line) for hit in chosen], list(_comments(path, content)))
+    starts = _line_starts(content)
+    spots = [_spot(path, content, starts, hit) for hit in chosen]
+    judged = [spot._replace(suppressed=said) for spot, said in zip(spots, words, strict=True)]
+    remarks = sorted((path, one.line, one.text, USED) for one in used if one.ours)
+    return Judged(tuple(judged), tuple(remarks))
+
+
+def _spot(path: bytes, content: bytes, starts: Sequence[int], hit: FlowHit) -> Spot:
+    """Place a hit where the code of its line begins."""
+    line = max(1, hit.line)
+    start = starts[min(line, len(starts)) - 1]
+    code = plain(hit.evidence)[:EVIDENCE_MAX] if hit.evidence else evidence(content, start)
+    confidence = round(min(MOST, max(LEAST, hit.confidence)), 2)
+    column = column_of(content, first_of_code(content, start))
+    return Spot(path, hit.pattern, line, confidence, code, column, trail=trail_of(hit.steps, shown(path)))
+
+
+def _line_starts(content: bytes) -> list[int]:
+    starts, at = [0], content.find(b"\n")
+    while at >= 0:
+        starts.append(at + 1)
+        at = content.find(b"\n", at + 1)
+    return starts
+
+
+def _comments(path: bytes, content: bytes) -> Iterator[Suppression]:
+    """Yield what comments suppress, with the flow rules meant by those that name what they supersede."""
+    marks = sorted(at for mark in MARKS for at in _all(content, mark))[:MATCHES_MAX]
+    if not marks:
+        return
+    language = language_of(path) or DEFAULT_LANGUAGE
+    for one in suppressions(content, mask(content, language).text, language, marks):
+        meant = one.rules and {pattern for pattern, others in SUPERSEDES.items() if others & one.rules}
+        yield one._replace(rules=one.rules | meant) if one.rules and meant else one
+
+
+def _all(content: bytes, mark: bytes) -> Iterator[int]:
+    at = content.find(mark)
+    while at >= 0:
+        yield at
+        at = content.find(mark, at + len(mark))

@@ -1,0 +1,125 @@
+"""Name what a run has not checked, from what became of its jobs: nothing is dropped, and nothing named twice.
+
+A file that was scanned, but which the flow rules have not seen, is named with that reason; one that was not scanned has
+its reason already.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from jarvis_workers.paths import shown
+from jarvis_workers.pipeline.history import Outcome, done_ranges, payload_of, range_of, read_result, unscanned
+from jarvis_workers.sec.suppressions import NOTHING_FIRES
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.reader import Reader
+from jarvis_workers.steps.sec.flow_rules import NOT_RUN, USED
+from jarvis_workers.steps.sec.summaries import read_rows
+
+__all__ = ["Jobs", "Said", "what_is_missing"]
+
+NOT_REACHED = "not reached before the run ended"
+Gap = tuple[str, str]
+Remarks = list[Sequence[Any]]
+
+
+class Jobs(NamedTuple):
+    """What became of the jobs of each stage; those of the flow rules are None where the run has no such stages."""
+
+    scan: Sequence[Outcome]
+    summarize: Sequence[Outcome] | None = None
+    flow: Sequence[Outcome] | None = None
+
+
+class Said(NamedTuple):
+    """The files that were not checked, each with the reason, and what is to be said of comments that suppress."""
+
+    not_checked: list[Gap]
+    remarks: Remarks
+
+
+def what_is_missing(reader: Reader, blobs: Blobs, jobs: Jobs, *, flow: bool) -> Said:
+    """Go through what the jobs have left behind; `flow` says whether any flow rule is on."""
+    gaps = [(shown(path), reason) for path, reason in reader.index.not_checked]
+    found, remarks = _told(blobs, jobs.scan)
+    gaps += [*found, *_not_reached(reader, jobs.scan)]
+    if not flow or jobs.summarize is None or jobs.flow is None:
+        return Said(gaps, remarks)
+    unseen, _ = _told(blobs, jobs.summarize)
+    untraced, used = _told(blobs, jobs.flow)
+    unseen += untraced
+    unseen += [(name, NOT_RUN + why) for name, why in _not_summarized(reader, blobs, jobs.scan, jobs.summarize)]
+    unseen += [(name, NOT_RUN + why) for name, why in _not_traced(blobs, jobs.summarize, jobs.flow)]
+    return Said([*gaps, *unseen], _settled([*remarks, *used], {name for name, _ in unseen}))
+
+
+def _told(blobs: Blobs, jobs: Sequence[Outcome]) -> tuple[list[Gap], Remarks]:
+    gaps: list[Gap] = []
+    remarks: Remarks = []
+    for job in jobs:
+        found = read_result(blobs, job["result"])
+        gaps += [(path, reason) for path, reason in found.get("not_checked", [])]
+        remarks += found.get("remarks", [])
+    return gaps, remarks
+
+
+def _settled(remarks: Remarks, unseen: Collection[str]) -> Remarks:
+    """Do not say that nothing fires where a flow rule did, or was to be looked for and was not."""
+    used = {tuple(about) for *about, says in remarks if says == USED}
+    return [
+        [*about, says]
+        for *about, says in remarks
+        if says != USED and not (says == NOTHING_FIRES and (tuple(about) in used or about[0] in unseen))
+    ]
+
+
+def _not_reached(reader: Reader, scans: Sequence[Outcome]) -> Iterator[Gap]:
+    """Yield the files of every range of the manifest that no job has finished."""
+    place = 0
+    for scan in sorted(scans, key=range_of):
+        offset, length = range_of(scan)
+        yield from _files(reader, place, offset, NOT_REACHED)
+        if scan["state"] != "done":
+            yield from _files(reader, offset, offset + length, _why(scan))
+        place = offset + length
+    yield from _files(reader, place, reader.index.manifest_bytes, NOT_REACHED)
+
+
+def _not_summarized(
+    reader: Reader, blobs: Blobs, scans: Sequence[Outcome], summaries: Sequence[Outcome]
+) -> Iterator[Gap]:
+    """Yield the files that were scanned and of which no model was made, but for those with a reason of their own."""
+    placed = [(range_of(job), job) for job in summaries]
+    for scan, start, length in done_ranges(scans):
+        within = [(place, job) for place, job in placed if start <= place[0] < start + length]
+        missing = [(place, _why(job)) for place, job in within if job["state"] != "done"]
+        if not within:
+            missing = [((start, length), NOT_REACHED)]
+        skip = unscanned(blobs, scan) if missing else ()
+        for (offset, size), reason in missing:
+            yield from (gap for gap in _files(reader, offset, offset + size, reason) if gap[0] not in skip)
+
+
+def _not_traced(blobs: Blobs, summaries: Sequence[Outcome], flows: Sequence[Outcome]) -> Iterator[Gap]:
+    """Yield the files of which there is a model that no job has gone through."""
+    by_index: dict[str, list[Outcome]] = {}
+    for job in flows:
+        by_index.setdefault(payload_of(job)["index"], []).append(job)
+    told = [read_result(blobs, job["result"]) for job in summaries]
+    for index in dict.fromkeys(said["index"] for said in told if "index" in said):
+        jobs = by_index.get(index, [])
+        missing = [(payload_of(job)["first"], _why(job)) for job in jobs if job["state"] != "done"]
+        for first, reason in missing if jobs else [(0, NOT_REACHED)]:
+            for row in read_rows(blobs, index)[first:]:
+                yield shown(row.path), reason
+
+
+def _why(job: Outcome) -> str:
+    if job["state"] == "failed":
+        return f"its batch failed: {job['reason']}"
+    return "cancelled" if job["state"] == "cancelled" else NOT_REACHED
+
+
+def _files(reader: Reader, start: int, end: int, reason: str) -> Iterator[Gap]:
+    if end > start:
+        for entry in reader.entries(start, end - start):
+            yield shown(entry.path), reason

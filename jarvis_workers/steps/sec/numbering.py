@@ -1,0 +1,73 @@
+"""Number the candidates of a scan without a store, as `store.candidates` does in SQL.
+
+Where a flow rule has fired, the rules that it supersedes get no number on that line; what is left is numbered in the
+order of reports: suppressed ones last, then by file, line and rule.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from jarvis_workers.paths import shown
+from jarvis_workers.sec.finding import SUPERSEDES, Found, Numbered
+from jarvis_workers.sec.rules import RULES_BY_PATTERN
+from jarvis_workers.sec.rules.families.flow import HARMLESS
+from jarvis_workers.sec.triage import stated_at_least
+from jarvis_workers.store.values import Meaning, Spot
+
+__all__ = ["PlacedSpot", "number_spots", "place_spots"]
+
+
+class PlacedSpot(NamedTuple):
+    """A spot with its gid; one that is `superseded` by another rule has none."""
+
+    spot: Spot
+    gid: int | None
+    superseded: str | None
+
+
+def number_spots(spots: Sequence[Spot], meanings: Iterable[Meaning], least: float) -> list[Numbered]:
+    """Return the candidates with their gids; a finding supersedes others from the confidence `least` on."""
+    known = {meaning.pattern: meaning for meaning in meanings}
+    placed = place_spots(spots, least)
+    return [(one.gid, _found(one.spot, known.get(one.spot.pattern))) for one in placed if one.gid is not None]
+
+
+def place_spots(spots: Sequence[Spot], least: float) -> list[PlacedSpot]:
+    """Return all spots in the order of their gids, behind them those that have none."""
+    by_place = _superseded(spots, stated_at_least(least, 0.0))
+    by_rule = {
+        spot: spot.pattern if spot.pattern in HARMLESS else by_place.get((spot.path, spot.line, spot.pattern))
+        for spot in spots
+    }
+    left = [spot for spot in spots if by_rule[spot] is None]
+    left.sort(key=lambda spot: (spot.suppressed is not None, spot.path, spot.line, spot.pattern))
+    numbered = [PlacedSpot(spot, gid, None) for gid, spot in enumerate(left, 1)]
+    return numbered + [PlacedSpot(spot, None, by_rule[spot]) for spot in spots if by_rule[spot] is not None]
+
+
+def _superseded(spots: Iterable[Spot], least: float) -> Mapping[tuple[bytes, int, str], str]:
+    """Return by file, line and rule which rule supersedes it: of several, the last by name."""
+    found: dict[tuple[bytes, int, str], str] = {}
+    sure = (spot for spot in spots if spot.pattern in SUPERSEDES and spot.confidence >= least)
+    for spot in sorted(sure, key=lambda spot: spot.pattern):
+        found |= {(spot.path, spot.line, pattern): spot.pattern for pattern in SUPERSEDES[spot.pattern]}
+    return found
+
+
+def _found(spot: Spot, meaning: Meaning | None) -> Found:
+    rule = meaning or RULES_BY_PATTERN[spot.pattern]
+    return Found(
+        language=rule.language,
+        category=rule.category,
+        pattern=spot.pattern,
+        file=shown(spot.path),
+        line=spot.line,
+        evidence=spot.evidence,
+        description=rule.description,
+        suggestion=rule.suggestion,
+        confidence=spot.confidence,
+        cwe=rule.cwe,
+        column=spot.column,
+        suppressed=spot.suppressed,
+        trail=spot.trail,
+    )

@@ -1,0 +1,60 @@
+"""Build the body of a report from what the stages of a run have left: no store, so that a child can do it, too."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from jarvis_workers.paths import shown
+from jarvis_workers.sec.report.body import Findings, build
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.steps.sec.flow_rules import flow_patterns, rules_blob
+from jarvis_workers.steps.sec.not_checked import Jobs, what_is_missing
+from jarvis_workers.store.values import Run
+
+__all__ = ["ReportWork", "encode_body", "report_body"]
+
+DISMISSED = "dismissed"
+LISTS = ("issues", DISMISSED, "suppressed")
+
+
+@dataclass(frozen=True)
+class ReportWork:
+    """What the store knows: what was found, and what became of each job."""
+
+    run: Run
+    findings: Findings
+    jobs: Jobs
+    canary: dict[str, Any] | None = None
+
+
+def report_body(work: ReportWork, blobs: Blobs) -> dict[str, Any]:
+    """Return summary and issues, of a run that is done or of as much as there is."""
+    reader = open_snapshot(blobs, work.run.snapshot_id)
+    flow = bool(flow_patterns(blobs, rules_blob(work.run)))
+    missing = what_is_missing(reader, blobs, work.jobs, flow=flow)
+    return build(
+        work.findings,
+        scanned_files=sum(scan["files"] for scan in work.jobs.scan),
+        not_checked=sorted(set(missing.not_checked)),
+        left_out=reader.index.left_out,
+        excluded=[(shown(path), reason) for path, reason in reader.index.excluded],
+        remarks=missing.remarks,
+        baseline=work.run.options.get("baseline"),
+        canary=work.canary,
+    )
+
+
+def encode_body(body: dict[str, Any]) -> bytes:
+    """Return a body as JSON; what verdicts dismiss is in it only where there is any."""
+    # Issue by issue: one odd character would make four bytes of every other in a text of all.
+    lists = [
+        b'"%b":[%b]' % (kind.encode(), b",".join(map(_encoded, body.get(kind, ()))))
+        for kind in LISTS
+        if body.get(kind) or kind != DISMISSED
+    ]
+    return b'{"summary":%b,%b}' % (_encoded(body["summary"]), b",".join(lists))
+
+
+def _encoded(part: dict[str, Any]) -> bytes:
+    return json.dumps(part, ensure_ascii=False, separators=(",", ":")).encode()

@@ -1,0 +1,131 @@
+"""The rules of a run: those built in, the project's own and those of installed packages, less what is switched off.
+
+They are fixed when a run is submitted, and travel as a blob by its hash: workers have no jarvis.yaml.  A project's
+rules are in it as data; of a package's there is the name and the fingerprint, as code does not travel.
+"""
+
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, NamedTuple
+
+from jarvis_workers.errors import StepFailed, UsageError
+from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN, Rule
+from jarvis_workers.sec.rules.custom import custom_rule
+
+__all__ = ["GROUP", "Package", "RuleSet", "installed", "rules_of"]
+
+GROUP = "jarvis_workers.rules"
+ID = re.compile(r"[a-z][a-z0-9_]{1,63}")
+CODE = ("check", "dismisses")
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """What decides which rules there are: ids switched off, a project's rules, and packages with fingerprints."""
+
+    off: tuple[str, ...] = ()
+    project: tuple[Mapping[str, Any], ...] = ()
+    packages: Mapping[str, str] = field(default_factory=dict)
+
+    def encode(self) -> bytes | None:
+        """Return the blob, or None for the built-in rules and nothing else."""
+        if not (self.off or self.project or self.packages):
+            return None
+        said = {"off": sorted(self.off), "project": list(self.project), "packages": dict(self.packages)}
+        return json.dumps(said, sort_keys=True).encode()
+
+
+class Package(NamedTuple):
+    """An entry point with rules. `fingerprint` changes with the rows and with the modules that hold their checks."""
+
+    name: str
+    rules: tuple[Rule, ...]
+    fingerprint: str
+
+
+def rules_of(content: bytes | None) -> tuple[Rule, ...]:
+    """Return the rules that a blob of `RuleSet.encode` means. Raises StepFailed where this machine lacks some."""
+    if content is None:
+        return RULES
+    said = json.loads(content)
+    off = frozenset(said["off"])
+    packages = [rule for name, known in sorted(said["packages"].items()) for rule in _same(name, known)]
+    try:
+        project = [custom_rule(one) for one in said["project"] if one["id"] not in off]
+    except ImportError as error:
+        raise StepFailed("a project rule has a regular expression: install google-re2 on this worker") from error
+    return tuple(rule for rule in (*RULES, *packages, *project) if rule.pattern not in off)
+
+
+def conditions_of(content: bytes | None) -> dict[str, str]:
+    """Return what has to be verified where a rule fires, as far as no package has to be loaded for it."""
+    own = json.loads(content)["project"] if content else ()
+    return {rule.pattern: rule.verification for rule in RULES} | {row["id"]: row.get("verification", "") for row in own}
+
+
+def installed() -> list[Package]:
+    """Load the rules of installed packages, by name. Raises UsageError for one that does not load."""
+    found: dict[str, Package] = {}
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+        found.setdefault(entry.name, _load(entry))
+    return list(found.values())
+
+
+def _same(name: str, fingerprint: str) -> tuple[Rule, ...]:
+    entries = list(entry_points(group=GROUP, name=name))
+    if not entries:
+        raise StepFailed(f'the package with the rules "{name}" ({GROUP}) is not installed on this worker; install it')
+    package = _load(entries[0])
+    if package.fingerprint != fingerprint:
+        raise StepFailed(f'the rules "{name}" ({GROUP}) are of another version on this worker; install the same one')
+    return package.rules
+
+
+def _load(entry: EntryPoint) -> Package:
+    place = f'entry point "{entry.name}" ({GROUP}, {entry.value})'
+    try:
+        given = entry.load()
+        rows = tuple(given() if callable(given) else given)
+    except Exception as error:  # users' own code: whatever it raises is raised on, with its place
+        says = " ".join(str(error).split())
+        raise UsageError(f"{place} does not load: {type(error).__name__}: {says}; mend or uninstall it") from error
+    for row in rows:
+        if problem := _problem(row):
+            raise UsageError(f"{place}: {problem}")
+    return Package(entry.name, rows, _fingerprint(rows))
+
+
+def _problem(row: object) -> str | None:
+    if not isinstance(row, Rule):
+        return f"gives a {type(row).__name__}, should give rows of jarvis_workers.sec.rules.Rule"
+    if not ID.fullmatch(row.pattern):
+        return f'"{row.pattern}" is no id; small letters, digits and _ make one, at most 64'
+    if row.pattern in RULES_BY_PATTERN:
+        return f'"{row.pattern}" is the id of a built-in rule; choose another'
+    if row.check is None:
+        return f'rule "{row.pattern}" has no check; only the rules of `dataflow` have none'
+    if row.language not in ("c/cpp", "rust"):
+        return f'rule "{row.pattern}": "{row.language}" is not c/cpp or rust'
+    return None
+
+
+def _fingerprint(rules: Iterable[Rule]) -> str:
+    digest, modules = hashlib.sha256(), set[str]()
+    for rule in rules:
+        said = {name: value for name, value in rule._asdict().items() if name not in CODE}
+        digest.update(json.dumps(said, sort_keys=True).encode())
+        modules |= {str(getattr(code, "__module__", "")) for code in (rule.check, rule.dismisses) if code}
+    for name in sorted(modules):
+        digest.update(_source(name))
+    return digest.hexdigest()[:16]
+
+
+def _source(module: str) -> bytes:
+    spec = getattr(sys.modules.get(module), "__spec__", None)
+    read = getattr(getattr(spec, "loader", None), "get_data", None)
+    return bytes(read(spec.origin)) if read and spec and spec.has_location else module.encode()

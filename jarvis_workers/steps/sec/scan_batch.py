@@ -1,0 +1,150 @@
+"""Scan a batch of files: the files of one byte range of the snapshot's manifest.
+
+Light on purpose, as the start of every scanning child is part of the price of a scan.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jarvis_workers.pipeline.batches import batch_job, rest_label, work_of
+from jarvis_workers.pipeline.each_file import Limits, NotChecked
+from jarvis_workers.sec.rules import RULES_BY_PATTERN, rules_fingerprint
+from jarvis_workers.sec.scanner import Scan, Scanner
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.manifest import Entry, entry_line
+from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.source.pattern_cache import Kept
+from jarvis_workers.steps.sec.flow_rules import rules_blob
+from jarvis_workers.steps.sec.profile import Watch
+from jarvis_workers.steps.sec.scan_cache import Keyed, Known, keyed
+from jarvis_workers.steps.sec.scan_files import Outcome, scan_files
+from jarvis_workers.store.values import Claimed, Commit, Meaning, NewJob, Spot
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+    from jarvis_workers.store.runs import Run
+
+SCANNERS_MAX = 4
+
+
+def plan(run: "Run", blobs: Blobs) -> Iterator[NewJob]:
+    """Yield a job for each batch of the snapshot."""
+    reader = open_snapshot(blobs, run.snapshot_id)
+    place = {"snapshot": run.snapshot_id, "rules": rules_blob(run)}
+    for batch in reader.batches(run.options["batch_files"], run.options["batch_bytes"]):
+        work = place | {"offset": batch.offset, "length": batch.length}
+        yield _job(work, batch.label, batch.bytes)
+
+
+def load(_: "Session", run: "Run", job: Claimed) -> dict[str, Any]:
+    """Return what a child needs to know; what has failed or died before is done with care."""
+    return work_of(run, job, rules=rules_blob(run), profile=run.options.get("profile", False))
+
+
+def recall(work: dict[str, Any], blobs: Blobs) -> Commit | None:
+    """Return the commit of a batch of which everything is known, or None; no file is looked at."""
+    if not (work["cache"] and blobs.results):
+        return None
+    with open_snapshot(blobs, work["snapshot"]) as reader:
+        files = keyed(reader.entries(work["offset"], work["length"]))
+    known = _known(work, blobs).recall(files, whole=True)
+    if any(key not in known for key, _ in files):
+        return None
+    return _commit(_scanner_of(work, blobs), files, known, cached=len(files))
+
+
+def decide(work: dict[str, Any], blobs: Blobs) -> Commit:
+    """Scan the files of which nothing is known; one that cannot be checked does not hide the others."""
+    scanner, known = _scanner_of(work, blobs), _known(work, blobs)
+    watch = _watch(scanner) if work["profile"] else None
+    with open_snapshot(blobs, work["snapshot"]) as reader:
+        files = keyed(reader.entries(work["offset"], work["length"]))
+        recalled = known.recall(files)
+        todo: dict[str, Entry] = {}
+        for key, entry in files:
+            if key not in recalled:
+                todo.setdefault(key, entry)
+        limits, scans = Limits(**work["limits"]), watch.scanner if watch else scanner
+        fresh = scan_files(reader, scans, todo, limits, careful=work["careful"], watch=watch)
+    known.keep(files, {key: scan for key, scan in fresh.items() if isinstance(scan, Scan)})
+    outcomes: dict[str, Outcome] = {**recalled, **fresh}
+    reached = next((at for at, (key, _) in enumerate(files) if key not in outcomes), len(files))
+    done, rest = files[:reached], [entry for _, entry in files[reached:]]
+    commit = _commit(scanner, done, outcomes, cached=sum(key in recalled for key, _ in done))
+    children = (_rest(work, done, rest),) if rest else ()
+    return commit._replace(children=children, profile=watch.said() if watch else None)
+
+
+def _commit(scanner: Scanner, files: Sequence[Keyed], outcomes: Mapping[str, Outcome], *, cached: int) -> Commit:
+    spots: list[Spot] = []
+    not_checked: list[tuple[bytes, str]] = []
+    remarks: list[tuple[bytes, int, str, str]] = []
+    checked = size = 0
+    for key, entry in files:
+        found = outcomes[key]
+        if isinstance(found, NotChecked):
+            not_checked.append((entry.path, found.reason))
+            continue
+        checked += 1
+        size += entry.size
+        spots += [Spot(entry.path, *hit) for hit in found.hits]
+        remarks += [(entry.path, *remark) for remark in found.remarks]
+        if found.problem:
+            not_checked.append((entry.path, found.problem))
+    return Commit(
+        files=checked,
+        size=size,
+        cached=cached,
+        spots=tuple(spots),
+        meanings=_meanings(scanner, spots),
+        not_checked=tuple(not_checked),
+        remarks=tuple(remarks),
+    )
+
+
+def _rest(work: dict[str, Any], done: Sequence[Keyed], rest: Sequence[Entry]) -> NewJob:
+    """Return the job for the files for which there was no time."""
+    length = sum(len(entry_line(entry)) for _, entry in done)
+    place = work | {"offset": work["offset"] + length, "length": work["length"] - length}
+    return _job(place, rest_label(rest[0].path, len(rest)), sum(entry.size for entry in rest))
+
+
+def _job(work: Mapping[str, Any], label: str, size: int) -> NewJob:
+    place = {"offset": work["offset"], "length": work["length"]}
+    made_by = rules_fingerprint(), work["rules"]
+    return batch_job("scan", work["snapshot"], place, label=label, weight=size, made_by=made_by)
+
+
+def _known(work: Mapping[str, Any], blobs: Blobs) -> Known:
+    return Known(blobs.results if work["cache"] else None, work["rules"])
+
+
+def _scanner_of(work: Mapping[str, Any], blobs: Blobs) -> Scanner:
+    return _scanner(blobs.read(work["rules"]) if work["rules"] else None, blobs.patterns)
+
+
+@lru_cache(SCANNERS_MAX)
+def _scanner(chosen: bytes | None, patterns: Path | None) -> Scanner:
+    kept = Kept(patterns) if patterns else None
+    if chosen is None:
+        return Scanner(kept=kept)
+    from jarvis_workers.steps.sec.ruleset import rules_of  # noqa: PLC0415  (only where rules are chosen)
+
+    return Scanner(rules=rules_of(chosen), kept=kept)
+
+
+@lru_cache(SCANNERS_MAX)
+def _watch(scanner: Scanner) -> Watch:
+    return Watch(scanner)
+
+
+def _meanings(scanner: Scanner, spots: list[Spot]) -> tuple[Meaning, ...]:
+    """Tell what the rules that have fired mean, unless they are built in and known to all."""
+    fired = {spot.pattern for spot in spots} - RULES_BY_PATTERN.keys()
+    own = [rule for rule in scanner.rules if rule.pattern in fired]
+    return tuple(
+        Meaning(rule.pattern, rule.language, rule.category, rule.cwe, rule.description, rule.suggestion) for rule in own
+    )

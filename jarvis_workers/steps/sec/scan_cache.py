@@ -1,0 +1,97 @@
+"""Remember what a scan has found in a file: by its content, its context, and all that decides what the rules say."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+from itertools import groupby
+from typing import Any
+
+from jarvis_workers.sec.rules import rules_fingerprint
+from jarvis_workers.sec.scanner import NOTHING, Hit, Scan, is_header, is_test, language_of
+from jarvis_workers.sec.suppressions import Remark
+from jarvis_workers.snapshots.filecache import Results
+from jarvis_workers.snapshots.manifest import Entry
+from jarvis_workers.source.identity import loaded_engine
+
+FORMAT = 2
+DIGEST_LENGTH = 40
+Keyed = tuple[str, Entry]
+
+
+class Known:
+    """What is known on this machine of files that these rules have seen; nothing, if there are no `results`.
+
+    `chosen` names the rules of the run, where they are not those built in; `engine`: what runs them here.
+    """
+
+    def __init__(self, results: Results | None, chosen: str | None, engine: str | None = None) -> None:
+        self._results = results
+        self._rules = _rules_key(chosen, engine) if results else ""
+
+    def recall(self, files: Sequence[Keyed], *, whole: bool = False) -> dict[str, Scan]:
+        """Return by key what is known of files; `whole`: stop at a directory of which something is not."""
+        known: dict[str, Scan] = {}
+        for directory, keys in _by_directory(files):
+            found = self._results.find(self._rules, directory, keys) if self._results else {}
+            if whole and len(found) < len(set(keys)):
+                break
+            known.update((key, _decode(payload)) for key, payload in found.items())
+        return known
+
+    def keep(self, files: Sequence[Keyed], scans: Mapping[str, Scan]) -> None:
+        """Remember; files are looked for in the directory in which they were seen."""
+        if self._results is None:
+            return
+        for directory, keys in _by_directory(files):
+            new = {key: _encode(scans[key]) for key in keys if key in scans}
+            self._results.keep(self._rules, directory, new)
+
+
+def keyed(entries: Sequence[Entry]) -> list[Keyed]:
+    """Put before each file the name of all that its scan depends on."""
+    return [(_key(entry), entry) for entry in entries]
+
+
+def _key(entry: Entry) -> str:
+    language = language_of(entry.path)
+    context = f"{language[0] if language else '-'}{'h' if is_header(entry.path) else '-'}"
+    return f"{entry.digest[:DIGEST_LENGTH]}{context}{'t' if is_test(entry.path) else '-'}"
+
+
+def as_said(scan: Scan) -> list[Any]:
+    """Return what JSON can hold of a scan."""
+    return list(scan)
+
+
+def from_said(said: list[Any]) -> Scan:
+    """Return the scan of which JSON has kept this."""
+    hits, problem, remarks = said
+    return Scan(tuple(Hit(*hit) for hit in hits), problem, tuple(Remark(*remark) for remark in remarks))
+
+
+def _encode(scan: Scan) -> bytes:
+    return b"" if scan == NOTHING else json.dumps(as_said(scan), separators=(",", ":")).encode()
+
+
+def _decode(payload: bytes) -> Scan:
+    return from_said(json.loads(payload)) if payload else NOTHING
+
+
+def _by_directory(files: Sequence[Keyed]) -> Iterator[tuple[bytes, list[str]]]:
+    for directory, inside in groupby(files, key=lambda keyed: keyed[1].path.rpartition(b"/")[0]):
+        yield directory, [key for key, _ in inside]
+
+
+@cache
+def loaded_rules() -> str:
+    """Return the fingerprint of the built-in rules; a process that lives long calls it early.
+
+    Their files may be replaced under it, and what its old rules find is not what the new ones would.
+    """
+    return rules_fingerprint()
+
+
+@cache
+def _rules_key(chosen: str | None, engine: str | None) -> str:
+    return sha256(f"{FORMAT}:{loaded_rules()}:{chosen}:{engine or loaded_engine()}".encode()).hexdigest()[:16]

@@ -1,0 +1,42 @@
+"""Scan the files of a batch, each within its limits."""
+
+from collections.abc import Mapping
+
+from jarvis_workers.pipeline.each_file import Limits, NotChecked, Task, each_file
+from jarvis_workers.sec.scanner import Scan, Scanner, is_header, is_test, language_of
+from jarvis_workers.snapshots.manifest import Entry
+from jarvis_workers.snapshots.reader import Reader
+from jarvis_workers.steps.sec.profile import Watch
+from jarvis_workers.steps.sec.scan_cache import as_said, from_said
+
+DEFAULT_LANGUAGE = "c/cpp"
+
+Outcome = Scan | NotChecked
+
+
+def scan_files(
+    reader: Reader,
+    scanner: Scanner,
+    todo: Mapping[str, Entry],
+    limits: Limits,
+    *,
+    careful: bool = False,
+    watch: Watch | None = None,
+) -> dict[str, Outcome]:
+    """Return what came of the files, by their keys: of one at least, of all if there is time for all."""
+    for language in {language_for(entry) for entry in todo.values()}:
+        scanner.scan(b"", language=language)
+    if watch:
+        watch.start()
+
+    def scan(entry: Entry) -> Scan:
+        header, test = is_header(entry.path), is_test(entry.path)
+        return scanner.scan(reader.read(entry), language=language_for(entry), header=header, test=test)
+
+    task = Task(scan, as_said, from_said)
+    return each_file(todo, task, limits, careful=careful, passed=watch.passed if watch else None)
+
+
+def language_for(entry: Entry) -> str:
+    """Return the language that a file is read as."""
+    return language_of(entry.path) or DEFAULT_LANGUAGE

@@ -1,0 +1,209 @@
+"""Make the models of a batch of files, which the stage behind it goes through: a job for each batch that was scanned.
+
+What could not be scanned is not looked at again; it is named already.  Models are kept in the blob store; this machine
+remembers by content where a file's is, and by all contents where those of a whole batch are.
+"""
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from jarvis_workers.dataflow import summarize
+from jarvis_workers.errors import SnapshotError
+from jarvis_workers.paths import as_text, from_shown, from_text, shown
+from jarvis_workers.pipeline.batches import batch_job, rest_label, work_of
+from jarvis_workers.pipeline.each_file import Limits, NotChecked, Task, each_file
+from jarvis_workers.pipeline.history import Earlier, done_ranges, unscanned
+from jarvis_workers.sec.scanner import is_header, is_test, source_text
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.manifest import Entry, entry_line
+from jarvis_workers.snapshots.reader import Reader, open_snapshot
+from jarvis_workers.steps.sec.flow_cache import Remembered, loaded_flow, space
+from jarvis_workers.steps.sec.flow_rules import NOT_RUN, flow_patterns, rules_blob
+from jarvis_workers.steps.sec.scan_cache import Keyed, keyed
+from jarvis_workers.steps.sec.scan_files import language_for
+from jarvis_workers.steps.sec.summaries import Model, Part, index_of, pack_model, read_model, read_part
+from jarvis_workers.store.values import Claimed, Commit, NewJob
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+    from jarvis_workers.store.runs import Run
+
+STAGE = "summarize"
+BATCH_LENGTH = 43
+Made = Model | None
+
+
+def plan_on(run: "Run", blobs: Blobs, earlier: Earlier) -> Iterator[NewJob]:
+    """Yield a job for each batch that was scanned, unless no flow rule is on."""
+    if not flow_patterns(blobs, rules_blob(run)):
+        return
+    for scan, offset, length in done_ranges(earlier.outcomes("scan")):
+        skip = sorted(as_text(from_shown(path)) for path in unscanned(blobs, scan))
+        place = {"offset": offset, "length": length, "skip": skip}
+        yield _job(run.snapshot_id, place, scan["label"], scan["weight"])
+
+
+def load(_: "Session", run: "Run", job: Claimed) -> dict[str, Any]:
+    """Return what a child needs to know; what has failed or died before is done with care."""
+    return work_of(run, job)
+
+
+def recall(work: dict[str, Any], blobs: Blobs) -> Commit | None:
+    """Return the commit of a batch all of whose files are as they were, or None; no file is looked at."""
+    if not (work["cache"] and blobs.results):
+        return None
+    with open_snapshot(blobs, work["snapshot"]) as reader:
+        files = _files(reader.entries(work["offset"], work["length"]), work)
+    if not files:
+        return Commit()
+    key = _batch_key(files)
+    known = _batches(work, blobs).find([(key, files[0][1].path)]).get(key)
+    if known is None:
+        return None
+    # What is written again is wanted again: else it might be pruned while the run is on.
+    kept = tuple((name, blobs.put(blobs.read(blob))) for name, blob in known["blobs"])
+    return Commit(files=len(files), size=known["size"], cached=len(files), blobs=kept)
+
+
+def decide(work: dict[str, Any], blobs: Blobs) -> Commit:
+    """Make the models of the files of which none is known; one that cannot be read does not hide the others."""
+    with suppress(SnapshotError):
+        if known := recall(work, blobs):
+            return known
+    with open_snapshot(blobs, work["snapshot"]) as reader:
+        entries = reader.entries(work["offset"], work["length"])
+        files = _files(entries, work)
+        recalled = _recall_models(work, blobs, files)
+        todo: dict[str, Entry] = {}
+        for key, entry in files:
+            if key not in recalled:
+                todo.setdefault(key, entry)
+        task: Task[Entry, Made] = Task(lambda entry: _model(reader, entry), _said, _heard)
+        fresh = each_file(todo, task, Limits(**work["limits"]), careful=work["careful"])
+    outcomes: dict[str, Made | NotChecked] = {**recalled, **fresh}
+    reached = next((at for at, (key, _) in enumerate(files) if key not in outcomes), len(files))
+    done, rest = files[:reached], [entry for _, entry in files[reached:]]
+    commit = _keep(work, blobs, done, outcomes)
+    children = (_rest(work, entries, rest),) if rest else ()
+    return commit._replace(cached=sum(key in recalled for key, _ in done), children=children)
+
+
+def _keep(
+    work: Mapping[str, Any], blobs: Blobs, files: Sequence[Keyed], outcomes: Mapping[str, Made | NotChecked]
+) -> Commit:
+    """Write the models, and remember where they are."""
+    checked: list[tuple[str, Entry, Made]] = []
+    lost: list[tuple[bytes, str]] = []
+    for key, entry in files:
+        outcome = outcomes[key]
+        if isinstance(outcome, NotChecked):
+            lost.append((entry.path, NOT_RUN + outcome.reason))
+        else:
+            checked.append((key, entry, outcome))
+    kept, said = _write(blobs, [(key, entry, model) for key, entry, model in checked if model])
+    size = sum(entry.size for _, entry, _ in checked)
+    nothing = dict.fromkeys(key for key, _, model in checked if model is None)
+    _models(work, blobs).keep([(key, entry.path) for key, entry in files], nothing | said)
+    if files and not lost:
+        whole = _batch_key(files)
+        _batches(work, blobs).keep([(whole, files[0][1].path)], {whole: {"blobs": kept, "size": size}})
+    return Commit(files=len(checked), size=size, not_checked=tuple(lost), blobs=kept)
+
+
+def _write(
+    blobs: Blobs, made: Sequence[tuple[str, Entry, Model]]
+) -> tuple[tuple[tuple[str, str], ...], dict[str, Any]]:
+    """Return the blobs of models and index, and what is remembered of each file: where its model is."""
+    if not made:
+        return (), {}
+    places: dict[str, tuple[Part, Part]] = {}
+    content: list[bytes] = []
+    end = 0
+    for _, _, model in made:
+        if model.key not in places:
+            middle = end + len(model.face)
+            places[model.key] = Part(end, len(model.face)), Part(middle, len(model.body))
+            content += [model.face, model.body]
+            end = middle + len(model.body)
+    models = blobs.put(b"".join(content))
+    index = blobs.put(index_of(((entry.path, entry.size, model) for _, entry, model in made), places))
+    said = {key: [models, *places[model.key], model.key] for key, _, model in made}
+    return (("models", models), ("index", index)), said
+
+
+def _recall_models(work: Mapping[str, Any], blobs: Blobs, files: Sequence[Keyed]) -> dict[str, Made]:
+    """Return by key the models that are known, and are where they were."""
+    recalled: dict[str, Made] = {}
+    for key, said in _models(work, blobs).find([(key, entry.path) for key, entry in files]).items():
+        if said is None:
+            recalled[key] = None
+            continue
+        blob, face, body, known_by = said
+        with suppress(SnapshotError):
+            recalled[key] = read_model(blobs, blob, (read_part(face), read_part(body)), known_by)
+    return recalled
+
+
+def _model(reader: Reader, entry: Entry) -> Made:
+    header, test = is_header(entry.path), is_test(entry.path)
+    language = language_for(entry)
+    content = source_text(reader.read(entry), language)
+    model = summarize(content, language=language, header=header, test=test, path=shown(entry.path))
+    return pack_model(model) if model else None
+
+
+def _said(model: Made) -> list[Any] | None:
+    if model is None:
+        return None
+    return [model.key, *(base64.b64encode(part).decode() for part in (model.face, model.body)), *model[3:]]
+
+
+def _heard(said: list[Any] | None) -> Made:
+    if said is None:
+        return None
+    key, face, body, names, calls = said
+    parts = base64.b64decode(face), base64.b64decode(body)
+    return Model(key, *parts, tuple((name, digest) for name, digest in names), tuple(calls))
+
+
+def _files(entries: Sequence[Entry], work: Mapping[str, Any]) -> list[Keyed]:
+    """Return the files of the batch, each with the name of all that its model depends on."""
+    skip = {from_text(path) for path in work["skip"]}
+    files = keyed([entry for entry in entries if entry.path not in skip])
+    return [(f"{key}{_suffix_key(entry.path.rpartition(b'.')[2])}", entry) for key, entry in files]
+
+
+@cache
+def _suffix_key(suffix: bytes) -> str:
+    """A suffix may say which dialect a file is read as."""
+    return hashlib.sha256(suffix).hexdigest()[:4]
+
+
+def _batch_key(files: Sequence[Keyed]) -> str:
+    said = json.dumps([(key, as_text(entry.path)) for key, entry in files])
+    return hashlib.sha256(said.encode()).hexdigest()[:BATCH_LENGTH]
+
+
+def _models(work: Mapping[str, Any], blobs: Blobs) -> Remembered:
+    return Remembered(blobs.results if work["cache"] else None, space("model"))
+
+
+def _batches(work: Mapping[str, Any], blobs: Blobs) -> Remembered:
+    return Remembered(blobs.results if work["cache"] else None, space("batch"))
+
+
+def _rest(work: Mapping[str, Any], entries: Sequence[Entry], rest: Sequence[Entry]) -> NewJob:
+    """Return the job for the files for which there was no time."""
+    passed = sum(len(entry_line(entry)) for entry in entries[: entries.index(rest[0])])
+    place = {"offset": work["offset"] + passed, "length": work["length"] - passed, "skip": work["skip"]}
+    return _job(work["snapshot"], place, rest_label(rest[0].path, len(rest)), sum(entry.size for entry in rest))
+
+
+def _job(snapshot: str, place: Mapping[str, Any], label: str, size: int) -> NewJob:
+    return batch_job(STAGE, snapshot, place, label=label, weight=size, made_by=(loaded_flow(),))

@@ -1,0 +1,190 @@
+"""What the files of a run export, by name: merged once from the indexes of all batches, and looked into by every job.
+
+It is cut into parts by the hash of the name, each with its lines in order, so that a job reads a part once for all the
+names that it asks for.  What a name means is read from the models of those who export it when somebody asks; what is
+held in memory is bounded.
+"""
+
+import json
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any, NamedTuple, TypeVar
+
+from jarvis_workers.errors import SnapshotDamaged
+from jarvis_workers.paths import from_text, shown
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.sec.summaries import BUCKETS, Part, bucket_of, digest_of, face_of, read_lines
+
+__all__ = ["EXPORTERS_MAX", "Held", "Names", "merge_names", "open_names"]
+
+# A name that more files export means nothing certain, as if none did.
+EXPORTERS_MAX = 5_000
+PART_BYTES = 1 << 18
+HELD_BYTES = 64_000_000
+# What an object of Python takes, for a byte of the JSON it was read from.
+BYTES_A_BYTE = 6
+
+T = TypeVar("T")
+
+
+class Exporter(NamedTuple):
+    """A file that exports a name: its path, the number of the blob with its face, and the hash of what it says."""
+
+    blob: int
+    path: str
+    face: Part
+    digest: str
+
+
+def merge_names(blobs: Blobs, batches: Sequence[tuple[str, str]], put: Callable[[bytes], str]) -> str:
+    """Merge the batches, each given by its blobs of models and index, in the order of their paths; return the root."""
+    lines = [read_lines(blobs, index) for _, index in batches]
+    size = sum(len(bucket) for buckets in lines for bucket in buckets)
+    count = 1
+    while count < BUCKETS and size > count * PART_BYTES:
+        count *= 2
+    parts = [
+        put(_merged(lines, range(part * BUCKETS // count, (part + 1) * BUCKETS // count))) for part in range(count)
+    ]
+    root = {"models": [models for models, _ in batches], "parts": parts, "bytes": size}
+    return put(json.dumps(root).encode())
+
+
+class Names:
+    """The names of a run."""
+
+    def __init__(self, blobs: Blobs, root: str) -> None:
+        said = json.loads(blobs.read(root))
+        self.bytes: int = said["bytes"]
+        self._blobs = blobs
+        self._models: list[str] = said["models"]
+        self._parts: list[str] = said["parts"]
+        self._held = Held(HELD_BYTES)
+        self._found: dict[str, tuple[Exporter, ...]] = {}
+
+    def fetch(self, names: Iterable[str]) -> None:
+        """Find many at once, and forget those of the last time."""
+        asked: defaultdict[int, list[tuple[str, bytes]]] = defaultdict(list)
+        for name in set(names):
+            told = json.dumps(name).encode()
+            asked[bucket_of(told) * len(self._parts) // BUCKETS].append((name, told))
+        self._found = {}
+        for part, wanted in sorted(asked.items()):
+            lines = self._lines(part)
+            self._found.update((name, _exporters(lines, told)) for name, told in wanted)
+
+    def lookup(self, name: str, *, near: bytes = b"") -> list[tuple[str, Any]]:
+        """Return path and payload of the files that export the name, in the order of their paths.
+
+        Of several only those are meant that share most directories with `near`.
+        """
+        found = self._exporters(name)
+        if len(found) > 1 and near:
+            place = shown(near).split("/")[:-1]
+            shared = [_shared(place, exporter.path.split("/")) for exporter in found]
+            found = tuple(one for one, count in zip(found, shared, strict=True) if count == max(shared))
+        return [(exporter.path, self._payload(name, exporter)) for exporter in found]
+
+    def answers(self, names: Iterable[str]) -> str:
+        """Return a hash of what the names mean: where it is the same, so is every answer."""
+        digest = sha256()
+        for name in sorted(set(names)):
+            said = [(exporter.path, exporter.digest) for exporter in self._exporters(name)]
+            digest.update(json.dumps([name, said]).encode())
+        return digest.hexdigest()[:16]
+
+    def _exporters(self, name: str) -> tuple[Exporter, ...]:
+        if name not in self._found:
+            told = json.dumps(name).encode()
+            lines = self._lines(bucket_of(told) * len(self._parts) // BUCKETS)
+            self._found[name] = _exporters(lines, told)
+        return self._found[name]
+
+    def _payload(self, name: str, exporter: Exporter) -> Any:
+        blob = self._models[exporter.blob]
+        exports = self._held.get((blob, exporter.face.start), lambda: self._face(blob, exporter.face))
+        if name not in exports or digest_of(exports[name]) != exporter.digest:
+            raise SnapshotDamaged(f"the copy of what {exporter.path} exports is damaged; scan again with --no-cache")
+        return exports[name]
+
+    def _face(self, blob: str, face: Part) -> tuple[dict[str, Any], int]:
+        exports, size = face_of(self._blobs, blob, face)
+        return exports, size * BYTES_A_BYTE
+
+    def _lines(self, part: int) -> bytes:
+        def read() -> tuple[bytes, int]:
+            content = self._blobs.read(self._parts[part])
+            return content, len(content)
+
+        return self._held.get(part, read)
+
+
+@lru_cache(1)
+def open_names(blobs: Blobs, root: str) -> Names:
+    """Return the names of a run, which one process asks for job after job."""
+    return Names(blobs, root)
+
+
+class Held:
+    """What was read last, up to so many bytes."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.size = 0
+        self._things: OrderedDict[object, tuple[Any, int]] = OrderedDict()
+
+    def get(self, key: object, read: Callable[[], tuple[T, int]]) -> T:
+        if key in self._things:
+            self._things.move_to_end(key)
+        else:
+            self._things[key] = read()
+            self.size += self._things[key][1]
+            while self.size > self._most and len(self._things) > 1:
+                self.size -= self._things.popitem(last=False)[1][1]
+        thing: T = self._things[key][0]
+        return thing
+
+
+def _merged(batches: Sequence[Sequence[memoryview]], buckets: Iterable[int]) -> bytes:
+    """Return a line a name, with all who export it."""
+    found: dict[bytes, list[bytes]] = {}
+    for bucket in buckets:
+        for number, lines in enumerate(batches):
+            for name, exporter in _parted(lines[bucket]):
+                found.setdefault(name, []).append(b"[%d,%b" % (number, exporter[1:]))
+    return b"".join(
+        b"%b\t[%b]\n" % (name, b",".join(exporters))
+        for name, exporters in sorted(found.items())
+        if len(exporters) <= EXPORTERS_MAX
+    )
+
+
+def _parted(lines: memoryview) -> Iterator[tuple[bytes, bytes]]:
+    for line in bytes(lines).splitlines():
+        name, _, exporter = line.partition(b"\t")
+        yield name, exporter
+
+
+def _exporters(lines: bytes, name: bytes) -> tuple[Exporter, ...]:
+    """Look by halves: the lines are in order."""
+    low, high = 0, len(lines)
+    while low < high:
+        start = lines.rfind(b"\n", low, (low + high) // 2) + 1 or low
+        tab = lines.index(b"\t", start)
+        end = lines.index(b"\n", tab)
+        if lines[start:tab] == name:
+            return tuple(map(_exporter, json.loads(lines[tab + 1 : end])))
+        low, high = (end + 1, high) if lines[start:tab] < name else (low, start)
+    return ()
+
+
+def _shared(first: Sequence[str], second: Sequence[str]) -> int:
+    """Return how many directories two paths have in common."""
+    return next((at for at, (one, other) in enumerate(zip(first, second, strict=False)) if one != other), len(first))
+
+
+def _exporter(said: Sequence[Any]) -> Exporter:
+    blob, path, start, length, digest = said
+    return Exporter(blob, shown(from_text(path)), Part(start, length), digest)

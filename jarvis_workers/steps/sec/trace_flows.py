@@ -1,0 +1,197 @@
+"""Follow values through the models of a batch, and from there into whatever file exports the names that they call.
+
+What was found in a file holds as long as its model is the same and every name that it looked for means the same: then
+it is not gone through again.  What comments say is read from the file itself each time, as models do not hold it.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jarvis_workers.dataflow import FlowHit, analyze
+from jarvis_workers.errors import SnapshotDamaged
+from jarvis_workers.pipeline.batches import batch_job, rest_label, work_of
+from jarvis_workers.pipeline.each_file import Limits, NotChecked, Task, each_file
+from jarvis_workers.pipeline.history import Earlier, range_of, read_result
+from jarvis_workers.sec.rules.families.flow import HARMLESS
+from jarvis_workers.sec.scanner import is_test
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.steps.sec.flow_cache import Remembered, loaded_flow, space
+from jarvis_workers.steps.sec.flow_hits import Judged, Sources, judge_hits
+from jarvis_workers.steps.sec.flow_rules import NOT_RUN, flow_patterns, rules_blob
+from jarvis_workers.steps.sec.summaries import Row, model_of, read_rows
+from jarvis_workers.steps.sec.symbol_index import Names, merge_names, open_names
+from jarvis_workers.store.values import Claimed, Commit, NewJob
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+    from jarvis_workers.store.runs import Run
+
+STAGE = "flow"
+NOT_WHOLE = "flow rules did not see all of it: "
+# Where there are more names, to look them all up is no work for a parent who has others to serve.
+RECALL_BYTES = 32_000_000
+
+
+class Traced(NamedTuple):
+    """What was found in a file, and what it has looked for beyond the calls that its row has."""
+
+    hits: tuple[FlowHit, ...]
+    problem: str | None
+    beyond: tuple[str, ...]
+
+
+Outcome = Traced | NotChecked
+
+
+def plan_on(run: "Run", blobs: Blobs, earlier: Earlier) -> Iterator[NewJob]:
+    """Merge what all batches export, and yield a job for each that has a model."""
+    done = [(job, read_result(blobs, job["result"])) for job in earlier.outcomes("summarize") if job["state"] == "done"]
+    made = sorted(((*range_of(job), number) for number, (job, said) in enumerate(done) if "index" in said))
+    if not made:
+        return
+    batches = [(done[number][1]["models"], done[number][1]["index"]) for _, _, number in made]
+    names = merge_names(blobs, batches, earlier.put)
+    for (offset, length, number), (models, index) in zip(made, batches, strict=True):
+        place = {"offset": offset, "length": length, "models": models, "index": index, "names": names, "first": 0}
+        job = done[number][0]
+        yield _job(run.snapshot_id, rules_blob(run), place, job["label"], job["weight"])
+
+
+def load(_: "Session", run: "Run", job: Claimed) -> dict[str, Any]:
+    """Return what a child needs to know; what has failed or died before is done with care."""
+    return work_of(run, job, rules=rules_blob(run))
+
+
+def recall(work: dict[str, Any], blobs: Blobs) -> Commit | None:
+    """Return the commit of a batch of which everything is known and still holds, or None."""
+    if not (work["cache"] and blobs.results):
+        return None
+    names = open_names(blobs, work["names"])
+    if names.bytes > RECALL_BYTES:
+        return None
+    rows = read_rows(blobs, work["index"])[work["first"] :]
+    known = _recall(work, blobs, rows, names)
+    if any(_key(row) not in known for row in rows):
+        return None
+    return _commit(work, blobs, rows, known)._replace(cached=len(rows))
+
+
+def decide(work: dict[str, Any], blobs: Blobs) -> Commit:
+    """Go through the models of which nothing is known; one that takes too much does not hide the others."""
+    names = open_names(blobs, work["names"])
+    rows = read_rows(blobs, work["index"])[work["first"] :]
+    recalled = _recall(work, blobs, rows, names)
+    todo: dict[str, Row] = {}
+    for row in rows:
+        if _key(row) not in recalled:
+            todo.setdefault(_key(row), row)
+    task: Task[Row, Traced] = Task(lambda row: _trace(work, blobs, row, names), list, _heard)
+    fresh = each_file(todo, task, Limits(**work["limits"]), careful=work["careful"])
+    _remember(work, blobs, rows, fresh, names)
+    outcomes: dict[str, Outcome] = {**recalled, **fresh}
+    reached = next((at for at, row in enumerate(rows) if _key(row) not in outcomes), len(rows))
+    done, rest = rows[:reached], rows[reached:]
+    commit = _commit(work, blobs, done, outcomes)
+    children = (_rest(work, len(done), rest),) if rest else ()
+    return commit._replace(cached=sum(_key(row) in recalled for row in done), children=children)
+
+
+def _trace(work: Mapping[str, Any], blobs: Blobs, row: Row, names: Names) -> Traced:
+    asked: set[str] = set()
+
+    def lookup(name: str) -> Sequence[tuple[str, Any]]:
+        asked.add(name)
+        return names.lookup(name, near=row.path)
+
+    hits, problem = analyze(model_of(blobs, work["models"], row), lookup, test=is_test(row.path))
+    return Traced(tuple(hits), problem, tuple(sorted(asked.difference(row.calls))))
+
+
+def _commit(work: Mapping[str, Any], blobs: Blobs, rows: Sequence[Row], outcomes: Mapping[str, Outcome]) -> Commit:
+    on = flow_patterns(blobs, work["rules"])
+    lost: list[tuple[bytes, str]] = []
+    judged: list[Judged] = []
+    with open_snapshot(blobs, work["snapshot"]) as reader:
+        sources = Sources(reader, work["offset"], work["length"])
+        for row in rows:
+            traced = outcomes[_key(row)]
+            if isinstance(traced, NotChecked):
+                lost.append((row.path, NOT_RUN + traced.reason))
+                continue
+            if traced.problem:
+                lost.append((row.path, NOT_WHOLE + traced.problem))
+            hits = [hit for hit in traced.hits if hit.pattern in on or hit.pattern in HARMLESS]
+            try:
+                judged += [judge_hits(row.path, sources.read(row.path), hits)] if hits else []
+            except SnapshotDamaged as problem:
+                lost.append((row.path, NOT_RUN + str(problem)))
+    checked = [row for row in rows if isinstance(outcomes[_key(row)], Traced)]
+    return Commit(
+        files=len(checked),
+        size=sum(row.size for row in checked),
+        spots=tuple(chain.from_iterable(one.spots for one in judged)),
+        not_checked=tuple(lost),
+        remarks=tuple(chain.from_iterable(one.remarks for one in judged)),
+    )
+
+
+def _recall(work: Mapping[str, Any], blobs: Blobs, rows: Sequence[Row], names: Names) -> dict[str, Traced]:
+    """Return what is known of files and still holds; on the way all names are found at once that they ask for."""
+    known = _results(work, blobs).find([(_key(row), row.path) for row in rows])
+    traced = {key: (_heard(said[0]), said[1]) for key, said in known.items()}
+    names.fetch(chain(*(row.calls for row in rows), *(found.beyond for found, _ in traced.values())))
+    return {
+        _key(row): traced[_key(row)][0]
+        for row in rows
+        if _key(row) in traced and _answers(row.calls, traced[_key(row)][0], names) == traced[_key(row)][1]
+    }
+
+
+def _remember(
+    work: Mapping[str, Any], blobs: Blobs, rows: Sequence[Row], fresh: Mapping[str, Outcome], names: Names
+) -> None:
+    calls = {_key(row): row.calls for row in rows}
+    said = {
+        key: [found, _answers(calls[key], found, names)] for key, found in fresh.items() if isinstance(found, Traced)
+    }
+    _results(work, blobs).keep([(_key(row), row.path) for row in rows], said)
+
+
+def _answers(calls: Sequence[str], found: Traced, names: Names) -> str:
+    return names.answers((*calls, *found.beyond))
+
+
+def _results(work: Mapping[str, Any], blobs: Blobs) -> Remembered:
+    return Remembered(blobs.results if work["cache"] else None, space(STAGE))
+
+
+def _heard(said: Sequence[Any]) -> Traced:
+    hits, problem, beyond = said
+    return Traced(tuple(_hit(*hit) for hit in hits), problem, tuple(beyond))
+
+
+def _hit(pattern: str, line: int, confidence: float, evidence: str, steps: Sequence[Any]) -> FlowHit:
+    return FlowHit(pattern, line, confidence, evidence, tuple((file, at, note) for file, at, note in steps))
+
+
+def _key(row: Row) -> str:
+    """Name all that the result depends on but for what names mean; of equal names those nearby count."""
+    place = hashlib.sha256(row.path.rpartition(b"/")[0]).hexdigest()[:8]
+    return f"{row.key}{'t' if is_test(row.path) else '-'}{place}"
+
+
+def _rest(work: Mapping[str, Any], done: int, rest: Sequence[Row]) -> NewJob:
+    """Return the job for the files for which there was no time."""
+    place = {name: work[name] for name in ("offset", "length", "models", "index", "names")} | {
+        "first": work["first"] + done
+    }
+    label, size = rest_label(rest[0].path, len(rest)), sum(row.size for row in rest)
+    return _job(work["snapshot"], work["rules"], place, label, size)
+
+
+def _job(snapshot: str, rules: str | None, place: Mapping[str, Any], label: str, size: int) -> NewJob:
+    return batch_job(STAGE, snapshot, place, label=label, weight=size, made_by=(loaded_flow(), rules))

@@ -1,0 +1,104 @@
+"""What agents have found out about the candidates of a run, for its report.
+
+A candidate without a verdict is undecided, and says why: its job failed, was called off, or was not reached.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from jarvis_workers.pipeline.history import Outcome, payload_of
+from jarvis_workers.pipeline.stages import FLOWS
+from jarvis_workers.sec.judge.canary import CANARY_GID
+from jarvis_workers.steps.sec.cluster_file import STEP as CLUSTERING
+from jarvis_workers.steps.sec.cluster_file import VERIFY
+from jarvis_workers.store import clusters, jobs, verdicts
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import NewVerdict
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+Issue = dict[str, Any]
+CHUNK = 500
+NOT_REACHED = "it was not verified before the run ended"
+JUDGED_TRUE = "a model dismisses what a person has judged true"
+NOT_CHOSEN = "it is not among the {:,} of highest score (--max-findings)"
+TEXTS = ("preconditions", "trigger_path", "consequences", "suggestions")
+
+
+def has_verdicts(run: Run) -> bool:
+    """Whether agents are to judge what a run finds."""
+    return any(stage.name == VERIFY for stage in FLOWS[run.kind])
+
+
+def statuses_of(session: "Session", run: Run) -> dict[int, str] | None:
+    """Return what became of candidates by gid, as far as anything did; None where nobody is to judge them."""
+    return verdicts.statuses(session, run.id) if has_verdicts(run) else None
+
+
+def canary_of(session: "Session", run: Run) -> dict[str, Any] | None:
+    """Return what became of the known bug, None where there is none in the run."""
+    if not run.options.get("canary"):
+        return None
+    said = said_of(session, run, [CANARY_GID]).get(CANARY_GID) or nothing_said(NOT_REACHED)
+    return {"status": said["status"], "reason": said["reason"]}
+
+
+def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iterator[Issue]:
+    """Yield issues with what is known of each."""
+    if not has_verdicts(run):
+        yield from issues
+        return
+    about = _clusters(session, run)
+    planned = jobs.outcomes(session, run.id, CLUSTERING)
+    reasons = dict(_reasons(planned)) | dict(_reasons(jobs.outcomes(session, run.id, VERIFY)))
+    chosen = frozenset(gid for job in planned for gid in payload_of(job)["gids"])
+    most = run.options.get("max_findings")
+    waiting = iter(issues)
+    while chunk := list(islice(waiting, CHUNK)):
+        found = said_of(session, run, [issue["gid"] for issue in chunk])
+        for issue in chunk:
+            gid = issue["gid"]
+            number, verification = about.get(gid, (None, ""))
+            nothing = NOT_CHOSEN.format(most) if most and chosen and gid not in chosen else NOT_REACHED
+            said = found.get(gid) or nothing_said(reasons.get(gid, nothing))
+            if issue.get("judged") is True and said["status"] == "dismissed":
+                said = said | {"status": "review", "reason": JUDGED_TRUE}
+            yield issue | said | {"verification": verification, "cluster": number}
+
+
+def said_of(session: "Session", run: Run, gids: Collection[int]) -> dict[int, Issue]:
+    """Return what verdicts say of candidates, by gid, as far as there are any."""
+    return {one.gid: _said(one) for one in verdicts.of_gids(session, run.id, gids)}
+
+
+def nothing_said(reason: str) -> Issue:
+    """Return what a report says of a candidate without a verdict."""
+    texts = dict.fromkeys(TEXTS, "")
+    return {"status": "undecided", "has_risk": None, **texts, "quotes": [], "reason": reason, "commands": []}
+
+
+def _clusters(session: "Session", run: Run) -> dict[int, tuple[int, str]]:
+    """Return number and condition of the cluster of each candidate; they are numbered by their first gids."""
+    found = enumerate(clusters.read(session, run.id), 1)
+    return {gid: (number, cluster.verification) for number, cluster in found for gid in cluster.gids}
+
+
+def _reasons(outcomes: Sequence[Outcome]) -> Iterator[tuple[int, str]]:
+    for job in outcomes:
+        why = {"failed": f"its job failed: {job['reason']}", "cancelled": "its job was called off"}.get(job["state"])
+        if why:
+            yield from ((gid, why) for gid in payload_of(job)["gids"])
+
+
+def _said(verdict: NewVerdict) -> dict[str, Any]:
+    return {
+        "status": verdict.status,
+        "has_risk": verdict.has_risk,
+        **{name: getattr(verdict, name) for name in TEXTS},
+        "quotes": json.loads(verdict.evidence),
+        "reason": verdict.reason,
+        "commands": json.loads(verdict.commands),
+    }

@@ -1,0 +1,113 @@
+"""Verify the candidates of one cluster: the step of stage `verify`.
+
+A candidate that stays undecided is no failure of its job: it is named among what was not checked, with the reason.
+"""
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jarvis_workers.agent.limits import Limits, are_to_blame
+from jarvis_workers.conversations.runtime import Talks
+from jarvis_workers.errors import StepFailed
+from jarvis_workers.paths import from_shown
+from jarvis_workers.sandbox.limits import Tier
+from jarvis_workers.sec.judge.canary import CANARY_GID, Canary, canary_for
+from jarvis_workers.sec.judge.question import Cluster, prepare
+from jarvis_workers.sec.judge.slices import CodeIndex, PlacedTree
+from jarvis_workers.sec.judge.verdict import Verdict
+from jarvis_workers.sec.judge.verification import Verification
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.sec.candidates import severities_of, some_of
+from jarvis_workers.store import transcripts
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Claimed, Commit, NewVerdict
+from jarvis_workers.tools.reading import read_code
+from jarvis_workers.tools.registry import Toolbox
+from jarvis_workers.tools.tree import DirectoryTree
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+STEP = "verify"
+TREES_KEPT = 2
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is to be verified, and what the conversation was told so far."""
+
+    job: Claimed
+    cluster: Cluster
+    snapshot_id: str
+    model_group: str
+    second_group: str | None
+    limits: Limits
+    lines: list[bytes]
+    canary: Canary | None = None
+
+
+def load(session: "Session", run: Run, job: Claimed) -> Work:
+    """Return the candidates that the job names."""
+    payload, options = json.loads(job.payload), run.options
+    canary = canary_for(run.snapshot_id) if payload["gids"] == [CANARY_GID] else None
+    found = [(CANARY_GID, canary.found)] if canary else some_of(session, run, payload["gids"])
+    if len(found) != len(set(payload["gids"])):
+        raise StepFailed(f"job {job.id}: of its {len(payload['gids'])} candidates {len(found)} are there")
+    cluster = Cluster(
+        payload["verification"],
+        tuple(found),
+        options.get("lang", "en"),
+        votes=options.get("votes", 1),
+        second_look=options.get("second_look", False),
+        severities=severities_of(run),
+    )
+    limits = Limits(**options["agent_limits"])
+    groups = (options["model_group"], options.get("second_group"))
+    return Work(job, cluster, run.snapshot_id, *groups, limits, transcripts.lines(session, job.id), canary)
+
+
+async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
+    """Lead the conversations of a cluster; commit a verdict for each of its candidates."""
+    root = await talks.unpack(blobs, work.snapshot_id)
+    index = CodeIndex(work.canary) if work.canary else _index_of(root)
+    prepared = await asyncio.to_thread(prepare, work.cluster, index)
+    about = prepared.about
+    with talks.open(work.job, work.model_group, about, work.lines, work.second_group) as talk:
+        scripts = [] if work.canary else talk.scripts(root)
+        tools = Toolbox([read_code(PlacedTree(index), "blanked"), *scripts])
+        verification = Verification(prepared, tools, profiles=talk.profiles, marks=talk.marks, limits=work.limits)
+        verdicts = await talk.lead(verification.run(), verification.agent, {"about": about})
+        if any(map(are_to_blame, verification.stopped)):
+            await talk.forget()
+        return Commit(
+            not_checked=() if work.canary else tuple(_undecided(work.cluster, verdicts)),
+            verdicts=tuple(_stored(verdict, talks.tier) for verdict in verdicts),
+        )
+
+
+@lru_cache(TREES_KEPT)
+def _index_of(root: Path) -> CodeIndex:
+    """What is known of an unpacked tree is shared by the conversations of a process; such a tree never changes."""
+    return CodeIndex(DirectoryTree(root))
+
+
+def _undecided(cluster: Cluster, verdicts: Sequence[Verdict]) -> Iterator[tuple[bytes, str]]:
+    for (gid, found), verdict in zip(cluster.candidates, verdicts, strict=True):
+        if verdict.status == "undecided":
+            yield from_shown(found.file), f"candidate {gid} in line {found.line} is undecided: {verdict.reason}"
+
+
+def _stored(verdict: Verdict, tier: Tier) -> NewVerdict:
+    facts = {name: getattr(verdict, name) for name in NewVerdict._fields if name != "sandbox"}
+    evidence = [asdict(one) for one in verdict.evidence]
+    commands = [{"interpreter": interpreter, "script": script} for interpreter, script in verdict.commands]
+    return NewVerdict(**{**facts, "evidence": _text(evidence), "commands": _text(commands)}, sandbox=tier)
+
+
+def _text(found: Sequence[Mapping[str, Any]]) -> str:
+    return json.dumps(found, ensure_ascii=False)

@@ -1,0 +1,62 @@
+"""Write the body of a run's report: everything in it but the `run` part.
+
+What was not scanned is in it by name, with the reason: nothing is dropped.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from jarvis_workers.sec.report import every_issue, gather
+from jarvis_workers.sec.report.exclusions import begin_aside
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.sec.candidates import all_of, judged_of, known_of, severities_of
+from jarvis_workers.steps.sec.not_checked import Jobs
+from jarvis_workers.steps.sec.report_body import ReportWork, encode_body, report_body
+from jarvis_workers.steps.sec.verdicts import canary_of, statuses_of, with_verdicts
+from jarvis_workers.store import jobs, stages
+from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Claimed, Commit, NewJob
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+REPORT = "report"
+STAGES = frozenset(Jobs._fields)
+
+
+def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
+    """Yield the one job of the stage."""
+    yield NewJob(step=REPORT, queue="control", label="write the report", input_hash=REPORT)
+
+
+def load(session: "Session", run: Run, _: Claimed | None = None) -> ReportWork:
+    """Gather what the report is made of."""
+    findings = gather(
+        all_of(session, run),
+        run.options["min_confidence"],
+        severities=severities_of(run),
+        known=known_of(session, run),
+        judged=judged_of(session, run),
+        statuses=statuses_of(session, run),
+    )
+    findings.issues = list(with_verdicts(session, run, findings.issues))
+    findings.dismissed = list(with_verdicts(session, run, findings.dismissed))
+    theirs = {name: jobs.outcomes(session, run.id, name) for name in stages.names(session, run.id) if name in STAGES}
+    return ReportWork(run, findings, Jobs(**{"scan": []} | theirs), canary_of(session, run))
+
+
+def decide(work: ReportWork, blobs: Blobs) -> Commit:
+    """Return the body as an artifact."""
+    return Commit(artifacts=((REPORT, encode_body(report_body(work, blobs))),))
+
+
+def list_issues(session: "Session", run: Run) -> Iterator[dict[str, Any]]:
+    """Yield every issue of a run, also those beyond what a report lists, and what is dismissed."""
+    least, known, judged = run.options["min_confidence"], known_of(session, run), judged_of(session, run)
+    issues = every_issue(
+        lambda: begin_aside(known, judged).counted(all_of(session, run), least),
+        least,
+        severities=severities_of(run),
+        judged=judged,
+    )
+    return with_verdicts(session, run, issues)

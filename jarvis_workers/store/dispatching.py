@@ -1,0 +1,202 @@
+"""Choose which jobs to ring for, and claim the one that was rung for.
+
+A window bounds what is outstanding on a queue, so that the broker stays small; it is shared out
+fairly: the next job comes from the run that has the fewest outstanding.
+"""
+
+from collections.abc import Mapping, Sequence
+from heapq import heapify, heappop, heapreplace
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement, func, or_, select, update
+from sqlmodel import Session
+
+from jarvis_workers.store import workers
+from jarvis_workers.store.crash_attribution import room_for_suspects
+from jarvis_workers.store.jobs import take
+from jarvis_workers.store.sql import now
+from jarvis_workers.store.tables import ACTIVE_RUNS, HEAVIEST_FIRST, JOB, RUN, WAITING_JOBS, WORKER
+from jarvis_workers.store.values import Claimed
+
+RECENT = 50
+REFUSED_SECONDS = 0.25
+
+
+class Sent(NamedTuple):
+    """A job to ring for; `crashes` says how often it was lost before."""
+
+    id: int
+    run_id: str
+    kind: str
+    step: str
+    label: str
+    sent_at: float
+    crashes: int = 0
+
+
+class Demand(NamedTuple):
+    """What a run has on a queue: `waiting` and due, and `outstanding` (sent or running)."""
+
+    run_id: str
+    waiting: int
+    outstanding: int
+
+
+def demand(session: Session, executor: str, queue: str, most: int) -> list[Demand]:
+    """Return what each run that is on has on a queue; more than `most` waiting are not counted."""
+    due = select(JOB.c.id).where(JOB.c.run_id == RUN.c.id, JOB.c.queue == queue, JOB.c.state == "pending")
+    some = due.where(JOB.c.not_before <= now(session)).order_by(*HEAVIEST_FIRST).limit(most).correlate(RUN).subquery()
+    waiting = select(func.count()).select_from(some).scalar_subquery()
+    on = select(RUN.c.id, waiting).where(RUN.c.executor == executor, RUN.c.state.in_(ACTIVE_RUNS)).order_by(RUN.c.id)
+    out = select(JOB.c.run_id, func.count()).where(JOB.c.queue == queue, JOB.c.state.in_(("sent", "running")))
+    outstanding = {run: int(many) for run, many in session.execute(out.group_by(JOB.c.run_id))}
+    return [Demand(run, int(many), outstanding.get(run, 0)) for run, many in session.execute(on)]
+
+
+def share(demands: Sequence[Demand], window: int) -> Mapping[str, int]:
+    """Share a window out: first each run's even part, then one at a time to the run with the fewest outstanding; pure.
+
+    A run gets its even part also while others fill the window: it came later and need not wait for them.
+    """
+    even = max(1, window // max(1, sum(1 for one in demands if one.waiting or one.outstanding)))
+    shares = {one.run_id: min(one.waiting, even - one.outstanding) for one in demands if one.outstanding < even}
+    shares = {run: many for run, many in shares.items() if many}
+    room = window - sum(one.outstanding for one in demands) - sum(shares.values())
+    granted = [(one, shares.get(one.run_id, 0)) for one in demands]
+    hungry = [(one.outstanding + got, one.run_id, one.waiting - got) for one, got in granted if one.waiting > got]
+    heapify(hungry)
+    while room > 0 and hungry:
+        outstanding, run, waiting = hungry[0]
+        shares[run] = shares.get(run, 0) + 1
+        room -= 1
+        if waiting > 1:
+            heapreplace(hungry, (outstanding + 1, run, waiting - 1))
+        else:
+            heappop(hungry)
+    return shares
+
+
+def newcomers(demands: Sequence[Demand]) -> frozenset[str]:
+    """Return the runs that have nothing outstanding while others have; pure."""
+    busy = any(one.outstanding for one in demands)
+    return frozenset(one.run_id for one in demands if busy and one.waiting and not one.outstanding)
+
+
+def mark_sent(session: Session, queue: str, shares: Mapping[str, int], *, suspects_last: bool = False) -> list[Sent]:
+    """Mark that many jobs of each run as sent, and return them interleaved by run.
+
+    Those that were lost before come first, then the heaviest.  Where a process has many jobs, the lost ones had
+    better come last: refused for want of room, they would be sent again and again.
+    """
+    chosen: list[list[int]] = []
+    lost = JOB.c.crashes > 0
+    for run_id, many in sorted(shares.items()):
+        first, then = (JOB.c.crashes == 0, lost) if suspects_last else (lost, JOB.c.crashes == 0)
+        ids = _due(session, run_id, queue, first, many)
+        ids += _due(session, run_id, queue, then, many - len(ids)) if len(ids) < many else []
+        chosen.append(ids)
+    ids = [job for turn in _interleave(chosen) for job in turn]
+    if ids:
+        mark = update(JOB).where(JOB.c.id.in_(ids), JOB.c.state == "pending")
+        session.execute(mark.values(state="sent", sent_at=now(session)))
+    return _rings(session, ids)
+
+
+def _due(session: Session, run_id: str, queue: str, which: ColumnElement[bool], many: int) -> list[int]:
+    due = (
+        select(JOB.c.id)
+        .where(JOB.c.run_id == run_id, JOB.c.queue == queue, which)
+        .where(JOB.c.state == "pending", JOB.c.not_before <= now(session))
+        .order_by(*HEAVIEST_FIRST)
+        .limit(many)
+        .with_for_update(skip_locked=True)
+    )
+    return list(session.execute(due).scalars())
+
+
+def resend(session: Session, queue: str, older_than_seconds: float, before: float = 0.0) -> list[Sent]:
+    """Return the sent jobs of a queue that nobody has claimed for so long, or since `before`: sent anew."""
+    forgotten = or_(JOB.c.sent_at <= now(session) - older_than_seconds, JOB.c.sent_at < before)
+    stale = select(JOB.c.id).where(JOB.c.queue == queue, JOB.c.state == "sent", forgotten)
+    stale = stale.with_for_update(skip_locked=True)
+    ids = list(session.execute(stale).scalars())
+    if ids:
+        session.execute(update(JOB).where(JOB.c.id.in_(ids), JOB.c.state == "sent").values(sent_at=now(session)))
+    return _rings(session, ids)
+
+
+def claim_sent(
+    session: Session, job: int, *, worker_id: str, process: str, lease_seconds: float, worker_lease_seconds: float
+) -> Claimed | None:
+    """Take a job that was rung for, as `claim_rung` does; None when it is not to be had."""
+    taken = claim_rung(
+        session,
+        [job],
+        worker_id=worker_id,
+        process=process,
+        lease_seconds=lease_seconds,
+        worker_lease_seconds=worker_lease_seconds,
+    )
+    return taken[0] if taken else None
+
+
+def claim_rung(
+    session: Session,
+    ids: Sequence[int],
+    *,
+    worker_id: str,
+    process: str,
+    lease_seconds: float,
+    worker_lease_seconds: float,
+) -> list[Claimed]:
+    """Take the jobs that were rung for and are to be had: not taken, not done, and their run is on.
+
+    A suspect for whom the process has no room (`crashes.ROOM`) is put back, to be rung for again soon; so is every
+    job for a process whose worker is unknown or has not been seen for `worker_lease_seconds`: it is an orphan, whose
+    jobs the controller would take back at once.
+    """
+    alive = workers.is_alive(worker_id, now(session) - worker_lease_seconds)
+    going = select(RUN.c.id).where(RUN.c.state.in_(ACTIVE_RUNS))
+    due = JOB.c.id.in_(ids) & JOB.c.run_id.in_(going) & (JOB.c.not_before <= now(session))
+    waiting = select(JOB.c.id, JOB.c.crashes, alive).where(due, JOB.c.state.in_(WAITING_JOBS)).order_by(JOB.c.id)
+    rows = session.execute(waiting.with_for_update(of=JOB)).all()
+    welcome = room_for_suspects(session, process, [(row.id, row.crashes) for row in rows if row.alive])
+    if refused := {row.id for row in rows} - set(welcome):
+        back = update(JOB).where(JOB.c.id.in_(refused))
+        session.execute(back.values(state="pending", sent_at=None, not_before=now(session) + REFUSED_SECONDS))
+    if not welcome:
+        return []
+    return take(session, JOB.c.id.in_(welcome), worker_id=worker_id, process=process, lease_seconds=lease_seconds)
+
+
+def queues_due(session: Session, run_id: str) -> list[str]:
+    """Return the queues on which jobs of a run that is on wait, and may be claimed now."""
+    due = select(JOB.c.queue).join(RUN, RUN.c.id == JOB.c.run_id).where(RUN.c.id == run_id)
+    due = due.where(RUN.c.state.in_(ACTIVE_RUNS), JOB.c.state.in_(WAITING_JOBS), JOB.c.not_before <= now(session))
+    return list(session.execute(due.distinct().order_by(JOB.c.queue)).scalars())
+
+
+def slots(session: Session, queue: str, lease_seconds: float) -> int:
+    """Return how many slots the living workers of a queue have."""
+    fresh = WORKER.c.seen_at > now(session) - lease_seconds
+    rows = session.execute(select(WORKER.c.slots).where(WORKER.c.queues == queue, fresh))
+    return sum(rows.scalars())
+
+
+def mean_seconds(session: Session, queue: str) -> float | None:
+    """Return how long the last jobs of a queue took, or None before the first."""
+    recent = select(JOB.c.finished_at - JOB.c.started_at).where(JOB.c.queue == queue, JOB.c.state == "done")
+    taken = list(session.execute(recent.order_by(JOB.c.finished_at.desc()).limit(RECENT)).scalars())
+    return sum(taken) / len(taken) if taken else None
+
+
+def _rings(session: Session, ids: Sequence[int]) -> list[Sent]:
+    named = select(JOB.c.id, JOB.c.run_id, RUN.c.kind, JOB.c.step, JOB.c.label, JOB.c.sent_at, JOB.c.crashes)
+    rows = session.execute(named.join(RUN, RUN.c.id == JOB.c.run_id).where(JOB.c.id.in_(ids)))
+    place = {job: n for n, job in enumerate(ids)}
+    return sorted((Sent(*row) for row in rows), key=lambda sent: place[sent.id])
+
+
+def _interleave(groups: Sequence[Sequence[int]]) -> list[list[int]]:
+    longest = max(map(len, groups), default=0)
+    return [[group[n] for group in groups if n < len(group)] for n in range(longest)]

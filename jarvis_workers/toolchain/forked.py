@@ -1,0 +1,113 @@
+"""Do pieces of work in a forked process, so that one which kills its process takes nothing with it but itself.
+
+One fork does them in order and tells of each as it goes; where it dies, another goes on behind the piece it was at.
+For processes of one thread only.
+"""
+
+import json
+import math
+import os
+import resource
+import signal
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import IO, Any, NamedTuple, TypeVar
+
+from jarvis_workers.errors import JarvisError
+from jarvis_workers.toolchain.die_with_parent import die_with_parent
+from jarvis_workers.toolchain.limits import cpu_seconds, too_slow
+
+# A piece ends itself when its time is up; one that cannot is ended after this many times as long.
+PATIENCE = 2
+
+T = TypeVar("T")
+
+
+class Lost(NamedTuple):
+    """A piece of work that came to nothing, and why."""
+
+    reason: str
+
+
+def each_apart(
+    items: Sequence[T], work: Callable[[T], Any], seconds: Callable[[T], float]
+) -> Generator[Any | Lost, None, None]:
+    """Yield for each item what JSON keeps of `work`, which should take at most its `seconds` of CPU."""
+    place = 0
+    while place < len(items):
+        fork = _Fork(items[place:], work, seconds)
+        try:
+            for answer in fork.answers():
+                place += 1
+                yield answer
+        finally:
+            how = fork.end()
+        if place < len(items):
+            how = how or too_slow(seconds(items[place]))
+            place += 1
+            yield Lost(how)
+
+
+class _Fork:
+    """A process that answers for each item with a line."""
+
+    def __init__(self, items: Sequence[T], work: Callable[[T], Any], seconds: Callable[[T], float]) -> None:
+        parent = os.getpid()
+        reading, writing = os.pipe()
+        self._pid = os.fork()
+        if not self._pid:
+            os.close(reading)
+            _serve(items, work, seconds, parent=parent, stream=os.fdopen(writing, "wb"))
+        os.close(writing)
+        self._stream = os.fdopen(reading, "rb")
+
+    def answers(self) -> Iterator[Any | Lost]:
+        for line in self._stream:
+            if line.endswith(b"\n"):
+                said = json.loads(line)
+                yield Lost(said["error"]) if "error" in said else said["answer"]
+
+    def end(self) -> str | None:
+        """End it, and return how it ended by itself if it did; None when its time was up."""
+        self._stream.close()
+        ended, status = os.waitpid(self._pid, os.WNOHANG)
+        if not ended:
+            os.kill(self._pid, signal.SIGKILL)
+            _, status = os.waitpid(self._pid, 0)
+        if not os.WIFSIGNALED(status):
+            return f"its process ended with code {os.waitstatus_to_exitcode(status)}"
+        number = os.WTERMSIG(status)
+        if number == signal.SIGXCPU:
+            return None
+        return f"its process was ended by {signal.Signals(number).name}"
+
+
+def _serve(
+    items: Sequence[T], work: Callable[[T], Any], seconds: Callable[[T], float], *, parent: int, stream: IO[bytes]
+) -> None:
+    """Be the fork; never return into what the parent was doing."""
+    try:
+        die_with_parent(parent)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for item in items:
+            _end_by(cpu_seconds() + PATIENCE * seconds(item))
+            stream.write(json.dumps(_answer(item, work)).encode() + b"\n")
+            stream.flush()
+    finally:
+        os._exit(1)
+
+
+def _answer(item: T, work: Callable[[T], Any]) -> dict[str, Any]:
+    """Do one piece. This is a task boundary: whatever it raises is told as its reason."""
+    try:
+        return {"answer": work(item)}
+    except JarvisError as problem:
+        return {"error": str(problem)}
+    except Exception as error:  # noqa: BLE001  (the task boundary)
+        return {"error": f"{type(error).__name__}: {error}"}
+
+
+def _end_by(seconds: float) -> None:
+    """Let the kernel end this process when it has used so much CPU."""
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    soft = math.ceil(seconds)
+    resource.setrlimit(resource.RLIMIT_CPU, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
