@@ -13,9 +13,8 @@ from jarvis_cli.screens import write_line
 from jarvis_workers.paths import plain
 
 if TYPE_CHECKING:
-    from jarvis_workers.service.reports.reports.diff import Report
-
     from jarvis_workers.sec.report.diff_formats import Sides
+    from jarvis_workers.service.reports.diff import Report
 
 __all__ = ["EXAMPLES", "diff"]
 
@@ -54,10 +53,9 @@ def diff(
     fail_on: FailOn = None,
 ) -> int:
     """Compare two runs or report files: what is new, what is fixed, whose verdict has changed."""
-    from jarvis_workers.service.reports.reports.diff import compare_reports  # noqa: PLC0415
-
     from jarvis_cli import delivery  # noqa: PLC0415  (the store is slow to import)
     from jarvis_workers.sec.report.diff_formats import DIFFERENCE_FORMS, DIFFERENCE_SUFFIXES  # noqa: PLC0415
+    from jarvis_workers.service.reports.diff import compare_reports  # noqa: PLC0415
 
     form = form_of(form, as_json)
     delivery.check_choices(form, DIFFERENCE_FORMS, fail_on)
@@ -84,9 +82,8 @@ def _judged(sides: "Sides", state: str, fail_on: str) -> int:
 
 def _report(named: str) -> "Report":
     """Return what a run or a file has reported: a file where its name is no run's."""
-    from jarvis_workers.service.reports.reports.diff import report_of_file, report_of_run  # noqa: PLC0415
-
     from jarvis_workers.service import runs, wiring  # noqa: PLC0415
+    from jarvis_workers.service.reports.diff import report_of_file, report_of_run  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     if not RUN_NAME.fullmatch(named):

@@ -114,6 +114,8 @@ class ScanSession:
             from jarvis_workers.service.api.recorded import scan_with_store  # noqa: PLC0415  (a database is slow)
 
             answer = scan_with_store(self.options, target, name, place, on_progress, cancel)
+        # It may have been done before the scan could heed it.
+        cancel.check()
         return report_from(answer)
 
     def _is_direct(self, target: Target) -> bool:
