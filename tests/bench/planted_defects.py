@@ -265,7 +265,7 @@ def _failing(copy: Path, workers: str, tests: str, but: Sequence[str] = ()) -> s
     environ.pop("PYTHONDONTWRITEBYTECODE", None)
     options = ["-q", "-x", "-p", "no:cacheprovider", "-n", workers, "--dist", "worksteal"]
     left_out = [f"--deselect={name}" for name in but]
-    command = [sys.executable, "-m", "pytest", *options, *left_out, *tests.split()]
+    command = [sys.executable, "-m", "pytest", *options, *left_out, "--ignore=tests/bench", *tests.split()]
     done = subprocess.run(command, cwd=copy, env=environ, capture_output=True, text=True, timeout=SECONDS)
     if done.returncode == 0:
         return None
