@@ -173,7 +173,7 @@ def _checked(row: object, number: int, file: Path) -> dict[str, Any]:
     try:
         rule = ProjectRule.model_validate(row)
     except ValidationError as error:
-        raise UsageError(f"{place}: {tell_problem(error.errors(include_url=False)[0], ProjectRule)}") from error
+        raise UsageError(f"{place}: {tell_problem(error, ProjectRule)}") from error
     if rule.id in RULES_BY_PATTERN:
         raise UsageError(f"{place}: is the id of a built-in rule; choose another")
     return rule.model_dump(exclude_none=True, exclude_defaults=True)

@@ -5,13 +5,11 @@ Such a file is data: it is bounded, and read by a safe loader without aliases.
 
 import os
 import stat
-from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
@@ -73,8 +71,12 @@ def one_line(text: str) -> str:
     return text
 
 
-def tell_problem(first: Mapping[str, Any], model: type[BaseModel]) -> str:
-    """Say what pydantic found wrong with a row; the wrong value is quoted, in short."""
+def tell_problem(error: ValidationError, model: type[BaseModel]) -> str:
+    """Say what pydantic found wrong with a row; the wrong value is quoted, in short.
+
+    An unknown key comes first: where it is misspelt, the right one is missing, too.
+    """
+    first = min(error.errors(include_url=False), key=lambda one: one["type"] != "extra_forbidden")
     where = ".".join(plain(str(part))[:40] for part in first["loc"])
     should = plain(first["msg"].removeprefix("Input ").removeprefix("Value error, "))
     if first["type"] == "extra_forbidden":
@@ -83,7 +85,8 @@ def tell_problem(first: Mapping[str, Any], model: type[BaseModel]) -> str:
     if first["type"] == "missing":
         return f'"{where}" is missing'
     if first["type"] == "string_pattern_mismatch":
-        should = "is no name that can stand there"
+        pattern = str(first["ctx"]["pattern"]).removeprefix(r"\A").removesuffix(r"\z")
+        should = f"should match {pattern}"
     return f'"{where}" is {plain(short.repr(first["input"]))}: {should}' if where else should
 
 

@@ -141,7 +141,7 @@ def _checked(rows: Sequence[object], file: Path) -> Said:
 def _wrong(row: object, error: ValidationError) -> str:
     if not isinstance(row, dict):
         return f"is {plain(short.repr(row))}; expected fields by name"
-    return tell_problem(error.errors(include_url=False)[0], Entry)
+    return tell_problem(error, Entry)
 
 
 def _places(file: Path) -> Callable[[int], str]:
