@@ -17,7 +17,7 @@ POOL_MODULE = "jarvis_workers.dispatch.pool_main"
 class Orders:
     """What a pool process is told: where things are, which queue, how many slots, how long things may take.
 
-    `imports` are modules that make more pipelines known, `models` the model groups by name, keys and all, `callbacks`
+    `models` are the model groups by name, keys and all, `callbacks`
     directories of users' own. `parent` is the pid of the process that starts the pool, without which it must not run.
     """
 
@@ -35,7 +35,6 @@ class Orders:
     statement_seconds: float = STATEMENT_SECONDS
     deadline_seconds: float = 3600.0
     results_bytes: int = 0
-    imports: tuple[str, ...] = ()
     log_level: LogLevel = "info"
     models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     callbacks: tuple[str, ...] = ()

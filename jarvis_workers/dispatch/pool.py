@@ -4,7 +4,6 @@
 arguments, and it dies with its parent.
 """
 
-import importlib
 import os
 import sys
 import warnings
@@ -86,8 +85,6 @@ def open_world(orders: Orders) -> tuple[Store, Blobs, Callable[[], None]]:
 def serve(orders: Orders) -> None:
     """Be the worker until told to stop."""
     _log_as_we_do(orders.log_level)
-    for module in orders.imports:
-        importlib.import_module(module)
     distrust_broker()
     app = make_app(orders.broker_url)
     if POOLS[orders.queue].kind == "threads":

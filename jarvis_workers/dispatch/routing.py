@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from jarvis_workers.pipeline.stages import FLOWS, PLAN
+from jarvis_workers.pipeline.stages import PLAN, pipelines
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,7 @@ def task_name(kind: str, step: str) -> str:
 
 
 def task_names() -> tuple[str, ...]:
-    """Return every task there is, from the table of pipelines."""
-    steps = {task_name(kind, stage.name) for kind, stages in FLOWS.items() for stage in stages}
-    return tuple(sorted(steps | {task_name(kind, PLAN) for kind in FLOWS}))
+    """Return every task there is, from the registry of pipelines."""
+    registered = pipelines()
+    steps = {task_name(kind, stage.name) for kind, stages in registered.items() for stage in stages}
+    return tuple(sorted(steps | {task_name(kind, PLAN) for kind in registered}))

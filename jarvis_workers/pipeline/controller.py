@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers import telemetry
 from jarvis_workers.pipeline.run_state import final_state
-from jarvis_workers.pipeline.stages import CONTROL_QUEUE, PLAN, hook_of, opened_with, stage_of
+from jarvis_workers.pipeline.stages import CONTROL_QUEUE, PLAN, has_pipeline, hook_of, opened_with, stage_of
 from jarvis_workers.store import crash_attribution, events, jobs, leases, runs, stages, workers
 from jarvis_workers.store.values import AGENT_QUEUE, NewJob
 
@@ -33,6 +33,9 @@ def advance(session: Session, run_id: str) -> None:
     """Close the current stage of a run if nothing of it is open, and open the next or end the run."""
     run = runs.lock(session, run_id)
     if run is None or run.state not in ("planning", "running", "cancelling"):
+        return
+    if not has_pipeline(run.kind):
+        # A process that has the package moves it on.
         return
     if run.state == "cancelling":
         _end_cancelled(session, run_id)

@@ -1,16 +1,18 @@
-"""The pipelines: which stages a run has, in which order, and which step does their jobs.
+"""The registry of pipelines: which stages a run of a kind has, in which order, and which step does their jobs.
 
-Adding a stage is one file in this package and one line here.  A step is a module with
-`plan`, `load` and `decide` (`Step`); one for the agent pool has `converse` instead of `decide`.
-It is imported when it is needed, so that a child that scans pays for the scanner alone.
+A domain registers its pipelines in `jarvis_workers/steps/<domain>/pipelines.py`; the domain of the kind "sec.fast" is
+"sec".  Another package offers one as an entry point of the group `jarvis_workers.pipelines`: its name is the kind, its
+value the stages.  Every process of a worker finds it there.  Both are imported when a kind is first asked for, and a
+step when it is needed, so that a child that scans pays for the scanner alone.  A step is a module with `plan`, `load`
+and `decide` (`Step`); one for the agent pool has `converse` instead of `decide`.
 """
 
 import importlib
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from itertools import takewhile
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
+from jarvis_workers.errors import UsageError
 from jarvis_workers.store.values import AGENT_QUEUE
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Stage(NamedTuple):
-    """A phase of a run; `module` is the step's file below `jarvis_workers.steps`, or a whole dotted name.
+    """A phase of a run; `module` is the dotted name of the step's module.
 
     `on_open` names a function, "package.module:function", that is called with the session and the run in the
     transaction that opens the stage, before its plan job is inserted.  A stage that is `streamed` is never planned:
@@ -56,45 +58,69 @@ class Step(Protocol):
 
 CONTROL_QUEUE = "control"
 PLAN = "plan"
-# The packages below `jarvis_workers.steps`.
-DOMAINS = frozenset({"sec", "agent"})
-NUMBER_CANDIDATES = "jarvis_workers.steps.sec.candidates:number_candidates"
-FINDING = (
-    Stage("scan", module="sec.scan_batch", queue="scan"),
-    Stage("summarize", module="sec.summarize", queue="scan"),
-    Stage("flow", module="sec.trace_flows", queue="scan"),
-)
-_PIPELINES: dict[str, tuple[Stage, ...]] = {
-    "sec.fast": (
-        *FINDING,
-        Stage("report", module="sec.write_report", queue=CONTROL_QUEUE, on_open=NUMBER_CANDIDATES),
-    ),
-    "sec.agent": (
-        *FINDING,
-        Stage("cluster", module="sec.cluster_file", queue=AGENT_QUEUE, on_open=NUMBER_CANDIDATES),
-        Stage("verify", module="sec.verify_cluster", queue=AGENT_QUEUE, streamed=True),
-        Stage("report", module="sec.write_report", queue=CONTROL_QUEUE),
-    ),
-    "agent": (Stage("converse", module="agent.converse", queue=AGENT_QUEUE),),
-}
-FLOWS: Mapping[str, tuple[Stage, ...]] = MappingProxyType(_PIPELINES)
+DOMAINS = "jarvis_workers.steps"
+GROUP = "jarvis_workers.pipelines"
+_PIPELINES: dict[str, tuple[Stage, ...]] = {}
 
 
 def register_pipeline(kind: str, stages: Iterable[Stage]) -> None:
-    """Add a pipeline to this process under its `kind`; raises ValueError where that has other stages already."""
+    """Add the pipeline of a `kind` to this process; raises ValueError if the kind has other stages already."""
     added = tuple(stages)
     if _PIPELINES.setdefault(kind, added) != added:
         raise ValueError(f'there is another pipeline "{kind}"')
 
 
+def stages_of(kind: str) -> tuple[Stage, ...]:
+    """Return the stages of the runs of a kind, in order. Raises UsageError if no installed package has such a kind."""
+    if kind not in _PIPELINES:
+        _load_domain(kind.partition(".")[0])
+    if kind not in _PIPELINES:
+        _load_entry_points(name=kind)
+    if kind not in _PIPELINES:
+        raise UsageError(f'no pipeline for runs of kind "{kind}": install the package that provides it here, too')
+    return _PIPELINES[kind]
+
+
+def has_pipeline(kind: str) -> bool:
+    """Whether the package with the pipeline of a kind is installed here."""
+    try:
+        return bool(stages_of(kind))
+    except UsageError:
+        return False
+
+
+def pipelines() -> dict[str, tuple[Stage, ...]]:
+    """Return the stages of every kind, those of other packages included."""
+    for package in importlib.import_module("pkgutil").iter_modules(importlib.import_module(DOMAINS).__path__):
+        _load_domain(package.name)
+    _load_entry_points()
+    return dict(sorted(_PIPELINES.items()))
+
+
+def _load_domain(domain: str) -> None:
+    module = f"{DOMAINS}.{domain}.pipelines"
+    if domain.isidentifier():
+        try:
+            importlib.import_module(module)
+        except ModuleNotFoundError as error:
+            if error.name not in (module, f"{DOMAINS}.{domain}"):
+                raise
+
+
+def _load_entry_points(**chosen: str) -> None:
+    metadata = importlib.import_module("importlib.metadata")  # slow: imported only for kinds of other packages
+    for entry in metadata.entry_points(group=GROUP, **chosen):
+        register_pipeline(entry.name, entry.load())
+
+
 def stage_of(kind: str, name: str) -> Stage:
     """Return a stage of a pipeline."""
-    return next(stage for stage in FLOWS[kind] if stage.name == name)
+    return next(stage for stage in stages_of(kind) if stage.name == name)
 
 
 def opened_with(kind: str, name: str) -> tuple[str, ...]:
     """Return the stages that begin when one does: itself, and those that its jobs stream into."""
-    stages = FLOWS[kind]
+    stages = stages_of(kind)
     place = stages.index(stage_of(kind, name))
     streamed = takewhile(lambda stage: stage.streamed, stages[place + 1 :])
     return (name, *(stage.name for stage in streamed))
@@ -102,13 +128,12 @@ def opened_with(kind: str, name: str) -> tuple[str, ...]:
 
 def has_talks(kind: str) -> bool:
     """Whether a pipeline has conversations."""
-    return any(stage.queue == AGENT_QUEUE for stage in FLOWS[kind])
+    return any(stage.queue == AGENT_QUEUE for stage in stages_of(kind))
 
 
 def step_of(module: str) -> Step:
     """Import a step."""
-    top = module.partition(".")[0]
-    return cast(Step, importlib.import_module(f"jarvis_workers.steps.{module}" if top in DOMAINS else module))
+    return cast(Step, importlib.import_module(module))
 
 
 def hook_of(name: str) -> Callable[["Session", "Run"], None]:

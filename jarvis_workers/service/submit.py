@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from jarvis_workers.pipeline.controller import plan_job
-from jarvis_workers.pipeline.stages import FLOWS
+from jarvis_workers.pipeline.stages import stages_of
 from jarvis_workers.service.request import AgentTask as AgentTask
 from jarvis_workers.service.request import Inquiry as Inquiry
 from jarvis_workers.service.request import Request as Request
@@ -32,15 +32,13 @@ def submit(store: Store, blobs: Blobs, request: Request, on_progress: Callable[[
         intend(request.rules.facts["blob"])
         blobs.put(request.rules.content)
     learned = learned_shifts(store, request.rules.rules) if request.triage.learns else {}
+    names = [stage.name for stage in stages_of(request.kind)]
     with store.write() as session:
         artifacts.want(session, owner, [snapshot.id, snapshot.manifest])
         artifacts.hand_over(session, owner, request.run_id)
         workers.touch_known(session, request.executor.removeprefix(LOCAL))
-        runs.add(
-            session, run_of(request, snapshot, learned), _facts(snapshot), [stage.name for stage in FLOWS[request.kind]]
-        )
-        first = FLOWS[request.kind][0].name
-        jobs.insert_jobs(session, request.run_id, first, [plan_job(first)])
+        runs.add(session, run_of(request, snapshot, learned), _facts(snapshot), names)
+        jobs.insert_jobs(session, request.run_id, names[0], [plan_job(names[0])])
         if request.baseline:
             baselines.add(session, request.run_id, request.baseline.known)
         judgements.give(session, request.run_id, request.triage.more, kept=request.triage.kept)

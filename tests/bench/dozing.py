@@ -1,16 +1,15 @@
 """A pipeline of jobs that only take time, to measure what is around them.
 
-Importing this makes the kind "test.doze" known. Run as a module it is a worker that knows it, with two slots and the
-settings of its environment.
+The kind "test.doze" is an entry point in tests/plugins. Run as a module it is a worker with two slots and the settings
+of its environment.
 """
 
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jarvis_workers.pipeline.stages import Stage, register_pipeline
+from jarvis_workers.pipeline.stages import Stage
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewJob
@@ -25,7 +24,6 @@ STAGES = (
     Stage("end", module="tests.dispatch.ending", queue="control"),
 )
 SLOTS = 2
-register_pipeline(KIND, STAGES)
 
 
 def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
@@ -51,10 +49,7 @@ def work() -> None:
     from jarvis_workers.settings import load_settings
 
     settings = load_settings(directory=Path.cwd())
-    plans = [
-        (replace(orders, imports=(MODULE,)), facts)
-        for orders, facts in worker.plan_pools(settings, ("scan", "control"), SLOTS)
-    ]
+    plans = worker.plan_pools(settings, ("scan", "control"), SLOTS)
     with wiring.store_of(settings) as store, remote.bell_of(settings) as bell:
         worker.work(settings, store, bell, plans)
 

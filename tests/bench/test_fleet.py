@@ -30,6 +30,7 @@ from jarvis_workers.store.workers import WorkerFacts
 from tests.bench import dozing
 from tests.bench.trees import make_tree
 from tests.chaos.commands import PAUSE
+from tests.plugins import PYTHONPATH
 from tests.servers import Redis, redis_server
 from tests.store.arrange import NO_SNAPSHOT, job_rows
 
@@ -63,7 +64,7 @@ def environ(tmp_path: Path, broker: Redis, store: Store) -> dict[str, str]:
     """The environment of a worker and of commands."""
     names = {name: value for name, value in os.environ.items() if not name.startswith("JARVIS_")}
     return names | {
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": PYTHONPATH,
         "JARVIS_DATA_DIR": str(tmp_path / "data"),
         "JARVIS_STORE_URL": store.engine.url.render_as_string(hide_password=False),
         "JARVIS_BLOBS_URL": str(tmp_path / "blobs"),

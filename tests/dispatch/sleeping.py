@@ -1,7 +1,7 @@
 """The tests' own pipeline: conversations that sleep on a server, and no model in sight.
 
-Importing this makes the kind "test.sleep" known: first `talk` in the agent pool, then `end`.
-Run as a module it is a worker that knows it, with the settings of its environment.
+The kind "test.sleep" (an entry point in tests/plugins): first `talk` in the agent pool, then `end`.
+Run as a module it is a worker, with the settings of its environment.
 """
 
 import asyncio
@@ -12,13 +12,12 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.conversations.runtime import Talks
 from jarvis_workers.errors import StoreFull
-from jarvis_workers.pipeline.stages import Stage, register_pipeline
+from jarvis_workers.pipeline.stages import Stage
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewJob
@@ -32,7 +31,6 @@ STAGES = (
     Stage("talk", module=MODULE, queue="agent"),
     Stage("end", module="tests.dispatch.ending", queue="control"),
 )
-register_pipeline(KIND, STAGES)
 
 
 def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
@@ -135,10 +133,7 @@ def work() -> None:
     from jarvis_workers.settings import load_settings
 
     settings = load_settings(directory=Path.cwd())
-    plans = [
-        (replace(orders, imports=(MODULE,)), facts)
-        for orders, facts in worker.plan_pools(settings, ("agent", "control"), None)
-    ]
+    plans = worker.plan_pools(settings, ("agent", "control"), None)
     with wiring.store_of(settings) as store, remote.bell_of(settings) as bell:
         worker.work(settings, store, bell, plans)
 

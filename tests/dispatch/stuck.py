@@ -1,10 +1,10 @@
-"""A pipeline of the tests' own, whose one job never ends. Importing this makes the kind "test.stuck" known."""
+"""A pipeline of the tests' own, whose one job never ends: the kind "test.stuck", an entry point in tests/plugins."""
 
 import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jarvis_workers.pipeline.stages import Stage, register_pipeline
+from jarvis_workers.pipeline.stages import Stage
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewJob
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 KIND = "test.stuck"
 MODULE = "tests.dispatch.stuck"
-register_pipeline(KIND, [Stage("hang", module=MODULE, queue="control")])
+STAGES = (Stage("hang", module=MODULE, queue="control"),)
 
 
 def plan(_: Run, __: Blobs) -> Iterator[NewJob]:

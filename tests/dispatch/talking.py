@@ -26,6 +26,7 @@ from jarvis_workers.store.workers import WorkerFacts
 from jarvis_workers.toolchain.children import Child
 from tests.chaos.commands import until
 from tests.dispatch import sleeping
+from tests.plugins import PYTHONPATH
 from tests.servers import Redis
 from tests.store.arrange import NO_SNAPSHOT, enrol
 
@@ -102,10 +103,9 @@ class Place:
             "queue": "agent",
             "slots": 200,
             "job_lease_seconds": 60.0,
-            "imports": (sleeping.MODULE,),
             **PACE,
         }
-        environ = os.environ | {"PYTHONPATH": str(ROOT)}
+        environ = os.environ | {"PYTHONPATH": PYTHONPATH}
         child = Child(POOL_MODULE, [], environ, sys.__stderr__.buffer)  # type: ignore[union-attr, arg-type]
         try:
             sent = Orders(**told | orders)
@@ -121,7 +121,7 @@ class Place:
         names = {name: value for name, value in os.environ.items() if not name.startswith("JARVIS_")}
         names |= {f"JARVIS_{name.upper()}": str(value) for name, value in pace.items()}
         names |= {
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": PYTHONPATH,
             "JARVIS_DATA_DIR": str(self.home / "data"),
             "JARVIS_STORE_URL": self.store_url,
             "JARVIS_BLOBS_URL": str(self.home / "blobs"),

@@ -24,6 +24,7 @@ from jarvis_workers.store.tables import WORKER
 from jarvis_workers.store.workers import WorkerFacts
 from tests.chaos.commands import until
 from tests.dispatch import stuck
+from tests.plugins import PYTHONPATH
 from tests.servers import Redis, redis_server
 from tests.store.arrange import NO_SNAPSHOT, add_planned_run, event_names, job_rows
 from tests.store.clocks import FakeClock
@@ -72,7 +73,7 @@ def staged(store_url: str, store: Store, broker_url: str, home: Path, **told: An
     said: list[str] = []
     clock, bell, heartbeat = FakeClock(), Doorbell(broker_url), home / "worker-w.alive"
     around = Surroundings(
-        heartbeat, os.environ | {"PYTHONPATH": str(ROOT)}, sys.__stderr__.buffer, said.append, STALLED, clock.monotonic
+        heartbeat, os.environ | {"PYTHONPATH": PYTHONPATH}, sys.__stderr__.buffer, said.append, STALLED, clock.monotonic
     )
     parent = Parent(store, bell, [(orders, facts)], around)
     try:
@@ -138,7 +139,7 @@ def test_a_job_that_never_ends_is_ended_with_its_process_and_blamed(
     with store.write() as session:
         runs.add(session, Run("r1", stuck.KIND, "/", b"/", NO_SNAPSHOT.id, "cluster", "0", {}), NO_SNAPSHOT, ["hang"])
         jobs.insert_jobs(session, "r1", "hang", [plan_job("hang")])
-    told = {"job_lease_seconds": JOB_LEASE, "imports": (stuck.MODULE,)}
+    told = {"job_lease_seconds": JOB_LEASE}
     with contextmanager(staged)(postgres_url, store, redis_here.url, tmp_path, **told) as stage:
 
         def job() -> Any:

@@ -8,7 +8,7 @@ from jarvis_workers.pipeline.controller import Controller, advance
 from jarvis_workers.store import candidates, jobs, runs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import SnapshotFacts
-from jarvis_workers.store.tables import STAGE
+from jarvis_workers.store.tables import RUN, STAGE
 from jarvis_workers.store.values import Commit, Finished, NewJob
 from tests.store.arrange import (
     SPOT,
@@ -154,6 +154,16 @@ def test_a_paused_or_ended_or_unknown_run_is_left_alone(store: Store) -> None:
         advance(session, "nowhere")
 
     assert run_now(store, run).state == "paused"
+    assert stage_states(store, run) == ["open", "open"]
+
+
+def test_a_run_of_a_kind_whose_package_is_not_installed_is_left_to_another_process(store: Store) -> None:
+    run = add_planned_run(store, 0)
+    with store.write() as session:
+        session.execute(RUN.update().values(kind="foreign.kind"))
+        advance(session, run)
+
+    assert run_now(store, run).state == "running"
     assert stage_states(store, run) == ["open", "open"]
 
 

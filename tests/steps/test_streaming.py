@@ -3,7 +3,7 @@
 import pytest
 
 from jarvis_workers.pipeline.controller import plan_job
-from jarvis_workers.pipeline.stages import FLOWS, opened_with, register_pipeline
+from jarvis_workers.pipeline.stages import stages_of
 from jarvis_workers.store import artifacts, candidates, clusters, jobs, runs, stages, verdicts
 from jarvis_workers.store.artifacts import transcript_name
 from jarvis_workers.store.engine import Store
@@ -13,7 +13,7 @@ from jarvis_workers.store.values import Claimed, Commit, Finished, NewCluster, N
 from tests.store.arrange import NO_SNAPSHOT, SPOT, batches, claim, commit, job_rows, run_now, states, tick
 
 KIND = "sec.agent"
-STAGES = [stage.name for stage in FLOWS[KIND]]
+STAGES = [stage.name for stage in stages_of(KIND)]
 _numbers = iter(range(1, 1_000))
 
 
@@ -257,19 +257,3 @@ def test_what_is_clustered_is_forgotten_when_something_is_found_again(store: Sto
 
     assert gids(store, run) == ([], [])
     assert job_rows(store, run, "verify") == []
-
-
-@pytest.mark.parametrize("kind", ["agent", "sec.agent", "sec.fast"])
-def test_a_streamed_stage_is_never_the_first_and_opens_with_the_one_before(kind: str) -> None:
-    names = [name for stage in FLOWS[kind] if not stage.streamed for name in opened_with(kind, stage.name)]
-
-    assert names == [stage.name for stage in FLOWS[kind]]
-
-
-def test_there_is_no_other_pipeline_but_those_of_tests() -> None:
-    assert {kind for kind in FLOWS if not kind.startswith("test.")} == {"agent", "sec.agent", "sec.fast"}
-
-
-def test_a_pipeline_cannot_be_replaced() -> None:
-    with pytest.raises(ValueError, match="there is another pipeline"):
-        register_pipeline("sec.fast", FLOWS["sec.agent"])

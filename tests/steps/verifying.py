@@ -1,10 +1,10 @@
-"""A pipeline that clusters, and confirms everything: importing this makes the kind "test.cluster" known."""
+"""A pipeline that clusters, and confirms everything: the kind "test.cluster", an entry point in tests/plugins."""
 
 import json
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.conversations.runtime import Talks
-from jarvis_workers.pipeline.stages import FLOWS, register_pipeline
+from jarvis_workers.pipeline.stages import stages_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewVerdict
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 KIND = "test.cluster"
 MODULE = "tests.steps.verifying"
-STAGES = tuple(stage._replace(module=MODULE) if stage.name == "verify" else stage for stage in FLOWS["sec.agent"])
-register_pipeline(KIND, STAGES)
+STAGES = tuple(stage._replace(module=MODULE) if stage.name == "verify" else stage for stage in stages_of("sec.agent"))
 
 
 def load(_: "Session", __: Run, job: Claimed) -> dict[str, Any]:

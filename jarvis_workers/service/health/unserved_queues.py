@@ -5,7 +5,7 @@ Celery is not needed for that: `jarvis runs show` says it, too.
 
 from collections.abc import Callable, Collection
 
-from jarvis_workers.pipeline.stages import CONTROL_QUEUE, FLOWS
+from jarvis_workers.pipeline.stages import CONTROL_QUEUE, stages_of
 from jarvis_workers.store import dispatching, workers
 from jarvis_workers.store.engine import Store
 
@@ -23,7 +23,7 @@ def missing(store: Store, kind: str, lease_seconds: float) -> list[str]:
     """Return the queues that a run of a kind needs sooner or later, and that no living worker works on."""
     with store.read() as session:
         served = {worker.queues for worker in workers.living(session, lease_seconds)}
-    return sorted({CONTROL_QUEUE, *(stage.queue for stage in FLOWS[kind])} - served)
+    return sorted({CONTROL_QUEUE, *(stage.queue for stage in stages_of(kind))} - served)
 
 
 def says(queues: Collection[str]) -> str:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.errors import SnapshotError, UsageError
 from jarvis_workers.paths import shown
-from jarvis_workers.pipeline.stages import FLOWS
+from jarvis_workers.pipeline.stages import stages_of
 from jarvis_workers.sec.finding import fingerprint_of
 from jarvis_workers.sec.report.coverage import WHOLE, Looked, unlooked
 from jarvis_workers.sec.report.diff import compare
@@ -56,7 +56,7 @@ def compare_reports(before: Report, after: Report) -> Sides:
 
 def report_of_run(store: Store, blobs: Blobs, run: Run) -> Report:
     """Return what a run has reported. Raises UsageError for one that has no findings to compare."""
-    if all(stage.name != REPORT for stage in FLOWS[run.kind]):
+    if all(stage.name != REPORT for stage in stages_of(run.kind)):
         raise UsageError(f"run {run.id} is of kind {run.kind}: it has no findings to compare")
     body = read_body(store, blobs, run)
     if "baseline" in body["summary"]:

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from jarvis_workers.pipeline.history import Earlier, Outcome, result_of
 from jarvis_workers.pipeline.run_state import final_state
-from jarvis_workers.pipeline.stages import FINDING, Stage, step_of
+from jarvis_workers.pipeline.stages import Stage, step_of
 from jarvis_workers.sec.report.body import gather
 from jarvis_workers.sec.triage import NOTHING_JUDGED, Judged
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.steps.sec.not_checked import Jobs
 from jarvis_workers.steps.sec.numbering import number_spots
+from jarvis_workers.steps.sec.pipelines import SCANNING
 from jarvis_workers.steps.sec.report_body import ReportWork, encode_body, report_body
 from jarvis_workers.store.values import Claimed, Commit, NewJob, Run, StageProgress
 from jarvis_workers.toolchain.limits import cpu_seconds
@@ -83,7 +84,7 @@ def scan_directly(
         return shared[-1]
 
     earlier = Earlier(lambda stage: outcomes[stage], share, _no_store)
-    for stage in FINDING:
+    for stage in SCANNING:
         begun = clock()
         done = list(_carry_out(run, blobs, stage, earlier, clock))
         outcomes[stage.name] = [_outcome(one.job, one.commit) for one in done]

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.pipeline.history import Outcome, payload_of
-from jarvis_workers.pipeline.stages import FLOWS
+from jarvis_workers.pipeline.stages import stages_of
 from jarvis_workers.sec.judge.canary import CANARY_GID
 from jarvis_workers.steps.sec.cluster_file import STEP as CLUSTERING
 from jarvis_workers.steps.sec.cluster_file import VERIFY
@@ -30,7 +30,7 @@ TEXTS = ("preconditions", "trigger_path", "consequences", "suggestions")
 
 def has_verdicts(run: Run) -> bool:
     """Whether agents are to judge what a run finds."""
-    return any(stage.name == VERIFY for stage in FLOWS[run.kind])
+    return any(stage.name == VERIFY for stage in stages_of(run.kind))
 
 
 def statuses_of(session: "Session", run: Run) -> dict[int, str] | None:

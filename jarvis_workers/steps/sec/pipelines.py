@@ -1,0 +1,26 @@
+"""The pipelines of a scan, and of a scan whose candidates agents verify."""
+
+from jarvis_workers.pipeline.stages import CONTROL_QUEUE, Stage, register_pipeline
+from jarvis_workers.store.values import AGENT_QUEUE
+
+STEPS = "jarvis_workers.steps.sec"
+NUMBER_CANDIDATES = f"{STEPS}.candidates:number_candidates"
+SCANNING = (
+    Stage("scan", module=f"{STEPS}.scan_batch", queue="scan"),
+    Stage("summarize", module=f"{STEPS}.summarize", queue="scan"),
+    Stage("flow", module=f"{STEPS}.trace_flows", queue="scan"),
+)
+
+register_pipeline(
+    "sec.fast",
+    (*SCANNING, Stage("report", module=f"{STEPS}.write_report", queue=CONTROL_QUEUE, on_open=NUMBER_CANDIDATES)),
+)
+register_pipeline(
+    "sec.agent",
+    (
+        *SCANNING,
+        Stage("cluster", module=f"{STEPS}.cluster_file", queue=AGENT_QUEUE, on_open=NUMBER_CANDIDATES),
+        Stage("verify", module=f"{STEPS}.verify_cluster", queue=AGENT_QUEUE, streamed=True),
+        Stage("report", module=f"{STEPS}.write_report", queue=CONTROL_QUEUE),
+    ),
+)

@@ -1,0 +1,32 @@
+"""The registry of pipelines: a kind is found in the package of its domain, or by an entry point."""
+
+import pytest
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.pipeline.stages import has_pipeline, opened_with, pipelines, register_pipeline, stages_of
+
+BUILT_IN = ["agent", "sec.agent", "sec.fast"]
+OF_TESTS = ["test.cluster", "test.doze", "test.sleep", "test.stuck"]
+
+
+def test_the_registry_lists_built_in_kinds_and_those_of_entry_points() -> None:
+    assert list(pipelines()) == BUILT_IN + OF_TESTS
+
+
+@pytest.mark.parametrize("kind", BUILT_IN + OF_TESTS)
+def test_a_streamed_stage_is_never_the_first_and_opens_with_the_one_before(kind: str) -> None:
+    names = [name for stage in stages_of(kind) if not stage.streamed for name in opened_with(kind, stage.name)]
+
+    assert names == [stage.name for stage in stages_of(kind)]
+
+
+@pytest.mark.parametrize("kind", ["", "sec", "sec.slow", "toy.count", "../sec", "sec.fast.", "agent.converse"])
+def test_a_kind_that_no_package_provides_is_an_error_that_says_what_to_install(kind: str) -> None:
+    with pytest.raises(UsageError, match=f'no pipeline for runs of kind "{kind}": install the package'):
+        stages_of(kind)
+    assert not has_pipeline(kind)
+
+
+def test_a_pipeline_cannot_be_replaced() -> None:
+    with pytest.raises(ValueError, match="there is another pipeline"):
+        register_pipeline("sec.fast", stages_of("sec.agent"))
