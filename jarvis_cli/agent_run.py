@@ -11,15 +11,15 @@ from jarvis_cli.progress import display
 from jarvis_cli.run_local import carry_out
 from jarvis_cli.scan import leave, wait_for_workers
 from jarvis_cli.screens import write_line
-from jarvis_workers.conversations.runtime import Means
+from jarvis_workers.conversations.runtime import AgentSetup
 from jarvis_workers.errors import UsageError
 from jarvis_workers.platforms.answer_cache import Folder
 from jarvis_workers.service import wiring
 from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.models import model_name
 from jarvis_workers.service.runs import find_run
-from jarvis_workers.service.sources import Source, open_source
-from jarvis_workers.service.submit import AgentTask, Request, submit
+from jarvis_workers.service.sources import SourceTree, open_source
+from jarvis_workers.service.submit import AgentTask, RunRequest, submit
 from jarvis_workers.settings import Settings, load_settings
 
 TASK_MAX = 1_000_000
@@ -85,7 +85,7 @@ def _here(
     *,
     offline: bool,
 ) -> int:
-    def change(means: Means) -> Means:
+    def change(means: AgentSetup) -> AgentSetup:
         return replace(means, recorded=Folder(answers), offline=offline) if answers else means
 
     if answers:
@@ -131,7 +131,7 @@ def _on_cluster(settings: Settings, path: str, wanted: AgentTask, asked: Deliver
         return deliver_answer(store, blobs, run, asked, screen)
 
 
-def _request(settings: Settings, source: Source, wanted: AgentTask, executor: str) -> Request:
+def _request(settings: Settings, source: SourceTree, wanted: AgentTask, executor: str) -> RunRequest:
     asked = wiring.request_for(settings, source, KIND, executor)
     budget = budget_of(settings, wanted.model_group)
     selection = replace(asked.selection, suffixes=None)

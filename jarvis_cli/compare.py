@@ -8,9 +8,9 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.reports.baselines import Baseline, is_report, read_report
 from jarvis_workers.service.reports.run_baselines import of_run
-from jarvis_workers.service.sources import Source, open_revision, unchanged_since
-from jarvis_workers.service.submit import Request
-from jarvis_workers.service.targets import Target, older_selection, prefix_of
+from jarvis_workers.service.sources import SourceTree, open_revision, unchanged_since
+from jarvis_workers.service.submit import RunRequest
+from jarvis_workers.service.targets import ScanTarget, older_selection, prefix_of
 from jarvis_workers.snapshots.since import Unchanged
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
@@ -23,13 +23,13 @@ WHOLE = ("done", "incomplete")
 class Part:
     """One of the two scans of a comparison: its tree, opened once, and how its request differs from the other's."""
 
-    opened: AbstractContextManager[Source]
+    opened: AbstractContextManager[SourceTree]
     baseline: Baseline | None = None
     unchanged: Unchanged | None = None
     may_be_empty: bool = False
     renamed: Mapping[bytes, bytes] = field(default_factory=dict)
 
-    def of(self, request: Request) -> Request:
+    def of(self, request: RunRequest) -> RunRequest:
         """An older revision has what was named under the names that it had then, too."""
         selection = replace(older_selection(request.selection, self.renamed), unchanged=self.unchanged)
         return replace(request, selection=selection, baseline=self.baseline, may_be_empty=self.may_be_empty)
@@ -46,7 +46,7 @@ def unchanged_of(named: str, since: str | None, bounds: TreeBounds) -> Unchanged
 
 
 def baseline_of(
-    store: Store, target: Target, wanted: str | None, scan: Callable[[Part], Run], bounds: TreeBounds
+    store: Store, target: ScanTarget, wanted: str | None, scan: Callable[[Part], Run], bounds: TreeBounds
 ) -> Baseline | None:
     """Return what was known of the target; `scan` carries out the run over a revision. Raises UsageError."""
     if wanted is None:

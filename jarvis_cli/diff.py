@@ -14,7 +14,7 @@ from jarvis_workers.paths import plain
 
 if TYPE_CHECKING:
     from jarvis_workers.sec.report.diff_formats import Sides
-    from jarvis_workers.service.reports.diff import Report
+    from jarvis_workers.service.reports.diff import ReportSide
 
 __all__ = ["EXAMPLES", "diff"]
 
@@ -80,7 +80,7 @@ def _judged(sides: "Sides", state: str, fail_on: str) -> int:
     return code
 
 
-def _report(named: str) -> "Report":
+def _report(named: str) -> "ReportSide":
     """Return what a run or a file has reported: a file where its name is no run's."""
     from jarvis_workers.service import runs, wiring  # noqa: PLC0415
     from jarvis_workers.service.reports.diff import report_of_file, report_of_run  # noqa: PLC0415

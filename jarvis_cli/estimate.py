@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from jarvis_workers.paths import plain
-from jarvis_workers.service.estimate import Estimate, Share
+from jarvis_workers.service.estimate import Estimate, StageShare
 
 __all__ = ["as_json", "as_table"]
 
@@ -43,11 +43,11 @@ def as_json(found: Estimate) -> str:
     return json.dumps({**asdict(found), **shares, "total": _total(found)}, indent=2)
 
 
-def _shares(found: Estimate) -> dict[str, Share]:
+def _shares(found: Estimate) -> dict[str, StageShare]:
     return {"cluster": found.cluster, "verify": found.verify}
 
 
-def _numbers(share: Share) -> dict[str, Any]:
+def _numbers(share: StageShare) -> dict[str, Any]:
     return {name: getattr(share, name) for name in NUMBERS}
 
 
@@ -63,7 +63,7 @@ def _row(name: str, cells: "tuple[str, ...] | list[str]") -> str:
     return f"{name:<9}" + "".join(f"{cell:>{len(head) + 6}}" for head, cell in zip(HEADS, cells, strict=True))
 
 
-def _habit(name: str, share: Share) -> str:
+def _habit(name: str, share: StageShare) -> str:
     habit = share.habit
     basis = f"the mean of {habit.seen:,} jobs" if habit.seen else "assumed, until more jobs were done here"
     asks = f"{habit.rounds:.1f} questions, {habit.added:,.0f} tokens added on the way, {habit.answer:,.0f} an answer"

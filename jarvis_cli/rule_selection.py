@@ -8,7 +8,7 @@ from jarvis_workers.paths import plain
 from jarvis_workers.sec.rules import Rule
 from jarvis_workers.service.rules.rule_files import RULES_DIRECTORY
 from jarvis_workers.service.rules.rulebook import Chosen, Rulebook, choose, open_rulebook, select
-from jarvis_workers.settings import FLAG, Rules, Settings, origins
+from jarvis_workers.settings import FLAG, RulesSettings, Settings, origins
 
 FLAGS = {"rules.enable_only": "--rules", "rules.categories": "--category"}
 
@@ -44,7 +44,7 @@ def tree_of(path: str) -> Path:
 
 def _places(settings: Settings, flags: Mapping[str, object]) -> Callable[[str], str]:
     """Return what says where a setting of rules comes from: its flag, or file and name."""
-    asked = settings.rules != Rules()
+    asked = settings.rules != RulesSettings()
     sources = {one.setting: one.source for one in origins(flags, directory=Path.cwd())} if asked else {}
 
     def place(name: str) -> str:

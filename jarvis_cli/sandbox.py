@@ -14,11 +14,11 @@ from jarvis_cli.app import App
 from jarvis_cli.options import not_one_of
 from jarvis_workers.errors import SandboxError, UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.sandbox.limits import Limits, Outcome, Tier
+from jarvis_workers.sandbox.limits import CommandOutcome, SandboxLimits, Tier
 from jarvis_workers.sandbox.sandbox import open_sandbox, refusal
 
 if TYPE_CHECKING:
-    from jarvis_workers.probe.selftest import Verdict
+    from jarvis_workers.probe.selftest import AttackResult
 
 TIMED_OUT, NOT_CONFINED, BY_SIGNAL = 124, 125, 128
 LAYERS = {
@@ -60,12 +60,12 @@ def run(
     ] = None,
     wall_seconds: Annotated[
         float, typer.Option(min=0.1, metavar="SECONDS", help="Time limit.")
-    ] = Limits().wall_seconds,
+    ] = SandboxLimits().wall_seconds,
 ) -> int:
     """Run a command that can read DIR and nothing else; it can write only to $HOME, a temporary directory."""
     try:
         with open_sandbox(directory, tier=_tier(tier)) as box:
-            outcome = box.run(command, limits=Limits(wall_seconds=wall_seconds))
+            outcome = box.run(command, limits=SandboxLimits(wall_seconds=wall_seconds))
     except SandboxError as error:
         typer.echo(f"jarvis sandbox run: {plain(str(error))}", err=True)
         return NOT_CONFINED
@@ -99,7 +99,7 @@ def selftest() -> int:
     return exits.DONE if tried and not escaped else exits.FINDINGS
 
 
-def _summary(verdicts: "list[Verdict]") -> Iterator[tuple[str, str]]:
+def _summary(verdicts: "list[AttackResult]") -> Iterator[tuple[str, str]]:
     for group in dict.fromkeys(verdict.group for verdict in verdicts):
         of_group = [verdict for verdict in verdicts if verdict.group == group]
         found = Counter((verdict.counts, verdict.escaped) for verdict in of_group)
@@ -130,7 +130,7 @@ def _harmless(written: bytes) -> bytes:
     return "\n".join(plain(line.expandtabs()) for line in lines).encode(errors="backslashreplace")
 
 
-def _code(outcome: Outcome) -> int:
+def _code(outcome: CommandOutcome) -> int:
     if outcome.reason == "wall time":
         return TIMED_OUT
     return outcome.code if outcome.code is not None else BY_SIGNAL + (outcome.signal or signal.SIGKILL)

@@ -22,9 +22,9 @@ from jarvis_workers.service.health import unserved_queues
 from jarvis_workers.service.rules.rulebook import Chosen
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.scratchdata import with_data_directory
-from jarvis_workers.service.sources import Source, open_source
-from jarvis_workers.service.submit import Inquiry, Request, submit
-from jarvis_workers.service.targets import Target
+from jarvis_workers.service.sources import SourceTree, open_source
+from jarvis_workers.service.submit import Inquiry, RunRequest, submit
+from jarvis_workers.service.targets import ScanTarget
 from jarvis_workers.service.triage.records import Triage
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store
@@ -44,7 +44,7 @@ class Wanted:
     `language` is that of its texts and of what agents write.
     """
 
-    target: Target
+    target: ScanTarget
     globs: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     rules: Chosen = field(default_factory=Chosen)
     profile: bool = False
@@ -157,7 +157,7 @@ def _compared(settings: Settings, store: Store, wanted: Wanted, scan: Callable[[
     return Part(open_source(wanted.target.root, bounds=bounds), baseline=baseline, unchanged=unchanged)
 
 
-def _request(settings: Settings, source: Source, wanted: Wanted, executor: str) -> Request:
+def _request(settings: Settings, source: SourceTree, wanted: Wanted, executor: str) -> RunRequest:
     return replace(
         wiring.request_for(settings, source, "sec.agent" if wanted.inquiry else "sec.fast", executor),
         agent=wanted.inquiry,

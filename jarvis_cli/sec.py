@@ -25,7 +25,7 @@ NO_MORE: Mapping[str, object] = {}
 if TYPE_CHECKING:
     from jarvis_cli.delivery import Delivery
     from jarvis_cli.scan import Wanted
-    from jarvis_workers.service.targets import Target
+    from jarvis_workers.service.targets import ScanTarget
     from jarvis_workers.settings import Settings
 
 app = App(no_args_is_help=True, help="Find vulnerabilities in C, C++ and Rust.")
@@ -181,7 +181,7 @@ def _delivery(ctx: typer.Context, options: ScanOptions) -> "Delivery":
     return delivery(options.output, form, options.fail_on, default_output, quiet=options.quiet)
 
 
-def _target(options: ScanOptions) -> "Target":
+def _target(options: ScanOptions) -> "ScanTarget":
     from jarvis_workers.service.targets import target_of  # noqa: PLC0415
 
     return target_of([*(options.paths or ()), *(options.path or ())], options.root)

@@ -19,8 +19,8 @@ from jarvis_workers.service.reports.run_files import (
 from jarvis_workers.service.scan_request import blobs_of, file_limits_of, request_for, selection_of
 from jarvis_workers.service.small_scan import SmallScan, scan_small, small_executor
 from jarvis_workers.service.sources import is_address, open_source
-from jarvis_workers.service.targets import Target
-from jarvis_workers.settings import Rules, Settings
+from jarvis_workers.service.targets import ScanTarget
+from jarvis_workers.settings import RulesSettings, Settings
 from jarvis_workers.steps.sec.ruleset import installed
 from jarvis_workers.tools.tool import Language
 
@@ -29,13 +29,13 @@ __all__ = ["scan_small_tree"]
 
 def scan_small_tree(
     settings: Settings,
-    target: Target,
+    target: ScanTarget,
     globs: tuple[tuple[str, ...], tuple[str, ...]],
     language: Language,
     asked: Delivery,
 ) -> int | None:
     """Scan and report, and return the exit code; None where the tree is not small, or anything is unusual."""
-    if settings.place == "cluster" or settings.rules != Rules() or installed() or is_address(target.root):
+    if settings.place == "cluster" or settings.rules != RulesSettings() or installed() or is_address(target.root):
         return None
     try:
         with open_source(target.root) as source:

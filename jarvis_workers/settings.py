@@ -86,11 +86,11 @@ Files = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Megabytes = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 
 
-class Frozen(BaseModel):
+class FrozenSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
-class Scan(Frozen):
+class ScanSettings(FrozenSettings):
     """What is scanned, and in what portions; suffixes stand without their dot, and `C` is not `c`.
 
     A tree of at most `small_files` is scanned without an executor; 0: none is.
@@ -112,7 +112,7 @@ class Scan(Frozen):
     file_memory_mb: Megabytes = 2048
 
 
-class Rules(Frozen):
+class RulesSettings(FrozenSettings):
     """Which rules there are, by id; `paths` are files or directories with rules of the project's own.
 
     With `learned` they are weighed as judgements of their findings suggest.
@@ -126,7 +126,7 @@ class Rules(Frozen):
     learned: bool = False
 
 
-class Cache(Frozen):
+class Cache(FrozenSettings):
     """What this machine keeps of earlier scans; 0 is nothing."""
 
     max_mb: Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)] = 500
@@ -136,13 +136,13 @@ class Cache(Frozen):
         return int(self.max_mb * 1_000_000)
 
 
-class StoreSettings(Frozen):
+class StoreSettings(FrozenSettings):
     """How long a statement on PostgreSQL may go without an answer before its connection is given up."""
 
     statement_seconds: Seconds = 15
 
 
-class Agent(Frozen):
+class AgentSettings(FrozenSettings):
     """How far a conversation may go (None: no limit), and directories with what is called after each tool.
 
     With more tools than `filter_above` the model is asked which of them it needs; what a tool says is cut to
@@ -159,14 +159,14 @@ class Agent(Frozen):
     after_tool_call_cb_dirs: Names = ()
 
 
-class Report(Frozen):
+class ReportSettings(FrozenSettings):
     """What is told of what was found; `source_url` is the template of links to the source (sec/sourcelinks)."""
 
     min_confidence: Annotated[float, Field(ge=0, le=1)] = 0.4
     source_url: Annotated[str, AfterValidator(check_template)] | None = None
 
 
-class Settings(Frozen):
+class Settings(FrozenSettings):
     """Everything a user can set; the addresses that stand for None are properties."""
 
     data_dir: Annotated[Path, BeforeValidator(_path)] = Field(default_factory=_default_data_dir)
@@ -179,12 +179,12 @@ class Settings(Frozen):
     tick_seconds: Seconds = 2
     resend_seconds: Seconds = 60
     log_level: LogLevel = "info"
-    scan: Scan = Scan()
-    rules: Rules = Rules()
+    scan: ScanSettings = ScanSettings()
+    rules: RulesSettings = RulesSettings()
     cache: Cache = Cache()
-    report: Report = Report()
+    report: ReportSettings = ReportSettings()
     store: StoreSettings = StoreSettings()
-    agent: Agent = Agent()
+    agent: AgentSettings = AgentSettings()
     model_group: str | None = None
     models: Mapping[str, ModelGroup] = Field(default_factory=dict)
 

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar, cast
 
-from jarvis_workers.agent.effects import Answer, Ask, Call, Conversation, Note, Tell, Upload, Want
+from jarvis_workers.agent.effects import Answer, Ask, Conversation, Note, RunTool, Tell, Upload, Want
 from jarvis_workers.agent.events import EventBus
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.agent.transcript import Transcript
@@ -16,7 +16,7 @@ from jarvis_workers.errors import ModelError
 from jarvis_workers.platforms.protocol import Hear, Platform
 from jarvis_workers.telemetry import warning
 from jarvis_workers.tools.registry import Toolbox
-from jarvis_workers.tools.tool import Outcome
+from jarvis_workers.tools.tool import ToolOutcome
 
 T = TypeVar("T")
 
@@ -30,7 +30,7 @@ class Files(Protocol):
 
 
 @dataclass(frozen=True)
-class World:
+class AgentWorld:
     """What a conversation meets."""
 
     platform: Platform
@@ -41,7 +41,7 @@ class World:
     files: Files | None = None
 
 
-def drive(talk: Conversation[T], world: World) -> T:
+def drive(talk: Conversation[T], world: AgentWorld) -> T:
     """Lead a conversation to its end, and wait for everything; raises what ends it."""
     try:
         want = next(talk)
@@ -56,7 +56,7 @@ def drive(talk: Conversation[T], world: World) -> T:
         return cast(T, end.value)
 
 
-async def drive_async(talk: Conversation[T], world: World) -> T:
+async def drive_async(talk: Conversation[T], world: AgentWorld) -> T:
     """Lead a conversation to its end among others in one loop; raises what ends it."""
     try:
         want = next(talk)
@@ -71,7 +71,7 @@ async def drive_async(talk: Conversation[T], world: World) -> T:
         return cast(T, end.value)
 
 
-def _answer(want: Want, world: World) -> Answer:
+def _answer(want: Want, world: AgentWorld) -> Answer:
     known, answer = _known(want, world)
     if known:
         return answer
@@ -85,7 +85,7 @@ def _answer(want: Want, world: World) -> Answer:
     return answer
 
 
-async def _answer_async(want: Want, world: World) -> Answer:
+async def _answer_async(want: Want, world: AgentWorld) -> Answer:
     if isinstance(want, Tell) and world.bus.is_heard(want.event):
         # Listeners are users' own code, which may wait for something.
         return (await in_thread(_known, want, world))[1]
@@ -97,7 +97,7 @@ async def _answer_async(want: Want, world: World) -> Answer:
         await record.sync_async()
     if isinstance(want, Ask):
         answer = await world.platform.ask_async(want.request)
-    elif isinstance(want, Call) and want.quick:
+    elif isinstance(want, RunTool) and want.quick:
         answer = _do(want, world)
     else:
         answer = await in_thread(_do, want, world)
@@ -109,20 +109,20 @@ async def _answer_async(want: Want, world: World) -> Answer:
 
 def _begins(want: Want, record: Transcript) -> bool:
     """Record the start of what may not run twice; whether there is something to wait for then."""
-    if not isinstance(want, Call) or want.repeatable:
+    if not isinstance(want, RunTool) or want.repeatable:
         return False
     record.add_call(want)
     return True
 
 
-def _do(want: Want, world: World) -> Outcome | bool:
+def _do(want: Want, world: AgentWorld) -> ToolOutcome | bool:
     if isinstance(want, Upload):
         return world.files is not None and world.files.upload(want.text)
-    assert isinstance(want, Call)
+    assert isinstance(want, RunTool)
     return _run(want, world.tools)
 
 
-def _known(want: Want, world: World) -> tuple[bool, Answer]:
+def _known(want: Want, world: AgentWorld) -> tuple[bool, Answer]:
     """Return whether there is nothing to do for it, and what the conversation is sent then."""
     if isinstance(want, Tell | Note):
         if world.transcript is None or not world.transcript.is_replaying:
@@ -132,14 +132,14 @@ def _known(want: Want, world: World) -> tuple[bool, Answer]:
     return found is not None, found
 
 
-def _pass_on(want: Tell | Note, world: World) -> None:
+def _pass_on(want: Tell | Note, world: AgentWorld) -> None:
     if isinstance(want, Tell):
         world.bus.emit(want.event, **want.payload)
     else:
         warning(want.event, **want.facts)
 
 
-def _run(want: Call, tools: Toolbox) -> Outcome:
+def _run(want: RunTool, tools: Toolbox) -> ToolOutcome:
     began = time.monotonic()
     outcome = tools.run(want.name, want.arguments)
     return replace(outcome, seconds=round(time.monotonic() - began, 3))

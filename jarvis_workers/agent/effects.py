@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from jarvis_workers.agent.untrusted_text import Suspicion
-from jarvis_workers.platforms.protocol import Reply, Request, Usage
-from jarvis_workers.tools.tool import Language, Outcome
+from jarvis_workers.platforms.protocol import ModelRequest, Reply, TokenUsage
+from jarvis_workers.tools.tool import Language, ToolOutcome
 
 T = TypeVar("T")
 
@@ -15,11 +15,11 @@ T = TypeVar("T")
 class Ask:
     """Ask the model; answered with a Reply, or thrown a ModelError."""
 
-    request: Request
+    request: ModelRequest
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class RunTool:
     """Run a tool; answered with an Outcome. One that is not repeatable is never run twice."""
 
     name: str
@@ -51,8 +51,8 @@ class Note:
     facts: Mapping[str, Any]
 
 
-Want = Ask | Call | Tell | Upload | Note
-Answer = Reply | Outcome | bool | None
+Want = Ask | RunTool | Tell | Upload | Note
+Answer = Reply | ToolOutcome | bool | None
 Conversation = Generator[Want, Any, T]
 Ending = Literal["answer", "mark", "report"]
 
@@ -72,7 +72,7 @@ class Definition:
 
 
 @dataclass(frozen=True)
-class Result:
+class TaskResult:
     """What came of a task; `report` is what `submit_report` or its like handed in."""
 
     text: str
@@ -82,7 +82,7 @@ class Result:
     tools: Mapping[str, int] = field(default_factory=dict)
     suspicions: tuple[Suspicion, ...] = ()
     asks: int = 0
-    usage: Usage = field(default_factory=Usage)
+    usage: TokenUsage = field(default_factory=TokenUsage)
     cost: float = 0.0
     seconds: float = 0.0
     compactions: int = 0

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from jarvis_workers.errors import AgentStopped
-from jarvis_workers.platforms.protocol import Reply, Usage
-from jarvis_workers.tools.tool import Outcome
+from jarvis_workers.platforms.protocol import Reply, TokenUsage
+from jarvis_workers.tools.tool import ToolOutcome
 
 
 class Reason(StrEnum):
@@ -29,7 +29,7 @@ def are_to_blame(reason: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Limits:
+class AgentLimits:
     """None is no limit; tokens, cost (dollars) and seconds count answers and tools together."""
 
     rounds: int = 60
@@ -50,12 +50,12 @@ class Limits:
 
 
 @dataclass
-class Spent:
+class AgentUsage:
     """What a conversation has taken so far."""
 
     asks: int = 0
     retries: int = 0
-    usage: Usage = field(default_factory=Usage)
+    usage: TokenUsage = field(default_factory=TokenUsage)
     cost: float = 0.0
     seconds: float = 0.0
 
@@ -71,10 +71,10 @@ class Spent:
         self.asks += 1
         self.retries += tries - 1
 
-    def add_outcome(self, outcome: Outcome) -> None:
+    def add_outcome(self, outcome: ToolOutcome) -> None:
         self.seconds += outcome.seconds
 
-    def check(self, limits: Limits) -> None:
+    def check(self, limits: AgentLimits) -> None:
         """Raise AgentStopped at the first limit that is reached."""
         if self.asks >= limits.rounds:
             raise AgentStopped(Reason.ROUNDS, f"the model was asked {self.asks} times without coming to an end")

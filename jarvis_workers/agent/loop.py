@@ -13,9 +13,9 @@ from typing import Any
 
 from jarvis_workers.agent import events
 from jarvis_workers.agent.compaction import compact, summarize
-from jarvis_workers.agent.effects import Ask, Call, Conversation, Definition, Ending, Note, Result, Tell
+from jarvis_workers.agent.effects import Ask, Conversation, Definition, Ending, Note, RunTool, TaskResult, Tell
 from jarvis_workers.agent.filtering import filter_tools
-from jarvis_workers.agent.limits import Limits, Reason, Spent
+from jarvis_workers.agent.limits import AgentLimits, AgentUsage, Reason
 from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.output import shorten
 from jarvis_workers.agent.prompts import fill
@@ -25,9 +25,9 @@ from jarvis_workers.agent.text_tool_call import find_call, tags
 from jarvis_workers.agent.untrusted_text import BAR, QUOTED, Guard, Suspicion
 from jarvis_workers.errors import AgentStopped, ModelError, ModelRefused
 from jarvis_workers.platforms.profiles import Profile
-from jarvis_workers.platforms.protocol import Message, Reply, Request, ToolCall, ToolSpec
+from jarvis_workers.platforms.protocol import Message, ModelRequest, Reply, ToolCall, ToolSpec
 from jarvis_workers.tools.registry import Toolbox
-from jarvis_workers.tools.tool import BadCall, Outcome
+from jarvis_workers.tools.tool import BadCall, ToolOutcome
 
 COMPLETE = "!!!COMPLETE!!!"
 NO_OUTPUT = "(no output)"
@@ -37,7 +37,7 @@ class BadReply(Exception):
     """An answer that cannot be used; the message is for the model."""
 
 
-class Finished(Exception):
+class TaskFinished(Exception):
     """The task has come to its end."""
 
     def __init__(self, text: str, ending: Ending, report: Any = None) -> None:
@@ -56,14 +56,14 @@ class Agent:
         profile: Profile,
         marks: Marks,
         form: ReportForm | None = None,
-        limits: Limits | None = None,
+        limits: AgentLimits | None = None,
     ) -> None:
         self.about, self.profile, self.marks, self.form = about, profile, marks, form
-        self.limits = limits or Limits()
+        self.limits = limits or AgentLimits()
         self.way = form.way(profile, has_tools=bool(tools.names)) if form else None
         self.tools = tools.plus(form.tool()) if form and self.way == "tool" else tools
         self.guard = Guard(marks.line)
-        self.spent = Spent()
+        self.spent = AgentUsage()
         self.executed: Counter[str] = Counter()
         self.compactions = 0
         self.session = Session(self.system_prompt())
@@ -75,7 +75,7 @@ class Agent:
     def name(self) -> str:
         return self.about.name
 
-    def run(self, task: str) -> Conversation[Result]:
+    def run(self, task: str) -> Conversation[TaskResult]:
         """Do a task; raises AgentStopped. It may be run again: the conversation goes on."""
         try:
             return (yield from self._do(task))
@@ -83,7 +83,7 @@ class Agent:
             self.stopped = stop.reason
             raise
 
-    def _do(self, task: str) -> Conversation[Result]:
+    def _do(self, task: str) -> Conversation[TaskResult]:
         about = self.about
         yield self.tell(events.TASK_STARTED, name=about.name, description=about.description, user_input=task)
         if not self.session.task:
@@ -92,10 +92,10 @@ class Agent:
         while True:
             try:
                 yield from self._round()
-            except Finished as end:
+            except TaskFinished as end:
                 return (yield from self._complete(end))
 
-    def ask(self, message: str, request: Request | None = None) -> Conversation[Reply]:
+    def ask(self, message: str, request: ModelRequest | None = None) -> Conversation[Reply]:
         """Ask the model within the limits: what the session says, or something else."""
         self.spent.check(self.limits)
         yield self.tell(events.BEFORE_MODEL_CALL, message=message)
@@ -131,10 +131,10 @@ class Agent:
         self.tools = self.tools.only(kept)
         self.session = Session(self.system_prompt())
 
-    def request(self) -> Request:
+    def request(self) -> ModelRequest:
         """Return what the session asks next."""
         limits, spent = self.limits, self.spent
-        return Request(
+        return ModelRequest(
             messages=tuple(self.session.messages),
             tools=self._specs,
             schema=self.form.schema if self.form and self.way == "schema" else None,
@@ -209,9 +209,9 @@ class Agent:
         if call.name == SUBMIT and self.form:
             self.session.answer(replace(reply, content=join_prompts(reply.content, call.arguments)))
             yield self._tell_after(reply, "", need_return=True)
-            raise Finished(reply.content, "report", self.form.read_value(arguments))
+            raise TaskFinished(reply.content, "report", self.form.read_value(arguments))
         tool = self.tools.find(call.name)
-        outcome: Outcome = yield Call(call.name, arguments, tool.repeatable, tool.quick)
+        outcome: ToolOutcome = yield RunTool(call.name, arguments, tool.repeatable, tool.quick)
         self.spent.add_outcome(outcome)
         self.executed[call.name] += 1
         self._turn_calls += 1
@@ -260,7 +260,7 @@ class Agent:
             report = self.form.read_text(reply.content)
         self.session.answer(reply)
         text, marked = without_mark(reply.content) if self.about.auto_complete else (reply.content, False)
-        raise Finished(text, "report" if self.form else "mark" if marked else "answer", report)
+        raise TaskFinished(text, "report" if self.form else "mark" if marked else "answer", report)
 
     def _note(self, reply: Reply, problem: Exception) -> Note:
         facts = {"agent": self.name, "model": reply.model, "finish": reply.finish, "says": str(problem)}
@@ -284,14 +284,14 @@ class Agent:
     def _explained(self) -> str:
         return self.form.explain(self.way) if self.form and self.way else ""
 
-    def _complete(self, end: Finished) -> Conversation[Result]:
+    def _complete(self, end: TaskFinished) -> Conversation[TaskResult]:
         marked, wanted = end.ending == "mark", self.about.need_summary
         summary = ""
         if wanted:
             summary = yield from summarize(self, auto_completed=marked)
         yield self.tell(events.TASK_COMPLETED, auto_completed=marked, need_summary=wanted)
         spent = self.spent
-        return Result(
+        return TaskResult(
             end.text,
             end.ending,
             end.report,

@@ -13,7 +13,7 @@ from typing import Any
 
 from jarvis_workers.agent.plugins import ForeignError, call_foreign, call_isolated, load_files
 from jarvis_workers.telemetry import warning
-from jarvis_workers.tools.tool import BadCall, Outcome, Tool
+from jarvis_workers.tools.tool import BadCall, Tool, ToolOutcome
 
 VERSIONS = ("1.0", "2.0")
 WANTED = ("name", "description", "parameters", "execute")
@@ -57,14 +57,14 @@ def _adapt(path: Path, kind: type, agent: Callable[[], object]) -> Tool | None:
         warning("own tool left out", path=str(path), version=version, expected=f"a name, parameters, version {known}")
         return None
 
-    def run(arguments: Mapping[str, Any]) -> Outcome:
+    def run(arguments: Mapping[str, Any]) -> ToolOutcome:
         try:
             if version == "2.0":
                 found = call_foreign(instance.execute, instance.name, dict(arguments), agent())
             else:
                 found = call_foreign(instance.execute, instance.name, {**arguments, "agent": agent()})
         except ForeignError as error:
-            return Outcome("error", stderr=str(error))
+            return ToolOutcome("error", stderr=str(error))
         return _outcome(found)
 
     return Tool(
@@ -78,11 +78,11 @@ def _adapt(path: Path, kind: type, agent: Callable[[], object]) -> Tool | None:
     )
 
 
-def _outcome(found: object) -> Outcome:
+def _outcome(found: object) -> ToolOutcome:
     if not isinstance(found, Mapping):
-        return Outcome(stdout=str(found))
+        return ToolOutcome(stdout=str(found))
     said, complained = (str(found.get(name) or "") for name in ("stdout", "stderr"))
-    return Outcome("done" if found.get("success") else "failed", said, complained)
+    return ToolOutcome("done" if found.get("success") else "failed", said, complained)
 
 
 def _reader(tool: str, schema: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:

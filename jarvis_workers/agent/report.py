@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from jarvis_workers.agent.prompts import fill
 from jarvis_workers.agent.repair import Unreadable, bodies, readings
 from jarvis_workers.platforms.profiles import Profile
-from jarvis_workers.tools.tool import BadCall, Outcome, Tool
+from jarvis_workers.tools.tool import BadCall, Tool, ToolOutcome
 
 SUBMIT = "submit_report"
 WRAPPER = "report"
@@ -59,7 +59,7 @@ class ReportForm:
             description="Hand in the findings. This ends the task.",
             parameters=self.schema,
             read=self._read_arguments,
-            run=lambda _: Outcome(stdout="handed in"),
+            run=lambda _: ToolOutcome(stdout="handed in"),
             quick=True,
         )
 

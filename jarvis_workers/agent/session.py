@@ -4,7 +4,7 @@ The system prompt, the task and all that follows are only appended to, so that e
 The one exception is `clear`: after a compaction there are the system prompt, the task, and a summary.
 """
 
-from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.output import shorten
 from jarvis_workers.platforms.protocol import Message, Reply, ToolCall, ToolSpec
 from jarvis_workers.platforms.tokens import estimate_message, estimate_tools
@@ -66,7 +66,7 @@ class Session:
         """About how many tokens the next request has."""
         return self._calibration.tokens(self.estimated)
 
-    def is_full(self, limits: Limits, context: int) -> bool:
+    def is_full(self, limits: AgentLimits, context: int) -> bool:
         """Whether it is time to sum up; never before anything was said that a summary could replace."""
         if len(self.messages) < SOMETHING_SAID:
             return False

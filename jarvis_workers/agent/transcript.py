@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Protocol
 
-from jarvis_workers.agent.effects import Answer, Ask, Call, Upload, Want
+from jarvis_workers.agent.effects import Answer, Ask, RunTool, Upload, Want
 from jarvis_workers.errors import UsageError
-from jarvis_workers.platforms.protocol import Reply, Request, fields_of, record_of, reply_from
-from jarvis_workers.tools.tool import Outcome
+from jarvis_workers.platforms.protocol import ModelRequest, Reply, fields_of, record_of, reply_from
+from jarvis_workers.tools.tool import ToolOutcome
 
 HASH_LETTERS = 12
 UNKNOWN = "it was interrupted, and nobody knows how far it came; look before you do it again"
@@ -74,15 +74,15 @@ class Transcript:
         if isinstance(want, Upload):
             self._expect(record, "uploaded", None)
             return bool(record["worked"])
-        assert isinstance(want, Call)
+        assert isinstance(want, RunTool)
         if record["kind"] == "call":
             self._expect(record, "call", want.name)
             if not self._known:
-                self.add_result(want, unknown := Outcome("error", stderr=UNKNOWN))
+                self.add_result(want, unknown := ToolOutcome("error", stderr=UNKNOWN))
                 return unknown
             record = self._known.popleft()
         self._expect(record, "result", want.name)
-        return Outcome(**record["outcome"])
+        return ToolOutcome(**record["outcome"])
 
     def sync(self) -> None:
         """Return when all that was added is safe."""
@@ -96,17 +96,17 @@ class Transcript:
         if isinstance(answer, Reply):
             assert isinstance(want, Ask)
             self._write({"kind": "answer", "of": question(want.request), "reply": record_of(answer)})
-        elif isinstance(answer, Outcome):
-            assert isinstance(want, Call)
+        elif isinstance(answer, ToolOutcome):
+            assert isinstance(want, RunTool)
             self.add_result(want, answer)
         else:
             self._write({"kind": "uploaded", "of": None, "worked": answer})
 
-    def add_call(self, want: Call) -> None:
+    def add_call(self, want: RunTool) -> None:
         """Record that a tool is about to run which may not run twice."""
         self._write({"kind": "call", "of": want.name, "arguments": want.arguments})
 
-    def add_result(self, want: Call, outcome: Outcome) -> None:
+    def add_result(self, want: RunTool, outcome: ToolOutcome) -> None:
         self._write({"kind": "result", "of": want.name, "arguments": want.arguments, "outcome": fields_of(outcome)})
 
     def _expect(self, record: Mapping[str, Any], kind: str, of: str | None) -> None:
@@ -133,7 +133,7 @@ class Transcript:
         self._log.append(_hash(text) + b" " + text)
 
 
-def question(request: Request) -> str:
+def question(request: ModelRequest) -> str:
     """Return what a request is known by within its conversation: its length, its last message, its tools."""
     last = request.messages[-1]
     tools = ",".join(tool.name for tool in request.tools)

@@ -17,23 +17,23 @@ from jarvis_workers.errors import BudgetSpent, ModelUnavailable, StepFailed
 from jarvis_workers.pipeline.store_retry import patiently
 from jarvis_workers.platforms.costs import cost_of
 from jarvis_workers.platforms.profiles import Prices
-from jarvis_workers.platforms.protocol import Hear, Platform, Reply, Request, Usage
+from jarvis_workers.platforms.protocol import Hear, ModelRequest, Platform, Reply, TokenUsage
 from jarvis_workers.platforms.tokens import estimate_request
-from jarvis_workers.ratelimit.budget import PARTS, Budget, Unit, amount_of
+from jarvis_workers.ratelimit.budget import PARTS, RunBudget, Unit, amount_of
 from jarvis_workers.ratelimit.token_calibration import Calibration
 from jarvis_workers.store import budgets
-from jarvis_workers.store.budgets import Grant, Wish
+from jarvis_workers.store.budgets import AllowanceRequest, BudgetGrant
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.transcripts import Item, ModelCall
 from jarvis_workers.store.values import Claimed
 
-__all__ = ["Paying", "Purse", "Purses"]
+__all__ = ["BudgetLedger", "BudgetedPlatform", "RunAllowance"]
 
 LOOK_SECONDS = 0.5
 MARGIN = 1.25
 
 
-class Purse:
+class RunAllowance:
     """What the conversations of a run may spend in this process; `talks` are those that are on.
 
     How well prompts are estimated, they learn together: `calibrations` are by model.
@@ -41,7 +41,7 @@ class Purse:
 
     def __init__(self, store: Store, run_id: str, told: threading.Event, clock: Callable[[], float]) -> None:
         self.run_id, self.talks = run_id, 0
-        self.budget: Budget | None = None
+        self.budget: RunBudget | None = None
         self.calibrations: defaultdict[str, Calibration] = defaultdict(Calibration)
         self._store, self._told, self._clock = store, told, clock
         self._is_known = False
@@ -55,7 +55,7 @@ class Purse:
         """Whether nobody uses it, and nothing is to be saved of it."""
         return not self.talks and self._unsaved <= 0
 
-    async def look(self) -> Budget | None:
+    async def look(self) -> RunBudget | None:
         """Return the run's budget, None where it has none."""
         if self._is_known:
             return self.budget
@@ -95,7 +95,7 @@ class Purse:
             with suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._moved.set)
 
-    def _take_up(self, found: Budget | None) -> None:
+    def _take_up(self, found: RunBudget | None) -> None:
         with self._lock:
             if self.budget and found and self.budget.unit != found.unit:
                 self._free = self._aside = self._unsaved = 0
@@ -110,24 +110,24 @@ class Purse:
                 self._aside += worst
             return enough
 
-    def _find(self) -> Budget | None:
+    def _find(self) -> RunBudget | None:
         with self._store.read() as session:
             return budgets.find(session, self.run_id)
 
-    def _draw(self, job: Claimed, worst: int) -> Grant:
+    def _draw(self, job: Claimed, worst: int) -> BudgetGrant:
         """Draw anew; what is free goes back with it, so that it may be enough for somebody."""
         assert self.budget is not None
         with self._lock:
             self._free, kept = 0, max(self._aside + self._unsaved, 0)
         began = self._clock()
-        wish = Wish(self.budget.unit, kept, worst, worst * max(self.talks, 1))
+        wish = AllowanceRequest(self.budget.unit, kept, worst, worst * max(self.talks, 1))
         grant = patiently(lambda: self._ask_for(job, wish), self._told)
         with self._lock:
             self._free += grant.given
             self._until = began + grant.given / PARTS["s"]
         return grant
 
-    def _ask_for(self, job: Claimed, wish: Wish) -> Grant:
+    def _ask_for(self, job: Claimed, wish: AllowanceRequest) -> BudgetGrant:
         with self._store.write() as session:
             grant = budgets.draw(session, job, wish)
         if grant.over:
@@ -135,20 +135,20 @@ class Purse:
         return grant
 
 
-class Purses:
+class BudgetLedger:
     """The purses of a process; `told` ends what waits for the store."""
 
     def __init__(self, store: Store, told: threading.Event, clock: Callable[[], float] = time.monotonic) -> None:
         self._store, self._told, self._clock = store, told, clock
         self._lock = threading.Lock()
-        self._purses: dict[str, Purse] = {}
+        self._purses: dict[str, RunAllowance] = {}
 
     @contextmanager
-    def open(self, run_id: str) -> Iterator[Purse]:
+    def open(self, run_id: str) -> Iterator[RunAllowance]:
         """Open a run's purse for a conversation; what is in it goes back with the last of them."""
         with self._lock:
             if run_id not in self._purses:
-                self._purses[run_id] = Purse(self._store, run_id, self._told, self._clock)
+                self._purses[run_id] = RunAllowance(self._store, run_id, self._told, self._clock)
             purse = self._purses[run_id]
             purse.talks += 1
         try:
@@ -173,22 +173,22 @@ class Purses:
         with self._lock:
             self._forget(purse)
 
-    def _forget(self, purse: Purse) -> None:
+    def _forget(self, purse: RunAllowance) -> None:
         if purse.is_idle:
             self._purses.pop(purse.run_id, None)
 
 
-class Paying:
+class BudgetedPlatform:
     """A platform that is asked as far as the budget goes, in the conversation of a job."""
 
-    def __init__(self, platform: Platform, job: Claimed, purse: Purse, prices: Prices) -> None:
+    def __init__(self, platform: Platform, job: Claimed, purse: RunAllowance, prices: Prices) -> None:
         self.name, self.model, self.profile = platform.name, platform.model, platform.profile
         self._platform, self._job, self._purse, self._prices = platform, job, purse, prices
 
-    def ask(self, request: Request, hear: Hear | None = None) -> Reply:
+    def ask(self, request: ModelRequest, hear: Hear | None = None) -> Reply:
         raise ModelUnavailable("the conversation of a job is asked in its loop")
 
-    async def ask_async(self, request: Request) -> Reply:
+    async def ask_async(self, request: ModelRequest) -> Reply:
         budget = await self._purse.look()
         if budget is None:
             return await self._platform.ask_async(request)
@@ -212,5 +212,5 @@ class Paying:
     def _worst(self, unit: Unit, estimated: int) -> int:
         """Return what an answer takes at most: its prompt, with some room for what was not estimated well."""
         prompt = round(MARGIN * self._purse.calibrations[self.model].tokens(estimated))
-        usage = Usage(prompt, self.profile.answer_tokens)
+        usage = TokenUsage(prompt, self.profile.answer_tokens)
         return max(amount_of(unit, usage.total, cost_of(usage, self._prices)), 1)

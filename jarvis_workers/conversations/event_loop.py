@@ -20,7 +20,7 @@ MADE_AT_ONCE = 20_000
 Converse = Callable[[], Awaitable[Commit]]
 
 
-class Loop:
+class ConversationLoop:
     """Runs conversations of at most `deadline_seconds` each; `run` is for the thread."""
 
     def __init__(self, deadline_seconds: float) -> None:

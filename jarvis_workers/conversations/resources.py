@@ -6,7 +6,7 @@ from typing import Any
 
 from jarvis_workers.agent.own_platforms import own_platforms
 from jarvis_workers.agent.plugins import after_tool_callbacks
-from jarvis_workers.conversations.runtime import Means
+from jarvis_workers.conversations.runtime import AgentSetup
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.registry import Providers
 from jarvis_workers.ratelimit.gate import in_process
@@ -21,9 +21,9 @@ def means_of(
     cache: Path,
     callbacks: Sequence[str] = (),
     limiter: MakeLimiter = in_process,
-) -> Means:
+) -> AgentSetup:
     """Return the means: model groups by name, keys and all; a directory to unpack in; users' own code; who limits."""
     providers = Providers({}, dict(own_platforms([OWN_MODELS])), limiter)
     groups = {name: ModelGroup.model_validate(facts) for name, facts in models.items()}
     listeners = tuple(after_tool_callbacks(map(Path, callbacks)))
-    return Means(providers, groups, cache / UNPACKED, listeners=listeners)
+    return AgentSetup(providers, groups, cache / UNPACKED, listeners=listeners)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from jarvis_workers import __version__
-from jarvis_workers.agent.drivers import World, drive_async
+from jarvis_workers.agent.drivers import AgentWorld, drive_async
 from jarvis_workers.agent.effects import Conversation
 from jarvis_workers.agent.events import AFTER_TOOL_CALL, EventBus, Listener
 from jarvis_workers.agent.group_commit import Journal
@@ -20,7 +20,7 @@ from jarvis_workers.agent.loop import Agent
 from jarvis_workers.agent.nonces import Marks, make_marks
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.agent.transcript import Transcript, read_line
-from jarvis_workers.conversations.budget import Paying, Purses
+from jarvis_workers.conversations.budget import BudgetedPlatform, BudgetLedger
 from jarvis_workers.errors import (
     ModelUnavailable,
     SandboxError,
@@ -32,10 +32,10 @@ from jarvis_workers.errors import (
 )
 from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.store_retry import patiently
-from jarvis_workers.platforms.answer_cache import Answers, Remembering
+from jarvis_workers.platforms.answer_cache import AnswerStore, Remembering
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.profiles import Profile
-from jarvis_workers.platforms.protocol import Hear, Platform, Reply, Request
+from jarvis_workers.platforms.protocol import Hear, ModelRequest, Platform, Reply
 from jarvis_workers.platforms.registry import Providers
 from jarvis_workers.sandbox.launcher import Starter
 from jarvis_workers.sandbox.limits import Tier
@@ -44,11 +44,11 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.checkout import unpack
 from jarvis_workers.store import transcripts
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.transcripts import Answer, Forgotten, Item, Line, ModelCall
+from jarvis_workers.store.transcripts import Forgotten, Item, ModelCall, StoredAnswer, TranscriptLine
 from jarvis_workers.store.values import Claimed
 from jarvis_workers.telemetry import warning
 from jarvis_workers.tools.scripting import execute_script
-from jarvis_workers.tools.tool import Outcome, Tool
+from jarvis_workers.tools.tool import Tool, ToolOutcome
 
 OWN_TOOLS = Path("~/.jarvis/tools")
 LONGEST_NAME = 200
@@ -58,7 +58,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Means:
+class AgentSetup:
     """What conversations may use here.
 
     `groups` are the models by name; `unpacked` is where sources are unpacked; `recorded` is a place for answers
@@ -68,19 +68,19 @@ class Means:
     providers: Providers
     groups: Mapping[str, ModelGroup]
     unpacked: Path
-    recorded: Answers | None = None
+    recorded: AnswerStore | None = None
     offline: bool = False
     listeners: tuple[Listener, ...] = ()
 
 
-class Talks:
+class AgentRuntime:
     """The conversations of one process. It is made before any thread is, since it starts a process of its own.
 
     `store` is one that keeps what it has taken even where the power fails. While it is away, all wait. Of scripts only
     a few run at once: each has a time limit of its own, in which it should get somewhere.
     """
 
-    def __init__(self, store: Store, means: Means) -> None:
+    def __init__(self, store: Store, means: AgentSetup) -> None:
         self.store, self.means = store, means
         self.tier = best_tier()
         self._starter = Starter() if self.tier != Tier.C else None
@@ -88,7 +88,7 @@ class Talks:
         self.closing = threading.Event()
         with store.write() as session:
             self._secret = transcripts.secret(session)
-        self.purses = Purses(store, self.closing)
+        self.purses = BudgetLedger(store, self.closing)
         self.journal: Journal[Item] = Journal(self._save)
 
     def close(self) -> None:
@@ -102,7 +102,7 @@ class Talks:
     @contextmanager
     def open(
         self, job: Claimed, group: str, about: str, lines: Sequence[bytes] = (), second: str | None = None
-    ) -> Iterator["Talk"]:
+    ) -> Iterator["JobConversation"]:
         """Open the conversation of a job about something, such as its input's hash; `lines` are what it was told.
 
         The `second` group is asked for all votes but the first.
@@ -110,9 +110,9 @@ class Talks:
         groups = (self._group(group), self._group(second or group))
         with ExitStack() as stack:
             purse = stack.enter_context(self.purses.open(job.run_id))
-            first, other = (Paying(self.means.providers.open(one), job, purse, one.prices) for one in groups)
+            first, other = (BudgetedPlatform(self.means.providers.open(one), job, purse, one.prices) for one in groups)
             platforms = (first, other)
-            yield Talk(self, job, platforms, make_marks(self._secret, about), list(lines), stack)
+            yield JobConversation(self, job, platforms, make_marks(self._secret, about), list(lines), stack)
 
     def _group(self, group: str) -> ModelGroup:
         chosen = self.means.groups.get(group)
@@ -130,7 +130,7 @@ class Talks:
         """Return the directory of a snapshot's files."""
         return await in_thread(unpack, blobs, snapshot_id, self.means.unpacked)
 
-    def answers(self) -> Answers:
+    def answers(self) -> AnswerStore:
         """Return where answers are kept."""
         return self.means.recorded or _StoredAnswers(self)
 
@@ -155,12 +155,12 @@ class Talks:
             transcripts.keep(session, items)
 
 
-class Talk:
+class JobConversation:
     """One conversation."""
 
     def __init__(
         self,
-        shared: Talks,
+        shared: AgentRuntime,
         job: Claimed,
         platforms: tuple[Platform, Platform],
         marks: Marks,
@@ -191,7 +191,7 @@ class Talk:
         bus, start = EventBus(), {**about, "tools": list(agent.tools.names)}
         for listener in self._shared.means.listeners:
             bus.subscribe(AFTER_TOOL_CALL, listener)
-        return await drive_async(talk, World(self.platform, agent.tools, self._transcript(start), bus))
+        return await drive_async(talk, AgentWorld(self.platform, agent.tools, self._transcript(start), bus))
 
     async def forget(self) -> None:
         """Let no other conversation have these answers, since nothing came of them; what was said stays recorded.
@@ -241,10 +241,10 @@ class _Counted:
         self.name, self.model, self.profile = platform.name, platform.model, platform.profile
         self._platform, self._note = platform, note
 
-    def ask(self, request: Request, hear: Hear | None = None) -> Reply:
+    def ask(self, request: ModelRequest, hear: Hear | None = None) -> Reply:
         raise ModelUnavailable("the conversation of a job is asked in its loop")
 
-    async def ask_async(self, request: Request) -> Reply:
+    async def ask_async(self, request: ModelRequest) -> Reply:
         reply = await self._platform.ask_async(request)
         self._note(reply, request.estimated)
         return reply
@@ -257,17 +257,17 @@ class _Voting:
         self.name, self.model, self.profile = first.name, first.model, first.profile
         self._platforms = (first, second)
 
-    def ask(self, request: Request, hear: Hear | None = None) -> Reply:
+    def ask(self, request: ModelRequest, hear: Hear | None = None) -> Reply:
         return self._platforms[request.vote > 0].ask(request, hear)
 
-    async def ask_async(self, request: Request) -> Reply:
+    async def ask_async(self, request: ModelRequest) -> Reply:
         return await self._platforms[request.vote > 0].ask_async(request)
 
 
 class _StoredAnswers:
     """Answers in the store; what is kept is saved with what comes after it."""
 
-    def __init__(self, shared: Talks) -> None:
+    def __init__(self, shared: AgentRuntime) -> None:
         self._shared = shared
 
     def find(self, key: str) -> str | None:
@@ -278,7 +278,7 @@ class _StoredAnswers:
             return transcripts.answer(session, key)
 
     def keep(self, key: str, text: str) -> None:
-        self._shared.journal.append(Answer(key, text))
+        self._shared.journal.append(StoredAnswer(key, text))
 
 
 class _StoredLog:
@@ -292,7 +292,7 @@ class _StoredLog:
         return list(self._lines)
 
     def append(self, line: bytes) -> None:
-        self._journal.append(Line(self._job.id, self._job.fence, self._count, line))
+        self._journal.append(TranscriptLine(self._job.id, self._job.fence, self._count, line))
         self._count += 1
 
     def sync(self) -> None:
@@ -315,13 +315,13 @@ class _Scripts:
         self._place: Sandbox | None = None
         self._is_over = False
 
-    def __call__(self, interpreter: str, script: str) -> Outcome:
+    def __call__(self, interpreter: str, script: str) -> ToolOutcome:
         """A script that could not be run is an outcome like others: the agent may do without."""
         with self._turns:
             try:
                 return _outcome(self._open(), interpreter, script)
             except SandboxError as error:
-                return Outcome("error", stderr=str(error))
+                return ToolOutcome("error", stderr=str(error))
 
     def close(self) -> None:
         with self._lock:
@@ -338,9 +338,9 @@ class _Scripts:
             return self._place
 
 
-def _outcome(place: Sandbox, interpreter: str, script: str) -> Outcome:
+def _outcome(place: Sandbox, interpreter: str, script: str) -> ToolOutcome:
     ended = place.run(INTERPRETERS[interpreter], stdin=script.encode("utf-8", "replace"))
     out, wrong = (written.decode("utf-8", "backslashreplace") for written in (ended.stdout, ended.stderr))
     if ended.reason:
         wrong = f"{wrong.rstrip()}\nended: {ended.reason}".lstrip("\n")
-    return Outcome("done" if ended.code == 0 and not ended.reason else "failed", out, wrong, ended.code)
+    return ToolOutcome("done" if ended.code == 0 and not ended.reason else "failed", out, wrong, ended.code)

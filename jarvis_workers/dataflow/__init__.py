@@ -8,7 +8,7 @@ import pkgutil
 from bisect import bisect_left
 from typing import Any, NamedTuple
 
-from jarvis_workers.dataflow.context import Machine
+from jarvis_workers.dataflow.context import AnalysisContext
 from jarvis_workers.dataflow.definitions import Lookup
 from jarvis_workers.dataflow.follow import follow
 from jarvis_workers.dataflow.frontend import __path__ as syntax_path
@@ -116,7 +116,7 @@ def analyze(model: dict[str, Any], lookup: Lookup, *, test: bool) -> tuple[list[
     """
     exports = model["exports"]
     functions = [exports[one] if isinstance(one, str) else one for one in model["functions"]]
-    machine = Machine({**model, "functions": functions}, lookup)
+    machine = AnalysisContext({**model, "functions": functions}, lookup)
     for function in functions:
         if function["root"]:
             follow(machine, function)

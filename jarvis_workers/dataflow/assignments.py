@@ -8,7 +8,7 @@ from jarvis_workers.dataflow.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.lvalues import place_of, place_quietly
 from jarvis_workers.dataflow.numbers import computed
 from jarvis_workers.dataflow.ownership import stored
-from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS, limits_of
@@ -18,10 +18,10 @@ from jarvis_workers.dataflow.values import (
     UNKNOWN,
     Expression,
     Object,
+    PathEvent,
     Place,
     Range,
     Statement,
-    Step,
     Value,
     number,
 )
@@ -33,7 +33,7 @@ PARTED = frozenset(("v", ".", "->", "*", "i"))
 
 
 @evaluates("=")
-def _assign(path: Path, e: Expression) -> Value:
+def _assign(path: PathState, e: Expression) -> Value:
     machine = path.machine
     if len(e) > 4:
         machine.line = e[4]
@@ -49,14 +49,14 @@ def _assign(path: Path, e: Expression) -> Value:
 
 
 @evaluates("++")
-def _move(path: Path, e: Expression) -> Value:
+def _move(path: PathState, e: Expression) -> Value:
     old = evaluate(path, e[3])
     new = computed(path, ["b", e[1], e[3], ["n", 1]], old, number(1))
     _store(path, e[3], new)
     return new if e[2] else old
 
 
-def _store(path: Path, target: Expression, value: Value) -> None:
+def _store(path: PathState, target: Expression, value: Value) -> None:
     """Write a value where an expression says."""
     machine = path.machine
     machine.writing, machine.storing = True, value
@@ -76,7 +76,7 @@ def _store(path: Path, target: Expression, value: Value) -> None:
         stored(path, target, place, value)
 
 
-def _forget_facts(path: Path, target: Expression) -> None:
+def _forget_facts(path: PathState, target: Expression) -> None:
     """What conditions said of a place holds no longer."""
     if path.facts:
         name = _variable_of(target)
@@ -91,7 +91,7 @@ def _variable_of(target: Expression) -> str | None:
     return target[1] if target[0] == "v" else None
 
 
-def copy_parts(path: Path, source: Expression, place: Place, kind: str | None = None) -> None:
+def copy_parts(path: PathState, source: Expression, place: Place, kind: str | None = None) -> None:
     """Copy the fields of a struct, or what is in a container, when it is assigned as a whole."""
     if source[0] not in PARTED or (kind and (kind.endswith("*") or limits_of(kind))):
         return
@@ -104,14 +104,14 @@ def copy_parts(path: Path, source: Expression, place: Place, kind: str | None = 
             path.cells[place[0], place[1] + part[inside:]] = held
 
 
-def declare(path: Path, name: str, kind: str, *, array: bool = False) -> None:
+def declare(path: PathState, name: str, kind: str, *, array: bool = False) -> None:
     """Make a variable known, and forget what was known of it in an earlier turn."""
     key = path.frame.declare(name, path.machine.plain(kind), array=array)
     path.forget(key)
     path.objects.pop(key, None)
 
 
-def define(path: Path, statement: Statement) -> None:
+def define(path: PathState, statement: Statement) -> None:
     """Carry out a declaration that runs no constructor."""
     _, line, name, kind, dims, init, flags = statement
     frame = path.frame
@@ -127,7 +127,7 @@ def define(path: Path, statement: Statement) -> None:
     elif init:
         _initialise(path, statement, value)
     elif "s" not in flags and "e" not in flags and _begins_unset(kind):
-        why = Step(path.trail, frame.file, line, "{} is declared, with no value", ["v", name])
+        why = PathEvent(path.trail, frame.file, line, "{} is declared, with no value", ["v", name])
         path.cells[key, ""] = Value(unset=True, why=why)
 
 
@@ -135,7 +135,7 @@ def _begins_unset(kind: str) -> bool:
     return kind.endswith("*") or limits_of(kind) is not None or kind in NUMBERS_WITH_FRACTIONS
 
 
-def _initialise(path: Path, statement: Statement, value: Value) -> None:
+def _initialise(path: PathState, statement: Statement, value: Value) -> None:
     _, _, name, kind, _, init, _ = statement
     key = path.frame.key(name)
     if kind.endswith("&"):
@@ -155,7 +155,7 @@ def _initialise(path: Path, statement: Statement, value: Value) -> None:
         path.objects[value.target or ""] = made._replace(name=name)
 
 
-def _fill(path: Path, key: str, init: Expression) -> None:
+def _fill(path: PathState, key: str, init: Expression) -> None:
     for part in init[1]:
         if part and part[0] == ".=":
             path.cells[key, "." + part[1]] = evaluate(path, part[2])
@@ -163,7 +163,7 @@ def _fill(path: Path, key: str, init: Expression) -> None:
             evaluate(path, part)
 
 
-def _array(path: Path, statement: Statement) -> Object:
+def _array(path: PathState, statement: Statement) -> Object:
     _, line, name, kind, dims, init, flags = statement
     machine, static = path.machine, "s" in flags or "e" in flags
     element = machine.size_of(kind)
@@ -176,10 +176,10 @@ def _array(path: Path, statement: Statement) -> Object:
     if not count:
         return made
     note = f"{{}} has {made.size[0]} bytes"
-    return made._replace(made=Step(path.trail, path.frame.file, line, note, ["v", name]))
+    return made._replace(made=PathEvent(path.trail, path.frame.file, line, note, ["v", name]))
 
 
-def _count(path: Path, dims: list[Any]) -> int | None:
+def _count(path: PathState, dims: list[Any]) -> int | None:
     """Return the number of elements of an array."""
     count: int | None = 1
     for dim in dims:
@@ -188,7 +188,7 @@ def _count(path: Path, dims: list[Any]) -> int | None:
     return count
 
 
-def _initialised(path: Path, made: Object, init: Expression, *, sized: bool) -> Object:
+def _initialised(path: PathState, made: Object, init: Expression, *, sized: bool) -> Object:
     """Return an array with what its initialiser says of it."""
     text = path.machine.macros.get(init[1]) if init[0] == "v" else init
     if text and text[0] == "s":

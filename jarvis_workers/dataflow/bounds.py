@@ -2,7 +2,7 @@
 
 from jarvis_workers.dataflow.ast_queries import mentioned
 from jarvis_workers.dataflow.contents import Access
-from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pretty import said
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.reports import report
@@ -27,7 +27,7 @@ def room(value: Value, target: Object) -> int | None:
     return size[0] - (high if high is not None and high == low else low)
 
 
-def check_bounds(path: Path, access: Access, target: Object, start: Range, width: int) -> None:
+def check_bounds(path: PathState, access: Access, target: Object, start: Range, width: int) -> None:
     """Report an access that begins before its object, or ends behind it."""
     _check_start(path, access, target, start)
     size = target.size[1]
@@ -46,7 +46,7 @@ def check_bounds(path: Path, access: Access, target: Object, start: Range, width
         _past_end(path, access, text, UNBOUNDED, target)
 
 
-def _is_counted(path: Path, access: Access) -> bool:
+def _is_counted(path: PathState, access: Access) -> bool:
     """Tell whether the index runs through all its range: one counter does, where the pointer stands still.
 
     Two that vary may hang together in a way that we do not see.
@@ -54,12 +54,12 @@ def _is_counted(path: Path, access: Access) -> bool:
     return bool(path.machine.counting) and is_exact(access.value.at) and len(mentioned([access.place])) <= 1
 
 
-def _past_end(path: Path, access: Access, text: str, sure: float, target: Object) -> None:
+def _past_end(path: PathState, access: Access, text: str, sure: float, target: Object) -> None:
     pattern = "flow_buffer_overflow" if access.writing else "flow_buffer_overread"
     report(path, pattern, path.machine.line, text, since=access.subscript.taint or target.made, sure=sure)
 
 
-def _check_start(path: Path, access: Access, target: Object, start: Range) -> None:
+def _check_start(path: PathState, access: Access, target: Object, start: Range) -> None:
     index, (low, high) = access.subscript, start
     pattern = "flow_buffer_underwrite" if access.writing else "flow_buffer_underread"
     what = "written" if access.writing else "read"

@@ -6,14 +6,14 @@ from jarvis_workers.dataflow.ast_queries import mentioned
 from jarvis_workers.dataflow.definitions import Callee
 from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.library import LIBRARY, never_fails
-from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.types import key_of, type_of
 from jarvis_workers.dataflow.values import MAYBE_NULL, Expression
 
 __all__ = ["callee", "matters"]
 
 
-def callee(path: Path, call: Expression) -> Callee | None:
+def callee(path: PathState, call: Expression) -> Callee | None:
     """Return the function that a call goes to, if its body is known."""
     if call[0] != "c":
         return None
@@ -33,13 +33,13 @@ def callee(path: Path, call: Expression) -> Callee | None:
     return None
 
 
-def _pointed_to(path: Path, name: str) -> Callee | None:
+def _pointed_to(path: PathState, name: str) -> Callee | None:
     """Return the function that a variable points to."""
     held = path.cells.get(path.frame.types[name].place)
     return _named(path, held.code) if held and held.code and name not in LIBRARY else None
 
 
-def _named(path: Path, name: str) -> Callee | None:
+def _named(path: PathState, name: str) -> Callee | None:
     """Return the function that a name stands for; a macro may be another name for it."""
     machine = path.machine
     if name not in LIBRARY and name not in machine.functions:
@@ -51,7 +51,7 @@ def _named(path: Path, name: str) -> Callee | None:
     return (machine.function(f"{owner}::{name}") if owner else None) or machine.function(name)
 
 
-def _class_of(path: Path, e: Expression) -> str | None:
+def _class_of(path: PathState, e: Expression) -> str | None:
     if e[0] == "v":
         held = path.cells.get((key_of(path, e[1]), ""))
         if held and held.kind:
@@ -63,7 +63,7 @@ def _class_of(path: Path, e: Expression) -> str | None:
     return kind.rstrip("*&") if kind else None
 
 
-def matters(path: Path, call: Expression, function: dict[str, Any]) -> bool:
+def matters(path: PathState, call: Expression, function: dict[str, Any]) -> bool:
     """Tell whether a function makes or brings in something, or gets something of which something is known."""
     gives, names = path.machine.known(function).nature
     if gives or "::" in function["name"]:
@@ -78,7 +78,7 @@ def matters(path: Path, call: Expression, function: dict[str, Any]) -> bool:
     return any(_is_tracked(path, name) for name in variables)
 
 
-def _is_tracked(path: Path, name: str) -> bool:
+def _is_tracked(path: PathState, name: str) -> bool:
     """Tell whether more is known of a variable than its number."""
     key = key_of(path, name)
     held = path.cells.get((key, ""))

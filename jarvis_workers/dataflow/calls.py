@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow.conditions import branch
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all, evaluates
-from jarvis_workers.dataflow.library import LIBRARY, Call, Handler, wrapped
+from jarvis_workers.dataflow.library import LIBRARY, Handler, LibraryCall, wrapped
 from jarvis_workers.dataflow.lvalues import place_of
 from jarvis_workers.dataflow.name_heuristics import CHECKS, INVERSE_CHECKS, never_returns, only_reads, prints, releases
-from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape, escape_inside, forget_contents, used_after_free
 from jarvis_workers.dataflow.types import key_of
 from jarvis_workers.dataflow.values import ANY, IS_NULL, NOT_NULL, Expression, Value
@@ -21,7 +21,7 @@ HANDS_OUT = frozenset(("back", "front", "top", "at"))
 
 
 @evaluates("c")
-def _call(path: Path, e: Expression) -> Value:
+def _call(path: PathState, e: Expression) -> Value:
     path.machine.line = e[3]
     done = path.results.pop(id(e), None)
     if done is not None:
@@ -31,7 +31,7 @@ def _call(path: Path, e: Expression) -> Value:
     return _call_of_name(path, e) if e[1][0] == "v" else _carried_out(path, "", e)
 
 
-def _call_of_name(path: Path, e: Expression) -> Value:
+def _call_of_name(path: PathState, e: Expression) -> Value:
     machine, name = path.machine, e[1][1]
     macro = machine.macro(name) if name not in LIBRARY else None
     if not macro or machine.macros_open >= MACROS_DEEP:
@@ -65,7 +65,7 @@ def _filled_in(macro: list[Any], e: Expression) -> Expression:
     return body
 
 
-def _carried_out(path: Path, name: str, e: Expression) -> Value:
+def _carried_out(path: PathState, name: str, e: Expression) -> Value:
     machine, parts, by_name = path.machine, e[2], _told_by(name)
     if by_name.checks and parts:
         _check(path, name, parts[0])
@@ -84,7 +84,7 @@ def _carried_out(path: Path, name: str, e: Expression) -> Value:
     if handler is None or (by_name.guessed and parts and parts[0] and parts[0][0] == "&"):
         return _unknown(path, by_name, e, values)
     _set_by_address(path, values)
-    return handler(Call(path, by_name.name, e, values))
+    return handler(LibraryCall(path, by_name.name, e, values))
 
 
 class _Told(NamedTuple):
@@ -111,7 +111,7 @@ def _told_by(name: str) -> _Told:
     return _Told(name, handler, guessed, checks, printing, reads, releasing, ends)
 
 
-def _check(path: Path, name: str, condition: Expression) -> None:
+def _check(path: PathState, name: str, condition: Expression) -> None:
     """Go on where the argument of an assertion holds."""
     yes, no = branch(path.copy(), condition, None)
     sides = no if name in INVERSE_CHECKS else yes
@@ -119,7 +119,7 @@ def _check(path: Path, name: str, condition: Expression) -> None:
         path.cells, path.objects, path.facts = sides[0].cells, sides[0].objects, sides[0].facts
 
 
-def _maybe_set(path: Path, part: Expression) -> None:
+def _maybe_set(path: PathState, part: Expression) -> None:
     """What looks like a call may be a macro that sets its arguments."""
     if part and part[0] == "v":
         cell = (key_of(path, part[1]), "")
@@ -128,7 +128,7 @@ def _maybe_set(path: Path, part: Expression) -> None:
             path.cells[cell] = ANY
 
 
-def _set_by_address(path: Path, values: list[Value]) -> None:
+def _set_by_address(path: PathState, values: list[Value]) -> None:
     """Who gets the address of a variable sets it."""
     for value in values:
         cell = (value.target or "", value.code or "")
@@ -137,7 +137,7 @@ def _set_by_address(path: Path, values: list[Value]) -> None:
             path.cells[cell] = ANY
 
 
-def _unknown(path: Path, by_name: _Told, e: Expression, values: list[Value]) -> Value:
+def _unknown(path: PathState, by_name: _Told, e: Expression, values: list[Value]) -> Value:
     """Carry out a call of which nothing is known: what it is given it may write to and keep, if its name allows.
 
     A name in capitals is that of a macro, which may set any variable.
@@ -167,7 +167,7 @@ def _unknown(path: Path, by_name: _Told, e: Expression, values: list[Value]) -> 
     return Value(kind="#" + name) if name.isupper() else ANY
 
 
-def _may_assign(path: Path, parts: list[Expression]) -> None:
+def _may_assign(path: PathState, parts: list[Expression]) -> None:
     """A macro may assign to its arguments."""
     for part in parts:
         if part and part[0] == "v":
@@ -177,7 +177,7 @@ def _may_assign(path: Path, parts: list[Expression]) -> None:
                 path.cells[cell] = ANY
 
 
-def _call_of_method(path: Path, e: Expression) -> Value:
+def _call_of_method(path: PathState, e: Expression) -> Value:
     """Carry out a call of a method whose body is not known; containers hand back what was put in."""
     held = evaluate(path, e[1][1])
     values = evaluate_all(path, e[2])

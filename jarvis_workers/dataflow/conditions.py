@@ -10,20 +10,20 @@ from jarvis_workers.dataflow.ast_queries import OPPOSITE, fact_of, walk
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.name_heuristics import is_error
 from jarvis_workers.dataflow.narrowing import Comparison, narrow
-from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.ranges import decided, either, equal
 from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, NULL, Expression, Value, number
 
 __all__ = ["Split", "branch"]
 
-Split = tuple[list[Path], list[Path]]
+Split = tuple[list[PathState], list[PathState]]
 TRANSPARENT = frozenset(("unlikely", "likely", "__builtin_expect"))
 IMPURE = frozenset(("=", "++", "new", "del", "x", "*", "i", "s"))
 # Of the paths on which the left side holds, so many are followed into the right side.
 FOLLOWED = 2
 
 
-def branch(path: Path, condition: Any, line: int | None) -> Split:
+def branch(path: PathState, condition: Any, line: int | None) -> Split:
     """Return the paths on which a condition holds, and those on which it does not.
 
     Without a line no station is put on the paths.
@@ -47,7 +47,7 @@ def branch(path: Path, condition: Any, line: int | None) -> Split:
     return _split(path, _comparison(path, condition), line)
 
 
-def _further(yes: list[Path], no: list[Path], condition: Expression, line: int | None) -> Split:
+def _further(yes: list[PathState], no: list[PathState], condition: Expression, line: int | None) -> Split:
     for one in yes[:FOLLOWED]:
         more, less = branch(one, condition, line)
         no = no + less
@@ -55,7 +55,7 @@ def _further(yes: list[Path], no: list[Path], condition: Expression, line: int |
     return yes, no
 
 
-def _otherwise(yes: list[Path], no: list[Path], condition: Expression, line: int | None) -> Split:
+def _otherwise(yes: list[PathState], no: list[PathState], condition: Expression, line: int | None) -> Split:
     for one in no[:FOLLOWED]:
         more, less = branch(one, condition, line)
         yes = yes + more
@@ -63,7 +63,7 @@ def _otherwise(yes: list[Path], no: list[Path], condition: Expression, line: int
     return yes, no
 
 
-def _comparison(path: Path, condition: Any) -> Comparison:
+def _comparison(path: PathState, condition: Any) -> Comparison:
     """Return what a condition compares; one that is no comparison asks whether it is not 0."""
     if condition and condition[0] == "b" and condition[1] in OPPOSITE:
         _, compare, left, right = condition
@@ -74,7 +74,7 @@ def _comparison(path: Path, condition: Any) -> Comparison:
     return Comparison(condition, "!=", condition, ["n", 0], evaluate(path, condition), NULL)
 
 
-def _split(path: Path, one: Comparison, line: int | None) -> Split:
+def _split(path: PathState, one: Comparison, line: int | None) -> Split:
     known = _decided(one.compare, one.first, one.second)
     if known is None:
         fact, sense, again = _fact(path, one.condition)
@@ -89,7 +89,7 @@ def _split(path: Path, one: Comparison, line: int | None) -> Split:
     return ([path], []) if known else ([], [path])
 
 
-def _take(path: Path, one: Comparison, compare: str, line: int | None, fact: tuple[str, bool] | None) -> None:
+def _take(path: PathState, one: Comparison, compare: str, line: int | None, fact: tuple[str, bool] | None) -> None:
     """Go on where a comparison holds."""
     if fact is not None:
         path.facts[fact[0]] = fact[1]
@@ -100,7 +100,7 @@ def _take(path: Path, one: Comparison, compare: str, line: int | None, fact: tup
     narrow(path, one, compare)
 
 
-def _fact(path: Path, condition: Expression) -> tuple[str, bool, bool]:
+def _fact(path: PathState, condition: Expression) -> tuple[str, bool, bool]:
     """Return the text of a condition in its positive form, whether it was positive, and whether it is kept."""
     machine = path.machine
     known = machine.facts.get(id(condition))
@@ -150,7 +150,7 @@ def _same_target(first: Value, second: Value) -> bool | None:
 
 
 @evaluates("&&", "||")
-def _both(path: Path, e: Expression) -> Value:
+def _both(path: PathState, e: Expression) -> Value:
     yes, no = branch(path.copy(), e, None)
     if yes and not no:
         return number(1)
@@ -158,7 +158,7 @@ def _both(path: Path, e: Expression) -> Value:
 
 
 @evaluates("?:")
-def _choice(path: Path, e: Expression) -> Value:
+def _choice(path: PathState, e: Expression) -> Value:
     yes, no = branch(path.copy(), e[1], None)
     first = evaluate(yes[0], e[2]) if yes else None
     second = evaluate(no[0], e[3]) if no else None

@@ -2,13 +2,13 @@
 
 from typing import NamedTuple
 
-from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape, escape_inside
 from jarvis_workers.dataflow.pretty import said
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.types import type_of
-from jarvis_workers.dataflow.values import ANY, UNKNOWN, Expression, Object, Place, Range, Step, Value
+from jarvis_workers.dataflow.values import ANY, UNKNOWN, Expression, Object, PathEvent, Place, Range, Value
 
 __all__ = ["Access", "loaded", "read", "written"]
 
@@ -26,7 +26,7 @@ class Access(NamedTuple):
     place: Expression | None
 
 
-def written(path: Path, key: str, target: Object, start: Range, width: int) -> None:
+def written(path: PathState, key: str, target: Object, start: Range, width: int) -> None:
     """Keep what a write of one element says of the object; where it is not known which, all of them may be it."""
     changed = _text_behind(path, target, start, width)
     if target.unset_from is not None:
@@ -38,7 +38,7 @@ def written(path: Path, key: str, target: Object, start: Range, width: int) -> N
         path.objects[key] = changed
 
 
-def _unset_behind(path: Path, target: Object, start: Range, width: int) -> int | None:
+def _unset_behind(path: PathState, target: Object, start: Range, width: int) -> int | None:
     unset, (low, high) = target.unset_from, start
     if unset is None or low is None or high is None:
         return None
@@ -47,7 +47,7 @@ def _unset_behind(path: Path, target: Object, start: Range, width: int) -> int |
     return max(unset, high + width) if low <= unset and path.machine.counting else None
 
 
-def _text_behind(path: Path, target: Object, start: Range, width: int) -> Object:
+def _text_behind(path: PathState, target: Object, start: Range, width: int) -> Object:
     value, (low, high) = path.machine.storing, start
     zero = value.range == (0, 0) and not value.target
     whole = width == target.element
@@ -61,7 +61,7 @@ def _text_behind(path: Path, target: Object, start: Range, width: int) -> Object
     return target if zero or target.length == UNKNOWN else target._replace(length=UNKNOWN)
 
 
-def read(path: Path, access: Access, target: Object, start: Range, width: int) -> None:
+def read(path: PathState, access: Access, target: Object, start: Range, width: int) -> None:
     """Look at a read of one element of which it is not known which."""
     escape_inside(path, access.key)
     machine, high, unset = path.machine, start[1], target.unset_from
@@ -72,7 +72,7 @@ def read(path: Path, access: Access, target: Object, start: Range, width: int) -
     path.objects[access.key] = target._replace(unset_from=None)
 
 
-def loaded(path: Path, e: Expression, place: Place) -> Value:
+def loaded(path: PathState, e: Expression, place: Place) -> Value:
     """Return what is known of a cell that nobody on this path has set."""
     target = path.objects.get(place[0])
     if target is None:
@@ -82,7 +82,7 @@ def loaded(path: Path, e: Expression, place: Place) -> Value:
     return Value(taint=target.taint) if target.taint else ANY
 
 
-def _is_unset(path: Path, e: Expression, place: Place, target: Object) -> bool:
+def _is_unset(path: PathState, e: Expression, place: Place, target: Object) -> bool:
     """Report a cell that was never set; a struct that is passed on may be set by who gets it."""
     machine = path.machine
     if machine.quiet or machine.addressing:
@@ -100,6 +100,6 @@ def _is_unset(path: Path, e: Expression, place: Place, target: Object) -> bool:
     return True
 
 
-def _command_line(path: Path) -> Step:
+def _command_line(path: PathState) -> PathEvent:
     frame = path.frame
-    return Step(path.trail, frame.file, frame.function["line"], "arguments come from the command line")
+    return PathEvent(path.trail, frame.file, frame.function["line"], "arguments come from the command line")

@@ -9,10 +9,10 @@ from typing import Any
 
 from jarvis_workers.dataflow.ast_queries import asked_again, nature, size_of_function
 from jarvis_workers.dataflow.definitions import Callee, Definitions, Lookup
-from jarvis_workers.dataflow.induction import Loop
+from jarvis_workers.dataflow.induction import LoopFacts
 from jarvis_workers.dataflow.values import ANY, Expression, Place, Value
 
-__all__ = ["Finding", "Machine"]
+__all__ = ["AnalysisContext", "Finding"]
 
 # Functions of so many statements are followed from where they are called.
 SMALL = 25
@@ -20,7 +20,7 @@ SMALL = 25
 Finding = tuple[float, list[tuple[str | None, int, str]]]
 
 
-class Known:
+class FunctionFacts:
     """What is worked out once of a function, and kept here: a model is not changed."""
 
     def __init__(self, function: dict[str, Any]) -> None:
@@ -36,7 +36,7 @@ class Known:
         return asked_again(self.function)
 
 
-class Machine(Definitions):
+class AnalysisContext(Definitions):
     """Follows the functions of one file.
 
     `line` is where we are.  `quiet` reports nothing, `writing` is set while the place of an assignment is looked for
@@ -66,10 +66,10 @@ class Machine(Definitions):
         self.facts: dict[int, tuple[str, bool, bool]] = {}
         self.calls: dict[int, list[Expression]] = {}
         self.callees: dict[int, Callee | None] = {}
-        self.loops: dict[int, Loop] = {}
+        self.loops: dict[int, LoopFacts] = {}
         self.fields: dict[int, str] = {}
         self.mentioned: dict[int, frozenset[str]] = {}
-        self._known: dict[int, Known] = {}
+        self._known: dict[int, FunctionFacts] = {}
         self._named = 0
         self._made_up: dict[int, tuple[Expression, Expression]] = {}
 
@@ -102,8 +102,8 @@ class Machine(Definitions):
             made = self._made_up[id(expression)] = (expression, make())
         return made[1]
 
-    def known(self, function: dict[str, Any]) -> Known:
+    def known(self, function: dict[str, Any]) -> FunctionFacts:
         known = self._known.get(id(function))
         if known is None:
-            known = self._known[id(function)] = Known(function)
+            known = self._known[id(function)] = FunctionFacts(function)
         return known

@@ -8,21 +8,21 @@ from collections.abc import Callable
 from typing import Any
 
 from jarvis_workers.dataflow.ast_queries import length_of_text
-from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS
 from jarvis_workers.dataflow.types import fitted, key_of, type_of
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, NULL, Expression, Object, Value, number
 
-__all__ = ["Spent", "evaluate", "evaluate_all", "evaluates"]
+__all__ = ["StepLimitReached", "evaluate", "evaluate_all", "evaluates"]
 
-Act = Callable[[Path, Expression], Value]
+Act = Callable[[PathState, Expression], Value]
 ACTS: dict[str, Act] = {}
 # What a function may cost; where a line is worth more than all its sense, the walk ends.
 EVALUATIONS = 60_000
 
 
-class Spent(Exception):
+class StepLimitReached(Exception):
     """A function has taken all the steps it may: this ends a walk, and is no error."""
 
 
@@ -36,7 +36,7 @@ def evaluates(*kinds: str) -> Callable[[Act], Act]:
     return keep
 
 
-def evaluate(path: Path, e: Any) -> Value:
+def evaluate(path: PathState, e: Any) -> Value:
     """Return what an expression is worth; what it does is done to the path."""
     act = ACTS.get(e[0]) if e else None
     if act is None:
@@ -44,26 +44,26 @@ def evaluate(path: Path, e: Any) -> Value:
     machine = path.machine
     machine.evaluated += 1
     if machine.evaluated > EVALUATIONS:
-        raise Spent
+        raise StepLimitReached
     return act(path, e)
 
 
-def evaluate_all(path: Path, parts: list[Expression]) -> list[Value]:
+def evaluate_all(path: PathState, parts: list[Expression]) -> list[Value]:
     return [evaluate(path, part) for part in parts]
 
 
 @evaluates("n")
-def _number(path: Path, e: Expression) -> Value:
+def _number(path: PathState, e: Expression) -> Value:
     return number(e[1])
 
 
 @evaluates("null")
-def _null(path: Path, e: Expression) -> Value:
+def _null(path: PathState, e: Expression) -> Value:
     return NULL
 
 
 @evaluates("s")
-def _text(path: Path, e: Expression) -> Value:
+def _text(path: PathState, e: Expression) -> Value:
     element = 4 if e[2] else 1
     key = f"t:{element}:{e[1]}"
     if key not in path.objects:
@@ -74,14 +74,14 @@ def _text(path: Path, e: Expression) -> Value:
 
 
 @evaluates("{}")
-def _braces(path: Path, e: Expression) -> Value:
+def _braces(path: PathState, e: Expression) -> Value:
     for part in e[1]:
         evaluate(path, part[2] if part and part[0] == ".=" else part)
     return ANY
 
 
 @evaluates(",")
-def _comma(path: Path, e: Expression) -> Value:
+def _comma(path: PathState, e: Expression) -> Value:
     value = ANY
     for part in e[1]:
         value = evaluate(path, part)
@@ -89,7 +89,7 @@ def _comma(path: Path, e: Expression) -> Value:
 
 
 @evaluates("u")
-def _unary(path: Path, e: Expression) -> Value:
+def _unary(path: PathState, e: Expression) -> Value:
     value = evaluate(path, e[2])
     low, high = value.range
     if e[1] == "-":
@@ -100,7 +100,7 @@ def _unary(path: Path, e: Expression) -> Value:
 
 
 @evaluates("t")
-def _cast(path: Path, e: Expression) -> Value:
+def _cast(path: PathState, e: Expression) -> Value:
     value = evaluate(path, e[2])
     if value.range == (0, 0) and e[1].endswith("*") and not value.target:
         return value._replace(null=NULL.null)
@@ -110,7 +110,7 @@ def _cast(path: Path, e: Expression) -> Value:
 
 
 @evaluates("z")
-def _sizeof(path: Path, e: Expression) -> Value:
+def _sizeof(path: PathState, e: Expression) -> Value:
     machine, inner = path.machine, e[2]
     if e[1]:
         return number(machine.size_of(e[1]))

@@ -1,6 +1,6 @@
 """Where the paths through some statements go, and which of them are gone on with."""
 
-from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.path import PathState
 
 __all__ = ["BREAK", "CONTINUE", "RETURN", "Ends", "few"]
 
@@ -18,15 +18,15 @@ class Ends:
 
     __slots__ = ("left", "out")
 
-    def __init__(self, out: list[Path]) -> None:
+    def __init__(self, out: list[PathState]) -> None:
         self.out = out
-        self.left: dict[str, list[Path]] = {}
+        self.left: dict[str, list[PathState]] = {}
 
-    def add(self, way: str, paths: list[Path]) -> None:
+    def add(self, way: str, paths: list[PathState]) -> None:
         if paths:
             self.left.setdefault(way, []).extend(paths)
 
-    def labels(self) -> dict[str, list[Path]]:
+    def labels(self) -> dict[str, list[PathState]]:
         """Return the paths that are on their way to a label."""
         return {way: paths for way, paths in self.left.items() if way not in (BREAK, CONTINUE, RETURN)}
 
@@ -37,11 +37,11 @@ class Ends:
                 self.left.setdefault(way, []).extend(paths)
 
 
-def few(paths: list[Path]) -> list[Path]:
+def few(paths: list[PathState]) -> list[PathState]:
     """Leave out paths that have ended or are the same as one before, and those that are too many."""
     if len(paths) == 1 and not paths[0].ended:
         return paths
-    kept: list[Path] = []
+    kept: list[PathState] = []
     for path in paths:
         if path.ended:
             continue
@@ -59,11 +59,11 @@ def few(paths: list[Path]) -> list[Path]:
     return _varied(sorted(_joined(kept), key=lambda one: -len(one.objects)), most)
 
 
-def _varied(paths: list[Path], most: int) -> list[Path]:
+def _varied(paths: list[PathState], most: int) -> list[PathState]:
     """Return `most` of the paths, first those whose pointers stand elsewhere than in any before."""
     seen: set[frozenset[tuple[object, ...]]] = set()
-    first: list[Path] = []
-    rest: list[Path] = []
+    first: list[PathState] = []
+    rest: list[PathState] = []
     for path in paths:
         where = path.pointers()
         (rest if where in seen else first).append(path)
@@ -73,9 +73,9 @@ def _varied(paths: list[Path], most: int) -> list[Path]:
     return (first + rest)[:most]
 
 
-def _joined(paths: list[Path]) -> list[Path]:
+def _joined(paths: list[PathState]) -> list[PathState]:
     """Join paths that differ in numbers only."""
-    kept: list[Path] = []
+    kept: list[PathState] = []
     for path in paths:
         if not any(other.joins(path) for other in kept):
             kept.append(path)

@@ -5,11 +5,11 @@ from typing import Any
 # These register what they evaluate.
 from jarvis_workers.dataflow import calls, loops, statements, variables  # noqa: F401
 from jarvis_workers.dataflow.assignments import declare
-from jarvis_workers.dataflow.context import Machine
-from jarvis_workers.dataflow.evaluate import Spent
+from jarvis_workers.dataflow.context import AnalysisContext
+from jarvis_workers.dataflow.evaluate import StepLimitReached
 from jarvis_workers.dataflow.interpreter import follow_body
 from jarvis_workers.dataflow.ownership import leaks
-from jarvis_workers.dataflow.path import Frame, Path
+from jarvis_workers.dataflow.path import Frame, PathState
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, Value
 
 __all__ = ["follow"]
@@ -17,10 +17,10 @@ __all__ = ["follow"]
 MAINS = ("main", "wmain")
 
 
-def follow(machine: Machine, function: dict[str, Any]) -> None:
+def follow(machine: AnalysisContext, function: dict[str, Any]) -> None:
     """Keep in the machine what goes wrong on the paths of a function."""
     machine.begin()
-    path = Path(machine, Frame(function, 1))
+    path = PathState(machine, Frame(function, 1))
     machine.frames = 1
     for place, (name, kind, *_) in enumerate(function["params"]):
         declare(path, name, kind)
@@ -32,7 +32,7 @@ def follow(machine: Machine, function: dict[str, Any]) -> None:
             path.cells[path.frame.key(name), "&"] = Value(target=f"o:{name}", code="")
     try:
         finished = follow_body(path)
-    except (Spent, RecursionError):
+    except (StepLimitReached, RecursionError):
         machine.doubt_proofs(function["line"], function["end"])
         return
     if machine.pruned:

@@ -5,7 +5,7 @@ from typing import Any
 from jarvis_workers.dataflow.assignments import copy_parts
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all
 from jarvis_workers.dataflow.lvalues import place_of, somebody_elses
-from jarvis_workers.dataflow.path import Frame, Path
+from jarvis_workers.dataflow.path import Frame, PathState
 from jarvis_workers.dataflow.sizes import limits_of
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, Expression, Value
 
@@ -14,7 +14,7 @@ __all__ = ["arguments", "bind", "forget_frame", "object_of"]
 NAMED = ("v", ".", "->")
 
 
-def arguments(path: Path, call: Expression, function: dict[str, Any]) -> list[Value]:
+def arguments(path: PathState, call: Expression, function: dict[str, Any]) -> list[Value]:
     """Return the arguments of a call; for a reference, what it stands for.
 
     What an unknown pointer points to gets a name: the function may release it, and the caller use it afterwards.
@@ -32,7 +32,7 @@ def arguments(path: Path, call: Expression, function: dict[str, Any]) -> list[Va
     return values
 
 
-def object_of(path: Path, call: Expression) -> Value:
+def object_of(path: PathState, call: Expression) -> Value:
     """Return what `this` is in a call of a method."""
     name = call[1]
     if name[0] == "v":
@@ -43,7 +43,7 @@ def object_of(path: Path, call: Expression) -> Value:
     return Value(target=place[0], null=NOT_NULL) if place else ANY
 
 
-def bind(path: Path, call: Expression, values: list[Value], inner: Frame) -> None:
+def bind(path: PathState, call: Expression, values: list[Value], inner: Frame) -> None:
     """Go into a function and give it its arguments; structs and containers are copied part by part."""
     parameters = inner.function["params"]
     for (name, kind, *_), value in zip(parameters, values, strict=False):
@@ -55,7 +55,7 @@ def bind(path: Path, call: Expression, values: list[Value], inner: Frame) -> Non
     _begin(path)
 
 
-def _begin(path: Path) -> None:
+def _begin(path: PathState) -> None:
     """Set what references stand for, and the members that a constructor begins with."""
     frame = path.frame
     for name, kind, *_ in frame.function["params"]:
@@ -70,7 +70,7 @@ def _begin(path: Path) -> None:
             path.cells[frame.this.target, "." + field] = evaluate(path, parts[0])
 
 
-def forget_frame(path: Path, frame: Frame) -> None:
+def forget_frame(path: PathState, frame: Frame) -> None:
     """Forget the variables of a function that returns, but for what its result points into."""
     prefix = f"{frame.number}:"
     held = path.returned.target or ""

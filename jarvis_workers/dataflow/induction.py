@@ -5,14 +5,14 @@ from typing import Any, NamedTuple
 from jarvis_workers.dataflow.ast_queries import assigned, walk
 from jarvis_workers.dataflow.values import Expression, Statement
 
-__all__ = ["Counter", "Loop", "loop_of"]
+__all__ = ["Counter", "LoopFacts", "loop_of"]
 
 LONGEST_STRIDE = 8
 UP = frozenset(("<", "<=", "!="))
 DOWN = frozenset((">", ">=", "!="))
 
 
-class Loop(NamedTuple):
+class LoopFacts(NamedTuple):
     """What is worked out once of a loop: its counter, what it changes, and what of that is not the counter."""
 
     counter: "Counter | None"
@@ -29,12 +29,12 @@ class Counter(NamedTuple):
     step: int
 
 
-def loop_of(statement: Statement) -> Loop:
+def loop_of(statement: Statement) -> LoopFacts:
     """Read a loop."""
     _, _, kind, _, condition, step, body = statement
     counter = _counter_of(condition, step, body) if kind != "do" else None
     beside = [one for one in assigned([body, step]) if counter is None or one != counter.variable]
-    return Loop(counter, assigned([body, step, condition]), beside)
+    return LoopFacts(counter, assigned([body, step, condition]), beside)
 
 
 def _counter_of(condition: Any, step: Any, body: list[Any]) -> Counter | None:

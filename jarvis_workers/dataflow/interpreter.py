@@ -11,10 +11,10 @@ from typing import Any
 from jarvis_workers.dataflow.ast_queries import bodies, calls_in, holds_label
 from jarvis_workers.dataflow.callees import callee, matters
 from jarvis_workers.dataflow.definitions import Callee
-from jarvis_workers.dataflow.evaluate import Spent, evaluate
+from jarvis_workers.dataflow.evaluate import StepLimitReached, evaluate
 from jarvis_workers.dataflow.exits import BREAK, CONTINUE, RETURN, Ends, few
 from jarvis_workers.dataflow.frames import arguments, bind, forget_frame, object_of
-from jarvis_workers.dataflow.path import Frame, Path
+from jarvis_workers.dataflow.path import Frame, PathState
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, Expression, Statement, Value
 from jarvis_workers.dataflow.widening import assume_all_set, assume_moved
 
@@ -25,7 +25,7 @@ CALLS_DEEP = 4
 JUMPS = {"brk": BREAK, "cont": CONTINUE, "goto": ""}
 RESUMED = ("blk", "if", "loop", "sw")
 # It returns the paths that go on behind the statement, or where all paths go if some leave it in between.
-Follow = Callable[[Path, Statement], Ends | list[Path]]
+Follow = Callable[[PathState, Statement], Ends | list[PathState]]
 STATEMENTS: dict[str, Follow] = {}
 
 
@@ -39,7 +39,7 @@ def follows(*kinds: str) -> Callable[[Follow], Follow]:
     return keep
 
 
-def run(statements: Iterable[Statement], paths: list[Path]) -> Ends:
+def run(statements: Iterable[Statement], paths: list[PathState]) -> Ends:
     """Follow paths through statements."""
     ends = Ends(paths)
     for statement in statements:
@@ -80,7 +80,7 @@ def _resume(statement: Statement, ends: Ends) -> None:
     ends.take(done)
 
 
-def _run_from(statements: list[Statement], waiting: dict[str, list[Path]]) -> Ends:
+def _run_from(statements: list[Statement], waiting: dict[str, list[PathState]]) -> Ends:
     ends = Ends([])
     ends.left = waiting
     for place, statement in enumerate(statements):
@@ -93,7 +93,7 @@ def _run_from(statements: list[Statement], waiting: dict[str, list[Path]]) -> En
 
 def _step(act: Follow, statement: Statement, ends: Ends) -> None:
     """Follow all paths through one statement."""
-    after: list[Path] = []
+    after: list[PathState] = []
     line, machine = statement[1], ends.out[0].machine
     calls = machine.calls.get(id(statement))
     if calls is None:
@@ -101,7 +101,7 @@ def _step(act: Follow, statement: Statement, ends: Ends) -> None:
     for before in ends.out:
         machine.steps += 1
         if machine.steps > STEPS:
-            raise Spent
+            raise StepLimitReached
         machine.line = line
         for path in _prepared(calls, before) if calls else (before,):
             machine.line = line
@@ -115,7 +115,7 @@ def _step(act: Follow, statement: Statement, ends: Ends) -> None:
     ends.out = after if len(after) == 1 and not after[0].ended else few(after)
 
 
-def _prepared(calls: list[Expression], path: Path) -> list[Path]:
+def _prepared(calls: list[Expression], path: PathState) -> list[PathState]:
     """Follow the calls of a statement into what is known of their bodies; their results wait in the path."""
     machine = path.machine
     paths = [path]
@@ -131,14 +131,14 @@ def _prepared(calls: list[Expression], path: Path) -> list[Path]:
     return paths
 
 
-def _made(e: Expression, path: Path) -> list[Path]:
+def _made(e: Expression, path: PathState) -> list[PathState]:
     """Make an object with new, and run its constructor."""
     value = evaluate(path, e)
     path.results[id(e)] = value
     return construct(f"{e[1]}::{e[1]}", e[3], value, e[4], [path])
 
 
-def _enter(call: Expression, found: Callee, path: Path) -> list[Path]:
+def _enter(call: Expression, found: Callee, path: PathState) -> list[PathState]:
     values = arguments(path, call, found[0])
     finished = _inside(found, call, values, object_of(path, call), path)
     for one in finished:
@@ -147,14 +147,14 @@ def _enter(call: Expression, found: Callee, path: Path) -> list[Path]:
     return finished
 
 
-def _may_enter(function: dict[str, Any], path: Path) -> bool:
+def _may_enter(function: dict[str, Any], path: PathState) -> bool:
     frame = path.frame
     if frame.depth >= CALLS_DEEP or function["name"] in frame.callers:
         return False
     return path.machine.known(function).is_small
 
 
-def _inside(found: Callee, call: Expression, values: list[Value], this: Value, path: Path) -> list[Path]:
+def _inside(found: Callee, call: Expression, values: list[Value], this: Value, path: PathState) -> list[PathState]:
     """Follow a function from a call; what it returns is in `returned` of each path."""
     function, file = found
     machine, frame = path.machine, path.frame
@@ -177,7 +177,7 @@ def _inside(found: Callee, call: Expression, values: list[Value], this: Value, p
     return finished
 
 
-def follow_body(path: Path) -> list[Path]:
+def follow_body(path: PathState) -> list[PathState]:
     """Follow the function of a path's frame to its end, and destroy its variables."""
     frame = path.frame
     function = frame.function
@@ -191,19 +191,19 @@ def follow_body(path: Path) -> list[Path]:
     return finished
 
 
-def destroy(this: Value, line: int, paths: list[Path]) -> list[Path]:
+def destroy(this: Value, line: int, paths: list[PathState]) -> list[PathState]:
     """Follow the destructor of an object."""
     return construct(f"{this.kind}::~{this.kind}", [], this, line, paths)
 
 
-def construct(name: str, parts: list[Expression], this: Value, line: int, paths: list[Path]) -> list[Path]:
+def construct(name: str, parts: list[Expression], this: Value, line: int, paths: list[PathState]) -> list[PathState]:
     """Follow a constructor or destructor, if its body is known."""
     if not paths:
         return paths
     found = paths[0].machine.function(name)
     if found is None or not _may_enter(found[0], paths[0]):
         return paths
-    after: list[Path] = []
+    after: list[PathState] = []
     for path in paths:
         call = ["c", ["v", name], parts, line]
         done = _inside(found, call, arguments(path, call, found[0]), this, path)

@@ -6,10 +6,10 @@ from jarvis_workers.dataflow.assignments import declare
 from jarvis_workers.dataflow.conditions import Split, branch
 from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.exits import BREAK, CONTINUE, Ends, few
-from jarvis_workers.dataflow.induction import Counter, Loop, loop_of
+from jarvis_workers.dataflow.induction import Counter, LoopFacts, loop_of
 from jarvis_workers.dataflow.interpreter import follows, run
 from jarvis_workers.dataflow.lvalues import place_of
-from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.values import ANY, Range, Statement, Value
 from jarvis_workers.dataflow.widening import assume_all_set, assume_set, counts, loosen, widen
 
@@ -25,7 +25,7 @@ ONE_TURN_FROM = 50
 
 
 @follows("each")
-def _each(path: Path, statement: Statement) -> Ends:
+def _each(path: PathState, statement: Statement) -> Ends:
     """Follow `for (name : container)` through one turn, and past it."""
     _, _, name, kind, subject, body = statement
     value = evaluate(path, subject)
@@ -41,7 +41,7 @@ def _each(path: Path, statement: Statement) -> Ends:
 
 
 @follows("loop")
-def _loop(path: Path, statement: Statement) -> Ends:
+def _loop(path: PathState, statement: Statement) -> Ends:
     init = statement[3]
     began = run(init, [path]).out if init else [path]
     ends = Ends([])
@@ -57,7 +57,7 @@ def _loop(path: Path, statement: Statement) -> Ends:
     return ends
 
 
-def _turns(path: Path, loop: Loop, statement: Statement, ends: Ends) -> None:
+def _turns(path: PathState, loop: LoopFacts, statement: Statement, ends: Ends) -> None:
     """Follow two turns of a loop: the first as it is, the second with what changes in it made wider."""
     _, line, kind, _, condition, step, body = statement
     entering, out = _turn([path], condition, line) if kind != "do" else ([path], [])
@@ -85,12 +85,12 @@ def _turns(path: Path, loop: Loop, statement: Statement, ends: Ends) -> None:
         ends.out = few(ends.out)
 
 
-def _turn(paths: list[Path], condition: Any, line: int) -> Split:
+def _turn(paths: list[PathState], condition: Any, line: int) -> Split:
     """Return the paths that go into a loop again, and those that leave it."""
     if not condition:
         return paths, []
-    entering: list[Path] = []
-    leaving: list[Path] = []
+    entering: list[PathState] = []
+    leaving: list[PathState] = []
     for path in paths:
         yes, no = branch(path, condition, line)
         entering += yes
@@ -98,7 +98,7 @@ def _turn(paths: list[Path], condition: Any, line: int) -> Split:
     return few(entering), few(leaving)
 
 
-def _counted(path: Path, loop: Loop, counter: Counter, body: list[Statement], ends: Ends) -> bool:
+def _counted(path: PathState, loop: LoopFacts, counter: Counter, body: list[Statement], ends: Ends) -> bool:
     """Follow one turn that stands for all, with the counter anywhere between its first and its last value."""
     place = place_of(path, counter.variable)
     bounds = counts(path, counter)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from jarvis_workers.dataflow.bounds import check_bounds
 from jarvis_workers.dataflow.contents import Access, loaded, read, written
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
-from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import dereferenced, used_after_free
 from jarvis_workers.dataflow.pretty import said
 from jarvis_workers.dataflow.ranges import is_exact, plus, times
@@ -22,13 +22,13 @@ __all__ = ["place_of", "place_of_variable", "place_quietly", "set_or_reported", 
 FIELD_UNSET = 0.8
 
 
-def place_of(path: Path, e: Expression) -> Place | None:
+def place_of(path: PathState, e: Expression) -> Place | None:
     """Return the cell that an expression names, None where we cannot tell; memory that it goes through is looked at."""
     find = PLACES.get(e[0])
     return find(path, e) if find else None
 
 
-def place_quietly(path: Path, e: Expression) -> Place | None:
+def place_quietly(path: PathState, e: Expression) -> Place | None:
     """Return the cell that an expression names, and report nothing."""
     machine = path.machine
     before, machine.quiet = machine.quiet, True
@@ -37,7 +37,7 @@ def place_quietly(path: Path, e: Expression) -> Place | None:
     return place
 
 
-def place_of_variable(path: Path, name: str) -> Place:
+def place_of_variable(path: PathState, name: str) -> Place:
     frame = path.frame
     local = frame.types.get(name)
     if local is None:
@@ -52,17 +52,17 @@ def place_of_variable(path: Path, name: str) -> Place:
     return local.place
 
 
-def _place_of_part(path: Path, e: Expression) -> Place | None:
+def _place_of_part(path: PathState, e: Expression) -> Place | None:
     place = place_of(path, e[1])
     return (place[0], f"{place[1]}.{_field(path, e)}") if place else None
 
 
-def _place_of_assigned(path: Path, e: Expression) -> Place | None:
+def _place_of_assigned(path: PathState, e: Expression) -> Place | None:
     evaluate(path, e)
     return place_of(path, e[2])
 
 
-def _place_of_member(path: Path, e: Expression) -> Place | None:
+def _place_of_member(path: PathState, e: Expression) -> Place | None:
     if e[1] == ["v", "this"]:
         this = path.frame.this.target
         return (this, "." + e[2]) if this else None
@@ -70,7 +70,7 @@ def _place_of_member(path: Path, e: Expression) -> Place | None:
     return (cell[0], f"{cell[1]}.{_field(path, e)}") if cell else None
 
 
-def _place_of_element(path: Path, e: Expression) -> Place | None:
+def _place_of_element(path: PathState, e: Expression) -> Place | None:
     if "<" in (type_of(path, e[1]) or ""):
         evaluate(path, e[2])
         inner = place_of(path, e[1])
@@ -78,7 +78,7 @@ def _place_of_element(path: Path, e: Expression) -> Place | None:
     return _through(path, e[1], e[2])
 
 
-def _field(path: Path, e: Expression) -> str:
+def _field(path: PathState, e: Expression) -> str:
     """Return the name of a field; those of a union are one."""
     known = path.machine.fields.get(id(e))
     if known is None:
@@ -88,7 +88,7 @@ def _field(path: Path, e: Expression) -> str:
     return known
 
 
-def _through(path: Path, pointer: Expression, index: Expression | None) -> Place | None:
+def _through(path: PathState, pointer: Expression, index: Expression | None) -> Place | None:
     """Follow a pointer, at an index if there is one."""
     machine = path.machine
     writing, machine.writing = machine.writing, False
@@ -105,7 +105,7 @@ def _through(path: Path, pointer: Expression, index: Expression | None) -> Place
     return _access(path, Access(pointer, value, value.target, at, writing, index))
 
 
-def _access(path: Path, access: Access) -> Place | None:
+def _access(path: PathState, access: Access) -> Place | None:
     """Look at an access to memory, and return its cell."""
     key, value, reach = access.key, access.value, access.subscript.range
     target = path.objects.get(key)
@@ -125,7 +125,7 @@ def _access(path: Path, access: Access) -> Place | None:
     return (key, f"[{start[0]}]") if is_exact(start) else None
 
 
-def _unknown_cell(path: Path, access: Access) -> Place | None:
+def _unknown_cell(path: PathState, access: Access) -> Place | None:
     """Return the cell in an object of which nothing is known."""
     value, reach = access.value, access.subscript.range
     if reach == value.at == (0, 0):
@@ -135,7 +135,7 @@ def _unknown_cell(path: Path, access: Access) -> Place | None:
     return (access.key, f"[{reach[0]}]") if is_exact(reach) and value.at == (0, 0) else None
 
 
-def somebody_elses(path: Path, pointer: Expression, value: Value) -> Value:
+def somebody_elses(path: PathState, pointer: Expression, value: Value) -> Value:
     """Give a name to what an unknown pointer points to, so that it is known again."""
     if pointer[0] not in ("v", ".", "->") or value.code:
         return value
@@ -147,7 +147,7 @@ def somebody_elses(path: Path, pointer: Expression, value: Value) -> Value:
     return value
 
 
-PLACES: dict[str, Callable[[Path, Expression], Place | None]] = {
+PLACES: dict[str, Callable[[PathState, Expression], Place | None]] = {
     "v": lambda path, e: place_of_variable(path, e[1]),
     ".": _place_of_part,
     "->": _place_of_member,
@@ -159,7 +159,7 @@ PLACES: dict[str, Callable[[Path, Expression], Place | None]] = {
 
 
 @evaluates("*", "i", ".", "->")
-def _load(path: Path, e: Expression) -> Value:
+def _load(path: PathState, e: Expression) -> Value:
     path.machine.writing = False
     place = place_of(path, e)
     if place is None:
@@ -170,7 +170,7 @@ def _load(path: Path, e: Expression) -> Value:
     return set_or_reported(path, place, value, e, FIELD_UNSET) if value.unset else value
 
 
-def set_or_reported(path: Path, place: Place, value: Value, e: Expression, sure: float) -> Value:
+def set_or_reported(path: PathState, place: Place, value: Value, e: Expression, sure: float) -> Value:
     """Report a value that was never set, once; say nothing of one that is garbage from elsewhere."""
     if value.why is None:
         return value

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from jarvis_workers.dataflow.ast_queries import without_casts
 from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.lvalues import place_of, place_quietly
-from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import is_made, narrowed, never_made
 from jarvis_workers.dataflow.ranges import bounds_of, is_exact, meet, without
 from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Expression, Range, Value
@@ -29,14 +29,14 @@ class Comparison(NamedTuple):
     second: Value
 
 
-def narrow(path: Path, one: Comparison, compare: str) -> None:
+def narrow(path: PathState, one: Comparison, compare: str) -> None:
     """Keep what is known of both sides where `compare` holds."""
     keep(path, compare, one.left, one.first, one.second)
     if one.right[0] not in CONSTANT:
         keep(path, MIRRORED[compare], one.right, one.second, one.first)
 
 
-def keep(path: Path, compare: str, e: Expression, value: Value, other: Value) -> None:
+def keep(path: PathState, compare: str, e: Expression, value: Value, other: Value) -> None:
     """Keep what is known of `e`, which is worth `value`, where `e compare other` holds."""
     if e[0] in CONSTANT or (other.range == UNKNOWN and not other.null and not value.taint):
         return
@@ -86,7 +86,7 @@ def _limits(compare: str, other: Range) -> bool:
     return compare in ("<", "<=", "==") and other != (0, 0) and other[1] != 0
 
 
-def _keep_absolute(path: Path, compare: str, e: Expression, bound: int | None) -> None:
+def _keep_absolute(path: PathState, compare: str, e: Expression, bound: int | None) -> None:
     value = evaluate(path.copy(), e)
     if e[0] not in ("v", ".", "->") or bound is None or compare not in ("<", "<="):
         return

@@ -1,7 +1,7 @@
 """Work out arithmetic, and say where a number from outside may leave its type, or divide as 0."""
 
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
-from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape
 from jarvis_workers.dataflow.pretty import said
 from jarvis_workers.dataflow.ranges import arithmetic, is_exact, plus, times
@@ -18,12 +18,12 @@ UNDERFLOW, OVERFLOW, UNSIGNED = 0.72, 0.75, 0.55
 
 
 @evaluates("b")
-def _binary(path: Path, e: Expression) -> Value:
+def _binary(path: PathState, e: Expression) -> Value:
     left = evaluate(path, e[2])
     return computed(path, e, left, evaluate(path, e[3]))
 
 
-def computed(path: Path, e: Expression, left: Value, right: Value) -> Value:
+def computed(path: PathState, e: Expression, left: Value, right: Value) -> Value:
     """Return the worth of `left operator right`, of which `e` is the code."""
     operator = e[1]
     if left.target and operator in "+-" and not right.target:
@@ -43,7 +43,7 @@ def computed(path: Path, e: Expression, left: Value, right: Value) -> Value:
     return _result(path, e, left, right)
 
 
-def _result(path: Path, e: Expression, left: Value, right: Value) -> Value:
+def _result(path: PathState, e: Expression, left: Value, right: Value) -> Value:
     operator = e[1]
     reach = arithmetic(operator, left.range, right.range)
     if operator in ("+", "-", "*") and not path.machine.quiet and _leaves_type(path, e, left, right):
@@ -55,7 +55,7 @@ def _result(path: Path, e: Expression, left: Value, right: Value) -> Value:
     return Value(reach, taint=left.taint or right.taint, checked=checked)
 
 
-def _check_divisor(path: Path, dividend: Expression, e: Expression, divisor: Value) -> None:
+def _check_divisor(path: PathState, dividend: Expression, e: Expression, divisor: Value) -> None:
     if path.machine.quiet or divisor.target or type_of(path, dividend) in NUMBERS_WITH_FRACTIONS:
         return
     low, high = divisor.range
@@ -68,7 +68,7 @@ def _check_divisor(path: Path, dividend: Expression, e: Expression, divisor: Val
         report(path, "flow_divide_by_zero", line, text, since=divisor.taint, sure=MAYBE_ZERO)
 
 
-def _leaves_type(path: Path, e: Expression, left: Value, right: Value) -> bool:
+def _leaves_type(path: PathState, e: Expression, left: Value, right: Value) -> bool:
     """Report a sum, difference or product of numbers from outside, or of constants, that its type does not hold."""
     outside = [one for one in (left, right) if one.taint]
     if any(one.checked for one in outside) or not (outside or _are_constants(e, left, right)):

@@ -2,7 +2,7 @@
 
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all, evaluates
 from jarvis_workers.dataflow.lvalues import somebody_elses
-from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape
 from jarvis_workers.dataflow.pretty import said
 from jarvis_workers.dataflow.ranges import times
@@ -30,7 +30,7 @@ CERTAIN, MOVED_SOMEHOW, RETURNED_FREED, STACK_RETURNED, LEAK = 0.9, 0.8, 0.85, 0
 MOVED = 0.88
 
 
-def make(path: Path, e: Expression, made: Object, *, null: int = NOT_NULL, note: str = "{} makes it") -> Value:
+def make(path: PathState, e: Expression, made: Object, *, null: int = NOT_NULL, note: str = "{} makes it") -> Value:
     """Return a pointer to a new object that the call `e` makes."""
     machine = path.machine
     key = machine.name("h")
@@ -41,7 +41,7 @@ def make(path: Path, e: Expression, made: Object, *, null: int = NOT_NULL, note:
 
 
 @evaluates("new")
-def _new(path: Path, e: Expression) -> Value:
+def _new(path: PathState, e: Expression) -> Value:
     path.machine.line = e[4]
     done = path.results.pop(id(e), None)
     if done is not None:
@@ -61,19 +61,19 @@ def _new(path: Path, e: Expression) -> Value:
 
 
 @evaluates("del")
-def _delete(path: Path, e: Expression) -> Value:
+def _delete(path: PathState, e: Expression) -> Value:
     path.machine.line = e[3]
     release(path, e[2], evaluate(path, e[2]), "new[]" if e[1] else "new", e[3])
     return ANY
 
 
 @evaluates("ctor")
-def _construct(path: Path, e: Expression) -> Value:
+def _construct(path: PathState, e: Expression) -> Value:
     evaluate_all(path, e[2])
     return ANY
 
 
-def release(path: Path, e: Expression, value: Value, family: str, line: int) -> None:
+def release(path: PathState, e: Expression, value: Value, family: str, line: int) -> None:
     """Carry out free, delete, fclose or close, which releases what `family` makes."""
     if value.target is None and not value.unset and value.null != IS_NULL:
         value = somebody_elses(path, e, value)
@@ -95,7 +95,7 @@ def release(path: Path, e: Expression, value: Value, family: str, line: int) -> 
         path.objects[value.target] = target._replace(freed=path.note(line, "{} is released", e))
 
 
-def _may_be_released(path: Path, e: Expression, value: Value, target: Object, family: str, line: int) -> bool:
+def _may_be_released(path: PathState, e: Expression, value: Value, target: Object, family: str, line: int) -> bool:
     """Report memory that is released in a way it must not be; tell whether it is gone afterwards."""
     if target.kind in WHERE and (target.kind == "text" or target.size != UNKNOWN or target.family == "alloca"):
         text = f"{said(e)} is {WHERE[target.kind]} and is released"
@@ -113,7 +113,7 @@ def _may_be_released(path: Path, e: Expression, value: Value, target: Object, fa
     return True
 
 
-def stored(path: Path, target: Expression, place: Place, value: Value) -> None:
+def stored(path: PathState, target: Expression, place: Place, value: Value) -> None:
     """Name what is kept in a variable; what is kept elsewhere is somebody else's to release."""
     made = path.object_of(value)
     if made is None or made.kind not in OWNED:
@@ -124,7 +124,7 @@ def stored(path: Path, target: Expression, place: Place, value: Value) -> None:
         path.objects[value.target or ""] = made._replace(name=made.name or said(target), lost=lost)
 
 
-def returned(path: Path, statement: Statement) -> None:
+def returned(path: PathState, statement: Statement) -> None:
     """Look at a value that leaves its function."""
     value, frame = path.returned, path.frame
     target = path.object_of(value)
@@ -142,7 +142,7 @@ def returned(path: Path, statement: Statement) -> None:
         escape(path, value)
 
 
-def leaks(path: Path, line: int) -> None:
+def leaks(path: PathState, line: int) -> None:
     """Report what was made on a path, is known to nobody else, and was not released where the path ends."""
     for key, target in path.objects.items():
         made = target.made

@@ -6,12 +6,12 @@ A path is the one thing that changes; where it splits, it is copied.
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jarvis_workers.dataflow.ranges import either
-from jarvis_workers.dataflow.values import ANY, Object, Place, Step, Value
+from jarvis_workers.dataflow.values import ANY, Object, PathEvent, Place, Value
 
 if TYPE_CHECKING:
-    from jarvis_workers.dataflow.context import Machine
+    from jarvis_workers.dataflow.context import AnalysisContext
 
-__all__ = ["Frame", "Path", "Variable"]
+__all__ = ["Frame", "PathState", "Variable"]
 
 
 class Variable(NamedTuple):
@@ -83,7 +83,7 @@ class Frame:
         return held is not None and held.is_array
 
 
-class Path:
+class PathState:
     """One path so far.
 
     `cells` holds what is stored where; `facts` what conditions said that are asked again, by their text; `results`
@@ -93,20 +93,20 @@ class Path:
 
     __slots__ = ("cells", "doubt", "ended", "facts", "frame", "machine", "objects", "results", "returned", "trail")
 
-    def __init__(self, machine: "Machine", frame: Frame) -> None:
+    def __init__(self, machine: "AnalysisContext", frame: Frame) -> None:
         self.machine = machine
         self.frame = frame
         self.cells: dict[Place, Value] = {}
         self.objects: dict[str, Object] = {}
         self.facts: dict[str, bool] = {}
         self.results: dict[int, Value] = {}
-        self.trail: Step | None = None
+        self.trail: PathEvent | None = None
         self.doubt = 0
         self.ended = False
         self.returned: Value = ANY
 
-    def copy(self) -> "Path":
-        twin = Path.__new__(Path)
+    def copy(self) -> "PathState":
+        twin = PathState.__new__(PathState)
         twin.machine = self.machine
         twin.frame = self.frame
         twin.cells = self.cells.copy()
@@ -139,12 +139,12 @@ class Path:
         for cell in self.cells_of(key):
             del self.cells[cell]
 
-    def note(self, line: int, text: str, about: Any = None) -> Step:
+    def note(self, line: int, text: str, about: Any = None) -> PathEvent:
         """Put a station on the path; `about` is code that is put where the text has {}."""
-        self.trail = Step(self.trail, self.frame.file, line, text, about)
+        self.trail = PathEvent(self.trail, self.frame.file, line, text, about)
         return self.trail
 
-    def same_as(self, other: "Path") -> bool:
+    def same_as(self, other: "PathState") -> bool:
         """Tell whether nothing that matters later sets two paths apart."""
         return (self.cells, self.objects, self.facts, self.returned) == (
             other.cells,
@@ -153,7 +153,7 @@ class Path:
             other.returned,
         )
 
-    def joins(self, other: "Path") -> bool:
+    def joins(self, other: "PathState") -> bool:
         """Take in a path that differs in numbers only, and tell whether it does."""
         if self.objects != other.objects or self.returned != other.returned or self.cells.keys() != other.cells.keys():
             return False

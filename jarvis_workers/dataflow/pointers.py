@@ -1,6 +1,6 @@
 """What becomes of a pointer that is used, tested or given away: it may be NULL, released, or somebody else's now."""
 
-from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pretty import said
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Expression, Range, Value
@@ -21,7 +21,7 @@ NULL_USED, TESTED_HERE, TESTED_IN_CALLER, UNTESTED = 0.9, 0.72, 0.6, 0.88
 USED_AFTER_FREE = 0.9
 
 
-def dereferenced(path: Path, pointer: Expression, value: Value, line: int) -> bool:
+def dereferenced(path: PathState, pointer: Expression, value: Value, line: int) -> bool:
     """Report a null pointer that is used; tell whether the path goes on."""
     name = said(pointer)
     if value.null == IS_NULL:
@@ -36,7 +36,7 @@ def dereferenced(path: Path, pointer: Expression, value: Value, line: int) -> bo
     return True
 
 
-def _sure_of_null(path: Path, value: Value) -> float:
+def _sure_of_null(path: PathState, value: Value) -> float:
     """A pointer that is NULL because a condition said so may have been tested for another reason."""
     why = value.why
     if why is None and path.frame.depth:
@@ -46,7 +46,9 @@ def _sure_of_null(path: Path, value: Value) -> float:
     return TESTED_HERE if why.file == path.frame.file else TESTED_IN_CALLER
 
 
-def used_after_free(path: Path, pointer: Expression, value: Value, line: int, sure: float = USED_AFTER_FREE) -> None:
+def used_after_free(
+    path: PathState, pointer: Expression, value: Value, line: int, sure: float = USED_AFTER_FREE
+) -> None:
     """Report a use of what was released, once."""
     key = value.target or ""
     target = path.objects[key]
@@ -55,21 +57,21 @@ def used_after_free(path: Path, pointer: Expression, value: Value, line: int, su
     path.objects[key] = target._replace(freed=None, lost=True)
 
 
-def escape(path: Path, value: Value) -> None:
+def escape(path: PathState, value: Value) -> None:
     """Somebody else may know the object now."""
     made = path.object_of(value)
     if made is not None and not made.lost:
         path.objects[value.target or ""] = made._replace(lost=True)
 
 
-def escape_inside(path: Path, key: str) -> None:
+def escape_inside(path: PathState, key: str) -> None:
     """Somebody else may know what an object points to."""
     for cell, held in list(path.cells.items()):
         if cell[0] == key and held.target:
             escape(path, held)
 
 
-def never_made(path: Path, value: Value) -> None:
+def never_made(path: PathState, value: Value) -> None:
     """A pointer is NULL: there is no object on this path."""
     made = path.object_of(value)
     if made is not None and made.freed is None:
@@ -79,21 +81,21 @@ def never_made(path: Path, value: Value) -> None:
             path.cells[cell] = held._replace(range=(0, 0), target=None, null=IS_NULL)
 
 
-def is_made(path: Path, value: Value) -> None:
+def is_made(path: PathState, value: Value) -> None:
     """A pointer is not NULL, and so is every other that was given the same."""
     for cell, held in path.cells.items():
         if held.target == value.target and held.null == MAYBE_NULL:
             path.cells[cell] = held._replace(null=NOT_NULL)
 
 
-def narrowed(path: Path, value: Value, reach: Range) -> None:
+def narrowed(path: PathState, value: Value, reach: Range) -> None:
     """A descriptor below 0 is none."""
     made = path.object_of(value)
     if made is not None and made.kind == "descriptor" and reach[1] is not None and reach[1] < 0:
         path.objects[value.target or ""] = made._replace(lost=True)
 
 
-def forget_contents(path: Path, key: str, *, keep: bool) -> None:
+def forget_contents(path: PathState, key: str, *, keep: bool) -> None:
     """Somebody may have written to an object; what is only read is kept, but for what is unset in it."""
     target = path.objects.get(key)
     if target is not None:

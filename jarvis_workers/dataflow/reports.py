@@ -1,8 +1,8 @@
 """Tell what goes wrong on a path: how sure we are, and by which stations it came there."""
 
-from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pretty import said
-from jarvis_workers.dataflow.values import Step
+from jarvis_workers.dataflow.values import PathEvent
 
 __all__ = ["report"]
 
@@ -14,7 +14,14 @@ PER_BRANCH, PER_BRANCH_MORE = 0.02, 0.04
 
 
 def report(
-    path: Path, pattern: str, line: int, text: str, *, sure: float, since: Step | None = None, at: int | None = None
+    path: PathState,
+    pattern: str,
+    line: int,
+    text: str,
+    *,
+    sure: float,
+    since: PathEvent | None = None,
+    at: int | None = None,
 ) -> None:
     """Keep a finding; of several on a line the surest, and of these the one with the shortest path.
 
@@ -39,7 +46,7 @@ def _doubted(branches: int) -> float:
     return PER_BRANCH * min(branches, FEW_BRANCHES) + PER_BRANCH_MORE * more
 
 
-def _since(trail: Step | None, since: Step | None) -> list[tuple[str | None, int, str]]:
+def _since(trail: PathEvent | None, since: PathEvent | None) -> list[tuple[str | None, int, str]]:
     """Return the last stations of a path, and the one that it is told from."""
     found: list[tuple[str | None, int, str]] = []
     at = trail
@@ -53,5 +60,5 @@ def _since(trail: Step | None, since: Step | None) -> list[tuple[str | None, int
     return found[::-1]
 
 
-def _told(step: Step) -> str:
+def _told(step: PathEvent) -> str:
     return step.note if step.about is None else step.note.replace("{}", said(step.about), 1)

@@ -9,7 +9,7 @@ from jarvis_workers.dataflow.exits import BREAK, RETURN, Ends, few
 from jarvis_workers.dataflow.interpreter import construct, destroy, follows, run
 from jarvis_workers.dataflow.narrowing import keep
 from jarvis_workers.dataflow.ownership import returned
-from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pretty import said
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.values import NOT_NULL, Expression, Statement, Value
@@ -18,7 +18,7 @@ CASES_MAX = 64
 
 
 @follows("e")
-def _expression(path: Path, statement: Statement) -> list[Path]:
+def _expression(path: PathState, statement: Statement) -> list[PathState]:
     e, paths = statement[2], [path]
     if e[0] == "del":
         this = evaluate(path.copy(), e[2])
@@ -30,7 +30,7 @@ def _expression(path: Path, statement: Statement) -> list[Path]:
 
 
 @follows("d")
-def _declaration(path: Path, statement: Statement) -> list[Path]:
+def _declaration(path: PathState, statement: Statement) -> list[PathState]:
     _, line, name, kind, dims, init, _ = statement
     constructor = f"{kind}::{kind}"
     if not dims and ((init and init[0] == "ctor") or (not init and path.machine.function(constructor))):
@@ -40,7 +40,7 @@ def _declaration(path: Path, statement: Statement) -> list[Path]:
     return [path]
 
 
-def _begin_object(path: Path, name: str, kind: str) -> Value:
+def _begin_object(path: PathState, name: str, kind: str) -> Value:
     """Declare a variable of a class; its destructor runs when the function ends."""
     declare(path, name, kind)
     key = path.frame.key(name)
@@ -51,7 +51,7 @@ def _begin_object(path: Path, name: str, kind: str) -> Value:
 
 
 @follows("blk")
-def _block(path: Path, statement: Statement) -> Ends:
+def _block(path: PathState, statement: Statement) -> Ends:
     """Follow a scope; where it ends, names mean again what they meant before."""
     frame = path.frame
     types, hidden = frame.types.copy(), frame.hidden.copy()
@@ -66,7 +66,7 @@ def _block(path: Path, statement: Statement) -> Ends:
 
 
 @follows("try")
-def _try(path: Path, statement: Statement) -> Ends:
+def _try(path: PathState, statement: Statement) -> Ends:
     ends = Ends([])
     for body in (statement[2], *statement[3]):
         done = run(body, [path.copy()])
@@ -76,12 +76,12 @@ def _try(path: Path, statement: Statement) -> Ends:
 
 
 @follows("throw")
-def _throw(path: Path, statement: Statement) -> list[Path]:
+def _throw(path: PathState, statement: Statement) -> list[PathState]:
     return []
 
 
 @follows("ret")
-def _return(path: Path, statement: Statement) -> Ends:
+def _return(path: PathState, statement: Statement) -> Ends:
     ends = Ends([])
     if statement[2] is not None:
         path.returned = evaluate(path, statement[2])
@@ -92,7 +92,7 @@ def _return(path: Path, statement: Statement) -> Ends:
 
 
 @follows("if")
-def _if(path: Path, statement: Statement) -> Ends:
+def _if(path: PathState, statement: Statement) -> Ends:
     _, line, condition, then, otherwise = statement
     yes, no = branch(path, condition, line)
     ends = Ends([])
@@ -109,18 +109,18 @@ def _if(path: Path, statement: Statement) -> Ends:
 
 
 @follows("sw")
-def _switch(path: Path, statement: Statement) -> Ends:
+def _switch(path: PathState, statement: Statement) -> Ends:
     """Control runs from one group of cases into the next."""
     _, line, subject, groups = statement
     value = evaluate(path, subject)
     known = is_exact(value.range)
     ends = Ends([])
-    running: list[Path] = []
+    running: list[PathState] = []
     taken = defaulted = False
     for number, (cases, body) in enumerate(groups):
         default = None in cases
         defaulted = defaulted or default
-        entry: list[Path] = []
+        entry: list[PathState] = []
         if not known:
             entry = [_taking(path.copy(), subject, case, line) for case in cases[:1]]
         elif _holds(path, cases, value) or (default and number == len(groups) - 1):
@@ -136,7 +136,7 @@ def _switch(path: Path, statement: Statement) -> Ends:
     return ends
 
 
-def _are_all(path: Path, groups: list[Any], value: Value) -> bool:
+def _are_all(path: PathState, groups: list[Any], value: Value) -> bool:
     """Tell whether the cases of a switch are all that its value can be."""
     low, high = value.range
     if low is None or high is None or high - low >= CASES_MAX:
@@ -145,11 +145,11 @@ def _are_all(path: Path, groups: list[Any], value: Value) -> bool:
     return all((number, number) in given for number in range(low, high + 1))
 
 
-def _holds(path: Path, cases: list[Expression | None], value: Value) -> bool:
+def _holds(path: PathState, cases: list[Expression | None], value: Value) -> bool:
     return any([evaluate(path.copy(), case).range == value.range for case in cases if case is not None])
 
 
-def _taking(path: Path, subject: Expression, case: Expression | None, line: int) -> Path:
+def _taking(path: PathState, subject: Expression, case: Expression | None, line: int) -> PathState:
     """Return the path on which a switch takes a case."""
     path.doubt += 1
     if case is not None:

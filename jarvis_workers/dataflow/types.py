@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.sizes import is_signed, limits_of
 from jarvis_workers.dataflow.values import UNKNOWN, Expression, Object, Value
 
 __all__ = ["element_size", "fitted", "key_of", "type_of"]
 
 
-def key_of(path: Path, name: str) -> str:
+def key_of(path: PathState, name: str) -> str:
     """Return the name of the object that a variable is: `frame:name` if it is local, `g:name` if not."""
     frame = path.frame
     local = frame.types.get(name)
@@ -19,7 +19,7 @@ def key_of(path: Path, name: str) -> str:
     return f"g:{frame.file or ''}:{name}" if made and "s" in made[3] else f"g:{name}"
 
 
-def type_of(path: Path, e: Any) -> str | None:
+def type_of(path: PathState, e: Any) -> str | None:
     """Return the type of an expression, where it is plain to see."""
     kind = e[0] if e else None
     if kind == "v":
@@ -37,7 +37,7 @@ def type_of(path: Path, e: Any) -> str | None:
     return _type_of_result(path, e, kind)
 
 
-def _type_of_result(path: Path, e: Any, kind: str | None) -> str | None:
+def _type_of_result(path: PathState, e: Any, kind: str | None) -> str | None:
     if kind == "b" and e[1] in "+-":
         return type_of(path, e[2])
     if kind == "s":
@@ -51,12 +51,12 @@ def _type_of_result(path: Path, e: Any, kind: str | None) -> str | None:
     return None
 
 
-def _type_of_variable(path: Path, name: str) -> str | None:
+def _type_of_variable(path: PathState, name: str) -> str | None:
     held = path.frame.types.get(name) or path.machine.globals.get(name)
     return str(held[0]) + ("*" if held[1] else "") if held else None
 
 
-def _type_of_field(path: Path, e: Expression) -> str | None:
+def _type_of_field(path: PathState, e: Expression) -> str | None:
     owner = type_of(path, e[1])
     if not owner:
         return None
@@ -64,7 +64,7 @@ def _type_of_field(path: Path, e: Expression) -> str | None:
     return field[0] + ("*" if field[1] else "") if field else None
 
 
-def element_size(path: Path, pointer: Expression, target: Object | None = None) -> int:
+def element_size(path: PathState, pointer: Expression, target: Object | None = None) -> int:
     """Return the size of what a pointer points to, in bytes."""
     kind = type_of(path, pointer)
     if kind and kind.endswith("*"):
@@ -72,7 +72,7 @@ def element_size(path: Path, pointer: Expression, target: Object | None = None) 
     return target.element if target else 1
 
 
-def fitted(path: Path, value: Value, kind: str, *, cast: bool = False) -> Value:
+def fitted(path: PathState, value: Value, kind: str, *, cast: bool = False) -> Value:
     """Return a number as a type holds it."""
     if value.target or value.range == UNKNOWN:
         return value

@@ -16,10 +16,10 @@ __all__ = [
     "UNKNOWN",
     "Expression",
     "Object",
+    "PathEvent",
     "Place",
     "Range",
     "Statement",
-    "Step",
     "Value",
     "number",
     "point_to",
@@ -38,10 +38,10 @@ NOT_NULL, MAYBE_NULL, IS_NULL = 1, 2, 3
 MEMORY = ("stack", "heap", "static", "text")
 
 
-class Step(NamedTuple):
+class PathEvent(NamedTuple):
     """One station of a path; `before` is the station before it, `about` the code that `note` has a place for."""
 
-    before: "Step | None"
+    before: "PathEvent | None"
     file: str | None
     line: int
     note: str
@@ -61,8 +61,8 @@ class Value(NamedTuple):
     target: str | None = None
     at: Range = (0, 0)
     null: int = 0
-    why: Step | None = None
-    taint: Step | None = None
+    why: PathEvent | None = None
+    taint: PathEvent | None = None
     unset: bool = False
     code: str | None = None
     checked: bool = False
@@ -90,9 +90,9 @@ class Object(NamedTuple):
     length: Range = UNKNOWN
     filled: int = 0
     unset_from: int | None = None
-    taint: Step | None = None
-    made: Step | None = None
-    freed: Step | None = None
+    taint: PathEvent | None = None
+    made: PathEvent | None = None
+    freed: PathEvent | None = None
     lost: bool = False
     name: str = ""
 

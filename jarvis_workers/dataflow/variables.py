@@ -2,7 +2,7 @@
 
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.lvalues import place_of, place_of_variable, set_or_reported
-from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.sizes import CONSTANTS
 from jarvis_workers.dataflow.types import key_of
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, Expression, Object, Value, number, point_to
@@ -13,7 +13,7 @@ MACROS_DEEP = 8
 
 
 @evaluates("v")
-def _variable(path: Path, e: Expression) -> Value:
+def _variable(path: PathState, e: Expression) -> Value:
     name, frame = e[1], path.frame
     if name == "this":
         return frame.this
@@ -31,7 +31,7 @@ def _variable(path: Path, e: Expression) -> Value:
     return set_or_reported(path, place, value, e, VARIABLE_UNSET) if value.unset else value
 
 
-def _constant(path: Path, e: Expression) -> Value | None:
+def _constant(path: PathState, e: Expression) -> Value | None:
     """Return the field, macro or constant of the library that a name stands for."""
     name, this = e[1], path.frame.this.target
     if this and (this, "." + name) in path.cells:
@@ -47,7 +47,7 @@ def _constant(path: Path, e: Expression) -> Value | None:
     return number(constant) if constant is not None else None
 
 
-def _outer(path: Path, name: str) -> Value:
+def _outer(path: PathState, name: str) -> Value:
     """Return what is known of a name that is no variable here: a constant, an array, or a function."""
     machine = path.machine
     made = machine.globals.get(name)
@@ -63,7 +63,7 @@ def _outer(path: Path, name: str) -> Value:
     return ANY
 
 
-def _outer_array(path: Path, name: str) -> Value:
+def _outer_array(path: PathState, name: str) -> Value:
     key = key_of(path, name)
     if key not in path.objects:
         kind, dims, *_ = path.machine.globals[name]
@@ -75,7 +75,7 @@ def _outer_array(path: Path, name: str) -> Value:
 
 
 @evaluates("&")
-def _address(path: Path, e: Expression) -> Value:
+def _address(path: PathState, e: Expression) -> Value:
     inner, machine = e[1], path.machine
     if inner[0] == "v" and (inner[1] in machine.functions or _is_function(path, inner[1])):
         return Value(code=inner[1], null=NOT_NULL)
@@ -93,6 +93,6 @@ def _address(path: Path, e: Expression) -> Value:
     return Value(target=place[0], null=NOT_NULL, code=place[1] or None)
 
 
-def _is_function(path: Path, name: str) -> bool:
+def _is_function(path: PathState, name: str) -> bool:
     machine = path.machine
     return name not in path.frame.types and name not in machine.globals and machine.function_elsewhere(name) is not None

@@ -3,7 +3,7 @@
 from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.induction import Counter
 from jarvis_workers.dataflow.lvalues import place_quietly
-from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.ranges import is_exact, wider
 from jarvis_workers.dataflow.types import key_of
 from jarvis_workers.dataflow.values import ANY, IS_NULL, UNKNOWN, Expression, Range, Value
@@ -14,7 +14,7 @@ LOOSE = Value(checked=True)
 VARIABLES = ("v", ".", "->")
 
 
-def counts(path: Path, counter: Counter) -> tuple[int | None, int | None, Range] | None:
+def counts(path: PathState, counter: Counter) -> tuple[int | None, int | None, Range] | None:
     """Return the lowest and highest value of a counter in its loop, and its range behind it."""
     start, end = evaluate(path, counter.variable), evaluate(path, counter.end)
     if start.target:
@@ -35,7 +35,7 @@ def counts(path: Path, counter: Counter) -> tuple[int | None, int | None, Range]
     return first, last if end.taint else None, UNKNOWN
 
 
-def assume_set(path: Path, places: list[Expression]) -> None:
+def assume_set(path: PathState, places: list[Expression]) -> None:
     """Take what a loop would have set as set, where the loop is not entered: most are."""
     for e in places:
         if e[0] == "v":
@@ -54,7 +54,7 @@ def assume_set(path: Path, places: list[Expression]) -> None:
             _assume_object_set(path, target)
 
 
-def assume_all_set(path: Path) -> None:
+def assume_all_set(path: PathState) -> None:
     """Behind code that is not understood, such as assembly, nothing is known to be unset."""
     for cell in [cell for cell, held in path.cells.items() if held.unset]:
         path.cells[cell] = ANY
@@ -62,20 +62,20 @@ def assume_all_set(path: Path) -> None:
         _assume_object_set(path, key)
 
 
-def assume_moved(path: Path) -> None:
+def assume_moved(path: PathState) -> None:
     """Behind code that is not understood, pointers may stand anywhere in their memory."""
     for cell, held in path.cells.items():
         if held.target in path.objects and held.at != UNKNOWN:
             path.cells[cell] = held._replace(at=UNKNOWN)
 
 
-def _assume_object_set(path: Path, key: str) -> None:
+def _assume_object_set(path: PathState, key: str) -> None:
     made = path.objects.get(key)
     if made is not None and made.unset_from is not None:
         path.objects[key] = made._replace(unset_from=None)
 
 
-def _loosen_variable(path: Path, name: str) -> None:
+def _loosen_variable(path: PathState, name: str) -> None:
     """Forget where a pointer points within its memory, and what a number is."""
     place = (key_of(path, name), "")
     held = path.cells.get(place)
@@ -87,7 +87,7 @@ def _loosen_variable(path: Path, name: str) -> None:
         path.cells[place] = held._replace(range=UNKNOWN)
 
 
-def loosen(path: Path, places: list[Expression]) -> None:
+def loosen(path: PathState, places: list[Expression]) -> None:
     """Make what a loop changes unknown, for the one turn that stands for all."""
     for e in places:
         place = place_quietly(path, e) if e[0] in VARIABLES else None
@@ -100,7 +100,7 @@ def loosen(path: Path, places: list[Expression]) -> None:
             path.cells[place] = ANY if now.unset else now._replace(at=(now.at[0], None))
 
 
-def widen(path: Path, places: list[Expression], known: Path) -> None:
+def widen(path: PathState, places: list[Expression], known: PathState) -> None:
     """Make what the first turn of a loop has changed since `known` wide enough for all turns."""
     for e in places:
         place = place_quietly(path, e) if e[0] in VARIABLES else None

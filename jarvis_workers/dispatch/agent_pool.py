@@ -16,12 +16,12 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from jarvis_workers.conversations.event_loop import Loop
-from jarvis_workers.conversations.runtime import Talks
+from jarvis_workers.conversations.event_loop import ConversationLoop
+from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.dispatch import job_log
 from jarvis_workers.dispatch.prefork_task import go_on, pause
 from jarvis_workers.dispatch.routing import POOLS, TALKS_CONNECTIONS
-from jarvis_workers.dispatch.store_writer import Holder, Writer
+from jarvis_workers.dispatch.store_writer import Holder, JobWriter
 from jarvis_workers.errors import BudgetSpent, StoreError, StoreFull
 from jarvis_workers.pipeline.runner import keep, load
 from jarvis_workers.pipeline.stages import step_of
@@ -48,7 +48,7 @@ class Agents:
         self,
         worker_id: str,
         world: tuple[Store, Blobs, Callable[[], None]],
-        talks: Talks,
+        talks: AgentRuntime,
         *,
         lease_seconds: float,
         deadline_seconds: float,
@@ -58,8 +58,8 @@ class Agents:
         self._told, self._ended = threading.Event(), threading.Event()
         self._process = f"{worker_id}/{os.getpid()}"
         holder = Holder(worker_id, self._process, lease_seconds)
-        self._loop = Loop(deadline_seconds)
-        self._writer = Writer(self.store, holder, self._loop.cancel, self._told)
+        self._loop = ConversationLoop(deadline_seconds)
+        self._writer = JobWriter(self.store, holder, self._loop.cancel, self._told)
         self._at_the_store = threading.BoundedSemaphore(AT_THE_STORE)
         self._threads = [vital(self._loop.run), vital(self._writer.run), vital(self._end_in_time)]
 

@@ -44,7 +44,7 @@ class Envelope(BaseModel):
     body: str
 
 
-class Names(BaseModel):
+class TaskArguments(BaseModel):
     """The keyword arguments of a task: for people to read in Flower."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
@@ -52,7 +52,7 @@ class Names(BaseModel):
     label: Annotated[str, Field(max_length=200)]
 
 
-Body = TypeAdapter(tuple[tuple[Annotated[int, Field(gt=0, lt=2**63, strict=True)]], Names, Any])
+Body = TypeAdapter(tuple[tuple[Annotated[int, Field(gt=0, lt=2**63, strict=True)]], TaskArguments, Any])
 
 
 def sanitize(raw: bytes, queue: str, tasks: Collection[str]) -> bytes | None:
@@ -67,7 +67,7 @@ def sanitize(raw: bytes, queue: str, tasks: Collection[str]) -> bytes | None:
     return _message(envelope.headers, job, names, queue) if envelope.headers.task in tasks else None
 
 
-def _message(headers: Headers, job: int, names: Names, queue: str) -> bytes:
+def _message(headers: Headers, job: int, names: TaskArguments, queue: str) -> bytes:
     named = names.model_dump()
     body = json.dumps([[job], named, {"callbacks": None, "errbacks": None, "chain": None, "chord": None}])
     task_id = str(headers.id)

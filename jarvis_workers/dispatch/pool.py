@@ -20,12 +20,12 @@ from celery.utils.log import get_multiprocessing_logger
 
 from jarvis_workers import telemetry
 from jarvis_workers.conversations.resources import means_of
-from jarvis_workers.conversations.runtime import Talks
+from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.dispatch.agent_pool import Agents, make_room, vital
 from jarvis_workers.dispatch.broker import Doorbell, make_app
 from jarvis_workers.dispatch.messages import distrust_broker
 from jarvis_workers.dispatch.orders import Orders
-from jarvis_workers.dispatch.prefork_task import Hands
+from jarvis_workers.dispatch.prefork_task import PreforkRunner
 from jarvis_workers.dispatch.ratelimit.client import SharedLimits
 from jarvis_workers.dispatch.routing import POOLS, TALKS_CONNECTIONS, queue_key, task_names
 from jarvis_workers.dispatch.sender import Sender
@@ -122,7 +122,7 @@ def _decide(app: Celery, orders: Orders) -> None:
     # A child that ends waits for Celery to have read its last answer, which at a shutdown it may never do.
     billiard.pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = ANSWER_LOOKS
     world = partial(open_world, orders)
-    register(app, Hands(orders.worker_id, orders.job_lease_seconds, world, orders.lease_seconds))
+    register(app, PreforkRunner(orders.worker_id, orders.job_lease_seconds, world, orders.lease_seconds))
     main = os.getpid()
     worker_process_init.connect(lambda **_: die_with_parent(main), weak=False)
     _work(app, orders)
@@ -136,7 +136,7 @@ def _converse(app: Celery, orders: Orders) -> None:
         limits.limiter(group.limited, group.limits)
     seconds = orders.statement_seconds
     store = open_store(orders.store_url, connections=TALKS_CONNECTIONS, durable=True, statement_seconds=seconds)
-    talks = Talks(store, means)
+    talks = AgentRuntime(store, means)
     make_room()
     vital(limits.run)
     agents = Agents(

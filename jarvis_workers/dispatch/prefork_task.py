@@ -24,7 +24,7 @@ from jarvis_workers.toolchain.limits import cpu_seconds
 
 
 @dataclass
-class Hands:
+class PreforkRunner:
     """What a process of a pool works with. `open_world` opens its own store and blobs.
 
     Its jobs have `lease_seconds`; its worker, which its parent keeps alive in the store, `worker_lease_seconds`.

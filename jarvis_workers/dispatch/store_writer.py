@@ -31,7 +31,7 @@ class Holder:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class WriteRequest:
     """Something to be written: `do` says how, `key` which answer is for whom asked."""
 
     do: Callable[[Sequence[Any]], Mapping[Any, Any]]
@@ -40,7 +40,7 @@ class Asked:
     answer: Future[Any] = field(default_factory=Future)
 
 
-class Writer:
+class JobWriter:
     """Writes until it is closed; once `told` is set, nothing is claimed and no store is waited for."""
 
     def __init__(
@@ -49,7 +49,7 @@ class Writer:
         self.store, self.holder = store, holder
         self._lose = lose
         self._told = told or threading.Event()
-        self._asked: SimpleQueue[Asked | None] = SimpleQueue()
+        self._asked: SimpleQueue[WriteRequest | None] = SimpleQueue()
         self._held: set[Claimed] = set()
         self._in_doubt = False
         self._spent = time.process_time()
@@ -97,13 +97,13 @@ class Writer:
         return time.monotonic() + self.holder.lease_seconds / 3
 
     def _ask(self, do: Callable[[Sequence[Any]], Mapping[Any, Any]], key: Any, content: Any) -> Any:
-        asked = Asked(do, key, content)
+        asked = WriteRequest(do, key, content)
         self._asked.put(asked)
         return asked.answer.result()
 
-    def _gather(self, due: float) -> list[Asked | None]:
+    def _gather(self, due: float) -> list[WriteRequest | None]:
         """Return what is asked within a moment of the first, or nothing when a renewal is due."""
-        batch: list[Asked | None] = []
+        batch: list[WriteRequest | None] = []
         give_up = due
         try:
             while True:
@@ -112,7 +112,7 @@ class Writer:
         except Empty:
             return batch
 
-    def _together(self, asked: Sequence[Asked]) -> None:
+    def _together(self, asked: Sequence[WriteRequest]) -> None:
         """Write all at once; what the store refuses is written one by one, so that only the guilty fails."""
         try:
             done = dict(patiently(lambda: asked[0].do([one.content for one in asked]), self._told))

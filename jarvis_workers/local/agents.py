@@ -6,10 +6,10 @@ from concurrent.futures import CancelledError, Future
 from functools import partial
 from typing import Any
 
-from jarvis_workers.conversations.event_loop import Loop
-from jarvis_workers.conversations.runtime import Talks
+from jarvis_workers.conversations.event_loop import ConversationLoop
+from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import BudgetSpent, StoreError, StoreFull
-from jarvis_workers.local.children import Answer
+from jarvis_workers.local.children import JobOutcome
 from jarvis_workers.pipeline.stages import step_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.values import Claimed, Commit
@@ -22,9 +22,9 @@ LAST_SECONDS = 5.0
 class Talkers:
     """At most AT_ONCE conversations; `wake` is called, in some thread, when one has come to its end."""
 
-    def __init__(self, talks: Talks, blobs: Blobs, wake: Callable[[], None]) -> None:
+    def __init__(self, talks: AgentRuntime, blobs: Blobs, wake: Callable[[], None]) -> None:
         self._talks, self._blobs, self._wake = talks, blobs, wake
-        self._loop = Loop(DEADLINE_SECONDS)
+        self._loop = ConversationLoop(DEADLINE_SECONDS)
         self._on: dict[Claimed, Future[Commit]] = {}
         self._thread = threading.Thread(target=self._loop.run, name="conversations", daemon=True)
         self._thread.start()
@@ -45,7 +45,7 @@ class Talkers:
         self._on[job] = future
         future.add_done_callback(lambda _: self._wake())
 
-    def take(self) -> list[Answer]:
+    def take(self) -> list[JobOutcome]:
         """Return what came of those that have ended since."""
         over = [job for job, future in self._on.items() if future.done()]
         return [_answer(job, self._on.pop(job)) for job in over]
@@ -68,13 +68,13 @@ class Talkers:
         self._talks.close()
 
 
-def _answer(job: Claimed, future: Future[Commit]) -> Answer:
+def _answer(job: Claimed, future: Future[Commit]) -> JobOutcome:
     """A task boundary: what the job raised is told of it."""
     try:
-        return Answer(job, commit=future.result())
+        return JobOutcome(job, commit=future.result())
     except StoreFull as full:
-        return Answer(job, full=str(full), given_back=True)
+        return JobOutcome(job, full=str(full), given_back=True)
     except (StoreError, BudgetSpent, CancelledError):
-        return Answer(job, given_back=True)
+        return JobOutcome(job, given_back=True)
     except Exception as error:  # noqa: BLE001  (the task boundary)
-        return Answer(job, error=f"{type(error).__name__}: {error}")
+        return JobOutcome(job, error=f"{type(error).__name__}: {error}")

@@ -20,7 +20,7 @@ LAST_WORDS_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class JobOutcome:
     """What came of a job: a commit, the error of its own work, the death of its process, no room for its results.
 
     Or nothing yet: it is given back, to be done later, without blame.
@@ -36,7 +36,7 @@ class Answer:
 
 
 @dataclass(slots=True)
-class Seat:
+class ChildSlot:
     """A child and the job it has. `process` names it in the store, and no two children share a name."""
 
     process: str
@@ -45,7 +45,7 @@ class Seat:
     since: float = 0.0
 
 
-class Crew:
+class LocalChildren:
     """At most `size` children, none if it is 0. `where` is the first line that each of them reads."""
 
     def __init__(
@@ -61,16 +61,16 @@ class Crew:
         self.seats = [self._seat() for _ in range(max(1, size))]
 
     @property
-    def idle(self) -> list[Seat]:
+    def idle(self) -> list[ChildSlot]:
         """The seats without a job."""
         return [seat for seat in self.seats if seat.job is None]
 
     @property
-    def busy(self) -> list[tuple[Seat, Claimed]]:
+    def busy(self) -> list[tuple[ChildSlot, Claimed]]:
         """The seats with a job, and the jobs."""
         return [(seat, seat.job) for seat in self.seats if seat.job is not None]
 
-    def give(self, seat: Seat, job: Claimed, request: Mapping[str, Any], now: float) -> Answer | None:
+    def give(self, seat: ChildSlot, job: Claimed, request: Mapping[str, Any], now: float) -> JobOutcome | None:
         """Let a seat's child decide a job; an answer at once only if the child is dead."""
         seat.job, seat.since = job, now
         try:
@@ -83,7 +83,7 @@ class Crew:
             return self._bury(seat, str(death))
         return None
 
-    def hear(self, seat: Seat) -> list[Answer]:
+    def hear(self, seat: ChildSlot) -> list[JobOutcome]:
         """Return what a seat's child has answered, or its death."""
         assert seat.child is not None
         try:
@@ -93,7 +93,7 @@ class Crew:
             return [answer] if answer else []
         return [self._read(seat, json.loads(line)) for line in lines]
 
-    def kill(self, seat: Seat, why: str) -> Answer | None:
+    def kill(self, seat: ChildSlot, why: str) -> JobOutcome | None:
         """End a seat's child at once."""
         if seat.child is not None:
             self.selector.unregister(seat.child)
@@ -115,22 +115,22 @@ class Crew:
     def _start(self) -> Child | InlineChild:
         return InlineChild() if self._is_inline else Child(CHILD_MODULE, [], self._environ, self._errors)
 
-    def _read(self, seat: Seat, said: dict[str, Any]) -> Answer:
+    def _read(self, seat: ChildSlot, said: dict[str, Any]) -> JobOutcome:
         job, seat.job = seat.job, None
         assert job is not None
         assert job.id == said["job"]
         if "full" in said:
-            return Answer(job, seat.process, full=said["full"])
+            return JobOutcome(job, seat.process, full=said["full"])
         if "error" in said:
-            return Answer(job, seat.process, error=said["error"])
-        return Answer(job, seat.process, commit=decode_commit(said["commit"], said["cpu_seconds"]))
+            return JobOutcome(job, seat.process, error=said["error"])
+        return JobOutcome(job, seat.process, commit=decode_commit(said["commit"], said["cpu_seconds"]))
 
-    def _bury(self, seat: Seat, how: str) -> Answer | None:
+    def _bury(self, seat: ChildSlot, how: str) -> JobOutcome | None:
         """Put a fresh seat in the place of a dead one; return the answer for the job it had."""
         if seat.child is not None:
             self.selector.unregister(seat.child)
         self.seats[self.seats.index(seat)] = self._seat()
-        return Answer(seat.job, seat.process, death=how + self._last_words()) if seat.job else None
+        return JobOutcome(seat.job, seat.process, death=how + self._last_words()) if seat.job else None
 
     def _last_words(self) -> str:
         """Return the last line that the children have said on standard error, which then is empty again."""
@@ -141,6 +141,6 @@ class Crew:
         said = next((line.strip() for line in reversed(lines) if line.strip()), "")
         return f": {said[:200]}" if said else ""
 
-    def _seat(self) -> Seat:
+    def _seat(self) -> ChildSlot:
         self._named += 1
-        return Seat(f"{self._worker_id}/{self._named}")
+        return ChildSlot(f"{self._worker_id}/{self._named}")

@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING
 
 from jarvis_workers.errors import JarvisError, StepFailed, StoreError, StoreFull, StoreUnavailable, UsageError
 from jarvis_workers.local.agents import Talkers
-from jarvis_workers.local.children import Answer, Crew, Seat
+from jarvis_workers.local.children import ChildSlot, JobOutcome, LocalChildren
 from jarvis_workers.pipeline.controller import Controller, advance
 from jarvis_workers.pipeline.runner import Loading, load, perform, recall, save
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE, has_talks
@@ -31,7 +31,7 @@ from jarvis_workers.store.values import AGENT_QUEUE, Claimed
 if TYPE_CHECKING:
     from sqlmodel import Session
 
-    from jarvis_workers.conversations.runtime import Talks
+    from jarvis_workers.conversations.runtime import AgentRuntime
 
 SCAN_QUEUE = "scan"
 LEASE_MARGIN_SECONDS = 10
@@ -39,7 +39,7 @@ SHORTEST_WAIT_SECONDS = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RunLimits:
     """How a command works: `processes` children, 0 for none; `patience_seconds` without a store before it gives up."""
 
     processes: int
@@ -50,7 +50,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class ExecutorContext:
     """What a command works on and with. `clock` is monotonic; `environ` is what children may see a part of.
 
     `talks` opens what conversations share, when a run has any.
@@ -64,16 +64,18 @@ class World:
     errors: IO[bytes]
     tell: Callable[[str], None]
     show: Callable[[Run, list[StageProgress]], None] = field(default=lambda _run, _stages: None)
-    talks: Callable[[], "Talks"] | None = None
+    talks: Callable[[], "AgentRuntime"] | None = None
 
 
 class LocalExecutor:
     """Carries out the runs of one worker id, one at a time."""
 
-    def __init__(self, world: World, limits: Limits, worker: workers.WorkerFacts) -> None:
+    def __init__(self, world: ExecutorContext, limits: RunLimits, worker: workers.WorkerFacts) -> None:
         self.world, self.limits, self.worker = world, limits, worker
         self.store = world.store
-        self.crew = Crew(worker.id, limits.processes, where=world.where, environ=world.environ, errors=world.errors)
+        self.crew = LocalChildren(
+            worker.id, limits.processes, where=world.where, environ=world.environ, errors=world.errors
+        )
         self.controller = Controller(
             world.store,
             worker.id,
@@ -81,8 +83,8 @@ class LocalExecutor:
             tick_seconds=limits.tick_seconds,
             monotonic=world.clock,
         )
-        self._answers: list[Answer] = []
-        self._control: tuple[Claimed, Future[Answer]] | None = None
+        self._answers: list[JobOutcome] = []
+        self._control: tuple[Claimed, Future[JobOutcome]] | None = None
         self._talkers: Talkers | None = None
         self._next_tick = 0.0
         self._hungry = True
@@ -231,7 +233,7 @@ class LocalExecutor:
             if now - seat.since > limit:
                 self._note(self.crew.kill(seat, f"took longer than the hard limit of {limit:g} s"))
 
-    def _note(self, answer: Answer | None) -> None:
+    def _note(self, answer: JobOutcome | None) -> None:
         if answer:
             self._answers.append(answer)
 
@@ -251,7 +253,7 @@ class LocalExecutor:
             module, work = load(self.store, job)
             commit = recall(module, work, self.world.blobs)
             if commit:
-                self._note(Answer(job, seat.process, commit=commit))
+                self._note(JobOutcome(job, seat.process, commit=commit))
                 continue
             request = {"module": module, "work": work}
             self._note(self.crew.give(seat, job, request, self.world.clock()))
@@ -267,9 +269,9 @@ class LocalExecutor:
                 try:
                     self._talkers.start(job, *loading.load(job))
                 except StepFailed as error:
-                    self._note(Answer(job, error=str(error)))
+                    self._note(JobOutcome(job, error=str(error)))
 
-    def _claims(self, session: "Session") -> Iterator[tuple[Seat, Claimed]]:
+    def _claims(self, session: "Session") -> Iterator[tuple[ChildSlot, Claimed]]:
         for seat in self.crew.idle:
             job = self._claim(session, SCAN_QUEUE, seat.process)
             if job is None:
@@ -292,14 +294,14 @@ class LocalExecutor:
             lease_seconds=scan_lease if queue == SCAN_QUEUE else self.limits.lease_seconds,
         )
 
-    def _do(self, job: Claimed) -> Answer:
+    def _do(self, job: Claimed) -> JobOutcome:
         """Do a control job in the thread. A task boundary: its error is recorded on the job's row."""
         try:
-            return Answer(job, commit=perform(self.store, self.world.blobs, job))
+            return JobOutcome(job, commit=perform(self.store, self.world.blobs, job))
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001  (the task boundary)
-            return Answer(job, error=f"{type(error).__name__}: {error}")
+            return JobOutcome(job, error=f"{type(error).__name__}: {error}")
 
     def _listen(self, seconds: float) -> None:
         for key, _ in self.crew.selector.select(seconds):
@@ -333,7 +335,7 @@ class LocalExecutor:
         self._advance(run_id)
         self._hungry = True
 
-    def _blame(self, session: "Session", answer: Answer) -> None:
+    def _blame(self, session: "Session", answer: JobOutcome) -> None:
         if answer.error:
             jobs.fail_attempt(session, answer.job, answer.error)
         elif answer.death:

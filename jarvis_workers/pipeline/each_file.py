@@ -13,8 +13,8 @@ from functools import partial
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from jarvis_workers.errors import GivenUp, SnapshotDamaged
-from jarvis_workers.toolchain.forked import Lost, each_apart
-from jarvis_workers.toolchain.limits import Budget
+from jarvis_workers.toolchain.forked import Crashed, map_in_fork
+from jarvis_workers.toolchain.limits import ResourceBudget
 
 # A file of this size may take twice as long.
 LARGE_BYTES = 100_000_000
@@ -29,7 +29,7 @@ class Sized(Protocol):
     def size(self) -> int: ...
 
 
-class Limits(NamedTuple):
+class FileLimits(NamedTuple):
     """What a file may take, in CPU (more if it is large) and memory; and how long a batch begins further files."""
 
     file_seconds: float = 10.0
@@ -40,7 +40,7 @@ class Limits(NamedTuple):
         return self.file_seconds * (1 + file.size / LARGE_BYTES)
 
 
-class NotChecked(NamedTuple):
+class FileNotChecked(NamedTuple):
     """Why a file was not checked."""
 
     reason: str
@@ -48,7 +48,7 @@ class NotChecked(NamedTuple):
 
 File = TypeVar("File", bound=Sized)
 Done = TypeVar("Done")
-Outcomes = Generator[tuple[str, Done | NotChecked], None, None]
+Outcomes = Generator[tuple[str, Done | FileNotChecked], None, None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +63,16 @@ class Task(Generic[File, Done]):
 def each_file(
     todo: Mapping[str, File],
     task: Task[File, Done],
-    limits: Limits,
+    limits: FileLimits,
     *,
     careful: bool = False,
     passed: Callable[[File], None] | None = None,
-) -> dict[str, Done | NotChecked]:
+) -> dict[str, Done | FileNotChecked]:
     """Return what came of the files, by their keys: of one at least, of all if there is time for all."""
     give_up = time.monotonic() + limits.batch_seconds
     gc.set_threshold(COLLECT_AFTER)
-    outcomes: dict[str, Done | NotChecked] = {}
-    go: Callable[[Mapping[str, File], Task[File, Done], Limits], Outcomes[Done]] = _apart if careful else _together
+    outcomes: dict[str, Done | FileNotChecked] = {}
+    go: Callable[[Mapping[str, File], Task[File, Done], FileLimits], Outcomes[Done]] = _apart if careful else _together
     with closing(go(todo, task, limits)) as done:
         for key, outcome in done:
             outcomes[key] = outcome
@@ -83,28 +83,28 @@ def each_file(
     return outcomes
 
 
-def _together(todo: Mapping[str, File], task: Task[File, Done], limits: Limits) -> Outcomes[Done]:
-    with Budget(limits.file_memory_mb) as budget:
+def _together(todo: Mapping[str, File], task: Task[File, Done], limits: FileLimits) -> Outcomes[Done]:
+    with ResourceBudget(limits.file_memory_mb) as budget:
         for key, file in todo.items():
             yield key, _within(budget, limits.seconds(file), partial(task.do, file))
 
 
-def _apart(todo: Mapping[str, File], task: Task[File, Done], limits: Limits) -> Outcomes[Done]:
+def _apart(todo: Mapping[str, File], task: Task[File, Done], limits: FileLimits) -> Outcomes[Done]:
     def work(file: File) -> list[Any]:
-        with Budget(limits.file_memory_mb) as budget:
+        with ResourceBudget(limits.file_memory_mb) as budget:
             outcome = _within(budget, limits.seconds(file), partial(task.do, file))
-        return [outcome.reason] if isinstance(outcome, NotChecked) else [None, task.said(outcome)]
+        return [outcome.reason] if isinstance(outcome, FileNotChecked) else [None, task.said(outcome)]
 
-    with closing(each_apart(list(todo.values()), work, limits.seconds)) as answers:
+    with closing(map_in_fork(list(todo.values()), work, limits.seconds)) as answers:
         for key, said in zip(todo, answers, strict=True):
-            if isinstance(said, Lost):
-                yield key, NotChecked(said.reason)
+            if isinstance(said, Crashed):
+                yield key, FileNotChecked(said.reason)
             else:
-                yield key, NotChecked(said[0]) if len(said) == 1 else task.heard(said[1])
+                yield key, FileNotChecked(said[0]) if len(said) == 1 else task.heard(said[1])
 
 
-def _within(budget: Budget, seconds: float, do: Callable[[], Done]) -> Done | NotChecked:
+def _within(budget: ResourceBudget, seconds: float, do: Callable[[], Done]) -> Done | FileNotChecked:
     try:
         return budget.run(do, seconds)
     except (SnapshotDamaged, GivenUp) as problem:
-        return NotChecked(str(problem))
+        return FileNotChecked(str(problem))

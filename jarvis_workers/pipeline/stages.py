@@ -18,7 +18,7 @@ from jarvis_workers.store.values import AGENT_QUEUE
 if TYPE_CHECKING:
     from sqlmodel import Session
 
-    from jarvis_workers.conversations.runtime import Talks
+    from jarvis_workers.conversations.runtime import AgentRuntime
     from jarvis_workers.pipeline.history import Earlier
     from jarvis_workers.snapshots.blobs import Blobs
     from jarvis_workers.store.runs import Run
@@ -53,7 +53,7 @@ class Step(Protocol):
     load: Callable[["Session", "Run", "Claimed"], Any]
     decide: Callable[[Any, "Blobs"], "Commit"]
     recall: Callable[[Any, "Blobs"], "Commit | None"]
-    converse: Callable[[Any, "Blobs", "Talks"], Awaitable["Commit"]]
+    converse: Callable[[Any, "Blobs", "AgentRuntime"], Awaitable["Commit"]]
 
 
 CONTROL_QUEUE = "control"

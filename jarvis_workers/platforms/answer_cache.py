@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Protocol
 
 from jarvis_workers.errors import ModelUnavailable, UsageError
-from jarvis_workers.platforms.protocol import Hear, Platform, Reply, Request, ToolCall, record_of, reply_from
-from jarvis_workers.platforms.request import Writer
+from jarvis_workers.platforms.protocol import Hear, ModelRequest, Platform, Reply, ToolCall, record_of, reply_from
+from jarvis_workers.platforms.request import RequestWriter
 
 
-class Answers(Protocol):
+class AnswerStore(Protocol):
     """A place where answers are kept."""
 
     def find(self, key: str) -> str | None:
@@ -35,15 +35,15 @@ class Remembering:
     `keys` are those of all answers that came from there or are kept now.
     """
 
-    def __init__(self, platform: Platform, answers: Answers, *, offline: bool = False) -> None:
+    def __init__(self, platform: Platform, answers: AnswerStore, *, offline: bool = False) -> None:
         self.name, self.model, self.profile = platform.name, platform.model, platform.profile
         self._platform = platform
         self._answers, self._offline = answers, offline
         self._known_so_far = True
         self.keys: set[str] = set()
-        self._writer = Writer(platform.model, platform.profile)
+        self._writer = RequestWriter(platform.model, platform.profile)
 
-    def ask(self, request: Request, hear: Hear | None = None) -> Reply:
+    def ask(self, request: ModelRequest, hear: Hear | None = None) -> Reply:
         body, key = self._writer.write(request)
         known = self._recall(key) if self._known_so_far else None
         if known is not None:
@@ -52,7 +52,7 @@ class Remembering:
             return known
         return self._keep(key, self._platform.ask(replace(request, body=body), hear))
 
-    async def ask_async(self, request: Request) -> Reply:
+    async def ask_async(self, request: ModelRequest) -> Reply:
         body, key = self._writer.write(request)
         known = await asyncio.to_thread(self._recall, key) if self._known_so_far else None
         return known or self._keep(key, await self._platform.ask_async(replace(request, body=body)))
@@ -77,7 +77,7 @@ class Remembering:
 
 
 class Folder:
-    """Answers as files of a directory, one each, named by the request."""
+    """AnswerStore as files of a directory, one each, named by the request."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory

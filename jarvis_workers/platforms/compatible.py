@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.platforms.costs import cost_of
 from jarvis_workers.platforms.profiles import Prices, Profile
-from jarvis_workers.platforms.protocol import Hear, Reply, Request
+from jarvis_workers.platforms.protocol import Hear, ModelRequest, Reply
 from jarvis_workers.platforms.replies import decode, gather
-from jarvis_workers.platforms.request import Writer, streamed
+from jarvis_workers.platforms.request import RequestWriter, streamed
 from jarvis_workers.platforms.retry import LEAST_SECONDS, Patience, insist, insist_async
 from jarvis_workers.platforms.tokens import estimate_request, with_estimated_usage
-from jarvis_workers.platforms.transport import Refused, Wire
+from jarvis_workers.platforms.transport import RequestRefused, Wire
 from jarvis_workers.ratelimit.policy import Limiter, Turn
 
 RATE_LIMITED = frozenset({429, 529})
@@ -39,7 +39,7 @@ class Compatible:
         self.name, self.model, self.profile = name, model, terms.profile
         self._wire, self._gate, self._terms = wire, gate, terms
 
-    def ask(self, request: Request, hear: Hear | None = None) -> Reply:
+    def ask(self, request: ModelRequest, hear: Hear | None = None) -> Reply:
         patience = self._patience(request)
         body = self._written(request)
 
@@ -59,7 +59,7 @@ class Compatible:
             raise _no_slot(patience) from error
         return self._finish(reply, patience)
 
-    async def ask_async(self, request: Request) -> Reply:
+    async def ask_async(self, request: ModelRequest) -> Reply:
         patience = self._patience(request)
         body = self._written(request)
 
@@ -77,11 +77,11 @@ class Compatible:
             raise _no_slot(patience) from error
         return self._finish(reply, patience)
 
-    def _patience(self, request: Request) -> Patience:
+    def _patience(self, request: ModelRequest) -> Patience:
         return Patience(request.seconds, request.retries, self._terms.answer_seconds)
 
-    def _written(self, request: Request) -> bytes:
-        return request.body or Writer(self.model, self.profile).write(request).body
+    def _written(self, request: ModelRequest) -> bytes:
+        return request.body or RequestWriter(self.model, self.profile).write(request).body
 
     def _finish(self, reply: Reply, patience: Patience) -> Reply:
         return replace(
@@ -98,7 +98,7 @@ def _noting(turn: Turn) -> Iterator[None]:
     """Tell the gate when the provider has had enough."""
     try:
         yield
-    except Refused as error:
+    except RequestRefused as error:
         if error.status in RATE_LIMITED:
             turn.slow_down(error.again)
         raise

@@ -1,12 +1,12 @@
 """What an answer costs."""
 
 from jarvis_workers.platforms.profiles import Prices
-from jarvis_workers.platforms.protocol import Usage
+from jarvis_workers.platforms.protocol import TokenUsage
 
 MILLION = 1_000_000
 
 
-def cost_of(usage: Usage, prices: Prices) -> float:
+def cost_of(usage: TokenUsage, prices: Prices) -> float:
     """Return dollars; cached tokens cost what others do where no price of theirs is known."""
     cached_price = prices.input if prices.cached is None else prices.cached
     fresh = max(usage.prompt - usage.cached, 0)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import AfterValidator, Field, SecretStr
 
 from jarvis_workers.errors import SettingsError
-from jarvis_workers.platforms.profiles import PROFILES, Frozen, Prices, Profile, profile_for
-from jarvis_workers.ratelimit.policy import MANY, Limited, ModelLimits
+from jarvis_workers.platforms.profiles import PROFILES, FrozenProfile, Prices, Profile, profile_for
+from jarvis_workers.ratelimit.policy import MANY, ModelKey, RateLimitPolicy
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -37,7 +37,7 @@ def _address(url: str) -> str:
     return url.rstrip("/")
 
 
-class ModelGroup(Frozen):
+class ModelGroup(FrozenProfile):
     """One model as a user sets it; what is None comes from the profile."""
 
     model: Annotated[str, Field(min_length=1)]
@@ -57,14 +57,16 @@ class ModelGroup(Frozen):
     answer_seconds: Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)] = 300
 
     @property
-    def limited(self) -> Limited:
+    def limited(self) -> ModelKey:
         """What all who ask this model share its limits by."""
-        return Limited(self.base_url, self.model)
+        return ModelKey(self.base_url, self.model)
 
     @property
-    def limits(self) -> ModelLimits:
+    def limits(self) -> RateLimitPolicy:
         """What the provider allows."""
-        return ModelLimits(self.concurrent, self.requests_per_second, self.requests_per_minute, self.tokens_per_minute)
+        return RateLimitPolicy(
+            self.concurrent, self.requests_per_second, self.requests_per_minute, self.tokens_per_minute
+        )
 
     @property
     def quirks(self) -> Profile:

@@ -19,7 +19,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from jarvis_workers.platforms.errorbodies import bounded_async_client, bounded_client
-from jarvis_workers.platforms.transport import Refused, Unreachable, seconds_to_wait
+from jarvis_workers.platforms.transport import RequestRefused, Unreachable, seconds_to_wait
 from jarvis_workers.redact import redact_said, without
 
 PATH = "/chat/completions"
@@ -79,7 +79,7 @@ class Sdk:
 
     def send(self, body: bytes, seconds: float) -> bytes:
         openai, http = _libraries()
-        deadline, how, found = time.monotonic() + seconds, self._how(body, seconds), _Answer()
+        deadline, how, found = time.monotonic() + seconds, self._how(body, seconds), _BoundedResponse()
         try:
             # read as it comes, so that it can be left in the middle
             with closing(self._blocking().post(self._url, cast_to=http.Response, stream=True, **how)) as answer:
@@ -93,7 +93,7 @@ class Sdk:
 
     async def send_async(self, body: bytes, seconds: float) -> bytes:
         openai, http = _libraries()
-        found = _Answer()
+        found = _BoundedResponse()
         try:
             async with asyncio.timeout(seconds):
                 client = await self._clients.of_loop(self.base_url, self._most)
@@ -140,7 +140,7 @@ class Sdk:
     def _cut(self, error: Exception) -> Unreachable:
         return Unreachable(redact_said(f"the answer was cut: {error}", self._key)[:SAID])
 
-    def _ours(self, error: Any) -> Refused | Unreachable:
+    def _ours(self, error: Any) -> RequestRefused | Unreachable:
         """Return the error that others know; whoever sees it sees no key, not even by what it came from."""
         status = getattr(error, "status_code", None)
         if status is None:
@@ -148,10 +148,10 @@ class Sdk:
             says = str(error.__cause__ or "") or f"{type(error).__name__}: {error}"
             return Unreachable(redact_said(says, self._key)[:SAID])
         headers = error.response.headers
-        return Refused(status, redact_said(str(error), self._key)[:SAID], seconds_to_wait(headers))
+        return RequestRefused(status, redact_said(str(error), self._key)[:SAID], seconds_to_wait(headers))
 
 
-class _Answer:
+class _BoundedResponse:
     """An answer as it comes, while it is no larger than any that is wanted."""
 
     def __init__(self) -> None:

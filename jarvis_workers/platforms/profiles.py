@@ -14,11 +14,11 @@ Schemas = Literal["json_schema", "none"]
 Replay = Literal["none", "turn", "all"]
 
 
-class Frozen(BaseModel):
+class FrozenProfile(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
-class Prices(Frozen):
+class Prices(FrozenProfile):
     """Dollars for a million tokens."""
 
     input: float = Field(default=0.0, ge=0, allow_inf_nan=False)
@@ -26,7 +26,7 @@ class Prices(Frozen):
     output: float = Field(default=0.0, ge=0, allow_inf_nan=False)
 
 
-class Profile(Frozen):
+class Profile(FrozenProfile):
     """How a provider is spoken to."""
 
     tools: Tools = "native"

@@ -45,7 +45,7 @@ class ToolSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class TokenUsage:
     """Tokens; `cached` is a part of `prompt`, `reasoning` a part of `completion`."""
 
     prompt: int = 0
@@ -57,8 +57,8 @@ class Usage:
     def total(self) -> int:
         return self.prompt + self.completion
 
-    def __add__(self, other: "Usage") -> "Usage":
-        return Usage(
+    def __add__(self, other: "TokenUsage") -> "TokenUsage":
+        return TokenUsage(
             self.prompt + other.prompt,
             self.completion + other.completion,
             self.cached + other.cached,
@@ -67,7 +67,7 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ModelRequest:
     """What is asked; messages before `turn` belong to earlier turns, `schema` is the form of a whole answer.
 
     `seconds` is the time left for it, tries and waits included; `retries` how often it may be sent again; `body` is
@@ -94,7 +94,7 @@ class Reply:
     calls: tuple[ToolCall, ...] = ()
     reasoning: str | None = None
     finish: str | None = None
-    usage: Usage = field(default=Usage())
+    usage: TokenUsage = field(default=TokenUsage())
     cost: float = 0.0
     seconds: float = 0.0
     tries: int = 1
@@ -117,11 +117,11 @@ class Platform(Protocol):
     model: str
     profile: "Profile"
 
-    def ask(self, request: Request, hear: Hear | None = None) -> Reply:
+    def ask(self, request: ModelRequest, hear: Hear | None = None) -> Reply:
         """Answer; `hear` is given the text as it comes."""
         ...
 
-    async def ask_async(self, request: Request) -> Reply:
+    async def ask_async(self, request: ModelRequest) -> Reply:
         """Answer, and let others run meanwhile."""
         ...
 
@@ -139,4 +139,4 @@ def record_of(reply: Reply) -> dict[str, Any]:
 def reply_from(found: Mapping[str, Any]) -> Reply:
     """Turn what `record_of` made of a reply back into it."""
     calls = tuple(ToolCall(**call) for call in found["calls"])
-    return Reply(**{**found, "calls": calls, "usage": Usage(**found["usage"])})
+    return Reply(**{**found, "calls": calls, "usage": TokenUsage(**found["usage"])})

@@ -9,7 +9,7 @@ from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.openai_transport import Clients, Sdk
 from jarvis_workers.platforms.protocol import Platform
 from jarvis_workers.ratelimit.gate import in_process
-from jarvis_workers.ratelimit.policy import Limited, Limiter, MakeLimiter, ModelLimits
+from jarvis_workers.ratelimit.policy import Limiter, MakeLimiter, ModelKey, RateLimitPolicy
 
 Maker = Callable[[ModelGroup], Platform]
 
@@ -29,7 +29,7 @@ class Providers:
     ) -> None:
         self._environ, self._limiter = environ, limiter
         self._clients = Clients()
-        self._gates: dict[Limited, Limiter] = {}
+        self._gates: dict[ModelKey, Limiter] = {}
         self._makers: dict[str, Maker] = {**(own or {}), "openai": self._compatible}
 
     def open(self, group: ModelGroup) -> Platform:
@@ -49,7 +49,7 @@ class Providers:
         terms = Terms(group.quirks, group.prices, group.answer_seconds)
         return Compatible("openai", group.model, wire=wire, gate=self._gate(group.limited, group.limits), terms=terms)
 
-    def _gate(self, model: Limited, limits: ModelLimits) -> Limiter:
+    def _gate(self, model: ModelKey, limits: RateLimitPolicy) -> Limiter:
         if model not in self._gates:
             self._gates[model] = self._limiter(model, limits)
         return self._gates[model]

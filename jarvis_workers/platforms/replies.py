@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jarvis_workers.errors import BrokenAnswer
-from jarvis_workers.platforms.protocol import Hear, Reply, ToolCall, Usage
+from jarvis_workers.platforms.protocol import Hear, Reply, TokenUsage, ToolCall
 from jarvis_workers.redact import redact_said
 
 THOUGHTS = ("reasoning_content", "reasoning")
@@ -51,7 +51,7 @@ class _Building:
         self.thoughts: list[str] = []
         self.calls: dict[int, list[str]] = {}
         self.finish: str | None = None
-        self.usage, self.model = Usage(), ""
+        self.usage, self.model = TokenUsage(), ""
 
     def add(self, piece: Mapping[str, Any]) -> str:
         """Take a piece in; return its text."""
@@ -114,12 +114,12 @@ def _thoughts(message: Mapping[str, Any]) -> str | None:
     return next((message[name] for name in THOUGHTS if isinstance(message.get(name), str)), None)
 
 
-def _usage(found: object) -> Usage:
+def _usage(found: object) -> TokenUsage:
     if not isinstance(found, Mapping):
-        return Usage()
+        return TokenUsage()
     prompt, completion = found.get("prompt_tokens_details"), found.get("completion_tokens_details")
     cached = _number(prompt, "cached_tokens") or _number(found, "prompt_cache_hit_tokens")
-    return Usage(
+    return TokenUsage(
         _number(found, "prompt_tokens"),
         _number(found, "completion_tokens"),
         cached,

@@ -12,7 +12,7 @@ from operator import is_
 from typing import Any, NamedTuple
 
 from jarvis_workers.platforms.profiles import Profile
-from jarvis_workers.platforms.protocol import Message, Request, ToolCall, ToolSpec
+from jarvis_workers.platforms.protocol import Message, ModelRequest, ToolCall, ToolSpec
 
 SEED = 7
 
@@ -24,7 +24,7 @@ class Written(NamedTuple):
     key: str
 
 
-class Writer:
+class RequestWriter:
     """Writes the requests of a conversation with one model; `tools` and messages first, what may change last."""
 
     def __init__(self, model: str, profile: Profile) -> None:
@@ -33,7 +33,7 @@ class Writer:
         self._start: tuple[object, ...] | None = None
         self._last, self._end, self._hash = b"", 0, sha256()
 
-    def write(self, request: Request) -> Written:
+    def write(self, request: ModelRequest) -> Written:
         """Return the request as it is sent; what it has in common with the one before is taken from there."""
         if not self._continues(request):
             self._begin(request)
@@ -46,12 +46,12 @@ class Writer:
         whole.update(tail + b"\0%d" % request.vote)
         return Written(self._last, whole.hexdigest())
 
-    def _continues(self, request: Request) -> bool:
+    def _continues(self, request: ModelRequest) -> bool:
         if self._start != (request.tools, request.turn) or len(self._messages) > len(request.messages):
             return False
         return all(map(is_, self._messages, request.messages))
 
-    def _begin(self, request: Request) -> None:
+    def _begin(self, request: ModelRequest) -> None:
         head: dict[str, Any] = {"model": self._model}
         if request.tools:
             head["tools"] = [_tool(spec) for spec in request.tools]
@@ -61,14 +61,14 @@ class Writer:
         self._last = _json(head)[:-1] + b',"messages":['
         self._end, self._hash = len(self._last), sha256(self._last)
 
-    def _new(self, request: Request) -> Iterator[bytes]:
+    def _new(self, request: ModelRequest) -> Iterator[bytes]:
         profile = self._profile
         for place in range(len(self._messages), len(request.messages)):
             keeps = profile.reasoning == "all" or (profile.reasoning == "turn" and place >= request.turn)
             yield b"," if place else b""
             yield _json(_message(request.messages[place], profile.reasoning_field if keeps else None))
 
-    def _tail(self, request: Request) -> bytes:
+    def _tail(self, request: ModelRequest) -> bytes:
         profile, tail = self._profile, dict[str, Any]()
         if request.schema is not None:
             tail["response_format"] = _form(request.schema)

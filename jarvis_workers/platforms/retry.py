@@ -14,10 +14,10 @@ from tenacity.stop import stop_base
 from tenacity.wait import wait_base
 
 from jarvis_workers.errors import BrokenAnswer, ModelError, ModelRefused, ModelUnavailable
-from jarvis_workers.platforms.transport import Refused, Unreachable
+from jarvis_workers.platforms.transport import RequestRefused, Unreachable
 
 WORTH_ANOTHER = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
-PROBLEMS = (Refused, Unreachable, BrokenAnswer)
+PROBLEMS = (RequestRefused, Unreachable, BrokenAnswer)
 FIRST_WAIT, LONGEST_WAIT = 0.5, 8.0
 TOO_MANY = 429
 # What one request waits at least after so many 429s of its own: it outlasts a storm of 30 s with three more tries.
@@ -53,7 +53,7 @@ class Patience:
 
 def is_worth_another(error: BaseException) -> bool:
     """Whether the same request may fare better in a while."""
-    if isinstance(error, Refused):
+    if isinstance(error, RequestRefused):
         return error.status in WORTH_ANOTHER
     return isinstance(error, Unreachable | BrokenAnswer)
 
@@ -94,7 +94,7 @@ def told(error: Exception, patience: Patience) -> ModelError:
 
 def _told(error: Exception, patience: Patience) -> ModelError:
     times = f" (asked {patience.tries} times)" if patience.tries > 1 else ""
-    if isinstance(error, Refused) and not is_worth_another(error):
+    if isinstance(error, RequestRefused) and not is_worth_another(error):
         return ModelRefused(f"the model cannot be asked: {error}")
     return ModelUnavailable(f"the model does not answer{times}: {error}")
 
@@ -105,9 +105,9 @@ class _Wait(wait_base):
     def __call__(self, state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
         storm = 0.0
-        if isinstance(error, Refused) and error.status == TOO_MANY:
+        if isinstance(error, RequestRefused) and error.status == TOO_MANY:
             storm = STORM_WAITS[min(state.attempt_number, len(STORM_WAITS)) - 1]
-        if isinstance(error, Refused) and error.again is not None:
+        if isinstance(error, RequestRefused) and error.again is not None:
             return max(error.again, storm)
         return max(storm, self._usual(state))
 

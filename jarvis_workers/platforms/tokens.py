@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from jarvis_workers.platforms.protocol import Message, Reply, Request, ToolSpec
+from jarvis_workers.platforms.protocol import Message, ModelRequest, Reply, ToolSpec
 
 LETTERS = 7
 PIECE = re.compile(rf" ?+[A-Za-z]{{1,{LETTERS}}}+|\d{{1,3}}+| ?+[!-/:-@\[-`{{-~]{{1,2}}+|\s{{1,16}}+|[^\x00-\x7f]")
@@ -33,12 +33,12 @@ def estimate_tools(specs: Iterable[ToolSpec]) -> int:
     return sum(estimate(f"{spec.name} {spec.description} {spec.parameters}") for spec in specs)
 
 
-def estimate_request(request: Request) -> int:
+def estimate_request(request: ModelRequest) -> int:
     """Return about how many tokens a request is: what its conversation has counted, or what is counted now."""
     return request.estimated or sum(map(estimate_message, request.messages)) + estimate_tools(request.tools)
 
 
-def with_estimated_usage(reply: Reply, request: Request) -> Reply:
+def with_estimated_usage(reply: Reply, request: ModelRequest) -> Reply:
     """Return a reply with estimates for the tokens that its server did not report: else no budget would ever end."""
     usage = reply.usage
     if usage.prompt and usage.completion:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """The server answered with an error; `again` is its Retry-After in seconds."""
 
     def __init__(self, status: int, says: str, again: float | None = None) -> None:
@@ -21,7 +21,7 @@ class Unreachable(Exception):
 
 
 class Wire(Protocol):
-    """A client of one server. Each form raises Refused or Unreachable."""
+    """A client of one server. Each form raises RequestRefused or Unreachable."""
 
     def send(self, body: bytes, seconds: float) -> bytes:
         """Return the answer's body."""

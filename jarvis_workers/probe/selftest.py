@@ -25,7 +25,7 @@ from jarvis_workers.probe.attacks.resources import GIVEN
 from jarvis_workers.probe.attacks.target import NOT_CHANGED, SECRET_ARGUMENT, Target
 from jarvis_workers.sandbox.confine import ENVIRONMENT
 from jarvis_workers.sandbox.launcher import PACKAGES, Starter
-from jarvis_workers.sandbox.limits import Limits, Tier
+from jarvis_workers.sandbox.limits import SandboxLimits, Tier
 from jarvis_workers.sandbox.sandbox import Sandbox
 from jarvis_workers.toolchain import scratch
 
@@ -48,7 +48,7 @@ NEVER_ENDS = "never_end"
 WAIT = "import sys, time; time.sleep(600)"
 
 
-class Verdict(NamedTuple):
+class AttackResult(NamedTuple):
     """What became of an attack in a tier: it escaped, it was held, or it succeeds nowhere on this machine."""
 
     group: str
@@ -84,11 +84,13 @@ def confined(tier: Tier, names: Sequence[str], *, without: Collection[str] = (),
         return found | ({TREE_CHANGED} if _state(place) != before else set())
 
 
-def judge(tier: Tier, names: Mapping[str, Sequence[str]], counting: Collection[str]) -> list[Verdict]:
+def judge(tier: Tier, names: Mapping[str, Sequence[str]], counting: Collection[str]) -> list[AttackResult]:
     """Make the attacks in a tier, and judge those that count."""
     found = confined(tier, [name for some in names.values() for name in some])
-    verdicts = [Verdict(group, name, name in found, name in counting) for group, some in names.items() for name in some]
-    return [*verdicts, Verdict("files", TREE_CHANGED, TREE_CHANGED in found, True)]
+    verdicts = [
+        AttackResult(group, name, name in found, name in counting) for group, some in names.items() for name in some
+    ]
+    return [*verdicts, AttackResult("files", TREE_CHANGED, TREE_CHANGED in found, True)]
 
 
 def _made(run: Callable[[str, str], str], names: Sequence[str]) -> set[str]:
@@ -132,7 +134,7 @@ def _marked(mark: str) -> Iterator[int]:
                 yield int(place.name)
 
 
-def _limits(names: str, mark: str) -> Limits:
+def _limits(names: str, mark: str) -> SandboxLimits:
     """Return what is given: time enough, but for who attacks with time alone."""
     if names == NEVER_ENDS:
         return GIVEN

@@ -5,7 +5,7 @@ that change nothing more by being told so, too.  Answers raise it again by a ten
 CALM.  Where nothing but 429s comes, the way stays closed twice as long each time.  Time is an argument.
 """
 
-from jarvis_workers.ratelimit.policy import ModelLimits, Rate
+from jarvis_workers.ratelimit.policy import Rate, RateLimitPolicy
 
 CALM = 100
 RAISE = 1.1
@@ -15,16 +15,16 @@ LONGEST_PAUSE = 600.0
 NEVER = float("inf")
 
 
-class Pace:
+class AimdLimiter:
     """Slots and buckets; whoever calls sees to it that two do not at once."""
 
-    def __init__(self, limits: ModelLimits) -> None:
+    def __init__(self, limits: RateLimitPolicy) -> None:
         self.most = self.allowed = limits.most
         self.late = limits.late
         self.inside = self.wave = 0
         self._refused = self._answers = 0
         self._closed_until = 0.0
-        self._buckets = [Bucket(rate) for rate in limits.rates]
+        self._buckets = [GcraBucket(rate) for rate in limits.rates]
 
     def enter(self, now: float, tokens: int) -> float:
         """Let one in and return 0, or return how long to wait at most before asking again."""
@@ -72,7 +72,7 @@ class Pace:
             self.allowed = min(int(self.allowed * RAISE) + 1, self.most)
 
 
-class Bucket:
+class GcraBucket:
     """One rate, as the time from which on the next would be in step."""
 
     def __init__(self, rate: Rate) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, get_args
 
-__all__ = ["Budget", "Unit", "amount_of", "read_budget"]
+__all__ = ["RunBudget", "Unit", "amount_of", "read_budget"]
 
 Unit = Literal["usd", "tok", "s"]
 
@@ -30,7 +30,7 @@ LARGEST = 10**18
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class RunBudget:
     """What a run may take in all; `cap` counts the smallest parts of its unit."""
 
     unit: Unit
@@ -53,7 +53,7 @@ class Budget:
         return f"{self.told(spent):{digits}} of {self.amount:,g} {NAMES[self.unit]}"
 
 
-def read_budget(text: str) -> Budget:
+def read_budget(text: str) -> RunBudget:
     """Read what a user wrote. Raises ValueError."""
     found = WRITTEN.fullmatch(text)
     known = SUFFIXES.get(found[2].lower()) if found else None
@@ -63,7 +63,7 @@ def read_budget(text: str) -> Budget:
     cap = int(Decimal(found[1]) * many * PARTS[unit])
     if not 0 < cap <= LARGEST:
         raise ValueError("should be more than nothing, and no more than anybody has")
-    return Budget(unit, cap)
+    return RunBudget(unit, cap)
 
 
 def amount_of(unit: Unit, tokens: int, cost: float) -> int:

@@ -12,8 +12,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Protocol
 
-from jarvis_workers.ratelimit.adaptive import Pace
-from jarvis_workers.ratelimit.policy import Limited, Limiter, ModelLimits
+from jarvis_workers.ratelimit.adaptive import AimdLimiter
+from jarvis_workers.ratelimit.policy import Limiter, ModelKey, RateLimitPolicy
 from jarvis_workers.ratelimit.token_calibration import Calibration
 
 TIMES_LATE = 3
@@ -49,7 +49,7 @@ class Allowance(Protocol):
         ...
 
 
-class Turns:
+class FairQueue:
     """The line before an allowance, for threads and loops alike; `slot` and `slot_async` raise TimeoutError."""
 
     def __init__(self, allowance: Allowance, now: Callable[[], float] = time.monotonic) -> None:
@@ -59,7 +59,7 @@ class Turns:
         self._calibration = Calibration()
 
     @contextmanager
-    def slot(self, seconds: float, tokens: int = 0) -> Iterator["Held"]:
+    def slot(self, seconds: float, tokens: int = 0) -> Iterator["Permit"]:
         """Hold a turn while the block lasts."""
         waiter = self._queue((wake := threading.Event()).set, seconds, tokens)
         try:
@@ -73,7 +73,7 @@ class Turns:
             self._go(waiter)
 
     @asynccontextmanager
-    async def slot_async(self, seconds: float, tokens: int = 0) -> AsyncIterator["Held"]:
+    async def slot_async(self, seconds: float, tokens: int = 0) -> AsyncIterator["Permit"]:
         """Hold a turn while the block lasts, and let others run meanwhile."""
         waiter = self._queue(_bell(wake := asyncio.Event()), seconds, tokens)
         try:
@@ -122,7 +122,7 @@ class Turns:
             sooner = now + wait < first.look_at
             if wait <= 0:
                 self._line.popleft()
-                first.turn, first.let_in_at = Held(self, first, self._allowance.wave), now
+                first.turn, first.let_in_at = Permit(self, first, self._allowance.wave), now
             elif sooner or first is caller:
                 first.look_at = now + wait
             if first is not caller and (wait <= 0 or sooner):
@@ -161,25 +161,25 @@ class Turns:
             self._serve()
 
 
-class Gate(Turns):
+class LocalLimiter(FairQueue):
     """The turns of one process: so many at once, or within all limits."""
 
-    def __init__(self, limits: int | ModelLimits, now: Callable[[], float] = time.monotonic) -> None:
-        self.pace = Pace(ModelLimits(limits) if isinstance(limits, int) else limits)
+    def __init__(self, limits: int | RateLimitPolicy, now: Callable[[], float] = time.monotonic) -> None:
+        self.pace = AimdLimiter(RateLimitPolicy(limits) if isinstance(limits, int) else limits)
         super().__init__(self.pace, now)
 
 
-def in_process(_: Limited, limits: ModelLimits) -> Limiter:
+def in_process(_: ModelKey, limits: RateLimitPolicy) -> Limiter:
     """Return a gate for one process alone."""
-    return Gate(limits)
+    return LocalLimiter(limits)
 
 
-class Held:
+class Permit:
     """The turn of one request, which was let in during a wave."""
 
     __slots__ = ("_turns", "_waiter", "_wave")
 
-    def __init__(self, turns: Turns, waiter: "_Waiter", wave: int) -> None:
+    def __init__(self, turns: FairQueue, waiter: "_Waiter", wave: int) -> None:
         self._turns, self._waiter, self._wave = turns, waiter, wave
 
     def note_answer(self, tokens: int) -> None:
@@ -197,7 +197,7 @@ class _Waiter:
     def __init__(self, ring: Callable[[], None], deadline: float, said: int, tokens: int) -> None:
         self.ring, self.deadline, self.said, self.tokens = ring, deadline, said, tokens
         self.look_at, self.let_in_at, self.goes_back = float("inf"), 0.0, TIMES_LATE
-        self.turn: Held | None = None
+        self.turn: Permit | None = None
 
 
 def _bell(wake: asyncio.Event) -> Callable[[], None]:

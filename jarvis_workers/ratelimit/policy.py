@@ -34,7 +34,7 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelLimits:
+class RateLimitPolicy:
     """What a provider allows of one model; None is no limit."""
 
     concurrent: int | None = None
@@ -44,7 +44,7 @@ class ModelLimits:
 
     @property
     def are_set(self) -> bool:
-        return self != ModelLimits()
+        return self != RateLimitPolicy()
 
     @property
     def most(self) -> int:
@@ -93,11 +93,11 @@ class Limiter(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Limited:
+class ModelKey:
     """A provider and a model, by which limits are shared; nothing of this is a secret but parts of the address."""
 
     base_url: str
     model: str
 
 
-MakeLimiter = Callable[[Limited, ModelLimits], Limiter]
+MakeLimiter = Callable[[ModelKey, RateLimitPolicy], Limiter]

@@ -25,7 +25,7 @@ ERROR_BYTES = 500
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-class Line(NamedTuple):
+class ZygoteSocket(NamedTuple):
     """A socket that a cell listens to, and where it writes why it died."""
 
     control: socket.socket
@@ -114,7 +114,7 @@ class Starter:
     def pid(self) -> int:
         return self._process.pid
 
-    def start_inside(self, bubblewrap: list[str]) -> Line:
+    def start_inside(self, bubblewrap: list[str]) -> ZygoteSocket:
         """Start a further cell inside bubblewrap."""
         line, theirs, errors = _make_line()
         try:
@@ -133,11 +133,11 @@ class Starter:
         self._process.wait()
 
 
-def _make_line() -> tuple[Line, socket.socket, int]:
+def _make_line() -> tuple[ZygoteSocket, socket.socket, int]:
     """Return our end, the cell's end, and where the cell writes errors: a file without a name."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with tempfile.TemporaryFile() as file:
-        return Line(ours, os.dup(file.fileno())), theirs, os.dup(file.fileno())
+        return ZygoteSocket(ours, os.dup(file.fileno())), theirs, os.dup(file.fileno())
 
 
 @contextlib.contextmanager

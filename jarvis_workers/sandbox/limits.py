@@ -14,7 +14,7 @@ class Tier(enum.StrEnum):
     C = "C"  # nothing can be trusted to: no command is run
 
 
-class Limits(NamedTuple):
+class SandboxLimits(NamedTuple):
     """What a command may take.
 
     Each process may have so much CPU, address space, open files and size of a file; all of them together so much time,
@@ -31,7 +31,7 @@ class Limits(NamedTuple):
     output_bytes: int = 256 * 1024
 
 
-class Outcome(NamedTuple):
+class CommandOutcome(NamedTuple):
     """How a command ended.
 
     It has an exit code or the signal that ended it.  `cut` counts the bytes that its output lacks in the middle, and

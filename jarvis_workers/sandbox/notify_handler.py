@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from jarvis_workers.sandbox import kernel
-from jarvis_workers.sandbox.syscalls import Machine
+from jarvis_workers.sandbox.syscalls import Architecture
 
 RECEIVE, SEND, STILL_VALID = 0xC0502100, 0xC0182101, 0x40082102
 ASKED = struct.Struct("=QII iIQ 6Q")
@@ -30,7 +30,7 @@ MAP_ANONYMOUS = 0x20
 LOCKS = ("flock", "fcntl")
 
 
-class Asked(NamedTuple):
+class SyscallRequest(NamedTuple):
     """A call that waits for an answer: who makes it, its number and its arguments."""
 
     key: int
@@ -50,7 +50,7 @@ class Asked(NamedTuple):
 class Custodian:
     """Answers for one command, whose scratch directory and processes these are."""
 
-    def __init__(self, listener: int, scratch: str, machine: Machine, processes: Callable[[], set[int]]) -> None:
+    def __init__(self, listener: int, scratch: str, machine: Architecture, processes: Callable[[], set[int]]) -> None:
         self._listener, self._scratch, self._processes = listener, scratch, processes
         self._names = {number: name for name, number in machine.numbers.items()}
         # All that was ever mapped: what is unmapped in part, or not resident, may still be taken.
@@ -65,12 +65,12 @@ class Custodian:
         try:
             fcntl.ioctl(self._listener, RECEIVE, asked)
             key, process, _, number, _, _, *arguments = ASKED.unpack(asked)
-            refused, flags = self._judge(Asked(key, process, number, tuple(arguments)))
+            refused, flags = self._judge(SyscallRequest(key, process, number, tuple(arguments)))
             fcntl.ioctl(self._listener, SEND, ANSWER.pack(key, 0, -refused, flags))
         except (FileNotFoundError, InterruptedError):
             return
 
-    def _judge(self, asked: Asked) -> tuple[int, int]:
+    def _judge(self, asked: SyscallRequest) -> tuple[int, int]:
         """Return the number of an error, 0 for none, and whether the kernel is to go on with the call."""
         name = self._names[asked.number]
         try:
@@ -85,7 +85,7 @@ class Custodian:
         except OSError as error:
             return error.errno or errno.EPERM, 0
 
-    def _change(self, name: str, asked: Asked) -> None:
+    def _change(self, name: str, asked: SyscallRequest) -> None:
         change = CHANGES[name]
         held = self._open(change, asked)
         try:
@@ -102,7 +102,7 @@ class Custodian:
         finally:
             os.close(held)
 
-    def _open(self, change: "Change", asked: Asked) -> int:
+    def _open(self, change: "PathArguments", asked: SyscallRequest) -> int:
         """Open what the call is about, without reading it."""
         base, flags = f"/proc/{asked.process}/cwd", 0
         if change.directory is not None and asked.number_at(change.directory) != HERE:
@@ -116,7 +116,7 @@ class Custodian:
         target = os.path.join(base.encode(), name) if name else base.encode()
         return os.open(target, os.O_PATH | os.O_CLOEXEC | (os.O_NOFOLLOW if flags & NOFOLLOW else 0))
 
-    def _read(self, asked: Asked, address: int, size: int) -> bytes:
+    def _read(self, asked: SyscallRequest, address: int, size: int) -> bytes:
         """Return what the caller has in its memory, and see that it is still the caller."""
         if address > LAST_ADDRESS:
             raise OSError(errno.EFAULT, "no such address")
@@ -126,15 +126,15 @@ class Custodian:
         fcntl.ioctl(self._listener, STILL_VALID, struct.pack("Q", asked.key))
         return found
 
-    def _maps_memory(self, asked: Asked) -> bool:
+    def _maps_memory(self, asked: SyscallRequest) -> bool:
         """Say whether a shared mapping is of memory alone; shared files count as files."""
         return bool(asked.arguments[3] & MAP_ANONYMOUS) or os.readlink(asked.file_at(4)) == "/dev/zero"
 
-    def _may_lock(self, asked: Asked) -> bool:
+    def _may_lock(self, asked: SyscallRequest) -> bool:
         """Say whether a file is the command's own: locks on others would hold up who else uses them."""
         return os.readlink(asked.file_at(0)).startswith(self._scratch + "/")
 
-    def _may_signal(self, name: str, asked: Asked) -> bool:
+    def _may_signal(self, name: str, asked: SyscallRequest) -> bool:
         """Say whether a signal stays inside; 0 is the caller's own group."""
         if name == "pidfd_send_signal":
             return False
@@ -142,7 +142,7 @@ class Custodian:
         return process != -1 and (process == 0 or abs(process) in self._processes())
 
 
-class Change(NamedTuple):
+class PathArguments(NamedTuple):
     """Which arguments of a call are its directory, path, value and flags."""
 
     directory: int | None
@@ -153,8 +153,8 @@ class Change(NamedTuple):
 
 
 CHANGES = {
-    "chmod": Change(None, 0, 1),
-    "fchmod": Change(0, None, 1),
-    "fchmodat": Change(0, 1, 2),
-    "utimensat": Change(0, 1, 2, 3, of_times=True),
+    "chmod": PathArguments(None, 0, 1),
+    "fchmod": PathArguments(0, None, 1),
+    "fchmodat": PathArguments(0, 1, 2),
+    "utimensat": PathArguments(0, 1, 2, 3, of_times=True),
 }

@@ -7,7 +7,7 @@ import json
 import socket
 from typing import Any, NamedTuple
 
-from jarvis_workers.sandbox.limits import Limits, Outcome
+from jarvis_workers.sandbox.limits import CommandOutcome, SandboxLimits
 
 LINE_BYTES = 1 << 20
 CHUNK_BYTES = 1 << 16
@@ -21,11 +21,11 @@ class Order(NamedTuple):
     scratch: str
     readable: tuple[str, ...]
     path: str
-    limits: Limits
+    limits: SandboxLimits
     stdin: bytes = b""
 
 
-class Refused(Exception):
+class SandboxRefusal(Exception):
     """What the cell says instead of an outcome: why it has not run the command."""
 
 
@@ -47,12 +47,12 @@ def receive_order(stream: socket.socket) -> Order:
         said["scratch"],
         tuple(said["readable"]),
         said["path"],
-        Limits(*said["limits"]),
+        SandboxLimits(*said["limits"]),
         stdin,
     )
 
 
-def pack_outcome(outcome: Outcome) -> bytes:
+def pack_outcome(outcome: CommandOutcome) -> bytes:
     said: dict[str, Any] = outcome._asdict()
     said |= {"stdout": len(outcome.stdout), "stderr": len(outcome.stderr)}
     return json.dumps(said).encode() + b"\n" + outcome.stdout + outcome.stderr
@@ -62,15 +62,15 @@ def pack_refusal(why: str) -> bytes:
     return json.dumps({"refused": why}).encode() + b"\n"
 
 
-def read_answer(answer: bytes) -> Outcome:
+def read_answer(answer: bytes) -> CommandOutcome:
     """Return the outcome; raises Refused when the command was not run, EOFError when the answer is not whole."""
     line, _, rest = answer.partition(b"\n")
     if not line:
         raise EOFError
     said = json.loads(line)
     if "refused" in said:
-        raise Refused(said["refused"])
+        raise SandboxRefusal(said["refused"])
     stdout, stderr = said["stdout"], said["stderr"]
     if len(rest) != stdout + stderr:
         raise EOFError
-    return Outcome(**(said | {"stdout": rest[:stdout], "stderr": rest[stdout:]}))
+    return CommandOutcome(**(said | {"stdout": rest[:stdout], "stderr": rest[stdout:]}))

@@ -18,9 +18,9 @@ from typing import Self
 from jarvis_workers.errors import SandboxError, UsageError
 from jarvis_workers.sandbox import bwrap
 from jarvis_workers.sandbox.confine import HOME, SYSTEM, TEMPORARY
-from jarvis_workers.sandbox.launcher import PACKAGES, Line, Starter, borrowed
-from jarvis_workers.sandbox.limits import Limits, Outcome, Tier
-from jarvis_workers.sandbox.protocol import CHUNK_BYTES, Order, Refused, pack_order, read_answer
+from jarvis_workers.sandbox.launcher import PACKAGES, Starter, ZygoteSocket, borrowed
+from jarvis_workers.sandbox.limits import CommandOutcome, SandboxLimits, Tier
+from jarvis_workers.sandbox.protocol import CHUNK_BYTES, Order, SandboxRefusal, pack_order, read_answer
 from jarvis_workers.toolchain import scratch
 
 RUNNING = (Tier.A, Tier.B)
@@ -29,7 +29,7 @@ PATH = "/usr/local/bin:/usr/bin:/bin"
 PATIENCE_SECONDS = 30
 # Git reads no tree of another user unless it is told to.
 TRUSTED_BY_GIT = "[safe]\n\tdirectory = *\n"
-NO_LIMITS_SAID = Limits()
+NO_LIMITS_SAID = SandboxLimits()
 
 
 def open_sandbox(root: Path, *, tier: Tier | None = None, starter: Starter | None = None) -> "Sandbox":
@@ -123,7 +123,9 @@ class Sandbox:
                 stream.shutdown(socket.SHUT_RDWR)
         self._stack.close()
 
-    def run(self, argv: Sequence[str], *, stdin: bytes | None = None, limits: Limits = NO_LIMITS_SAID) -> Outcome:
+    def run(
+        self, argv: Sequence[str], *, stdin: bytes | None = None, limits: SandboxLimits = NO_LIMITS_SAID
+    ) -> CommandOutcome:
         """Run a command to its end; raises SandboxError when it could not be confined."""
         order, answer = self._order(argv, stdin, limits), bytearray()
         with self._line.run() as stream, self._ended_by_close(stream):
@@ -137,8 +139,8 @@ class Sandbox:
         return self._read(bytes(answer))
 
     async def run_async(
-        self, argv: Sequence[str], *, stdin: bytes | None = None, limits: Limits = NO_LIMITS_SAID
-    ) -> Outcome:
+        self, argv: Sequence[str], *, stdin: bytes | None = None, limits: SandboxLimits = NO_LIMITS_SAID
+    ) -> CommandOutcome:
         """Run a command to its end while other coroutines go on; cancelling it ends the command."""
         loop, order, answer = asyncio.get_running_loop(), self._order(argv, stdin, limits), bytearray()
         with self._line.run() as stream:
@@ -160,22 +162,22 @@ class Sandbox:
         finally:
             self._streams.discard(stream)
 
-    def _remove(self, line: Line) -> None:
+    def _remove(self, line: ZygoteSocket) -> None:
         """Have the scratch directory removed by who may remove all that commands have made."""
         try:
             line.ask({"done": self.scratch})
         except SandboxError:
             scratch.remove(self.scratch)
 
-    def _order(self, argv: Sequence[str], stdin: bytes | None, limits: Limits) -> Order:
+    def _order(self, argv: Sequence[str], stdin: bytes | None, limits: SandboxLimits) -> Order:
         readable = _interpreter()
         path = ":".join([PATH, *(f"{place}/bin" for place in readable)])
         return Order(tuple(argv), self.root, self.scratch, readable, path, limits, stdin or b"")
 
-    def _read(self, answer: bytes) -> Outcome:
+    def _read(self, answer: bytes) -> CommandOutcome:
         try:
             return read_answer(answer)
-        except Refused as refusal:
+        except SandboxRefusal as refusal:
             raise SandboxError(str(refusal)) from None
         except EOFError:
             raise self._line.broken() from None

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from jarvis_workers.sandbox.syscalls import Machine
+from jarvis_workers.sandbox.syscalls import Architecture
 
 ALLOW = 0x7FFF0000
 ASK = 0x7FC00000
@@ -54,7 +54,7 @@ class Test(NamedTuple):
     mask: int = EVERY_BIT
 
 
-class Rule(NamedTuple):
+class SyscallRule(NamedTuple):
     """What becomes of calls whose arguments pass all the tests."""
 
     calls: str
@@ -62,66 +62,70 @@ class Rule(NamedTuple):
     tests: tuple[Test, ...] = ()
 
 
-GROUPS: dict[str, tuple[Rule, ...]] = {
+GROUPS: dict[str, tuple[SyscallRule, ...]] = {
     "network": (
-        Rule("socket connect bind listen accept accept4", NOT_PERMITTED),
-        Rule("socketpair", NOT_PERMITTED, (Test(0, STREAM_OF_UNIX[0], same=False),)),
-        *(Rule("setsockopt", DONE_NOTHING, (Test(2, number),)) for number in BUFFER_SIZES),
-        Rule("socketpair", NOT_PERMITTED, (Test(1, STREAM_OF_UNIX[1], same=False, mask=KIND_OF_SOCKET),)),
+        SyscallRule("socket connect bind listen accept accept4", NOT_PERMITTED),
+        SyscallRule("socketpair", NOT_PERMITTED, (Test(0, STREAM_OF_UNIX[0], same=False),)),
+        *(SyscallRule("setsockopt", DONE_NOTHING, (Test(2, number),)) for number in BUFFER_SIZES),
+        SyscallRule("socketpair", NOT_PERMITTED, (Test(1, STREAM_OF_UNIX[1], same=False, mask=KIND_OF_SOCKET),)),
     ),
-    "io_uring": (Rule("io_uring_setup io_uring_enter io_uring_register", NOT_THERE),),
+    "io_uring": (SyscallRule("io_uring_setup io_uring_enter io_uring_register", NOT_THERE),),
     "tracing": (
-        Rule("ptrace process_vm_readv process_vm_writev kcmp pidfd_getfd", NOT_PERMITTED),
-        Rule("process_madvise process_mrelease", NOT_PERMITTED),
+        SyscallRule("ptrace process_vm_readv process_vm_writev kcmp pidfd_getfd", NOT_PERMITTED),
+        SyscallRule("process_madvise process_mrelease", NOT_PERMITTED),
     ),
-    "keyrings": (Rule("add_key request_key keyctl", NOT_PERMITTED),),
+    "keyrings": (SyscallRule("add_key request_key keyctl", NOT_PERMITTED),),
     "kernel": (
-        Rule("bpf perf_event_open userfaultfd open_by_handle_at name_to_handle_at syslog", NOT_PERMITTED),
-        Rule("kexec_load kexec_file_load init_module finit_module delete_module reboot", NOT_PERMITTED),
-        Rule("swapon swapoff acct quotactl quotactl_fd ioperm iopl vhangup", NOT_PERMITTED),
-        Rule("settimeofday clock_settime clock_adjtime adjtimex sethostname setdomainname", NOT_PERMITTED),
-        Rule("lookup_dcookie memfd_secret", NOT_THERE),
+        SyscallRule("bpf perf_event_open userfaultfd open_by_handle_at name_to_handle_at syslog", NOT_PERMITTED),
+        SyscallRule("kexec_load kexec_file_load init_module finit_module delete_module reboot", NOT_PERMITTED),
+        SyscallRule("swapon swapoff acct quotactl quotactl_fd ioperm iopl vhangup", NOT_PERMITTED),
+        SyscallRule("settimeofday clock_settime clock_adjtime adjtimex sethostname setdomainname", NOT_PERMITTED),
+        SyscallRule("lookup_dcookie memfd_secret", NOT_THERE),
     ),
     "namespaces": (
-        Rule("unshare setns mount umount2 pivot_root chroot", NOT_PERMITTED),
-        Rule("open_tree move_mount fsopen fsconfig fsmount fspick mount_setattr", NOT_PERMITTED),
-        Rule("clone", NOT_PERMITTED, (Test(0, 0, same=False, mask=NEW_NAMESPACES),)),
-        Rule("clone3", NOT_THERE),
+        SyscallRule("unshare setns mount umount2 pivot_root chroot", NOT_PERMITTED),
+        SyscallRule("open_tree move_mount fsopen fsconfig fsmount fspick mount_setattr", NOT_PERMITTED),
+        SyscallRule("clone", NOT_PERMITTED, (Test(0, 0, same=False, mask=NEW_NAMESPACES),)),
+        SyscallRule("clone3", NOT_THERE),
     ),
     "attributes": (
-        Rule("chmod fchmod fchmodat utimensat", ASK),
-        Rule("utime utimes futimesat", NOT_THERE),
-        Rule("chown fchown lchown fchownat", NOT_PERMITTED),
-        Rule("setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr", NOT_SUPPORTED),
+        SyscallRule("chmod fchmod fchmodat utimensat", ASK),
+        SyscallRule("utime utimes futimesat", NOT_THERE),
+        SyscallRule("chown fchown lchown fchownat", NOT_PERMITTED),
+        SyscallRule("setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr", NOT_SUPPORTED),
     ),
     "shared memory": (
-        Rule("shmget shmat shmctl semget semop semtimedop semctl", NOT_THERE),
-        Rule("msgget msgsnd msgrcv msgctl mq_open mq_unlink memfd_create vmsplice", NOT_THERE),
-        Rule("mmap", ASK, (Test(3, MAP_SHARED, mask=MAP_SHARED),)),
+        SyscallRule("shmget shmat shmctl semget semop semtimedop semctl", NOT_THERE),
+        SyscallRule("msgget msgsnd msgrcv msgctl mq_open mq_unlink memfd_create vmsplice", NOT_THERE),
+        SyscallRule("mmap", ASK, (Test(3, MAP_SHARED, mask=MAP_SHARED),)),
     ),
     # It takes gigabytes in an instant; posix_fallocate writes instead, which is seen in time.
-    "disk": (Rule("fallocate", NOT_SUPPORTED),),
-    "locks": (Rule("flock", ASK), *(Rule("fcntl", ASK, (Test(1, number),)) for number in LOCK_CALLS)),
-    "watching": (Rule("inotify_init inotify_init1 fanotify_init", NOT_THERE),),
+    "disk": (SyscallRule("fallocate", NOT_SUPPORTED),),
+    "locks": (SyscallRule("flock", ASK), *(SyscallRule("fcntl", ASK, (Test(1, number),)) for number in LOCK_CALLS)),
+    "watching": (SyscallRule("inotify_init inotify_init1 fanotify_init", NOT_THERE),),
     "other processes": (
-        Rule("prlimit64 sched_setscheduler sched_setparam sched_setaffinity", NOT_PERMITTED, (Test(0, 0, same=False),)),
-        Rule("sched_setattr migrate_pages move_pages", NOT_PERMITTED, (Test(0, 0, same=False),)),
-        Rule("setpriority", NOT_PERMITTED, (Test(0, ONE_PROCESS, same=False),)),
-        Rule("ioprio_set", NOT_PERMITTED, (Test(0, ONE_PROCESS_OF_IO, same=False),)),
-        Rule("setpriority ioprio_set", NOT_PERMITTED, (Test(1, 0, same=False),)),
-        *(Rule("fcntl", NOT_PERMITTED, (Test(1, number),)) for number in OWNER_CALLS),
+        SyscallRule(
+            "prlimit64 sched_setscheduler sched_setparam sched_setaffinity", NOT_PERMITTED, (Test(0, 0, same=False),)
+        ),
+        SyscallRule("sched_setattr migrate_pages move_pages", NOT_PERMITTED, (Test(0, 0, same=False),)),
+        SyscallRule("setpriority", NOT_PERMITTED, (Test(0, ONE_PROCESS, same=False),)),
+        SyscallRule("ioprio_set", NOT_PERMITTED, (Test(0, ONE_PROCESS_OF_IO, same=False),)),
+        SyscallRule("setpriority ioprio_set", NOT_PERMITTED, (Test(1, 0, same=False),)),
+        *(SyscallRule("fcntl", NOT_PERMITTED, (Test(1, number),)) for number in OWNER_CALLS),
     ),
-    "devices": (Rule("ioctl", NO_SUCH_DEVICE_CALL, tuple(Test(1, number, same=False) for number in DEVICE_CALLS)),),
+    "devices": (
+        SyscallRule("ioctl", NO_SUCH_DEVICE_CALL, tuple(Test(1, number, same=False) for number in DEVICE_CALLS)),
+    ),
 }
 # What a landlock before the one of the key does not know, and later ones do.
-BEFORE: dict[int, tuple[Rule, ...]] = {
+BEFORE: dict[int, tuple[SyscallRule, ...]] = {
     3: (
-        Rule("truncate", NOT_PERMITTED),
-        Rule("openat2", NOT_THERE),
-        Rule("open", NOT_PERMITTED, (Test(1, TRUNCATES, mask=OPEN_MODE),)),
-        Rule("openat", NOT_PERMITTED, (Test(2, TRUNCATES, mask=OPEN_MODE),)),
+        SyscallRule("truncate", NOT_PERMITTED),
+        SyscallRule("openat2", NOT_THERE),
+        SyscallRule("open", NOT_PERMITTED, (Test(1, TRUNCATES, mask=OPEN_MODE),)),
+        SyscallRule("openat", NOT_PERMITTED, (Test(2, TRUNCATES, mask=OPEN_MODE),)),
     ),
-    6: (Rule("kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal", ASK),),
+    6: (SyscallRule("kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal", ASK),),
 }
 # These two are no lists of calls: calls of another architecture, and calls with a number that is not known.
 MACHINES = "architectures"
@@ -129,7 +133,7 @@ NUMBERS = "new calls"
 NAMES = (*GROUPS, MACHINES, NUMBERS)
 
 
-def program(machine: Machine, landlock: int, without: Iterable[str] = ()) -> bytes:
+def program(machine: Architecture, landlock: int, without: Iterable[str] = ()) -> bytes:
     """Return the filter for an architecture and a version of landlock, without the groups of these names."""
     left_out = frozenset(without)
     rules = [rule for name, group in GROUPS.items() if name not in left_out for rule in group]
@@ -145,7 +149,7 @@ def program(machine: Machine, landlock: int, without: Iterable[str] = ()) -> byt
     return b"".join([*steps, _step(RETURN, ALLOW)])
 
 
-def _refuse(number: int, rule: Rule) -> Iterator[bytes]:
+def _refuse(number: int, rule: SyscallRule) -> Iterator[bytes]:
     """Yield the steps that answer a call; the number is loaded before and after them."""
     body = [step for place, test in enumerate(rule.tests, 1) for step in _test(test, len(rule.tests) - place)]
     body.append(_step(RETURN, rule.answer))

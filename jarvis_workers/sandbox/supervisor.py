@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from jarvis_workers.sandbox import confine, kernel, process_tree
 from jarvis_workers.sandbox.confine import Cell
-from jarvis_workers.sandbox.limits import Outcome
+from jarvis_workers.sandbox.limits import CommandOutcome
 from jarvis_workers.sandbox.notify_handler import Custodian
 from jarvis_workers.sandbox.protocol import Order, pack_outcome, pack_refusal, receive_order
 from jarvis_workers.toolchain import scratch
@@ -98,7 +98,7 @@ class _Kept:
             return pack_refusal(self._refused)
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         return pack_outcome(
-            Outcome(
+            CommandOutcome(
                 code=code,
                 signal=number,
                 stdout=self._outputs[0].text(),

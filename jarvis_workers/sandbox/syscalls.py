@@ -32,17 +32,17 @@ utimensat:280:88 utimes:235:- vhangup:153:58 vmsplice:278:75
 """
 
 
-class Machine(NamedTuple):
+class Architecture(NamedTuple):
     """An architecture, and the numbers that its calls have."""
 
     audit: int
     numbers: dict[str, int]
 
 
-def machine_of(name: str) -> Machine | None:
+def machine_of(name: str) -> Architecture | None:
     """Return what is known of an architecture."""
     if name not in MACHINES:
         return None
     place = 1 + list(MACHINES).index(name)
     rows = [word.split(":") for word in TABLE.split()]
-    return Machine(MACHINES[name], {row[0]: int(row[place]) for row in rows if row[place] != "-"})
+    return Architecture(MACHINES[name], {row[0]: int(row[place]) for row in rows if row[place] != "-"})

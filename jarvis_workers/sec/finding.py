@@ -19,8 +19,8 @@ __all__ = [
     "CATEGORY_ORDER",
     "SEVERITIES",
     "SUPERSEDES",
+    "CandidateRecord",
     "Described",
-    "Found",
     "Numbered",
     "fingerprint_of",
     "is_at_least",
@@ -32,7 +32,7 @@ __all__ = [
 SUPERSEDES = {rule.pattern: rule.supersedes for rule in RULES if rule.supersedes} | HARMLESS
 
 
-class Found(NamedTuple):
+class CandidateRecord(NamedTuple):
     """What a candidate says, as light as a row of the store: there may be a million of them."""
 
     language: str
@@ -50,7 +50,7 @@ class Found(NamedTuple):
     trail: str | None = None
 
 
-Described: TypeAlias = "Candidate | Found"
+Described: TypeAlias = "Candidate | CandidateRecord"
 # By gid.
 Numbered = tuple[int, Described]
 

@@ -12,13 +12,13 @@ from typing import NamedTuple
 from jarvis_workers.sec.evidence import column_of, evidence
 from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
 from jarvis_workers.sec.rules.analysis.aliases import ALIASES, SPELLINGS, aliases, occurrences
-from jarvis_workers.sec.rules.rule import Rule, Site, Source
+from jarvis_workers.sec.rules.rule import Rule, Site, SourceText
 from jarvis_workers.sec.suppressions import MARKS, OWN_MARK, Remark, judge, suppressions
 from jarvis_workers.source.calls import is_declaration, is_foreign, opening
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 from jarvis_workers.source.lex import compiler_newlines, mask
 from jarvis_workers.source.match import Matcher, Word, build
-from jarvis_workers.source.pattern_cache import Kept
+from jarvis_workers.source.pattern_cache import PatternCache
 
 __all__ = ["EXTENSIONS", "Hit", "Scan", "Scanner", "as_utf8", "is_header", "is_test", "language_of", "source_text"]
 
@@ -37,7 +37,7 @@ EXTENSIONS: Mapping[bytes, str] = {
     b"rs": "rust",
 }
 HEADERS = frozenset(b"h hpp hh hxx inl ipp tpp".split())
-TESTS = late(
+TESTS = lazy(
     rb"(?:^|/)(?:tests?|testing|testsuite|unittests?|benches|examples?)/"
     rb"|(?:^|/)(?:test[_-][^/]*|[^/]*[_-](?:test|tests|unittest)|tests?)\.[^./]+\Z"
 )
@@ -71,7 +71,9 @@ class Scan(NamedTuple):
 class Scanner:
     """Some rules, compiled on first use for each language; what is not among them costs nothing."""
 
-    def __init__(self, engine: str | None = None, rules: Sequence[Rule] = RULES, kept: Kept | None = None) -> None:
+    def __init__(
+        self, engine: str | None = None, rules: Sequence[Rule] = RULES, kept: PatternCache | None = None
+    ) -> None:
         self._engine = engine
         self._kept = kept
         self.rules = tuple(rules)
@@ -93,12 +95,12 @@ class Scanner:
         if end < len(needed):
             line = content.count(b"\n", 0, end) + 1
             problem = f"too many comments and literals; checked only as far as line {line}"
-        source = Source(content, text, language=language, header=header, test=test)
+        source = SourceText(content, text, language=language, header=header, test=test)
         source.remembered[ALIASES] = named
         hits = _hits(source, names)
         return self._judged(source, hits, marks, problem) if marks else Scan(hits, problem)
 
-    def _judged(self, source: Source, hits: tuple[Hit, ...], marks: list[int], problem: str | None) -> Scan:
+    def _judged(self, source: SourceText, hits: tuple[Hit, ...], marks: list[int], problem: str | None) -> Scan:
         found = suppressions(source.content, source.text, source.language, marks)
         ours = {rule.pattern for rule in self.rules}
         said, remarks = judge([(hit.pattern, hit.line) for hit in hits], found, {*RULES_BY_PATTERN, *ours}, ours)
@@ -267,7 +269,7 @@ def _tails(names: Iterable[bytes]) -> list[bytes]:
     return [name for name in known if not any(name[at:] in known for at in range(1, len(name)))]
 
 
-def _hits(source: Source, names: Iterable[_Name]) -> tuple[Hit, ...]:
+def _hits(source: SourceText, names: Iterable[_Name]) -> tuple[Hit, ...]:
     text, content = source.text, source.content
     best: dict[tuple[int, str], tuple[float, int]] = {}
     looked: dict[str, int] = {}
@@ -300,7 +302,7 @@ def _numbered(content: bytes, best: Mapping[tuple[int, str], tuple[float, int]])
         yield Hit(pattern, line, confidence, evidence(content, start), column_of(content, start))
 
 
-def _site(source: Source, found: _Name) -> Site | None:
+def _site(source: SourceText, found: _Name) -> Site | None:
     """Return where to look, or None where a function is declared, or one of the same name is called."""
     start, name, rules, called, end = found
     if not called:
@@ -311,9 +313,9 @@ def _site(source: Source, found: _Name) -> Site | None:
     return Site(source, name, start, at)
 
 
-def _confidence(rule: Rule, moved: float, source: Source) -> float:
+def _confidence(rule: Rule, moved: float, source: SourceText) -> float:
     return round(min(MOST, max(LEAST, rule.confidence + moved + (TEST_FILE if source.test else 0.0))), 2)
 
 
-def _is_no_call(source: Source, start: int, at: int) -> bool:
+def _is_no_call(source: SourceText, start: int, at: int) -> bool:
     return is_foreign(source.text, start) or is_declaration(source.text, start, at, header=source.header)

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from jarvis_workers.paths import plain
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 from jarvis_workers.source.lex import comments
 
 __all__ = [
@@ -21,7 +21,7 @@ __all__ = [
     "REMARKS_MAX",
     "WITHOUT_REASON",
     "Remark",
-    "Suppression",
+    "SuppressionComment",
     "judge",
     "silence",
     "suppressions",
@@ -49,17 +49,17 @@ WITHOUT_REASON = "gives no reason"
 NOTHING_FIRES = "no rule fires here"
 
 SPACE = rb"[ \t\r\f\v]*+"
-OURS = late(rb"jarvis-ignore(?![\w-])(?>\[(?P<rules>[^\]\n]{0,500})\])?+(?:" + SPACE + rb":(?P<reason>[^\n]*+))?")
-NOLINT = late(rb"NOLINT(?P<kind>NEXTLINE|BEGIN|END)?(?![A-Za-z])(?:\((?P<rules>[^)\n]{0,500})\))?")
-NOSEM = late(rb"nosem(?:grep)?(?!\w)(?:[:=]\s?(?P<rules>[^\n]{1,500}))?", re.IGNORECASE)
-CPPCHECK = late(
+OURS = lazy(rb"jarvis-ignore(?![\w-])(?>\[(?P<rules>[^\]\n]{0,500})\])?+(?:" + SPACE + rb":(?P<reason>[^\n]*+))?")
+NOLINT = lazy(rb"NOLINT(?P<kind>NEXTLINE|BEGIN|END)?(?![A-Za-z])(?:\((?P<rules>[^)\n]{0,500})\))?")
+NOSEM = lazy(rb"nosem(?:grep)?(?!\w)(?:[:=]\s?(?P<rules>[^\n]{1,500}))?", re.IGNORECASE)
+CPPCHECK = lazy(
     rb"cppcheck-suppress(?:-(?P<kind>begin|end|file|macro))?(?![\w-])"
     + SPACE
     + rb"(?:\[(?P<many>[^\]\n]{0,500})\]|(?P<one>[\w*-]+))?"
 )
-FLAWFINDER = late(rb"(?:flawfinder|its4|rats):" + SPACE + rb"ignore\b", re.IGNORECASE)
-COMMENT_STARTS = late(rb"/[/*][/*!<\s]{0,64}+")
-CODE = late(rb"\S")
+FLAWFINDER = lazy(rb"(?:flawfinder|its4|rats):" + SPACE + rb"ignore\b", re.IGNORECASE)
+COMMENT_STARTS = lazy(rb"/[/*][/*!<\s]{0,64}+")
+CODE = lazy(rb"\S")
 PARTED = re.compile(r"[,\s]+")
 EVERY = "*"
 
@@ -106,7 +106,7 @@ FOREIGN: Mapping[str, tuple[str, ...]] = {
 }
 
 
-class Suppression(NamedTuple):
+class SuppressionComment(NamedTuple):
     """A comment at `line` that speaks of the lines `first` to `last`; `rules` is None where it speaks of all rules."""
 
     line: int
@@ -147,12 +147,12 @@ class _Mark(NamedTuple):
         return start is not None and start.end() == self.at
 
 
-def suppressions(content: bytes, text: bytes, language: str, marks: Sequence[int]) -> list[Suppression]:
+def suppressions(content: bytes, text: bytes, language: str, marks: Sequence[int]) -> list[SuppressionComment]:
     """Return the suppressions at those of the offsets `marks` that stand in a comment; `text` is the masked content.
 
     Where the masked text ends before the content, nobody needs to know of which lines a suppression speaks.
     """
-    found: list[Suppression] = []
+    found: list[SuppressionComment] = []
     open_blocks: list[tuple[bytes, _Mark]] = []
     for mark in _in_comments(content, language, marks):
         for read in (_ours, _nolint, _nosem, _cppcheck, _flawfinder):
@@ -161,7 +161,10 @@ def suppressions(content: bytes, text: bytes, language: str, marks: Sequence[int
 
 
 def judge(
-    places: Sequence[tuple[str, int]], found: Sequence[Suppression], known: Collection[str], judged: Collection[str]
+    places: Sequence[tuple[str, int]],
+    found: Sequence[SuppressionComment],
+    known: Collection[str],
+    judged: Collection[str],
 ) -> tuple[list[str | None], list[Remark]]:
     """Say of each (rule, line), by line, with which words it is suppressed, if it is; and what is to be remarked.
 
@@ -172,13 +175,13 @@ def judge(
 
 
 def silence(
-    places: Sequence[tuple[str, int]], found: Sequence[Suppression]
-) -> tuple[list[str | None], set[Suppression]]:
+    places: Sequence[tuple[str, int]], found: Sequence[SuppressionComment]
+) -> tuple[list[str | None], set[SuppressionComment]]:
     """Say of each (rule, line), by line, with which words it is suppressed, if it is; and what has suppressed any."""
     verdicts: list[str | None] = []
-    used: set[Suppression] = set()
+    used: set[SuppressionComment] = set()
     waiting = sorted(found, key=lambda one: one.first, reverse=True)
-    active: list[Suppression] = []
+    active: list[SuppressionComment] = []
     for rule, line in places:
         while waiting and waiting[-1].first <= line:
             active.append(waiting.pop())
@@ -190,7 +193,10 @@ def silence(
 
 
 def _remarks(
-    found: Sequence[Suppression], used: Collection[Suppression], known: Collection[str], judged: Collection[str]
+    found: Sequence[SuppressionComment],
+    used: Collection[SuppressionComment],
+    known: Collection[str],
+    judged: Collection[str],
 ) -> list[Remark]:
     remarks = []
     for one in found:
@@ -228,7 +234,7 @@ def _in_comments(content: bytes, language: str, marks: Sequence[int]) -> Iterato
 Blocks = list[tuple[bytes, _Mark]]
 
 
-def _ours(mark: _Mark, text: bytes, _: Blocks) -> Iterator[Suppression]:
+def _ours(mark: _Mark, text: bytes, _: Blocks) -> Iterator[SuppressionComment]:
     match = OURS.match(mark.content, mark.at, mark.at + len(mark.text))
     if match is None or mark.content[mark.at - 1 : mark.at].isalnum():
         return
@@ -236,10 +242,12 @@ def _ours(mark: _Mark, text: bytes, _: Blocks) -> Iterator[Suppression]:
         return
     named = None if match["rules"] is None else _names(match["rules"])
     first, last = _lines(mark, text, beyond_blanks=True)
-    yield Suppression(mark.line, first, last, named, _shown(mark.text), _shown(match["reason"] or b""), ours=True)
+    yield SuppressionComment(
+        mark.line, first, last, named, _shown(mark.text), _shown(match["reason"] or b""), ours=True
+    )
 
 
-def _nolint(mark: _Mark, _: bytes, blocks: Blocks) -> Iterator[Suppression]:
+def _nolint(mark: _Mark, _: bytes, blocks: Blocks) -> Iterator[SuppressionComment]:
     match = NOLINT.match(mark.content, mark.at, mark.comment[1])
     if match is None:
         return
@@ -252,14 +260,14 @@ def _nolint(mark: _Mark, _: bytes, blocks: Blocks) -> Iterator[Suppression]:
         yield _theirs(mark, line, line, rules)
 
 
-def _nosem(mark: _Mark, text: bytes, _: Blocks) -> Iterator[Suppression]:
+def _nosem(mark: _Mark, text: bytes, _: Blocks) -> Iterator[SuppressionComment]:
     match = NOSEM.match(mark.content, mark.at, mark.at + len(mark.text))
     if match is None or mark.content[mark.at - 1 : mark.at].isalnum():
         return
     yield _theirs(mark, *_lines(mark, text), None if match["rules"] is None else _foreign(match["rules"]))
 
 
-def _cppcheck(mark: _Mark, text: bytes, blocks: Blocks) -> Iterator[Suppression]:
+def _cppcheck(mark: _Mark, text: bytes, blocks: Blocks) -> Iterator[SuppressionComment]:
     match = CPPCHECK.match(mark.content, mark.at, mark.at + len(mark.text))
     if match is None or not mark.starts_comment:
         return
@@ -273,7 +281,7 @@ def _cppcheck(mark: _Mark, text: bytes, blocks: Blocks) -> Iterator[Suppression]
         yield _theirs(mark, *_lines(mark, text, beyond_blanks=True), rules)
 
 
-def _flawfinder(mark: _Mark, text: bytes, _: Blocks) -> Iterator[Suppression]:
+def _flawfinder(mark: _Mark, text: bytes, _: Blocks) -> Iterator[SuppressionComment]:
     # Of the word, the engine proposes what does not depend on the case of its first letter.
     at = mark.at - (mark.content[mark.at : mark.at + 1] == b"l")
     if FLAWFINDER.match(mark.content, at, mark.comment[1]) and mark._replace(at=at).starts_comment:
@@ -282,7 +290,7 @@ def _flawfinder(mark: _Mark, text: bytes, _: Blocks) -> Iterator[Suppression]:
 
 def _block(
     mark: _Mark, rules: frozenset[str] | None, key: bytes, blocks: Blocks, *, begins: bool
-) -> Iterator[Suppression]:
+) -> Iterator[SuppressionComment]:
     """Blocks nest, and one that is not ended, or not by the same words, is none: as clang-tidy has it."""
     if begins and len(blocks) < BLOCKS_DEEP:
         blocks.append((key, mark))
@@ -291,8 +299,8 @@ def _block(
         yield _theirs(begin, begin.line, mark.line, rules)
 
 
-def _theirs(mark: _Mark, first: int, last: int, rules: frozenset[str] | None) -> Suppression:
-    return Suppression(mark.line, first, last, rules, _shown(mark.text), "", ours=False)
+def _theirs(mark: _Mark, first: int, last: int, rules: frozenset[str] | None) -> SuppressionComment:
+    return SuppressionComment(mark.line, first, last, rules, _shown(mark.text), "", ours=False)
 
 
 def _lines(mark: _Mark, text: bytes, *, beyond_blanks: bool = False) -> tuple[int, int]:

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.paths import plain
 
-__all__ = ["STEPS_MAX", "TRAIL_BYTES", "Step", "read_trail", "trail_of"]
+__all__ = ["STEPS_MAX", "TRAIL_BYTES", "TraceLocation", "read_trail", "trail_of"]
 
 STEPS_MAX = 30
 NOTE_MAX = 200
 TRAIL_BYTES = 4096
 
 
-class Step(NamedTuple):
+class TraceLocation(NamedTuple):
     """A place on the way to a finding, and what happens there; `file` is the path as it is shown."""
 
     file: str
@@ -26,7 +26,7 @@ class Step(NamedTuple):
 
 def trail_of(steps: Iterable[tuple[str | None, int, str]], file: str) -> str | None:
     """Return what is kept of steps, None if there are none; those without a file are in `file`."""
-    kept = [Step(place or file, max(1, line), plain(note)[:NOTE_MAX]) for place, line, note in steps]
+    kept = [TraceLocation(place or file, max(1, line), plain(note)[:NOTE_MAX]) for place, line, note in steps]
     if not kept:
         return None
     most = min(len(kept), STEPS_MAX)
@@ -37,10 +37,10 @@ def trail_of(steps: Iterable[tuple[str | None, int, str]], file: str) -> str | N
 
 def read_trail(text: str) -> list[dict[str, Any]]:
     """Return the steps as reports have them."""
-    return [Step(*step)._asdict() for step in json.loads(text)]
+    return [TraceLocation(*step)._asdict() for step in json.loads(text)]
 
 
-def _fewer(steps: Sequence[Step], most: int) -> Sequence[Step]:
+def _fewer(steps: Sequence[TraceLocation], most: int) -> Sequence[TraceLocation]:
     """Keep the first and the last; the step before the gap says how many are missing."""
     if len(steps) <= most:
         return steps
@@ -52,5 +52,5 @@ def _fewer(steps: Sequence[Step], most: int) -> Sequence[Step]:
     return [*steps[: head - 1], told, *steps[len(steps) - tail :]]
 
 
-def _text(steps: Sequence[Step]) -> str:
+def _text(steps: Sequence[TraceLocation]) -> str:
     return json.dumps(steps, separators=(",", ":"))

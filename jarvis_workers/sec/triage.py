@@ -9,8 +9,8 @@ from jarvis_workers.sec.scanner import LEAST, MOST
 __all__ = [
     "NOTHING_JUDGED",
     "PRIOR_WEIGHT",
-    "Judged",
     "TriageState",
+    "TriageVerdict",
     "learned_confidence",
     "moved_by",
     "stated_at_least",
@@ -54,14 +54,14 @@ class TriageState(StrEnum):
         return {"true": True, "false": False}.get(self.value, self.value)
 
 
-class Judged(NamedTuple):
+class TriageVerdict(NamedTuple):
     """As much of a judgement as a run needs to know."""
 
     verdict: TriageState
     reason: str
 
 
-NOTHING_JUDGED: Mapping[str, Judged] = {}
+NOTHING_JUDGED: Mapping[str, TriageVerdict] = {}
 
 
 def learned_confidence(stated: float, true: int, false: int) -> float:

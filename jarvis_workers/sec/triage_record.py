@@ -6,8 +6,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from jarvis_workers.sec.triage import NOTHING_JUDGED as NOTHING_JUDGED
 from jarvis_workers.sec.triage import PRIOR_WEIGHT as PRIOR_WEIGHT
-from jarvis_workers.sec.triage import Judged as Judged
 from jarvis_workers.sec.triage import TriageState as TriageState
+from jarvis_workers.sec.triage import TriageVerdict as TriageVerdict
 from jarvis_workers.sec.triage import learned_confidence as learned_confidence
 from jarvis_workers.sec.triage import moved_by as moved_by
 from jarvis_workers.sec.triage import stated_at_least as stated_at_least
@@ -15,9 +15,9 @@ from jarvis_workers.sec.triage import stated_at_least as stated_at_least
 __all__ = [
     "NOTHING_JUDGED",
     "PRIOR_WEIGHT",
-    "Judged",
     "Judgement",
     "TriageState",
+    "TriageVerdict",
     "learned_confidence",
     "moved_by",
     "stated_at_least",

@@ -4,7 +4,7 @@ from typing import Any
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.ratelimit.budget import Budget, read_budget
+from jarvis_workers.ratelimit.budget import RunBudget, read_budget
 from jarvis_workers.settings import Settings
 from jarvis_workers.store import budgets
 from jarvis_workers.store.budgets import REASON
@@ -14,7 +14,7 @@ from jarvis_workers.store.runs import Run
 __all__ = ["budget_of", "check_raised", "more_for", "read_asked", "told"]
 
 
-def budget_of(settings: Settings, *model_groups: str | None) -> Budget | None:
+def budget_of(settings: Settings, *model_groups: str | None) -> RunBudget | None:
     """Return the budget that settings give a new run; raises UsageError where money cannot be counted.
 
     On a cluster the workers know the prices, and what is set here may be of another model.
@@ -36,7 +36,7 @@ def _has_prices(settings: Settings, name: str) -> bool:
     return group is not None and bool(group.prices.input or group.prices.output)
 
 
-def read_asked(asked: str | None) -> Budget | None:
+def read_asked(asked: str | None) -> RunBudget | None:
     """Read what a user gave as --budget; raises UsageError."""
     try:
         return None if asked is None else read_budget(asked)
@@ -44,7 +44,7 @@ def read_asked(asked: str | None) -> Budget | None:
         raise UsageError(f'--budget: "{plain(asked or "")}" {error}') from error
 
 
-def check_raised(store: Store, run: Run, budget: Budget | None) -> None:
+def check_raised(store: Store, run: Run, budget: RunBudget | None) -> None:
     """Refuse to go on with a run that would be paused at once; raises UsageError."""
     with store.read() as session:
         cap = budget or budgets.find(session, run.id)

@@ -17,7 +17,7 @@ from jarvis_workers.store.values import AGENT_QUEUE
 
 
 @dataclass(frozen=True)
-class Said:
+class TranscriptEntry:
     """A line of a transcript, to be read: who, and what; `facts` are tokens, cost, seconds, states."""
 
     who: str
@@ -67,24 +67,26 @@ def read_transcript(store: Store, blobs: Blobs, job_id: int) -> list[dict[str, A
     return [record for record in map(read_line, lines) if record]
 
 
-def tell(records: list[dict[str, Any]]) -> Iterator[Said]:
+def tell(records: list[dict[str, Any]]) -> Iterator[TranscriptEntry]:
     """Turn records into what people read."""
     for record in records:
         match record["kind"]:
             case "start":
-                yield Said("start", "", {name: value for name, value in record.items() if name != "kind"})
+                yield TranscriptEntry("start", "", {name: value for name, value in record.items() if name != "kind"})
             case "answer":
                 yield from _reply(record["reply"])
             case "result":
                 outcome = record["outcome"]
                 text = "\n".join(part for part in (outcome["stdout"], outcome["stderr"]) if part)
                 facts = {"state": outcome["state"], "exit": outcome["exit"], "seconds": outcome["seconds"]}
-                yield Said(f"result of {record['of']}", text, facts)
+                yield TranscriptEntry(f"result of {record['of']}", text, facts)
             case "call":
-                yield Said(f"started {record['of']}", json.dumps(record["arguments"], ensure_ascii=False), {})
+                yield TranscriptEntry(
+                    f"started {record['of']}", json.dumps(record["arguments"], ensure_ascii=False), {}
+                )
 
 
-def _reply(reply: dict[str, Any]) -> Iterator[Said]:
+def _reply(reply: dict[str, Any]) -> Iterator[TranscriptEntry]:
     usage = reply["usage"]
     facts = {
         "model": reply["model"],
@@ -93,7 +95,9 @@ def _reply(reply: dict[str, Any]) -> Iterator[Said]:
         "seconds": reply["seconds"],
     }
     if reply["reasoning"]:
-        yield Said("thoughts", reply["reasoning"], {})
-    yield Said("model", reply["content"], facts | ({"finish": reply["finish"]} if reply["finish"] != "stop" else {}))
+        yield TranscriptEntry("thoughts", reply["reasoning"], {})
+    yield TranscriptEntry(
+        "model", reply["content"], facts | ({"finish": reply["finish"]} if reply["finish"] != "stop" else {})
+    )
     for call in reply["calls"]:
-        yield Said(f"calls {call['name']}", call["arguments"], {})
+        yield TranscriptEntry(f"calls {call['name']}", call["arguments"], {})

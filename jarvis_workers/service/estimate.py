@@ -11,15 +11,15 @@ from pathlib import Path
 
 from jarvis_workers.platforms.costs import cost_of
 from jarvis_workers.platforms.profiles import Prices
-from jarvis_workers.platforms.protocol import Usage
-from jarvis_workers.sec.finding import Found
-from jarvis_workers.sec.judge.batching import Place, batches, place_of, worst
+from jarvis_workers.platforms.protocol import TokenUsage
+from jarvis_workers.sec.finding import CandidateRecord
+from jarvis_workers.sec.judge.batching import Member, batches, place_of, worst
 from jarvis_workers.sec.judge.clustering import Cluster, verified_together, without_model
 from jarvis_workers.sec.judge.cost_model import ASSUMED, Habit, Made, Talked, expected_clusters, habit_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.checkout import unpack
 from jarvis_workers.steps.sec.candidates import counted_of, severities_of
-from jarvis_workers.steps.sec.dry_run import First, Foresight, Plan
+from jarvis_workers.steps.sec.dry_run import DryRun, FirstRequest, Plan
 from jarvis_workers.steps.sec.flow_rules import rules_blob
 from jarvis_workers.steps.sec.ruleset import conditions_of
 from jarvis_workers.store import clusters, transcripts
@@ -27,11 +27,11 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import RECENT_JOBS
 
-__all__ = ["Estimate", "Plan", "Share", "estimate"]
+__all__ = ["Estimate", "Plan", "StageShare", "estimate"]
 
 
 @dataclass(frozen=True)
-class Share:
+class StageShare:
     """What the jobs of a stage take that ask a model; of those that are `known` the answers are remembered, and free.
 
     Costs are dollars; questions are taken for fresh, though a provider may have the beginning of one in its cache.
@@ -57,8 +57,8 @@ class Estimate:
     group: str
     candidates: int
     plain: int
-    cluster: Share
-    verify: Share
+    cluster: StageShare
+    verify: StageShare
     ratio: float
     priced: bool
 
@@ -71,21 +71,21 @@ class _Measure:
     ratio: float
     prices: Prices
 
-    def share(self, stage: str, firsts: Sequence[First], jobs: int) -> Share:
+    def share(self, stage: str, firsts: Sequence[FirstRequest], jobs: int) -> StageShare:
         """Return what so many jobs take; `firsts` are the questions of all of them, or of some."""
         habit, stands_for = self.habits[stage], jobs / max(len(firsts), 1)
         unknown = [first for first in firsts if not first.known]
         times = stands_for * sum(first.times for first in unknown)
         prompt = stands_for * sum(first.times * habit.prompt(first.tokens * self.ratio) for first in unknown)
-        used = Usage(round(prompt), round(times * habit.completion))
-        return Share(
+        used = TokenUsage(round(prompt), round(times * habit.completion))
+        return StageShare(
             jobs=jobs,
             known=round(stands_for * (len(firsts) - len(unknown))),
             calls=round(times * habit.rounds),
             prompt=used.prompt,
             completion=used.completion,
-            prompt_cost=cost_of(Usage(prompt=used.prompt), self.prices),
-            completion_cost=cost_of(Usage(completion=used.completion), self.prices),
+            prompt_cost=cost_of(TokenUsage(prompt=used.prompt), self.prices),
+            completion_cost=cost_of(TokenUsage(completion=used.completion), self.prices),
             habit=habit,
         )
 
@@ -93,7 +93,7 @@ class _Measure:
 def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path) -> Estimate:
     """Estimate what it takes to cluster and verify what a run has found; sources are unpacked below a directory."""
     with store.read() as session:
-        numbered = {gid: one for gid, one in counted_of(session, run) if isinstance(one, Found)}
+        numbered = {gid: one for gid, one in counted_of(session, run) if isinstance(one, CandidateRecord)}
         habits = {
             name: habit_of([Talked(*row) for row in transcripts.talked(session, name)], ASSUMED[name])
             for name in ASSUMED
@@ -128,7 +128,7 @@ def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path
     )
 
 
-def _foresight(store: Store, plan: Plan, root: Path) -> Foresight:
+def _foresight(store: Store, plan: Plan, root: Path) -> DryRun:
     with store.write() as session:
         secret = transcripts.secret(session)
 
@@ -136,9 +136,9 @@ def _foresight(store: Store, plan: Plan, root: Path) -> Foresight:
         with store.read() as session:
             return transcripts.answer(session, key)
 
-    return Foresight(root, plan, secret, find)
+    return DryRun(root, plan, secret, find)
 
 
-def _places(run: Run, numbered: Mapping[int, Found]) -> list[Place]:
+def _places(run: Run, numbered: Mapping[int, CandidateRecord]) -> list[Member]:
     severities = severities_of(run)
     return [place_of(gid, found, severities) for gid, found in numbered.items()]

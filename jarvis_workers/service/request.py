@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from jarvis_workers import __version__
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import shown
-from jarvis_workers.pipeline.each_file import Limits
+from jarvis_workers.pipeline.each_file import FileLimits
 from jarvis_workers.sec.rules import RULES, Rule
 from jarvis_workers.sec.sourcelinks import fill_template
 from jarvis_workers.service.checkouts import read_checkout
@@ -19,12 +19,12 @@ from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.store.values import Run
 
 if TYPE_CHECKING:
-    from jarvis_workers.agent.limits import Limits as AgentLimits
-    from jarvis_workers.ratelimit.budget import Budget
+    from jarvis_workers.agent.limits import AgentLimits
+    from jarvis_workers.ratelimit.budget import RunBudget
     from jarvis_workers.sec.triage_record import Judgement
     from jarvis_workers.tools.tool import Language
 
-__all__ = ["AgentTask", "Baseline", "Chosen", "Inquiry", "Request", "Triage", "check_found", "check_path", "run_of"]
+__all__ = ["AgentTask", "Baseline", "Chosen", "Inquiry", "RunRequest", "Triage", "check_found", "check_path", "run_of"]
 
 BATCHES_PER_PROCESS = 4
 SMALLEST_BATCH_BYTES = 1 << 20
@@ -106,7 +106,7 @@ class Inquiry:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RunRequest:
     """What a user asks for. `run_id` is new, `executor` carries it out; `root` names the tree if `path` does not.
 
     With `profile` times are taken; then nothing is taken from the `cache`, as what is not done takes no time.
@@ -126,7 +126,7 @@ class Request:
     processes: int
     root: bytes | None = None
     rules: Chosen = field(default_factory=Chosen)
-    limits: Limits = field(default_factory=Limits)
+    limits: FileLimits = field(default_factory=FileLimits)
     cache: bool = True
     profile: bool = False
     baseline: Baseline | None = None
@@ -134,12 +134,12 @@ class Request:
     agent: AgentTask | Inquiry | None = None
     remark: str | None = None
     triage: Triage = field(default_factory=Triage)
-    budget: "Budget | None" = None
+    budget: "RunBudget | None" = None
     language: "Language" = "en"
     source_url: str | None = None
 
 
-def check_found(request: Request, snapshot: Snapshot) -> None:
+def check_found(request: RunRequest, snapshot: Snapshot) -> None:
     """Raise UsageError where there is nothing to do."""
     if not (snapshot.files or snapshot.not_checked or request.may_be_empty or _is_all_unchanged(request, snapshot)):
         raise UsageError(_nothing(request, snapshot))
@@ -151,7 +151,7 @@ def check_path(path: Path) -> None:
         raise UsageError(f"{shown(os.fsencode(path))}: no such file or directory")
 
 
-def run_of(request: Request, snapshot: Snapshot, learned: Mapping[str, float]) -> Run:
+def run_of(request: RunRequest, snapshot: Snapshot, learned: Mapping[str, float]) -> Run:
     """Return the run of a request over its packed tree; `learned` says how far the confidence of rules has moved."""
     raw = request.root or os.fsencode(request.path.absolute())
     return Run(
@@ -166,7 +166,7 @@ def run_of(request: Request, snapshot: Snapshot, learned: Mapping[str, float]) -
     )
 
 
-def _options(request: Request, snapshot: Snapshot, learned: Mapping[str, float]) -> dict[str, Any]:
+def _options(request: RunRequest, snapshot: Snapshot, learned: Mapping[str, float]) -> dict[str, Any]:
     """Small trees get smaller batches, so that every process has something to do."""
     shares = max(1, request.processes) * BATCHES_PER_PROCESS
     rules = {**request.rules.facts, **({"learned": dict(learned)} if learned else {})}
@@ -190,7 +190,7 @@ def _options(request: Request, snapshot: Snapshot, learned: Mapping[str, float])
     }
 
 
-def _origin(request: Request) -> dict[str, Any]:
+def _origin(request: RunRequest) -> dict[str, Any]:
     """Return where in a repository the tree is, what is checked out there, and the template of links to it."""
     directory = _directory(request.path)
     prefix, checkout = shown(repository_prefix(directory)), read_checkout(directory)
@@ -207,17 +207,17 @@ def _directory(path: Path) -> Path:
     return path if path.is_dir() else path.parent
 
 
-def _compared(request: Request, baseline: Baseline) -> dict[str, Any]:
+def _compared(request: RunRequest, baseline: Baseline) -> dict[str, Any]:
     is_partial = request.selection.unchanged or not request.selection.is_whole
     return {**baseline.facts, **({"partial": True} if is_partial else {})}
 
 
-def _is_all_unchanged(request: Request, snapshot: Snapshot) -> bool:
+def _is_all_unchanged(request: RunRequest, snapshot: Snapshot) -> bool:
     unchanged = request.selection.unchanged
     return unchanged is not None and unchanged.reason in snapshot.left_out
 
 
-def _nothing(request: Request, snapshot: Snapshot) -> str:
+def _nothing(request: RunRequest, snapshot: Snapshot) -> str:
     names = request.selection.paths if not request.selection.is_whole else (os.fsencode(request.path),)
     more = f" and {len(names) - NAMES_MAX:,} more" if len(names) > NAMES_MAX else ""
     named = ", ".join(map(shown, names[:NAMES_MAX])) + more

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from jarvis_workers.errors import StoreUnavailable, UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.controller import advance
-from jarvis_workers.ratelimit.budget import Budget
+from jarvis_workers.ratelimit.budget import RunBudget
 from jarvis_workers.service.budgets import check_raised
 from jarvis_workers.service.health.process import is_gone
 from jarvis_workers.snapshots.blobs import Blobs
@@ -86,7 +86,7 @@ def _is_still(store: Store, run: Run) -> bool:
     return now is not None and not now.ended and now.state != "paused" and now.executor == run.executor
 
 
-def resume(store: Store, run: Run, executor: str, lease_seconds: float, *, budget: Budget | None = None) -> Run:
+def resume(store: Store, run: Run, executor: str, lease_seconds: float, *, budget: RunBudget | None = None) -> Run:
     """Take up a paused run, or one whose command is gone; its jobs go back without blame.
 
     A `budget` takes the place of the one it has; one that is spent has to be raised.
@@ -111,7 +111,7 @@ def resume(store: Store, run: Run, executor: str, lease_seconds: float, *, budge
     return find_run(store, run.id)
 
 
-def retry(store: Store, run: Run, executor: str, *, budget: Budget | None = None) -> int:
+def retry(store: Store, run: Run, executor: str, *, budget: RunBudget | None = None) -> int:
     """Take up just what failed in an ended run; return how many jobs. A budget is as in `resume`."""
     if not run.ended or run.state == "cancelled":
         raise UsageError(f"run {run.id} is {run.state}; only a run that is done, incomplete or failed can be retried")

@@ -4,10 +4,10 @@ import os
 from contextlib import suppress
 from secrets import token_hex
 
-from jarvis_workers.pipeline.each_file import Limits as FileLimits
+from jarvis_workers.pipeline.each_file import FileLimits as FileLimits
 from jarvis_workers.private import make_private_directory
-from jarvis_workers.service.request import Request
-from jarvis_workers.service.sources import Origin, Source, ignore_files_of
+from jarvis_workers.service.request import RunRequest
+from jarvis_workers.service.sources import Origin, SourceTree, ignore_files_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
 from jarvis_workers.snapshots.selection import Selection
@@ -31,9 +31,9 @@ def file_limits_of(settings: Settings) -> FileLimits:
     return FileLimits(scan.file_seconds, scan.file_memory_mb, scan.hard_limit_seconds / 2)
 
 
-def request_for(settings: Settings, source: Source, kind: str, executor: str) -> Request:
+def request_for(settings: Settings, source: SourceTree, kind: str, executor: str) -> RunRequest:
     """Return what settings alone say of a new run over a source."""
-    return Request(
+    return RunRequest(
         run_id=token_hex(4),
         kind=kind,
         path=source.path,

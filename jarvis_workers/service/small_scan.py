@@ -22,7 +22,7 @@ from jarvis_workers.pipeline.history import result_of
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.families.flow import HARMLESS
 from jarvis_workers.service.health.process import this_worker
-from jarvis_workers.service.request import Chosen, Request, check_found, run_of
+from jarvis_workers.service.request import Chosen, RunRequest, check_found, run_of
 from jarvis_workers.service.run_facts import RunCosts, run_facts
 from jarvis_workers.service.scan_request import blobs_of
 from jarvis_workers.settings import Settings
@@ -41,7 +41,7 @@ from jarvis_workers.store.direct_record import (
     run_events,
 )
 from jarvis_workers.store.values import Claimed, Run, SnapshotFacts
-from jarvis_workers.toolchain.forked import Lost, each_apart
+from jarvis_workers.toolchain.forked import Crashed, map_in_fork
 
 __all__ = ["SmallScan", "scan_small", "small_executor"]
 
@@ -69,21 +69,21 @@ def small_executor() -> str:
     return f"local:{this_worker(token_hex(4), 1).id}"
 
 
-def scan_small(settings: Settings, request: Request) -> SmallScan | None:
+def scan_small(settings: Settings, request: RunRequest) -> SmallScan | None:
     """Scan, if the tree is small and nothing is unusual; None where it is, and nothing was recorded.
 
     For processes of one thread. Raises no JarvisError: who takes the ordinary way meets it there.
     """
     if not (_is_small(request, settings.scan.small_files) and _is_plain(settings, request)):
         return None
-    (answer,) = each_apart([request], partial(_scan, settings), lambda _: CPU_SECONDS)
-    if isinstance(answer, Lost) or answer is None:
+    (answer,) = map_in_fork([request], partial(_scan, settings), lambda _: CPU_SECONDS)
+    if isinstance(answer, Crashed) or answer is None:
         return None
     run = Run(**{**answer["run"], "root_raw": from_text(answer["run"]["root_raw"])})
     return SmallScan(run, answer["facts"], answer["body"], answer["events"])
 
 
-def _is_plain(settings: Settings, request: Request) -> bool:
+def _is_plain(settings: Settings, request: RunRequest) -> bool:
     """Tell whether the run needs nothing that only the database libraries can read."""
     if request.agent or request.baseline or request.profile or request.triage.more or request.triage.learns:
         return False
@@ -95,7 +95,7 @@ def _is_plain(settings: Settings, request: Request) -> bool:
         return False
 
 
-def _is_small(request: Request, most_files: int) -> bool:
+def _is_small(request: RunRequest, most_files: int) -> bool:
     """Count files, also those that are left out, until there are too many or too much."""
     size = 0
     for number, path in enumerate(_files_below(request), 1):
@@ -108,7 +108,7 @@ def _is_small(request: Request, most_files: int) -> bool:
     return True
 
 
-def _files_below(request: Request) -> Iterator[Path]:
+def _files_below(request: RunRequest) -> Iterator[Path]:
     chosen = [request.path / os.fsdecode(path) for path in request.selection.paths] or [request.path]
     for path in chosen:
         if not path.is_dir():
@@ -117,7 +117,7 @@ def _files_below(request: Request) -> Iterator[Path]:
             yield from (Path(directory, name) for name in names)
 
 
-def _scan(settings: Settings, request: Request) -> dict[str, Any] | None:
+def _scan(settings: Settings, request: RunRequest) -> dict[str, Any] | None:
     """Be the fork: scan and record, and return what JSON keeps of it. It ends by itself, whatever it waits for."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, WALL_SECONDS)

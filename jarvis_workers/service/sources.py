@@ -25,7 +25,7 @@ DEFAULT_BOUNDS = TreeBounds()
 Origin = Literal["directory", "revision", "address"]
 
 
-class Source(NamedTuple):
+class SourceTree(NamedTuple):
     """A tree on this machine, what it is called in reports, and whether git checked it out from elsewhere."""
 
     path: Path
@@ -46,7 +46,7 @@ def ignore_files_of(origin: Origin, *, use: bool, of_addresses: bool = False) ->
 class Revision(NamedTuple):
     """What a revision has where `-p` points, maybe nothing; `renamed` gives new paths by old ones, as in reports."""
 
-    source: Source
+    source: SourceTree
     says: str
     renamed: Mapping[bytes, bytes]
 
@@ -59,7 +59,7 @@ def is_address(named: str) -> bool:
 @contextmanager
 def open_source(
     named: str, environ: Mapping[str, str] = os.environ, *, bounds: TreeBounds = DEFAULT_BOUNDS
-) -> Iterator[Source]:
+) -> Iterator[SourceTree]:
     """Give the tree that `named` means; a repository's is fetched, and deleted at the end. Raises UsageError.
 
     What is checked out is within the bounds.
@@ -68,7 +68,7 @@ def open_source(
         raise UsageError(f"-p: credentials do not belong in an address, where others see them; set {TOKEN_VARIABLE}")
     match = ADDRESS.match(named)
     if match is None or os.path.lexists(named):
-        yield Source(Path(named), os.fsencode(Path(named).absolute()))
+        yield SourceTree(Path(named), os.fsencode(Path(named).absolute()))
         return
     url, revision = match["url"], match["revision"] or "HEAD"
     if revision.startswith("-"):
@@ -76,7 +76,7 @@ def open_source(
     with temporary_directory(TEMPORARY) as directory:
         token = environ.get(TOKEN_VARIABLE)
         commit = git.fetch(url, revision, directory, token=token, environ=environ, bounds=bounds)
-        yield Source(directory, f"{url}@{commit}".encode(), "address")
+        yield SourceTree(directory, f"{url}@{commit}".encode(), "address")
 
 
 @contextmanager
@@ -103,7 +103,9 @@ def open_revision(
             for old, new in git.renames_since(borrowed).items()
             if _is_below(old, inside) and _is_below(new, inside)
         }
-        yield Revision(Source(place, root, "revision"), f"{plain(revision)} ({borrowed.commit[:HASH_LENGTH]})", renamed)
+        yield Revision(
+            SourceTree(place, root, "revision"), f"{plain(revision)} ({borrowed.commit[:HASH_LENGTH]})", renamed
+        )
 
 
 def unchanged_since(

@@ -6,7 +6,7 @@ from jarvis_workers.pipeline.controller import plan_job
 from jarvis_workers.pipeline.stages import stages_of
 from jarvis_workers.service.request import AgentTask as AgentTask
 from jarvis_workers.service.request import Inquiry as Inquiry
-from jarvis_workers.service.request import Request as Request
+from jarvis_workers.service.request import RunRequest as RunRequest
 from jarvis_workers.service.request import check_found, check_path, run_of
 from jarvis_workers.service.runs import LOCAL
 from jarvis_workers.service.triage.records import learned_shifts
@@ -17,7 +17,9 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import SnapshotFacts
 
 
-def submit(store: Store, blobs: Blobs, request: Request, on_progress: Callable[[int, int], None] | None = None) -> str:
+def submit(
+    store: Store, blobs: Blobs, request: RunRequest, on_progress: Callable[[int, int], None] | None = None
+) -> str:
     """Pack the tree and insert the run; return its id. Raises UsageError when there is nothing to do."""
     check_path(request.path)
     owner = f"submit:{request.run_id}"

@@ -18,10 +18,10 @@ from jarvis_workers.service.sources import ADDRESS
 from jarvis_workers.snapshots.reasons import LINK_LOOP, not_regular, reason_of
 from jarvis_workers.snapshots.selection import Selection
 
-__all__ = ["Target", "older_selection", "prefix_of", "repository_prefix", "target_of"]
+__all__ = ["ScanTarget", "older_selection", "prefix_of", "repository_prefix", "target_of"]
 
 
-class Target(NamedTuple):
+class ScanTarget(NamedTuple):
     """The root of a scan, a directory or git address as the user typed it, and the named paths below it.
 
     `paths` are relative to the root and sorted; empty means all of the root.
@@ -31,7 +31,7 @@ class Target(NamedTuple):
     paths: tuple[bytes, ...] = ()
 
 
-def target_of(names: Sequence[str], root: str | None = None) -> Target:
+def target_of(names: Sequence[str], root: str | None = None) -> ScanTarget:
     """Choose the root of what was named; no names mean the current directory, `root` overrides the choice.
 
     Links that are named are followed: the report has the name of what they lead to.  Raises UsageError.
@@ -43,15 +43,15 @@ def target_of(names: Sequence[str], root: str | None = None) -> Target:
     if addresses and (len(names) > 1 or root is not None):
         raise UsageError(f"{plain(addresses[0])}: the address of a repository is scanned by itself, without --root")
     if addresses:
-        return Target(names[0])
+        return ScanTarget(names[0])
     directories = [_is_directory(name) for name in names]
     if len(names) == 1 and directories[0] and root is None:
-        return Target(names[0])
+        return ScanTarget(names[0])
     reals = [os.path.realpath(os.fsencode(name)) for name in names]
     top = _shared(reals, directories) if root is None else _given(root, reals, names)
     base = os.path.realpath(os.fsencode(top))
     paths = sorted({b"" if real == base else os.path.relpath(real, base) for real in reals})
-    return Target(top, () if paths == [b""] else tuple(paths))
+    return ScanTarget(top, () if paths == [b""] else tuple(paths))
 
 
 def older_selection(chosen: Selection, renamed: Mapping[bytes, bytes]) -> Selection:
@@ -60,7 +60,7 @@ def older_selection(chosen: Selection, renamed: Mapping[bytes, bytes]) -> Select
     return replace(chosen, paths=tuple(sorted({*chosen.paths, *older})))
 
 
-def prefix_of(target: Target) -> bytes:
+def prefix_of(target: ScanTarget) -> bytes:
     """Return the path to the root from the top of its repository; the root of an address is the top."""
     return repository_prefix(Path(target.root)) if os.path.lexists(target.root) else b""
 

@@ -8,11 +8,11 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from secrets import token_hex
 
-from jarvis_workers.agent.limits import Limits as AgentLimits
+from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.conversations.resources import means_of
-from jarvis_workers.conversations.runtime import Means, Talks
+from jarvis_workers.conversations.runtime import AgentRuntime, AgentSetup
 from jarvis_workers.errors import StoreError
-from jarvis_workers.local.executor import Limits, LocalExecutor, World
+from jarvis_workers.local.executor import ExecutorContext, LocalExecutor, RunLimits
 from jarvis_workers.pipeline.store_retry import PATIENCE_SECONDS
 from jarvis_workers.service.health.process import this_worker
 from jarvis_workers.service.models import model_facts
@@ -81,10 +81,10 @@ def executor_of(
     tell: Callable[[str], None],
     show: Show,
     environ: Mapping[str, str] = os.environ,
-    talks: Callable[[], Talks] | None = None,
+    talks: Callable[[], AgentRuntime] | None = None,
 ) -> Iterator[LocalExecutor]:
     """Make the executor of this command; `talks` opens what its conversations share, if not as settings say."""
-    limits = Limits(
+    limits = RunLimits(
         processes=settings.process_count,
         lease_seconds=settings.lease_seconds,
         tick_seconds=settings.tick_seconds,
@@ -96,7 +96,7 @@ def executor_of(
         "results_bytes": str(settings.cache.max_bytes),
     }
     with tempfile.TemporaryFile() as errors:
-        world = World(
+        world = ExecutorContext(
             talks=talks or partial(talks_of, settings),
             store=store,
             blobs=blobs_of(settings),
@@ -123,12 +123,12 @@ def _enrolled(store: Store, worker: WorkerFacts) -> Iterator[WorkerFacts]:
             workers.leave(session, worker.id)
 
 
-def talks_of(settings: Settings, change: Callable[[Means], Means] = lambda means: means) -> Talks:
+def talks_of(settings: Settings, change: Callable[[AgentSetup], AgentSetup] = lambda means: means) -> AgentRuntime:
     """Open what the conversations of this process share."""
     means = means_of(model_facts(settings), settings.data_dir / "cache", settings.agent.after_tool_call_cb_dirs)
     seconds = settings.store.statement_seconds
     store = open_store(settings.effective_store_url, connections=CONNECTIONS, durable=True, statement_seconds=seconds)
-    return Talks(store, change(means))
+    return AgentRuntime(store, change(means))
 
 
 def migrate_store(settings: Settings) -> str:

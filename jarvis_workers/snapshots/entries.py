@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 
-class Found(NamedTuple):
+class FileFound(NamedTuple):
     """A file to pack.  Its directory is open only until the walk goes on."""
 
     path: bytes
@@ -32,4 +32,4 @@ class LeftOut(NamedTuple):
     files: int = 1
 
 
-Outcome = Found | NotChecked | Excluded | LeftOut
+Outcome = FileFound | NotChecked | Excluded | LeftOut

@@ -19,7 +19,7 @@ LONGEST_KEPT = 16_384
 _UNTRIMMED = re.compile(rb"((?:\\.|[^\\])*?) *\Z", re.DOTALL)
 
 
-class Line(NamedTuple):
+class IgnorePattern(NamedTuple):
     """A line of a file of globs, and the reason for what it leaves out."""
 
     text: bytes
@@ -36,7 +36,7 @@ class Match(NamedTuple):
 class Globs:
     """The lines that hold in one directory, as one expression."""
 
-    def __init__(self, lines: Iterable[Line]) -> None:
+    def __init__(self, lines: Iterable[IgnorePattern]) -> None:
         rules = [(_unwrapped(line.text), line.reason) for line in lines]
         rules = [(glob, reason) for glob, reason in rules if glob and not glob.startswith(b"#")]
         rules.reverse()
@@ -57,7 +57,7 @@ def _compile(alternatives: Iterable[bytes]) -> re.Pattern[bytes]:
     return expression
 
 
-class Rules(NamedTuple):
+class IgnoreRules(NamedTuple):
     """The globs of a directory, the length of its path, and the nearest ones above.
 
     `for_tracked` are those that hold for files that git tracks, too.
@@ -66,10 +66,10 @@ class Rules(NamedTuple):
     globs: Globs
     for_tracked: Globs
     length: int
-    above: "Rules | None"
+    above: "IgnoreRules | None"
 
 
-def ignored_by(rules: Rules | None, path: bytes, *, tracked: bool = False) -> str | None:
+def ignored_by(rules: IgnoreRules | None, path: bytes, *, tracked: bool = False) -> str | None:
     """Return the reason for leaving out a path, which is relative to the root, if it is left out."""
     while rules is not None:
         globs = rules.for_tracked if tracked else rules.globs
@@ -80,14 +80,14 @@ def ignored_by(rules: Rules | None, path: bytes, *, tracked: bool = False) -> st
     return None
 
 
-def ignore_lines(name: str, content: bytes | None) -> Sequence[Line]:
+def ignore_lines(name: str, content: bytes | None) -> Sequence[IgnorePattern]:
     """Return the lines of an ignore file.
 
     One that cannot be read, or is beyond the limits, takes everything back, as what it spares must not go unchecked.
     """
     reason = ignored_by_file(name)
     lines = _lines(content)
-    return [Line(b"!*", reason)] if lines is None else [Line(line, reason) for line in lines]
+    return [IgnorePattern(b"!*", reason)] if lines is None else [IgnorePattern(line, reason) for line in lines]
 
 
 def _lines(content: bytes | None) -> list[bytes] | None:

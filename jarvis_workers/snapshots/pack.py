@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.snapshots.entries import Excluded, Found, LeftOut, NotChecked, Outcome
+from jarvis_workers.snapshots.entries import Excluded, FileFound, LeftOut, NotChecked, Outcome
 from jarvis_workers.snapshots.manifest import PART_BYTES, Absence, Entry, Index, entry_line, index_bytes
 from jarvis_workers.snapshots.safe_read import Read, read_file
 from jarvis_workers.snapshots.selection import Selection
@@ -86,7 +86,7 @@ class _Packing:
             self._take(outcome)
             if len(self._lines) >= PART_BYTES:
                 yield self._next_part()
-            if on_progress and isinstance(outcome, Found) and self._files % PROGRESS_EVERY == 0:
+            if on_progress and isinstance(outcome, FileFound) and self._files % PROGRESS_EVERY == 0:
                 on_progress(self._files, self._bytes)
         self._shards.finish()
         while self._lines:
@@ -109,7 +109,7 @@ class _Packing:
 
     def _take(self, outcome: Outcome) -> None:
         match outcome:
-            case Found():
+            case FileFound():
                 self._add(outcome)
             case NotChecked(path, reason):
                 self._not_checked.append((path, reason))
@@ -118,7 +118,7 @@ class _Packing:
             case LeftOut(reason, files):
                 self._left_out[reason] += files
 
-    def _add(self, found: Found) -> None:
+    def _add(self, found: FileFound) -> None:
         content = read_file(found.directory, found.name, self._limit, read=self._read)
         if isinstance(content, str):
             self._not_checked.append((found.path, content))

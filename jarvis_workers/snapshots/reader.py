@@ -21,7 +21,7 @@ LONGEST_LABEL = 200
 _LONGEST_PATH = 80
 
 
-class Batch(NamedTuple):
+class ManifestBatch(NamedTuple):
     """Whole lines of the manifest, as a range of its bytes; `bytes` and `largest` are sizes of files."""
 
     offset: int
@@ -55,7 +55,7 @@ class Reader:
         while self._open:
             os.close(self._open.popitem()[1][0])
 
-    def batches(self, max_files: int, max_bytes: int) -> Iterator[Batch]:
+    def batches(self, max_files: int, max_bytes: int) -> Iterator[ManifestBatch]:
         """Cut the manifest, in its order; a file above `max_bytes` gets a batch of its own."""
         plan = _Plan(0)
         for line in self._lines():
@@ -149,8 +149,8 @@ class _Plan:
         self.bytes += entry.size
         self.largest = max(self.largest, entry.size)
 
-    def batch(self) -> Batch:
-        return Batch(self.offset, self.length, self.files, self.bytes, self.largest, self._label())
+    def batch(self) -> ManifestBatch:
+        return ManifestBatch(self.offset, self.length, self.files, self.bytes, self.largest, self._label())
 
     def _label(self) -> str:
         if self.files == 1:

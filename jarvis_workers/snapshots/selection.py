@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from jarvis_workers.snapshots.ignore import Globs, Line
+from jarvis_workers.snapshots.ignore import Globs, IgnorePattern
 from jarvis_workers.snapshots.reasons import EXCLUDED, NOT_INCLUDED
 from jarvis_workers.snapshots.since import Unchanged
 
@@ -92,5 +92,7 @@ def _above(path: bytes) -> Iterator[bytes]:
     return (path[:place] for place, letter in enumerate(path) if letter == SLASH)
 
 
-def _lines(globs: Sequence[str], reason: str) -> list[Line]:
-    return [Line(os.fsencode(glob.removeprefix(".") if glob.startswith("./") else glob), reason) for glob in globs]
+def _lines(globs: Sequence[str], reason: str) -> list[IgnorePattern]:
+    return [
+        IgnorePattern(os.fsencode(glob.removeprefix(".") if glob.startswith("./") else glob), reason) for glob in globs
+    ]

@@ -17,7 +17,7 @@ _KEY_BYTES = 16
 _START_BITS = 48
 
 
-class Place(NamedTuple):
+class ShardPlace(NamedTuple):
     """Where a file's bytes are."""
 
     shard: int
@@ -35,14 +35,14 @@ class ShardWriter:
         self._open_bytes = 0
         self.names: list[str] = []
 
-    def add(self, content: bytes, digest: bytes) -> Place:
+    def add(self, content: bytes, digest: bytes) -> ShardPlace:
         """Return where the file will be once `finish` was called; `digest` is its SHA-256."""
         if not content:
-            return Place(0, 0)
+            return ShardPlace(0, 0)
         packed = self._places.get(digest[:_KEY_BYTES])
         if packed is not None:
-            return Place(packed >> _START_BITS, packed & ((1 << _START_BITS) - 1))
-        place = Place(len(self.names), self._open_bytes)
+            return ShardPlace(packed >> _START_BITS, packed & ((1 << _START_BITS) - 1))
+        place = ShardPlace(len(self.names), self._open_bytes)
         self._places[digest[:_KEY_BYTES]] = place.shard << _START_BITS | place.start
         self._open.append(content)
         self._open_bytes += len(content)

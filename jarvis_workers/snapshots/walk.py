@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.errors import SnapshotError, UsageError
-from jarvis_workers.snapshots.entries import Excluded, Found, LeftOut, NotChecked, Outcome
-from jarvis_workers.snapshots.ignore import LONGEST_FILE, Globs, Rules, ignore_lines, ignored_by
+from jarvis_workers.snapshots.entries import Excluded, FileFound, LeftOut, NotChecked, Outcome
+from jarvis_workers.snapshots.ignore import LONGEST_FILE, Globs, IgnoreRules, ignore_lines, ignored_by
 from jarvis_workers.snapshots.links import judge_link
 from jarvis_workers.snapshots.reasons import (
     EXCLUDED,
@@ -61,7 +61,7 @@ def walk(root: Path, selection: Selection, environ: Mapping[str, str] = os.envir
     except (OSError, RuntimeError) as error:  # resolve() raises the latter for a loop of links
         raise SnapshotError(f"{root}: {reason_of(error) if isinstance(error, OSError) else LINK_LOOP}") from error
     if stat.S_ISDIR(mode):
-        yield from _Walk(real, selection, environ).run(descriptor)
+        yield from _TreeWalk(real, selection, environ).run(descriptor)
     else:
         yield from _walk_file(root, os.fsencode(real.name), descriptor, selection)
 
@@ -70,7 +70,7 @@ def _walk_file(root: Path, name: bytes, directory: int, selection: Selection) ->
     try:
         path = os.fsencode(root.name)
         if selection.is_source(path):
-            yield Found(path, directory, name)
+            yield FileFound(path, directory, name)
     finally:
         os.close(directory)
 
@@ -88,7 +88,7 @@ class _Level:
     identity: tuple[int, int]
     included: bool
     within: bool
-    rules: Rules | None
+    rules: IgnoreRules | None
     ignored: str | None = None
     repository: "_Repository | None" = None
     names: Iterator[bytes] = field(default_factory=lambda: iter(()))
@@ -123,7 +123,7 @@ class _Listing:
     is_repository: bool = False
 
 
-class _Walk:
+class _TreeWalk:
     def __init__(self, root: Path, selection: Selection, environ: Mapping[str, str]) -> None:
         self._root = os.fsencode(root)
         self._selection = selection
@@ -199,7 +199,7 @@ class _Walk:
         if listing.ignore_files:
             globs = _read_globs(descriptor, listing.ignore_files)
             for_tracked = _read_globs(descriptor, listing.ignore_files - {GIT_IGNORE})
-            level.rules = Rules(globs, for_tracked, len(self._path), rules)
+            level.rules = IgnoreRules(globs, for_tracked, len(self._path), rules)
         level.names, level.links, level.special = iter(listing.names), listing.links, listing.special
 
     def _is_repository(self, listing: _Listing) -> bool:
@@ -243,7 +243,7 @@ class _Walk:
             return NotChecked(path, level.special[name])
         if not self._selection.is_source(name):
             return LeftOut(NOT_SOURCE)
-        return Found(path, level.descriptor, name)
+        return FileFound(path, level.descriptor, name)
 
     def _judge_link(self, name: bytes, path: bytes) -> Outcome | None:
         if name in self._selection.exclude_dirs:

@@ -6,27 +6,27 @@ Nothing here parses C.  Each look around is bounded, by bytes and by brackets, s
 import re
 from typing import NamedTuple
 
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 from jarvis_workers.source.lex import SPLICE
 
-__all__ = ["Arguments", "arguments", "is_declaration", "is_foreign", "opening"]
+__all__ = ["ArgumentList", "arguments", "is_declaration", "is_foreign", "opening"]
 
 REACH = 4_096
 BRACKETS_MAX = 64
-GAP = late(rb"(?>[ \t\r\n\f\v]|" + SPLICE + rb"){0,512}+\(")
-BRACKET = late(rb"[][(){},;]")
+GAP = lazy(rb"(?>[ \t\r\n\f\v]|" + SPLICE + rb"){0,512}+\(")
+BRACKET = lazy(rb"[][(){},;]")
 PLAIN = re.compile(rb"\(([^][(){};]*+)\)")
 SPACE = b" \t\r\n\f\v"
 # What may stand before the name in a declaration: types, qualifiers, stars.
 PREFIX = SPACE + b"*&_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-WORDS = late(rb"\w+")
+WORDS = lazy(rb"\w+")
 EXPRESSION_WORDS = frozenset(
     b"return else do case throw goto sizeof typeof new delete and or not if while for switch co_return co_await "
     b"co_yield define".split()
 )
 ENDS_STATEMENT = frozenset(b';{}):">]')
 # `const char *s`, `String text`, `char *`, `int`, or nothing at all.
-PARAMETERS = late(
+PARAMETERS = lazy(
     rb"""
     (?:\A|,)\s*+(?:const\b|volatile\b|struct\b|unsigned\b|register\b|\.\.\.\s*+\Z)
   | (?:\A|,)\s*+[A-Za-z_]\w*+(?>[\s*&]++\w++)++\s*+(?>\[[^\]]*+\]\s*+)?+(?=,|\Z)
@@ -38,7 +38,7 @@ PARAMETERS = late(
 )
 
 
-class Arguments(NamedTuple):
+class ArgumentList(NamedTuple):
     """Where each argument stands; `end` is behind the closing bracket, or None if that is too far away."""
 
     spans: tuple[tuple[int, int], ...]
@@ -53,7 +53,7 @@ def opening(text: bytes, name_end: int) -> int | None:
     return match.end() - 1 if match else None
 
 
-def arguments(text: bytes, at: int) -> Arguments:
+def arguments(text: bytes, at: int) -> ArgumentList:
     """Split what stands between the `(` at `at` and its `)`."""
     if (plain := PLAIN.match(text, at, at + REACH)) and plain[1].count(b",") < BRACKETS_MAX:
         return _split(plain[1], at + 1)
@@ -73,22 +73,22 @@ def arguments(text: bytes, at: int) -> Arguments:
         if depth == 0:
             if text[start : match.start()].strip():
                 spans.append((start, match.start()))
-            return Arguments(tuple(spans), match.end())
+            return ArgumentList(tuple(spans), match.end())
         if count >= BRACKETS_MAX:
             break
-    return Arguments(tuple(spans), None)
+    return ArgumentList(tuple(spans), None)
 
 
-def _split(given: bytes, start: int) -> Arguments:
+def _split(given: bytes, start: int) -> ArgumentList:
     """Split arguments without brackets, which are most."""
     end = start + len(given) + 1
     if b"," not in given:
-        return Arguments(((start, end - 1),) if given.strip() else (), end)
+        return ArgumentList(((start, end - 1),) if given.strip() else (), end)
     spans: list[tuple[int, int]] = []
     for part in given.split(b","):
         spans.append((start, start + len(part)))
         start += len(part) + 1
-    return Arguments(tuple(spans if part.strip() else spans[:-1]), end)
+    return ArgumentList(tuple(spans if part.strip() else spans[:-1]), end)
 
 
 def is_foreign(text: bytes, start: int) -> bool:

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 from jarvis_workers.source.lex import LOGICAL_LINE, SPLICE
 
 __all__ = ["Function", "Functions", "functions"]
@@ -20,22 +20,22 @@ HEAD_MAX = 1_024
 NAME_MAX = 128
 BLOCK_MAX = 131_072
 NESTED_MAX = 24
-DIRECTIVE = late(rb"#(?>[ \t]|" + SPLICE + rb")*+(?:(?P<opens>if)|(?P<other>el)|(?P<closes>endif))")
+DIRECTIVE = lazy(rb"#(?>[ \t]|" + SPLICE + rb")*+(?:(?P<opens>if)|(?P<other>el)|(?P<closes>endif))")
 # Each alternative begins with a literal byte: the search for the next one then runs at full speed.
 MARKS = {"c/cpp": re.compile(rb"\{|\}|" + DIRECTIVE.pattern), "rust": re.compile(rb"\{|\}")}
 HASH, CLOSES = b"#}"
 EDGES = (b";", b"}", b"{")
 NO_BRACES = bytes(byte for byte in range(256) if byte not in b"{}")
-INDENTATION = late(rb"[ \t]*+")
-LINE = late(LOGICAL_LINE)
-RUST_FUNCTION = late(rb"\bfn\s+(\w+)")
-RUST_CONTAINER = late(rb"\b(?:mod|impl|trait|extern)\b|\bmacro_rules\b")
-C_CONTAINER = late(rb"\b(?:namespace|class|struct|union|extern)\b")
-INITIALIZERS = late(rb"\)\s*(?:noexcept\s*)?:(?!:)")
-OLD_PARAMETERS = late(rb"\s*+(?>[A-Za-z_][\w\s*,\[\]]*+;\s*+)++")
+INDENTATION = lazy(rb"[ \t]*+")
+LINE = lazy(LOGICAL_LINE)
+RUST_FUNCTION = lazy(rb"\bfn\s+(\w+)")
+RUST_CONTAINER = lazy(rb"\b(?:mod|impl|trait|extern)\b|\bmacro_rules\b")
+C_CONTAINER = lazy(rb"\b(?:namespace|class|struct|union|extern)\b")
+INITIALIZERS = lazy(rb"\)\s*(?:noexcept\s*)?:(?!:)")
+OLD_PARAMETERS = lazy(rb"\s*+(?>[A-Za-z_][\w\s*,\[\]]*+;\s*+)++")
 # Most heads are so plain: one pair of parentheses, right in front of the brace.
 PLAIN_HEAD = re.compile(rb"(?>[^\w()=~]++|\w++(?!\s*+\())*+(?P<name>[A-Za-z_]\w{0,63}+)\s*+\((?P<given>[^()]*+)\)\s*+")
-OPERATOR = late(rb"\boperator\s*[^\s\w]{1,3}\Z")
+OPERATOR = lazy(rb"\boperator\s*[^\s\w]{1,3}\Z")
 WORD = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 NO_NAMES = frozenset(b"__attribute__ __attribute noexcept throw alignas decltype requires __declspec".split())
 CONTROL = frozenset(b"if for while switch do else return".split())

@@ -6,7 +6,7 @@ What is asked for thousands of times a megabyte is better compiled at once: a lo
 import re
 from typing import Any, cast
 
-__all__ = ["late"]
+__all__ = ["lazy"]
 
 
 class _Compiled:
@@ -16,7 +16,7 @@ class _Compiled:
 PUBLIC = [name for name in dir(re.Pattern) if not name.startswith("_")]
 
 
-class _Late(_Compiled):
+class _LazyPattern(_Compiled):
     """Becomes its pattern when it is first asked for anything."""
 
     def __init__(self, pattern: bytes, flags: int) -> None:
@@ -29,6 +29,6 @@ class _Late(_Compiled):
         return getattr(self, name)
 
 
-def late(pattern: bytes, flags: int = 0) -> re.Pattern[bytes]:
+def lazy(pattern: bytes, flags: int = 0) -> re.Pattern[bytes]:
     """Return what `re.compile` would, for methods and attributes; a pattern that is wrong shows on first use."""
-    return cast(re.Pattern[bytes], _Late(pattern, flags))
+    return cast(re.Pattern[bytes], _LazyPattern(pattern, flags))

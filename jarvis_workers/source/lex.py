@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import NamedTuple
 
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = [
     "BLANK",
@@ -48,7 +48,7 @@ C_TOKEN = re.compile(
     % {b"splice": SPLICE, b"escape": ESCAPE},
     re.VERBOSE | re.DOTALL,
 )
-RUST_TOKEN = late(
+RUST_TOKEN = lazy(
     rb"""
       "(?:(?:(?<=\br")|(?<=\b[bc]r"))[^"]*+(?:"|(?P<unclosed_raw>))
         |[^"\\]*+(?>\\.[^"\\]*+)*+(?:"|(?P<unclosed>)))
@@ -61,14 +61,14 @@ RUST_TOKEN = late(
     """,
     re.VERBOSE | re.DOTALL,
 )
-LONE_RETURN = late(rb"\r(?!\n)")
-COMMENT_EDGE = late(rb"/\*|\*/")
+LONE_RETURN = lazy(rb"\r(?!\n)")
+COMMENT_EDGE = lazy(rb"/\*|\*/")
 BLANKS = rb"(?>[ \t]++|%b)*+" % SPLICE
 LOGICAL_LINE = rb"(?>[^\\\n]++|\\(?>[ \t\f\v]*+\r?\n)?+)*+"
-IF_ZERO = late(rb"#%bif(?>[ \t(]++|%b)++0" % (BLANKS, SPLICE))
+IF_ZERO = lazy(rb"#%bif(?>[ \t(]++|%b)++0" % (BLANKS, SPLICE))
 DIRECTIVE = rb"[ \t]*+#%b(if(?:n?def)?|else|elif(?:n?def)?|endif)\b(%b)" % (BLANKS, LOGICAL_LINE)
-FIRST_DIRECTIVE, NEXT_DIRECTIVE = late(DIRECTIVE), late(rb"\n" + DIRECTIVE)
-NEVER = late(rb"%b\(?%b0[uUlL]*+%b\)?(?>\s++|%b)*+(?:\Z|&&)" % (BLANKS, BLANKS, BLANKS, SPLICE))
+FIRST_DIRECTIVE, NEXT_DIRECTIVE = lazy(DIRECTIVE), lazy(rb"\n" + DIRECTIVE)
+NEVER = lazy(rb"%b\(?%b0[uUlL]*+%b\)?(?>\s++|%b)*+(?:\Z|&&)" % (BLANKS, BLANKS, BLANKS, SPLICE))
 
 
 class Masked(NamedTuple):

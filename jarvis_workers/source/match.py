@@ -14,8 +14,8 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any, NamedTuple, Protocol, TypeGuard
 
-from jarvis_workers.source.lazy_regex import late
-from jarvis_workers.source.pattern_cache import Kept, key_of
+from jarvis_workers.source.lazy_regex import lazy
+from jarvis_workers.source.pattern_cache import PatternCache, key_of
 
 __all__ = ["ENGINES", "Matcher", "Word", "build", "engines"]
 
@@ -53,7 +53,7 @@ def engines() -> tuple[str, ...]:
     return tuple(name for name in ENGINES if _importable(name))
 
 
-def build(patterns: Sequence[bytes | Word], engine: str | None = None, kept: Kept | None = None) -> Matcher:
+def build(patterns: Sequence[bytes | Word], engine: str | None = None, kept: PatternCache | None = None) -> Matcher:
     """Compile for one engine, or for the best there is; ImportError if `engine` is not installed.
 
     What takes long to compile is taken from `kept`, and kept there.
@@ -79,7 +79,7 @@ def _importable(name: str) -> bool:
 class _Hyperscan:
     """One pass over the content, whatever the number of patterns."""
 
-    def __init__(self, patterns: Sequence[bytes | Word], kept: Kept | None) -> None:
+    def __init__(self, patterns: Sequence[bytes | Word], kept: PatternCache | None) -> None:
         self._hyperscan = importlib.import_module("hyperscan")
         flags = [0 if _is_long(one) else self._hyperscan.HS_FLAG_SOM_LEFTMOST for one in patterns]
         given = [re.escape(one.word) if _is_long(one) else _expression(one) for one in patterns]
@@ -87,7 +87,7 @@ class _Hyperscan:
         follows = {one.follows: re.compile(one.follows).match for one in patterns if _is_long(one)}
         self._words = [(len(one.word), follows[one.follows]) if _is_long(one) else None for one in patterns]
 
-    def _recalled(self, given: list[bytes], flags: list[int], kept: Kept) -> Any:
+    def _recalled(self, given: list[bytes], flags: list[int], kept: PatternCache) -> Any:
         """Load a database; hyperscan refuses those of another version or processor."""
         hyperscan = self._hyperscan
         key = key_of((hyperscan.__version__, given, flags))
@@ -137,7 +137,7 @@ class _Alternation:
     def __init__(self, patterns: Sequence[bytes | Word], compiled: Callable[[bytes], Any]) -> None:
         given = [_expression(pattern) for pattern in patterns]
         self._any = compiled(b"|".join(b"(?:%b)" % pattern for pattern in given))
-        self._which = late(b"|".join(b"(%b)" % pattern for pattern in given))
+        self._which = lazy(b"|".join(b"(%b)" % pattern for pattern in given))
         self._words = {one.word: number for number, one in enumerate(patterns) if isinstance(one, Word)}
 
     def find(self, content: bytes, limit: int = UNLIMITED) -> list[tuple[int, int]]:
@@ -187,7 +187,7 @@ class _Runs:
         return None
 
 
-def _re2(patterns: Sequence[bytes | Word], _: Kept | None) -> Matcher:
+def _re2(patterns: Sequence[bytes | Word], _: PatternCache | None) -> Matcher:
     re2 = importlib.import_module("re2")
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
@@ -196,11 +196,11 @@ def _re2(patterns: Sequence[bytes | Word], _: Kept | None) -> Matcher:
     return _Alternation(patterns, partial(re2.compile, options=options))
 
 
-def _re(patterns: Sequence[bytes | Word], _: Kept | None) -> Matcher:
+def _re(patterns: Sequence[bytes | Word], _: PatternCache | None) -> Matcher:
     return _Runs(patterns)
 
 
-ENGINES: dict[str, Callable[[Sequence[bytes | Word], Kept | None], Matcher]] = {
+ENGINES: dict[str, Callable[[Sequence[bytes | Word], PatternCache | None], Matcher]] = {
     "hyperscan": _Hyperscan,
     "re2": _re2,
     "re": _re,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from jarvis_workers.private import PRIVATE, make_private_directory, read_private
 
-__all__ = ["FILES_MAX", "Kept", "key_of"]
+__all__ = ["FILES_MAX", "PatternCache", "key_of"]
 
 FILES_MAX = 32
 BYTES_MAX = 64 << 20
@@ -24,7 +24,7 @@ def key_of(parts: Sequence[object]) -> str:
     return sha256(repr(parts).encode()).hexdigest()
 
 
-class Kept:
+class PatternCache:
     """A directory of payloads by key; what was not of use for the longest goes when there are too many."""
 
     def __init__(self, directory: Path) -> None:

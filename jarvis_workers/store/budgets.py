@@ -10,7 +10,7 @@ from typing import NamedTuple
 from sqlalchemy import Float, cast, func, select
 from sqlmodel import Session
 
-from jarvis_workers.ratelimit.budget import PARTS, Budget, Unit
+from jarvis_workers.ratelimit.budget import PARTS, RunBudget, Unit
 from jarvis_workers.store import runs
 from jarvis_workers.store.sql import insert_or_lock, now
 from jarvis_workers.store.tables import ACTIVE_RUNS, ALLOWANCE, BUDGET, ENDED_RUNS, EVENT, JOB, MODEL_CALL, RUN
@@ -22,7 +22,7 @@ BEGINNINGS = ("submitted", "resumed", "retried")
 ENDS = ("paused", *ENDED_RUNS)
 
 
-class Wish(NamedTuple):
+class AllowanceRequest(NamedTuple):
     """What a process wants of a budget: `least` for its next answer, and `most` for those that follow.
 
     `kept` is what it cannot give back: set aside for answers that are on, or not yet saved as spent.
@@ -34,22 +34,22 @@ class Wish(NamedTuple):
     most: int
 
 
-class Grant(NamedTuple):
+class BudgetGrant(NamedTuple):
     """What came of it: nothing given is to be waited for, unless it is `over`: the run is paused, or the job lost."""
 
     given: int = 0
     over: bool = False
 
 
-def put(session: Session, run_id: str, budget: Budget) -> None:
+def put(session: Session, run_id: str, budget: RunBudget) -> None:
     """Set or change what a run may take."""
     insert_or_lock(session, BUDGET, {"run_id": run_id, "unit": budget.unit, "cap": budget.cap})
 
 
-def find(session: Session, run_id: str) -> Budget | None:
+def find(session: Session, run_id: str) -> RunBudget | None:
     """Return what a run may take, None where it has no budget."""
     row = session.execute(select(BUDGET.c.unit, BUDGET.c.cap).where(BUDGET.c.run_id == run_id)).first()
-    return Budget(*row) if row else None
+    return RunBudget(*row) if row else None
 
 
 def spent(session: Session, run_id: str, unit: Unit, *, is_left: bool = False) -> int:
@@ -64,7 +64,7 @@ def spent(session: Session, run_id: str, unit: Unit, *, is_left: bool = False) -
     return round(PARTS[unit] * float(session.execute(paid).scalar_one()))
 
 
-def draw(session: Session, job: Claimed, wish: Wish) -> Grant:
+def draw(session: Session, job: Claimed, wish: AllowanceRequest) -> BudgetGrant:
     """Draw an allowance for the process that has a job; if there is nothing left for anybody, pause the run.
 
     As long as somebody holds something that may come back, or has an answer that is on, the run is not paused.
@@ -72,17 +72,17 @@ def draw(session: Session, job: Claimed, wish: Wish) -> Grant:
     session.execute(select(BUDGET.c.run_id).where(BUDGET.c.run_id == job.run_id).with_for_update())
     budget, process = find(session, job.run_id), _process(session, job)
     if budget is None or budget.unit != wish.unit or process is None:
-        return Grant(over=True)
+        return BudgetGrant(over=True)
     others = _held_by_others(session, job.run_id, process)
     given = _share(budget, wish, budget.cap - spent(session, job.run_id, budget.unit), others)
     _hold(session, job.run_id, process, wish.kept + given)
     if given or others or wish.kept:
-        return Grant(given)
+        return BudgetGrant(given)
     runs.pause(session, job.run_id, REASON)
-    return Grant(over=True)
+    return BudgetGrant(over=True)
 
 
-def _share(budget: Budget, wish: Wish, unspent: int, others: int) -> int:
+def _share(budget: RunBudget, wish: AllowanceRequest, unspent: int, others: int) -> int:
     """Return what may be given: no more at once than a hundredth of the cap, unless a single answer needs it.
 
     Time is not shared out: all have what is left of it.

@@ -12,7 +12,7 @@ from sqlmodel import Session
 
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.candidate import candidate
-from jarvis_workers.sec.finding import SUPERSEDES, Found
+from jarvis_workers.sec.finding import SUPERSEDES, CandidateRecord
 from jarvis_workers.sec.rules.families.flow import HARMLESS
 from jarvis_workers.sec.scanner import Hit
 from jarvis_workers.sec.triage_record import stated_at_least
@@ -56,13 +56,13 @@ def number(session: Session, run_id: str, least: float = 0.0, learned: Mapping[s
     session.execute(sa.update(CANDIDATE).where(CANDIDATE.c.id == placed.c.id).values(gid=placed.c.place))
 
 
-def read(session: Session, run_id: str) -> Iterator[tuple[int, Found]]:
+def read(session: Session, run_id: str) -> Iterator[tuple[int, CandidateRecord]]:
     """Yield the numbered candidates of a run, in order; before its last stage has closed, numbered as of now."""
-    chosen = sa.select(*[CANDIDATE.c[name] for name in Found._fields])
+    chosen = sa.select(*[CANDIDATE.c[name] for name in CandidateRecord._fields])
     chosen = chosen.where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.superseded.is_(None))
     ordered = chosen.order_by(*_order(session))
     rows = session.execute(ordered.execution_options(yield_per=READ_ROWS))
-    return ((gid, Found(*row)) for gid, row in enumerate(rows, 1))
+    return ((gid, CandidateRecord(*row)) for gid, row in enumerate(rows, 1))
 
 
 def count(session: Session, run_id: str) -> int:
@@ -71,12 +71,15 @@ def count(session: Session, run_id: str) -> int:
     return int(session.execute(ours).scalar_one())
 
 
-def of_gids(session: Session, run_id: str, gids: Collection[int]) -> list[tuple[int, Found]]:
+def of_gids(session: Session, run_id: str, gids: Collection[int]) -> list[tuple[int, CandidateRecord]]:
     """Return some candidates of a run that is numbered, in order."""
-    chosen = sa.select(CANDIDATE.c.gid, *[CANDIDATE.c[name] for name in Found._fields])
-    ours, found = chosen.where(CANDIDATE.c.run_id == run_id).order_by(CANDIDATE.c.gid), list[tuple[int, Found]]()
+    chosen = sa.select(CANDIDATE.c.gid, *[CANDIDATE.c[name] for name in CandidateRecord._fields])
+    ours, found = (
+        chosen.where(CANDIDATE.c.run_id == run_id).order_by(CANDIDATE.c.gid),
+        list[tuple[int, CandidateRecord]](),
+    )
     for some in in_pieces(gids):
-        found += [(row[0], Found(*row[1:])) for row in session.execute(ours.where(CANDIDATE.c.gid.in_(some)))]
+        found += [(row[0], CandidateRecord(*row[1:])) for row in session.execute(ours.where(CANDIDATE.c.gid.in_(some)))]
     return found
 
 

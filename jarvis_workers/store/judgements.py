@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sqlalchemy import case, delete, func, insert, literal, select
 from sqlmodel import Session
 
-from jarvis_workers.sec.triage_record import Judged, Judgement, TriageState
+from jarvis_workers.sec.triage_record import Judgement, TriageState, TriageVerdict
 from jarvis_workers.store.sql import in_pieces, insert_or_replace, now, storable
 from jarvis_workers.store.tables import JUDGED, JUDGEMENT
 
@@ -83,19 +83,19 @@ def count(session: Session) -> dict[str, Count]:
 def give(session: Session, run_id: str, more: Iterable[Judgement] = (), *, kept: bool = True) -> None:
     """Give a run the judgements that are kept here, and `more`, which win."""
     if kept:
-        columns = [JUDGEMENT.c[name] for name in ("fingerprint", *Judged._fields)]
+        columns = [JUDGEMENT.c[name] for name in ("fingerprint", *TriageVerdict._fields)]
         chosen = select(literal(run_id), *columns)
         session.execute(insert(JUDGED).from_select(["run_id", *(column.name for column in columns)], chosen))
     rows = [_told(one) for one in more]
-    named = ("fingerprint", *Judged._fields)
+    named = ("fingerprint", *TriageVerdict._fields)
     insert_or_replace(session, JUDGED, [{"run_id": run_id} | {name: row[name] for name in named} for row in rows])
 
 
-def given(session: Session, run_id: str) -> Mapping[str, Judged]:
+def given(session: Session, run_id: str) -> Mapping[str, TriageVerdict]:
     """Return what a run was given, by fingerprint."""
-    chosen = select(JUDGED.c.fingerprint, *[JUDGED.c[name] for name in Judged._fields])
+    chosen = select(JUDGED.c.fingerprint, *[JUDGED.c[name] for name in TriageVerdict._fields])
     rows = session.execute(chosen.where(JUDGED.c.run_id == run_id))
-    return {fingerprint: Judged(TriageState(verdict), reason) for fingerprint, verdict, reason in rows}
+    return {fingerprint: TriageVerdict(TriageState(verdict), reason) for fingerprint, verdict, reason in rows}
 
 
 def _is_news(one: Judgement, here: Judgement | None) -> bool:

@@ -19,7 +19,7 @@ MARKS = "marks"
 RECENT_JOBS, RECENT_CALLS = 500, 2_000
 
 
-class Line(NamedTuple):
+class TranscriptLine(NamedTuple):
     """The `number`th line that a job's conversation was told, as the execution with this fence knows it."""
 
     job_id: int
@@ -28,7 +28,7 @@ class Line(NamedTuple):
     line: bytes
 
 
-class Answer(NamedTuple):
+class StoredAnswer(NamedTuple):
     """What a model answered to the request with this hash."""
 
     key: str
@@ -59,7 +59,7 @@ class ModelCall(NamedTuple):
     estimated: int = 0
 
 
-Item = Line | Answer | Forgotten | ModelCall
+Item = TranscriptLine | StoredAnswer | Forgotten | ModelCall
 
 
 class Total(NamedTuple):
@@ -76,22 +76,22 @@ class Total(NamedTuple):
 
 def keep(session: Session, items: Iterable[Item]) -> None:
     """Save what many conversations have to tell. An answer that is known already stays as it is, until forgotten."""
-    kinds: dict[type, list[dict[str, object]]] = {Line: [], Answer: [], Forgotten: [], ModelCall: []}
+    kinds: dict[type, list[dict[str, object]]] = {TranscriptLine: [], StoredAnswer: [], Forgotten: [], ModelCall: []}
     for item in items:
         kinds[type(item)].append(item._asdict())
     if kinds[ModelCall]:
         session.connection().execute(insert(MODEL_CALL), kinds[ModelCall])
-    insert_missing(session, RECORD, kinds[Line])
-    insert_missing(session, ANSWER, kinds[Answer], at=now(session))
+    insert_missing(session, RECORD, kinds[TranscriptLine])
+    insert_missing(session, ANSWER, kinds[StoredAnswer], at=now(session))
     for some in in_pieces([str(item["key"]) for item in kinds[Forgotten]]):
         session.execute(delete(ANSWER).where(ANSWER.c.key.in_(some)))
 
 
 def of_jobs_that_are_there(session: Session, items: Sequence[Item]) -> list[Item]:
     """Leave out what belongs to jobs whose run was removed meanwhile."""
-    ids = {item.job_id for item in items if not isinstance(item, Answer | Forgotten)}
+    ids = {item.job_id for item in items if not isinstance(item, StoredAnswer | Forgotten)}
     there = set(session.execute(select(JOB.c.id).where(JOB.c.id.in_(ids))).scalars())
-    return [item for item in items if isinstance(item, Answer | Forgotten) or item.job_id in there]
+    return [item for item in items if isinstance(item, StoredAnswer | Forgotten) or item.job_id in there]
 
 
 def lines(session: Session, job_id: int) -> list[bytes]:

@@ -16,7 +16,7 @@ from jarvis_workers.store.tables import TRIAGE_CHANGE, TRIAGE_OPERATION
 KEPT = 20
 
 
-class Change(NamedTuple):
+class TriageChange(NamedTuple):
     """The judgement of a fingerprint before an operation, and the time of the one after it; None is none."""
 
     before: Judgement | None
@@ -30,10 +30,10 @@ class Operation(NamedTuple):
     change: str
     by: str
     at: float
-    changes: Mapping[str, Change]
+    changes: Mapping[str, TriageChange]
 
 
-def record(session: Session, change: str, by: str, changes: Mapping[str, Change]) -> int:
+def record(session: Session, change: str, by: str, changes: Mapping[str, TriageChange]) -> int:
     """Record an operation and drop the user's oldest ones; return its id."""
     row = {"change": storable(change), "by": storable(by), "at": session.execute(select(now(session))).scalar_one()}
     made = session.execute(insert(TRIAGE_OPERATION).returning(TRIAGE_OPERATION.c.id), row).scalar_one()
@@ -56,7 +56,7 @@ def latest(session: Session, by: str) -> Operation | None:
         return None
     changes = select(TRIAGE_CHANGE).where(TRIAGE_CHANGE.c.operation_id == row["id"])
     found = {
-        one["fingerprint"]: Change(_judgement(one["before"]), one["after_at"])
+        one["fingerprint"]: TriageChange(_judgement(one["before"]), one["after_at"])
         for one in session.execute(changes).mappings()
     }
     return Operation(changes=found, **row)

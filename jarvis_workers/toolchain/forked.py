@@ -22,15 +22,15 @@ PATIENCE = 2
 T = TypeVar("T")
 
 
-class Lost(NamedTuple):
+class Crashed(NamedTuple):
     """A piece of work that came to nothing, and why."""
 
     reason: str
 
 
-def each_apart(
+def map_in_fork(
     items: Sequence[T], work: Callable[[T], Any], seconds: Callable[[T], float]
-) -> Generator[Any | Lost, None, None]:
+) -> Generator[Any | Crashed, None, None]:
     """Yield for each item what JSON keeps of `work`, which should take at most its `seconds` of CPU."""
     place = 0
     while place < len(items):
@@ -44,7 +44,7 @@ def each_apart(
         if place < len(items):
             how = how or too_slow(seconds(items[place]))
             place += 1
-            yield Lost(how)
+            yield Crashed(how)
 
 
 class _Fork:
@@ -60,11 +60,11 @@ class _Fork:
         os.close(writing)
         self._stream = os.fdopen(reading, "rb")
 
-    def answers(self) -> Iterator[Any | Lost]:
+    def answers(self) -> Iterator[Any | Crashed]:
         for line in self._stream:
             if line.endswith(b"\n"):
                 said = json.loads(line)
-                yield Lost(said["error"]) if "error" in said else said["answer"]
+                yield Crashed(said["error"]) if "error" in said else said["answer"]
 
     def end(self) -> str | None:
         """End it, and return how it ended by itself if it did; None when its time was up."""

@@ -27,7 +27,7 @@ class _Spent(BaseException):
     """The time is up; nobody but `run` is to catch it."""
 
 
-class Budget:
+class ResourceBudget:
     """What pieces of work may take: so many megabytes beyond what the process has now, and each its seconds of CPU.
 
     A context manager, for the main thread; in any other there is no limit of time.

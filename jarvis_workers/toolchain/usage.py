@@ -18,7 +18,7 @@ PRIVATE = re.compile(rb"^(?:RssAnon|VmSwap|VmPTE):\s+(\d+) kB$", re.MULTILINE)
 AVAILABLE = re.compile(rb"^(MemTotal|MemAvailable):\s+(\d+) kB$", re.MULTILINE)
 
 
-class Usage(NamedTuple):
+class ProcessUsage(NamedTuple):
     """What processes take together, in bytes: memory, and the disk's for files that have no name any more.
 
     `hidden` are the processes that do not show what they have open.
@@ -29,7 +29,7 @@ class Usage(NamedTuple):
     hidden: frozenset[int]
 
 
-def usage_of(processes: Iterable[int]) -> Usage:
+def usage_of(processes: Iterable[int]) -> ProcessUsage:
     """Measure processes, but for memory that they share; a socket counts as full.
 
     What a file without a name takes that is mapped and not open cannot be seen.
@@ -47,7 +47,7 @@ def usage_of(processes: Iterable[int]) -> Usage:
         except PermissionError:
             # A process that ends has no memory, and shows nothing either.
             hidden |= {process} if b"VmSize" in status else set()
-    return Usage(memory + len(sockets) * SOCKET_BYTES, sum(files.values()), frozenset(hidden))
+    return ProcessUsage(memory + len(sockets) * SOCKET_BYTES, sum(files.values()), frozenset(hidden))
 
 
 def _open_files(process: int) -> Iterator[os.stat_result]:

@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import Field
 
 from jarvis_workers.source.lex import BLANK, comments, compiler_newlines
-from jarvis_workers.tools.tool import Arguments, Outcome, Tool, ToolFailed, typed
+from jarvis_workers.tools.tool import Tool, ToolArguments, ToolFailed, ToolOutcome, typed
 from jarvis_workers.tools.tree import Tree
 
 MOST_LINES = 400
@@ -25,7 +25,7 @@ BLANKED = " Comments are left out; with comments=true they are listed apart: the
 View = Literal["raw", "blanked"]
 
 
-class ReadCode(Arguments):
+class ReadCode(ToolArguments):
     """Which lines of which file; -1 is the last line."""
 
     path: str = Field(min_length=1, max_length=4096, description="relative to the root of the project")
@@ -37,14 +37,14 @@ class ReadCode(Arguments):
 def read_code(tree: Tree, view: View = "raw") -> Tool:
     """Return the tool for a tree."""
 
-    def run(wanted: ReadCode) -> Outcome:
+    def run(wanted: ReadCode) -> ToolOutcome:
         content = code_text(wanted.path, tree.read(wanted.path))
         spans = _comments(content, wanted) if view == "blanked" else []
         lines = _blank(content, spans).decode("utf-8", "backslashreplace").split("\n")
         if lines[-1] == "" and len(lines) > 1:
             lines.pop()
         shown = _numbered(wanted, lines)
-        return Outcome(stdout=shown + _claims(content, spans, wanted) if wanted.comments else shown)
+        return ToolOutcome(stdout=shown + _claims(content, spans, wanted) if wanted.comments else shown)
 
     description = DESCRIPTION + (BLANKED if view == "blanked" else "")
     return typed(ReadCode, run, name="read_code", description=description, brings_foreign=True, quick=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.tools.tool import BadCall, Outcome, Tool, ToolFailed, read_arguments
+from jarvis_workers.tools.tool import BadCall, Tool, ToolFailed, ToolOutcome, read_arguments
 
 NAME_SHOWN = 80
 
@@ -58,10 +58,10 @@ class Toolbox:
         tool.read(found)
         return found
 
-    def run(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
+    def run(self, name: str, arguments: Mapping[str, Any]) -> ToolOutcome:
         """Run a tool of this list, and no other."""
         try:
             tool = self.find(name)
             return tool.run(tool.read(arguments))
         except (BadCall, ToolFailed) as error:
-            return Outcome("error", stderr=str(error))
+            return ToolOutcome("error", stderr=str(error))

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from jarvis_workers.source.safe_regex import PATTERN_MAX, compile_linear
 from jarvis_workers.tools.reading import code_text
-from jarvis_workers.tools.tool import Arguments, Outcome, Tool, ToolFailed, typed
+from jarvis_workers.tools.tool import Tool, ToolArguments, ToolFailed, ToolOutcome, typed
 from jarvis_workers.tools.tree import Tree
 
 MOST_FOUND = 100
@@ -24,7 +24,7 @@ DESCRIPTION = f"Search the project's files for a regular expression (RE2), line 
 Search = Callable[[bytes], bool]
 
 
-class SearchCode(Arguments):
+class SearchCode(ToolArguments):
     """What to look for, and in which files."""
 
     pattern: str = Field(min_length=1, max_length=PATTERN_MAX, description="regular expression (RE2 syntax)")
@@ -35,14 +35,14 @@ class SearchCode(Arguments):
 def search_code(tree: Tree) -> Tool:
     """Return the tool for a tree."""
 
-    def run(wanted: SearchCode) -> Outcome:
+    def run(wanted: SearchCode) -> ToolOutcome:
         found: list[str] = []
         for line in _matches(tree, wanted, _compiled(wanted)):
             if len(found) == MOST_FOUND:
                 found.append(f"[… more than {MOST_FOUND} lines; search for something narrower …]")
                 break
             found.append(line)
-        return Outcome(stdout="\n".join(found) or "no line matches")
+        return ToolOutcome(stdout="\n".join(found) or "no line matches")
 
     return typed(SearchCode, run, name="search_code", description=DESCRIPTION, brings_foreign=True)
 

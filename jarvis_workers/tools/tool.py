@@ -32,14 +32,14 @@ class ToolFailed(Exception):
     """A tool could not do what it was asked; the message is for the model."""
 
 
-class Arguments(BaseModel):
+class ToolArguments(BaseModel):
     """What a tool is given; what it does not know is refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ToolOutcome:
     """What became of a call: done, failed (it ran, and says so itself), or error (it did not come to that)."""
 
     state: State = "done"
@@ -72,13 +72,13 @@ class Tool:
     description: str
     parameters: Mapping[str, Any]
     read: Callable[[Mapping[str, Any]], Any]
-    run: Callable[[Any], Outcome]
+    run: Callable[[Any], ToolOutcome]
     brings_foreign: bool = False
     repeatable: bool = True
     quick: bool = False
 
 
-def typed(model: type[A], run: Callable[[A], Outcome], **about: Any) -> Tool:
+def typed(model: type[A], run: Callable[[A], ToolOutcome], **about: Any) -> Tool:
     """Make a tool whose arguments are a pydantic model; `about` holds the other fields of a Tool."""
 
     def read(arguments: Mapping[str, Any]) -> A:

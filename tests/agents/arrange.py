@@ -4,10 +4,10 @@ import importlib.util
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from jarvis_workers.agent.drivers import World, drive
-from jarvis_workers.agent.effects import Definition, Result
+from jarvis_workers.agent.drivers import AgentWorld, drive
+from jarvis_workers.agent.effects import Definition, TaskResult
 from jarvis_workers.agent.events import EventBus
-from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.loop import Agent
 from jarvis_workers.agent.nonces import make_marks
 from jarvis_workers.agent.report import ReportForm
@@ -15,11 +15,11 @@ from jarvis_workers.agent.transcript import Log, Transcript
 from jarvis_workers.platforms.compatible import Compatible, Terms
 from jarvis_workers.platforms.openai_transport import Clients, Sdk
 from jarvis_workers.platforms.profiles import PROFILES, Prices, Profile
-from jarvis_workers.platforms.protocol import Hear, Platform, Reply, Request, ToolCall, Usage
+from jarvis_workers.platforms.protocol import Hear, ModelRequest, Platform, Reply, TokenUsage, ToolCall
 from jarvis_workers.platforms.transport import Wire
-from jarvis_workers.ratelimit.gate import Gate
+from jarvis_workers.ratelimit.gate import LocalLimiter
 from jarvis_workers.tools.registry import Toolbox
-from jarvis_workers.tools.tool import Arguments, Outcome, Tool, typed
+from jarvis_workers.tools.tool import Tool, ToolArguments, ToolOutcome, typed
 from tests.agents.plainwire import PlainWire
 from tests.servers import missing
 
@@ -42,10 +42,10 @@ def platform_of(
 ) -> Compatible:
     """A platform that asks a server."""
     terms = Terms(profile, prices or Prices())
-    return Compatible("openai", "scripted", wire=wire_to(url, wire), gate=Gate(SLOTS), terms=terms)
+    return Compatible("openai", "scripted", wire=wire_to(url, wire), gate=LocalLimiter(SLOTS), terms=terms)
 
 
-class At(Arguments):
+class At(ToolArguments):
     """Where to look."""
 
     at: str = ""
@@ -54,15 +54,19 @@ class At(Arguments):
 def look(seen: list[str], says: Callable[[str], str] = str.upper, **about: Any) -> Tool:
     """A tool that keeps where it was told to look."""
 
-    def run(wanted: At) -> Outcome:
+    def run(wanted: At) -> ToolOutcome:
         seen.append(wanted.at)
-        return Outcome(stdout=says(wanted.at))
+        return ToolOutcome(stdout=says(wanted.at))
 
     return typed(At, run, **{"name": "look", "description": "Look.", "quick": True, **about})
 
 
 def agent_of(
-    *tools: Tool, profile: Profile = NATIVE, limits: Limits | None = None, form: ReportForm | None = None, **about: Any
+    *tools: Tool,
+    profile: Profile = NATIVE,
+    limits: AgentLimits | None = None,
+    form: ReportForm | None = None,
+    **about: Any,
 ) -> Agent:
     """An agent that has these tools."""
     definition = Definition(system_prompt="Be careful.", **about)
@@ -71,10 +75,10 @@ def agent_of(
 
 def run(
     agent: Agent, platform: Platform, *, log: Log | None = None, bus: EventBus | None = None, task: str = "Do it."
-) -> Result:
+) -> TaskResult:
     """Lead an agent to its end."""
     transcript = Transcript(log, {"agent": agent.name}) if log is not None else None
-    return drive(agent.run(task), World(platform, agent.tools, transcript, bus or EventBus()))
+    return drive(agent.run(task), AgentWorld(platform, agent.tools, transcript, bus or EventBus()))
 
 
 class Scripted:
@@ -84,9 +88,9 @@ class Scripted:
 
     def __init__(self, *replies: Reply | Exception) -> None:
         self.replies = list(replies)
-        self.requests: list[Request] = []
+        self.requests: list[ModelRequest] = []
 
-    def ask(self, request: Request, hear: Hear | None = None) -> Reply:
+    def ask(self, request: ModelRequest, hear: Hear | None = None) -> Reply:
         self.requests.append(request)
         assert self.replies, f"nothing is left to answer {request.messages[-1]}"
         reply = self.replies.pop(0)
@@ -94,18 +98,20 @@ class Scripted:
             raise reply
         return reply
 
-    async def ask_async(self, request: Request) -> Reply:
+    async def ask_async(self, request: ModelRequest) -> Reply:
         return self.ask(request)
 
 
 def text(content: str, **about: Any) -> Reply:
     """An answer in words."""
-    return Reply(content, **{"finish": "stop", "usage": Usage(100, 20), "seconds": 1.0, **about})
+    return Reply(content, **{"finish": "stop", "usage": TokenUsage(100, 20), "seconds": 1.0, **about})
 
 
 def call(name: str, arguments: str = "{}", **about: Any) -> Reply:
     """An answer that makes one call."""
-    return Reply("", (ToolCall("c1", name, arguments),), **{"finish": "tool_calls", "usage": Usage(100, 20), **about})
+    return Reply(
+        "", (ToolCall("c1", name, arguments),), **{"finish": "tool_calls", "usage": TokenUsage(100, 20), **about}
+    )
 
 
 class Lines:

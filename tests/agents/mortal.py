@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from jarvis_workers.agent.logfile import LogFile
-from jarvis_workers.tools.tool import Outcome, Tool, typed
+from jarvis_workers.tools.tool import Tool, ToolOutcome, typed
 from tests.agents.arrange import At, agent_of, look, platform_of, run
 
 
@@ -35,10 +35,10 @@ class Deadly(LogFile):
 def do(effects: Path) -> Tool:
     """A tool that may not run twice."""
 
-    def leave(wanted: At) -> Outcome:
+    def leave(wanted: At) -> ToolOutcome:
         with effects.open("a") as file:
             file.write(f"{wanted.at}\n")
-        return Outcome(stdout="done")
+        return ToolOutcome(stdout="done")
 
     return typed(At, leave, name="do", description="Do.", repeatable=False)
 

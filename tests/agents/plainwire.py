@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from jarvis_workers.platforms.transport import Refused, Unreachable, seconds_to_wait
+from jarvis_workers.platforms.transport import RequestRefused, Unreachable, seconds_to_wait
 
 
 class PlainWire:
@@ -38,5 +38,5 @@ class PlainWire:
         client.request("POST", f"{self._parts.path}/chat/completions", body, {"content-type": "text/json"})
         answer = client.getresponse()
         if answer.status != 200:
-            raise Refused(answer.status, answer.read().decode()[:200], seconds_to_wait(answer.headers))
+            raise RequestRefused(answer.status, answer.read().decode()[:200], seconds_to_wait(answer.headers))
         return answer

@@ -5,27 +5,27 @@ from itertools import pairwise
 
 import pytest
 
-from jarvis_workers.agent.drivers import World, drive
-from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.drivers import AgentWorld, drive
+from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.loop import Agent
 from jarvis_workers.platforms.answer_cache import Remembering
 from jarvis_workers.platforms.profiles import PROFILES, Profile
-from jarvis_workers.platforms.protocol import Reply, Request, Usage
-from jarvis_workers.platforms.request import Writer
+from jarvis_workers.platforms.protocol import ModelRequest, Reply, TokenUsage
+from jarvis_workers.platforms.request import RequestWriter
 from tests.agents.arrange import MARKS, NATIVE, TEXT, Kept, Scripted, agent_of, call, look, platform_of, run, text
 from tests.agents.server import ModelServer, calls, says
 
 ROUNDS = 12
-FREE = Limits(tool_calls=1_000, rounds=1_000)
+FREE = AgentLimits(tool_calls=1_000, rounds=1_000)
 
 
 def looks(count: int, reasoning: str | None = None, prompt: int = 0) -> list[Reply]:
     """Calls that are all different; the server reports so many tokens of each request."""
-    used = Usage(prompt, 20)
+    used = TokenUsage(prompt, 20)
     return [call("look", f'{{"at": "{number}"}}', reasoning=reasoning, usage=used) for number in range(count)]
 
 
-def summarized(limits: Limits, count: int, profile: Profile = NATIVE, says: str = "x") -> tuple[Agent, Scripted]:
+def summarized(limits: AgentLimits, count: int, profile: Profile = NATIVE, says: str = "x") -> tuple[Agent, Scripted]:
     """Let an agent look so often; the one request for a summary is answered."""
     agent = agent_of(look([], lambda _: says), profile=profile, limits=limits)
     platform = Scripted(*looks(count), text("What is known."), text("done"))
@@ -33,9 +33,9 @@ def summarized(limits: Limits, count: int, profile: Profile = NATIVE, says: str 
     return agent, platform
 
 
-def bodies(requests: Sequence[Request], profile: Profile) -> list[str]:
+def bodies(requests: Sequence[ModelRequest], profile: Profile) -> list[str]:
     """What is sent, without the end, which is the same for all."""
-    return [Writer("m", profile).write(request).body.decode().rpartition("],")[0] for request in requests]
+    return [RequestWriter("m", profile).write(request).body.decode().rpartition("],")[0] for request in requests]
 
 
 def test_after_twenty_rounds_a_summary_takes_the_place_of_what_was_said() -> None:
@@ -52,7 +52,7 @@ def test_after_twenty_rounds_a_summary_takes_the_place_of_what_was_said() -> Non
 
 
 def test_after_fifty_messages_it_is_summed_up() -> None:
-    agent, _ = summarized(Limits(tool_calls=99, rounds=99, compact_rounds=99), 25)
+    agent, _ = summarized(AgentLimits(tool_calls=99, rounds=99, compact_rounds=99), 25)
 
     assert agent.compactions == 1
 
@@ -98,7 +98,7 @@ def test_where_files_are_kept_the_conversation_goes_there() -> None:
     files, agent = Files(works=True), agent_of(look([]), limits=FREE)
     platform = Scripted(*looks(20), text("done"))
 
-    drive(agent.run("Do it."), World(platform, agent.tools, files=files))
+    drive(agent.run("Do it."), AgentWorld(platform, agent.tools, files=files))
 
     assert "## user\nDo it." in files.kept
     assert "kept in the file" in platform.requests[-1].messages[1].content
@@ -108,14 +108,14 @@ def test_an_upload_that_fails_leaves_a_summary() -> None:
     agent = agent_of(look([]), limits=FREE)
     platform = Scripted(*looks(20), text("What is known."), text("done"))
 
-    drive(agent.run("Do it."), World(platform, agent.tools, files=Files(works=False)))
+    drive(agent.run("Do it."), AgentWorld(platform, agent.tools, files=Files(works=False)))
 
     assert agent.compactions == 1
     assert f"{MARKS.line}|What is known." in platform.requests[-1].messages[1].content
 
 
 def test_what_was_forgotten_may_be_looked_at_again() -> None:
-    agent = agent_of(look([]), limits=Limits(tool_calls=99, compact_rounds=2))
+    agent = agent_of(look([]), limits=AgentLimits(tool_calls=99, compact_rounds=2))
     platform = Scripted(
         call("look"), call("look"), text("known"), call("look"), call("look"), text("known"), text("done")
     )

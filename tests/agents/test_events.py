@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from jarvis_workers.agent import events
-from jarvis_workers.agent.drivers import World, drive_async
+from jarvis_workers.agent.drivers import AgentWorld, drive_async
 from jarvis_workers.agent.events import AFTER_TOOL_CALL, PAYLOADS, EventBus
-from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.plugins import after_tool_callbacks
 from jarvis_workers.tools.tool import Tool
 from tests.agents.arrange import Scripted, agent_of, call, heard, look, run, text
@@ -61,7 +61,7 @@ def heard_last(bus: EventBus, agent: Any) -> list[tuple[str, Any]]:
 
 
 def test_clearing_the_history_is_told_before_and_after() -> None:
-    bus, agent = EventBus(), agent_of(look([]), limits=Limits(compact_rounds=1))
+    bus, agent = EventBus(), agent_of(look([]), limits=AgentLimits(compact_rounds=1))
     lengths: list[int] = []
     for event in (events.BEFORE_HISTORY_CLEAR, events.AFTER_HISTORY_CLEAR):
         bus.subscribe(event, lambda agent: lengths.append(len(agent.session.messages)))
@@ -191,7 +191,7 @@ def test_the_asyncio_driver_tells_and_runs_the_same() -> None:
     agent = agent_of(look(seen), look(seen, name="slow", quick=False))
     platform = Scripted(call("look"), call("slow", '{"at": "s"}'), text("done"))
 
-    result = asyncio.run(drive_async(agent.run("Do it."), World(platform, agent.tools, bus=bus)))
+    result = asyncio.run(drive_async(agent.run("Do it."), AgentWorld(platform, agent.tools, bus=bus)))
 
     assert (result.text, seen) == ("done", ["", "s"])
     assert len([event for event, _ in told if event == AFTER_TOOL_CALL]) == 2

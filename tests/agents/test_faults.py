@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from jarvis_workers.agent.drivers import World, drive_async
-from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.drivers import AgentWorld, drive_async
+from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.errors import AgentStopped
 from tests.agents.arrange import agent_of, look, platform_of, run
 from tests.agents.server import FAULTS, ModelServer, Step, calls, says
@@ -55,7 +55,7 @@ def steps_once(fault: str, place: int) -> list[Step]:
 
 def ending(server: ModelServer, wire: str, seen: list[str]) -> tuple[str, float]:
     """Return how a conversation ended, and after how long."""
-    agent = agent_of(look(seen), limits=Limits(seconds=DEADLINE))
+    agent = agent_of(look(seen), limits=AgentLimits(seconds=DEADLINE))
     began = time.monotonic()
     try:
         end = run(agent, platform_of(server.url, wire=wire)).text
@@ -99,7 +99,7 @@ def test_many_conversations_in_one_loop_do_not_disturb_each_other(wire: str) -> 
 
         async def one(number: int) -> str:
             agent = agent_of(look([]))
-            return (await drive_async(agent.run(f"number {number}"), World(platform, agent.tools))).text
+            return (await drive_async(agent.run(f"number {number}"), AgentWorld(platform, agent.tools))).text
 
         return await asyncio.gather(*map(one, range(40)))
 
@@ -111,9 +111,11 @@ def test_many_conversations_in_one_loop_do_not_disturb_each_other(wire: str) -> 
 @pytest.mark.parametrize("fault", ["401", "429", "500", "reset", "hang", "bad json", "cut"])
 def test_the_asyncio_driver_meets_faults_the_same_way(fault: str, wire: str) -> None:
     async def converse(server: ModelServer) -> str:
-        agent = agent_of(look([]), limits=Limits(seconds=2))
+        agent = agent_of(look([]), limits=AgentLimits(seconds=2))
         try:
-            return (await drive_async(agent.run("Do it."), World(platform_of(server.url, wire=wire), agent.tools))).text
+            return (
+                await drive_async(agent.run("Do it."), AgentWorld(platform_of(server.url, wire=wire), agent.tools))
+            ).text
         except AgentStopped as stop:
             return stop.reason
 

@@ -6,7 +6,7 @@ import pytest
 
 from jarvis_workers.agent.nonces import make_marks
 from jarvis_workers.agent.untrusted_text import BAR, Guard, escape
-from jarvis_workers.tools.tool import Outcome
+from jarvis_workers.tools.tool import ToolOutcome
 from tests.agents.arrange import MARKS, Scripted, agent_of, call, look, run, text
 
 BLOCKED = (
@@ -144,7 +144,7 @@ def test_what_a_program_says_on_failing_is_foreign_too() -> None:
     run(agent_of(tool), platform)
 
     assert platform.requests[1].messages[-1].content == f"{MARKS.line}|x"
-    assert Outcome("failed", stderr="bad").text() == "[failed] bad"
+    assert ToolOutcome("failed", stderr="bad").text() == "[failed] bad"
 
 
 def test_marks_are_the_same_for_the_same_input_and_unlike_for_another() -> None:

@@ -2,18 +2,18 @@
 
 import pytest
 
-from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.agent.text_tool_call import tags
 from jarvis_workers.errors import AgentStopped, ModelRefused, ModelUnavailable
-from jarvis_workers.platforms.protocol import Message, Reply, ToolCall, Usage
-from jarvis_workers.tools.tool import Outcome, ToolFailed
+from jarvis_workers.platforms.protocol import Message, Reply, TokenUsage, ToolCall
+from jarvis_workers.tools.tool import ToolFailed, ToolOutcome
 from tests.agents.arrange import MARKS, TEXT, Scripted, agent_of, call, look, run, text
 
 MANY = 100
 
 
-def stops(*replies: Reply | Exception, limits: Limits, **about: object) -> tuple[str, int]:
+def stops(*replies: Reply | Exception, limits: AgentLimits, **about: object) -> tuple[str, int]:
     """Return the reason for which a conversation stops, and how often the tool ran."""
     seen: list[str] = []
     with pytest.raises(AgentStopped) as stop:
@@ -30,7 +30,7 @@ def test_an_answer_without_a_call_is_the_end() -> None:
     result = run(agent_of(look([])), Scripted(call("look"), text("It is so.")))
 
     assert (result.text, result.ending, result.tools, result.asks) == ("It is so.", "answer", {"look": 1}, 2)
-    assert result.usage == Usage(200, 40)
+    assert result.usage == TokenUsage(200, 40)
 
 
 @pytest.mark.parametrize(
@@ -73,25 +73,25 @@ def test_an_answer_that_was_cut_off_runs_nothing(finish: str | None) -> None:
 
 
 def test_each_limit_has_a_reason_of_its_own() -> None:
-    assert stops(*distinct(4), limits=Limits(tool_calls=3)) == ("tool_calls", 3)
-    assert stops(*distinct(4), limits=Limits(rounds=4)) == ("rounds", 4)
-    assert stops(*distinct(2), limits=Limits(tokens=240)) == ("tokens", 2)
-    assert stops(*distinct(2, cost=0.5), limits=Limits(cost=1)) == ("cost", 2)
-    assert stops(*distinct(2, seconds=30), limits=Limits(seconds=60)) == ("time", 2)
-    assert stops(*[text("")] * 3, limits=Limits()) == ("malformed", 0)
-    assert stops(*[call("look")] * 3, limits=Limits()) == ("repeated", 2)
-    assert stops(ModelRefused("no"), limits=Limits()) == ("refused", 0)
-    assert stops(ModelUnavailable("no"), limits=Limits()) == ("unavailable", 0)
+    assert stops(*distinct(4), limits=AgentLimits(tool_calls=3)) == ("tool_calls", 3)
+    assert stops(*distinct(4), limits=AgentLimits(rounds=4)) == ("rounds", 4)
+    assert stops(*distinct(2), limits=AgentLimits(tokens=240)) == ("tokens", 2)
+    assert stops(*distinct(2, cost=0.5), limits=AgentLimits(cost=1)) == ("cost", 2)
+    assert stops(*distinct(2, seconds=30), limits=AgentLimits(seconds=60)) == ("time", 2)
+    assert stops(*[text("")] * 3, limits=AgentLimits()) == ("malformed", 0)
+    assert stops(*[call("look")] * 3, limits=AgentLimits()) == ("repeated", 2)
+    assert stops(ModelRefused("no"), limits=AgentLimits()) == ("refused", 0)
+    assert stops(ModelUnavailable("no"), limits=AgentLimits()) == ("unavailable", 0)
 
 
 def test_a_turn_has_ten_calls() -> None:
-    assert stops(*distinct(11), limits=Limits()) == ("tool_calls", 10)
+    assert stops(*distinct(11), limits=AgentLimits()) == ("tool_calls", 10)
 
 
 def test_the_same_arguments_in_another_order_are_the_same_call() -> None:
     same = [call("look", '{"at": "x"}'), call("look", '{ "at" :"x" }'), call("look", '{"at":"\\u0078"}')]
 
-    assert stops(*same, limits=Limits()) == ("repeated", 2)
+    assert stops(*same, limits=AgentLimits()) == ("repeated", 2)
 
 
 def test_answers_that_cannot_be_used_count_only_in_a_row() -> None:
@@ -145,12 +145,12 @@ def test_a_tool_that_cannot_do_it_says_so_in_the_agents_language() -> None:
 
 
 def test_the_words_of_failing_are_those_of_the_seeds() -> None:
-    failed = Outcome("failed", stdout="half", stderr="broke", exit=2)
+    failed = ToolOutcome("failed", stdout="half", stderr="broke", exit=2)
 
     assert failed.text("zh") == "[失败] broke (exit 2)\n[部分输出]\nhalf"
     assert failed.text() == "[failed] broke (exit 2)\n[partial output]\nhalf"
-    assert Outcome(stdout="out", stderr="careful").text() == "out\n[stderr]\ncareful"
-    assert (Outcome().success, failed.success) == (True, False)
+    assert ToolOutcome(stdout="out", stderr="careful").text() == "out\n[stderr]\ncareful"
+    assert (ToolOutcome().success, failed.success) == (True, False)
 
 
 def test_every_try_of_a_request_is_taken_from_one_purse() -> None:
@@ -162,7 +162,7 @@ def test_every_try_of_a_request_is_taken_from_one_purse() -> None:
 
 
 def test_whatever_fails_the_calls_of_a_task_are_bounded() -> None:
-    limits = Limits(rounds=5, malformed=MANY, reasks=MANY)
+    limits = AgentLimits(rounds=5, malformed=MANY, reasks=MANY)
     platform = Scripted(*[text("", tries=2)] * MANY)
 
     with pytest.raises(AgentStopped):
@@ -174,7 +174,7 @@ def test_whatever_fails_the_calls_of_a_task_are_bounded() -> None:
 def test_the_time_that_is_left_goes_with_the_request() -> None:
     platform = Scripted(call("look", seconds=12), text("done"))
 
-    run(agent_of(look([]), limits=Limits(seconds=60)), platform)
+    run(agent_of(look([]), limits=AgentLimits(seconds=60)), platform)
 
     assert [request.seconds for request in platform.requests] == [60, pytest.approx(48, abs=0.5)]
 
@@ -237,7 +237,7 @@ def test_in_text_a_model_reads_what_tools_there_are_and_how_they_are_called() ->
 def test_every_so_often_a_model_is_reminded_of_its_tools() -> None:
     platform = Scripted(*distinct(3), text("done"))
 
-    run(agent_of(look([]), limits=Limits(reminder_rounds=2)), platform)
+    run(agent_of(look([]), limits=AgentLimits(reminder_rounds=2)), platform)
 
     reminded = ["Reminder" in message.content for message in platform.requests[-1].messages if message.role == "tool"]
     assert reminded == [False, True, False]

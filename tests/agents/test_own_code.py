@@ -10,7 +10,7 @@ from jarvis_workers.agent.own_platforms import own_platforms
 from jarvis_workers.agent.own_tools import own_tools
 from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.platforms.groups import ModelGroup
-from jarvis_workers.platforms.protocol import Message, Platform, Request
+from jarvis_workers.platforms.protocol import Message, ModelRequest, Platform
 from jarvis_workers.platforms.registry import Providers
 from jarvis_workers.tools.registry import Toolbox
 from tests.agents.arrange import MARKS, TEXT, Scripted, agent_of, call, run, text
@@ -148,7 +148,7 @@ def opened(home: Path, does: str) -> Platform:
 def test_a_platform_of_the_users_own_answers_a_whole_conversation(tmp_path: Path) -> None:
     platform = opened(tmp_path, 'yield from (self.model, " ", self.system, "|", message)')
     said = (Message("system", "S"), Message("user", "one"), Message("assistant", "two"), Message("user", "three"))
-    request = Request(said)
+    request = ModelRequest(said)
     heard: list[str] = []
 
     reply = platform.ask(request, heard.append)
@@ -169,7 +169,7 @@ def test_a_platform_that_raises_does_not_answer(tmp_path: Path) -> None:
     platform = opened(tmp_path, "raise RuntimeError('no net')")
 
     with pytest.raises(ModelUnavailable, match="platform mine failed: RuntimeError: no net"):
-        platform.ask(Request((Message("user", "x"),)))
+        platform.ask(ModelRequest((Message("user", "x"),)))
 
 
 @pytest.mark.timing
@@ -177,7 +177,7 @@ def test_a_platform_that_takes_too_long_does_not_answer(tmp_path: Path) -> None:
     platform = opened(tmp_path, "import threading; threading.Event().wait(1)")
 
     with pytest.raises(ModelUnavailable, match=r"no answer within 0\.05 s"):
-        asyncio.run(platform.ask_async(Request((Message("user", "x"),), seconds=0.05)))
+        asyncio.run(platform.ask_async(ModelRequest((Message("user", "x"),), seconds=0.05)))
 
 
 def test_a_platform_with_missing_methods_is_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from pydantic import BaseModel, ConfigDict
 
-from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.report import BadReport, ReportForm
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.profiles import PROFILES
@@ -280,7 +280,7 @@ def test_after_two_more_questions_it_is_inconclusive(profile: Any) -> None:
     platform = Scripted(*[text("All is safe.")] * 3)
 
     with pytest.raises(AgentStopped) as stop:
-        run(agent_of(profile=profile, form=REPORT, limits=Limits(malformed=9)), platform)
+        run(agent_of(profile=profile, form=REPORT, limits=AgentLimits(malformed=9)), platform)
 
     assert stop.value.reason == "inconclusive"
     assert len(platform.requests) == 3

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.agent.drivers import World, drive, drive_async
+from jarvis_workers.agent.drivers import AgentWorld, drive, drive_async
 from jarvis_workers.agent.events import AFTER_TOOL_CALL, EventBus
-from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.logfile import LogFile
 from jarvis_workers.agent.transcript import UNKNOWN, Transcript, read_line
 from jarvis_workers.errors import StoreFull, UsageError
@@ -142,8 +142,8 @@ def test_an_upload_is_not_repeated() -> None:
 
     files, log = Files(), Lines()
     for platform in (Scripted(call("look"), text("done")), Scripted()):
-        agent = agent_of(look([]), limits=Limits(compact_rounds=1))
-        world = World(platform, agent.tools, Transcript(log, {}), files=files)
+        agent = agent_of(look([]), limits=AgentLimits(compact_rounds=1))
+        world = AgentWorld(platform, agent.tools, Transcript(log, {}), files=files)
         assert drive(agent.run("Do it."), world).text == "done"
 
     assert files.count == 1
@@ -153,7 +153,7 @@ def test_the_asyncio_driver_records_and_takes_up_the_same(tmp_path: Path) -> Non
     effects, log = tmp_path / "effects", LogFile(tmp_path / "log")
     for platform in (Scripted(call("do", '{"at": "x"}'), text("done")), Scripted()):
         agent = agent_of(do(effects))
-        world = World(platform, agent.tools, Transcript(log, {}))
+        world = AgentWorld(platform, agent.tools, Transcript(log, {}))
         assert asyncio.run(drive_async(agent.run("Do it."), world)).text == "done"
 
     assert effects.read_text() == "x\n"

@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.text_tool_call import find_call, tags
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.protocol import Reply, ToolCall
@@ -84,7 +84,7 @@ def test_there_are_a_thousand_names() -> None:
 def outcome(reply: Reply, **about: object) -> list[str]:
     """Let a model answer, and return where the tool was told to look."""
     seen: list[str] = []
-    agent = agent_of(look(seen), limits=Limits(malformed=2), **about)  # type: ignore[arg-type]
+    agent = agent_of(look(seen), limits=AgentLimits(malformed=2), **about)  # type: ignore[arg-type]
     with suppress(AgentStopped):
         run(agent, Scripted(reply, text("done")))
     return seen

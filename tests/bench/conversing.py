@@ -17,7 +17,7 @@ import psutil
 from sqlalchemy import select
 
 from jarvis_workers.conversations.resources import means_of
-from jarvis_workers.conversations.runtime import Means, Talks
+from jarvis_workers.conversations.runtime import AgentRuntime, AgentSetup
 from jarvis_workers.local.agents import Talkers
 from jarvis_workers.pipeline.runner import load, save
 from jarvis_workers.platforms.compatible import Compatible, Terms
@@ -25,7 +25,7 @@ from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.openai_transport import Clients, Sdk
 from jarvis_workers.platforms.registry import Providers
 from jarvis_workers.platforms.transport import Wire
-from jarvis_workers.ratelimit.gate import Gate
+from jarvis_workers.ratelimit.gate import LocalLimiter
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
 from jarvis_workers.steps.agent.converse import ANSWER
 from jarvis_workers.store import jobs
@@ -66,7 +66,7 @@ class Command:
         self.store: Store = open_store(store_url, durable=True)
         self.blobs: Blobs = open_blobs(str(home / "blobs"), home / "cache")
 
-    def lead(self, means: Means, names: list[str]) -> list[int]:
+    def lead(self, means: AgentSetup, names: list[str]) -> list[int]:
         """Lead a conversation for each name to its end, and save what came of it; return the transcripts' sizes."""
         executor = f"local:{names[0]}"
         add_runs(self.store, self.blobs, self.tree, names, executor)
@@ -81,7 +81,7 @@ class Command:
                 lease_seconds=600,
             )
         ended, saved = threading.Event(), 0
-        talks = Talks(open_store(self.store.engine.url.render_as_string(), durable=True), means)
+        talks = AgentRuntime(open_store(self.store.engine.url.render_as_string(), durable=True), means)
         talkers = Talkers(talks, self.blobs, ended.set)
         for job in claimed:
             talkers.start(job, *load(self.store, job))
@@ -112,7 +112,9 @@ def main(url: str, count: int, home: Path, name: str) -> None:
     wire = Keeping(Sdk(Clients(), url, key="k", max_connections=1))
 
     def keep(group: ModelGroup) -> Compatible:
-        return Compatible(KEEPING, group.model, wire=wire, gate=Gate(1), terms=Terms(group.quirks, group.prices))
+        return Compatible(
+            KEEPING, group.model, wire=wire, gate=LocalLimiter(1), terms=Terms(group.quirks, group.prices)
+        )
 
     means = means_of({GROUP: model_at(url)}, home / "cache")
     warm = {GROUP: ModelGroup(**model_at(url), platform=KEEPING)}

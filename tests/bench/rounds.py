@@ -17,7 +17,7 @@ from typing import Any
 import psutil
 
 from jarvis_workers import __version__
-from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.selection import Selection
@@ -33,7 +33,7 @@ ROUNDS = 20
 # One more before them is the ramp, and an answer without a call is the end.
 CALLS, ANSWERS = ROUNDS + 1, ROUNDS + 2
 GROUP, STAGE, NOTES = "bench", "converse", "notes"
-LIMITS = Limits(tool_calls=1_000, compact_rounds=1_000, compact_messages=1_000)
+LIMITS = AgentLimits(tool_calls=1_000, compact_rounds=1_000, compact_messages=1_000)
 NOTING = """\
 import os
 import time

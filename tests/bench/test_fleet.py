@@ -18,9 +18,9 @@ from jarvis_workers.dispatch.broker import Doorbell
 from jarvis_workers.dispatch.routing import queue_key
 from jarvis_workers.dispatch.sender import EXECUTOR, Sender
 from jarvis_workers.pipeline.controller import plan_job
-from jarvis_workers.service.submit import Request, submit
+from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.service.wiring import selection_of
-from jarvis_workers.settings import Scan, load_settings
+from jarvis_workers.settings import ScanSettings, load_settings
 from jarvis_workers.snapshots.blobs import open_blobs
 from jarvis_workers.store import jobs, runs, workers
 from jarvis_workers.store.engine import Store
@@ -39,7 +39,7 @@ TREE = os.environ.get("BENCH_TREE", "")
 DOZES, DOZE_SECONDS = 120, 0.5
 MANY_JOBS = int(os.environ.get("BENCH_JOBS", "100000"))
 MANY_FILES = int(os.environ.get("BENCH_FILES", "100000"))
-BATCH_FILES = Scan().batch_files
+BATCH_FILES = ScanSettings().batch_files
 SMALL_RUNS, SMALL_FILES = 50, 20
 MEGABYTE = 1_000_000
 PATIENCE_SECONDS = 120.0
@@ -212,7 +212,7 @@ class Desk:
         submit(
             self.store,
             self.blobs,
-            Request(run_id, "sec.fast", tree, selection, EXECUTOR, 0.4, BATCH_FILES, 16_000_000, 2),
+            RunRequest(run_id, "sec.fast", tree, selection, EXECUTOR, 0.4, BATCH_FILES, 16_000_000, 2),
         )
         self.sender.send()
 

@@ -14,7 +14,7 @@ import pytest
 from jarvis_cli.main import Frame, run
 from jarvis_workers.service import wiring
 from jarvis_workers.service.health.process import this_worker
-from jarvis_workers.service.submit import Request, submit
+from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.store import runs, workers
 
@@ -87,7 +87,7 @@ class Jarvis:
         worker = this_worker("test", 1)
         settings = self.settings
         with wiring.store_of(settings) as store:
-            request = Request(
+            request = RunRequest(
                 run_id=os.urandom(4).hex(),
                 kind="sec.fast",
                 path=tree,

@@ -266,7 +266,7 @@ def test_pruning_by_age_and_by_nothing(jarvis, done, paused):
 
 def test_answers_are_forgotten_by_age_and_only_when_it_is_said(jarvis):
     with wiring.store_of(jarvis.settings) as store, store.write() as session:
-        transcripts.keep(session, [transcripts.Answer("a" * 64, "said")])
+        transcripts.keep(session, [transcripts.StoredAnswer("a" * 64, "said")])
 
     said = [jarvis("runs", "prune", *more).line for more in ((), ("--answers",), ("--answers", "--older-than", "0"))]
     assert [line.partition("(0.0 MB)")[2] for line in said] == ["", ", 0 answers", ", 1 answer"]

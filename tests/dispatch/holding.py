@@ -8,16 +8,16 @@ import threading
 from contextlib import ExitStack
 
 from jarvis_workers.dispatch.ratelimit.client import SharedLimits
-from jarvis_workers.ratelimit.policy import Limited, ModelLimits
+from jarvis_workers.ratelimit.policy import ModelKey, RateLimitPolicy
 
-MODEL = Limited("http://there/v1", "m")
+MODEL = ModelKey("http://there/v1", "m")
 PATIENCE = 60.0
 
 
 def main(url: str, holder: str, most: int, wanted: int, lease: float) -> None:
     """Hold until killed."""
     limits = SharedLimits(url, holder, lease_seconds=lease)
-    gate = limits.limiter(MODEL, ModelLimits(most))
+    gate = limits.limiter(MODEL, RateLimitPolicy(most))
     threading.Thread(target=limits.run, daemon=True).start()
     with ExitStack() as held:
         for _ in range(wanted):

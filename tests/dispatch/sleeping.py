@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jarvis_workers.conversations.runtime import Talks
+from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StoreFull
 from jarvis_workers.pipeline.stages import Stage
 from jarvis_workers.snapshots.blobs import Blobs
@@ -47,7 +47,7 @@ def load(_: "Session", __: Run, job: Claimed) -> dict[str, Any]:
     return work
 
 
-async def converse(work: dict[str, Any], __: Blobs, ___: Talks) -> Commit:
+async def converse(work: dict[str, Any], __: Blobs, ___: AgentRuntime) -> Commit:
     """Ask the server round after round, each of which it answers after a while."""
     reader, writer = await asyncio.open_connection("127.0.0.1", work["port"])
     try:

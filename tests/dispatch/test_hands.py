@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.dispatch.prefork_task import Hands
+from jarvis_workers.dispatch.prefork_task import PreforkRunner
 from jarvis_workers.errors import BrokerUnavailable, StoreFull
 from jarvis_workers.service import runs as requests
-from jarvis_workers.service.submit import Request, submit
+from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.service.wiring import blobs_of, selection_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs, DirectoryBlobs, open_blobs
@@ -33,7 +33,7 @@ def settings(tmp_path: Path) -> Settings:
 def run(store: Store, settings: Settings, tmp_path: Path) -> str:
     """A run over a small tree that waits to be planned."""
     make_tree(tmp_path / "tree", FILES)
-    request = Request(
+    request = RunRequest(
         run_id="r1",
         kind="sec.fast",
         path=tmp_path / "tree",
@@ -47,9 +47,9 @@ def run(store: Store, settings: Settings, tmp_path: Path) -> str:
     return submit(store, blobs_of(settings), request)
 
 
-def hands(store: Store, blobs: Blobs, ring: Callable[[], None] = lambda: None) -> Hands:
+def hands(store: Store, blobs: Blobs, ring: Callable[[], None] = lambda: None) -> PreforkRunner:
     enrol(store, "w")
-    return Hands("w", 60.0, lambda: (store, blobs, ring), 30.0)
+    return PreforkRunner("w", 60.0, lambda: (store, blobs, ring), 30.0)
 
 
 def all_rows(store: Store, run: str) -> list[Any]:
@@ -92,7 +92,7 @@ class Full(DirectoryBlobs):
         raise StoreFull(f"{self.root}: No space left on device")
 
 
-def finish(workman: Hands, store: Store, run: str) -> None:
+def finish(workman: PreforkRunner, store: Store, run: str) -> None:
     while waiting := [row.id for row in all_rows(store, run) if row.state == "pending"]:
         for job in waiting:
             workman.do(job)

@@ -15,8 +15,8 @@ import redis
 
 from jarvis_workers.dispatch.ratelimit.client import KEY, SharedLimits
 from jarvis_workers.dispatch.sender import EXECUTOR
-from jarvis_workers.ratelimit.gate import Gate
-from jarvis_workers.ratelimit.policy import Limited, Limiter, ModelLimits
+from jarvis_workers.ratelimit.gate import LocalLimiter
+from jarvis_workers.ratelimit.policy import Limiter, ModelKey, RateLimitPolicy
 from jarvis_workers.snapshots.blobs import open_blobs
 from jarvis_workers.store.engine import Store
 from tests.bench import rounds
@@ -43,7 +43,7 @@ class Member:
         self._thread.start()
 
     def gate(self, most: int | None = None, **limits: float) -> Limiter:
-        return self.limits.limiter(MODEL, ModelLimits(most, **limits))
+        return self.limits.limiter(MODEL, RateLimitPolicy(most, **limits))
 
     def close(self) -> None:
         self.limits.close()
@@ -346,13 +346,13 @@ def test_without_a_rate_limit_nobody_asks_redis(server: Redis, join: Join) -> No
     member = join()
     server.kill()
     with member.gate().slot(0):
-        assert isinstance(member.gate(), Gate)
+        assert isinstance(member.gate(), LocalLimiter)
     assert member.limits.calls == 0
 
 
 def test_what_redis_keeps_tells_neither_address_nor_model(server: Redis, join: Join) -> None:
     limits = join().limits
-    gate = limits.limiter(Limited("http://me:sk-secret@there/v1", "secret-model"), ModelLimits(2))
+    gate = limits.limiter(ModelKey("http://me:sk-secret@there/v1", "secret-model"), RateLimitPolicy(2))
     with gate.slot(PATIENCE), redis.Redis.from_url(server.url) as client:
         kept = [key + client.get(key) for key in client.scan_iter()]
     assert len(kept) == 1

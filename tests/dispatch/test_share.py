@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.dispatch.ratelimit.allowance import Share
+from jarvis_workers.dispatch.ratelimit.allowance import LeasedAllowance
 from jarvis_workers.ratelimit.adaptive import NEVER
-from jarvis_workers.ratelimit.policy import ModelLimits
+from jarvis_workers.ratelimit.policy import RateLimitPolicy
 
 pytestmark = pytest.mark.timing
 
@@ -28,15 +28,15 @@ def granted(slots: int, **more: Any) -> dict[str, Any]:
     return {"granted": slots, "wave": 0, "closed": 0, "starts": {}, "wants_slots": False, "wants_starts": False} | more
 
 
-def share_of(slots: int, asked: Asked | None = None, **limits: float) -> Share:
+def share_of(slots: int, asked: Asked | None = None, **limits: float) -> LeasedAllowance:
     """A share that was told of so many slots at second 0."""
-    share = Share(ModelLimits(100, **limits), LEASE, asked or Asked())
+    share = LeasedAllowance(RateLimitPolicy(100, **limits), LEASE, asked or Asked())
     share.tell(0.0, [])
     share.take(granted(slots), 0.0, 0.0)
     return share
 
 
-def enters(share: Share, now: float, most: int = 10) -> int:
+def enters(share: LeasedAllowance, now: float, most: int = 10) -> int:
     """Return how many get in at once."""
     for number in range(most):
         if share.enter(now, 1) > 0:

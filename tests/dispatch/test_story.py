@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.dispatch import job_log
-from jarvis_workers.dispatch.prefork_task import Hands, pause
+from jarvis_workers.dispatch.prefork_task import PreforkRunner, pause
 from jarvis_workers.snapshots.blobs import open_blobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Commit
@@ -58,7 +58,7 @@ def test_a_job_that_fails_and_is_rung_for_again_too_soon_is_told_so(
 ) -> None:
     run = add_run(store, executor="cluster")
     (plan,) = job_rows(store, run, plan=True)
-    hands = Hands(
+    hands = PreforkRunner(
         "w", 60.0, lambda: (store, open_blobs(str(tmp_path / "empty"), tmp_path / "cache"), lambda: None), 30.0
     )
     enrol(store, "w")

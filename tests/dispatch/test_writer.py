@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlmodel import Session
 
-from jarvis_workers.dispatch.store_writer import Holder, Writer
+from jarvis_workers.dispatch.store_writer import Holder, JobWriter
 from jarvis_workers.errors import StoreUnavailable
 from jarvis_workers.store import crash_attribution
 from jarvis_workers.store.engine import Store
@@ -41,12 +41,12 @@ def forgetful(store: Store) -> Forgetful:
 
 
 @pytest.fixture
-def start() -> Iterator[Callable[..., Writer]]:
-    started: list[tuple[Writer, threading.Thread]] = []
+def start() -> Iterator[Callable[..., JobWriter]]:
+    started: list[tuple[JobWriter, threading.Thread]] = []
 
-    def start_one(store: Store, lease: float = 60.0, **options: Any) -> Writer:
+    def start_one(store: Store, lease: float = 60.0, **options: Any) -> JobWriter:
         enrol(Store(store.engine), "w", seconds=3600)
-        writer = Writer(store, Holder("w", "w/1", lease), **{"lose": lambda _: None} | options)
+        writer = JobWriter(store, Holder("w", "w/1", lease), **{"lose": lambda _: None} | options)
         started.append((writer, threading.Thread(target=writer.run)))
         started[-1][1].start()
         return writer
@@ -67,7 +67,7 @@ def at_once(do: Callable[[Any], Any], of: list[Any]) -> list[Any]:
         return [future.result() for future in [threads.submit(do, one) for one in of]]
 
 
-def test_what_comes_at_once_shares_transactions(forgetful: Forgetful, start: Callable[..., Writer]) -> None:
+def test_what_comes_at_once_shares_transactions(forgetful: Forgetful, start: Callable[..., JobWriter]) -> None:
     run, ids = jobs_of(forgetful, 40)
     writer, before = start(forgetful), forgetful.transactions
 
@@ -78,14 +78,14 @@ def test_what_comes_at_once_shares_transactions(forgetful: Forgetful, start: Cal
     assert writer.held == []
 
 
-def test_a_job_rung_for_twice_is_given_to_one(store: Store, start: Callable[..., Writer]) -> None:
+def test_a_job_rung_for_twice_is_given_to_one(store: Store, start: Callable[..., JobWriter]) -> None:
     _, (job,) = jobs_of(store, 1)
     writer = start(store)
 
     assert sorted(claimed is None for claimed in at_once(writer.claim, [job, job])) == [False, True]
 
 
-def test_what_the_store_refuses_spoils_nothing_else(store: Store, start: Callable[..., Writer]) -> None:
+def test_what_the_store_refuses_spoils_nothing_else(store: Store, start: Callable[..., JobWriter]) -> None:
     run, ids = jobs_of(store, 5)
     writer = start(store)
     first, *others = at_once(writer.claim, ids)
@@ -101,7 +101,7 @@ def test_what_the_store_refuses_spoils_nothing_else(store: Store, start: Callabl
     assert states(store, run) == ["running", "done", "done", "done", "done"]
 
 
-def test_a_claim_whose_answer_was_lost_is_made_anew(forgetful: Forgetful, start: Callable[..., Writer]) -> None:
+def test_a_claim_whose_answer_was_lost_is_made_anew(forgetful: Forgetful, start: Callable[..., JobWriter]) -> None:
     run, (job,) = jobs_of(forgetful, 1)
     forgetful.lost = 1
     claimed = start(forgetful).claim(job)
@@ -111,7 +111,7 @@ def test_a_claim_whose_answer_was_lost_is_made_anew(forgetful: Forgetful, start:
 
 
 @pytest.mark.sample(1)
-def test_a_lease_is_renewed_before_it_runs_out(store: Store, start: Callable[..., Writer]) -> None:
+def test_a_lease_is_renewed_before_it_runs_out(store: Store, start: Callable[..., JobWriter]) -> None:
     run, (job,) = jobs_of(store, 1)
     assert start(store, lease=4.5).claim(job)
     first = next(row.lease_until for row in job_rows(store, run) if row.id == job)
@@ -121,7 +121,9 @@ def test_a_lease_is_renewed_before_it_runs_out(store: Store, start: Callable[...
     assert store.now() < first
 
 
-def test_a_job_that_is_no_longer_ours_is_lost_at_the_next_renewal(store: Store, start: Callable[..., Writer]) -> None:
+def test_a_job_that_is_no_longer_ours_is_lost_at_the_next_renewal(
+    store: Store, start: Callable[..., JobWriter]
+) -> None:
     run, ids = jobs_of(store, 2)
     lost: list[Claimed | None] = []
     writer = start(store, lease=0.3, lose=lost.append)
@@ -138,7 +140,7 @@ def test_a_job_that_is_no_longer_ours_is_lost_at_the_next_renewal(store: Store, 
     assert (states(store, run), again.fence) == (["running", "pending"], 2)
 
 
-def test_a_job_claimed_again_is_lost_for_who_had_it(store: Store, start: Callable[..., Writer]) -> None:
+def test_a_job_claimed_again_is_lost_for_who_had_it(store: Store, start: Callable[..., JobWriter]) -> None:
     _, (job,) = jobs_of(store, 1)
     lost: list[Claimed | None] = []
     writer = start(store, lose=lost.append)
@@ -150,7 +152,9 @@ def test_a_job_claimed_again_is_lost_for_who_had_it(store: Store, start: Callabl
     assert lost == [first]
 
 
-def test_once_told_nothing_is_claimed_and_what_is_held_is_written(store: Store, start: Callable[..., Writer]) -> None:
+def test_once_told_nothing_is_claimed_and_what_is_held_is_written(
+    store: Store, start: Callable[..., JobWriter]
+) -> None:
     run, ids = jobs_of(store, 3)
     told = threading.Event()
     writer = start(store, told=told)
@@ -165,7 +169,9 @@ def test_once_told_nothing_is_claimed_and_what_is_held_is_written(store: Store, 
     assert states(store, run) == ["done", "pending", "pending"]
 
 
-def test_once_told_a_store_that_is_away_is_not_waited_for(forgetful: Forgetful, start: Callable[..., Writer]) -> None:
+def test_once_told_a_store_that_is_away_is_not_waited_for(
+    forgetful: Forgetful, start: Callable[..., JobWriter]
+) -> None:
     _, (job,) = jobs_of(forgetful, 1)
     told = threading.Event()
     writer = start(forgetful, told=told)

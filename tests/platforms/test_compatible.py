@@ -10,18 +10,18 @@ from jarvis_workers.errors import BrokenAnswer, ModelRefused, ModelUnavailable
 from jarvis_workers.platforms.compatible import Compatible, Terms
 from jarvis_workers.platforms.costs import cost_of
 from jarvis_workers.platforms.profiles import PROFILES, Prices, Profile, profile_for
-from jarvis_workers.platforms.protocol import Message, Reply, Request, ToolCall, ToolSpec, Usage
+from jarvis_workers.platforms.protocol import Message, ModelRequest, Reply, TokenUsage, ToolCall, ToolSpec
 from jarvis_workers.platforms.replies import decode, gather
-from jarvis_workers.platforms.request import Writer
+from jarvis_workers.platforms.request import RequestWriter
 from jarvis_workers.platforms.tokens import PER_MESSAGE, estimate, estimate_request
-from jarvis_workers.platforms.transport import Refused, seconds_to_wait
-from jarvis_workers.ratelimit.gate import Gate
+from jarvis_workers.platforms.transport import RequestRefused, seconds_to_wait
+from jarvis_workers.ratelimit.gate import LocalLimiter
 from jarvis_workers.ratelimit.token_calibration import Calibration
 from tests.agents.arrange import platform_of
 from tests.agents.server import ModelServer, Step, fails, late, says
 
 TOOLS = (ToolSpec("look", "Look.", {"type": "object", "properties": {}}),)
-ASKED = Request(
+ASKED = ModelRequest(
     (
         Message("system", "Be careful."),
         Message("user", "Look."),
@@ -32,7 +32,7 @@ ASKED = Request(
     schema={"type": "object"},
     turn=1,
 )
-ONE = Request((Message("user", "hello"),), seconds=5)
+ONE = ModelRequest((Message("user", "hello"),), seconds=5)
 
 
 @pytest.mark.parametrize("name", PROFILES)
@@ -50,9 +50,9 @@ def test_what_each_profile_sends(name: str) -> None:
     assert body["response_format"]["json_schema"]["schema"] == {"type": "object"}
 
 
-def sent(request: Request, profile: Profile) -> dict[str, Any]:
+def sent(request: ModelRequest, profile: Profile) -> dict[str, Any]:
     """What a server of this profile reads."""
-    found: dict[str, Any] = json.loads(Writer("m", profile).write(request).body)
+    found: dict[str, Any] = json.loads(RequestWriter("m", profile).write(request).body)
     return found
 
 
@@ -78,32 +78,34 @@ def test_an_address_has_a_likely_profile(address: str, name: str) -> None:
 
 def test_every_vote_is_a_request_of_its_own() -> None:
     vllm, deepseek = PROFILES["vllm"], PROFILES["deepseek"]
-    votes = [Request(ASKED.messages, vote=vote) for vote in (0, 1)]
-    keys = [Writer("m", profile).write(vote).key for profile in (vllm, deepseek) for vote in votes]
+    votes = [ModelRequest(ASKED.messages, vote=vote) for vote in (0, 1)]
+    keys = [RequestWriter("m", profile).write(vote).key for profile in (vllm, deepseek) for vote in votes]
 
-    assert len({*keys, Writer("n", vllm).write(votes[0]).key}) == 5
-    assert sent(Request(ASKED.messages, vote=3), vllm)["seed"] == 10
+    assert len({*keys, RequestWriter("n", vllm).write(votes[0]).key}) == 5
+    assert sent(ModelRequest(ASKED.messages, vote=3), vllm)["seed"] == 10
 
 
 @pytest.mark.parametrize("name", PROFILES)
 def test_what_is_written_does_not_depend_on_what_was_written_before(name: str) -> None:
     profile, said = PROFILES[name], ASKED.messages
     requests = [
-        Request(said[:2], TOOLS, turn=1),
-        Request(said, TOOLS, turn=1),
-        Request((*said, Message("user", "Sum up.")), TOOLS, turn=1),
-        Request((*said, Message("user", "More.")), TOOLS, turn=4),
-        Request((said[0], Message("user", "Go on.")), TOOLS, turn=1, vote=2),
-        Request(said[:1]),
+        ModelRequest(said[:2], TOOLS, turn=1),
+        ModelRequest(said, TOOLS, turn=1),
+        ModelRequest((*said, Message("user", "Sum up.")), TOOLS, turn=1),
+        ModelRequest((*said, Message("user", "More.")), TOOLS, turn=4),
+        ModelRequest((said[0], Message("user", "Go on.")), TOOLS, turn=1, vote=2),
+        ModelRequest(said[:1]),
         ASKED,
     ]
-    writer = Writer("m", profile)
+    writer = RequestWriter("m", profile)
 
-    assert [writer.write(request) for request in requests] == [Writer("m", profile).write(one) for one in requests]
+    assert [writer.write(request) for request in requests] == [
+        RequestWriter("m", profile).write(one) for one in requests
+    ]
 
 
 def test_half_a_surrogate_pair_can_be_sent() -> None:
-    body = sent(Request((Message("user", "a\udc80b"),)), PROFILES["generic"])
+    body = sent(ModelRequest((Message("user", "a\udc80b"),)), PROFILES["generic"])
 
     assert body["messages"][0]["content"] == "a?b"
 
@@ -126,16 +128,16 @@ def test_an_answer_is_read_with_all_that_it_brings() -> None:
     }
     reply = decode(answer(message={"reasoning_content": "hm"}, usage=usage, model="m-1"))
 
-    assert reply == Reply("hello", reasoning="hm", finish="stop", usage=Usage(10, 5, 8, 3), model="m-1")
+    assert reply == Reply("hello", reasoning="hm", finish="stop", usage=TokenUsage(10, 5, 8, 3), model="m-1")
     assert decode(answer(message={"reasoning": "hm"})).reasoning == "hm"
-    assert decode(answer(usage={"prompt_tokens": 9, "prompt_cache_hit_tokens": 4})).usage == Usage(9, 0, 4)
+    assert decode(answer(usage={"prompt_tokens": 9, "prompt_cache_hit_tokens": 4})).usage == TokenUsage(9, 0, 4)
     assert decode(answer(message={"content": [{"type": "text", "text": "a"}, {"text": "b"}, 3]})).content == "ab"
 
 
 def test_what_is_missing_is_missing_in_the_reply() -> None:
     reply = decode(answer(message={"content": None}, choice={"finish_reason": None}, usage=None))
 
-    assert (reply.content, reply.finish, reply.usage, reply.is_whole) == ("", None, Usage(), False)
+    assert (reply.content, reply.finish, reply.usage, reply.is_whole) == ("", None, TokenUsage(), False)
 
 
 def test_calls_are_read_as_they_were_written() -> None:
@@ -199,8 +201,8 @@ def test_a_reply_knows_its_cost() -> None:
 
     assert reply.cost == pytest.approx((100 * 2 + 20 * 10) / 1e6)
     assert reply.model == "scripted"
-    assert cost_of(Usage(100, 10, 60), Prices(input=10, cached=1, output=20)) == pytest.approx(660 / 1e6)
-    assert cost_of(Usage(100, 10, 60), Prices(input=10)) == pytest.approx(0.001)
+    assert cost_of(TokenUsage(100, 10, 60), Prices(input=10, cached=1, output=20)) == pytest.approx(660 / 1e6)
+    assert cost_of(TokenUsage(100, 10, 60), Prices(input=10)) == pytest.approx(0.001)
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422, 501])
@@ -222,7 +224,7 @@ def test_retry_ends_after_the_allowed_number() -> None:
         ModelServer(*[fails(500, retry_after="0")] * 3) as server,
         pytest.raises(ModelUnavailable, match="asked 3 times"),
     ):
-        platform_of(server.url).ask(Request(ONE.messages, seconds=60, retries=2))
+        platform_of(server.url).ask(ModelRequest(ONE.messages, seconds=60, retries=2))
 
 
 def test_no_retry_begins_without_time_for_its_answer() -> None:
@@ -254,18 +256,18 @@ def test_retry_after_is_read_in_every_form(headers: dict[str, str], seconds: flo
 
 
 def test_a_request_without_a_slot_ends_by_timeout() -> None:
-    gate = Gate(1)
+    gate = LocalLimiter(1)
     with ModelServer() as server, gate.slot(1):
         platform = Compatible("openai", "m", wire=_never(), gate=gate, terms=Terms(PROFILES["openai"], Prices()))
         with pytest.raises(ModelUnavailable, match="too many requests"):
-            platform.ask(Request(ONE.messages, seconds=0.1))
+            platform.ask(ModelRequest(ONE.messages, seconds=0.1))
         assert server.requests == []
 
 
 def _never() -> Any:
     class Never:
         def send(self, body: bytes, seconds: float) -> bytes:
-            raise Refused(500, "never")
+            raise RequestRefused(500, "never")
 
     return Never()
 
@@ -277,7 +279,7 @@ def test_what_is_streamed_is_heard_as_it_comes() -> None:
 
     assert len([piece for piece in pieces if piece]) > 2
     assert reply.content == "".join(pieces) == "hello, whoever listens"
-    assert reply.usage == Usage(100, 20)
+    assert reply.usage == TokenUsage(100, 20)
 
 
 @pytest.mark.parametrize("usage", [{}, {"prompt_tokens": -900, "completion_tokens": -5}, {"prompt_tokens": "many"}])
@@ -290,7 +292,7 @@ def test_tokens_that_a_server_does_not_report_are_estimated(how: str, usage: dic
         else:
             reply = platform.ask(ONE, (lambda _: None) if how == "stream" else None)
 
-    assert reply.usage == Usage(estimate_request(ONE), PER_MESSAGE + estimate("an answer of some words"))
+    assert reply.usage == TokenUsage(estimate_request(ONE), PER_MESSAGE + estimate("an answer of some words"))
     assert reply.cost == (reply.usage.prompt + 2 * reply.usage.completion) / 1_000_000 > 0
 
 

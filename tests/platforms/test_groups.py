@@ -7,7 +7,7 @@ import pytest
 from jarvis_workers.errors import SettingsError
 from jarvis_workers.platforms.groups import ModelGroup, all_groups, choose_group
 from jarvis_workers.platforms.registry import Providers
-from jarvis_workers.ratelimit.policy import ModelLimits
+from jarvis_workers.ratelimit.policy import RateLimitPolicy
 from jarvis_workers.settings import load_settings, origins
 from tests.agents.arrange import Scripted
 
@@ -81,7 +81,7 @@ def test_groups_are_read_from_the_file(tmp_path: Path) -> None:
     found = read(tmp_path, f"models:\n  fast: {fast}\n  slow: {{model: n}}\n")
 
     assert found["fast"].prices.output == 2
-    assert found["fast"].limits == ModelLimits(8, 0.5, 20, 1_000_000)
+    assert found["fast"].limits == RateLimitPolicy(8, 0.5, 20, 1_000_000)
     assert not found["slow"].limits.are_set
 
 

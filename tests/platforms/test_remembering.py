@@ -7,11 +7,13 @@ import pytest
 
 from jarvis_workers.errors import ModelUnavailable, UsageError
 from jarvis_workers.platforms.answer_cache import Folder, Remembering
-from jarvis_workers.platforms.protocol import Message, Reply, Request, ToolCall, Usage
+from jarvis_workers.platforms.protocol import Message, ModelRequest, Reply, TokenUsage, ToolCall
 from tests.agents.arrange import Kept, Scripted, call, text
 
-ONE = Request((Message("user", "hello"),))
-FULL = Reply("hi", (ToolCall("c", "look", '{"at": "ü"}'),), "hm", "tool_calls", Usage(1, 2, 3, 4), 0.5, 2.0, 2, "m")
+ONE = ModelRequest((Message("user", "hello"),))
+FULL = Reply(
+    "hi", (ToolCall("c", "look", '{"at": "ü"}'),), "hm", "tool_calls", TokenUsage(1, 2, 3, 4), 0.5, 2.0, 2, "m"
+)
 
 
 def test_answer_cache_asks_nothing_twice() -> None:
@@ -23,13 +25,13 @@ def test_answer_cache_asks_nothing_twice() -> None:
 
     assert first == FULL
     assert second == third == FULL.remembered()
-    assert (second.cost, second.seconds, second.tries, second.usage) == (0, 0, 0, Usage(1, 2, 3, 4))
+    assert (second.cost, second.seconds, second.tries, second.usage) == (0, 0, 0, TokenUsage(1, 2, 3, 4))
 
 
 def test_what_follows_an_unknown_question_is_not_looked_up() -> None:
     answers = Kept()
     Remembering(Scripted(FULL), answers).ask(ONE)
-    new, platform = Request((Message("user", "new"),)), Scripted(text("a"), text("b"))
+    new, platform = ModelRequest((Message("user", "new"),)), Scripted(text("a"), text("b"))
 
     remembering = Remembering(platform, answers)
     said = [remembering.ask(new).content, asyncio.run(remembering.ask_async(ONE)).content]
@@ -50,7 +52,7 @@ def test_answer_cache_key_has_request_model_and_vote() -> None:
     answers = Kept()
     platform = Scripted(*[text("x")] * 4)
 
-    for request in (ONE, Request((Message("user", "other"),)), Request(ONE.messages, vote=1), ONE):
+    for request in (ONE, ModelRequest((Message("user", "other"),)), ModelRequest(ONE.messages, vote=1), ONE):
         Remembering(platform, answers).ask(request)
     platform.model = "another"
     asyncio.run(Remembering(platform, answers).ask_async(ONE))
@@ -88,7 +90,7 @@ def test_a_conversation_is_recorded_to_a_folder_and_played_from_it(tmp_path: Pat
     assert played.ask(ONE) == FULL.remembered()
     assert folder.find("x") == "first"
     with pytest.raises(ModelUnavailable, match="no recorded answer"):
-        played.ask(Request((Message("user", "other"),)))
+        played.ask(ModelRequest((Message("user", "other"),)))
 
 
 def test_a_record_that_cannot_be_read_is_told(tmp_path: Path) -> None:

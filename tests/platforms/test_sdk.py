@@ -13,10 +13,10 @@ from jarvis_workers.errors import BrokenAnswer, ModelUnavailable
 from jarvis_workers.platforms.compatible import Compatible, Terms
 from jarvis_workers.platforms.openai_transport import Clients, Sdk
 from jarvis_workers.platforms.profiles import PROFILES, Prices
-from jarvis_workers.platforms.protocol import Message, Request, ToolCall, ToolSpec
+from jarvis_workers.platforms.protocol import Message, ModelRequest, ToolCall, ToolSpec
 from jarvis_workers.platforms.replies import decode
-from jarvis_workers.platforms.transport import Refused, Unreachable
-from jarvis_workers.ratelimit.gate import Gate
+from jarvis_workers.platforms.transport import RequestRefused, Unreachable
+from jarvis_workers.ratelimit.gate import LocalLimiter
 from tests.agents.server import ModelServer, fails, hangs, late, never_ends, repeats_headers, says
 from tests.servers import missing
 
@@ -77,9 +77,9 @@ def test_the_client_of_a_loop_is_closed_when_the_loop_ends(clients: Clients) -> 
 
 def test_the_library_does_not_try_again_by_itself(clients: Clients) -> None:
     with ModelServer(fails(500), fails(429, retry_after="7")) as server:
-        with pytest.raises(Refused) as blocking:
+        with pytest.raises(RequestRefused) as blocking:
             sdk(clients, server).send(BODY, 5)
-        with pytest.raises(Refused) as in_loop:
+        with pytest.raises(RequestRefused) as in_loop:
             asyncio.run(sdk(clients, server).send_async(BODY, 5))
 
     assert (blocking.value.status, blocking.value.again) == (500, None)
@@ -110,7 +110,7 @@ def test_where_nobody_listens_that_is_what_is_told(clients: Clients) -> None:
 
 
 def test_what_the_library_does_not_know_arrives_all_the_same(clients: Clients) -> None:
-    request = Request(
+    request = ModelRequest(
         (
             Message("user", "hello"),
             Message("assistant", "", (ToolCall("c", "look", "{}"),), reasoning="hm"),
@@ -121,7 +121,7 @@ def test_what_the_library_does_not_know_arrives_all_the_same(clients: Clients) -
     profile = PROFILES["deepseek"]
     with ModelServer(says("x"), says("y")) as server:
         terms = Terms(profile, Prices())
-        platform = Compatible("openai", "m", wire=sdk(clients, server), gate=Gate(5), terms=terms)
+        platform = Compatible("openai", "m", wire=sdk(clients, server), gate=LocalLimiter(5), terms=terms)
         platform.ask(request)
         platform.ask(request, lambda _: None)
 
@@ -135,9 +135,9 @@ def test_what_the_library_does_not_know_arrives_all_the_same(clients: Clients) -
 def test_time_runs_out_while_the_server_takes_its_own(clients: Clients) -> None:
     with ModelServer(late(1, says("x"))) as server:
         terms = Terms(PROFILES["openai"], Prices())
-        platform = Compatible("openai", "m", wire=sdk(clients, server), gate=Gate(5), terms=terms)
+        platform = Compatible("openai", "m", wire=sdk(clients, server), gate=LocalLimiter(5), terms=terms)
         with pytest.raises(ModelUnavailable):
-            asyncio.run(platform.ask_async(Request((Message("user", "x"),), seconds=0.2)))
+            asyncio.run(platform.ask_async(ModelRequest((Message("user", "x"),), seconds=0.2)))
 
 
 def test_an_answer_that_does_not_end_is_left(clients: Clients) -> None:
@@ -155,7 +155,7 @@ def test_an_answer_that_does_not_end_is_left(clients: Clients) -> None:
 def test_an_error_whose_body_never_ends_is_left_with_its_status(clients: Clients, how: str) -> None:
     with ModelServer(never_ends(500, retry_after="7"), says("after")) as server:
         wire = sdk(clients, server)
-        with pytest.raises(Refused) as error:
+        with pytest.raises(RequestRefused) as error:
             ask(wire, how)
         assert (error.value.status, error.value.again) == (500, 7.0)
         assert decode(wire.send(BODY, 5)).content == "after"
@@ -178,7 +178,7 @@ def test_what_a_server_says_is_told_without_the_key(clients: Clients, status: in
         wire = sdk(clients, server, SECRET)
         told = []
         for ask in (wire.send, lambda *what: asyncio.run(wire.send_async(*what)), lambda *what: [*wire.stream(*what)]):
-            with pytest.raises(Refused) as error:
+            with pytest.raises(RequestRefused) as error:
                 ask(BODY, 5)
             told.append("".join(traceback.format_exception(error.value)))
 

@@ -7,26 +7,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jarvis_workers.sec.candidate import candidate
-from jarvis_workers.sec.finding import Found
-from jarvis_workers.sec.judge.batching import Place, Shared, batches, is_plain, merge_across, place_of
+from jarvis_workers.sec.finding import CandidateRecord
+from jarvis_workers.sec.judge.batching import Member, Shared, batches, is_plain, merge_across, place_of
 from jarvis_workers.sec.scanner import Hit
 from jarvis_workers.sec.trace import trail_of
 
 THROUGH = [("h.h", 4, "copied here")]
 
 
-def found(pattern: str = "unsafe_api", file: str = "a.c", **about: Any) -> Found:
+def found(pattern: str = "unsafe_api", file: str = "a.c", **about: Any) -> CandidateRecord:
     hit = Hit(
         pattern=pattern, line=about.pop("line", 1), confidence=0.9, evidence=about.pop("evidence", "strcpy(a, b)")
     )
-    return Found(**candidate(hit, file).model_dump() | about)
+    return CandidateRecord(**candidate(hit, file).model_dump() | about)
 
 
-def placed(*candidates: Found) -> list[Place]:
+def placed(*candidates: CandidateRecord) -> list[Member]:
     return [place_of(gid, one, {}) for gid, one in enumerate(candidates, 1)]
 
 
-def gids(*candidates: Found, limit: int = 50) -> list[tuple[int, ...]]:
+def gids(*candidates: CandidateRecord, limit: int = 50) -> list[tuple[int, ...]]:
     return [batch.gids for batch in batches(placed(*candidates), limit)]
 
 
@@ -35,11 +35,11 @@ some_shared = st.none() | st.builds(
 )
 some_places = st.lists(
     st.tuples(st.sampled_from(["a.c", "b.c", "c.c"]), st.floats(0, 3), some_shared), max_size=30
-).map(lambda rows: [Place(gid, *row) for gid, row in enumerate(rows, 1)])
+).map(lambda rows: [Member(gid, *row) for gid, row in enumerate(rows, 1)])
 
 
 @given(some_places, st.integers(1, 6))
-def test_every_candidate_is_in_one_batch_and_no_batch_is_too_large(places: list[Place], limit: int) -> None:
+def test_every_candidate_is_in_one_batch_and_no_batch_is_too_large(places: list[Member], limit: int) -> None:
     made = batches(places, limit)
     file_of = {place.gid: place.file for place in places}
 
@@ -93,7 +93,7 @@ def test_a_macro_that_several_files_define_is_put_together() -> None:
     ],
     ids=["another rule", "another line", "no other file", "no path"],
 )
-def test_what_has_nothing_in_common_stays_with_its_file(others: list[Found]) -> None:
+def test_what_has_nothing_in_common_stays_with_its_file(others: list[CandidateRecord]) -> None:
     one = found("flow_double_free", "a.c", trail=trail_of(THROUGH, "a.c"))
 
     assert gids(one, *others) == [(1,), (2,)]

@@ -7,11 +7,11 @@ from itertools import product
 import pytest
 
 from jarvis_workers.agent.untrusted_text import Guard
-from jarvis_workers.platforms.protocol import Message, Reply, Request
-from jarvis_workers.sec.judge.question import Prepared
+from jarvis_workers.platforms.protocol import Message, ModelRequest, Reply
+from jarvis_workers.sec.judge.question import VerificationQuestion
 from jarvis_workers.sec.rules import RULES
 from jarvis_workers.tools.registry import Toolbox
-from jarvis_workers.tools.tool import Outcome, Tool
+from jarvis_workers.tools.tool import Tool, ToolOutcome
 from tests.agents.arrange import NATIVE, call, text
 from tests.sec.verifying import MARKS, RISK, SAFE, found, prepared, report, toolbox, verify
 
@@ -87,12 +87,12 @@ def program(line: str, carrier: str = "", said: str = "") -> str:
     return f"#include <string.h>\n\n{above}int copy_it(const char *s)\n{{\n{body}}}\n"
 
 
-def about(code: str, **more: object) -> Prepared:
+def about(code: str, **more: object) -> VerificationQuestion:
     line = next(number for number, one in enumerate(code.split("\n"), 1) if "cpy(" in one)
     return prepared(found("a.c", line), files={"a.c": code}, **more)
 
 
-def injected(line: str, carrier: str, goal: str, language: str, **more: object) -> Prepared:
+def injected(line: str, carrier: str, goal: str, language: str, **more: object) -> VerificationQuestion:
     return about(program(line, carrier, payload(goal, language)), **more)
 
 
@@ -113,16 +113,16 @@ class Model:
     name, model, profile = "scripted", "scripted", NATIVE
 
     def __init__(self, judges: Callable[[str], dict[str, object]], *first: Reply) -> None:
-        self.requests: list[Request] = []
+        self.requests: list[ModelRequest] = []
         self._judges, self._first = judges, list(first)
 
-    def ask(self, request: Request, hear: object = None) -> Reply:
+    def ask(self, request: ModelRequest, hear: object = None) -> Reply:
         self.requests.append(request)
         if self._first:
             return self._first.pop(0)
         return report(self._judges("\n".join(message.content for message in request.messages[1:])))
 
-    async def ask_async(self, request: Request) -> Reply:
+    async def ask_async(self, request: ModelRequest) -> Reply:
         return self.ask(request)
 
 
@@ -242,7 +242,7 @@ def watched(tools: Toolbox, ran: list[str]) -> Toolbox:
     """The same tools; `ran` fills with the names of those that are run."""
 
     def watch(tool: Tool) -> Tool:
-        def run(wanted: object) -> Outcome:
+        def run(wanted: object) -> ToolOutcome:
             ran.append(tool.name)
             return tool.run(wanted)
 

@@ -14,6 +14,7 @@ RULES = [
         "double_free_and_free_non_heap",
         "possible_null_deref",
         "uninitialized_ptr_use",
+        "realloc_assign_back",
     )
 ]
 
@@ -79,6 +80,13 @@ def test_a_file_that_replaces_the_allocator_decides_for_itself():
     body = b"char *p = malloc(3);\np[0] = 0;\nfree(t);\nt[0] = 1;\n}\n"
 
     assert Scanner(rules=RULES).scan(source + body, language="c/cpp").hits == ()
+
+
+def test_realloc_into_its_only_pointer_is_less_sure_where_the_program_ends_without_memory():
+    goes_on = scan("t = realloc(t, n);\nif (!t) {\n    return 1;\n}")
+    ends = scan("t = realloc(t, n);\nif (!t) {\n    abort();\n}")
+
+    assert ends["realloc_assign_back"] < goes_on["realloc_assign_back"]
 
 
 def test_a_pair_that_works_on_most_systems_is_less_sure():

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.errors import ModelRefused, ModelUnavailable
 from jarvis_workers.platforms.profiles import PROFILES, Profile
 from jarvis_workers.platforms.protocol import Reply
 from jarvis_workers.sec.judge.quotes import find_quote
-from jarvis_workers.sec.judge.verdict import TEXTS, Answers, Evidence, Item, Quote, Verdict
+from jarvis_workers.sec.judge.verdict import TEXTS, Evidence, Quote, ReportItem, Verdict, VerdictCollector
 from tests.agents.arrange import TEXT, Scripted, call, text
 from tests.sec.slicing import COPY, FILES
 from tests.sec.verifying import MARKS, RISK, SAFE, found, item, prepared, report, verify
@@ -137,7 +137,7 @@ quotes = st.builds(
     quote=st.sampled_from(["strcpy(d, s);", "return checked(d);", "{", "", "free(d);"]) | st.text(max_size=8),
 )
 items = st.builds(
-    Item,
+    ReportItem,
     gid=st.integers(0, 4),
     has_risk=st.booleans(),
     **{name: st.sampled_from(["", "-", "said"]) for name in TEXTS},
@@ -147,10 +147,12 @@ items = st.builds(
 
 @given(st.lists(st.lists(items, max_size=5), max_size=4), st.sampled_from([None, "time: too long"]))
 def test_whatever_is_reported_each_number_has_one_verdict_and_what_is_decided_is_grounded(
-    reports: list[list[Item]], stopped: str | None
+    reports: list[list[ReportItem]], stopped: str | None
 ) -> None:
     ready = prepared(*TWO)
-    answers = Answers((1, 2), lambda quote, dismisses: find_quote(ready.index, ready.code, quote, dismisses=dismisses))
+    answers = VerdictCollector(
+        (1, 2), lambda quote, dismisses: find_quote(ready.index, ready.code, quote, dismisses=dismisses)
+    )
     asked = 0
     for said in reports:
         answers.take(said)
@@ -399,7 +401,7 @@ def test_conversations_of_a_cluster_share_their_limits() -> None:
     look = call("read_code", '{"path": "src/main.c"}')
     platform = Scripted(look, report(RISK), look)
 
-    (verdict,) = verify(platform, prepared(votes=2), limits=Limits(rounds=3))
+    (verdict,) = verify(platform, prepared(votes=2), limits=AgentLimits(rounds=3))
 
     assert (verdict.status, platform.replies) == ("review", [])
     assert "rounds" in (verdict.reason or "")

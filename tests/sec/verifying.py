@@ -4,14 +4,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jarvis_workers.agent.drivers import World, drive
-from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.drivers import AgentWorld, drive
+from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.nonces import Marks, make_marks
 from jarvis_workers.platforms.profiles import PROFILES, Profile
 from jarvis_workers.platforms.protocol import Platform, Reply
 from jarvis_workers.sec.candidate import candidate
-from jarvis_workers.sec.finding import Found
-from jarvis_workers.sec.judge.question import Cluster, Prepared, prepare
+from jarvis_workers.sec.finding import CandidateRecord
+from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion, prepare
 from jarvis_workers.sec.judge.slices import CodeIndex, PlacedTree
 from jarvis_workers.sec.judge.verdict import Verdict
 from jarvis_workers.sec.judge.verification import Verification
@@ -20,7 +20,7 @@ from jarvis_workers.sec.trace import trail_of
 from jarvis_workers.tools.reading import read_code
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.scripting import execute_script
-from jarvis_workers.tools.tool import Outcome
+from jarvis_workers.tools.tool import ToolOutcome
 from tests.agents.arrange import call
 from tests.sec.slicing import FILES, Files
 
@@ -52,43 +52,43 @@ def found(
     *,
     confidence: float = 0.9,
     way: Sequence[tuple[str | None, int, str]] = (),
-) -> Found:
+) -> CandidateRecord:
     """A candidate."""
     made = candidate(Hit(pattern, line, confidence, "strcpy(d, s); // it fits"), file)
-    return Found(**made.model_copy(update={"trail": trail_of(way, file)}).model_dump())
+    return CandidateRecord(**made.model_copy(update={"trail": trail_of(way, file)}).model_dump())
 
 
 def prepared(
-    *candidates: Found, files: Mapping[str, str | bytes] = FILES, first_gid: int = 71, **about: Any
-) -> Prepared:
+    *candidates: CandidateRecord, files: Mapping[str, str | bytes] = FILES, first_gid: int = 71, **about: Any
+) -> VerificationQuestion:
     """A cluster over a tree, ready to be asked about."""
     numbered = tuple(enumerate(candidates or (found(),), first_gid))
-    cluster = Cluster(about.pop("verification", "Does s fit into d?"), numbered, **about)
+    cluster = ClusterQuestion(about.pop("verification", "Does s fit into d?"), numbered, **about)
     return prepare(cluster, CodeIndex(Files(files)))
 
 
-def toolbox(ready: Prepared) -> Toolbox:
+def toolbox(ready: VerificationQuestion) -> Toolbox:
     """The tools of a verification; a script prints the file that it names last."""
 
-    def run(_: str, script: str) -> Outcome:
-        return Outcome(stdout=ready.index.tree.read(script.split()[-1]).decode("utf-8", "backslashreplace"))
+    def run(_: str, script: str) -> ToolOutcome:
+        return ToolOutcome(stdout=ready.index.tree.read(script.split()[-1]).decode("utf-8", "backslashreplace"))
 
     return Toolbox([read_code(PlacedTree(ready.index), "blanked"), execute_script(run)])
 
 
 def verify(
     platform: Platform,
-    ready: Prepared | None = None,
+    ready: VerificationQuestion | None = None,
     *,
     profile: Profile = PROFILES["deepseek"],
     marks: Marks = MARKS,
-    limits: Limits | None = None,
+    limits: AgentLimits | None = None,
     tools: Toolbox | None = None,
 ) -> list[Verdict]:
     """Lead a verification to its end."""
     ready = ready or prepared()
     verification = Verification(ready, tools or toolbox(ready), profiles=(profile, profile), marks=marks, limits=limits)
-    return drive(verification.run(), World(platform, verification.agent.tools))
+    return drive(verification.run(), AgentWorld(platform, verification.agent.tools))
 
 
 def report(*items: Mapping[str, Any]) -> Reply:

@@ -2,13 +2,13 @@
 
 from collections.abc import Awaitable, Callable
 
-from jarvis_workers.conversations.runtime import Talks
+from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.values import Commit
 
 MODULE = __name__
-Work = Callable[[Talks], Awaitable[Commit]]
+Work = Callable[[AgentRuntime], Awaitable[Commit]]
 
 
-async def converse(work: Work, _: Blobs, talks: Talks) -> Commit:
+async def converse(work: Work, _: Blobs, talks: AgentRuntime) -> Commit:
     return await work(talks)

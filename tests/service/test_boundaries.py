@@ -11,7 +11,7 @@ import pytest
 from jarvis_workers.errors import StoreFull, StoreUnavailable
 from jarvis_workers.local.agents import Talkers
 from jarvis_workers.local.child import serve
-from jarvis_workers.local.children import Answer
+from jarvis_workers.local.children import JobOutcome
 from jarvis_workers.service.wiring import executor_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
@@ -92,5 +92,5 @@ def test_what_a_conversation_of_a_command_raises_is_its_answer(
     talkers.start(job, __name__, raised)
     assert ended.wait(10)
 
-    assert talkers.take() == [Answer(job, **told)]
+    assert talkers.take() == [JobOutcome(job, **told)]
     talkers.close()

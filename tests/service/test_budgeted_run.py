@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.conversations.resources import means_of
-from jarvis_workers.conversations.runtime import Talks
+from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import BudgetSpent
 from jarvis_workers.platforms.groups import ModelGroup
-from jarvis_workers.ratelimit.budget import Budget
+from jarvis_workers.ratelimit.budget import RunBudget
 from jarvis_workers.service.estimate import Plan, estimate
 from jarvis_workers.service.submit import AgentTask
 from jarvis_workers.snapshots.blobs import open_blobs
@@ -38,12 +38,17 @@ def test_half_of_the_estimate_pauses_the_run_and_its_end_is_the_same(
     blobs = open_blobs(str(tmp_path / "blobs"), tmp_path / "cache")
     with ModelServer(forever=answers) as server:
         facts = {"model": "m", "base_url": server.url, "profile": "deepseek", "overrides": {"answer_tokens": 300}}
-        shared = Talks(open_stores(sqlite_url, durable=True), means_of({"m": facts | {"api_key": "k"}}, tmp_path))
+        shared = AgentRuntime(
+            open_stores(sqlite_url, durable=True), means_of({"m": facts | {"api_key": "k"}}, tmp_path)
+        )
         pipeline = Pipeline(open_stores(sqlite_url), blobs, shared)
         with pipeline.loop:
             cap = half(pipeline, ModelGroup.model_validate(facts), tmp_path)
             run = pipeline.start(
-                tmp_path / "src", kind="sec.agent", agent=AgentTask("", "m", Limits()), budget=Budget("tok", cap)
+                tmp_path / "src",
+                kind="sec.agent",
+                agent=AgentTask("", "m", AgentLimits()),
+                budget=RunBudget("tok", cap),
             )
             spend(pipeline, run)
             partly, spent = found(pipeline, run), taken(pipeline, run)
@@ -51,7 +56,7 @@ def test_half_of_the_estimate_pauses_the_run_and_its_end_is_the_same(
             raise_budget(pipeline, run, 100 * cap)
             pipeline.go_on(run)
             asked = len(server.requests)
-            again = pipeline.do(tmp_path / "src", kind="sec.agent", agent=AgentTask("", "m", Limits()))
+            again = pipeline.do(tmp_path / "src", kind="sec.agent", agent=AgentTask("", "m", AgentLimits()))
         shared.close()
 
     assert cap - LARGEST_QUESTION <= spent <= cap
@@ -64,7 +69,9 @@ def test_half_of_the_estimate_pauses_the_run_and_its_end_is_the_same(
 def half(pipeline: Pipeline, group: ModelGroup, place: Path) -> int:
     """Return half of the tokens that the run is estimated to take."""
     scanned = pipeline.run(pipeline.do(place / "src"))
-    said = estimate(pipeline.store, pipeline.blobs, scanned, Plan("m", group, Limits()), unpacked=place / "sources")
+    said = estimate(
+        pipeline.store, pipeline.blobs, scanned, Plan("m", group, AgentLimits()), unpacked=place / "sources"
+    )
     return (said.cluster.prompt + said.verify.prompt + said.cluster.completion + said.verify.completion) // 2
 
 
@@ -79,7 +86,7 @@ def spend(pipeline: Pipeline, run: str) -> None:
 
 def raise_budget(pipeline: Pipeline, run: str, cap: int) -> None:
     with pipeline.store.write() as session:
-        budgets.put(session, run, Budget("tok", cap))
+        budgets.put(session, run, RunBudget("tok", cap))
         runs.take_up(session, run, "cluster")
 
 

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.reports.diff import difference
 from jarvis_workers.service.runs import find_run
@@ -65,7 +65,7 @@ def test_what_a_report_does_not_list_is_noted(store, blobs, ended):
 
 
 def test_a_run_that_has_no_findings_is_refused(store, blobs, ended):
-    task = AgentTask("Where is it?", "m", Limits())
+    task = AgentTask("Where is it?", "m", AgentLimits())
     agent = ended("one", {"answer": "here"}, kind="agent", agent=task)
 
     with pytest.raises(UsageError, match="run one is of kind agent: it has no findings to compare"):

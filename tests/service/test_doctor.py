@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from jarvis_workers.errors import StoreOutdated, StoreUnavailable
-from jarvis_workers.service.health.doctor import Machine, examine, fit, free_memory, this_machine
+from jarvis_workers.service.health.doctor import MachineFacts, examine, fit, free_memory, this_machine
 from jarvis_workers.settings import Settings
 
-GOOD = Machine(
+GOOD = MachineFacts(
     tools={"git": "/usr/bin/git", "cc": "/usr/bin/cc", "cargo": "/usr/bin/cargo"},
     mounts="1 1 8:1 / / rw - ext4 /dev/sda rw",
     free_disk=10**11,

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.conversations.resources import means_of
-from jarvis_workers.conversations.runtime import Talks
+from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.profiles import Prices
 from jarvis_workers.sec.judge.cost_model import ASSUMED
@@ -89,7 +89,7 @@ def pipeline(
     sqlite_url: str, open_stores: Callable[..., Store], blobs: Blobs, group: ModelGroup, tmp_path: Path
 ) -> Iterator[Pipeline]:
     facts = group.model_dump(mode="json") | {"api_key": "k"}
-    shared = Talks(open_stores(sqlite_url, durable=True), means_of({"m": facts}, tmp_path / "cache"))
+    shared = AgentRuntime(open_stores(sqlite_url, durable=True), means_of({"m": facts}, tmp_path / "cache"))
     pipeline = Pipeline(open_stores(sqlite_url), blobs, shared)
     with pipeline.loop:
         yield pipeline
@@ -105,14 +105,14 @@ def tree(place: Path, files: Sequence[Path]) -> Path:
 
 def verify(pipeline: Pipeline, root: Path) -> Total:
     """Scan a tree, cluster and verify; return what that took."""
-    run = pipeline.do(root, kind="sec.agent", agent=AgentTask("", "m", Limits()))
+    run = pipeline.do(root, kind="sec.agent", agent=AgentTask("", "m", AgentLimits()))
     with pipeline.store.read() as session:
         return transcripts.total(session, run)
 
 
 def foresee(pipeline: Pipeline, group: ModelGroup, root: Path, rules: Chosen = ALL_RULES, **plan: Any) -> Estimate:
     run = pipeline.run(pipeline.do(root, rules=rules))
-    chosen = Plan("m", group, Limits(), **plan)
+    chosen = Plan("m", group, AgentLimits(), **plan)
     return estimate(pipeline.store, pipeline.blobs, run, chosen, unpacked=root.parent / "sources")
 
 
@@ -170,7 +170,7 @@ def test_a_cluster_of_many_is_counted_in_the_parts_that_are_verified(
     root.mkdir()
     (root / "many.c").write_text("void f(char *a, char *b)\n{\n" + "    strcpy(a, b);\n" * 20 + "}\n")
     said = foresee(pipeline, group, root)
-    run = pipeline.do(root, kind="sec.agent", agent=AgentTask("", "m", Limits()))
+    run = pipeline.do(root, kind="sec.agent", agent=AgentTask("", "m", AgentLimits()))
 
     assert (said.candidates, said.verify.jobs) == (20, len(job_rows(pipeline.store, run, "verify")))
     assert said.verify.jobs == len([8, 8, 4])

@@ -13,7 +13,7 @@ import pytest
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import runs as requests
-from jarvis_workers.service.submit import Request, submit
+from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.snapshots.blobs import DirectoryBlobs, Stored
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.prune import prune
@@ -231,8 +231,8 @@ def old_tree(tmp_path: Path, blobs: DirectoryBlobs) -> Path:
     return tree
 
 
-def request(run_id: str, tree: Path) -> Request:
-    return Request(
+def request(run_id: str, tree: Path) -> RunRequest:
+    return RunRequest(
         run_id=run_id,
         kind="sec.fast",
         path=tree,

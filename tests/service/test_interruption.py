@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from jarvis_workers.service import runs, wiring
-from jarvis_workers.service.submit import Request, submit
+from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store
 from tests.store.arrange import run_now
@@ -63,7 +63,7 @@ def test_wherever_a_transaction_is_left_by_ctrl_c_the_run_is_paused_and_goes_on(
 
 def carried_out(settings: Settings, store: Store, tree: Path, place: int) -> str:
     with wiring.executor_of(settings, store, tell=lambda _: None, show=lambda *_: None) as local:
-        request = Request(
+        request = RunRequest(
             run_id=os.urandom(4).hex(),
             kind="sec.fast",
             path=tree,

@@ -8,7 +8,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.rules import RULES
 from jarvis_workers.service.rules.rule_tests import try_files
 from jarvis_workers.service.rules.rulebook import Rulebook, choose, open_rulebook
-from jarvis_workers.settings import Rules
+from jarvis_workers.settings import RulesSettings
 from jarvis_workers.steps.sec.ruleset import rules_of
 from tests.installed import forget, install
 
@@ -22,13 +22,13 @@ def fresh_modules():
 
 
 def test_the_built_in_rules_alone_need_neither_blob_nor_options():
-    chosen = choose(Rulebook(RULES), Rules())
+    chosen = choose(Rulebook(RULES), RulesSettings())
 
     assert (chosen.rules, chosen.content, chosen.facts) == (RULES, None, {})
 
 
 def test_severities_alone_need_no_blob():
-    chosen = choose(Rulebook(RULES), Rules(severity={"unsafe": "high"}))
+    chosen = choose(Rulebook(RULES), RulesSettings(severity={"unsafe": "high"}))
 
     assert (chosen.content, chosen.facts) == (None, {"severity": {"unsafe": "high"}})
 
@@ -38,7 +38,7 @@ def test_workers_make_of_the_blob_the_rules_that_were_chosen(tmp_path, monkeypat
     monkeypatch.syspath_prepend(install(tmp_path / "site"))
     book = open_rulebook([tmp_path])
 
-    chosen = choose(book, Rules(disable=("other",)), ["unsafe_api"])
+    chosen = choose(book, RulesSettings(disable=("other",)), ["unsafe_api"])
 
     patterns = [rule.pattern for rule in chosen.rules]
     assert [rule.pattern for rule in rules_of(chosen.content)] == patterns

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.ratelimit.budget import Budget
+from jarvis_workers.ratelimit.budget import RunBudget
 from jarvis_workers.service import runs as requests
 from jarvis_workers.service.health.process import this_worker
 from jarvis_workers.service.runs import Waiting, find_run, is_abandoned, stages_of
-from jarvis_workers.service.submit import Request, submit
+from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.service.wiring import executor_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
@@ -58,18 +58,18 @@ def test_a_run_that_has_spent_its_budget_is_not_taken_up_without_more(store: Sto
     with store.write() as session:
         runs.finish(session, ended, "incomplete")
         for run in (ended, gone):
-            budgets.put(session, run, Budget("tok", 100))
+            budgets.put(session, run, RunBudget("tok", 100))
             paid = ModelCall(run, 0, "m", prompt=80, cached=0, completion=20, cost=0.0, seconds=1.0, tries=1)
             transcripts.keep(session, [paid])
 
-    def retry(budget: Budget | None = None) -> str:
+    def retry(budget: RunBudget | None = None) -> str:
         return refusal(lambda: requests.retry(store, run_now(store, ended), "local:next", budget=budget))
 
     assert f"100 of 100 tokens; give it more: jarvis runs retry {ended} --budget" in retry()
-    assert "no job failed" in retry(Budget("tok", 101))
+    assert "no job failed" in retry(RunBudget("tok", 101))
     said = refusal(lambda: requests.resume(store, run_now(store, gone), "local:next", LEASE))
     assert f"give it more: jarvis runs resume {gone} --budget" in said
-    assert requests.resume(store, run_now(store, gone), "local:next", LEASE, budget=Budget("tok", 101)).state
+    assert requests.resume(store, run_now(store, gone), "local:next", LEASE, budget=RunBudget("tok", 101)).state
 
 
 def refusal(act: Callable[[], object]) -> str:
@@ -151,8 +151,8 @@ def test_a_command_is_known_before_a_run_is_its_own(store: Store, clock: FakeClo
     assert is_abandoned(store, run_now(store, run_id), LEASE)
 
 
-def request(tree: Path, executor: str) -> Request:
-    return Request(
+def request(tree: Path, executor: str) -> RunRequest:
+    return RunRequest(
         run_id="ab12",
         kind="sec.fast",
         path=tree,

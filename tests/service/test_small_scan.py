@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from jarvis_workers.pipeline.stages import PLAN
-from jarvis_workers.service.request import Request
+from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.scan_request import blobs_of, request_for
 from jarvis_workers.service.small_scan import scan_small, small_executor
-from jarvis_workers.service.sources import Source
-from jarvis_workers.settings import Scan, Settings
+from jarvis_workers.service.sources import SourceTree
+from jarvis_workers.settings import ScanSettings, Settings
 from jarvis_workers.store.engine import Store
 from tests.steps.pipeline import Pipeline
 
-FILES_MAX = Scan().small_files
+FILES_MAX = ScanSettings().small_files
 DATA = Path(__file__).parents[1] / "data"
 COPY = "void f(char *a, char *b) { strcpy(a, b); }\n"
 TWICE = "#include <stdlib.h>\nvoid k(char *p) {\n    free(p); free(p);\n}\n"
@@ -55,8 +55,8 @@ def tree(tmp_path: Path) -> Path:
     return tree
 
 
-def request(settings: Settings, tree: Path) -> Request:
-    return request_for(settings, Source(tree, os.fsencode(tree)), "sec.fast", small_executor())
+def request(settings: Settings, tree: Path) -> RunRequest:
+    return request_for(settings, SourceTree(tree, os.fsencode(tree)), "sec.fast", small_executor())
 
 
 def rows(url: str, run_id: str) -> dict[str, list[dict[str, Any]]]:

@@ -6,7 +6,7 @@ import pytest
 
 from jarvis_workers.errors import StoreFull, UsageError
 from jarvis_workers.service.runs import find_run, newest_runs, prune_unwanted, stages_of
-from jarvis_workers.service.submit import Request, submit
+from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.store import artifacts, jobs, runs
@@ -33,7 +33,7 @@ def asking(path, run_id="one", **changes):
         "batch_bytes": 16_000_000,
         "processes": 2,
     }
-    return Request(run_id=run_id, path=path, **asked | changes)
+    return RunRequest(run_id=run_id, path=path, **asked | changes)
 
 
 def wanted(store):

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.agent.threads import in_thread
-from jarvis_workers.conversations.runtime import Means, Talks
+from jarvis_workers.conversations.runtime import AgentRuntime, AgentSetup
 from jarvis_workers.errors import StoreFull, StoreUnavailable
 from jarvis_workers.local.agents import AT_ONCE, LAST_SECONDS, Talkers
-from jarvis_workers.local.children import Answer
+from jarvis_workers.local.children import JobOutcome
 from jarvis_workers.platforms.registry import Providers
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store.engine import Store
@@ -31,8 +31,8 @@ def woken() -> threading.Semaphore:
 @pytest.fixture
 def opened(tmp_path: Path, sqlite_url: str, open_stores: Callable[..., Store], woken: threading.Semaphore) -> Talkers:
     """Somebody has to close them."""
-    means = Means(Providers({}), {}, tmp_path / "sources")
-    return Talkers(Talks(open_stores(sqlite_url, durable=True), means), DirectoryBlobs(tmp_path), woken.release)
+    means = AgentSetup(Providers({}), {}, tmp_path / "sources")
+    return Talkers(AgentRuntime(open_stores(sqlite_url, durable=True), means), DirectoryBlobs(tmp_path), woken.release)
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def talkers(opened: Talkers) -> Iterator[Talkers]:
 
 
 def does(what: Callable[[], Commit]) -> Work:
-    async def work(_: Talks) -> Commit:
+    async def work(_: AgentRuntime) -> Commit:
         return what()
 
     return work
@@ -64,13 +64,13 @@ def lasts(until: threading.Event, began: threading.Event | None = None) -> Work:
         until.wait()
         return DONE
 
-    async def work(_: Talks) -> Commit:
+    async def work(_: AgentRuntime) -> Commit:
         return await in_thread(wait)
 
     return work
 
 
-def fetched(talkers: Talkers, woken: threading.Semaphore) -> list[Answer]:
+def fetched(talkers: Talkers, woken: threading.Semaphore) -> list[JobOutcome]:
     assert woken.acquire(timeout=SECONDS)
     return talkers.take()
 
@@ -78,7 +78,7 @@ def fetched(talkers: Talkers, woken: threading.Semaphore) -> list[Answer]:
 def test_what_came_of_a_conversation_is_fetched_once(talkers: Talkers, woken: threading.Semaphore) -> None:
     talkers.start(job(1), MODULE, does(lambda: DONE))
 
-    assert fetched(talkers, woken) == [Answer(job(1), commit=DONE)]
+    assert fetched(talkers, woken) == [JobOutcome(job(1), commit=DONE)]
     assert (talkers.take(), talkers.held, talkers.free) == ([], [], AT_ONCE)
 
 
@@ -96,13 +96,13 @@ def test_a_conversation_is_held_until_it_is_fetched(talkers: Talkers, woken: thr
 @pytest.mark.parametrize(
     ("error", "answer"),
     [
-        (ValueError("no luck"), Answer(job(1), error="ValueError: no luck")),
-        (StoreFull("no room"), Answer(job(1), full="no room", given_back=True)),
-        (StoreUnavailable("away"), Answer(job(1), given_back=True)),
+        (ValueError("no luck"), JobOutcome(job(1), error="ValueError: no luck")),
+        (StoreFull("no room"), JobOutcome(job(1), full="no room", given_back=True)),
+        (StoreUnavailable("away"), JobOutcome(job(1), given_back=True)),
     ],
 )
 def test_what_a_conversation_raises_is_told_of_its_job(
-    talkers: Talkers, woken: threading.Semaphore, error: Exception, answer: Answer
+    talkers: Talkers, woken: threading.Semaphore, error: Exception, answer: JobOutcome
 ) -> None:
     talkers.start(job(1), MODULE, fails(error))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.service.targets import Target, repository_prefix, target_of
+from jarvis_workers.service.targets import ScanTarget, repository_prefix, target_of
 
 
 @pytest.fixture
@@ -24,31 +24,31 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("names", "target"),
     [
-        ([], Target(".")),
-        (["src"], Target("src")),
-        (["src", "lib"], Target(".", (b"lib", b"src"))),
-        (["src/a.c"], Target(".", (b"src/a.c",))),
-        (["src/a.c", "src/a.c", "./src/b.c"], Target(".", (b"src/a.c", b"src/b.c"))),
-        ([".", "src/a.c"], Target(".", (b"", b"src/a.c"))),
-        ([".", "."], Target(".")),
-        (["link.c"], Target(".", (b"src/a.c",))),
-        (["https://host/repo.git@v1"], Target("https://host/repo.git@v1")),
+        ([], ScanTarget(".")),
+        (["src"], ScanTarget("src")),
+        (["src", "lib"], ScanTarget(".", (b"lib", b"src"))),
+        (["src/a.c"], ScanTarget(".", (b"src/a.c",))),
+        (["src/a.c", "src/a.c", "./src/b.c"], ScanTarget(".", (b"src/a.c", b"src/b.c"))),
+        ([".", "src/a.c"], ScanTarget(".", (b"", b"src/a.c"))),
+        ([".", "."], ScanTarget(".")),
+        (["link.c"], ScanTarget(".", (b"src/a.c",))),
+        (["https://host/repo.git@v1"], ScanTarget("https://host/repo.git@v1")),
     ],
 )
-def test_the_root_is_the_one_directory_or_the_current_one(tree: Path, names: list[str], target: Target) -> None:
+def test_the_root_is_the_one_directory_or_the_current_one(tree: Path, names: list[str], target: ScanTarget) -> None:
     assert target_of(names) == target
 
 
 def test_the_root_of_paths_elsewhere_is_the_deepest_directory_that_they_share(tree: Path) -> None:
     above = os.path.realpath(tree)
 
-    assert target_of(["src", "../beside/e.c"]) == Target(above, (b"beside/e.c", b"project/src"))
-    assert target_of(["../beside/e.c"]) == Target(f"{above}/beside", (b"e.c",))
+    assert target_of(["src", "../beside/e.c"]) == ScanTarget(above, (b"beside/e.c", b"project/src"))
+    assert target_of(["../beside/e.c"]) == ScanTarget(f"{above}/beside", (b"e.c",))
 
 
 def test_a_root_can_be_given(tree: Path) -> None:
-    assert target_of(["src"], ".") == Target(".", (b"src",))
-    assert target_of(["src"], "src") == Target("src")
+    assert target_of(["src"], ".") == ScanTarget(".", (b"src",))
+    assert target_of(["src"], "src") == ScanTarget("src")
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jarvis_workers.snapshots.entries import Excluded, Found, LeftOut
-from jarvis_workers.snapshots.ignore import Globs, Line
+from jarvis_workers.snapshots.entries import Excluded, FileFound, LeftOut
+from jarvis_workers.snapshots.ignore import Globs, IgnorePattern
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.snapshots.walk import walk
 from tests.uncounted import cpu_seconds
@@ -61,7 +61,7 @@ NAMES = ("a", "b", "ab", "a b", "[x]", "]", "é", "a-b", "!a", "#")
 
 
 def found(root: Path, selection: Selection) -> list[bytes]:
-    return [outcome.path for outcome in walk(root, selection) if isinstance(outcome, Found)]
+    return [outcome.path for outcome in walk(root, selection) if isinstance(outcome, FileFound)]
 
 
 def walk_through(root: str) -> None:
@@ -132,7 +132,7 @@ def test_an_ignore_file_that_is_a_link_is_not_followed(tmp_path: Path, grow, cho
     "glob", [b"*a" * 40 + b"*b", b"**/a/" * 40 + b"b", b"a**" * 40 + b"b", b"*/" * 40 + b"**/" * 40 + b"b"]
 )
 def test_a_hostile_glob_takes_no_time(glob: bytes) -> None:
-    globs = Globs([Line(glob, "")])
+    globs = Globs([IgnorePattern(glob, "")])
     begin = time.process_time()
     globs.match(b"a" * 200 + b".c")
     globs.match(b"a/" * 2_000 + b"c")

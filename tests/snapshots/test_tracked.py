@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.snapshots.entries import Excluded, Found, LeftOut
+from jarvis_workers.snapshots.entries import Excluded, FileFound, LeftOut
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.snapshots.walk import walk
 
@@ -27,7 +27,7 @@ def commit(place: Path) -> Path:
 
 
 def found(root: Path, selection: Selection) -> list[bytes]:
-    return [outcome.path for outcome in walk(root, selection) if isinstance(outcome, Found)]
+    return [outcome.path for outcome in walk(root, selection) if isinstance(outcome, FileFound)]
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def repository(tmp_path: Path, grow) -> Path:
 def test_tracked_files_are_walked_although_gitignore_matches_them(repository: Path, chosen: Selection) -> None:
     outcomes = list(walk(repository, chosen))
 
-    names = [outcome.path for outcome in outcomes if isinstance(outcome, Found)]
+    names = [outcome.path for outcome in outcomes if isinstance(outcome, FileFound)]
     assert names == [b"a.c", b"evil.c", b"gen/deep/e.c", b"lib-x/x.c", b"lib/a.c", b"new.c"]
     assert outcomes.count(LeftOut("ignored by .gitignore")) == 3
     assert Excluded(b"lib-y", "ignored by .gitignore") in outcomes
@@ -105,7 +105,7 @@ def test_nothing_is_ignored_where_git_cannot_tell_what_it_tracks(
     else:
         environ["PATH"] = ""
 
-    names = [outcome.path for outcome in walk(repository, chosen, environ) if isinstance(outcome, Found)]
+    names = [outcome.path for outcome in walk(repository, chosen, environ) if isinstance(outcome, FileFound)]
 
     assert {b"evil.c", b"gen/new.c", b"b.tmp.c", b"lib-y/y.c"} <= set(names)
 

@@ -11,13 +11,13 @@ import pytest
 
 from jarvis_workers.errors import SnapshotError, UsageError
 from jarvis_workers.snapshots import reasons
-from jarvis_workers.snapshots.entries import Excluded, Found, LeftOut, NotChecked
+from jarvis_workers.snapshots.entries import Excluded, FileFound, LeftOut, NotChecked
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.snapshots.walk import LONGEST_PATH, OPEN_DIRECTORIES, walk
 
 
 def found(root: Path, selection: Selection) -> list[bytes]:
-    return [outcome.path for outcome in walk(root, selection) if isinstance(outcome, Found)]
+    return [outcome.path for outcome in walk(root, selection) if isinstance(outcome, FileFound)]
 
 
 def refused(root: Path, selection: Selection) -> dict[bytes, str]:
@@ -182,7 +182,7 @@ def test_the_root_may_be_a_single_file_or_a_link(tmp_path: Path, grow, chosen: S
     assert found(tmp_path / "src" / "a.c", chosen) == [b"a.c"]
     assert list(walk(tmp_path / "src" / "a.txt", chosen)) == []
     assert found(tmp_path / "link", chosen) == [b"a.c"]
-    assert [o.name for o in walk(tmp_path / "other.c", chosen) if isinstance(o, Found)] == [b"a.txt"]
+    assert [o.name for o in walk(tmp_path / "other.c", chosen) if isinstance(o, FileFound)] == [b"a.txt"]
 
 
 @pytest.fixture
@@ -245,7 +245,7 @@ def test_a_directory_that_moves_meanwhile_is_named_and_never_followed(tmp_path: 
     bottom = next(outcomes)
     (root / "d" / "d").rename(tmp_path / "elsewhere")
 
-    assert isinstance(bottom, Found)
+    assert isinstance(bottom, FileFound)
     assert [(o.path, o.reason) for o in outcomes if isinstance(o, NotChecked)] == [
         (b"d", reasons.MOVED),
         (b".", reasons.MOVED),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.source.pattern_cache import FILES_MAX, Kept, key_of
+from jarvis_workers.source.pattern_cache import FILES_MAX, PatternCache, key_of
 
 KEY = key_of(("words", 1))
 
@@ -18,13 +18,13 @@ def directory(tmp_path: Path) -> Path:
 @pytest.fixture
 def place(directory: Path) -> Path:
     """A file that was kept."""
-    Kept(directory).keep(KEY, b"compiled")
+    PatternCache(directory).keep(KEY, b"compiled")
     return directory / KEY
 
 
 def test_what_was_kept_is_found_under_its_key_alone(directory: Path, place: Path) -> None:
-    assert Kept(directory).find(KEY) == b"compiled"
-    assert Kept(directory).find(key_of(("words", 2))) is None
+    assert PatternCache(directory).find(KEY) == b"compiled"
+    assert PatternCache(directory).find(key_of(("words", 2))) is None
     assert list(directory.iterdir()) == [place]
 
 
@@ -37,42 +37,42 @@ def test_it_is_for_its_owner_alone(directory: Path, place: Path) -> None:
 def test_what_was_damaged_is_not_taken(directory: Path, place: Path, damage) -> None:  # type: ignore[no-untyped-def]
     place.write_bytes(damage(place.read_bytes()))
 
-    assert Kept(directory).find(KEY) is None
+    assert PatternCache(directory).find(KEY) is None
 
 
 def test_a_file_under_another_name_is_not_taken(directory: Path, place: Path) -> None:
     other = key_of(("words", 2))
     place.rename(directory / other)
 
-    assert Kept(directory).find(other) is None
+    assert PatternCache(directory).find(other) is None
 
 
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o644])
 def test_what_others_may_open_is_not_taken(directory: Path, place: Path, mode: int) -> None:
     place.chmod(mode)
 
-    assert Kept(directory).find(KEY) is None
+    assert PatternCache(directory).find(KEY) is None
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 def test_what_belongs_to_another_user_is_not_taken(directory: Path, place: Path) -> None:
     os.chown(place, 65534, 65534)
 
-    assert Kept(directory).find(KEY) is None
+    assert PatternCache(directory).find(KEY) is None
 
 
 def test_a_link_and_a_pipe_are_not_followed(directory: Path, place: Path) -> None:
     place.rename(directory / "aside")
     place.symlink_to(directory / "aside")
-    assert Kept(directory).find(KEY) is None
+    assert PatternCache(directory).find(KEY) is None
     place.unlink()
     os.mkfifo(place, 0o600)
-    assert Kept(directory).find(KEY) is None
+    assert PatternCache(directory).find(KEY) is None
 
 
 def test_where_nothing_can_be_written_nothing_is_kept(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    kept = Kept(tmp_path / "file" / "patterns")
+    kept = PatternCache(tmp_path / "file" / "patterns")
 
     kept.keep(KEY, b"compiled")
 
@@ -80,7 +80,7 @@ def test_where_nothing_can_be_written_nothing_is_kept(tmp_path: Path) -> None:
 
 
 def test_what_was_of_no_use_for_the_longest_goes_first(directory: Path) -> None:
-    kept, keys = Kept(directory), [key_of((number,)) for number in range(FILES_MAX)]
+    kept, keys = PatternCache(directory), [key_of((number,)) for number in range(FILES_MAX)]
     for number, key in enumerate(keys):
         kept.keep(key, b"compiled")
         os.utime(directory / key, (number, number))

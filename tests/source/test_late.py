@@ -4,29 +4,29 @@ import re
 
 import pytest
 
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 
 def test_it_finds_what_a_compiled_pattern_finds() -> None:
     given, text = rb"(?x) (\w+) \s* \(", b"int main (void) { exit(1); }"
 
-    assert [found[1] for found in late(given).finditer(text)] == [b"main", b"exit"]
-    assert late(given).pattern == given
+    assert [found[1] for found in lazy(given).finditer(text)] == [b"main", b"exit"]
+    assert lazy(given).pattern == given
 
 
 def test_flags_count() -> None:
-    assert late(b"main", re.IGNORECASE).search(b"MAIN")
-    assert not late(b"main").search(b"MAIN")
+    assert lazy(b"main", re.IGNORECASE).search(b"MAIN")
+    assert not lazy(b"main").search(b"MAIN")
 
 
 def test_what_was_asked_once_is_the_same_the_next_time() -> None:
-    pattern = late(b"a+")
+    pattern = lazy(b"a+")
 
     assert pattern.search is pattern.search
 
 
 def test_a_wrong_pattern_shows_on_first_use() -> None:
-    pattern = late(b"(")
+    pattern = lazy(b"(")
 
     with pytest.raises(re.error, match="unterminated"):
         pattern.search(b"")

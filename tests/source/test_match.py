@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jarvis_workers.source.match import ENGINES, Word, build, engines
-from jarvis_workers.source.pattern_cache import Kept
+from jarvis_workers.source.pattern_cache import PatternCache
 
 PATTERNS = (rb"copy[( ]", rb"unsafe[^0-9A-Za-z_]", rb"gets(?: ?[(/]|\n)")
 WORDS = st.sampled_from([b"strcpy", b"copy(", b"unsafe", b"unsafe{", b"gets (", b"gets", b" ", b"\n", b"\0", b"\xff"])
@@ -58,7 +58,7 @@ def test_words_are_found_alike_by_every_engine(engine: str, content: bytes, limi
 
 @pytest.mark.parametrize("engine", engines())
 def test_with_a_place_to_keep_it_the_same_is_found_the_second_time(engine: str, tmp_path: Path) -> None:
-    content, kept = b"recopy(a); gets (b); unsafe { }", Kept(tmp_path / "patterns")
+    content, kept = b"recopy(a); gets (b); unsafe { }", PatternCache(tmp_path / "patterns")
 
     first, second = (build(PATTERNS, engine, kept).find(content) for _ in range(2))
 
@@ -68,7 +68,7 @@ def test_with_a_place_to_keep_it_the_same_is_found_the_second_time(engine: str, 
 
 @pytest.mark.skipif("hyperscan" not in engines(), reason="hyperscan is not installed")
 def test_what_hyperscan_refuses_is_compiled_anew(tmp_path: Path) -> None:
-    kept = Kept(tmp_path)
+    kept = PatternCache(tmp_path)
     build(PATTERNS, "hyperscan", kept)
     (place,) = tmp_path.iterdir()
     whole = kept.find(place.name)

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import jarvis_workers
-from jarvis_workers.source.lazy_regex import _Late
+from jarvis_workers.source.lazy_regex import _LazyPattern
 
 ROOT = Path(jarvis_workers.__file__).parent
 POSSESSIVE_GROUP = re.compile(r"(?<!\\)\)(?:[*+?]|\{[0-9,]*\})\+")
@@ -37,7 +37,7 @@ def patterns() -> tuple[re.Pattern[bytes], ...]:
             importlib.import_module(".".join(parts).removesuffix(".__init__"))
     gc.unfreeze()  # what a client of models has frozen would not be listed
     made = {(found.pattern, found.flags): found for found in list(gc.get_objects()) if isinstance(found, re.Pattern)}
-    deferred = [re.compile(*found._given) for found in gc.get_objects() if type(found) is _Late]
+    deferred = [re.compile(*found._given) for found in gc.get_objects() if type(found) is _LazyPattern]
     made |= {(found.pattern, found.flags): found for found in deferred}
     return tuple(found for found in made.values() if isinstance(found.pattern, bytes) and any(possessive_groups(found)))
 

@@ -8,15 +8,15 @@ from typing import Any
 
 from sqlalchemy import update
 
-from jarvis_workers.conversations.runtime import Talks
-from jarvis_workers.dispatch.prefork_task import Hands
+from jarvis_workers.conversations.runtime import AgentRuntime
+from jarvis_workers.dispatch.prefork_task import PreforkRunner
 from jarvis_workers.pipeline.controller import advance
-from jarvis_workers.pipeline.each_file import Limits
+from jarvis_workers.pipeline.each_file import FileLimits
 from jarvis_workers.pipeline.runner import load, save
 from jarvis_workers.pipeline.stages import Step, step_of
 from jarvis_workers.service.reports.reports import read_body
 from jarvis_workers.service.rules.rulebook import Chosen
-from jarvis_workers.service.submit import Request, submit
+from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.service.wiring import selection_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs
@@ -37,12 +37,12 @@ class Pipeline:
 
     store: Store
     blobs: Blobs
-    talks: Talks | None = None
+    talks: AgentRuntime | None = None
     loop: asyncio.Runner = field(default_factory=asyncio.Runner)
 
     def start(self, tree: Path, *, files: int = 100, **options: Any) -> str:
         """Submit a run that nobody has begun."""
-        request = Request(
+        request = RunRequest(
             run_id=f"r{random.getrandbits(40)}",
             kind=options.pop("kind", "sec.fast"),
             path=tree,
@@ -53,14 +53,14 @@ class Pipeline:
             batch_bytes=1_000_000,
             processes=1,
             rules=options.pop("rules", Chosen()),
-            limits=options.pop("limits", Limits()),
+            limits=options.pop("limits", FileLimits()),
             **options,
         )
         return submit(self.store, self.blobs, request)
 
     def go_on(self, run: str, *, until: str = "", seed: int = 0) -> None:
         """Do what waits, in any order, until the run has ended or the stage `until` has jobs."""
-        workman = Hands("w", 60.0, lambda: (self.store, self.blobs, lambda: None), 30.0)
+        workman = PreforkRunner("w", 60.0, lambda: (self.store, self.blobs, lambda: None), 30.0)
         enrol(self.store, "w", seconds=3600)
         while not run_now(self.store, run).ended and not (until and job_rows(self.store, run, until)):
             waiting = [row for row in self.rows(run) if row.state == "pending"]

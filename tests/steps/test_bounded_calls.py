@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.conversations.resources import means_of
-from jarvis_workers.conversations.runtime import Talks
+from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.service.submit import AgentTask
 from jarvis_workers.snapshots.blobs import open_blobs
 from jarvis_workers.store.engine import Store
@@ -19,7 +19,7 @@ from jarvis_workers.store.tables import RUN
 from tests.agents.server import Body, ModelServer, Step, calls, cuts, fails, garbles, resets, says, truncates
 from tests.steps.pipeline import Pipeline
 
-LIMITS = Limits(rounds=4)
+LIMITS = AgentLimits(rounds=4)
 MOST = LIMITS.rounds + LIMITS.reasks + LIMITS.retries
 ONE = "#include <string.h>\nvoid one(char *a, char *b)\n{\n    strcpy(a, b);\n}\n"
 TWO = ONE + "#include <stdlib.h>\nint other(const char *text)\n{\n    return atoi(text);\n}\n"
@@ -83,7 +83,7 @@ def judge(
     tmp_path: Path, sqlite_url: str, open_stores: Callable[..., Store]
 ) -> Iterator[Callable[[str, Callable[[], Step]], Asked]]:
     """Judge a file with a model that answers so; five votes, and a second look."""
-    opened: list[Talks] = []
+    opened: list[AgentRuntime] = []
 
     def do(code: str, answer: Callable[[], Step]) -> Asked:
         (tmp_path / "src").mkdir()
@@ -91,7 +91,9 @@ def judge(
         asked = Asked(answer)
         with ModelServer(forever=asked) as server:
             group = {"model": "m", "base_url": server.url, "profile": "deepseek", "api_key": "k"}
-            opened.append(Talks(open_stores(sqlite_url, durable=True), means_of({"m": group}, tmp_path / "cache")))
+            opened.append(
+                AgentRuntime(open_stores(sqlite_url, durable=True), means_of({"m": group}, tmp_path / "cache"))
+            )
             pipeline = Pipeline(open_stores(sqlite_url), open_blobs(str(tmp_path / "b"), tmp_path / "c"), opened[0])
             with pipeline.loop:
                 run = pipeline.start(tmp_path / "src", kind="sec.agent", agent=AgentTask("", "m", LIMITS))

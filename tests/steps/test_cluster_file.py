@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.conversations.resources import means_of
-from jarvis_workers.conversations.runtime import Talks
+from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.service.conversations import read_transcript
 from jarvis_workers.service.reports.run_baselines import of_run
@@ -74,7 +74,7 @@ def pipeline(
 ) -> Iterator[Pipeline]:
     """Runs of the kind "test.cluster", with a model group "m"."""
     group = {"model": "m", "base_url": server.url, "profile": "generic", "api_key": "k"}
-    talks = Talks(open_stores(sqlite_url, durable=True), means_of({"m": group}, tmp_path / "cache"))
+    talks = AgentRuntime(open_stores(sqlite_url, durable=True), means_of({"m": group}, tmp_path / "cache"))
     pipeline = Pipeline(open_stores(sqlite_url), blobs, talks)
     with pipeline.loop:
         yield pipeline
@@ -90,7 +90,7 @@ def tree(tmp_path: Path, files: Mapping[str, str]) -> Path:
 
 
 def cluster(pipeline: Pipeline, root: Path, group: str = "m", **options: Any) -> str:
-    return pipeline.do(root, kind=verifying.KIND, agent=AgentTask("", group, Limits()), **options)
+    return pipeline.do(root, kind=verifying.KIND, agent=AgentTask("", group, AgentLimits()), **options)
 
 
 def clusters_of(pipeline: Pipeline, run: str) -> list[NewCluster]:
@@ -208,7 +208,9 @@ def test_a_batch_that_a_model_could_not_cluster_is_asked_about_again_in_the_next
 
 @pytest.mark.timing
 def test_a_conversation_that_was_lost_is_gone_on_with(pipeline: Pipeline, server: ModelServer, tmp_path: Path) -> None:
-    run = pipeline.start(tree(tmp_path, {"mixed.c": MIXED}), kind=verifying.KIND, agent=AgentTask("", "m", Limits()))
+    run = pipeline.start(
+        tree(tmp_path, {"mixed.c": MIXED}), kind=verifying.KIND, agent=AgentTask("", "m", AgentLimits())
+    )
     pipeline.go_on(run, until="cluster")
     (row,) = job_rows(pipeline.store, run, "cluster")
     pipeline.lose(row.id)
@@ -257,7 +259,7 @@ def test_a_tree_without_candidates_has_nothing_to_cluster(pipeline: Pipeline, tm
 @pytest.mark.timing
 def test_a_model_group_that_is_not_here_is_named(pipeline: Pipeline, tmp_path: Path) -> None:
     run = pipeline.start(
-        tree(tmp_path, {"mixed.c": MIXED}), kind=verifying.KIND, agent=AgentTask("", "other", Limits())
+        tree(tmp_path, {"mixed.c": MIXED}), kind=verifying.KIND, agent=AgentTask("", "other", AgentLimits())
     )
 
     with pytest.raises(StepFailed, match='there is no model group "other" here; there are: m'):

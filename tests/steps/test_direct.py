@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.pipeline.each_file import Limits
-from jarvis_workers.sec.triage import Judged, TriageState
+from jarvis_workers.pipeline.each_file import FileLimits
+from jarvis_workers.sec.triage import TriageState, TriageVerdict
 from jarvis_workers.service.reports.baselines import Baseline
 from jarvis_workers.service.rules.rulebook import choose, open_rulebook
-from jarvis_workers.settings import Rules
+from jarvis_workers.settings import RulesSettings
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.steps.sec.direct import DirectScan, is_one_batch, scan_directly
 from jarvis_workers.store.engine import Store
@@ -85,7 +85,7 @@ def test_state_and_stages_are_the_same(pipeline: Pipeline, tree: Path) -> None:
 
 
 def test_chosen_rules_and_severities_are_the_same(pipeline: Pipeline, tree: Path) -> None:
-    asked = Rules(disable=("flow_double_free",), severity={"unsafe_api": "low"})
+    asked = RulesSettings(disable=("flow_double_free",), severity={"unsafe_api": "low"})
     stored, direct = both(pipeline, tree, rules=choose(open_rulebook(), asked))
 
     assert {"low"} == {one["severity"] for one in stored["issues"] if one["pattern"] == "unsafe_api"}
@@ -112,7 +112,7 @@ def test_a_batch_without_time_goes_on_in_another_job(pipeline: Pipeline, tmp_pat
     (tmp_path / "two").mkdir()
     for name in ("a.c", "b.c"):
         (tmp_path / "two" / name).write_text(f"// {name}\n{COPY}")
-    stored, direct = both(pipeline, tmp_path / "two", limits=Limits(batch_seconds=0.0))
+    stored, direct = both(pipeline, tmp_path / "two", limits=FileLimits(batch_seconds=0.0))
 
     assert [stage.jobs for stage in direct.stages] == [2, 2, 2, 1]
     assert direct.body == stored
@@ -142,6 +142,6 @@ def test_what_people_judged_false_is_set_aside(pipeline: Pipeline, tmp_path: Pat
     (tmp_path / "copy.c").write_text(COPY)
     run = pipeline.run(pipeline.start(tmp_path / "copy.c"))
     (found,) = scan_directly(run, pipeline.blobs).body["issues"]
-    judged = {found["fingerprint"]: Judged(TriageState.FALSE, "measured before")}
+    judged = {found["fingerprint"]: TriageVerdict(TriageState.FALSE, "measured before")}
 
     assert scan_directly(run, pipeline.blobs, judged=judged).body["summary"]["judged_false"] == 1

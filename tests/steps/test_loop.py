@@ -8,7 +8,7 @@ from concurrent.futures import CancelledError
 
 import pytest
 
-from jarvis_workers.conversations.event_loop import LAST_SECONDS, Loop
+from jarvis_workers.conversations.event_loop import LAST_SECONDS, ConversationLoop
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit
 
@@ -19,11 +19,11 @@ DONE = Commit(files=1)
 
 
 @pytest.fixture
-def loop() -> Iterator[Loop]:
-    yield from running(Loop(SECONDS))
+def loop() -> Iterator[ConversationLoop]:
+    yield from running(ConversationLoop(SECONDS))
 
 
-def running(loop: Loop) -> Iterator[Loop]:
+def running(loop: ConversationLoop) -> Iterator[ConversationLoop]:
     thread = threading.Thread(target=loop.run)
     thread.start()
     yield loop
@@ -61,7 +61,7 @@ def ends(what: Callable[[], object]) -> Callable[[], Awaitable[Commit]]:
     return converse
 
 
-def test_conversations_go_on_at_the_same_time(loop: Loop) -> None:
+def test_conversations_go_on_at_the_same_time(loop: ConversationLoop) -> None:
     first, second = Waits(), Waits()
     futures = [loop.start(job(1), first), loop.start(job(2), second)]
     assert first.began.wait(SECONDS)
@@ -71,7 +71,7 @@ def test_conversations_go_on_at_the_same_time(loop: Loop) -> None:
     assert [future.result(SECONDS) for future in futures] == [DONE, DONE]
 
 
-def test_one_that_is_called_off_ends_and_the_others_go_on(loop: Loop) -> None:
+def test_one_that_is_called_off_ends_and_the_others_go_on(loop: ConversationLoop) -> None:
     off, on = Waits(), Waits()
     futures = [loop.start(job(1), off), loop.start(job(2), on)]
     assert off.began.wait(SECONDS)
@@ -84,7 +84,7 @@ def test_one_that_is_called_off_ends_and_the_others_go_on(loop: Loop) -> None:
     assert futures[1].result(SECONDS) == DONE
 
 
-def test_one_that_has_only_just_begun_can_be_called_off(loop: Loop) -> None:
+def test_one_that_has_only_just_begun_can_be_called_off(loop: ConversationLoop) -> None:
     for number in range(200):
         future = loop.start(job(number), Waits())
         loop.cancel(job(number))
@@ -92,7 +92,7 @@ def test_one_that_has_only_just_begun_can_be_called_off(loop: Loop) -> None:
             future.result(SECONDS)
 
 
-def test_calling_off_what_is_over_or_of_an_earlier_claim_changes_nothing(loop: Loop) -> None:
+def test_calling_off_what_is_over_or_of_an_earlier_claim_changes_nothing(loop: ConversationLoop) -> None:
     assert loop.start(job(1), ends(lambda: None)).result(SECONDS) == DONE
     loop.cancel(job(1))
     anew = Waits()
@@ -104,7 +104,7 @@ def test_calling_off_what_is_over_or_of_an_earlier_claim_changes_nothing(loop: L
     assert future.result(SECONDS) == DONE
 
 
-def test_when_all_are_called_off_none_begins_any_more(loop: Loop) -> None:
+def test_when_all_are_called_off_none_begins_any_more(loop: ConversationLoop) -> None:
     on = Waits()
     futures = [loop.start(job(1), on)]
     assert on.began.wait(SECONDS)
@@ -131,7 +131,9 @@ def raises(error: BaseException) -> Callable[[], object]:
         (raises(asyncio.CancelledError()), "ended itself by CancelledError"),
     ],
 )
-def test_one_that_tries_to_end_the_process_ends_itself_alone(loop: Loop, does: Callable[[], object], says: str) -> None:
+def test_one_that_tries_to_end_the_process_ends_itself_alone(
+    loop: ConversationLoop, does: Callable[[], object], says: str
+) -> None:
     other = Waits()
     future = loop.start(job(2), other)
     with pytest.raises(StepFailed, match=says):
@@ -141,7 +143,7 @@ def test_one_that_tries_to_end_the_process_ends_itself_alone(loop: Loop, does: C
     assert future.result(SECONDS) == DONE
 
 
-def test_what_one_raises_is_raised_where_it_is_waited_for(loop: Loop) -> None:
+def test_what_one_raises_is_raised_where_it_is_waited_for(loop: ConversationLoop) -> None:
     with pytest.raises(ValueError, match="no such luck"):
         loop.start(job(1), ends(raises(ValueError("no such luck")))).result(SECONDS)
     with pytest.raises(TimeoutError, match="of its own"):
@@ -149,7 +151,7 @@ def test_what_one_raises_is_raised_where_it_is_waited_for(loop: Loop) -> None:
 
 
 def test_one_that_takes_too_long_has_failed() -> None:
-    for loop in running(Loop(0.05)):
+    for loop in running(ConversationLoop(0.05)):
         slow = Waits()
         with pytest.raises(StepFailed, match=r"took longer than 0\.05 s"):
             loop.start(job(1), slow).result(SECONDS)
@@ -157,7 +159,7 @@ def test_one_that_takes_too_long_has_failed() -> None:
 
 
 def test_a_loop_ends_although_a_conversation_does_not() -> None:
-    loop, stubborn = Loop(SECONDS), threading.Event()
+    loop, stubborn = ConversationLoop(SECONDS), threading.Event()
 
     async def never() -> Commit:
         while True:
@@ -193,7 +195,7 @@ def test_what_conversations_have_opened_is_closed_when_the_loop_ends() -> None:
         await anext(opened[0])
         return DONE
 
-    for loop in running(Loop(SECONDS)):
+    for loop in running(ConversationLoop(SECONDS)):
         assert loop.start(job(1), converse).result(SECONDS) == DONE
         assert not closed.is_set()
 

@@ -1,4 +1,4 @@
-"""Names are found wherever they were merged from, in the order of the files that export them."""
+"""SymbolIndex are found wherever they were merged from, in the order of the files that export them."""
 
 import json
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jarvis_workers.errors import SnapshotDamaged
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
 from jarvis_workers.steps.sec.summaries import (
-    Part,
+    BlobRange,
     index_of,
     key_of,
     model_of,
@@ -20,7 +20,7 @@ from jarvis_workers.steps.sec.summaries import (
     read_model,
     read_rows,
 )
-from jarvis_workers.steps.sec.symbol_index import EXPORTERS_MAX, Held, Names, merge_names
+from jarvis_workers.steps.sec.symbol_index import EXPORTERS_MAX, ByteLru, SymbolIndex, merge_names
 
 words = st.text(min_size=1, max_size=12)
 payloads = st.recursive(
@@ -42,10 +42,13 @@ def blobs_in(place: Path) -> Blobs:
 def write_batch(blobs: Blobs, files: Sequence[tuple[bytes, dict[str, Any]]]) -> tuple[str, str]:
     """Write the models of a batch as the stage that makes them does."""
     packed = [(path, 1, pack_model(model)) for path, model in files]
-    places: dict[str, tuple[Part, Part]] = {}
+    places: dict[str, tuple[BlobRange, BlobRange]] = {}
     content = b""
     for _, _, model in packed:
-        places[model.key] = Part(len(content), len(model.face)), Part(len(content + model.face), len(model.body))
+        places[model.key] = (
+            BlobRange(len(content), len(model.face)),
+            BlobRange(len(content + model.face), len(model.body)),
+        )
         content += model.face + model.body
     return blobs.put(content), blobs.put(index_of(packed, places))
 
@@ -58,7 +61,7 @@ def test_every_name_is_found_with_all_who_export_it(
     blobs = blobs_in(tmp_path_factory.mktemp("names"))
     files = [[(b"%d/%d.c" % (one, two), m) for two, m in enumerate(batch)] for one, batch in enumerate(batches)]
     root = merge_names(blobs, [write_batch(blobs, batch) for batch in files], blobs.put)
-    names = Names(blobs, root)
+    names = SymbolIndex(blobs, root)
     everywhere = [(path.decode(), model) for batch in files for path, model in batch]
 
     wanted = {name: [(path, m["exports"][name]) for path, m in everywhere if name in m["exports"]] for name in asked}
@@ -93,7 +96,9 @@ def test_answers_are_the_same_as_long_as_every_name_means_the_same(tmp_path: Pat
     blobs = blobs_in(tmp_path)
 
     def answers(path: bytes, model: dict[str, Any]) -> str:
-        return Names(blobs, merge_names(blobs, [write_batch(blobs, [(path, model)])], blobs.put)).answers(["f", "g"])
+        return SymbolIndex(blobs, merge_names(blobs, [write_batch(blobs, [(path, model)])], blobs.put)).answers(
+            ["f", "g"]
+        )
 
     known = answers(b"a.c", exporting("f"))
     assert answers(b"a.c", exporting("f", "h")) == known
@@ -108,7 +113,7 @@ def test_many_names_are_cut_into_parts_that_are_read_once(tmp_path: Path) -> Non
     root = merge_names(blobs, [write_batch(blobs, [(b"a.c", exporting(*many))])], blobs.put)
 
     assert len(json.loads(blobs.read(root))["parts"]) > 1
-    names = Names(blobs, root)
+    names = SymbolIndex(blobs, root)
     names.fetch(many)
     assert all(names.lookup(name) == [("a.c", 1)] for name in many[::997])
     assert names.lookup("name_20000") == []
@@ -119,13 +124,13 @@ def test_a_name_of_too_many_files_is_nobodys(tmp_path: Path) -> None:
 
     def exporters(count: int) -> int:
         files = [(b"%04d.c" % number, exporting("f")) for number in range(count)]
-        return len(Names(blobs, merge_names(blobs, [write_batch(blobs, files)], blobs.put)).lookup("f"))
+        return len(SymbolIndex(blobs, merge_names(blobs, [write_batch(blobs, files)], blobs.put)).lookup("f"))
 
     assert (exporters(EXPORTERS_MAX), exporters(EXPORTERS_MAX + 1)) == (EXPORTERS_MAX, 0)
 
 
 def test_what_is_held_of_other_files_is_bounded() -> None:
-    held = Held(100)
+    held = ByteLru(100)
     read: list[int] = []
 
     def reader(number: int) -> tuple[int, int]:
@@ -143,7 +148,7 @@ def test_what_is_held_of_other_files_is_bounded() -> None:
 def test_what_is_no_model_is_refused(tmp_path: Path, damage: bytes) -> None:
     blobs = blobs_in(tmp_path)
     models_blob, index = write_batch(blobs, [(b"a.c", exporting("f"))])
-    names = Names(blobs, merge_names(blobs, [(models_blob, index)], blobs.put))
+    names = SymbolIndex(blobs, merge_names(blobs, [(models_blob, index)], blobs.put))
     (row,) = read_rows(blobs, index)
     blobs.path(models_blob).write_bytes(damage)
 
@@ -157,7 +162,7 @@ def test_what_another_model_exports_is_not_taken_for_this_ones(tmp_path: Path) -
     blobs = blobs_in(tmp_path)
     models_blob, index = write_batch(blobs, [(b"a.c", exporting("f"))])
     other, _ = write_batch(blobs, [(b"a.c", exporting("f", says=2))])
-    names = Names(blobs, merge_names(blobs, [(models_blob, index)], blobs.put))
+    names = SymbolIndex(blobs, merge_names(blobs, [(models_blob, index)], blobs.put))
     (row,) = read_rows(blobs, index)
     blobs.path(models_blob).write_bytes(blobs.read(other))
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.agent.limits import Limits
-from jarvis_workers.conversations.budget import Purses
-from jarvis_workers.conversations.runtime import Means, Talks
+from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.conversations.budget import BudgetLedger
+from jarvis_workers.conversations.runtime import AgentRuntime, AgentSetup
 from jarvis_workers.errors import BudgetSpent, StepFailed
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.profiles import Prices
@@ -19,7 +19,7 @@ from jarvis_workers.ratelimit.budget import read_budget
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.selection import Selection
-from jarvis_workers.steps.agent.converse import Work, converse
+from jarvis_workers.steps.agent.converse import ConverseWork, converse
 from jarvis_workers.store import budgets, jobs, runs, transcripts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, Finished, NewJob
@@ -53,7 +53,7 @@ class Place:
     blobs: DirectoryBlobs
     snapshot: str
     run: str
-    open_talks: Callable[..., Talks]
+    open_talks: Callable[..., AgentRuntime]
 
     def budget(self, text: str) -> None:
         with self.store.write() as session:
@@ -67,12 +67,12 @@ class Place:
     def claim(self, process: str = "p", many: int = TALKS) -> list[Claimed]:
         return claim(self.store, self.run, queue=AGENT_QUEUE, limit=many, process=process)
 
-    def work(self, job: Claimed) -> Work:
+    def work(self, job: Claimed) -> ConverseWork:
         with self.store.read() as session:
             told = transcripts.lines(session, job.id)
-        return Work(job, f"Look for {job.label}.", job.label, self.snapshot, "local", Limits(), told)
+        return ConverseWork(job, f"Look for {job.label}.", job.label, self.snapshot, "local", AgentLimits(), told)
 
-    async def lead(self, shared: Talks, claimed: Sequence[Claimed]) -> list[Commit | BaseException]:
+    async def lead(self, shared: AgentRuntime, claimed: Sequence[Claimed]) -> list[Commit | BaseException]:
         """Lead conversations at once; commit what came of them, and put back the others."""
         led = (converse(self.work(job), self.blobs, shared) for job in claimed)
         came = await asyncio.gather(*led, return_exceptions=True)
@@ -106,13 +106,13 @@ def place(
     with store.write() as session:
         new = [NewJob("converse", AGENT_QUEUE, f"talk {n}", f"{n:064d}") for n in range(TALKS)]
         jobs.insert_jobs(session, run, "scan", new)
-    opened: list[Talks] = []
+    opened: list[AgentRuntime] = []
 
-    def open_talks(server: ModelServer, prices: Prices = PRICES) -> Talks:
+    def open_talks(server: ModelServer, prices: Prices = PRICES) -> AgentRuntime:
         overrides = {"answer_tokens": 100}
         group = ModelGroup(model="m", base_url=server.url, profile="openai", overrides=overrides, prices=prices)
-        means = Means(Providers({}), {"local": group}, tmp_path / "sources")
-        opened.append(Talks(open_stores(store_url, durable=True, connections=4, clock=clock), means))
+        means = AgentSetup(Providers({}), {"local": group}, tmp_path / "sources")
+        opened.append(AgentRuntime(open_stores(store_url, durable=True, connections=4, clock=clock), means))
         return opened[-1]
 
     yield Place(store, blobs, pack(tmp_path / "tree", Selection(None), blobs).id, run, open_talks)
@@ -150,7 +150,7 @@ def test_a_budget_of_another_unit_is_taken_up(place: Place) -> None:
     (job,) = place.claim(many=1)
 
     async def spend() -> None:
-        with Purses(place.store, threading.Event()).open(place.run) as purse:
+        with BudgetLedger(place.store, threading.Event()).open(place.run) as purse:
             assert await purse.look() == read_budget("10tok")
             with pytest.raises(BudgetSpent):
                 await purse.set_aside(job, 20)
@@ -221,7 +221,7 @@ def test_when_the_time_is_over_nobody_begins_and_who_has_an_answer_on_is_waited_
 ) -> None:
     place.budget("10s")
     (job,) = place.claim(many=1)
-    purses = Purses(place.store, threading.Event(), clock.monotonic)
+    purses = BudgetLedger(place.store, threading.Event(), clock.monotonic)
 
     async def lead() -> None:
         with purses.open(place.run) as purse:

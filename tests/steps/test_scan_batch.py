@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jarvis_workers.pipeline.each_file import Limits
+from jarvis_workers.pipeline.each_file import FileLimits
 from jarvis_workers.sec.rules import DECIDING_FILES
 from jarvis_workers.sec.scanner import Hit, Scan
 from jarvis_workers.sec.suppressions import Remark
@@ -23,7 +23,7 @@ from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.source.identity import engine_identity
 from jarvis_workers.steps.sec.scan_batch import decide, recall
-from jarvis_workers.steps.sec.scan_cache import Known, keyed
+from jarvis_workers.steps.sec.scan_cache import ScanCache, keyed
 from jarvis_workers.store.values import Commit
 from tests.cli.commands import COPY, SYSTEM
 
@@ -173,7 +173,7 @@ def test_a_batch_for_which_there_is_no_time_is_done_in_parts(blobs: Blobs, tree:
 def test_a_large_file_may_take_longer() -> None:
     small, large = (Entry(b"a.c", size, "", 0, 0) for size in (0, 250_000_000))
 
-    assert (Limits().seconds(small), Limits().seconds(large)) == (10.0, 35.0)
+    assert (FileLimits().seconds(small), FileLimits().seconds(large)) == (10.0, 35.0)
 
 
 def test_a_profile_names_rules_and_files(blobs: Blobs, tree: Path) -> None:
@@ -201,7 +201,7 @@ def test_whatever_a_scan_is_made_of_decides_what_it_is_remembered_under() -> Non
 def test_a_scan_is_remembered_as_it_was(tmp_path_factory: pytest.TempPathFactory, scan: Scan) -> None:
     entry = Entry(os.fsencode("src/\udce9.c"), 1, "0" * 64, 0, 0)
     place = tmp_path_factory.mktemp("known")
-    known = Known(Results(place, 1_000_000, place / "key"), None)
+    known = ScanCache(Results(place, 1_000_000, place / "key"), None)
     ((key, _),) = files = keyed([entry])
     known.keep(files, {key: scan})
 
@@ -214,8 +214,8 @@ def test_a_cached_result_is_served_only_to_the_interpreter_and_engines_that_foun
     found = {files[0][0]: Scan((Hit("unsafe_api", 1, 0.9, "strcpy(a, b);", None),), None, ())}
     debian, newer = (engine_identity(f"cpython {version}") for version in ("3.11.2", "3.11.7"))
 
-    Known(results, None, debian).keep(files, found)
+    ScanCache(results, None, debian).keep(files, found)
 
-    assert Known(results, None, debian).recall(files) == found
-    assert Known(results, None, newer).recall(files) == {}
-    assert Known(results, None).recall(files) == {}
+    assert ScanCache(results, None, debian).recall(files) == found
+    assert ScanCache(results, None, newer).recall(files) == {}
+    assert ScanCache(results, None).recall(files) == {}

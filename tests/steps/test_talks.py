@@ -12,17 +12,17 @@ from pathlib import Path
 import psutil
 import pytest
 
-from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.transcript import read_line
-from jarvis_workers.conversations.runtime import Means, Talks
+from jarvis_workers.conversations.runtime import AgentRuntime, AgentSetup
 from jarvis_workers.errors import ModelUnavailable, StepFailed
 from jarvis_workers.platforms.groups import ModelGroup
-from jarvis_workers.platforms.protocol import Request
+from jarvis_workers.platforms.protocol import ModelRequest
 from jarvis_workers.platforms.registry import Providers
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.selection import Selection
-from jarvis_workers.steps.agent.converse import ANSWER, Work, converse
+from jarvis_workers.steps.agent.converse import ANSWER, ConverseWork, converse
 from jarvis_workers.store import runs, transcripts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Commit
@@ -54,18 +54,18 @@ def snapshot(tmp_path: Path, blobs: DirectoryBlobs) -> str:
     return pack(tmp_path / "tree", Selection(None), blobs).id
 
 
-Open = Callable[[ModelServer], Talks]
+Open = Callable[[ModelServer], AgentRuntime]
 
 
 @pytest.fixture
 def open_talks(tmp_path: Path, store_url: str, open_stores: Callable[..., Store]) -> Iterator[Open]:
     """Open what the conversations of a process share, with one server as their model."""
-    opened: list[Talks] = []
+    opened: list[AgentRuntime] = []
 
-    def open_one(server: ModelServer) -> Talks:
+    def open_one(server: ModelServer) -> AgentRuntime:
         group = ModelGroup(model="m", base_url=server.url, profile="openai")
-        means = Means(Providers({}), {"local": group}, tmp_path / "sources")
-        opened.append(Talks(open_stores(store_url, durable=True, connections=3), means))
+        means = AgentSetup(Providers({}), {"local": group}, tmp_path / "sources")
+        opened.append(AgentRuntime(open_stores(store_url, durable=True, connections=3), means))
         return opened[-1]
 
     yield open_one
@@ -73,11 +73,11 @@ def open_talks(tmp_path: Path, store_url: str, open_stores: Callable[..., Store]
         shared.close()
 
 
-def work(store: Store, job: Claimed, snapshot: str, *, task: str = "Look.", **limits: int) -> Work:
+def work(store: Store, job: Claimed, snapshot: str, *, task: str = "Look.", **limits: int) -> ConverseWork:
     """What a conversation is to do, from where it is."""
     with store.read() as session:
         told = transcripts.lines(session, job.id)
-    return Work(job, task, "about", snapshot, "local", replace(Limits(), **limits), told)
+    return ConverseWork(job, task, "about", snapshot, "local", replace(AgentLimits(), **limits), told)
 
 
 def said(commit: Commit) -> dict[str, object]:
@@ -167,7 +167,7 @@ def test_a_run_that_was_removed_takes_nobody_elses_lines_along(store: Store, ope
     with ModelServer() as server:
         journal = open_talks(server).journal
         for job in (gone, there):
-            journal.append(transcripts.Line(job.id, job.fence, 0, b"one"))
+            journal.append(transcripts.TranscriptLine(job.id, job.fence, 0, b"one"))
         journal.wait().result()
 
     with store.read() as session:
@@ -273,7 +273,7 @@ def test_a_conversation_is_never_asked_outside_of_its_loop(store: Store, open_ta
         open_talks(server).open(talking(store), "local", "about") as talk,
         pytest.raises(ModelUnavailable),
     ):
-        talk.platform.ask(Request(()))
+        talk.platform.ask(ModelRequest(()))
 
 
 def test_a_group_that_is_not_here_is_named_with_those_that_are(store: Store, open_talks: Open) -> None:

@@ -10,17 +10,17 @@ import pytest
 from sqlalchemy import update
 
 from jarvis_workers.pipeline.controller import advance
-from jarvis_workers.pipeline.each_file import Limits
+from jarvis_workers.pipeline.each_file import FileLimits
 from jarvis_workers.pipeline.history import PARTLY, read_result
 from jarvis_workers.sec.scanner import MATCHES_MAX, Scanner
 from jarvis_workers.service.rules.rulebook import choose, open_rulebook
-from jarvis_workers.settings import Rules
+from jarvis_workers.settings import RulesSettings
 from jarvis_workers.snapshots.blobs import open_blobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.source.identity import engine_identity
 from jarvis_workers.steps.sec.flow_cache import Remembered, space
 from jarvis_workers.steps.sec.summaries import read_rows
-from jarvis_workers.steps.sec.symbol_index import Names
+from jarvis_workers.steps.sec.symbol_index import SymbolIndex
 from jarvis_workers.store import runs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import JOB, RUN
@@ -139,7 +139,7 @@ def test_what_is_found_does_not_depend_on_batches_or_order(pipeline: Pipeline, t
 def test_batches_for_which_there_is_no_time_are_done_in_parts(pipeline: Pipeline, tree: Path) -> None:
     whole = pipeline.body(pipeline.do(tree, cache=False))
 
-    run = pipeline.do(tree, cache=False, limits=Limits(batch_seconds=0))
+    run = pipeline.do(tree, cache=False, limits=FileLimits(batch_seconds=0))
 
     assert len(job_rows(pipeline.store, run, "summarize")) == len(FILES)
     assert len(job_rows(pipeline.store, run, "flow")) > 1
@@ -178,7 +178,7 @@ def test_what_has_failed_once_is_done_with_care_and_comes_to_the_same(pipeline: 
 
 
 def test_with_no_flow_rule_on_both_stages_have_nothing_to_do(pipeline: Pipeline, tree: Path) -> None:
-    chosen = choose(open_rulebook(), Rules(enable_only=("unsafe_api",)))
+    chosen = choose(open_rulebook(), RulesSettings(enable_only=("unsafe_api",)))
 
     run = pipeline.do(tree, rules=chosen)
 
@@ -189,7 +189,7 @@ def test_with_no_flow_rule_on_both_stages_have_nothing_to_do(pipeline: Pipeline,
 
 def test_a_rule_that_is_off_says_nothing_of_what_is_known(pipeline: Pipeline, tree: Path) -> None:
     pipeline.do(tree)
-    chosen = choose(open_rulebook(), Rules(), ["flow_double_free"])
+    chosen = choose(open_rulebook(), RulesSettings(), ["flow_double_free"])
 
     assert places(pipeline.body(pipeline.do(tree, rules=chosen))) == []
 
@@ -235,7 +235,7 @@ def test_a_file_that_was_not_gone_through_whole_is_named_with_what_was_found(pip
     first = pipeline.do(tree)
     (job,) = job_rows(pipeline.store, first, "flow")
     work = json.loads(job.payload)
-    names = Names(pipeline.blobs, work["names"])
+    names = SymbolIndex(pipeline.blobs, work["names"])
     row = next(row for row in read_rows(pipeline.blobs, work["index"]) if row.path == b"lib/release.c")
     hit = ["flow_double_free", 5, 0.9, "", [[None, 5, "freed again"]]]
     key = f"{row.key}-{sha256(b'lib').hexdigest()[:8]}"
@@ -393,7 +393,9 @@ def test_a_flow_rule_speaks_for_the_rule_that_it_supersedes(pipeline: Pipeline, 
     tree = write(tmp_path / "one", {"a.c": twice})
 
     def found(*off: str) -> list[tuple[int, str]]:
-        chosen = choose(open_rulebook(), Rules(enable_only=("flow_double_free", "double_free_and_free_non_heap")), off)
+        chosen = choose(
+            open_rulebook(), RulesSettings(enable_only=("flow_double_free", "double_free_and_free_non_heap")), off
+        )
         return [(one["gid"], one["pattern"]) for one in pipeline.body(pipeline.do(tree, rules=chosen))["issues"]]
 
     assert found("flow_double_free") == [(1, "double_free_and_free_non_heap")]

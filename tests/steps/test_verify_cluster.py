@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from jarvis_workers.conversations.resources import means_of
-from jarvis_workers.conversations.runtime import Talks
+from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
-from jarvis_workers.steps.sec.verify_cluster import Work, converse, load
+from jarvis_workers.steps.sec.verify_cluster import VerifyWork, converse, load
 from jarvis_workers.store import candidates, transcripts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import ANSWER
@@ -45,7 +45,7 @@ class Place:
             (tree / name).write_text(text)
         return self.pipeline.do(tree)
 
-    def work(self, run_id: str, *gids: int, **options: Any) -> Work:
+    def work(self, run_id: str, *gids: int, **options: Any) -> VerifyWork:
         """Return what the store says of a verify job about candidates; by default those of copy_it."""
         run = self.pipeline.run(run_id)
         run = replace(run, options={**run.options, "model_group": "m", "agent_limits": {}, **options})
@@ -55,10 +55,10 @@ class Place:
             job = Claimed(self.pipeline.rows(run_id)[-1].id, run_id, "verify", "verify", "agent", 1, "", payload, 0, 0)
             return load(session, run, job)
 
-    def verify(self, work: Work, server: ModelServer) -> Commit:
+    def verify(self, work: VerifyWork, server: ModelServer) -> Commit:
         """Lead the conversation of a job."""
         group = {"model": "m", "base_url": server.url, "profile": "deepseek", "api_key": "k"}
-        shared = Talks(self.talking(), means_of({"m": group}, self.directory / "cache"))
+        shared = AgentRuntime(self.talking(), means_of({"m": group}, self.directory / "cache"))
         try:
             return asyncio.run(converse(work, self.pipeline.blobs, shared))
         finally:
@@ -72,7 +72,7 @@ def place(tmp_path: Path, sqlite_url: str, open_stores: Callable[..., Store], mo
     return Place(tmp_path, pipeline, lambda: open_stores(sqlite_url, durable=True))
 
 
-def asked(place: Place, work: Work, *steps: Step) -> tuple[Commit, list[dict[str, Any]]]:
+def asked(place: Place, work: VerifyWork, *steps: Step) -> tuple[Commit, list[dict[str, Any]]]:
     """Verify with a server that answers so; return what it was asked, too."""
     with ModelServer(*steps) as server:
         return place.verify(work, server), server.requests

@@ -3,7 +3,7 @@
 import json
 from typing import TYPE_CHECKING, Any
 
-from jarvis_workers.conversations.runtime import Talks
+from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.pipeline.stages import stages_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.runs import Run
@@ -23,7 +23,7 @@ def load(_: "Session", __: Run, job: Claimed) -> dict[str, Any]:
     return work
 
 
-async def converse(work: dict[str, Any], _: Blobs, __: Talks) -> Commit:
+async def converse(work: dict[str, Any], _: Blobs, __: AgentRuntime) -> Commit:
     """Confirm each candidate."""
     verdicts = [
         NewVerdict(gid, "confirmed", True, work["verification"], "main", "harm", "a check", "[]", None, "[]")

@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from jarvis_workers.ratelimit.budget import Budget
+from jarvis_workers.ratelimit.budget import RunBudget
 from jarvis_workers.store import budgets, jobs, runs, transcripts
-from jarvis_workers.store.budgets import Grant, Wish
+from jarvis_workers.store.budgets import AllowanceRequest, BudgetGrant
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.transcripts import ModelCall
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, NewJob
@@ -22,14 +22,14 @@ def talking(store: Store, many: int = 1, cap: int = CAP) -> list[Claimed]:
     """Return conversations of a run with a budget in tokens, each of a process of its own."""
     run = add_planned_run(store, 0)
     with store.write() as session:
-        budgets.put(session, run, Budget("tok", cap))
+        budgets.put(session, run, RunBudget("tok", cap))
         jobs.insert_jobs(session, run, "scan", [NewJob("t", AGENT_QUEUE, "t", f"{n:064d}") for n in range(many)])
     return [claim(store, run, queue=AGENT_QUEUE, process=f"p{n}")[0] for n in range(many)]
 
 
-def draw(store: Store, job: Claimed, least: int, most: int = 0, kept: int = 0) -> Grant:
+def draw(store: Store, job: Claimed, least: int, most: int = 0, kept: int = 0) -> BudgetGrant:
     with store.write() as session:
-        return budgets.draw(session, job, Wish("tok", kept, least, most))
+        return budgets.draw(session, job, AllowanceRequest("tok", kept, least, most))
 
 
 def pay(store: Store, job: Claimed, tokens: int, **about: int) -> None:
@@ -46,18 +46,18 @@ def spent(store: Store, job: Claimed, unit: str = "tok") -> int:
 def test_a_draw_is_a_hundredth_of_the_cap_or_less_unless_one_answer_needs_more(store: Store) -> None:
     (job,) = talking(store)
 
-    assert draw(store, job, least=10, most=70) == Grant(70)
-    assert draw(store, job, least=10, most=5_000) == Grant(100)
-    assert draw(store, job, least=400, most=5_000) == Grant(400)
+    assert draw(store, job, least=10, most=70) == BudgetGrant(70)
+    assert draw(store, job, least=10, most=5_000) == BudgetGrant(100)
+    assert draw(store, job, least=400, most=5_000) == BudgetGrant(400)
 
 
 def test_what_others_hold_and_what_was_paid_is_not_there_to_be_drawn(store: Store) -> None:
     one, other = talking(store, many=2)
-    assert draw(store, one, least=6_000) == Grant(6_000)
+    assert draw(store, one, least=6_000) == BudgetGrant(6_000)
     pay(store, other, 3_000)
 
-    assert draw(store, other, least=1_001) == Grant()
-    assert draw(store, other, least=1_000) == Grant(1_000)
+    assert draw(store, other, least=1_001) == BudgetGrant()
+    assert draw(store, other, least=1_000) == BudgetGrant(1_000)
 
 
 def test_drawing_again_tells_anew_what_is_held(store: Store) -> None:
@@ -66,14 +66,14 @@ def test_drawing_again_tells_anew_what_is_held(store: Store) -> None:
     pay(store, one, 50)
     draw(store, one, least=100)
 
-    assert draw(store, other, least=9_850) == Grant(9_850)
+    assert draw(store, other, least=9_850) == BudgetGrant(9_850)
 
 
 def test_who_holds_nothing_and_finds_nothing_pauses_the_run(store: Store) -> None:
     (job,) = talking(store)
     pay(store, job, 9_500)
 
-    assert draw(store, job, least=501) == Grant(over=True)
+    assert draw(store, job, least=501) == BudgetGrant(over=True)
     assert (run_now(store, job.run_id).state, run_now(store, job.run_id).reason) == ("paused", "budget")
     assert event_names(store, job.run_id)[-1] == "paused"
 
@@ -82,8 +82,8 @@ def test_nothing_is_paused_while_an_answer_is_on_here_or_elsewhere(store: Store)
     one, other = talking(store, many=2)
     draw(store, one, least=9_000)
 
-    assert draw(store, one, least=2_000, kept=9_000) == Grant()
-    assert draw(store, other, least=2_000) == Grant()
+    assert draw(store, one, least=2_000, kept=9_000) == BudgetGrant()
+    assert draw(store, other, least=2_000) == BudgetGrant()
     assert run_now(store, one.run_id).state == "running"
 
 
@@ -93,7 +93,7 @@ def test_the_allowance_of_a_process_that_lost_its_jobs_comes_back(store: Store) 
     with store.write() as session:
         jobs.release(session, [one])
 
-    assert draw(store, other, least=10_000) == Grant(10_000)
+    assert draw(store, other, least=10_000) == BudgetGrant(10_000)
 
 
 def test_a_job_that_was_lost_draws_nothing_and_does_not_pause_its_run(store: Store) -> None:
@@ -101,8 +101,8 @@ def test_a_job_that_was_lost_draws_nothing_and_does_not_pause_its_run(store: Sto
     with store.write() as session:
         jobs.release(session, [one])
 
-    assert draw(store, one, least=20_000) == Grant(over=True)
-    assert draw(store, other, least=10) == Grant(10)
+    assert draw(store, one, least=20_000) == BudgetGrant(over=True)
+    assert draw(store, other, least=10) == BudgetGrant(10)
 
 
 def test_in_a_paused_run_nothing_is_drawn(store: Store) -> None:
@@ -110,7 +110,7 @@ def test_in_a_paused_run_nothing_is_drawn(store: Store) -> None:
     with store.write() as session:
         runs.pause(session, job.run_id, "interrupted")
 
-    assert draw(store, job, least=1) == Grant(over=True)
+    assert draw(store, job, least=1) == BudgetGrant(over=True)
     assert run_now(store, job.run_id).reason == "interrupted"
 
 
@@ -135,15 +135,15 @@ def test_remembered_answers_are_free_and_money_is_counted_in_billionths(store: S
 def test_of_what_a_run_may_take_the_last_word_counts(store: Store) -> None:
     (job,) = talking(store)
     with store.write() as session:
-        budgets.put(session, job.run_id, Budget("usd", 5))
-        assert budgets.find(session, job.run_id) == Budget("usd", 5)
+        budgets.put(session, job.run_id, RunBudget("usd", 5))
+        assert budgets.find(session, job.run_id) == RunBudget("usd", 5)
         assert budgets.find(session, "another") is None
-    assert draw(store, job, least=1) == Grant(over=True)
+    assert draw(store, job, least=1) == BudgetGrant(over=True)
 
 
-def draw_time(store: Store, job: Claimed, kept: int = 0) -> Grant:
+def draw_time(store: Store, job: Claimed, kept: int = 0) -> BudgetGrant:
     with store.write() as session:
-        return budgets.draw(session, job, Wish("s", kept, 1, 1))
+        return budgets.draw(session, job, AllowanceRequest("s", kept, 1, 1))
 
 
 @pytest.fixture
@@ -155,7 +155,7 @@ def hasty(store: Store, many: int = 1) -> list[Claimed]:
     """Return conversations of a run that may take ten seconds."""
     talks_of = talking(store, many)
     with store.write() as session:
-        budgets.put(session, talks_of[0].run_id, Budget("s", 10_000))
+        budgets.put(session, talks_of[0].run_id, RunBudget("s", 10_000))
     return talks_of
 
 
@@ -163,12 +163,12 @@ def hasty(store: Store, many: int = 1) -> list[Claimed]:
 def test_time_is_left_to_all_alike_and_then_the_run_is_paused(timed: Store, clock: FakeClock) -> None:
     one, other = hasty(timed, many=2)
     clock.advance(4)
-    assert [draw_time(timed, job) for job in (one, other)] == [Grant(6_000), Grant(6_000)]
+    assert [draw_time(timed, job) for job in (one, other)] == [BudgetGrant(6_000), BudgetGrant(6_000)]
     clock.advance(7)
 
-    assert draw_time(timed, one, kept=1) == Grant()
-    assert draw_time(timed, other) == Grant()
-    assert draw_time(timed, one) == Grant(over=True)
+    assert draw_time(timed, one, kept=1) == BudgetGrant()
+    assert draw_time(timed, other) == BudgetGrant()
+    assert draw_time(timed, one) == BudgetGrant(over=True)
     assert run_now(timed, one.run_id).reason == "budget"
 
 

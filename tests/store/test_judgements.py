@@ -1,10 +1,10 @@
 """The last word on a finding is kept by its fingerprint; a run keeps those words that it was given."""
 
-from jarvis_workers.sec.triage_record import Judged, Judgement, TriageState
+from jarvis_workers.sec.triage_record import Judgement, TriageState, TriageVerdict
 from jarvis_workers.store import judgements, runs, triage_operations
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.judgements import Count
-from jarvis_workers.store.triage_operations import KEPT, Change
+from jarvis_workers.store.triage_operations import KEPT, TriageChange
 from tests.store.arrange import add_run
 
 TRUE, FALSE = TriageState.TRUE, TriageState.FALSE
@@ -96,8 +96,12 @@ def test_a_run_knows_what_it_was_given_and_nothing_that_is_said_later(store: Sto
     with store.read() as session:
         known = [judgements.given(session, run) for run in (first, second, third)]
 
-    noise = {NOISE.fingerprint: Judged(FALSE, "checked above")}
-    assert known == [{REAL.fingerprint: Judged(TRUE, "")}, {REAL.fingerprint: Judged(FALSE, "no"), **noise}, noise]
+    noise = {NOISE.fingerprint: TriageVerdict(FALSE, "checked above")}
+    assert known == [
+        {REAL.fingerprint: TriageVerdict(TRUE, "")},
+        {REAL.fingerprint: TriageVerdict(FALSE, "no"), **noise},
+        noise,
+    ]
 
 
 def test_what_a_run_was_given_goes_with_it_and_the_judgement_stays(store: Store) -> None:
@@ -121,10 +125,10 @@ def test_wont_fix_counts_as_real_and_later_does_not_count_for_a_rule(store: Stor
 
 
 def test_the_history_of_operations_is_bounded_for_each_user(store: Store) -> None:
-    change = {REAL.fingerprint: Change(None, 1.0)}
+    change = {REAL.fingerprint: TriageChange(None, 1.0)}
     with store.write() as session:
         ids = [triage_operations.record(session, f"mark {n}", "ann", change) for n in range(KEPT + 3)]
-        triage_operations.record(session, "mark", "bob", {NOISE.fingerprint: Change(NOISE, None)})
+        triage_operations.record(session, "mark", "bob", {NOISE.fingerprint: TriageChange(NOISE, None)})
 
     with store.write() as session:
         seen = 0

@@ -8,7 +8,7 @@ import pytest
 from jarvis_workers.errors import StoreError
 from jarvis_workers.store import jobs, runs, transcripts
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.transcripts import Answer, Forgotten, Item, Line, ModelCall, Total
+from jarvis_workers.store.transcripts import Forgotten, Item, ModelCall, StoredAnswer, Total, TranscriptLine
 from jarvis_workers.store.values import Claimed, Commit, Finished
 from tests.store.arrange import taken_up, talking
 from tests.store.clocks import FakeClock
@@ -22,7 +22,7 @@ def keep(store: Store, *items: Item) -> None:
 
 
 def tell(store: Store, job: Claimed, *lines: bytes, start: int = 0) -> None:
-    keep(store, *(Line(job.id, job.fence, number, line) for number, line in enumerate(lines, start)))
+    keep(store, *(TranscriptLine(job.id, job.fence, number, line) for number, line in enumerate(lines, start)))
 
 
 def known(store: Store, job: Claimed) -> list[bytes]:
@@ -113,19 +113,19 @@ def test_a_commit_that_is_refused_drops_no_lines(store: Store) -> None:
 
 
 def test_the_first_answer_to_a_request_stays(store: Store) -> None:
-    keep(store, Answer("a" * 64, "first"), Answer("b" * 64, "other"))
-    keep(store, Answer("a" * 64, "second"))
+    keep(store, StoredAnswer("a" * 64, "first"), StoredAnswer("b" * 64, "other"))
+    keep(store, StoredAnswer("a" * 64, "second"))
 
     with store.read() as session:
         assert [transcripts.answer(session, key * 64) for key in "abc"] == ["first", "other", None]
 
 
 def test_an_answer_that_is_forgotten_may_come_anew(store: Store) -> None:
-    keep(store, Answer("a" * 64, "first"), Answer("b" * 64, "other"))
-    keep(store, Answer("c" * 64, "at once"), Forgotten("a" * 64), Forgotten("c" * 64), Forgotten("d" * 64))
+    keep(store, StoredAnswer("a" * 64, "first"), StoredAnswer("b" * 64, "other"))
+    keep(store, StoredAnswer("c" * 64, "at once"), Forgotten("a" * 64), Forgotten("c" * 64), Forgotten("d" * 64))
     with store.read() as session:
         assert [transcripts.answer(session, key * 64) for key in "abc"] == [None, "other", None]
-    keep(store, Answer("a" * 64, "second"))
+    keep(store, StoredAnswer("a" * 64, "second"))
 
     with store.read() as session:
         assert transcripts.answer(session, "a" * 64) == "second"
@@ -134,9 +134,9 @@ def test_an_answer_that_is_forgotten_may_come_anew(store: Store) -> None:
 def test_answers_are_forgotten_by_their_age(store_url: str, open_stores: Callable[..., Store]) -> None:
     clock = FakeClock()
     store = open_stores(store_url, clock=clock)
-    keep(store, Answer("a" * 64, "old"))
+    keep(store, StoredAnswer("a" * 64, "old"))
     clock.advance(100)
-    keep(store, Answer("b" * 64, "new"))
+    keep(store, StoredAnswer("b" * 64, "new"))
     with store.write() as session:
         assert [transcripts.forget_answers(session, seconds) for seconds in (200, 50, 50)] == [0, 1, 0]
         assert [transcripts.answer(session, key * 64) for key in "ab"] == [None, "new"]
@@ -149,7 +149,7 @@ def test_two_processes_that_keep_the_same_answer_at_once_do_not_hurt_each_other(
     keys = [f"{number:064}" for number in range(50)]
     with ThreadPoolExecutor(2) as both:
         saving = [
-            both.submit(keep, store, *(Answer(key, name) for key in order))
+            both.submit(keep, store, *(StoredAnswer(key, name) for key in order))
             for store, name, order in ((left, "left", keys), (right, "right", keys))
         ]
         for one in saving:
@@ -182,7 +182,7 @@ def test_numbers_that_no_provider_would_name_can_be_summed(store: Store) -> None
 def test_a_run_that_is_removed_takes_what_was_said_in_it_along(store: Store) -> None:
     job = talking(store)
     tell(store, job, b"one")
-    keep(store, CALL._replace(run_id=job.run_id, job_id=job.id), Answer("a" * 64, "kept"))
+    keep(store, CALL._replace(run_id=job.run_id, job_id=job.id), StoredAnswer("a" * 64, "kept"))
     remove(store, job)
 
     assert known(store, job) == []
@@ -193,7 +193,11 @@ def test_a_run_that_is_removed_takes_what_was_said_in_it_along(store: Store) -> 
 def test_what_belongs_to_jobs_that_are_gone_can_be_left_out(store: Store) -> None:
     gone, there = talking(store), talking(store)
     remove(store, gone)
-    items = [Line(gone.id, 1, 0, b"gone"), Line(there.id, 1, 0, b"there"), Answer("a" * 64, "kept")]
+    items = [
+        TranscriptLine(gone.id, 1, 0, b"gone"),
+        TranscriptLine(there.id, 1, 0, b"there"),
+        StoredAnswer("a" * 64, "kept"),
+    ]
     items.append(Forgotten("b" * 64))
     items.append(CALL._replace(run_id=gone.run_id, job_id=gone.id))
 

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.timing
 PROGRAM = """
 import json, os, signal, sys, time
 from jarvis_workers.errors import GivenUp
-from jarvis_workers.toolchain.forked import Lost, each_apart
+from jarvis_workers.toolchain.forked import Crashed, map_in_fork
 
 def work(item):
     if item == "killed": os.kill(os.getpid(), signal.SIGKILL)
@@ -23,8 +23,8 @@ def work(item):
         while True: pass
     return [item, os.getpid()]
 
-answers = each_apart(json.loads(sys.argv[1]), work, lambda item: 0.2)
-told = [["lost", said.reason] if isinstance(said, Lost) else said for said in answers]
+answers = map_in_fork(json.loads(sys.argv[1]), work, lambda item: 0.2)
+told = [["lost", said.reason] if isinstance(said, Crashed) else said for said in answers]
 print(json.dumps([os.getpid(), told]))
 """
 

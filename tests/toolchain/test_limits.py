@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from jarvis_workers.errors import GivenUp
-from jarvis_workers.toolchain.limits import Budget, cpu_seconds
+from jarvis_workers.toolchain.limits import ResourceBudget, cpu_seconds
 
 pytestmark = pytest.mark.timing
 
@@ -28,23 +28,23 @@ def spin_and_swallow() -> str:
 
 
 def test_what_ends_in_time_is_returned() -> None:
-    with Budget(100) as budget:
+    with ResourceBudget(100) as budget:
         assert budget.run(lambda: 7, 5) == 7
 
 
 @pytest.mark.parametrize("work", [spin, lambda: re.match(r"(a+)+$", "a" * 40 + "b")])
 def test_cpu_timeout_ends_a_loop_also_inside_a_match(work) -> None:  # type: ignore[no-untyped-def]
-    with Budget(100) as budget, pytest.raises(GivenUp, match=re.escape("took more than 0.05 s of CPU")):
+    with ResourceBudget(100) as budget, pytest.raises(GivenUp, match=re.escape("took more than 0.05 s of CPU")):
         budget.run(work, LITTLE)
 
 
 def test_cpu_timeout_counts_even_if_the_work_has_swallowed_it() -> None:
-    with Budget(100) as budget, pytest.raises(GivenUp):
+    with ResourceBudget(100) as budget, pytest.raises(GivenUp):
         budget.run(spin_and_swallow, LITTLE)
 
 
 def test_each_piece_of_work_has_the_whole_budget() -> None:
-    with Budget(100) as budget:
+    with ResourceBudget(100) as budget:
         for _ in range(2):
             with pytest.raises(GivenUp):
                 budget.run(spin, LITTLE)
@@ -52,7 +52,7 @@ def test_each_piece_of_work_has_the_whole_budget() -> None:
 
 
 def test_too_much_memory_is_ended_and_can_be_had_afterwards() -> None:
-    with Budget(50) as budget, pytest.raises(GivenUp, match="needed more than 50 MB of memory"):
+    with ResourceBudget(50) as budget, pytest.raises(GivenUp, match="needed more than 50 MB of memory"):
         budget.run(lambda: bytes(200_000_000), 5)
 
     assert len(bytes(200_000_000)) == 200_000_000
@@ -60,7 +60,7 @@ def test_too_much_memory_is_ended_and_can_be_had_afterwards() -> None:
 
 def test_the_process_is_left_as_it_was() -> None:
     before = signal.getsignal(signal.SIGPROF), resource.getrlimit(resource.RLIMIT_DATA)
-    with Budget(100):
+    with ResourceBudget(100):
         pass
 
     assert (signal.getsignal(signal.SIGPROF), resource.getrlimit(resource.RLIMIT_DATA)) == before
@@ -70,7 +70,7 @@ def test_no_cpu_timeout_outside_the_main_thread() -> None:
     done: list[int] = []
 
     def work() -> None:
-        with Budget(100) as budget:
+        with ResourceBudget(100) as budget:
             done.append(budget.run(lambda: 7, LITTLE))
 
     thread = threading.Thread(target=work)

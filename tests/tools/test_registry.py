@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from jarvis_workers.errors import UsageError
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.scripting import execute_script
-from jarvis_workers.tools.tool import ARGUMENTS_MAX, Arguments, BadCall, Outcome, Tool, read_arguments, typed
+from jarvis_workers.tools.tool import ARGUMENTS_MAX, BadCall, Tool, ToolArguments, ToolOutcome, read_arguments, typed
 
 
 class Inner(BaseModel):
@@ -18,7 +18,7 @@ class Inner(BaseModel):
     title: str
 
 
-class Wanted(Arguments):
+class Wanted(ToolArguments):
     """All sorts of arguments."""
 
     title: str = Field(description="what it is called")
@@ -28,7 +28,9 @@ class Wanted(Arguments):
 
 
 def tool(name: str = "make") -> Tool:
-    return typed(Wanted, lambda wanted: Outcome(stdout=f"{wanted.title}{wanted.count}"), name=name, description="Make.")
+    return typed(
+        Wanted, lambda wanted: ToolOutcome(stdout=f"{wanted.title}{wanted.count}"), name=name, description="Make."
+    )
 
 
 def test_arguments_become_a_schema() -> None:
@@ -87,9 +89,9 @@ def test_a_box_keeps_its_order_and_knows_what_is_in_it() -> None:
 def test_a_script_runs_where_it_is_told_to() -> None:
     ran: list[tuple[str, str]] = []
 
-    def place(interpreter: str, script: str) -> Outcome:
+    def place(interpreter: str, script: str) -> ToolOutcome:
         ran.append((interpreter, script))
-        return Outcome("failed", stdout="half", stderr="no", exit=3)
+        return ToolOutcome("failed", stdout="half", stderr="no", exit=3)
 
     box = Toolbox([execute_script(place)])
     outcome = box.run("execute_script", {"script_content": "ls"})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jarvis_workers.ratelimit.budget import Budget, Unit, amount_of, read_budget
+from jarvis_workers.ratelimit.budget import RunBudget, Unit, amount_of, read_budget
 
 
 @pytest.mark.parametrize(
@@ -38,12 +38,12 @@ def test_nothing_and_more_than_there_is_are_no_budgets(text: str) -> None:
 @pytest.mark.parametrize(
     ("budget", "spent", "said"),
     [
-        (Budget("usd", 5_000_000_000), 4_981_200_000, "4.9812 of 5 dollars"),
-        (Budget("tok", 200_000), 1_234, "1,234 of 200,000 tokens"),
-        (Budget("s", 1_800_000), 61_499, "61 of 1,800 seconds"),
+        (RunBudget("usd", 5_000_000_000), 4_981_200_000, "4.9812 of 5 dollars"),
+        (RunBudget("tok", 200_000), 1_234, "1,234 of 200,000 tokens"),
+        (RunBudget("s", 1_800_000), 61_499, "61 of 1,800 seconds"),
     ],
 )
-def test_what_is_spent_is_said_in_its_unit(budget: Budget, spent: int, said: str) -> None:
+def test_what_is_spent_is_said_in_its_unit(budget: RunBudget, spent: int, said: str) -> None:
     assert budget.says(spent) == said
 
 

@@ -9,9 +9,9 @@ from itertools import cycle
 
 import pytest
 
-from jarvis_workers.ratelimit.adaptive import Pace
-from jarvis_workers.ratelimit.gate import Gate, Turns
-from jarvis_workers.ratelimit.policy import PACE, SOONER_MINUTE, ModelLimits
+from jarvis_workers.ratelimit.adaptive import AimdLimiter
+from jarvis_workers.ratelimit.gate import FairQueue, LocalLimiter
+from jarvis_workers.ratelimit.policy import PACE, SOONER_MINUTE, RateLimitPolicy
 
 pytestmark = pytest.mark.timing
 
@@ -29,7 +29,7 @@ class Clock:
 
 
 def test_rate_limit_lets_in_no_more_than_allowed() -> None:
-    gate, inside, most = Gate(3), [0], [0]
+    gate, inside, most = LocalLimiter(3), [0], [0]
     lock, all_in = threading.Lock(), threading.Barrier(3)
 
     def work(number: int) -> None:
@@ -50,7 +50,7 @@ def test_rate_limit_lets_in_no_more_than_allowed() -> None:
 
 
 def test_the_same_holds_in_a_loop() -> None:
-    gate, most = Gate(4), 0
+    gate, most = LocalLimiter(4), 0
 
     async def work() -> None:
         nonlocal most
@@ -67,7 +67,7 @@ def test_the_same_holds_in_a_loop() -> None:
 
 
 def test_a_timeout_in_the_queue_lets_the_next_in() -> None:
-    gate = Gate(1)
+    gate = LocalLimiter(1)
 
     async def waits() -> None:
         with pytest.raises(TimeoutError):
@@ -83,7 +83,7 @@ def test_a_timeout_in_the_queue_lets_the_next_in() -> None:
 
 
 def test_who_is_cancelled_while_waiting_leaves_its_turn_to_the_next() -> None:
-    gate = Gate(1)
+    gate = LocalLimiter(1)
 
     async def enter() -> str:
         async with gate.slot_async(PATIENCE):
@@ -101,7 +101,7 @@ def test_who_is_cancelled_while_waiting_leaves_its_turn_to_the_next() -> None:
 
 
 def test_who_comes_first_is_served_first() -> None:
-    gate, order = Gate(1), []
+    gate, order = LocalLimiter(1), []
 
     async def enter(number: int) -> None:
         async with gate.slot_async(PATIENCE):
@@ -120,7 +120,7 @@ def test_who_comes_first_is_served_first() -> None:
 
 
 def test_who_gives_up_takes_no_turn_from_those_behind() -> None:
-    gate = Gate(ModelLimits(concurrent=1, requests_per_second=1000))
+    gate = LocalLimiter(RateLimitPolicy(concurrent=1, requests_per_second=1000))
 
     async def enter(seconds: float) -> str:
         try:
@@ -139,7 +139,7 @@ def test_who_gives_up_takes_no_turn_from_those_behind() -> None:
 
 
 def test_rate_limit_spaces_requests_without_anybody_who_leaves() -> None:
-    gate = Gate(ModelLimits(requests_per_second=200))
+    gate = LocalLimiter(RateLimitPolicy(requests_per_second=200))
 
     async def story() -> list[float]:
         async def begun() -> float:
@@ -157,7 +157,7 @@ def test_rate_limit_spaces_requests_without_anybody_who_leaves() -> None:
 
 def test_rate_limit_is_halved_once_by_429s_to_requests_sent_before() -> None:
     clock = Clock()
-    gate = Gate(100, clock)
+    gate = LocalLimiter(100, clock)
     with ExitStack() as inside:
         turns = [inside.enter_context(gate.slot(0)) for _ in range(100)]
         for turn in turns:
@@ -176,7 +176,7 @@ def test_rate_limit_is_halved_once_by_429s_to_requests_sent_before() -> None:
 
 
 def test_rate_limit_is_raised_by_a_tenth_after_answers() -> None:
-    gate = Gate(100)
+    gate = LocalLimiter(100)
     with ExitStack() as inside:
         turns = [inside.enter_context(gate.slot(0)) for _ in range(40)]
         turns[0].slow_down(0)
@@ -197,7 +197,7 @@ def test_rate_limit_is_raised_by_a_tenth_after_answers() -> None:
 
 def test_rate_limit_probes_with_few_requests_while_only_429s_come() -> None:
     clock, sent = Clock(), 0
-    gate = Gate(64, clock)
+    gate = LocalLimiter(64, clock)
     while clock.now < 60:
         with ExitStack() as inside:
             turns = []
@@ -218,7 +218,7 @@ def test_rate_limit_probes_with_few_requests_while_only_429s_come() -> None:
 
 def test_retry_after_of_years_is_cut_to_minutes() -> None:
     clock = Clock()
-    gate = Gate(2, clock)
+    gate = LocalLimiter(2, clock)
     with gate.slot(0) as turn:
         turn.slow_down(1e9)
     clock.now = 601
@@ -230,13 +230,13 @@ def test_retry_after_of_years_is_cut_to_minutes() -> None:
 @pytest.mark.parametrize(
     ("limits", "span", "most"),
     [
-        (ModelLimits(requests_per_second=100), 1.0, 100),
-        (ModelLimits(requests_per_second=1), 1.0, 1),
-        (ModelLimits(requests_per_minute=600), 60.0, 600),
-        (ModelLimits(requests_per_second=20, requests_per_minute=600), 60.0, 600),
+        (RateLimitPolicy(requests_per_second=100), 1.0, 100),
+        (RateLimitPolicy(requests_per_second=1), 1.0, 1),
+        (RateLimitPolicy(requests_per_minute=600), 60.0, 600),
+        (RateLimitPolicy(requests_per_second=20, requests_per_minute=600), 60.0, 600),
     ],
 )
-def test_rate_limit_holds_in_every_span_of_time(limits: ModelLimits, span: float, most: int) -> None:
+def test_rate_limit_holds_in_every_span_of_time(limits: RateLimitPolicy, span: float, most: int) -> None:
     begun = begin(limits, seconds=150.0 if span > 1 else 20.0, tokens=1)
 
     assert max(len([one for one in begun if start <= one < start + span]) for start in begun) <= most
@@ -244,7 +244,7 @@ def test_rate_limit_holds_in_every_span_of_time(limits: ModelLimits, span: float
 
 
 def test_rate_limit_of_tokens_is_spread_over_its_minute() -> None:
-    begun = begin(ModelLimits(tokens_per_minute=60_000), seconds=300.0, tokens=3000)
+    begun = begin(RateLimitPolicy(tokens_per_minute=60_000), seconds=300.0, tokens=3000)
 
     assert max(len([one for one in begun if start <= one < start + 60]) for start in begun) <= 20
     assert len(begun) >= 0.9 * 20 * 5
@@ -252,7 +252,7 @@ def test_rate_limit_of_tokens_is_spread_over_its_minute() -> None:
 
 def test_what_was_used_beyond_what_was_said_is_taken_from_those_who_come_later() -> None:
     clock = Clock()
-    gate = Gate(ModelLimits(tokens_per_minute=60 / PACE), clock)
+    gate = LocalLimiter(RateLimitPolicy(tokens_per_minute=60 / PACE), clock)
     clock.now = 100
     with gate.slot(0, tokens=10) as turn:
         turn.note_answer(40)
@@ -266,7 +266,7 @@ def test_what_was_used_beyond_what_was_said_is_taken_from_those_who_come_later()
 
 def test_what_is_used_again_and_again_is_what_is_expected() -> None:
     clock = Clock()
-    gate = Gate(ModelLimits(tokens_per_minute=60 / PACE), clock)
+    gate = LocalLimiter(RateLimitPolicy(tokens_per_minute=60 / PACE), clock)
     for _ in range(50):
         clock.now += 1_000
         with gate.slot(0, tokens=100) as turn:
@@ -310,7 +310,7 @@ class Door:
 
 def let_in(door: Door, clock: Clock, held_up: float) -> None:
     """Let in somebody who waits for an open door, and is then held up."""
-    turns = Turns(door, clock)
+    turns = FairQueue(door, clock)
 
     async def enter() -> None:
         async with turns.slot_async(PATIENCE, tokens=9):
@@ -344,9 +344,9 @@ def test_who_is_held_up_each_time_gets_in_all_the_same() -> None:
     assert door.entered == door.left == 4
 
 
-def begin(limits: ModelLimits, *, seconds: float, tokens: int) -> list[float]:
+def begin(limits: RateLimitPolicy, *, seconds: float, tokens: int) -> list[float]:
     """Return when requests begin where somebody always waits, who looks too late by up to 5 ms."""
-    pace, now, begun = Pace(limits), 0.0, []
+    pace, now, begun = AimdLimiter(limits), 0.0, []
     late = cycle((0.0, 0.005, 0.001, 0.003))
     while now < seconds:
         wait = pace.enter(now, tokens)

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from jarvis_workers.dataflow.frontend.branches import branches
-from jarvis_workers.dataflow.frontend.grammar import Names
-from jarvis_workers.dataflow.frontend.lowering import Source, blanked, function
+from jarvis_workers.dataflow.frontend.grammar import FileNames
+from jarvis_workers.dataflow.frontend.lowering import ParsedSource, blanked, function
 from jarvis_workers.dataflow.frontend.outside import Outside
 from jarvis_workers.dataflow.frontend.places import places
 from jarvis_workers.source.functions import Function, functions
@@ -41,10 +41,10 @@ def model(
     if language != "c/cpp":
         return {"functions": [], "globals": {}, "macros": {}, "types": {}, "typedefs": {}, "includes": [], "cpp": False}
     is_in_cpp = is_cpp(text) if cpp is None else cpp
-    source = Source(content, text, branches(text, cpp=is_in_cpp), is_in_cpp)
+    source = ParsedSource(content, text, branches(text, cpp=is_in_cpp), is_in_cpp)
     found = places(text, blanked(text, source.branches.blank(0, len(text))), functions(text, language))
     outside = Outside(source, found.outside, header=header)
-    names = Names(outside.globals, outside.types, outside.typedefs)
+    names = FileNames(outside.globals, outside.types, outside.typedefs)
     bodies = []
     line, at = 1, 0
     for place in found.functions:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow.frontend.grammar import Expr, Node, Reading
 
-__all__ = ["Declared", "Specified", "declared", "descriptor", "parameters", "record", "specified", "type_name"]
+__all__ = ["Declarator", "Specified", "declared", "descriptor", "parameters", "record", "specified", "type_name"]
 
 FUNCTION = "fn*"
 RECORDS = frozenset(("struct_specifier", "union_specifier", "class_specifier"))
@@ -51,7 +51,7 @@ class Specified(NamedTuple):
     words: tuple[str, ...]
 
 
-class Declared(NamedTuple):
+class Declarator(NamedTuple):
     """One declarator; `calls` are the parameters of a function."""
 
     name: str
@@ -127,7 +127,7 @@ def descriptor(reading: Reading, node: Node) -> str:
     return found.type + stars
 
 
-def declared(reading: Reading, node: Node, of: Specified) -> Declared:
+def declared(reading: Reading, node: Node, of: Specified) -> Declarator:
     """Read one declarator, from the outside in."""
     stars = ""
     dims: list[Expr | None] = []
@@ -154,16 +154,16 @@ def declared(reading: Reading, node: Node, of: Specified) -> Declared:
             break
         node = inner
     name = reading.word(node) if node.child_count == 0 or node.type == "qualified_identifier" else ""
-    return Declared(name, of.type + stars, dims, constant, function)
+    return Declarator(name, of.type + stars, dims, constant, function)
 
 
-def _pointer_to_function(reading: Reading, children: list[Node], of: Specified) -> Declared:
+def _pointer_to_function(reading: Reading, children: list[Node], of: Specified) -> Declarator:
     inner = _inner(children)
     if inner is None or not reading.enter():
-        return Declared("", FUNCTION, [], False, None)
+        return Declarator("", FUNCTION, [], False, None)
     found = declared(reading, inner, of)
     reading.leave()
-    return Declared(found.name, FUNCTION, found.dims, False, None)
+    return Declarator(found.name, FUNCTION, found.dims, False, None)
 
 
 def _inner(children: list[Node]) -> Node | None:

@@ -13,7 +13,7 @@ from tree_sitter import Language, Node, Parser
 
 from jarvis_workers.dataflow.frontend.bodies import with_bodies
 
-__all__ = ["DEPTH_MAX", "AddStmts", "Expr", "ExprOf", "Grammar", "Names", "Node", "Reading", "Stmt"]
+__all__ = ["DEPTH_MAX", "AddStmts", "Expr", "ExprOf", "FileNames", "Grammar", "Node", "Reading", "Stmt"]
 
 DEPTH_MAX = 100
 ERROR = 65_535
@@ -43,7 +43,7 @@ def _numbered(language: Language, named: Mapping[str, T]) -> dict[int, T]:
     return {number: named[name] for name, number in numbers.items() if number is not None}
 
 
-class Names(NamedTuple):
+class FileNames(NamedTuple):
     """What the file declares outside of its functions."""
 
     variables: Mapping[str, Any]
@@ -51,7 +51,7 @@ class Names(NamedTuple):
     typedefs: Mapping[str, str]
 
 
-NO_NAMES = Names({}, {}, {})
+NO_NAMES = FileNames({}, {}, {})
 
 
 def holds_error(node: Node) -> bool:

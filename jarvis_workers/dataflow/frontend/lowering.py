@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 from jarvis_workers.dataflow.frontend.branches import Branches
 from jarvis_workers.dataflow.frontend.declared import declared, parameters, specified
 from jarvis_workers.dataflow.frontend.expressions import EXPRESSIONS, arguments
-from jarvis_workers.dataflow.frontend.grammar import Grammar, Names, Node, Reading, Stmt
+from jarvis_workers.dataflow.frontend.grammar import FileNames, Grammar, Node, Reading, Stmt
 from jarvis_workers.dataflow.frontend.mending import mended
-from jarvis_workers.dataflow.frontend.places import Place
+from jarvis_workers.dataflow.frontend.places import FunctionPlace
 from jarvis_workers.dataflow.frontend.statement_lowering import STATEMENTS
 from jarvis_workers.source.lex import BLANK, comments
 
-__all__ = ["Source", "blanked", "clean", "function", "grammar"]
+__all__ = ["ParsedSource", "blanked", "clean", "function", "grammar"]
 
 FUNCTION_MAX = 1 << 20
 OUTER_MAX = 8
@@ -24,7 +24,7 @@ PLAIN_HEAD = re.compile(
 )
 
 
-class Source(NamedTuple):
+class ParsedSource(NamedTuple):
     """A file: what stands in it, without comments and literals in `text`, and its directives."""
 
     content: bytes
@@ -39,7 +39,7 @@ def grammar(*, cpp: bool) -> Grammar:
     return Grammar(cpp=cpp, expressions=EXPRESSIONS, statements=STATEMENTS)
 
 
-def clean(source: Source, start: int, end: int) -> bytes:
+def clean(source: ParsedSource, start: int, end: int) -> bytes:
     """Return a part of the file with comments, directives and branches left out blanked, as long as before."""
     part = source.content[start:end]
     spans = [(first - start, last - start) for first, last in source.branches.blank(start, end)]
@@ -58,7 +58,9 @@ def blanked(part: bytes, spans: list[tuple[int, int]]) -> bytes:
     return bytes(text)
 
 
-def function(source: Source, place: Place, first_line: int, names: Names) -> tuple[dict[str, Any], Reading]:
+def function(
+    source: ParsedSource, place: FunctionPlace, first_line: int, names: FileNames
+) -> tuple[dict[str, Any], Reading]:
     """Return a function's model, and the reading that noted types on the way."""
     end = min(place.function.body[1] + 1, place.start + FUNCTION_MAX)
     part = clean(source, place.start, end)
@@ -72,12 +74,14 @@ def function(source: Source, place: Place, first_line: int, names: Names) -> tup
     return _model(reading, node, place, static=STATIC.search(part, 0, place.function.start - place.start)), reading
 
 
-def _read(source: Source, part: bytes, first_line: int) -> tuple[Reading, Node | None]:
+def _read(source: ParsedSource, part: bytes, first_line: int) -> tuple[Reading, Node | None]:
     reading = Reading(grammar(cpp=source.cpp), part, first_line)
     return reading, _definition(reading.root)
 
 
-def _best(source: Source, part: bytes, place: Place, first: tuple[Reading, Node | None]) -> tuple[Reading, Node | None]:
+def _best(
+    source: ParsedSource, part: bytes, place: FunctionPlace, first: tuple[Reading, Node | None]
+) -> tuple[Reading, Node | None]:
     """Read again what was mended; less errors win."""
     reading, node = first
     best = (_errors(reading.root, node), first)
@@ -112,7 +116,7 @@ def _is_broken_before_body(node: Node) -> bool:
     return any(child.is_error or child.is_missing or child.has_error for child in children[:-1])
 
 
-def _with_plain_head(part: bytes, place: Place) -> bytes:
+def _with_plain_head(part: bytes, place: FunctionPlace) -> bytes:
     """Blank what stands around the type and name of a function."""
     name = place.function.start - place.start
     body = place.function.body[0] - 1 - place.start
@@ -127,7 +131,7 @@ def _with_plain_head(part: bytes, place: Place) -> bytes:
     )
 
 
-def _model(reading: Reading, node: Node | None, place: Place, *, static: object) -> dict[str, Any]:
+def _model(reading: Reading, node: Node | None, place: FunctionPlace, *, static: object) -> dict[str, Any]:
     given = place.function.name.decode("latin-1")
     name = SPACE.sub("", given)
     lines = reading.source.count(b"\n")

@@ -6,7 +6,7 @@ from typing import Any
 from jarvis_workers.dataflow.frontend.branches import Branches
 from jarvis_workers.dataflow.frontend.grammar import Expr, Reading
 from jarvis_workers.dataflow.frontend.literals import number, string
-from jarvis_workers.dataflow.frontend.lowering import Source, clean, grammar
+from jarvis_workers.dataflow.frontend.lowering import ParsedSource, clean, grammar
 
 __all__ = ["macro"]
 
@@ -18,7 +18,7 @@ ONCE = re.compile(rb"do\s*\{(.*?);?\s*\}\s*while\s*\(\s*0\s*\)\s*;?", re.DOTALL)
 NO_VALUE = frozenset(b"if for while do return goto switch case break continue struct union enum typedef else".split())
 
 
-def macro(source: Source, start: int, end: int) -> tuple[str, Any]:
+def macro(source: ParsedSource, start: int, end: int) -> tuple[str, Any]:
     """Return the name that a `#define` gives, and its expression, with its parameters before if it has any, or None."""
     head = HEAD.match(source.content, start, end)
     if head is None or end - head.end() > 4 * BODY_MAX:
@@ -34,7 +34,7 @@ def macro(source: Source, start: int, end: int) -> tuple[str, Any]:
     return name, [[word for word in words if word], value]
 
 
-def _plain(source: Source, start: int, end: int) -> bytes:
+def _plain(source: ParsedSource, start: int, end: int) -> bytes:
     part = source.content[start:end]
     if b"/" not in part:
         return part

@@ -7,8 +7,8 @@ import re
 from typing import Any
 
 from jarvis_workers.dataflow.frontend.declared import TYPES, declared, plain_type, specified, type_name
-from jarvis_workers.dataflow.frontend.grammar import Names, Node, Reading
-from jarvis_workers.dataflow.frontend.lowering import Source, clean, grammar
+from jarvis_workers.dataflow.frontend.grammar import FileNames, Node, Reading
+from jarvis_workers.dataflow.frontend.lowering import ParsedSource, clean, grammar
 from jarvis_workers.dataflow.frontend.macros import macro
 
 __all__ = ["Outside"]
@@ -25,7 +25,7 @@ TEMPLATE = re.compile(rb"\s*+template\s*<[^;{}()]*>\s*(?=class|struct|union)")
 class Outside:
     """What was found, by name; the first that is found stays."""
 
-    def __init__(self, source: Source, declarations: list[list[tuple[int, int]]], *, header: bool) -> None:
+    def __init__(self, source: ParsedSource, declarations: list[list[tuple[int, int]]], *, header: bool) -> None:
         self.globals: dict[str, Any] = {}
         self.macros: dict[str, Any] = {}
         self.types: dict[str, Any] = {}
@@ -87,7 +87,7 @@ class Outside:
         self._line += self._source.content.count(b"\n", self._behind, start)
         self._behind = start
         reading = Reading(grammar(cpp=self._source.cpp), code, self._line)
-        reading.names = Names(self.globals, self.types, self.typedefs)
+        reading.names = FileNames(self.globals, self.types, self.typedefs)
         for node in reading.root.named_children:
             if node.type == "declaration":
                 self._variables(reading, node)

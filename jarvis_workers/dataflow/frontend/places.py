@@ -10,7 +10,7 @@ from typing import NamedTuple
 from jarvis_workers.source.functions import Function
 from jarvis_workers.source.lex import LOGICAL_LINE
 
-__all__ = ["Place", "Places", "places"]
+__all__ = ["FunctionPlace", "Places", "places"]
 
 HEAD_MAX = 1_024
 QUALIFIERS_MAX = 160
@@ -32,7 +32,7 @@ CLASS = re.compile(rb"\b(?:class|struct|union)\b([^;{}()=]*)\Z")
 BASES = re.compile(rb"(?<!:):(?!:)")
 
 
-class Place(NamedTuple):
+class FunctionPlace(NamedTuple):
     """A function with where its declaration begins, and the class that it belongs to or nothing."""
 
     function: Function
@@ -43,11 +43,11 @@ class Place(NamedTuple):
 class Places(NamedTuple):
     """`outside` are the declarations that belong to no function, each in parts; the last part ends at its `;`."""
 
-    functions: list[Place]
+    functions: list[FunctionPlace]
     outside: list[list[tuple[int, int]]]
 
 
-class _Walk:
+class _BraceScan:
     """Where the reading is: open braces with the class they belong to, and the parts of the declaration at hand."""
 
     def __init__(self, text: bytes) -> None:
@@ -127,8 +127,8 @@ class _Walk:
 
 def places(text: bytes, code: bytes, functions: Iterable[Function]) -> Places:
     """Return the functions with their places, and the declarations outside; `code` is the text without directives."""
-    walk = _Walk(code)
-    found: list[Place] = []
+    walk = _BraceScan(code)
+    found: list[FunctionPlace] = []
     behind = 0
     for given in functions:
         if given.start < behind:
@@ -138,7 +138,7 @@ def places(text: bytes, code: bytes, functions: Iterable[Function]) -> Places:
         walk.gap(behind, start)
         if walk.depth == 0:
             walk.anew(start)
-        found.append(Place(function, start, _qualifier(text, start, function, walk) or walk.owner()))
+        found.append(FunctionPlace(function, start, _qualifier(text, start, function, walk) or walk.owner()))
         behind = min(function.body[1] + 1, len(text))
     walk.gap(behind, len(text))
     return Places(found, walk.outside)
@@ -168,7 +168,7 @@ def _beginning(text: bytes, name: int, floor: int) -> int:
     return name - len(text[start:name].lstrip())
 
 
-def _qualifier(text: bytes, start: int, function: Function, walk: _Walk) -> bytes:
+def _qualifier(text: bytes, start: int, function: Function, walk: _BraceScan) -> bytes:
     before = text[max(start, function.start - QUALIFIERS_MAX) : function.start]
     if b"::" not in before:
         return b""

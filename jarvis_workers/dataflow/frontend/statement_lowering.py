@@ -3,7 +3,7 @@
 Macros that look like statements are taken for what they most often are: with a body behind them, a loop.
 """
 
-from jarvis_workers.dataflow.frontend.declared import TYPES, Declared, Specified, declared, specified, type_name
+from jarvis_workers.dataflow.frontend.declared import TYPES, Declarator, Specified, declared, specified, type_name
 from jarvis_workers.dataflow.frontend.expressions import construction
 from jarvis_workers.dataflow.frontend.grammar import AddStmts, Expr, Node, Reading, Stmt
 from jarvis_workers.dataflow.frontend.switches import after, condition_of, stray_case, switch
@@ -74,7 +74,9 @@ def _macro_and_call(reading: Reading, macro: Node, call: Node, out: list[Stmt]) 
         out.append(["e", line, ["c", ["v", name], values, line]])
 
 
-def _declare(reading: Reading, found: Declared, of: Specified, out: list[Stmt], line: int, value: Expr | None) -> None:
+def _declare(
+    reading: Reading, found: Declarator, of: Specified, out: list[Stmt], line: int, value: Expr | None
+) -> None:
     flags = of.flags.replace("c", "") + ("c" if found.constant else "") + ("e" if "extern" in of.words else "")
     reading.known.add(found.name)
     out.append(["d", line, found.name, found.type, found.dims, value, flags])
@@ -99,11 +101,11 @@ def _initialized(reading: Reading, node: Node, of: Specified, out: list[Stmt]) -
 def _bindings(reading: Reading, node: Node, of: Specified, out: list[Stmt]) -> None:
     for child in node.named_children:
         if child.type == "identifier":
-            name = Declared(reading.word(child), "auto", [], "c" in of.flags, None)
+            name = Declarator(reading.word(child), "auto", [], "c" in of.flags, None)
             _declare(reading, name, of, out, reading.line(node), ["x"])
 
 
-def _like_a_call(reading: Reading, found: Declared, of: Specified, out: list[Stmt]) -> None:
+def _like_a_call(reading: Reading, found: Declarator, of: Specified, out: list[Stmt]) -> None:
     """Tell `T name(a, b);`, which may construct an object, from the declaration of a function."""
     function = found.function
     assert function is not None

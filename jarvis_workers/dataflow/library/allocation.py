@@ -1,6 +1,6 @@
 """Functions that make and release memory, and wrappers that are told by their names: zmalloc, xstrdup, sds_realloc."""
 
-from jarvis_workers.dataflow.library.model import Call, Handler, Handlers, change
+from jarvis_workers.dataflow.library.model import Handler, Handlers, LibraryCall, change
 from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.ownership import make, release
 from jarvis_workers.dataflow.pointers import used_after_free
@@ -34,7 +34,7 @@ def _null_of(name: str) -> int:
 
 
 def _allocate(
-    call: Call, size: Range, counts: tuple[Value, ...] = (), *, zero: bool = False, unset: bool = True
+    call: LibraryCall, size: Range, counts: tuple[Value, ...] = (), *, zero: bool = False, unset: bool = True
 ) -> Value:
     """Make memory whose size comes from `counts`; it is of no known size if that is 0."""
     tainted = next((one for one in counts if one.taint), None)
@@ -49,19 +49,19 @@ def _allocate(
     return make(call.path, call.node, made, null=null, note=note)
 
 
-def _malloc(call: Call) -> Value:
+def _malloc(call: LibraryCall) -> Value:
     size = call.value(1 if call.name in ("aligned_alloc", "memalign") else 0)
     return _allocate(call, size.range, (size,))
 
 
-def _calloc(call: Call) -> Value:
+def _calloc(call: LibraryCall) -> Value:
     if len(call.values) < 2 or call.name == "kzalloc":
         return _allocate(call, call.value(0).range, (call.value(0),), zero=True)
     count, size = call.values[:2]
     return _allocate(call, arithmetic("*", count.range, size.range), (count, size), zero=True)
 
 
-def _realloc(call: Call) -> Value:
+def _realloc(call: LibraryCall) -> Value:
     path, old, size = call.path, call.value(0), call.value(1)
     target = path.object_of(old)
     if target is not None and target.freed is not None:
@@ -75,7 +75,7 @@ def _realloc(call: Call) -> Value:
     return value
 
 
-def _strdup(call: Call) -> Value:
+def _strdup(call: LibraryCall) -> Value:
     call.use(0)
     source = call.object(0)
     value = _allocate(call, UNKNOWN, unset=False)
@@ -84,13 +84,13 @@ def _strdup(call: Call) -> Value:
     return value
 
 
-def _alloca(call: Call) -> Value:
+def _alloca(call: LibraryCall) -> Value:
     size = call.value(0).range
     made = Object("stack", "alloca", size if size[0] == size[1] else UNKNOWN, unset_from=0)
     return make(call.path, call.node, made, note="{} takes memory of the function")
 
 
-def _free(call: Call) -> Value:
+def _free(call: LibraryCall) -> Value:
     if call.values:
         release(call.path, call.node[2][0], call.values[0], "malloc", call.line)
     return ANY

@@ -1,6 +1,6 @@
 """Functions that run programs and SQL, and open and close files: what comes from outside must not be in their text."""
 
-from jarvis_workers.dataflow.library.model import Call, Handlers, taint_of
+from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, taint_of
 from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.ownership import make, release
 from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, Object, Value
@@ -13,7 +13,7 @@ NAMES_OF_STREAMS = ("fopen", "_wfopen", "wfopen", "opendir", "freopen")
 NAMES_OF_DESCRIPTORS = ("open", "_open", "creat", "_wopen")
 
 
-def _command(call: Call, arguments: int) -> None:
+def _command(call: LibraryCall, arguments: int) -> None:
     """Look at the first arguments, which become part of a command."""
     call.prove("harmless_command", holds=call.is_own_text(0))
     for value in call.values[:arguments]:
@@ -24,12 +24,12 @@ def _command(call: Call, arguments: int) -> None:
             return
 
 
-def _system(call: Call) -> Value:
+def _system(call: LibraryCall) -> Value:
     _command(call, 1 if "system" in call.name else 4)
     return ANY
 
 
-def _exec(call: Call) -> Value:
+def _exec(call: LibraryCall) -> Value:
     """A program gets its arguments one by one, or in an array."""
     found = list(call.values)
     name = call.name
@@ -45,12 +45,12 @@ def _exec(call: Call) -> Value:
     return ANY
 
 
-def _is_plain(call: Call, place: int) -> bool:
+def _is_plain(call: LibraryCall, place: int) -> bool:
     """Tell whether an argument is the program's own text, or the NULL behind the last."""
     return call.is_own_text(place) or call.value(place).null == IS_NULL
 
 
-def _sql(call: Call) -> Value:
+def _sql(call: LibraryCall) -> Value:
     step = taint_of(call.path, call.value(1))
     if step is not None:
         text = "runs a statement that holds data from outside"
@@ -58,7 +58,7 @@ def _sql(call: Call) -> Value:
     return ANY
 
 
-def _opens(call: Call) -> None:
+def _opens(call: LibraryCall) -> None:
     """Look at a path that is opened; who runs a program may name its files."""
     step = taint_of(call.path, call.value(0))
     if step is not None and "command line" not in step.note:
@@ -66,7 +66,7 @@ def _opens(call: Call) -> None:
         call.report("flow_path_traversal", text, since=step, sure=PATH)
 
 
-def _fopen(call: Call) -> Value:
+def _fopen(call: LibraryCall) -> Value:
     if call.name in PIPES:
         _command(call, 1)
     elif call.name in NAMES_OF_STREAMS:
@@ -75,7 +75,7 @@ def _fopen(call: Call) -> Value:
     return make(call.path, call.node, made, null=MAYBE_NULL, note="{} may return NULL")
 
 
-def _open(call: Call) -> Value:
+def _open(call: LibraryCall) -> Value:
     if call.name in NAMES_OF_DESCRIPTORS:
         _opens(call)
     family = "open" if call.name in (*NAMES_OF_DESCRIPTORS, "openat") else ""
@@ -83,7 +83,7 @@ def _open(call: Call) -> Value:
     return value._replace(range=(-1, None))
 
 
-def _fclose(call: Call) -> Value:
+def _fclose(call: LibraryCall) -> Value:
     if call.values:
         if call.name != "closedir":
             call.use(0)
@@ -91,7 +91,7 @@ def _fclose(call: Call) -> Value:
     return ANY
 
 
-def _close(call: Call) -> Value:
+def _close(call: LibraryCall) -> Value:
     if call.object(0) is not None:
         release(call.path, call.node[2][0], call.values[0], "open", call.line)
     return ANY

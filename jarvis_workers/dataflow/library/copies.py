@@ -1,8 +1,8 @@
 """Functions that copy and fill memory and strings."""
 
-from jarvis_workers.dataflow.library.model import Call, Handlers, change, set_text, text_length
+from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, change, set_text, text_length
 from jarvis_workers.dataflow.name_heuristics import listed
-from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import forget_contents
 from jarvis_workers.dataflow.ranges import is_exact, least, plus, times
 from jarvis_workers.dataflow.values import MEMORY, UNKNOWN, Object, Range, Value, number
@@ -17,7 +17,7 @@ APPEND_N = {"wcsncat": 4}
 COPY_BYTES = {"wmemcpy": 4, "wmemmove": 4}
 
 
-def _strcpy(call: Call) -> Value:
+def _strcpy(call: LibraryCall) -> Value:
     element = COPY.get(call.name, 1)
     call.use(1)
     length, source = text_length(call.path, call.value(1)), call.object(1)
@@ -30,13 +30,13 @@ def _strcpy(call: Call) -> Value:
     return call.value(0)
 
 
-def _strcat(call: Call) -> Value:
+def _strcat(call: LibraryCall) -> Value:
     call.use(1)
     added = text_length(call.path, call.value(1))
     return _append(call, text_length(call.path, call.value(0)), added, APPEND.get(call.name, 1))
 
 
-def _strncat(call: Call) -> Value:
+def _strncat(call: LibraryCall) -> Value:
     call.use(1)
     first, second = text_length(call.path, call.value(0)), text_length(call.path, call.value(1))
     count = call.value(2).range
@@ -44,7 +44,7 @@ def _strncat(call: Call) -> Value:
     return _append(call, first, added, APPEND_N.get(call.name, 1))
 
 
-def _append(call: Call, first: Range, added: Range, element: int) -> Value:
+def _append(call: LibraryCall, first: Range, added: Range, element: int) -> Value:
     length = plus(first, added)
     call.starts_inside(1)
     call.write(0, times(plus(length, (1, 1)), element))
@@ -54,7 +54,7 @@ def _append(call: Call, first: Range, added: Range, element: int) -> Value:
     return call.value(0)
 
 
-def _strncpy(call: Call) -> Value:
+def _strncpy(call: LibraryCall) -> Value:
     """A text that is not shorter than the count is copied without its end."""
     element, count = COPY_N.get(call.name, 1), call.value(2)
     call.use(1)
@@ -71,7 +71,7 @@ def _strncpy(call: Call) -> Value:
     return to
 
 
-def _memcpy(call: Call) -> Value:
+def _memcpy(call: LibraryCall) -> Value:
     to, origin = (1, 0) if call.name == "bcopy" else (0, 1)
     amount = times(call.value(2).range, COPY_BYTES.get(call.name, 1))
     call.takes_length(2)
@@ -88,7 +88,7 @@ def _memcpy(call: Call) -> Value:
     return value
 
 
-def _copy_text(call: Call, to: int, origin: int, amount: Range, source: Object) -> None:
+def _copy_text(call: LibraryCall, to: int, origin: int, amount: Range, source: Object) -> None:
     target, low = call.object(to), amount[0]
     if target is None:
         return
@@ -100,7 +100,7 @@ def _copy_text(call: Call, to: int, origin: int, amount: Range, source: Object) 
     change(call.path, call.value(to), length=length if whole else UNKNOWN, filled=filled, unset_from=None, taint=taint)
 
 
-def _copy_cells(path: Path, source: str | None, target: str | None) -> None:
+def _copy_cells(path: PathState, source: str | None, target: str | None) -> None:
     if target is None:
         return
     if target in path.objects:
@@ -114,7 +114,7 @@ def _copy_cells(path: Path, source: str | None, target: str | None) -> None:
             path.cells[target, cell[1]] = value
 
 
-def _memset(call: Call) -> Value:
+def _memset(call: LibraryCall) -> Value:
     zeroing = call.name in ("bzero", "explicit_bzero")
     count = 1 if zeroing else 2
     byte = number(0) if zeroing else call.value(1)

@@ -1,16 +1,16 @@
 """Functions that bring in data from outside."""
 
-from jarvis_workers.dataflow.library.model import Call, Handlers, change, offset_of
+from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, change, offset_of
 from jarvis_workers.dataflow.name_heuristics import listed
-from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import forget_contents
 from jarvis_workers.dataflow.ranges import arithmetic, times
-from jarvis_workers.dataflow.values import ANY, MAYBE_NULL, UNKNOWN, Object, Step, Value
+from jarvis_workers.dataflow.values import ANY, MAYBE_NULL, UNKNOWN, Object, PathEvent, Value
 
 __all__ = ["HANDLERS"]
 
 
-def _taint(path: Path, value: Value, step: Step) -> None:
+def _taint(path: PathState, value: Value, step: PathEvent) -> None:
     """Data from outside stands where a pointer points now."""
     key = value.target
     if path.object_of(value) is not None:
@@ -23,14 +23,14 @@ def _taint(path: Path, value: Value, step: Step) -> None:
             path.objects[key] = Object("other", taint=step)
 
 
-def _getenv(call: Call) -> Value:
+def _getenv(call: LibraryCall) -> Value:
     step = call.bring_in()
     key = call.path.machine.name("e")
     call.path.objects[key] = Object("other", taint=step, made=step)
     return Value(target=key, null=MAYBE_NULL, why=step)
 
 
-def _fgets(call: Call) -> Value:
+def _fgets(call: LibraryCall) -> Value:
     element = 4 if "w" in call.name else 1
     bounded = call.name in ("fgets", "fgetws")
     if bounded:
@@ -44,7 +44,7 @@ def _fgets(call: Call) -> Value:
     return value._replace(null=0, why=None)
 
 
-def _recv(call: Call) -> Value:
+def _recv(call: LibraryCall) -> Value:
     stream = call.name == "fread"
     place, count = (0 if stream else 1), call.value(2).range
     if stream:
@@ -56,7 +56,7 @@ def _recv(call: Call) -> Value:
     return Value((0 if stream else -1, count[1]))
 
 
-def _scanf(call: Call) -> Value:
+def _scanf(call: LibraryCall) -> Value:
     """What is read from a string comes from outside only if the string does."""
     first = 1 if call.name in ("scanf", "wscanf", "scanf_s") else 2
     if first == 2:
@@ -79,7 +79,7 @@ def _scanf(call: Call) -> Value:
     return ANY
 
 
-def _getc(call: Call) -> Value:
+def _getc(call: LibraryCall) -> Value:
     call.use(0)
     return Value((-1, 255))
 

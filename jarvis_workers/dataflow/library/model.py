@@ -4,25 +4,25 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jarvis_workers.dataflow.bounds import comparable, room
-from jarvis_workers.dataflow.path import Path
+from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import dereferenced, used_after_free
 from jarvis_workers.dataflow.pretty import said
 from jarvis_workers.dataflow.ranges import is_exact, most, plus
 from jarvis_workers.dataflow.reports import report
-from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Expression, Object, Range, Step, Value
+from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Expression, Object, PathEvent, Range, Value
 
-__all__ = ["Call", "Handler", "Handlers", "change", "offset_of", "set_text", "taint_of", "text_length"]
+__all__ = ["Handler", "Handlers", "LibraryCall", "change", "offset_of", "set_text", "taint_of", "text_length"]
 
 BEFORE, EXACT, PERHAPS, OVERREAD, NO_BOUND = 0.88, 0.9, 0.62, 0.88, 0.8
 PERHAPS_OVERREAD = 0.6
 
 
-class Call:
+class LibraryCall:
     """A call whose arguments are evaluated; an argument that is missing is unknown."""
 
     __slots__ = ("line", "name", "node", "path", "values")
 
-    def __init__(self, path: Path, name: str, node: Expression, values: list[Value]) -> None:
+    def __init__(self, path: PathState, name: str, node: Expression, values: list[Value]) -> None:
         self.path = path
         self.name = name
         self.node = node
@@ -35,7 +35,7 @@ class Call:
     def object(self, place: int) -> Object | None:
         return self.path.object_of(self.value(place))
 
-    def report(self, pattern: str, text: str, *, sure: float, since: Step | None = None) -> None:
+    def report(self, pattern: str, text: str, *, sure: float, since: PathEvent | None = None) -> None:
         """Report the call; `text` goes on behind its code."""
         report(self.path, pattern, self.line, f"{said(self.node)} {text}", since=since, sure=sure)
 
@@ -112,17 +112,17 @@ class Call:
             text = "takes a length from outside with no bound"
             self.report("flow_tainted_length", text, since=count.taint, sure=NO_BOUND)
 
-    def bring_in(self) -> Step:
+    def bring_in(self) -> PathEvent:
         """The function brings in data from outside."""
         return self.path.note(self.line, "{} brings in data from outside", self.node)
 
 
-Handler = Callable[[Call], Value]
+Handler = Callable[[LibraryCall], Value]
 # What a family holds: functions of one kind, and what carries them out.
 Handlers = tuple[tuple[Sequence[str], Handler], ...]
 
 
-def change(path: Path, value: Value, **fields: Any) -> None:
+def change(path: PathState, value: Value, **fields: Any) -> None:
     """Change what is known of the object that a value points into; nothing if nothing is."""
     made = path.object_of(value)
     if made is not None:
@@ -135,7 +135,7 @@ def offset_of(value: Value, element: int) -> int | None:
     return low // element if low is not None and low == high else None
 
 
-def text_length(path: Path, value: Value) -> Range:
+def text_length(path: PathState, value: Value) -> Range:
     """Return the length of the string that a pointer points to, in its elements."""
     target = path.object_of(value)
     if target is None:
@@ -149,7 +149,7 @@ def text_length(path: Path, value: Value) -> Range:
     return (max(0, low - offset) if low is not None else 0), (max(0, high - offset) if high is not None else None)
 
 
-def set_text(path: Path, value: Value, element: int, length: Range, taint: Step | None) -> None:
+def set_text(path: PathState, value: Value, element: int, length: Range, taint: PathEvent | None) -> None:
     """A string of this length stands where a pointer points now."""
     target = path.object_of(value)
     if target is None:
@@ -160,7 +160,7 @@ def set_text(path: Path, value: Value, element: int, length: Range, taint: Step 
     path.forget(value.target)
 
 
-def taint_of(path: Path, value: Value) -> Step | None:
+def taint_of(path: PathState, value: Value) -> PathEvent | None:
     """Return where the text behind a pointer came in from outside."""
     target = path.object_of(value)
     return (target.taint if target else None) or (value.taint if not value.target else None)

@@ -1,6 +1,6 @@
 """Functions that print, into streams and into strings."""
 
-from jarvis_workers.dataflow.library.model import Call, Handlers, set_text, taint_of
+from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, set_text, taint_of
 from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.pointers import used_after_free
 from jarvis_workers.dataflow.ranges import times
@@ -19,7 +19,7 @@ INTO_STRING = frozenset(listed("sprintf swprintf snprintf _snprintf _snwprintf v
 SURE, PRINTED_AFTER_FREE = 0.9, 0.82
 
 
-def _printf(call: Call) -> Value:
+def _printf(call: LibraryCall) -> Value:
     path, place = call.path, FORMAT_AT[call.name]
     step = taint_of(path, call.value(place))
     call.prove("harmless_format", holds=call.is_own_text(place))

@@ -2,7 +2,7 @@
 
 from math import isqrt
 
-from jarvis_workers.dataflow.library.model import Call, Handlers
+from jarvis_workers.dataflow.library.model import Handlers, LibraryCall
 from jarvis_workers.dataflow.values import ANY, Value, number
 
 __all__ = ["HANDLERS"]
@@ -10,24 +10,24 @@ __all__ = ["HANDLERS"]
 NEVER_NEGATIVE = ("rand", "random", "lrand48", "rand_r", "arc4random")
 
 
-def _random(call: Call) -> Value:
+def _random(call: LibraryCall) -> Value:
     low = 0 if call.name in NEVER_NEGATIVE else None
     return Value((low, None), taint=call.path.note(call.line, f"{call.name}() gives any random number"))
 
 
-def _sqrt(call: Call) -> Value:
+def _sqrt(call: LibraryCall) -> Value:
     low, high = call.value(0).range
     if low is None or high is None or low < 0:
         return Value(checked=True)
     return number(isqrt(low), isqrt(high))
 
 
-def _abs(call: Call) -> Value:
+def _abs(call: LibraryCall) -> Value:
     value = call.value(0)
     return Value((0, None), taint=value.taint, checked=value.checked)
 
 
-def _nothing(call: Call) -> Value:
+def _nothing(call: LibraryCall) -> Value:
     return ANY
 
 

@@ -1,6 +1,6 @@
 """Functions that look at strings, and turn them into numbers."""
 
-from jarvis_workers.dataflow.library.model import Call, Handlers, text_length
+from jarvis_workers.dataflow.library.model import Handlers, LibraryCall, text_length
 from jarvis_workers.dataflow.name_heuristics import listed
 from jarvis_workers.dataflow.values import ANY, Value
 
@@ -9,14 +9,14 @@ __all__ = ["HANDLERS"]
 UNSIGNED = ("strtoul", "strtoull", "wcstoul", "strtoumax")
 
 
-def _strlen(call: Call) -> Value:
+def _strlen(call: LibraryCall) -> Value:
     """A text of which nothing is known may be of any length: that is no lowest length of 0."""
     call.use(0)
     low, high = text_length(call.path, call.value(0))
     return Value((low if low == high else low or None, high))
 
 
-def _strchr(call: Call) -> Value:
+def _strchr(call: LibraryCall) -> Value:
     call.use(0)
     value = call.value(0)
     if value.target in call.path.objects:
@@ -24,13 +24,13 @@ def _strchr(call: Call) -> Value:
     return ANY
 
 
-def _reads(call: Call) -> Value:
+def _reads(call: LibraryCall) -> Value:
     call.use(0)
     call.use(1)
     return ANY
 
 
-def _to_number(call: Call) -> Value:
+def _to_number(call: LibraryCall) -> Value:
     call.use(0)
     target = call.object(0)
     taint = (target.taint if target else None) or call.value(0).taint

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from jarvis_workers.ratelimit.adaptive import LONGEST_PAUSE, NEVER
-from jarvis_workers.ratelimit.policy import ModelLimits
+from jarvis_workers.ratelimit.policy import RateLimitPolicy
 
 TOKENS_AT_ONCE = 256
 
 
 @dataclass(slots=True)
-class News:
+class UsageDelta:
     """What happened since it was last told."""
 
     answers: int = 0
@@ -25,7 +25,7 @@ class News:
     refused_inside: int = 0
     debt: float = 0.0
 
-    def add(self, other: "News") -> None:
+    def add(self, other: "UsageDelta") -> None:
         """Take in what was to be told before, and was not."""
         self.answers += other.answers
         self.debt += other.debt
@@ -34,17 +34,17 @@ class News:
             self.refused_inside = max(self.refused_inside, other.refused_inside)
 
 
-class Share:
+class LeasedAllowance:
     """An allowance; `ask` is called when more is wanted than there is, and nothing has been asked for yet."""
 
-    def __init__(self, limits: ModelLimits, lease_seconds: float, ask: Callable[[], None]) -> None:
+    def __init__(self, limits: RateLimitPolicy, lease_seconds: float, ask: Callable[[], None]) -> None:
         self.limits, self.lease_seconds, self._ask = limits, lease_seconds, ask
         self.inside = self.wave = 0
         self._slots_asked = self._starts_asked = False
         self._slots, self._ours_until, self._closed_until = 0, 0.0, 0.0
         self._rates, self.late = limits.rates, limits.late
         self._starts: deque[tuple[float, int]] = deque()
-        self._news, self._told = News(), News()
+        self._news, self._told = UsageDelta(), UsageDelta()
         self._asked: Sequence[int] = ()
 
     def enter(self, now: float, tokens: int) -> float:
@@ -75,7 +75,7 @@ class Share:
     def slow_down(self, now: float, wave: int, seconds: float | None) -> None:
         """Take in a 429: at once here, and for all others when it is told."""
         self._closed_until = max(self._closed_until, now + min(seconds or 0.0, LONGEST_PAUSE))
-        self._news.add(News(again=seconds or 0.0, refused_wave=wave, refused_inside=self.inside))
+        self._news.add(UsageDelta(again=seconds or 0.0, refused_wave=wave, refused_inside=self.inside))
         self._starts.clear()
         self._ask()
 
@@ -90,7 +90,7 @@ class Share:
         held = self._slots if now < self._ours_until else 0
         self._slots = min(held, self.inside)
         self._asked = waiting[len(self._starts) : len(self._starts) + TOKENS_AT_ONCE] if self._rates else ()
-        self._told, self._news = self._news, News()
+        self._told, self._news = self._news, UsageDelta()
         self._slots_asked = self._starts_asked = True
         return {
             "held": held,

@@ -18,11 +18,11 @@ import redis
 
 from jarvis_workers.dispatch.broker import connect
 from jarvis_workers.dispatch.outages import Outages
-from jarvis_workers.dispatch.ratelimit.allowance import Share
+from jarvis_workers.dispatch.ratelimit.allowance import LeasedAllowance
 from jarvis_workers.errors import BrokerUnavailable
 from jarvis_workers.ratelimit.adaptive import NEVER
-from jarvis_workers.ratelimit.gate import Gate, Turns
-from jarvis_workers.ratelimit.policy import Limited, Limiter, ModelLimits
+from jarvis_workers.ratelimit.gate import FairQueue, LocalLimiter
+from jarvis_workers.ratelimit.policy import Limiter, ModelKey, RateLimitPolicy
 from jarvis_workers.telemetry import warning
 
 KEY = "jarvis:limits:"
@@ -42,16 +42,16 @@ class SharedLimits:
         self._redis = connect(broker_url)
         self._holder, self._lease_seconds = holder, lease_seconds
         self._script = self._redis.register_script(SCRIPT.read_text(encoding="utf-8"))
-        self._lines: dict[Limited, _Line] = {}
+        self._lines: dict[ModelKey, _Line] = {}
         self._wake, self._over, self._left = threading.Event(), threading.Event(), threading.Event()
         self._outages = Outages(lambda says: warning("limits", says=says), "conversations wait until it is back")
         self._failures = 0
         self.calls = 0
 
-    def limiter(self, model: Limited, limits: ModelLimits) -> Limiter:
+    def limiter(self, model: ModelKey, limits: RateLimitPolicy) -> Limiter:
         """Return the gate of a model; where nothing is limited, 429s are each process's own."""
         if not limits.are_set:
-            return Gate(limits)
+            return LocalLimiter(limits)
         if model not in self._lines:
             self._lines[model] = _Line(model, limits, self._lease_seconds, self._wake.set)
             self._wake.set()
@@ -118,10 +118,12 @@ class SharedLimits:
 class _Line:
     """Those who wait for a model, what this process may do with it, and when to ask for more."""
 
-    def __init__(self, model: Limited, limits: ModelLimits, lease_seconds: float, wake: Callable[[], None]) -> None:
+    def __init__(
+        self, model: ModelKey, limits: RateLimitPolicy, lease_seconds: float, wake: Callable[[], None]
+    ) -> None:
         self.key = KEY + sha256(f"{model.base_url}\n{model.model}".encode()).hexdigest()[:32]
-        self.share = Share(limits, lease_seconds, self._ask)
-        self.turns = Turns(self.share)
+        self.share = LeasedAllowance(limits, lease_seconds, self._ask)
+        self.turns = FairQueue(self.share)
         self.due_at, self._not_before = 0.0, 0.0
         self._wake = wake
 

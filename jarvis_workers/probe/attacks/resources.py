@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable
 
 from jarvis_workers.probe.attacks.target import Target
-from jarvis_workers.sandbox.limits import MEGABYTE, Limits
+from jarvis_workers.sandbox.limits import MEGABYTE, SandboxLimits
 
 # What the probe gives; each attack takes more of one of them.
-GIVEN = Limits(
+GIVEN = SandboxLimits(
     wall_seconds=3,
     cpu_seconds=1,
     memory_bytes=256 * MEGABYTE,

@@ -16,7 +16,7 @@ from jarvis_workers.sec.finding import Described, score_of
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.trace import read_trail
 
-__all__ = ["Batch", "Place", "Shared", "batches", "is_plain", "kind_of", "merge_across", "place_of", "worst"]
+__all__ = ["CandidateBatch", "Member", "Shared", "batches", "is_plain", "kind_of", "merge_across", "place_of", "worst"]
 
 MACRO = re.compile(r"#\s*define\s+(\w+)")
 CALL = re.compile(r"\b([A-Za-z_]\w*)\s*!?\(")
@@ -31,7 +31,7 @@ class Shared(NamedTuple):
     name: str
 
 
-class Place(NamedTuple):
+class Member(NamedTuple):
     """A candidate, as light as planning needs it."""
 
     gid: int
@@ -40,7 +40,7 @@ class Place(NamedTuple):
     shared: Shared | None = None
 
 
-class Batch(NamedTuple):
+class CandidateBatch(NamedTuple):
     """Candidates for one job; `batch_index` counts those of a file from 1, `shared` names what they have in common."""
 
     file: str
@@ -50,23 +50,23 @@ class Batch(NamedTuple):
     shared: str = ""
 
 
-def place_of(gid: int, found: Described, severities: Mapping[str, str]) -> Place:
+def place_of(gid: int, found: Described, severities: Mapping[str, str]) -> Member:
     """Return what planning needs; `severities` are those given to rules."""
     score = score_of(found.confidence, severities.get(found.pattern))
-    return Place(gid, found.file, score, _shared(found))
+    return Member(gid, found.file, score, _shared(found))
 
 
-def worst(places: Iterable[Place], most: int) -> list[Place]:
+def worst(places: Iterable[Member], most: int) -> list[Member]:
     """Return the `most` of highest score, in the order they came."""
     return sorted(heapq.nsmallest(most, places, key=lambda place: (-place.score, place.gid)), key=lambda one: one.gid)
 
 
-def batches(places: Iterable[Place], limit: int) -> list[Batch]:
+def batches(places: Iterable[Member], limit: int) -> list[CandidateBatch]:
     """Put every place into exactly one batch of at most `limit`, those of a file in their order."""
     known = list(places)
     merged = merge_across(known, limit)
     taken = {place.gid for group in merged for place in group}
-    by_file: defaultdict[str, list[Place]] = defaultdict(list)
+    by_file: defaultdict[str, list[Member]] = defaultdict(list)
     for place in known:
         if place.gid not in taken:
             by_file[place.file].append(place)
@@ -74,11 +74,11 @@ def batches(places: Iterable[Place], limit: int) -> list[Batch]:
     return list(_numbered(groups, taken))
 
 
-def merge_across(places: Iterable[Place], limit: int) -> list[list[Place]]:
+def merge_across(places: Iterable[Member], limit: int) -> list[list[Member]]:
     """Return groups of at most `limit` places that share a wrapper or macro, where several files do."""
     if limit == 1:
         return []
-    by_shared: defaultdict[Shared, list[Place]] = defaultdict(list)
+    by_shared: defaultdict[Shared, list[Member]] = defaultdict(list)
     for place in places:
         if place.shared:
             by_shared[place.shared].append(place)
@@ -99,17 +99,17 @@ def kind_of(found: Described) -> tuple[str, str | None]:
     return found.pattern, _sink(found)
 
 
-def _numbered(groups: Iterable[Sequence[Place]], merged: Collection[int]) -> Iterator[Batch]:
+def _numbered(groups: Iterable[Sequence[Member]], merged: Collection[int]) -> Iterator[CandidateBatch]:
     indexes: defaultdict[str, int] = defaultdict(int)
     for group in groups:
         first = group[0]
         indexes[first.file] += 1
         shared = first.shared.name if first.shared and first.gid in merged else ""
         score = max(place.score for place in group)
-        yield Batch(first.file, indexes[first.file], tuple(place.gid for place in group), score, shared)
+        yield CandidateBatch(first.file, indexes[first.file], tuple(place.gid for place in group), score, shared)
 
 
-def _chunks(places: Sequence[Place], limit: int) -> Iterator[list[Place]]:
+def _chunks(places: Sequence[Member], limit: int) -> Iterator[list[Member]]:
     return (list(places[start : start + limit]) for start in range(0, len(places), limit))
 
 

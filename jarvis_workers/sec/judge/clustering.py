@@ -17,7 +17,7 @@ from typing import Annotated, NamedTuple
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from jarvis_workers.agent.effects import Conversation, Definition, Note
-from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.loop import Agent
 from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
@@ -127,7 +127,7 @@ def question_of(
     return Question(batch, "\n".join(lines), conditions, language)
 
 
-def clusterer(question: Question, profile: Profile, marks: Marks, limits: Limits) -> Agent:
+def clusterer(question: Question, profile: Profile, marks: Marks, limits: AgentLimits) -> Agent:
     """Return the agent that answers; it has no tools, and RETRIES questions more than one."""
     definition = Definition(
         system_prompt=fill_from(PROMPTS, "cluster_system"), name="clusterer", language=question.language

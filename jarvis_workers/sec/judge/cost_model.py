@@ -10,7 +10,7 @@ from itertools import chain, pairwise
 from typing import NamedTuple
 
 from jarvis_workers.agent.effects import Ask, Conversation
-from jarvis_workers.platforms.protocol import Request
+from jarvis_workers.platforms.protocol import ModelRequest
 from jarvis_workers.sec.finding import Described, Numbered
 from jarvis_workers.sec.judge.batching import kind_of
 from jarvis_workers.sec.judge.clustering import Cluster, Conditions, condition_of
@@ -93,7 +93,7 @@ def _parts(ordered: Sequence[Numbered], made: Collection[Made]) -> list[Sequence
     return [ordered[start:end] for start, end in pairwise(ends)]
 
 
-def first_request(talk: Conversation[object]) -> Request | None:
+def first_request(talk: Conversation[object]) -> ModelRequest | None:
     """Return what a conversation asks first; None if it asks nothing."""
     try:
         want = next(talk)

@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from jarvis_workers.agent.untrusted_text import Suspicion
-from jarvis_workers.sec.finding import Found, severity_of
-from jarvis_workers.sec.judge.slices import CodeIndex, Slice, Spot, cut
+from jarvis_workers.sec.finding import CandidateRecord, severity_of
+from jarvis_workers.sec.judge.slices import CodeIndex, Slice, SliceTarget, cut
 from jarvis_workers.sec.trace import read_trail
 from jarvis_workers.tools.tool import Language
 
-__all__ = ["Cluster", "Prepared", "prepare"]
+__all__ = ["ClusterQuestion", "VerificationQuestion", "prepare"]
 
 
 @dataclass(frozen=True)
-class Cluster:
+class ClusterQuestion:
     """Candidates by gid that share a condition to verify.
 
     `votes` is how often each is asked where one of them is of high severity; `second_look` asks with comments, too.
@@ -26,24 +26,24 @@ class Cluster:
     """
 
     verification: str
-    candidates: tuple[tuple[int, Found], ...]
+    candidates: tuple[tuple[int, CandidateRecord], ...]
     language: Language = "en"
     votes: int = 1
     second_look: bool = False
     severities: Mapping[str, str] = field(default_factory=dict)
 
-    def severity(self, found: Found) -> str:
+    def severity(self, found: CandidateRecord) -> str:
         return self.severities.get(found.pattern) or severity_of(found.confidence)
 
 
 @dataclass(frozen=True)
-class Prepared:
+class VerificationQuestion:
     """A cluster with what is shown of it: the code, and a text for each candidate by its number.
 
     `suspicions` are of what reads like an order to a model there, shown or not.
     """
 
-    cluster: Cluster
+    cluster: ClusterQuestion
     index: CodeIndex
     code: Slice
     texts: Mapping[int, str]
@@ -62,21 +62,21 @@ class Prepared:
         return sha256(json.dumps(asked).encode()).hexdigest()
 
 
-def prepare(cluster: Cluster, index: CodeIndex) -> Prepared:
+def prepare(cluster: ClusterQuestion, index: CodeIndex) -> VerificationQuestion:
     """Look for what is shown of a cluster; this reads files, and is for a thread of its own."""
     texts = {
         number: _told(found, index, cluster.severity(found)) for number, (_, found) in enumerate(cluster.candidates, 1)
     }
     code = cut(index, [_spot(found) for _, found in cluster.candidates])
-    return Prepared(cluster, index, code, texts, code.suspicions())
+    return VerificationQuestion(cluster, index, code, texts, code.suspicions())
 
 
-def _spot(found: Found) -> Spot:
+def _spot(found: CandidateRecord) -> SliceTarget:
     way = read_trail(found.trail) if found.trail else ()
-    return Spot(found.file, found.line, tuple((step["file"], step["line"]) for step in way))
+    return SliceTarget(found.file, found.line, tuple((step["file"], step["line"]) for step in way))
 
 
-def _told(found: Found, index: CodeIndex, severity: str) -> str:
+def _told(found: CandidateRecord, index: CodeIndex, severity: str) -> str:
     """Return what a model is told of a candidate."""
     lines = [
         f"at {_called(index, found.file, found.line)}",
@@ -96,7 +96,7 @@ def _called(index: CodeIndex, path: str, line: int) -> str:
     return file.name_of(line) if file else path
 
 
-def _line(index: CodeIndex, found: Found) -> str:
+def _line(index: CodeIndex, found: CandidateRecord) -> str:
     file = index.file(found.file)
     decided = file.decided if file else []
     return decided[found.line - 1].strip() if 0 < found.line <= len(decided) else "(it cannot be read)"

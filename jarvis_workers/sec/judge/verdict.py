@@ -15,7 +15,18 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.agent.untrusted_text import escape
 
-__all__ = ["FORM", "TEXTS", "Answers", "AskAgain", "Evidence", "Item", "Quote", "Status", "Verdict", "short"]
+__all__ = [
+    "FORM",
+    "TEXTS",
+    "AskAgain",
+    "Evidence",
+    "Quote",
+    "ReportItem",
+    "Status",
+    "Verdict",
+    "VerdictCollector",
+    "short",
+]
 
 Status = Literal["confirmed", "dismissed", "review", "undecided"]
 
@@ -69,7 +80,7 @@ class Quote(Form):
     quote: str
 
 
-class Item(Form):
+class ReportItem(Form):
     """What is said of one candidate; `gid` is its number in the question."""
 
     gid: Annotated[int, AfterValidator(_number)]
@@ -81,7 +92,7 @@ class Item(Form):
     evidence: Annotated[list[Quote], BeforeValidator(_list)] = []
 
 
-FORM = ReportForm(list[Item])
+FORM = ReportForm(list[ReportItem])
 
 
 @dataclass(frozen=True)
@@ -120,10 +131,10 @@ Find = Callable[[Quote, bool], Evidence | None]
 
 
 @dataclass(frozen=True)
-class _Answer:
+class _QuotedItem:
     """An item, and what of it stands in the files."""
 
-    item: Item
+    item: ReportItem
     found: tuple[Evidence, ...]
     lost: tuple[int, ...]
 
@@ -160,19 +171,19 @@ class AskAgain:
         return sorted({*self.missing, *self.empty, *self.groundless, *self.lost})
 
 
-class Answers:
+class VerdictCollector:
     """What was said so far in one conversation of some numbers."""
 
     def __init__(self, numbers: Iterable[int], find: Find) -> None:
         self.numbers = tuple(numbers)
         self._find = find
-        self._given: dict[int, _Answer] = {}
+        self._given: dict[int, _QuotedItem] = {}
         self._two: set[int] = set()
         self._sent_back: set[int] = set()
         self._unknown: list[int] = []
         self._asked = 0
 
-    def take(self, items: Sequence[Item]) -> None:
+    def take(self, items: Sequence[ReportItem]) -> None:
         """Take in a report."""
         self._unknown = sorted({item.gid for item in items} - set(self.numbers))[:UNKNOWN_TOLD]
         if self._unknown:
@@ -202,18 +213,18 @@ class Answers:
         """Return a verdict for each number; `stopped` says why the conversation came to no end."""
         return {number: self._verdict(number, stopped) for number in self.numbers}
 
-    def _open(self) -> Iterator[tuple[int, _Answer]]:
+    def _open(self) -> Iterator[tuple[int, _QuotedItem]]:
         return ((number, given) for number, given in self._given.items() if number not in self._two)
 
     def _is_wrong(self, number: int) -> bool:
         given = self._given[number]
         return bool(given.problem or given.empty)
 
-    def _checked(self, item: Item) -> _Answer:
+    def _checked(self, item: ReportItem) -> _QuotedItem:
         quotes = item.evidence[:EVIDENCE_MAX]
         found = [self._find(quote, not item.has_risk) for quote in quotes]
         lost = tuple(place for place, evidence in enumerate(found, 1) if evidence is None)
-        return _Answer(item, tuple(evidence for evidence in found if evidence), lost)
+        return _QuotedItem(item, tuple(evidence for evidence in found if evidence), lost)
 
     def _verdict(self, number: int, stopped: str | None) -> Verdict:
         given = self._given.get(number)

@@ -10,17 +10,17 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from jarvis_workers.agent.effects import Call, Conversation, Definition, Result
-from jarvis_workers.agent.limits import Limits, Spent
+from jarvis_workers.agent.effects import Conversation, Definition, RunTool, TaskResult
+from jarvis_workers.agent.limits import AgentLimits, AgentUsage
 from jarvis_workers.agent.loop import Agent
 from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.errors import AgentStopped, ModelError
 from jarvis_workers.platforms.profiles import Profile
-from jarvis_workers.sec.judge.question import Cluster, Prepared
+from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion
 from jarvis_workers.sec.judge.quotes import called_lines, find_quote
 from jarvis_workers.sec.judge.slices import View, split_name
-from jarvis_workers.sec.judge.verdict import FORM, TEXTS, Answers, Evidence, Quote, Verdict, short
+from jarvis_workers.sec.judge.verdict import FORM, TEXTS, Evidence, Quote, Verdict, VerdictCollector, short
 from jarvis_workers.sec.scanner import language_of
 from jarvis_workers.tools.registry import Toolbox
 
@@ -53,7 +53,7 @@ class _Look:
 class _Heard:
     """The calls of a conversation."""
 
-    calls: list[Call] = field(default_factory=list)
+    calls: list[RunTool] = field(default_factory=list)
 
     @property
     def commands(self) -> tuple[tuple[str, str], ...]:
@@ -72,17 +72,17 @@ class Verification:
 
     def __init__(
         self,
-        prepared: Prepared,
+        prepared: VerificationQuestion,
         tools: Toolbox,
         *,
         profiles: tuple[Profile, Profile],
         marks: Marks,
-        limits: Limits | None = None,
+        limits: AgentLimits | None = None,
     ) -> None:
         """`profiles` are those of the model of the first vote, and of the model of the others."""
         self._prepared, self._tools = prepared, tools
         self._profiles, self._marks = profiles, marks
-        self._left = limits or Limits()
+        self._left = limits or AgentLimits()
         self._suspicions = list(prepared.suspicions)
         self.stopped: list[str] = []
         self.agent = self._agent(tools)
@@ -105,12 +105,12 @@ class Verification:
 
     def _look(self, numbers: Sequence[int], agent: Agent, view: View = "decided") -> Conversation[_Look]:
         """Lead one conversation to its end."""
-        answers = Answers(numbers, self._find)
+        answers = VerdictCollector(numbers, self._find)
         heard, stopped = _Heard(), None
         message = self._task(agent, numbers, view)
         try:
             while message:
-                result: Result = yield from _overheard(agent.run(message), heard)
+                result: TaskResult = yield from _overheard(agent.run(message), heard)
                 answers.take(result.report)
                 again = answers.again()
                 message = fill_from(PROMPTS, "verify_again", **asdict(again), numbers=again.numbers) if again else ""
@@ -185,7 +185,7 @@ def _overheard(talk: Conversation[T], heard: _Heard) -> Conversation[T]:
     try:
         want = next(talk)
         while True:
-            if isinstance(want, Call):
+            if isinstance(want, RunTool):
                 heard.calls.append(want)
             try:
                 answer = yield want
@@ -198,7 +198,7 @@ def _overheard(talk: Conversation[T], heard: _Heard) -> Conversation[T]:
         return value
 
 
-def votes_of(cluster: Cluster) -> int:
+def votes_of(cluster: ClusterQuestion) -> int:
     """Return how often a cluster is asked about: once, unless one of its candidates is of high severity."""
     is_high = any(cluster.severity(found) == "high" for _, found in cluster.candidates)
     return max(1, cluster.votes) if is_high else 1
@@ -229,7 +229,7 @@ def _said(verdict: Verdict) -> str:
     return verdict.status if verdict.reason is None else f"{verdict.status} ({verdict.reason})"
 
 
-def _left(limits: Limits, spent: Spent) -> Limits:
+def _left(limits: AgentLimits, spent: AgentUsage) -> AgentLimits:
     """Return what is left for further conversations: all of a job share the same limits."""
     return replace(
         limits,

@@ -22,10 +22,10 @@ from jarvis_workers.sec.finding import (
     score_of,
     severity_of,
 )
-from jarvis_workers.sec.report.exclusions import Aside, begin_aside
+from jarvis_workers.sec.report.exclusions import Exclusions, begin_aside
 from jarvis_workers.sec.suppressions import WITHOUT_REASON
 from jarvis_workers.sec.trace import read_trail
-from jarvis_workers.sec.triage import NOTHING_JUDGED, Judged
+from jarvis_workers.sec.triage import NOTHING_JUDGED, TriageVerdict
 
 WORST_FIRST = tuple(reversed(SEVERITIES))
 TOP_FILES = 10
@@ -60,7 +60,7 @@ class Findings:
     at_risk: Counter[str] = field(default_factory=Counter)
     dismissed: list[dict[str, Any]] = field(default_factory=list)
     suppressed: list[dict[str, Any]] = field(default_factory=list)
-    aside: Aside = field(default_factory=Aside)
+    aside: Exclusions = field(default_factory=Exclusions)
 
 
 def gather(
@@ -70,7 +70,7 @@ def gather(
     *,
     severities: Severities = AS_IT_IS,
     known: Mapping[str, int] | None = None,
-    judged: Mapping[str, Judged] = NOTHING_JUDGED,
+    judged: Mapping[str, TriageVerdict] = NOTHING_JUDGED,
     statuses: Mapping[int, str] | None = None,
 ) -> Findings:
     """Go once through the candidates, each with its gid; keep the `most` of highest score, in the order they came.
@@ -102,7 +102,7 @@ def every_issue(
     min_confidence: float,
     *,
     severities: Severities = AS_IT_IS,
-    judged: Mapping[str, Judged] = NOTHING_JUDGED,
+    judged: Mapping[str, TriageVerdict] = NOTHING_JUDGED,
 ) -> Iterator[dict[str, Any]]:
     """Yield all that `gather` counts, under the same names; goes through the candidates twice and keeps none."""
     lengths = _lengths([_full_id(found) for _, found in read() if found.confidence >= min_confidence])
@@ -152,7 +152,7 @@ def build(
     }
 
 
-def _triaged(aside: Aside) -> dict[str, int]:
+def _triaged(aside: Exclusions) -> dict[str, int]:
     """Count by triage state what people have set aside, and what they have postponed."""
     counts = {
         "judged_false": aside.total_judged_false,
@@ -235,7 +235,7 @@ def _remarked(remarks: Iterable[Sequence[Any]]) -> dict[str, Any]:
     return {name: found[:REMARKS_MAX] for name, found in told.items()} | more
 
 
-def _compared(aside: Aside, baseline: Mapping[str, Any]) -> dict[str, Any]:
+def _compared(aside: Exclusions, baseline: Mapping[str, Any]) -> dict[str, Any]:
     """Where only part of the tree was scanned, nobody knows what is gone."""
     gone = {} if baseline.get("partial") else {"gone": aside.gone}
     return {"known": aside.known, **gone, **{name: value for name, value in baseline.items() if name != "partial"}}

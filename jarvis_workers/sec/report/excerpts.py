@@ -45,7 +45,7 @@ class Excerpt(NamedTuple):
     more: tuple["Excerpt", ...] = ()
 
 
-class Spot(NamedTuple):
+class MarkedLines(NamedTuple):
     """Lines of a file that speak of a finding: its own, some that are quoted, a step."""
 
     id: str
@@ -58,19 +58,19 @@ class Spot(NamedTuple):
 Pieces = Mapping[str, Mapping[str, Sequence[Excerpt]]]
 
 
-def spots_by_file(issues: Iterable[Issue], most: int = EXCERPTS_MAX) -> dict[str, list[Spot]]:
+def spots_by_file(issues: Iterable[Issue], most: int = EXCERPTS_MAX) -> dict[str, list[MarkedLines]]:
     """Return the places of the `most` findings of highest score, by file."""
-    spots: defaultdict[str, list[Spot]] = defaultdict(list)
+    spots: defaultdict[str, list[MarkedLines]] = defaultdict(list)
     for issue in heapq.nlargest(most, issues, key=_worth):
         for file, spot in islice(_spots(issue), 1 + PLACES_MAX):
             spots[file].append(spot)
     return dict(spots)
 
 
-def cut(content: bytes, spots: Iterable[Spot]) -> dict[str, list[Excerpt]]:
+def cut(content: bytes, spots: Iterable[MarkedLines]) -> dict[str, list[Excerpt]]:
     """Return pieces of one file by the findings that they speak of, a finding's own line in the first."""
     lines = as_utf8(content).split(b"\n")
-    theirs: defaultdict[str, list[Spot]] = defaultdict(list)
+    theirs: defaultdict[str, list[MarkedLines]] = defaultdict(list)
     for spot in spots:
         if 0 < spot.first <= len(lines):
             theirs[spot.id].append(spot)
@@ -105,14 +105,14 @@ def _worth(issue: Issue) -> tuple[bool, float]:
     return issue.get("status") != "dismissed", issue["score"]
 
 
-def _spots(issue: Issue) -> Iterator[tuple[str, Spot]]:
+def _spots(issue: Issue) -> Iterator[tuple[str, MarkedLines]]:
     name = issue["id"]
-    yield issue["file"], Spot(name, issue["line"], issue["line"], OWN)
+    yield issue["file"], MarkedLines(name, issue["line"], issue["line"], OWN)
     for quote in issue.get("quotes", ()):
         height = min(quote["quote"].strip("\n").count("\n"), QUOTED_MAX)
-        yield quote["file"], Spot(name, quote["line"], quote["line"] + height, QUOTE)
+        yield quote["file"], MarkedLines(name, quote["line"], quote["line"] + height, QUOTE)
     for step in issue.get("path", ()):
-        yield step["file"], Spot(name, step["line"], step["line"], STEP)
+        yield step["file"], MarkedLines(name, step["line"], step["line"], STEP)
 
 
 def _joined(issue: Issue, pieces: Pieces) -> Excerpt | None:
@@ -126,7 +126,7 @@ def _joined(issue: Issue, pieces: Pieces) -> Excerpt | None:
     return own._replace(file="", marks=marks, more=tuple(others[:MORE_MAX]))
 
 
-def _pieces(lines: Sequence[bytes], spots: Iterable[Spot]) -> list[Excerpt]:
+def _pieces(lines: Sequence[bytes], spots: Iterable[MarkedLines]) -> list[Excerpt]:
     """Cut out each group of lines, none twice; the piece with the finding's own line comes first."""
     pieces, after = [], 0
     for group in _grouped(spots):
@@ -137,9 +137,9 @@ def _pieces(lines: Sequence[bytes], spots: Iterable[Spot]) -> list[Excerpt]:
     return [piece for _, piece in sorted(pieces, key=lambda one: one[0])]
 
 
-def _grouped(spots: Iterable[Spot]) -> list[list[Spot]]:
+def _grouped(spots: Iterable[MarkedLines]) -> list[list[MarkedLines]]:
     """Put those together whose lines stand side by side, in the order of lines."""
-    groups: list[list[Spot]] = []
+    groups: list[list[MarkedLines]] = []
     for spot in sorted(spots, key=lambda one: one.first):
         start, _ = _reach(spot)
         near = bool(groups) and start <= max(_reach(one)[1] for one in groups[-1]) + 1
@@ -150,12 +150,12 @@ def _grouped(spots: Iterable[Spot]) -> list[list[Spot]]:
     return groups
 
 
-def _reach(spot: Spot) -> tuple[int, int]:
+def _reach(spot: MarkedLines) -> tuple[int, int]:
     around = AROUND if spot.kind == OWN else AROUND // 2
     return max(1, spot.first - around), spot.last + around
 
 
-def _piece(lines: Sequence[bytes], spots: Sequence[Spot], after: int) -> Excerpt:
+def _piece(lines: Sequence[bytes], spots: Sequence[MarkedLines], after: int) -> Excerpt:
     """Cut out a group of lines with those around them, from the line behind `after` on."""
     reaches = [_reach(spot) for spot in spots]
     first, last = max(after + 1, min(start for start, _ in reaches)), max(end for _, end in reaches)
@@ -166,7 +166,7 @@ def _piece(lines: Sequence[bytes], spots: Sequence[Spot], after: int) -> Excerpt
     return Excerpt(first, tuple(_cut(line) for line in shown.split("\n")), tuple(sorted(marked.items())))
 
 
-def _rank(spot: Spot) -> int:
+def _rank(spot: MarkedLines) -> int:
     """Of what is said of one line the last counts: its own kind above all."""
     return (STEP, QUOTE, OWN).index(spot.kind)
 

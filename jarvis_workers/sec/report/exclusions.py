@@ -12,7 +12,7 @@ from typing import Any
 
 from jarvis_workers.sec.finding import Described, Numbered, fingerprint_of
 from jarvis_workers.sec.report.i18n import Words
-from jarvis_workers.sec.triage import NOTHING_JUDGED, Judged, TriageState
+from jarvis_workers.sec.triage import NOTHING_JUDGED, TriageState, TriageVerdict
 
 # Of the suppressed ones no more are kept; all are counted.
 KEPT_MAX = 25_000
@@ -23,7 +23,7 @@ BY_GITIGNORE = "ignored by .gitignore"
 
 
 @dataclass(slots=True)
-class Aside:
+class Exclusions:
     """What was set aside; `left` is what the baseline knew and nobody has found again, None without a baseline.
 
     `statuses` are those of the verdicts by gid, None where there were to be none; `judged` says by fingerprint what
@@ -31,7 +31,7 @@ class Aside:
     """
 
     left: Counter[str] | None = None
-    judged: Mapping[str, Judged] = field(default_factory=dict)
+    judged: Mapping[str, TriageVerdict] = field(default_factory=dict)
     statuses: Mapping[int, str] | None = None
     known: int = 0
     total_suppressed: int = 0
@@ -133,11 +133,11 @@ def ignored_by_git(summary: Mapping[str, Any], say: Words) -> str | None:
 
 def begin_aside(
     known: Mapping[str, int] | None,
-    judged: Mapping[str, Judged] = NOTHING_JUDGED,
+    judged: Mapping[str, TriageVerdict] = NOTHING_JUDGED,
     statuses: Mapping[int, str] | None = None,
-) -> Aside:
+) -> Exclusions:
     """Begin with what a baseline knew, with what people have said, and with verdicts; None is that there are none."""
-    return Aside(None if known is None else Counter(known), judged, statuses)
+    return Exclusions(None if known is None else Counter(known), judged, statuses)
 
 
 def _fingerprint(found: Described) -> str:

@@ -10,15 +10,15 @@ from typing import Any
 from jarvis_workers.sec.rules.analysis.literals import is_constant
 from jarvis_workers.sec.rules.analysis.rust_context import is_in_tests
 from jarvis_workers.sec.rules.rule import Check, Rule, Site, title_of
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 from jarvis_workers.source.safe_regex import compile_linear
 
 __all__ = ["custom_rule"]
 
 SEARCHED_BYTES = 4_096
-NUMBER = late(rb"[-+~]?\s*(?:0[xX][0-9a-fA-F]+|[0-9][0-9.]*(?:[eE][-+]?[0-9]+)?)[uUlLfF]*")
+NUMBER = lazy(rb"[-+~]?\s*(?:0[xX][0-9a-fA-F]+|[0-9][0-9.]*(?:[eE][-+]?[0-9]+)?)[uUlLfF]*")
 # In C the scanner tells a definition from a call.
-DEFINED = late(rb"\bfn\s+\Z")
+DEFINED = lazy(rb"\bfn\s+\Z")
 DEFINED_REACH = 64
 
 Condition = Callable[[Site], bool]

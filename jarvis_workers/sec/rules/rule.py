@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from jarvis_workers.sec.rules.analysis.mentions import Result, Use, result_of, uses
-from jarvis_workers.source.calls import Arguments, arguments
+from jarvis_workers.sec.rules.analysis.mentions import ResultUse, Use, result_of, uses
+from jarvis_workers.source.calls import ArgumentList, arguments
 from jarvis_workers.source.functions import Function, Functions, functions
 
-__all__ = ["Check", "Rule", "Site", "Source", "flow_rule", "title_of"]
+__all__ = ["Check", "Rule", "Site", "SourceText", "flow_rule", "title_of"]
 
 REACH = 8_192
 TITLE_LENGTH = 60
@@ -29,7 +29,7 @@ class _Once(Generic[T]):
         return found
 
 
-class Source:
+class SourceText:
     """One file under scan: as it is, and masked; what several sites need is worked out once."""
 
     def __init__(
@@ -50,14 +50,14 @@ class Source:
 class Site:
     """A name in the code that a rule asked for; `at` is the `(` behind it, or its own end for a bare word."""
 
-    def __init__(self, source: Source, name: bytes, start: int, at: int) -> None:
+    def __init__(self, source: SourceText, name: bytes, start: int, at: int) -> None:
         self.source = source
         self.name = name
         self.start = start
         self.at = at
 
     @_Once
-    def arguments(self) -> Arguments:
+    def arguments(self) -> ArgumentList:
         return arguments(self.source.text, self.at)
 
     def masked(self, number: int) -> bytes:
@@ -86,7 +86,7 @@ class Site:
         return self.source.functions.at(self.start)
 
     @_Once
-    def result(self) -> Result:
+    def result(self) -> ResultUse:
         """What becomes of the result of the call."""
         return result_of(self.source.text, self.start, self.arguments.end)
 

@@ -7,12 +7,12 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.service.api.options import ScanOptions
 from jarvis_workers.service.reports.baselines import is_report, read_report
 from jarvis_workers.service.request import Baseline
-from jarvis_workers.service.targets import Target, prefix_of
+from jarvis_workers.service.targets import ScanTarget, prefix_of
 
 __all__ = ["is_revision", "reported_baseline"]
 
 
-def reported_baseline(options: ScanOptions, target: Target) -> Baseline | None:
+def reported_baseline(options: ScanOptions, target: ScanTarget) -> Baseline | None:
     """Return the baseline if it is a report or its file; None where there is none, or where it is a git revision."""
     baseline = options.baseline
     if baseline is None or is_revision(options):

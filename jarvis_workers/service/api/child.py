@@ -15,13 +15,13 @@ from typing import IO, Any
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.paths import from_text
 from jarvis_workers.private import make_private_directory
-from jarvis_workers.sec.triage import Judged
+from jarvis_workers.sec.triage import TriageVerdict
 from jarvis_workers.service.api.answers import answer_of
 from jarvis_workers.service.api.options import decode_options
 from jarvis_workers.service.api.requests import BATCH_BYTES, BATCH_FILES, request_of
-from jarvis_workers.service.request import Baseline, Request, check_found, run_of
+from jarvis_workers.service.request import Baseline, RunRequest, check_found, run_of
 from jarvis_workers.service.run_facts import RunCosts, run_facts
-from jarvis_workers.service.sources import Source
+from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.snapshots.blobs import open_blobs
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.steps.sec.direct import is_one_batch, scan_directly
@@ -62,7 +62,7 @@ def answer(request: dict[str, Any], announce: Announce) -> dict[str, Any]:
 def _scan(asked: dict[str, Any], announce: Announce) -> dict[str, Any]:
     options, place = decode_options(asked["options"]), Path(asked["place"])
     baseline = Baseline(**asked["baseline"]) if asked["baseline"] else None
-    source = Source(Path(os.fsdecode(from_text(asked["root"]))), from_text(asked["name"]))
+    source = SourceTree(Path(os.fsdecode(from_text(asked["root"]))), from_text(asked["name"]))
     request = request_of(options, source, tuple(map(from_text, asked["paths"])), EXECUTOR, baseline)
     blobs = open_blobs(str(place / "blobs"), Path(asked["cache"]), results_bytes=asked["results_bytes"])
     if options.cache:
@@ -93,8 +93,8 @@ def _scan(asked: dict[str, Any], announce: Announce) -> dict[str, Any]:
     return answer_of(done.run, part, done.body, request.rules.rules, blobs)
 
 
-def _judged(request: Request) -> dict[str, Judged]:
-    return {one.fingerprint: Judged(one.verdict, one.reason) for one in request.triage.more}
+def _judged(request: RunRequest) -> dict[str, TriageVerdict]:
+    return {one.fingerprint: TriageVerdict(one.verdict, one.reason) for one in request.triage.more}
 
 
 def main() -> None:

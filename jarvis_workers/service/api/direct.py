@@ -15,7 +15,7 @@ from jarvis_workers.errors import JarvisError
 from jarvis_workers.paths import as_text
 from jarvis_workers.service.api.options import ScanOptions, encode_options
 from jarvis_workers.service.api.progress import CancelToken, ProgressCallback, ScanProgress
-from jarvis_workers.service.sources import Source
+from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.toolchain.children import Child, ChildDied
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class DirectRequest:
     def __init__(
         self,
         options: ScanOptions,
-        source: Source,
+        source: SourceTree,
         paths: tuple[bytes, ...],
         *,
         place: Path,

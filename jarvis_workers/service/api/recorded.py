@@ -19,10 +19,10 @@ from jarvis_workers.service.api.requests import process_count, request_of
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.reports.export import export, export_directory
 from jarvis_workers.service.reports.run_baselines import of_run
-from jarvis_workers.service.request import Baseline, Request
-from jarvis_workers.service.sources import Source, open_revision, open_source, unchanged_since
+from jarvis_workers.service.request import Baseline, RunRequest
+from jarvis_workers.service.sources import SourceTree, open_revision, open_source, unchanged_since
 from jarvis_workers.service.submit import submit
-from jarvis_workers.service.targets import Target, older_selection
+from jarvis_workers.service.targets import ScanTarget, older_selection
 from jarvis_workers.settings import Cache, Settings, load_settings
 from jarvis_workers.store import candidates
 from jarvis_workers.store.engine import Store
@@ -68,7 +68,7 @@ def _event(stage: StageProgress, findings: int) -> ScanProgress:
 
 def scan_with_store(
     options: ScanOptions,
-    target: Target,
+    target: ScanTarget,
     name: bytes | None,
     place: Path,
     on_progress: ProgressCallback | None,
@@ -79,7 +79,7 @@ def scan_with_store(
     with wiring.store_of(settings) as store:
         watcher = Watcher(store, on_progress, cancel)
 
-        def scan(source: Source, paths: tuple[bytes, ...], change: Callable[[Request], Request]) -> Run:
+        def scan(source: SourceTree, paths: tuple[bytes, ...], change: Callable[[RunRequest], RunRequest]) -> Run:
             with wiring.executor_of(settings, store, tell=_nothing, show=watcher.show) as local:
                 request = change(request_of(options, source, paths, local.executor))
                 run_id = submit(store, local.world.blobs, request, watcher.packing)
@@ -134,8 +134,8 @@ def _carry_out(settings: Settings, store: Store, local: LocalExecutor, run_id: s
 def _baseline(
     store: Store,
     options: ScanOptions,
-    target: Target,
-    scan: Callable[[Source, tuple[bytes, ...], Callable[[Request], Request]], Run],
+    target: ScanTarget,
+    scan: Callable[[SourceTree, tuple[bytes, ...], Callable[[RunRequest], RunRequest]], Run],
 ) -> Baseline | None:
     """Return what the baseline has; a git revision is scanned for it."""
     if not is_revision(options):
@@ -155,7 +155,7 @@ def _baseline(
     return of_run(store, run, revision.says, revision.renamed)
 
 
-def _answer(settings: Settings, store: Store, run: Run, options: ScanOptions, source: Source) -> dict[str, Any]:
+def _answer(settings: Settings, store: Store, run: Run, options: ScanOptions, source: SourceTree) -> dict[str, Any]:
     blobs = wiring.blobs_of(settings)
     body = reports.read_body(store, blobs, run)
     rules = request_of(options, source, (), run.executor).rules.rules

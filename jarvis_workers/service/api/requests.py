@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.pipeline.each_file import Limits
+from jarvis_workers.pipeline.each_file import FileLimits
 from jarvis_workers.sec.scanner import EXTENSIONS
 from jarvis_workers.service.api.options import ScanOptions
-from jarvis_workers.service.request import Baseline, Chosen, Request, Triage
-from jarvis_workers.service.sources import Source, ignore_files_of
+from jarvis_workers.service.request import Baseline, Chosen, RunRequest, Triage
+from jarvis_workers.service.sources import SourceTree, ignore_files_of
 from jarvis_workers.snapshots.selection import EXCLUDED_DIRECTORIES, OWN_DIRECTORY, Selection
 from jarvis_workers.steps.sec.ruleset import installed
 
@@ -40,10 +40,10 @@ class RuleChoice:
 
 
 def request_of(
-    options: ScanOptions, source: Source, paths: tuple[bytes, ...], executor: str, baseline: Baseline | None = None
-) -> Request:
+    options: ScanOptions, source: SourceTree, paths: tuple[bytes, ...], executor: str, baseline: Baseline | None = None
+) -> RunRequest:
     """Return the request of a scan with rules alone. Raises UsageError."""
-    return Request(
+    return RunRequest(
         run_id=token_hex(4),
         kind="sec.fast",
         path=source.path,
@@ -55,7 +55,7 @@ def request_of(
         batch_bytes=BATCH_BYTES,
         processes=process_count(options),
         rules=choose_rules(options),
-        limits=Limits(options.file_seconds, options.file_memory_mb, BATCH_SECONDS),
+        limits=FileLimits(options.file_seconds, options.file_memory_mb, BATCH_SECONDS),
         cache=options.cache,
         baseline=baseline,
         triage=Triage(kept=options.record, more=_judgements(options), named=_named(options)),
@@ -69,7 +69,7 @@ def process_count(options: ScanOptions) -> int:
     return options.processes or allowed or 1
 
 
-def select_files(options: ScanOptions, source: Source) -> Selection:
+def select_files(options: ScanOptions, source: SourceTree) -> Selection:
     """Return which files are scanned."""
     suffixes = EXTENSIONS if options.extensions is None else [os.fsencode(one) for one in options.extensions]
     wanted = {

@@ -16,8 +16,8 @@ from jarvis_workers.service.api.direct import ChildPool, DirectRequest
 from jarvis_workers.service.api.options import ScanOptions, StrPath
 from jarvis_workers.service.api.progress import CancelToken, ProgressCallback
 from jarvis_workers.service.api.report import Report, report_from
-from jarvis_workers.service.sources import Source, is_address
-from jarvis_workers.service.targets import Target, target_of
+from jarvis_workers.service.sources import SourceTree, is_address
+from jarvis_workers.service.targets import ScanTarget, target_of
 from jarvis_workers.toolchain.temporary import temporary_directory
 
 if TYPE_CHECKING:
@@ -95,12 +95,12 @@ class ScanSession:
         with temporary_directory(TEMPORARY) as place:
             for name, source in files.items():
                 _write(place / "tree", name, source)
-            target = Target(str(place / "tree"), tuple(sorted(os.fsencode(name) for name in files)))
+            target = ScanTarget(str(place / "tree"), tuple(sorted(os.fsencode(name) for name in files)))
             return self._scan(target, NO_ROOT, place, on_progress, cancel or CancelToken())
 
     def _scan(
         self,
-        target: Target,
+        target: ScanTarget,
         name: bytes | None,
         place: Path,
         on_progress: ProgressCallback | None,
@@ -118,18 +118,18 @@ class ScanSession:
         cancel.check()
         return report_from(answer)
 
-    def _is_direct(self, target: Target) -> bool:
+    def _is_direct(self, target: ScanTarget) -> bool:
         """Tell whether a child can do it, if the tree is small."""
         options = self.options
         if options.record or options.write_artifacts or options.since:
             return False
         return not (is_address(target.root) or (options.baseline is not None and _is_revision(options)))
 
-    def _request(self, target: Target, name: bytes | None, place: Path) -> DirectRequest:
+    def _request(self, target: ScanTarget, name: bytes | None, place: Path) -> DirectRequest:
         options, tree = self.options, Path(target.root)
         return DirectRequest(
             options,
-            Source(tree, name or os.fsencode(tree.absolute())),
+            SourceTree(tree, name or os.fsencode(tree.absolute())),
             target.paths,
             place=place,
             cache=_cache_directory(options) if options.cache else place / "cache",
@@ -204,7 +204,7 @@ def _is_revision(options: ScanOptions) -> bool:
     return is_revision(options)
 
 
-def _reported(options: ScanOptions, target: Target) -> "Baseline | None":
+def _reported(options: ScanOptions, target: ScanTarget) -> "Baseline | None":
     from jarvis_workers.service.api.baseline import reported_baseline  # noqa: PLC0415  (as above)
 
     return reported_baseline(options, target)

@@ -55,7 +55,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Machine:
+class MachineFacts:
     """What is known of the machine; None is not known, and limits are as the kernel gives them."""
 
     tools: Mapping[str, str | None]
@@ -67,9 +67,9 @@ class Machine:
     file_bytes: int = resource.RLIM_INFINITY
 
 
-def this_machine(data_dir: Path) -> Machine:
+def this_machine(data_dir: Path) -> MachineFacts:
     """Gather what there is to know; disk space is that of the file system of `data_dir`."""
-    return Machine(
+    return MachineFacts(
         tools={tool: shutil.which(tool) for tool in TOOLS},
         free_disk=shutil.disk_usage(_existing(data_dir)).free,
         free_memory=free_memory(_read(Path("/proc/meminfo"))),
@@ -86,7 +86,7 @@ def free_memory(meminfo: str) -> int | None:
 
 
 def examine(
-    settings: Settings, machine: Machine, *, probe_store: Callable[[], str], probe_matcher: Callable[[], str]
+    settings: Settings, machine: MachineFacts, *, probe_store: Callable[[], str], probe_matcher: Callable[[], str]
 ) -> list[Check]:
     """Look at everything, in the order in which a run needs it.
 
@@ -166,7 +166,7 @@ def _data_directory(folder: Path) -> Check:
     return Check("data directory", "ok", str(folder) if nearest == folder else f"{folder} (will be made)")
 
 
-def _file_system(settings: Settings, machine: Machine) -> Check:
+def _file_system(settings: Settings, machine: MachineFacts) -> Check:
     kind = network_file_system(settings.data_dir, machine.mounts)
     if kind is None:
         return Check("file system", "ok", "local")

@@ -23,12 +23,12 @@ from jarvis_workers.steps.sec.write_report import REPORT
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
-__all__ = ["Report", "compare_reports", "difference", "report_of_file", "report_of_run"]
+__all__ = ["ReportSide", "compare_reports", "difference", "report_of_file", "report_of_run"]
 
 Body = Mapping[str, Any]
 
 
-class Report(NamedTuple):
+class ReportSide(NamedTuple):
     """One side of a comparison: its body, the `run` part, what it was to look at, and what bounds the comparison."""
 
     body: Body
@@ -46,7 +46,7 @@ def difference(store: Store, blobs: Blobs, before: Run, after: Run) -> Sides:
     return compare_reports(report_of_run(store, blobs, before), report_of_run(store, blobs, after))
 
 
-def compare_reports(before: Report, after: Report) -> Sides:
+def compare_reports(before: ReportSide, after: ReportSide) -> Sides:
     """Return what two reports differ in."""
     before, after = _from_the_top(before, after)
     found = compare(before.body, after.body, unlooked(before.body, after.body, after.looked))
@@ -54,17 +54,17 @@ def compare_reports(before: Report, after: Report) -> Sides:
     return Sides(before.part, after.part, found, notes)
 
 
-def report_of_run(store: Store, blobs: Blobs, run: Run) -> Report:
+def report_of_run(store: Store, blobs: Blobs, run: Run) -> ReportSide:
     """Return what a run has reported. Raises UsageError for one that has no findings to compare."""
     if all(stage.name != REPORT for stage in stages_of(run.kind)):
         raise UsageError(f"run {run.id} is of kind {run.kind}: it has no findings to compare")
     body = read_body(store, blobs, run)
     if "baseline" in body["summary"]:
         raise UsageError(f"run {run.id} lists only what was new to its own baseline; compare runs without --baseline")
-    return Report(body, run_part(store, run), _looked(blobs, run))
+    return ReportSide(body, run_part(store, run), _looked(blobs, run))
 
 
-def report_of_file(named: str) -> Report:
+def report_of_file(named: str) -> ReportSide:
     """Return the report in a JSON or SARIF file. Raises UsageError.
 
     The least confidence that was asked for is not in a file: where weaker findings were left out, it is taken to be
@@ -82,10 +82,10 @@ def report_of_file(named: str) -> Report:
         scanned=lambda _: (),
     )
     notes = (f"{file.run['file']} is SARIF, which does not say what was left out of the scan",) if file.is_sarif else ()
-    return Report(file.body, file.run, looked, notes)
+    return ReportSide(file.body, file.run, looked, notes)
 
 
-def _from_the_top(*reports: Report) -> tuple[Report, ...]:
+def _from_the_top(*reports: ReportSide) -> tuple[ReportSide, ...]:
     """Where the scans began in different directories of a repository, give the files their names from its top."""
     prefixes = [str(report.part.get("path_prefix") or "") for report in reports]
     if len(set(prefixes)) == 1:
@@ -107,7 +107,7 @@ def _moved(prefix: str, body: Body) -> Body:
     return {**moved, **lists}
 
 
-def _notes(which: str, report: Report) -> Iterator[str]:
+def _notes(which: str, report: ReportSide) -> Iterator[str]:
     summary = report.body["summary"]
     if report.state not in WHOLE:
         yield f"the {which} run is {report.state}: it has not looked at everything"

@@ -12,13 +12,13 @@ from jarvis_workers.sec.scanner import Scanner, is_test, language_of
 from jarvis_workers.service.rules.rule_files import SUFFIXES
 from jarvis_workers.service.rules.rulebook import Rulebook
 
-__all__ = ["Result", "rules_in", "try_files", "try_rules"]
+__all__ = ["RuleTestResult", "rules_in", "try_files", "try_rules"]
 
 FILE_BYTES = 4_000_000
 
 
 @dataclass(slots=True)
-class Result:
+class RuleTestResult:
     """What was tried, what did not hold, and what is worth a note, all of it as lines."""
 
     said: str
@@ -26,10 +26,10 @@ class Result:
     notes: list[str] = field(default_factory=list)
 
 
-def try_rules(book: Rulebook) -> Result:
+def try_rules(book: Rulebook) -> RuleTestResult:
     """Try each rule on its own bad and good example."""
     failures = [f"{rule.pattern}: {problem}" for rule in book.rules for problem in try_own(rule)]
-    return Result(f"{_count(len(book.rules), 'rule')} on their own examples", failures)
+    return RuleTestResult(f"{_count(len(book.rules), 'rule')} on their own examples", failures)
 
 
 def rules_in(path: Path) -> list[Path]:
@@ -39,7 +39,7 @@ def rules_in(path: Path) -> list[Path]:
     return [path] if path.suffix in SUFFIXES else []
 
 
-def try_files(book: Rulebook, path: Path) -> Result:
+def try_files(book: Rulebook, path: Path) -> RuleTestResult:
     """Try the project's rules, and those that marks name, on every example. Raises UsageError where there is none."""
     files = _examples(path)
     if not files:
@@ -49,7 +49,7 @@ def try_files(book: Rulebook, path: Path) -> Result:
     tried = {file: _try(scanner, file, own) for file in files}
     marks = sum(one.marks for one in tried.values())
     named = frozenset[str]().union(*(one.rules for one in tried.values()))
-    result = Result(f"{_count(marks, 'mark')} of {_count(len(named), 'rule')} in {_count(len(files), 'file')}")
+    result = RuleTestResult(f"{_count(marks, 'mark')} of {_count(len(named), 'rule')} in {_count(len(files), 'file')}")
     for file, one in tried.items():
         result.failures += [
             f"{_shown(file)}:{failure.line}: {failure.what} {failure.pattern}" for failure in one.failures

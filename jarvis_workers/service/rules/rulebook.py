@@ -24,7 +24,7 @@ __all__ = ["Chosen", "Rulebook", "choose", "find_rule", "open_rulebook", "select
 Place = Callable[[str], str]
 
 
-class Asked(Protocol):
+class RuleOverrides(Protocol):
     """What a user says of rules by id, as `settings.Rules` and the options of the Python API have it."""
 
     @property
@@ -55,7 +55,7 @@ def open_rulebook(paths: Sequence[Path] = ()) -> Rulebook:
     return Rulebook(tuple(rules), tuple(project), {package.name: package.fingerprint for package in packages})
 
 
-def choose(book: Rulebook, asked: Asked, excluded: Sequence[str] = (), *, place: Place = "{}".format) -> Chosen:
+def choose(book: Rulebook, asked: RuleOverrides, excluded: Sequence[str] = (), *, place: Place = "{}".format) -> Chosen:
     """Fix the rules of a run. Raises UsageError for an unknown id, and where no rule is left."""
     kept = select(book, asked, excluded, place=place)
     if not kept:
@@ -64,7 +64,7 @@ def choose(book: Rulebook, asked: Asked, excluded: Sequence[str] = (), *, place:
 
 
 def select(
-    book: Rulebook, asked: Asked, excluded: Sequence[str] = (), *, place: Place = "{}".format
+    book: Rulebook, asked: RuleOverrides, excluded: Sequence[str] = (), *, place: Place = "{}".format
 ) -> tuple[Rule, ...]:
     """Leave out what the user has switched off; `excluded` comes on top of the settings.
 
@@ -87,7 +87,7 @@ def find_rule(book: Rulebook, named: str) -> Rule:
     return found[named]
 
 
-def _is_wanted(rule: Rule, asked: Asked) -> bool:
+def _is_wanted(rule: Rule, asked: RuleOverrides) -> bool:
     named = not asked.enable_only or rule.pattern in asked.enable_only
     return named and (not asked.categories or rule.category in asked.categories)
 

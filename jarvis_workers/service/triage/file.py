@@ -27,7 +27,7 @@ from jarvis_workers.service.rules.yamlfiles import (
     tell_problem,
 )
 
-__all__ = ["REASON_MAX", "Said", "read_triage", "triage_text", "would_lose"]
+__all__ = ["REASON_MAX", "TriageFile", "read_triage", "triage_text", "would_lose"]
 
 VERSION = 1
 REASON_MAX = 1_000
@@ -61,7 +61,7 @@ Name = Annotated[str, Field(max_length=BY_MAX), AfterValidator(one_line)]
 Place = Annotated[str, Field(max_length=PATH_MAX), AfterValidator(one_line)]
 
 
-class Entry(Checked):
+class TriageEntry(Checked):
     """A judgement as a file says it."""
 
     fingerprint: Annotated[str, Field(pattern=r"\A[0-9a-f]{16}\z")]
@@ -73,20 +73,20 @@ class Entry(Checked):
     file: Place = ""
 
     @model_validator(mode="after")
-    def _has_a_reason(self) -> "Entry":
+    def _has_a_reason(self) -> "TriageEntry":
         if self.verdict.needs_reason and not self.reason.strip():
             raise ValueError(f"verdict is {self.verdict.value}, which needs a reason")
         return self
 
 
-class Said(NamedTuple):
+class TriageFile(NamedTuple):
     """The judgements of a file, and a line for each entry that is none."""
 
     judgements: tuple[Judgement, ...]
     problems: tuple[str, ...] = ()
 
 
-def read_triage(file: Path) -> Said:
+def read_triage(file: Path) -> TriageFile:
     """Return what a file says. Raises UsageError where it is no such file at all."""
     said = read_yaml(file, FILE_BYTES)
     where = shown_path(file)
@@ -122,12 +122,12 @@ def would_lose(file: Path, judgements: Iterable[Judgement]) -> int:
     return sum(one.fingerprint not in kept for one in read_triage(file).judgements)
 
 
-def _checked(rows: Sequence[object], file: Path) -> Said:
+def _checked(rows: Sequence[object], file: Path) -> TriageFile:
     judgements: dict[str, Judgement] = {}
     problems: dict[int, str] = {}
     for number, row in enumerate(rows):
         try:
-            entry = Entry.model_validate(row)
+            entry = TriageEntry.model_validate(row)
         except ValidationError as error:
             problems[number] = _wrong(row, error)
             continue
@@ -135,13 +135,15 @@ def _checked(rows: Sequence[object], file: Path) -> Said:
             problems[number] = f"{entry.fingerprint} stands here twice"
         judgements[entry.fingerprint] = Judgement(**entry.model_dump())
     place = _places(file) if problems else str
-    return Said(tuple(judgements.values()), tuple(f"{place(number)}: {says}" for number, says in problems.items()))
+    return TriageFile(
+        tuple(judgements.values()), tuple(f"{place(number)}: {says}" for number, says in problems.items())
+    )
 
 
 def _wrong(row: object, error: ValidationError) -> str:
     if not isinstance(row, dict):
         return f"is {plain(short.repr(row))}; expected fields by name"
-    return tell_problem(error, Entry)
+    return tell_problem(error, TriageEntry)
 
 
 def _places(file: Path) -> Callable[[int], str]:

@@ -9,7 +9,7 @@ from jarvis_workers.sec.triage_record import Judgement, learned_confidence
 from jarvis_workers.service.request import Triage as Triage
 from jarvis_workers.store import judgements, triage_operations
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.triage_operations import Change
+from jarvis_workers.store.triage_operations import TriageChange
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -127,7 +127,7 @@ def _recorded(session: "Session", operation: Named | None, fingerprints: Collect
         return
     after = judgements.find(session, fingerprints)
     changes = {
-        name: Change(before.get(name), _time_of(after.get(name)))
+        name: TriageChange(before.get(name), _time_of(after.get(name)))
         for name in sorted(fingerprints)
         if before.get(name) != after.get(name)
     }

@@ -9,13 +9,13 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from jarvis_workers.agent.effects import Definition, Result
-from jarvis_workers.agent.limits import Limits, are_to_blame
+from jarvis_workers.agent.effects import Definition, TaskResult
+from jarvis_workers.agent.limits import AgentLimits, are_to_blame
 from jarvis_workers.agent.loop import Agent
 from jarvis_workers.agent.own_tools import own_tools
 from jarvis_workers.agent.prompts import fill
 from jarvis_workers.agent.threads import in_thread
-from jarvis_workers.conversations.runtime import OWN_TOOLS, Talk, Talks
+from jarvis_workers.conversations.runtime import OWN_TOOLS, AgentRuntime, JobConversation
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import plain
 from jarvis_workers.snapshots.blobs import Blobs
@@ -37,7 +37,7 @@ TASK = b"task"
 
 
 @dataclass(frozen=True)
-class Work:
+class ConverseWork:
     """What is to be done, and what the conversation was told so far."""
 
     job: Claimed
@@ -45,7 +45,7 @@ class Work:
     about: str
     snapshot_id: str
     model_group: str
-    limits: Limits
+    limits: AgentLimits
     lines: list[bytes]
 
 
@@ -56,21 +56,21 @@ def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
     yield NewJob(STEP, AGENT_QUEUE, plain(" ".join(task.split())), about, payload=json.dumps({"about": about}))
 
 
-def load(session: "Session", run: Run, job: Claimed) -> Work:
+def load(session: "Session", run: Run, job: Claimed) -> ConverseWork:
     """Return the task of the run."""
     options = run.options
-    return Work(
+    return ConverseWork(
         job,
         options["task"],
         json.loads(job.payload)["about"],
         run.snapshot_id,
         options["model_group"],
-        Limits(**options["agent_limits"]),
+        AgentLimits(**options["agent_limits"]),
         lines(session, job.id),
     )
 
 
-async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
+async def converse(work: ConverseWork, blobs: Blobs, talks: AgentRuntime) -> Commit:
     """Lead the conversation; commit its answer, or why there is none."""
     root = await talks.unpack(blobs, work.snapshot_id)
     tree = DirectoryTree(root)
@@ -96,7 +96,9 @@ async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
         )
 
 
-def _told(talk: Talk, agent: Agent, tier: str, result: Result | None, stopped: AgentStopped | None) -> dict[str, Any]:
+def _told(
+    talk: JobConversation, agent: Agent, tier: str, result: TaskResult | None, stopped: AgentStopped | None
+) -> dict[str, Any]:
     """Return what a conversation came to; what differs between two that are the same stands under `run`."""
     spent = agent.spent
     return {

@@ -12,13 +12,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jarvis_workers.agent.limits import Limits, are_to_blame
-from jarvis_workers.conversations.runtime import Talks
+from jarvis_workers.agent.limits import AgentLimits, are_to_blame
+from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.paths import from_shown
 from jarvis_workers.pipeline.history import Earlier
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.sec.finding import Numbered, score_of
-from jarvis_workers.sec.judge.batching import Batch, Place, batches, place_of, worst
+from jarvis_workers.sec.judge.batching import CandidateBatch, Member, batches, place_of, worst
 from jarvis_workers.sec.judge.canary import CANARY_GID, canary_for
 from jarvis_workers.sec.judge.clustering import (
     Cluster,
@@ -54,7 +54,7 @@ CANARY_WEIGHT = 10 * WEIGHT
 
 
 @dataclass(frozen=True)
-class Work:
+class ClusterWork:
     """A batch of candidates, and how to ask about it; `shared` names what those of several files go through.
 
     Candidates that are `alone` in their batches make one job for many, without a question: these are the indexes of
@@ -70,7 +70,7 @@ class Work:
     rules: str | None
     severities: Mapping[str, str]
     model_group: str
-    limits: Limits
+    limits: AgentLimits
     language: Language
     lines: list[bytes]
     alone: tuple[int, ...] = ()
@@ -86,17 +86,17 @@ def plan_on(run: Run, _: Blobs, earlier: Earlier) -> Iterator[NewJob]:
     yield from cluster_jobs(run, places)
 
 
-def places_of(run: Run, numbered: Iterable[Numbered]) -> list[Place]:
+def places_of(run: Run, numbered: Iterable[Numbered]) -> list[Member]:
     """Return what batching needs of candidates, with the severities that the user has given to rules."""
     severities = severities_of(run)
     return [place_of(gid, found, severities) for gid, found in numbered]
 
 
-def cluster_jobs(run: Run, places: list[Place]) -> Iterator[NewJob]:
+def cluster_jobs(run: Run, places: list[Member]) -> Iterator[NewJob]:
     """Yield a job for each batch of candidates."""
     if most := run.options.get("max_findings"):
         places = worst(places, most)
-    alone: list[Batch] = []
+    alone: list[CandidateBatch] = []
     for batch in batches(places, run.options.get("cluster_limit", CLUSTER_LIMIT)):
         if len(batch.gids) == 1 and not batch.shared:
             alone.append(batch)
@@ -107,11 +107,11 @@ def cluster_jobs(run: Run, places: list[Place]) -> Iterator[NewJob]:
         yield _job_of_many(run.snapshot_id, alone[start : start + AT_ONCE])
 
 
-def load(session: "Session", run: Run, job: Claimed) -> Work:
+def load(session: "Session", run: Run, job: Claimed) -> ClusterWork:
     """Return the candidates of a batch."""
     told = json.loads(job.payload)
     options = run.options
-    return Work(
+    return ClusterWork(
         job=job,
         file=told["file"],
         batch_index=told["batch_index"],
@@ -121,14 +121,14 @@ def load(session: "Session", run: Run, job: Claimed) -> Work:
         rules=rules_blob(run),
         severities=severities_of(run),
         model_group=options["model_group"],
-        limits=Limits(**options["agent_limits"]),
+        limits=AgentLimits(**options["agent_limits"]),
         language=options.get("lang", "en"),
         lines=lines(session, job.id),
         alone=tuple(told.get("alone", ())),
     )
 
 
-async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
+async def converse(work: ClusterWork, blobs: Blobs, talks: AgentRuntime) -> Commit:
     """Commit the clusters, and the jobs that verify them; a model is asked only where it is needed."""
     conditions = await asyncio.to_thread(lambda: conditions_of(blobs.read(work.rules) if work.rules else None))
     clusters = _without_model(work, conditions)
@@ -146,7 +146,7 @@ async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
     return _commit(work, clusters, profile)
 
 
-def _without_model(work: Work, conditions: Conditions) -> list[Cluster] | None:
+def _without_model(work: ClusterWork, conditions: Conditions) -> list[Cluster] | None:
     groups = [[one] for one in work.numbered] if work.alone else [work.numbered]
     found = [without_model(group, conditions, work.shared) for group in groups]
     return None if None in found else [one for clusters in found for one in clusters or ()]
@@ -160,7 +160,7 @@ def look(root: Path, file: str, numbered: Sequence[Numbered]) -> list[Seen]:
         return [Seen(gid, found) for gid, found in numbered]
 
 
-def _commit(work: Work, clusters: list[Cluster], profile: Profile) -> Commit:
+def _commit(work: ClusterWork, clusters: list[Cluster], profile: Profile) -> Commit:
     places = {gid: (work.file, work.batch_index) for gid, _ in work.numbered}
     if work.alone:
         places = {gid: (found.file, at) for (gid, found), at in zip(work.numbered, work.alone, strict=True)}
@@ -175,7 +175,7 @@ def _commit(work: Work, clusters: list[Cluster], profile: Profile) -> Commit:
     )
 
 
-def _verify(work: Work, one: Cluster) -> NewJob:
+def _verify(work: ClusterWork, one: Cluster) -> NewJob:
     members = [found for gid, found in work.numbered if gid in one.gids]
     score = max(score_of(found.confidence, work.severities.get(found.pattern)) for found in members)
     label = f"{members[0].file[-LABEL_LENGTH:]}:{members[0].line}"
@@ -190,7 +190,7 @@ def _verify(work: Work, one: Cluster) -> NewJob:
     )
 
 
-def _job(snapshot_id: str, batch: Batch) -> NewJob:
+def _job(snapshot_id: str, batch: CandidateBatch) -> NewJob:
     told = {"file": batch.file, "batch_index": batch.batch_index, "shared": batch.shared, "gids": batch.gids}
     label = batch.file[-LABEL_LENGTH:]
     return _planned(
@@ -198,7 +198,7 @@ def _job(snapshot_id: str, batch: Batch) -> NewJob:
     )
 
 
-def _job_of_many(snapshot_id: str, alone: Sequence[Batch]) -> NewJob:
+def _job_of_many(snapshot_id: str, alone: Sequence[CandidateBatch]) -> NewJob:
     """Return one job for batches of which nobody need be asked: a job each would cost more than what it does."""
     first, in_order = alone[0], sorted(alone, key=lambda batch: batch.gids)
     told: dict[str, Any] = {

@@ -15,7 +15,7 @@ from jarvis_workers.pipeline.history import Earlier, Outcome, result_of
 from jarvis_workers.pipeline.run_state import final_state
 from jarvis_workers.pipeline.stages import Stage, step_of
 from jarvis_workers.sec.report.body import gather
-from jarvis_workers.sec.triage import NOTHING_JUDGED, Judged
+from jarvis_workers.sec.triage import NOTHING_JUDGED, TriageVerdict
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.steps.sec.not_checked import Jobs
@@ -65,7 +65,7 @@ def scan_directly(
     blobs: Blobs,
     *,
     known: Mapping[str, int] | None = None,
-    judged: Mapping[str, Judged] = NOTHING_JUDGED,
+    judged: Mapping[str, TriageVerdict] = NOTHING_JUDGED,
     show: Callable[[StageProgress, int], None] = lambda _stage, _findings: None,
     clock: Callable[[], float] = time.time,
 ) -> DirectScan:
@@ -114,7 +114,7 @@ def _report(
     outcomes: Mapping[str, list[Outcome]],
     commits: Sequence[Commit],
     known: Mapping[str, int] | None,
-    judged: Mapping[str, Judged],
+    judged: Mapping[str, TriageVerdict],
 ) -> dict[str, Any]:
     least: float = run.options["min_confidence"]
     spots = [spot for commit in commits for spot in commit.spots]

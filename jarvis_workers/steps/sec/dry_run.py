@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.agent.effects import Ask
-from jarvis_workers.agent.limits import Limits
+from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.nonces import make_marks
 from jarvis_workers.platforms.groups import ModelGroup
-from jarvis_workers.platforms.protocol import Reply, Request, reply_from
-from jarvis_workers.platforms.request import Writer
+from jarvis_workers.platforms.protocol import ModelRequest, Reply, reply_from
+from jarvis_workers.platforms.request import RequestWriter
 from jarvis_workers.platforms.tokens import estimate_request
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import best_tier
-from jarvis_workers.sec.finding import Found, Numbered
+from jarvis_workers.sec.finding import CandidateRecord, Numbered
 from jarvis_workers.sec.judge import question
 from jarvis_workers.sec.judge.clustering import Cluster, Conditions, cluster, clusterer, question_of
 from jarvis_workers.sec.judge.cost_model import first_request
@@ -28,10 +28,10 @@ from jarvis_workers.steps.sec.cluster_file import CLUSTER_LIMIT, look
 from jarvis_workers.tools.reading import read_code
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.scripting import execute_script
-from jarvis_workers.tools.tool import Language, Outcome
+from jarvis_workers.tools.tool import Language, ToolOutcome
 from jarvis_workers.tools.tree import DirectoryTree
 
-__all__ = ["First", "Foresight", "Plan"]
+__all__ = ["DryRun", "FirstRequest", "Plan"]
 
 SAMPLE = 400
 
@@ -46,7 +46,7 @@ class Plan:
 
     group: str
     model: ModelGroup
-    limits: Limits
+    limits: AgentLimits
     language: Language = "en"
     votes: int = 1
     second_look: bool = False
@@ -56,7 +56,7 @@ class Plan:
     severities: Mapping[str, str] = field(default_factory=dict)
 
 
-class First(NamedTuple):
+class FirstRequest(NamedTuple):
     """The first question of a job: about how many tokens, whether its answer is known, and how often it is asked."""
 
     tokens: int
@@ -64,7 +64,7 @@ class First(NamedTuple):
     times: int = 1
 
 
-class Foresight:
+class DryRun:
     """Knows a tree, and what the store remembers; `find` returns an answer by the hash of its request."""
 
     def __init__(self, root: Path, plan: Plan, secret: bytes, find: Callable[[str], str | None]) -> None:
@@ -76,13 +76,13 @@ class Foresight:
 
     def cluster(
         self, file: str, numbered: Sequence[Numbered], conditions: Conditions
-    ) -> tuple[First, list[Cluster] | None]:
+    ) -> tuple[FirstRequest, list[Cluster] | None]:
         """Return what is asked about a batch, and its clusters if the answer is remembered."""
         plan = self._plan
         question = question_of(look(self._root, file, numbered), conditions, plan.language, plan.severities)
         marks = make_marks(self._secret, question.about)
         talk = cluster(clusterer(question, self._profile, marks, plan.limits), question)
-        first: Request | None = None
+        first: ModelRequest | None = None
         try:
             want = next(talk)
             while True:
@@ -90,15 +90,15 @@ class Foresight:
                 if isinstance(want, Ask):
                     first = first or want.request
                     if reply is None:
-                        return First(estimate_request(first)), None
+                        return FirstRequest(estimate_request(first)), None
                 want = talk.send(reply)
         except StopIteration as end:
-            return First(estimate_request(first) if first else 0, known=True), end.value
+            return FirstRequest(estimate_request(first) if first else 0, known=True), end.value
 
-    def verify(self, one: Cluster, found: Mapping[int, Found]) -> First:
+    def verify(self, one: Cluster, found: Mapping[int, CandidateRecord]) -> FirstRequest:
         """Return what is asked first about a cluster."""
         plan = self._plan
-        asked = question.Cluster(
+        asked = question.ClusterQuestion(
             one.verification,
             tuple((gid, found[gid]) for gid in one.gids),
             plan.language,
@@ -112,15 +112,15 @@ class Foresight:
         verification = Verification(prepared, self._tools, profiles=profiles, marks=marks, limits=plan.limits)
         request = first_request(verification.run())
         if request is None:
-            return First(0, known=True)
+            return FirstRequest(0, known=True)
         times = votes_of(asked) + plan.second_look
-        return First(estimate_request(request), self._recall(request) is not None, times)
+        return FirstRequest(estimate_request(request), self._recall(request) is not None, times)
 
-    def _recall(self, request: Request) -> Reply | None:
-        text = self._find(Writer(self._plan.model.model, self._profile).write(request).key)
+    def _recall(self, request: ModelRequest) -> Reply | None:
+        text = self._find(RequestWriter(self._plan.model.model, self._profile).write(request).key)
         return None if text is None else reply_from(json.loads(text)).remembered()
 
 
-def _never(interpreter: str, script: str) -> Outcome:
+def _never(interpreter: str, script: str) -> ToolOutcome:
     """Nothing is run before a model is asked."""
-    return Outcome("error", stderr=f"no {interpreter} here for {len(script)} characters")
+    return ToolOutcome("error", stderr=f"no {interpreter} here for {len(script)} characters")

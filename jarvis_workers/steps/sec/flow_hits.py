@@ -12,7 +12,7 @@ from jarvis_workers.paths import plain, shown
 from jarvis_workers.sec.evidence import EVIDENCE_MAX, column_of, evidence, first_of_code
 from jarvis_workers.sec.rules import RULES
 from jarvis_workers.sec.scanner import LEAST, MATCHES_MAX, MOST, language_of, source_text
-from jarvis_workers.sec.suppressions import MARKS, Suppression, silence, suppressions
+from jarvis_workers.sec.suppressions import MARKS, SuppressionComment, silence, suppressions
 from jarvis_workers.sec.trace import trail_of
 from jarvis_workers.snapshots.manifest import Entry
 from jarvis_workers.snapshots.reader import Reader
@@ -24,7 +24,7 @@ from jarvis_workers.store.values import Spot
 SUPERSEDES = {rule.pattern: frozenset(rule.supersedes) for rule in RULES if rule.supersedes}
 
 
-class Judged(NamedTuple):
+class FileFlowHits(NamedTuple):
     """The candidates of a file, and the comments that were of use there."""
 
     spots: tuple[Spot, ...]
@@ -46,7 +46,7 @@ class Sources:
         return source_text(self._reader.read(entry), language_for(entry))
 
 
-def judge_hits(path: bytes, content: bytes, hits: Sequence[FlowHit]) -> Judged:
+def judge_hits(path: bytes, content: bytes, hits: Sequence[FlowHit]) -> FileFlowHits:
     """Return the surest hit of each rule on each line as candidates, by line and rule."""
     best: dict[tuple[int, str], FlowHit] = {}
     for hit in sorted(hits):
@@ -59,7 +59,7 @@ def judge_hits(path: bytes, content: bytes, hits: Sequence[FlowHit]) -> Judged:
     spots = [_spot(path, content, starts, hit) for hit in chosen]
     judged = [spot._replace(suppressed=said) for spot, said in zip(spots, words, strict=True)]
     remarks = sorted((path, one.line, one.text, USED) for one in used if one.ours)
-    return Judged(tuple(judged), tuple(remarks))
+    return FileFlowHits(tuple(judged), tuple(remarks))
 
 
 def _spot(path: bytes, content: bytes, starts: Sequence[int], hit: FlowHit) -> Spot:
@@ -80,7 +80,7 @@ def _line_starts(content: bytes) -> list[int]:
     return starts
 
 
-def _comments(path: bytes, content: bytes) -> Iterator[Suppression]:
+def _comments(path: bytes, content: bytes) -> Iterator[SuppressionComment]:
     """Yield what comments suppress, with the flow rules meant by those that name what they supersede."""
     marks = sorted(at for mark in MARKS for at in _all(content, mark))[:MATCHES_MAX]
     if not marks:

@@ -15,7 +15,7 @@ from jarvis_workers.snapshots.reader import Reader
 from jarvis_workers.steps.sec.flow_rules import NOT_RUN, USED
 from jarvis_workers.steps.sec.summaries import read_rows
 
-__all__ = ["Jobs", "Said", "what_is_missing"]
+__all__ = ["Jobs", "NotCheckedFiles", "what_is_missing"]
 
 NOT_REACHED = "not reached before the run ended"
 Gap = tuple[str, str]
@@ -30,26 +30,26 @@ class Jobs(NamedTuple):
     flow: Sequence[Outcome] | None = None
 
 
-class Said(NamedTuple):
+class NotCheckedFiles(NamedTuple):
     """The files that were not checked, each with the reason, and what is to be said of comments that suppress."""
 
     not_checked: list[Gap]
     remarks: Remarks
 
 
-def what_is_missing(reader: Reader, blobs: Blobs, jobs: Jobs, *, flow: bool) -> Said:
+def what_is_missing(reader: Reader, blobs: Blobs, jobs: Jobs, *, flow: bool) -> NotCheckedFiles:
     """Go through what the jobs have left behind; `flow` says whether any flow rule is on."""
     gaps = [(shown(path), reason) for path, reason in reader.index.not_checked]
     found, remarks = _told(blobs, jobs.scan)
     gaps += [*found, *_not_reached(reader, jobs.scan)]
     if not flow or jobs.summarize is None or jobs.flow is None:
-        return Said(gaps, remarks)
+        return NotCheckedFiles(gaps, remarks)
     unseen, _ = _told(blobs, jobs.summarize)
     untraced, used = _told(blobs, jobs.flow)
     unseen += untraced
     unseen += [(name, NOT_RUN + why) for name, why in _not_summarized(reader, blobs, jobs.scan, jobs.summarize)]
     unseen += [(name, NOT_RUN + why) for name, why in _not_traced(blobs, jobs.summarize, jobs.flow)]
-    return Said([*gaps, *unseen], _settled([*remarks, *used], {name for name, _ in unseen}))
+    return NotCheckedFiles([*gaps, *unseen], _settled([*remarks, *used], {name for name, _ in unseen}))
 
 
 def _told(blobs: Blobs, jobs: Sequence[Outcome]) -> tuple[list[Gap], Remarks]:

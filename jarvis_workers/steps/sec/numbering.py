@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from jarvis_workers.paths import shown
-from jarvis_workers.sec.finding import SUPERSEDES, Found, Numbered
+from jarvis_workers.sec.finding import SUPERSEDES, CandidateRecord, Numbered
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.families.flow import HARMLESS
 from jarvis_workers.sec.triage import stated_at_least
@@ -54,9 +54,9 @@ def _superseded(spots: Iterable[Spot], least: float) -> Mapping[tuple[bytes, int
     return found
 
 
-def _found(spot: Spot, meaning: Meaning | None) -> Found:
+def _found(spot: Spot, meaning: Meaning | None) -> CandidateRecord:
     rule = meaning or RULES_BY_PATTERN[spot.pattern]
-    return Found(
+    return CandidateRecord(
         language=rule.language,
         category=rule.category,
         pattern=spot.pattern,

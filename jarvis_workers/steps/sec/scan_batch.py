@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.pipeline.batches import batch_job, rest_label, work_of
-from jarvis_workers.pipeline.each_file import Limits, NotChecked
+from jarvis_workers.pipeline.each_file import FileLimits, FileNotChecked
 from jarvis_workers.sec.rules import RULES_BY_PATTERN, rules_fingerprint
 from jarvis_workers.sec.scanner import Scan, Scanner
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.manifest import Entry, entry_line
 from jarvis_workers.snapshots.reader import open_snapshot
-from jarvis_workers.source.pattern_cache import Kept
+from jarvis_workers.source.pattern_cache import PatternCache
 from jarvis_workers.steps.sec.flow_rules import rules_blob
 from jarvis_workers.steps.sec.profile import Watch
-from jarvis_workers.steps.sec.scan_cache import Keyed, Known, keyed
+from jarvis_workers.steps.sec.scan_cache import Keyed, ScanCache, keyed
 from jarvis_workers.steps.sec.scan_files import Outcome, scan_files
 from jarvis_workers.store.values import Claimed, Commit, Meaning, NewJob, Spot
 
@@ -67,7 +67,7 @@ def decide(work: dict[str, Any], blobs: Blobs) -> Commit:
         for key, entry in files:
             if key not in recalled:
                 todo.setdefault(key, entry)
-        limits, scans = Limits(**work["limits"]), watch.scanner if watch else scanner
+        limits, scans = FileLimits(**work["limits"]), watch.scanner if watch else scanner
         fresh = scan_files(reader, scans, todo, limits, careful=work["careful"], watch=watch)
     known.keep(files, {key: scan for key, scan in fresh.items() if isinstance(scan, Scan)})
     outcomes: dict[str, Outcome] = {**recalled, **fresh}
@@ -85,7 +85,7 @@ def _commit(scanner: Scanner, files: Sequence[Keyed], outcomes: Mapping[str, Out
     checked = size = 0
     for key, entry in files:
         found = outcomes[key]
-        if isinstance(found, NotChecked):
+        if isinstance(found, FileNotChecked):
             not_checked.append((entry.path, found.reason))
             continue
         checked += 1
@@ -118,8 +118,8 @@ def _job(work: Mapping[str, Any], label: str, size: int) -> NewJob:
     return batch_job("scan", work["snapshot"], place, label=label, weight=size, made_by=made_by)
 
 
-def _known(work: Mapping[str, Any], blobs: Blobs) -> Known:
-    return Known(blobs.results if work["cache"] else None, work["rules"])
+def _known(work: Mapping[str, Any], blobs: Blobs) -> ScanCache:
+    return ScanCache(blobs.results if work["cache"] else None, work["rules"])
 
 
 def _scanner_of(work: Mapping[str, Any], blobs: Blobs) -> Scanner:
@@ -128,7 +128,7 @@ def _scanner_of(work: Mapping[str, Any], blobs: Blobs) -> Scanner:
 
 @lru_cache(SCANNERS_MAX)
 def _scanner(chosen: bytes | None, patterns: Path | None) -> Scanner:
-    kept = Kept(patterns) if patterns else None
+    kept = PatternCache(patterns) if patterns else None
     if chosen is None:
         return Scanner(kept=kept)
     from jarvis_workers.steps.sec.ruleset import rules_of  # noqa: PLC0415  (only where rules are chosen)

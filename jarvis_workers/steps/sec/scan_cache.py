@@ -19,7 +19,7 @@ DIGEST_LENGTH = 40
 Keyed = tuple[str, Entry]
 
 
-class Known:
+class ScanCache:
     """What is known on this machine of files that these rules have seen; nothing, if there are no `results`.
 
     `chosen` names the rules of the run, where they are not those built in; `engine`: what runs them here.

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from jarvis_workers.pipeline.each_file import Limits, NotChecked, Task, each_file
+from jarvis_workers.pipeline.each_file import FileLimits, FileNotChecked, Task, each_file
 from jarvis_workers.sec.scanner import Scan, Scanner, is_header, is_test, language_of
 from jarvis_workers.snapshots.manifest import Entry
 from jarvis_workers.snapshots.reader import Reader
@@ -11,14 +11,14 @@ from jarvis_workers.steps.sec.scan_cache import as_said, from_said
 
 DEFAULT_LANGUAGE = "c/cpp"
 
-Outcome = Scan | NotChecked
+Outcome = Scan | FileNotChecked
 
 
 def scan_files(
     reader: Reader,
     scanner: Scanner,
     todo: Mapping[str, Entry],
-    limits: Limits,
+    limits: FileLimits,
     *,
     careful: bool = False,
     watch: Watch | None = None,

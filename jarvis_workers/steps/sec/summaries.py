@@ -20,8 +20,8 @@ from jarvis_workers.snapshots.blobs import Blobs, read_range
 __all__ = [
     "BUCKETS",
     "KEY_LENGTH",
+    "BlobRange",
     "Model",
-    "Part",
     "Row",
     "bucket_of",
     "digest_of",
@@ -56,7 +56,7 @@ class Model(NamedTuple):
     calls: tuple[str, ...]
 
 
-class Part(NamedTuple):
+class BlobRange(NamedTuple):
     """A range of bytes of a blob."""
 
     start: int
@@ -69,8 +69,8 @@ class Row(NamedTuple):
     path: bytes
     size: int
     key: str
-    face: Part
-    body: Part
+    face: BlobRange
+    body: BlobRange
     calls: tuple[str, ...]
 
 
@@ -81,7 +81,7 @@ def pack_model(model: dict[str, Any]) -> Model:
     return _packed(model, key_of(face, body), zlib.compress(face, 1), zlib.compress(body, 1))
 
 
-def read_model(blobs: Blobs, blob: str, place: tuple[Part, Part], key: str) -> Model:
+def read_model(blobs: Blobs, blob: str, place: tuple[BlobRange, BlobRange], key: str) -> Model:
     """Return a model as it lies in a blob. Raises SnapshotDamaged when it is not the one of the key."""
     face, body = (read_range(blobs, blob, *part) for part in place)
     _checked(face, body, key)
@@ -95,7 +95,7 @@ def model_of(blobs: Blobs, blob: str, row: Row) -> dict[str, Any]:
     return model
 
 
-def face_of(blobs: Blobs, blob: str, part: Part) -> tuple[dict[str, Any], int]:
+def face_of(blobs: Blobs, blob: str, part: BlobRange) -> tuple[dict[str, Any], int]:
     """Return what a file exports, unchecked, and how many bytes it is long: `digest_of` tells what is wrong in it."""
     text = _inflated(read_range(blobs, blob, *part))
     try:
@@ -105,7 +105,7 @@ def face_of(blobs: Blobs, blob: str, part: Part) -> tuple[dict[str, Any], int]:
     return exports, len(text)
 
 
-def index_of(files: Iterable[tuple[bytes, int, Model]], places: dict[str, tuple[Part, Part]]) -> bytes:
+def index_of(files: Iterable[tuple[bytes, int, Model]], places: dict[str, tuple[BlobRange, BlobRange]]) -> bytes:
     """Return the index of the files of a batch, each with its size and its model; `places` are those by key."""
     names: dict[str, int] = {}
     rows: list[Any] = []
@@ -135,9 +135,9 @@ def read_lines(blobs: Blobs, index: str) -> list[memoryview]:
     return list(_cut(memoryview(lines), json.loads(lengths)))
 
 
-def read_part(said: Sequence[int]) -> Part:
+def read_part(said: Sequence[int]) -> BlobRange:
     start, length = said
-    return Part(start, length)
+    return BlobRange(start, length)
 
 
 def key_of(face: bytes, body: bytes) -> str:

@@ -16,7 +16,7 @@ from jarvis_workers.dataflow import summarize
 from jarvis_workers.errors import SnapshotError
 from jarvis_workers.paths import as_text, from_shown, from_text, shown
 from jarvis_workers.pipeline.batches import batch_job, rest_label, work_of
-from jarvis_workers.pipeline.each_file import Limits, NotChecked, Task, each_file
+from jarvis_workers.pipeline.each_file import FileLimits, FileNotChecked, Task, each_file
 from jarvis_workers.pipeline.history import Earlier, done_ranges, unscanned
 from jarvis_workers.sec.scanner import is_header, is_test, source_text
 from jarvis_workers.snapshots.blobs import Blobs
@@ -26,7 +26,7 @@ from jarvis_workers.steps.sec.flow_cache import Remembered, loaded_flow, space
 from jarvis_workers.steps.sec.flow_rules import NOT_RUN, flow_patterns, rules_blob
 from jarvis_workers.steps.sec.scan_cache import Keyed, keyed
 from jarvis_workers.steps.sec.scan_files import language_for
-from jarvis_workers.steps.sec.summaries import Model, Part, index_of, pack_model, read_model, read_part
+from jarvis_workers.steps.sec.summaries import BlobRange, Model, index_of, pack_model, read_model, read_part
 from jarvis_workers.store.values import Claimed, Commit, NewJob
 
 if TYPE_CHECKING:
@@ -85,8 +85,8 @@ def decide(work: dict[str, Any], blobs: Blobs) -> Commit:
             if key not in recalled:
                 todo.setdefault(key, entry)
         task: Task[Entry, Made] = Task(lambda entry: _model(reader, entry), _said, _heard)
-        fresh = each_file(todo, task, Limits(**work["limits"]), careful=work["careful"])
-    outcomes: dict[str, Made | NotChecked] = {**recalled, **fresh}
+        fresh = each_file(todo, task, FileLimits(**work["limits"]), careful=work["careful"])
+    outcomes: dict[str, Made | FileNotChecked] = {**recalled, **fresh}
     reached = next((at for at, (key, _) in enumerate(files) if key not in outcomes), len(files))
     done, rest = files[:reached], [entry for _, entry in files[reached:]]
     commit = _keep(work, blobs, done, outcomes)
@@ -95,14 +95,14 @@ def decide(work: dict[str, Any], blobs: Blobs) -> Commit:
 
 
 def _keep(
-    work: Mapping[str, Any], blobs: Blobs, files: Sequence[Keyed], outcomes: Mapping[str, Made | NotChecked]
+    work: Mapping[str, Any], blobs: Blobs, files: Sequence[Keyed], outcomes: Mapping[str, Made | FileNotChecked]
 ) -> Commit:
     """Write the models, and remember where they are."""
     checked: list[tuple[str, Entry, Made]] = []
     lost: list[tuple[bytes, str]] = []
     for key, entry in files:
         outcome = outcomes[key]
-        if isinstance(outcome, NotChecked):
+        if isinstance(outcome, FileNotChecked):
             lost.append((entry.path, NOT_RUN + outcome.reason))
         else:
             checked.append((key, entry, outcome))
@@ -122,13 +122,13 @@ def _write(
     """Return the blobs of models and index, and what is remembered of each file: where its model is."""
     if not made:
         return (), {}
-    places: dict[str, tuple[Part, Part]] = {}
+    places: dict[str, tuple[BlobRange, BlobRange]] = {}
     content: list[bytes] = []
     end = 0
     for _, _, model in made:
         if model.key not in places:
             middle = end + len(model.face)
-            places[model.key] = Part(end, len(model.face)), Part(middle, len(model.body))
+            places[model.key] = BlobRange(end, len(model.face)), BlobRange(middle, len(model.body))
             content += [model.face, model.body]
             end = middle + len(model.body)
     models = blobs.put(b"".join(content))

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, TypeVar
 from jarvis_workers.errors import SnapshotDamaged
 from jarvis_workers.paths import from_text, shown
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.sec.summaries import BUCKETS, Part, bucket_of, digest_of, face_of, read_lines
+from jarvis_workers.steps.sec.summaries import BUCKETS, BlobRange, bucket_of, digest_of, face_of, read_lines
 
-__all__ = ["EXPORTERS_MAX", "Held", "Names", "merge_names", "open_names"]
+__all__ = ["EXPORTERS_MAX", "ByteLru", "SymbolIndex", "merge_names", "open_names"]
 
 # A name that more files export means nothing certain, as if none did.
 EXPORTERS_MAX = 5_000
@@ -34,7 +34,7 @@ class Exporter(NamedTuple):
 
     blob: int
     path: str
-    face: Part
+    face: BlobRange
     digest: str
 
 
@@ -52,7 +52,7 @@ def merge_names(blobs: Blobs, batches: Sequence[tuple[str, str]], put: Callable[
     return put(json.dumps(root).encode())
 
 
-class Names:
+class SymbolIndex:
     """The names of a run."""
 
     def __init__(self, blobs: Blobs, root: str) -> None:
@@ -61,7 +61,7 @@ class Names:
         self._blobs = blobs
         self._models: list[str] = said["models"]
         self._parts: list[str] = said["parts"]
-        self._held = Held(HELD_BYTES)
+        self._held = ByteLru(HELD_BYTES)
         self._found: dict[str, tuple[Exporter, ...]] = {}
 
     def fetch(self, names: Iterable[str]) -> None:
@@ -109,7 +109,7 @@ class Names:
             raise SnapshotDamaged(f"the copy of what {exporter.path} exports is damaged; scan again with --no-cache")
         return exports[name]
 
-    def _face(self, blob: str, face: Part) -> tuple[dict[str, Any], int]:
+    def _face(self, blob: str, face: BlobRange) -> tuple[dict[str, Any], int]:
         exports, size = face_of(self._blobs, blob, face)
         return exports, size * BYTES_A_BYTE
 
@@ -122,12 +122,12 @@ class Names:
 
 
 @lru_cache(1)
-def open_names(blobs: Blobs, root: str) -> Names:
+def open_names(blobs: Blobs, root: str) -> SymbolIndex:
     """Return the names of a run, which one process asks for job after job."""
-    return Names(blobs, root)
+    return SymbolIndex(blobs, root)
 
 
-class Held:
+class ByteLru:
     """What was read last, up to so many bytes."""
 
     def __init__(self, most: int) -> None:
@@ -187,4 +187,4 @@ def _shared(first: Sequence[str], second: Sequence[str]) -> int:
 
 def _exporter(said: Sequence[Any]) -> Exporter:
     blob, path, start, length, digest = said
-    return Exporter(blob, shown(from_text(path)), Part(start, length), digest)
+    return Exporter(blob, shown(from_text(path)), BlobRange(start, length), digest)

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jarvis_workers.dataflow import FlowHit, analyze
 from jarvis_workers.errors import SnapshotDamaged
 from jarvis_workers.pipeline.batches import batch_job, rest_label, work_of
-from jarvis_workers.pipeline.each_file import Limits, NotChecked, Task, each_file
+from jarvis_workers.pipeline.each_file import FileLimits, FileNotChecked, Task, each_file
 from jarvis_workers.pipeline.history import Earlier, range_of, read_result
 from jarvis_workers.sec.rules.families.flow import HARMLESS
 from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.steps.sec.flow_cache import Remembered, loaded_flow, space
-from jarvis_workers.steps.sec.flow_hits import Judged, Sources, judge_hits
+from jarvis_workers.steps.sec.flow_hits import FileFlowHits, Sources, judge_hits
 from jarvis_workers.steps.sec.flow_rules import NOT_RUN, flow_patterns, rules_blob
 from jarvis_workers.steps.sec.summaries import Row, model_of, read_rows
-from jarvis_workers.steps.sec.symbol_index import Names, merge_names, open_names
+from jarvis_workers.steps.sec.symbol_index import SymbolIndex, merge_names, open_names
 from jarvis_workers.store.values import Claimed, Commit, NewJob
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Traced(NamedTuple):
     beyond: tuple[str, ...]
 
 
-Outcome = Traced | NotChecked
+Outcome = Traced | FileNotChecked
 
 
 def plan_on(run: "Run", blobs: Blobs, earlier: Earlier) -> Iterator[NewJob]:
@@ -90,7 +90,7 @@ def decide(work: dict[str, Any], blobs: Blobs) -> Commit:
         if _key(row) not in recalled:
             todo.setdefault(_key(row), row)
     task: Task[Row, Traced] = Task(lambda row: _trace(work, blobs, row, names), list, _heard)
-    fresh = each_file(todo, task, Limits(**work["limits"]), careful=work["careful"])
+    fresh = each_file(todo, task, FileLimits(**work["limits"]), careful=work["careful"])
     _remember(work, blobs, rows, fresh, names)
     outcomes: dict[str, Outcome] = {**recalled, **fresh}
     reached = next((at for at, row in enumerate(rows) if _key(row) not in outcomes), len(rows))
@@ -100,7 +100,7 @@ def decide(work: dict[str, Any], blobs: Blobs) -> Commit:
     return commit._replace(cached=sum(_key(row) in recalled for row in done), children=children)
 
 
-def _trace(work: Mapping[str, Any], blobs: Blobs, row: Row, names: Names) -> Traced:
+def _trace(work: Mapping[str, Any], blobs: Blobs, row: Row, names: SymbolIndex) -> Traced:
     asked: set[str] = set()
 
     def lookup(name: str) -> Sequence[tuple[str, Any]]:
@@ -114,12 +114,12 @@ def _trace(work: Mapping[str, Any], blobs: Blobs, row: Row, names: Names) -> Tra
 def _commit(work: Mapping[str, Any], blobs: Blobs, rows: Sequence[Row], outcomes: Mapping[str, Outcome]) -> Commit:
     on = flow_patterns(blobs, work["rules"])
     lost: list[tuple[bytes, str]] = []
-    judged: list[Judged] = []
+    judged: list[FileFlowHits] = []
     with open_snapshot(blobs, work["snapshot"]) as reader:
         sources = Sources(reader, work["offset"], work["length"])
         for row in rows:
             traced = outcomes[_key(row)]
-            if isinstance(traced, NotChecked):
+            if isinstance(traced, FileNotChecked):
                 lost.append((row.path, NOT_RUN + traced.reason))
                 continue
             if traced.problem:
@@ -139,7 +139,7 @@ def _commit(work: Mapping[str, Any], blobs: Blobs, rows: Sequence[Row], outcomes
     )
 
 
-def _recall(work: Mapping[str, Any], blobs: Blobs, rows: Sequence[Row], names: Names) -> dict[str, Traced]:
+def _recall(work: Mapping[str, Any], blobs: Blobs, rows: Sequence[Row], names: SymbolIndex) -> dict[str, Traced]:
     """Return what is known of files and still holds; on the way all names are found at once that they ask for."""
     known = _results(work, blobs).find([(_key(row), row.path) for row in rows])
     traced = {key: (_heard(said[0]), said[1]) for key, said in known.items()}
@@ -152,7 +152,7 @@ def _recall(work: Mapping[str, Any], blobs: Blobs, rows: Sequence[Row], names: N
 
 
 def _remember(
-    work: Mapping[str, Any], blobs: Blobs, rows: Sequence[Row], fresh: Mapping[str, Outcome], names: Names
+    work: Mapping[str, Any], blobs: Blobs, rows: Sequence[Row], fresh: Mapping[str, Outcome], names: SymbolIndex
 ) -> None:
     calls = {_key(row): row.calls for row in rows}
     said = {
@@ -161,7 +161,7 @@ def _remember(
     _results(work, blobs).keep([(_key(row), row.path) for row in rows], said)
 
 
-def _answers(calls: Sequence[str], found: Traced, names: Names) -> str:
+def _answers(calls: Sequence[str], found: Traced, names: SymbolIndex) -> str:
     return names.answers((*calls, *found.beyond))
 
 

@@ -11,13 +11,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jarvis_workers.agent.limits import Limits, are_to_blame
-from jarvis_workers.conversations.runtime import Talks
+from jarvis_workers.agent.limits import AgentLimits, are_to_blame
+from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.paths import from_shown
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sec.judge.canary import CANARY_GID, Canary, canary_for
-from jarvis_workers.sec.judge.question import Cluster, prepare
+from jarvis_workers.sec.judge.question import ClusterQuestion, prepare
 from jarvis_workers.sec.judge.slices import CodeIndex, PlacedTree
 from jarvis_workers.sec.judge.verdict import Verdict
 from jarvis_workers.sec.judge.verification import Verification
@@ -38,27 +38,27 @@ TREES_KEPT = 2
 
 
 @dataclass(frozen=True)
-class Work:
+class VerifyWork:
     """What is to be verified, and what the conversation was told so far."""
 
     job: Claimed
-    cluster: Cluster
+    cluster: ClusterQuestion
     snapshot_id: str
     model_group: str
     second_group: str | None
-    limits: Limits
+    limits: AgentLimits
     lines: list[bytes]
     canary: Canary | None = None
 
 
-def load(session: "Session", run: Run, job: Claimed) -> Work:
+def load(session: "Session", run: Run, job: Claimed) -> VerifyWork:
     """Return the candidates that the job names."""
     payload, options = json.loads(job.payload), run.options
     canary = canary_for(run.snapshot_id) if payload["gids"] == [CANARY_GID] else None
     found = [(CANARY_GID, canary.found)] if canary else some_of(session, run, payload["gids"])
     if len(found) != len(set(payload["gids"])):
         raise StepFailed(f"job {job.id}: of its {len(payload['gids'])} candidates {len(found)} are there")
-    cluster = Cluster(
+    cluster = ClusterQuestion(
         payload["verification"],
         tuple(found),
         options.get("lang", "en"),
@@ -66,12 +66,12 @@ def load(session: "Session", run: Run, job: Claimed) -> Work:
         second_look=options.get("second_look", False),
         severities=severities_of(run),
     )
-    limits = Limits(**options["agent_limits"])
+    limits = AgentLimits(**options["agent_limits"])
     groups = (options["model_group"], options.get("second_group"))
-    return Work(job, cluster, run.snapshot_id, *groups, limits, transcripts.lines(session, job.id), canary)
+    return VerifyWork(job, cluster, run.snapshot_id, *groups, limits, transcripts.lines(session, job.id), canary)
 
 
-async def converse(work: Work, blobs: Blobs, talks: Talks) -> Commit:
+async def converse(work: VerifyWork, blobs: Blobs, talks: AgentRuntime) -> Commit:
     """Lead the conversations of a cluster; commit a verdict for each of its candidates."""
     root = await talks.unpack(blobs, work.snapshot_id)
     index = CodeIndex(work.canary) if work.canary else _index_of(root)
@@ -96,7 +96,7 @@ def _index_of(root: Path) -> CodeIndex:
     return CodeIndex(DirectoryTree(root))
 
 
-def _undecided(cluster: Cluster, verdicts: Sequence[Verdict]) -> Iterator[tuple[bytes, str]]:
+def _undecided(cluster: ClusterQuestion, verdicts: Sequence[Verdict]) -> Iterator[tuple[bytes, str]]:
     for (gid, found), verdict in zip(cluster.candidates, verdicts, strict=True):
         if verdict.status == "undecided":
             yield from_shown(found.file), f"candidate {gid} in line {found.line} is undecided: {verdict.reason}"

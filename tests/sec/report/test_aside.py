@@ -16,7 +16,7 @@ from jarvis_workers.sec.report import (
 )
 from jarvis_workers.sec.report.body import REMARKS_MAX
 from jarvis_workers.sec.suppressions import WITHOUT_REASON
-from jarvis_workers.sec.triage_record import Judged, TriageState
+from jarvis_workers.sec.triage_record import TriageState, TriageVerdict
 
 COPY = Candidate(
     language="c/cpp",
@@ -31,7 +31,7 @@ COPY = Candidate(
     cwe=120,
 )
 BASELINE = {"what": "v1"}
-NOISE = {COPY.fingerprint: Judged(TriageState.FALSE, "both are <NAME_MAX> bytes")}
+NOISE = {COPY.fingerprint: TriageVerdict(TriageState.FALSE, "both are <NAME_MAX> bytes")}
 
 
 def like(**changes: object) -> Candidate:
@@ -173,7 +173,7 @@ def test_what_was_judged_false_is_no_issue_and_is_kept_with_the_reason():
 
 
 def test_what_was_judged_true_stays_and_says_so():
-    real = {COPY.fingerprint: Judged(TriageState.TRUE, "")}
+    real = {COPY.fingerprint: TriageVerdict(TriageState.TRUE, "")}
     found = [COPY, like(line=9, evidence="gets(d);")]
     body = report(*found, judged=real)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from jarvis_workers.sec.candidate import Candidate
-from jarvis_workers.sec.finding import Found
+from jarvis_workers.sec.finding import CandidateRecord
 from jarvis_workers.sec.report import build, every_issue, gather
 from jarvis_workers.sec.report.body import ISSUES_MAX
 
@@ -56,8 +56,8 @@ def test_an_issue_says_everything_about_its_candidate():
 
 
 def test_a_row_of_the_store_says_what_a_candidate_says():
-    assert Found._fields == tuple(Candidate.model_fields)
-    assert report(Found(**COPY.model_dump())) == report(COPY)
+    assert CandidateRecord._fields == tuple(Candidate.model_fields)
+    assert report(CandidateRecord(**COPY.model_dump())) == report(COPY)
 
 
 def test_only_the_highest_scores_are_listed_in_their_usual_order_and_all_are_counted():

@@ -14,7 +14,7 @@ import pytest
 
 from jarvis_workers.errors import SandboxError, UsageError
 from jarvis_workers.sandbox.launcher import Starter
-from jarvis_workers.sandbox.limits import MEGABYTE, Limits, Outcome, Tier
+from jarvis_workers.sandbox.limits import MEGABYTE, CommandOutcome, SandboxLimits, Tier
 from jarvis_workers.sandbox.sandbox import PREFIX, Sandbox, best_tier, open_sandbox, refusal
 from tests.chaos.commands import until
 
@@ -120,8 +120,8 @@ def simple(tmp_path: Path, starter: Starter) -> Sandbox:
     return open_sandbox(tmp_path, tier=Tier.B, starter=starter)
 
 
-def shell(box: Sandbox, script: str, **limits: float) -> Outcome:
-    return box.run(["sh", "-c", script], limits=Limits()._replace(**limits))  # type: ignore[arg-type]
+def shell(box: Sandbox, script: str, **limits: float) -> CommandOutcome:
+    return box.run(["sh", "-c", script], limits=SandboxLimits()._replace(**limits))  # type: ignore[arg-type]
 
 
 def test_files_are_searched(box: Sandbox) -> None:
@@ -193,7 +193,7 @@ def test_long_output_loses_its_middle(box: Sandbox) -> None:
     assert outcome.stdout.startswith(b"1\n2\n")
     assert outcome.stdout.endswith(b"\n199999\n200000\n")
     assert f"[... {outcome.cut} bytes cut ...]".encode() in outcome.stdout
-    assert len(outcome.stdout) < Limits().output_bytes + 100
+    assert len(outcome.stdout) < SandboxLimits().output_bytes + 100
 
 
 @pytest.mark.parametrize(

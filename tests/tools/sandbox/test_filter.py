@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.sandbox import seccomp as calls
-from jarvis_workers.sandbox.syscalls import MACHINES, Machine, machine_of
+from jarvis_workers.sandbox.syscalls import MACHINES, Architecture, machine_of
 
 HEADERS = {
     "x86_64": Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),
@@ -16,7 +16,7 @@ HEADERS = {
 NEWEST = 7
 
 
-def known(name: str) -> Machine:
+def known(name: str) -> Architecture:
     machine = machine_of(name)
     assert machine
     return machine
@@ -40,7 +40,7 @@ def answer(program: bytes, number: int, audit: int, arguments: tuple[int, ...] =
 
 
 @pytest.fixture(params=list(MACHINES))
-def machine(request: pytest.FixtureRequest) -> Machine:
+def machine(request: pytest.FixtureRequest) -> Architecture:
     return known(request.param)
 
 
@@ -89,7 +89,7 @@ def test_the_numbers_are_the_kernel_s(name: str) -> None:
         ("openat", (0, 0, 0o1000), calls.ALLOW),
     ],
 )
-def test_a_call_gets_its_answer(name: str, arguments: tuple[int, ...], becomes: int, machine: Machine) -> None:
+def test_a_call_gets_its_answer(name: str, arguments: tuple[int, ...], becomes: int, machine: Architecture) -> None:
     program = calls.program(machine, NEWEST)
 
     assert answer(program, machine.numbers[name], machine.audit, arguments) == becomes
@@ -108,19 +108,19 @@ def test_a_call_gets_its_answer(name: str, arguments: tuple[int, ...], becomes: 
     ],
 )
 def test_what_an_older_landlock_does_not_know_is_refused_here(
-    name: str, arguments: tuple[int, ...], version: int, becomes: int, machine: Machine
+    name: str, arguments: tuple[int, ...], version: int, becomes: int, machine: Architecture
 ) -> None:
     program = calls.program(machine, version)
 
     assert answer(program, machine.numbers[name], machine.audit, arguments) == becomes
 
 
-def test_calls_of_another_architecture_end_the_process(machine: Machine) -> None:
+def test_calls_of_another_architecture_end_the_process(machine: Architecture) -> None:
     assert answer(calls.program(machine, NEWEST), 1, 0x40000003) == calls.KILL
 
 
 @pytest.mark.parametrize("number", [calls.LAST_KNOWN + 1, 0x40000000 | 39])
-def test_a_call_that_is_newer_than_the_filter_is_not_there(number: int, machine: Machine) -> None:
+def test_a_call_that_is_newer_than_the_filter_is_not_there(number: int, machine: Architecture) -> None:
     assert answer(calls.program(machine, NEWEST), number, machine.audit) == calls.NOT_THERE
 
 
@@ -130,7 +130,7 @@ def test_every_call_of_a_rule_has_a_number() -> None:
     assert {name for group in rules for rule in group for name in rule.calls.split()} == set(known("x86_64").numbers)
 
 
-def test_a_group_can_be_left_out(machine: Machine) -> None:
+def test_a_group_can_be_left_out(machine: Architecture) -> None:
     program = calls.program(machine, NEWEST, ["network"])
 
     assert answer(program, machine.numbers["socket"], machine.audit) == calls.ALLOW

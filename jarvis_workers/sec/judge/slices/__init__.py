@@ -1,6 +1,6 @@
 """Code-shaped slices: what a model is shown of a tree to answer a question about some of its lines."""
 
-from jarvis_workers.sec.judge.slices.cut import ROOM, Part, Slice, Spot, cut
+from jarvis_workers.sec.judge.slices.cut import ROOM, Slice, SlicePart, SliceTarget, cut
 from jarvis_workers.sec.judge.slices.index import CodeIndex, PlacedTree
 from jarvis_workers.sec.judge.slices.places import VIEWS, SourceFile, View, split_name
 
@@ -8,11 +8,11 @@ __all__ = [
     "ROOM",
     "VIEWS",
     "CodeIndex",
-    "Part",
     "PlacedTree",
     "Slice",
+    "SlicePart",
+    "SliceTarget",
     "SourceFile",
-    "Spot",
     "View",
     "cut",
     "split_name",

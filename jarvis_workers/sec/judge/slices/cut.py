@@ -12,10 +12,10 @@ from typing import Literal, NamedTuple
 
 from jarvis_workers.agent.untrusted_text import Suspicion
 from jarvis_workers.sec.judge.slices.index import CodeIndex
-from jarvis_workers.sec.judge.slices.places import Place, SourceFile, View
+from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile, View
 from jarvis_workers.tools.reading import short_line
 
-__all__ = ["ROOM", "Part", "Slice", "Spot", "cut"]
+__all__ = ["ROOM", "Slice", "SlicePart", "SliceTarget", "cut"]
 
 Role = Literal["code", "way", "caller", "callee", "definition"]
 
@@ -37,7 +37,7 @@ NAME = re.compile(rb"\b[A-Za-z_]\w*+")
 Lines = tuple[int, int]
 
 
-class Spot(NamedTuple):
+class SliceTarget(NamedTuple):
     """A line that is asked about, and the lines (file, line) that lead there."""
 
     file: str
@@ -46,11 +46,11 @@ class Spot(NamedTuple):
 
 
 @dataclass
-class Part:
+class SlicePart:
     """Some lines of one place of a file."""
 
     file: SourceFile
-    place: Place
+    place: CodeRange
     role: Role
     lines: list[Lines] = field(default_factory=list)
 
@@ -88,7 +88,7 @@ class Part:
 class Slice:
     """Code in parts, the most important first; `left_out` counts the parts that found no room."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[SlicePart, ...]
     left_out: int = 0
 
     def suspicions(self) -> list[Suspicion]:
@@ -97,7 +97,7 @@ class Slice:
         return list(dict.fromkeys(found))
 
 
-def cut(index: CodeIndex, spots: Sequence[Spot], room: int = ROOM) -> Slice:
+def cut(index: CodeIndex, spots: Sequence[SliceTarget], room: int = ROOM) -> Slice:
     """Return what is shown of a tree to somebody who is asked about some lines."""
     cutting = _Cutting(room)
     own = _own(index, spots)
@@ -123,14 +123,14 @@ class _Cutting:
     """Parts, and the room that is left."""
 
     def __init__(self, room: int) -> None:
-        self.parts: dict[tuple[str, str], Part] = {}
+        self.parts: dict[tuple[str, str], SlicePart] = {}
         self.left_out = 0
         self._room = room
 
-    def add(self, file: SourceFile, place: Place, role: Role, lines: Lines) -> bool:
+    def add(self, file: SourceFile, place: CodeRange, role: Role, lines: Lines) -> bool:
         """Add lines of a place; whether there was room. What is asked about always has some."""
         key = (file.path, place.name)
-        part = self.parts.get(key) or Part(file, place, role)
+        part = self.parts.get(key) or SlicePart(file, place, role)
         missing = sum(len(file.decided[line - 1]) + LINE_COST for line in _missing(part.lines, lines))
         if missing > self._room and role != "code":
             self.left_out += 1
@@ -141,7 +141,7 @@ class _Cutting:
         return True
 
 
-def _own(index: CodeIndex, spots: Iterable[Spot]) -> list[tuple[SourceFile, Place, int]]:
+def _own(index: CodeIndex, spots: Iterable[SliceTarget]) -> list[tuple[SourceFile, CodeRange, int]]:
     found = []
     for spot in spots:
         if file := index.file(spot.file):
@@ -150,7 +150,7 @@ def _own(index: CodeIndex, spots: Iterable[Spot]) -> list[tuple[SourceFile, Plac
     return found
 
 
-def _around(file: SourceFile, place: Place, line: int, role: Role, room: int) -> Lines:
+def _around(file: SourceFile, place: CodeRange, line: int, role: Role, room: int) -> Lines:
     """Return the lines of a place to show: all of them, or some around one."""
     whole = (place.first, place.last)
     if place.function and place.last - place.first < WHOLE.get(role, 0) and _size(file, whole) <= room:
@@ -166,7 +166,7 @@ def _size(file: SourceFile, lines: Lines) -> int:
     return sum(len(file.decided[line - 1]) + LINE_COST for line in range(lines[0], lines[1] + 1))
 
 
-def _add_callers(cutting: _Cutting, index: CodeIndex, file: SourceFile, place: Place) -> None:
+def _add_callers(cutting: _Cutting, index: CodeIndex, file: SourceFile, place: CodeRange) -> None:
     for call in islice(index.callers(file, place), CALLERS):
         caller = call.file.at(call.first)
         lines = _around(call.file, caller, call.first, "caller", ROOM)
@@ -174,7 +174,7 @@ def _add_callers(cutting: _Cutting, index: CodeIndex, file: SourceFile, place: P
             cutting.add(call.file, caller, "caller", _head(caller))
 
 
-def _add_callees(cutting: _Cutting, index: CodeIndex, file: SourceFile, place: Place, spots: list[int]) -> None:
+def _add_callees(cutting: _Cutting, index: CodeIndex, file: SourceFile, place: CodeRange, spots: list[int]) -> None:
     assert place.function is not None
     start, end = place.function.body
     calls = [(file.line_of(call.start()), call[1]) for call in CALLED.finditer(file.masked, start, end)]
@@ -189,7 +189,7 @@ def _add_callees(cutting: _Cutting, index: CodeIndex, file: SourceFile, place: P
             found += cutting.add(other, callee, "callee", (callee.first, most))
 
 
-def _add_definitions(cutting: _Cutting, index: CodeIndex, file: SourceFile, place: Place) -> None:
+def _add_definitions(cutting: _Cutting, index: CodeIndex, file: SourceFile, place: CodeRange) -> None:
     assert place.function is not None
     text = file.masked[place.function.start : place.function.body[1]]
     found = 0
@@ -201,7 +201,7 @@ def _add_definitions(cutting: _Cutting, index: CodeIndex, file: SourceFile, plac
                 found += cutting.add(used.file, where, "definition", lines)
 
 
-def _by_place(file: SourceFile, first: int, last: int) -> Iterator[tuple[Place, Lines]]:
+def _by_place(file: SourceFile, first: int, last: int) -> Iterator[tuple[CodeRange, Lines]]:
     """Yield lines by the places that they are in."""
     while first <= last:
         place = file.at(first)
@@ -211,7 +211,7 @@ def _by_place(file: SourceFile, first: int, last: int) -> Iterator[tuple[Place, 
         first = place.last + 1
 
 
-def _head(place: Place) -> Lines:
+def _head(place: CodeRange) -> Lines:
     return place.first, min(place.last, place.first + HEAD_LINES - 1)
 
 

@@ -13,7 +13,7 @@ from heapq import nsmallest
 from threading import Lock
 from typing import NamedTuple
 
-from jarvis_workers.sec.judge.slices.places import Place, SourceFile, split_name
+from jarvis_workers.sec.judge.slices.places import CodeRange, SourceFile, split_name
 from jarvis_workers.source.calls import opening
 from jarvis_workers.tools.reading import CODE_SUFFIXES
 from jarvis_workers.tools.tool import ToolFailed
@@ -81,7 +81,7 @@ class CodeIndex:
             self._keep(found)
         return found
 
-    def definition(self, name: bytes, near: str) -> tuple[SourceFile, Place] | None:
+    def definition(self, name: bytes, near: str) -> tuple[SourceFile, CodeRange] | None:
         """Return the function of a name that is meant in a file: its own, or the nearest that others may call."""
         for file in self._looked_at(self._heading, name, near):
             for place in file.places:
@@ -93,7 +93,7 @@ class CodeIndex:
                     return file, place
         return None
 
-    def callers(self, file: SourceFile, place: Place) -> Iterator[Used]:
+    def callers(self, file: SourceFile, place: CodeRange) -> Iterator[Used]:
         """Yield the calls of a function, one of each function that calls it."""
         assert place.function is not None
         name = place.function.name
@@ -196,7 +196,7 @@ def _distance(path: str, near: str) -> tuple[bool, int, str]:
     return path != near, len(ours) + len(theirs) - 2 * shared, path
 
 
-def _is_static(file: SourceFile, place: Place) -> bool:
+def _is_static(file: SourceFile, place: CodeRange) -> bool:
     assert place.function is not None
     head = file.masked[max(0, place.function.start - 200) : place.function.start]
     return b"static" in head[max(map(head.rfind, (b";", b"}", b"{"))) + 1 :].split()

@@ -16,7 +16,7 @@ from jarvis_workers.sec.scanner import language_of, source_text
 from jarvis_workers.source.functions import Function, functions
 from jarvis_workers.source.lex import mask
 
-__all__ = ["VIEWS", "Place", "SourceFile", "View", "split_name"]
+__all__ = ["VIEWS", "CodeRange", "SourceFile", "View", "split_name"]
 
 # What decides, the same with comments, and the file as it is.
 View = Literal["decided", "told", "raw"]
@@ -28,7 +28,7 @@ OTHERWISE = "c/cpp"
 END = "end"
 
 
-class Place(NamedTuple):
+class CodeRange(NamedTuple):
     """Lines of a file that have a name; `function` is where it starts and ends, None between functions."""
 
     name: str
@@ -77,11 +77,11 @@ class SourceFile:
         return _lines(self.content)
 
     @cached_property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[CodeRange, ...]:
         """All lines, in order, each in one place."""
         return tuple(_places(self, functions(self.masked, self.language)))
 
-    def at(self, line: int) -> Place:
+    def at(self, line: int) -> CodeRange:
         """Return the place of a line; of one that is not there, the nearest."""
         return self.places[max(0, bisect_right(self._starts, line) - 1)]
 
@@ -91,7 +91,7 @@ class SourceFile:
             self._suspicions[first, last] = tuple(_suspicions(self, first, last))
         return self._suspicions[first, last]
 
-    def named(self, name: str) -> Place | None:
+    def named(self, name: str) -> CodeRange | None:
         return next((place for place in self.places if place.name == name), None)
 
     def line_of(self, offset: int) -> int:
@@ -131,7 +131,7 @@ def split_name(name: str) -> tuple[str, str]:
     return (file, place) if mark else (name, "")
 
 
-def _places(source: SourceFile, found: Iterable[Function]) -> Iterator[Place]:
+def _places(source: SourceFile, found: Iterable[Function]) -> Iterator[CodeRange]:
     seen: Counter[str] = Counter()
     behind = 1
     for function in found:
@@ -143,12 +143,12 @@ def _places(source: SourceFile, found: Iterable[Function]) -> Iterator[Place]:
         seen[name] += 1
         name = name if seen[name] == 1 else f"{name}({seen[name]})"
         if behind < first:
-            yield Place(f"before:{name}", behind, first - 1)
-        yield Place(name, first, last, function)
+            yield CodeRange(f"before:{name}", behind, first - 1)
+        yield CodeRange(name, first, last, function)
         behind = last + 1
     count = len(source.raw)
     if behind <= count or behind == 1:
-        yield Place(END, behind, max(count, behind))
+        yield CodeRange(END, behind, max(count, behind))
 
 
 def _head(source: SourceFile, function: Function) -> int:

@@ -35,7 +35,7 @@ CWE = """
 """
 
 
-class Step(NamedTuple):
+class CardStep(NamedTuple):
     """A step to a finding: its number, from one, and the anchor of its line where that is shown."""
 
     number: int
@@ -120,7 +120,7 @@ def cwe_link(number: int, say: Words) -> Html | str:
     return markup(CWE.strip(), cwe=number) if number else say("none")
 
 
-def _numbered(issue: Mapping[str, Any], pieces: Sequence[Excerpt]) -> list[Step]:
+def _numbered(issue: Mapping[str, Any], pieces: Sequence[Excerpt]) -> list[CardStep]:
     """Return the steps, each with the anchor of the first that stands in its line, where that line is shown."""
     first: dict[tuple[str, int], str] = {}
     steps = []
@@ -128,15 +128,15 @@ def _numbered(issue: Mapping[str, Any], pieces: Sequence[Excerpt]) -> list[Step]
         file, line = step["file"], step["line"]
         shown = any(one.file == file and one.first <= line < one.first + len(one.lines) for one in pieces)
         anchor = first.setdefault((file, line), f"{issue['id']}-{number}") if shown else None
-        steps.append(Step(number, file, line, step["note"], anchor))
+        steps.append(CardStep(number, file, line, step["note"], anchor))
     return steps
 
 
-def _path(steps: Sequence[Step]) -> Html:
+def _path(steps: Sequence[CardStep]) -> Html:
     return markup('<ol class="path">{steps}</ol>', steps=list(map(_step, steps)))
 
 
-def _step(step: Step) -> Html:
+def _step(step: CardStep) -> Html:
     place = markup('<span class="place">{file}:{line}</span>', file=step.file, line=step.line)
     if step.anchor:
         place = markup('<a href="#{anchor}">{place}</a>', anchor=step.anchor, place=place)
@@ -147,7 +147,7 @@ def _status(status: str, say: Words) -> Html:
     return markup(' <span class="status {name}">{word}</span>', name=status, word=say(WORDS.get(status, status)))
 
 
-def _codes(pieces: Sequence[Excerpt], steps: Sequence[Step], say: Words) -> Iterator[Html]:
+def _codes(pieces: Sequence[Excerpt], steps: Sequence[CardStep], say: Words) -> Iterator[Html]:
     """Yield the code around a finding, and what speaks of it elsewhere under the name of its file."""
     before = pieces[0].file if pieces else ""
     for piece in pieces:
@@ -157,7 +157,7 @@ def _codes(pieces: Sequence[Excerpt], steps: Sequence[Step], say: Words) -> Iter
         yield _code(piece, [step for step in steps if step.anchor and step.file == piece.file], say)
 
 
-def _code(piece: Excerpt, steps: Sequence[Step], say: Words) -> Html:
+def _code(piece: Excerpt, steps: Sequence[CardStep], say: Words) -> Html:
     kinds = dict(piece.marks)
     return markup(
         '<pre class="code{numbered}" tabindex="0">{lines}</pre>',
@@ -176,7 +176,7 @@ def _code(piece: Excerpt, steps: Sequence[Step], say: Words) -> Html:
     )
 
 
-def _at(steps: Sequence[Step]) -> Html | str:
+def _at(steps: Sequence[CardStep]) -> Html | str:
     """Return the numbers of the steps that stand in a line, as the target of their links."""
     if not steps:
         return ""

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, cast
 
-from jarvis_workers.sec.rules.rule import Source
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.sec.rules.rule import SourceText
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["ALIASES", "SPELLINGS", "aliases", "occurrences", "real_name"]
 
@@ -20,13 +20,13 @@ CHAIN_MAX, ALIASES_MAX = 3, 64
 LINE_MAX, DEFINES_MAX = 160, 20_000
 WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$")
 FOLLOWS = rb"(?=[(\s\\/])"
-HEAD = late(rb"[ \t]*+#[ \t]*+define[ \t]++([A-Za-z_]\w*+)(?>\(([^()\n]*+)\))?+[ \t]++\Z")
-STANDS_FOR = late(rb"define[ \t]++\w++(?>\([^()\n]*+\))?+[ \t]++([A-Za-z_]\w*+)")
-ENDS = late(rb"[ \t\r]*+(?:\n|\Z|/[/*])")
-GIVEN = late(rb"\(([^\n]*)\)[ \t]*+;?[ \t\r]*+(?:\n|\Z|/[/*])")
-PLAIN = late(rb"(?:\([\w \t*]+\)[ \t]*)?\(?[ \t]*(?:\#\#)?[ \t]*(\w+)[ \t]*\)?\Z")
-WINDOWS = late(rb"_|[A-Z]\w*[a-z]")
-DIRECTIVE = late(rb"#[ \t]*+(?:define|undef|ifn?def)[ \t]++\Z")
+HEAD = lazy(rb"[ \t]*+#[ \t]*+define[ \t]++([A-Za-z_]\w*+)(?>\(([^()\n]*+)\))?+[ \t]++\Z")
+STANDS_FOR = lazy(rb"define[ \t]++\w++(?>\([^()\n]*+\))?+[ \t]++([A-Za-z_]\w*+)")
+ENDS = lazy(rb"[ \t\r]*+(?:\n|\Z|/[/*])")
+GIVEN = lazy(rb"\(([^\n]*)\)[ \t]*+;?[ \t\r]*+(?:\n|\Z|/[/*])")
+PLAIN = lazy(rb"(?:\([\w \t*]+\)[ \t]*)?\(?[ \t]*(?:\#\#)?[ \t]*(\w+)[ \t]*\)?\Z")
+WINDOWS = lazy(rb"_|[A-Z]\w*[a-z]")
+DIRECTIVE = lazy(rb"#[ \t]*+(?:define|undef|ifn?def)[ \t]++\Z")
 
 _Name = tuple[int, bytes, Any, bool, int]
 # With the same arguments in the same order; what counts wide characters stands for what does too.
@@ -73,7 +73,7 @@ def occurrences(content: bytes, named: Mapping[bytes, bytes], limit: int) -> lis
     return sorted(islice(each, limit))
 
 
-def real_name(source: Source, name: bytes) -> bytes:
+def real_name(source: SourceText, name: bytes) -> bytes:
     """Return the function that a name of the file stands for, most often itself."""
     named = cast("Mapping[bytes, bytes]", source.remembered.get(ALIASES, {})).get(name, name)
     return SPELLINGS.get(named, named)

@@ -5,28 +5,28 @@ from collections.abc import Iterable
 
 from jarvis_workers.sec.rules.analysis.declarations import Scope, mentions_backwards
 from jarvis_workers.sec.rules.rule import Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["comes_from_outside", "is_limited"]
 
 REACH = 16_384
-COMPARED_AFTER = late(rb"\s*+\)*+\s*+(?:[<>]=?(?![<>])|[=!]=\s*+(?:sizeof\b|[A-Z0-9]))")
-COMPARED_BEFORE = late(rb"(?<![<>-])(?:[<>]=?)\s*+\(?\s*+\Z")
-ADDED = late(rb"(?>\s*+[-+*]\s*+[\w.>()-]++){1,3}+\s*+\)?\s*+[<>]=?(?![<>])")
-LIMITING = late(
+COMPARED_AFTER = lazy(rb"\s*+\)*+\s*+(?:[<>]=?(?![<>])|[=!]=\s*+(?:sizeof\b|[A-Z0-9]))")
+COMPARED_BEFORE = lazy(rb"(?<![<>-])(?:[<>]=?)\s*+\(?\s*+\Z")
+ADDED = lazy(rb"(?>\s*+[-+*]\s*+[\w.>()-]++){1,3}+\s*+\)?\s*+[<>]=?(?![<>])")
+LIMITING = lazy(
     rb"\b(?:min|max|min_t|clamp|clamp_t|clamp_val|MIN|Min|std::min|std::clamp|sdslen|umin|assert|Assert|ASSERT|BUG_ON|WARN_ON|"
     rb"WARN_ON_ONCE|CHECK_LE|CHECK_LT|DCHECK_LE|g_return_if_fail|check_\w*size\w*|check_\w*overflow|"
     rb"__builtin_\w+_overflow|switch)\s*+\([^;{}]*\Z"
 )
-LIMITED_VALUE = late(rb"\b(?:\w*min\w*|\w*MIN\w*|clamp\w*|sizeof|ARRAY_SIZE|\w*sizeof|str\w*nlen)\b|[?%]|&(?!&)|>>")
-IN_LOOP_HEAD = late(rb"\bfor\s*+\([^;{}]*;[^;{}]*\Z|\bfor_each\w*\s*+\([^;{}]*\Z")
-OUTSIDE = late(
+LIMITED_VALUE = lazy(rb"\b(?:\w*min\w*|\w*MIN\w*|clamp\w*|sizeof|ARRAY_SIZE|\w*sizeof|str\w*nlen)\b|[?%]|&(?!&)|>>")
+IN_LOOP_HEAD = lazy(rb"\bfor\s*+\([^;{}]*;[^;{}]*\Z|\bfor_each\w*\s*+\([^;{}]*\Z")
+OUTSIDE = lazy(
     rb"\b(?:atoi|atol|atoll|strto\w+|w?toi|ntoh[sl]l?|be(?:16|32|64)\w*|le(?:16|32|64)\w*|get_unaligned\w*|rand|random|rand32|"
     rb"fgetc|getchar|getc|getenv|read_u?int\w*|GetByte|get_u(?:16|32)\w*|AV_R[BL]\d+|get_be\d+|get_le\d+)\s*\(",
     re.IGNORECASE,
 )
-SHORT = late(rb"16|ntohs|fgetc|getc")
-FILLED = late(
+SHORT = lazy(rb"16|ntohs|fgetc|getc")
+FILLED = lazy(
     rb"\b(?:f|s|vs|w)?(?:scanf|wscanf)\s*\([^;{}]*\Z|\b(?:f?read|recv|recvfrom|pread|copy_from_user|get_user)\s*\([^;{}]*\Z"
 )
 

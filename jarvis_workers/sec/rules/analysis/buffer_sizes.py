@@ -9,7 +9,15 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TypeVar, cast
 
-from jarvis_workers.sec.rules.analysis.declarations import GLOBALS_MAX, NAME, Declared, Scope, Value, bare, value_at
+from jarvis_workers.sec.rules.analysis.declarations import (
+    GLOBALS_MAX,
+    NAME,
+    Assigned,
+    Declaration,
+    Scope,
+    bare,
+    value_at,
+)
 from jarvis_workers.sec.rules.analysis.string_lengths import length_of, numbers_of
 from jarvis_workers.sec.rules.analysis.symbolic_sizes import (
     POINTER_BYTES,
@@ -20,9 +28,9 @@ from jarvis_workers.sec.rules.analysis.symbolic_sizes import (
     squeezed,
 )
 from jarvis_workers.sec.rules.rule import Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["Rooms"]
+__all__ = ["BufferSizes"]
 
 T = TypeVar("T")
 FOLLOWED_MAX = 3
@@ -30,20 +38,20 @@ LOOKS_MAX, NESTED_MAX, SEARCHED_MAX = 100, 4, 1_000
 ARGUMENTS_MAX = 4
 TEXT_MAX = 320
 LEFT = 128
-NOTHING = late(rb"\(*(?:\(void\s*\*\)\s*)?(?:NULL|nullptr|0)\)*\Z")
-CALL = late(rb"\s*+(?:::|std::)?([A-Za-z_]\w*+)\s*+\(")
-NEW_ARRAY = late(
+NOTHING = lazy(rb"\(*(?:\(void\s*\*\)\s*)?(?:NULL|nullptr|0)\)*\Z")
+CALL = lazy(rb"\s*+(?:::|std::)?([A-Za-z_]\w*+)\s*+\(")
+NEW_ARRAY = lazy(
     rb"""\s*+(?:::)?new\s*+(?:\(\s*+(?:std::)?nothrow\s*+\)\s*+)?
     ([A-Za-z_][\w:]*+(?>\s++\w++)*+[\s*]*+)\[([^][]*+)\]\s*+(?>\(\s*+\))?+\s*+\Z""",
     re.VERBOSE,
 )
-ELEMENT = late(rb"&\s*+([A-Za-z_]\w*+)\s*+\[([^][]*+)\]\s*+\Z")
-INDEXED = late(rb"([A-Za-z_]\w*+)\s*+\[[^][]*+\]\s*+\Z")
-ADDRESS = late(rb"&\s*+([A-Za-z_]\w*+)\s*+\Z")
-MEMBER_NAME = late(rb"(?:->|\.)\s*+([A-Za-z_]\w*+)\s*+\Z")
-MEMBER_END = late(rb"\s*+(?>\[[^][]{0,80}\]\s*+)?+;")
-PARAMETER = late(rb"([A-Za-z_]\w*+)\s*+(?>\[[^][]*+\]\s*+)*+\Z")
-TYPE = late(rb"[\w\s]+[\s*]*\Z")
+ELEMENT = lazy(rb"&\s*+([A-Za-z_]\w*+)\s*+\[([^][]*+)\]\s*+\Z")
+INDEXED = lazy(rb"([A-Za-z_]\w*+)\s*+\[[^][]*+\]\s*+\Z")
+ADDRESS = lazy(rb"&\s*+([A-Za-z_]\w*+)\s*+\Z")
+MEMBER_NAME = lazy(rb"(?:->|\.)\s*+([A-Za-z_]\w*+)\s*+\Z")
+MEMBER_END = lazy(rb"\s*+(?>\[[^][]{0,80}\]\s*+)?+;")
+PARAMETER = lazy(rb"([A-Za-z_]\w*+)\s*+(?>\[[^][]*+\]\s*+)*+\Z")
+TYPE = lazy(rb"[\w\s]+[\s*]*\Z")
 FLEXIBLE = (b"", b"0", b"1")
 
 # Where the size stands among the arguments of what gives memory; two are multiplied.
@@ -64,7 +72,7 @@ ALLOCATORS: dict[bytes, tuple[int, ...]] = {
 COPIES = frozenset(b"strdup xstrdup zstrdup g_strdup kstrdup hi_strdup".split())
 
 
-class Rooms(Scope):
+class BufferSizes(Scope):
     """What is known of sizes in the function around a site, as far as the site."""
 
     def __init__(self, site: Site, depth: int = 0) -> None:
@@ -182,7 +190,7 @@ class Rooms(Scope):
             rooms += more
         return rooms
 
-    def _given_by_callers(self, name: bytes) -> Iterator[tuple["Rooms", bytes]]:
+    def _given_by_callers(self, name: bytes) -> Iterator[tuple["BufferSizes", bytes]]:
         """Yield what the callers in this file pass for a parameter, one step up."""
         function = self.site.function
         if function is None or self.depth or not self._may_search():
@@ -195,7 +203,7 @@ class Rooms(Scope):
             caller = self.site.source.functions.at(at)
             if caller is not None and caller != function:
                 site = Site(self.site.source, function.name, at, at + len(function.name))
-                yield Rooms(site, depth=1), site.masked(index)
+                yield BufferSizes(site, depth=1), site.masked(index)
 
     def _has_all_callers_here(self) -> bool:
         """Tell a static function that is only called, and not so often that not all calls are looked at."""
@@ -225,7 +233,7 @@ class Rooms(Scope):
             known[key] = work()
         return known[key]
 
-    def _room_of_value(self, name: bytes, value: Value, depth: int) -> list[Amount]:
+    def _room_of_value(self, name: bytes, value: Assigned, depth: int) -> list[Amount]:
         given = bare(value.text)
         if not given or given == name:
             return []
@@ -271,14 +279,14 @@ class Rooms(Scope):
             return []
         return [room.plus(skipped.times(step), -1) for room in self._rooms_of(name, before, depth)]
 
-    def _bytes_of(self, found: Declared) -> Amount:
+    def _bytes_of(self, found: Declaration) -> Amount:
         size = Amount.of(POINTER_BYTES) if found.stars else size_of_type(found.type)
         for dimension in found.dimensions:
             count = read_amount(dimension, self._lookup)
             size = size.times(count if count is not None else Amount.named(squeezed(dimension)))
         return size
 
-    def _initial_room(self, found: Declared) -> list[Amount]:
+    def _initial_room(self, found: Declaration) -> list[Amount]:
         """`char s[] = "text"` holds the text and its end."""
         content = self.site.source.content
         opened = self.text.find(b'"', found.at, found.at + 96)
@@ -301,7 +309,7 @@ class Rooms(Scope):
             known[member[1]] = list(rooms) if fixed and len(rooms) == 1 else []
         return known[member[1]]
 
-    def _member_declarations(self, name: bytes) -> Iterator[Declared]:
+    def _member_declarations(self, name: bytes) -> Iterator[Declaration]:
         for mark in (b"[", b";"):
             for at in self.found(name + mark, self.site.start):
                 behind = at + len(name)

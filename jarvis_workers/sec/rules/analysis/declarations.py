@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import NamedTuple, cast
 
 from jarvis_workers.sec.rules.rule import Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["GLOBALS_MAX", "LATER", "NAME", "Declared", "Scope", "Value", "bare", "mentions_backwards", "value_at"]
+__all__ = ["GLOBALS_MAX", "LATER", "NAME", "Assigned", "Declaration", "Scope", "bare", "mentions_backwards", "value_at"]
 
 FINDS_MAX, MENTIONS_MAX = 512, 48
 VALUE_MAX, VALUES_MAX = 320, 6
@@ -23,27 +23,27 @@ WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 # What may stand in front of a declared name, but for stars and spaces; and in front of what is another name.
 MAY_DECLARE, BESIDE = WORD | frozenset(b":>,"), b" \t\r\n\f\v*&"
 JOINED, ARROW = WORD | frozenset(b"."), ord(">")
-NAME = late(rb"[A-Za-z_]\w*+\Z")
+NAME = lazy(rb"[A-Za-z_]\w*+\Z")
 # What may stand behind a name that is given something; most often it is something else.
 MAY_GIVE = b" \t\r\n\f\v=+-*/%&|^<>"
 NO_TYPES = frozenset(b"return else case goto sizeof in and or not throw delete new do co_return typedef using".split())
-DIMENSIONS = late(rb"\s*+((?>\[(?>[^][;{}]++|\[[^][]*+\])*+\]\s*+)*+)(?=[=;,){:]|__attribute)")
-DIMENSION = late(rb"\[((?>[^][]++|\[[^][]*+\])*+)\]")
-TYPED = late(
+DIMENSIONS = lazy(rb"\s*+((?>\[(?>[^][;{}]++|\[[^][]*+\])*+\]\s*+)*+)(?=[=;,){:]|__attribute)")
+DIMENSION = lazy(rb"\[((?>[^][]++|\[[^][]*+\])*+)\]")
+TYPED = lazy(
     rb"""(?:\A|[;{}(,)]|\#[^\n]*+\n)\s*+
     ([A-Za-z_][\w:]*+(?>\s++[A-Za-z_][\w:]*+)*+(?:<[^<>;{}]{0,64}>)?)([\s*&]*+)\Z""",
     re.VERBOSE,
 )
-LISTED = late(rb"\s*+((?:[A-Za-z_]\w*+\s++)*[A-Za-z_]\w*+)[\s*]++[A-Za-z_]\w*+(?=\s*+[\[,=])[^()]*,([\s*]*+)\Z")
-LATER = late(rb"\s*+(=(?!=)|\+\+|--|[-+*/%&|^]=|<<=|>>=)")
-BRACKET = late(rb"[][(){},;]")
-ALONE = late(rb"(?:\)|\belse|\bdo)\s*+\Z")
-CAST = late(
+LISTED = lazy(rb"\s*+((?:[A-Za-z_]\w*+\s++)*[A-Za-z_]\w*+)[\s*]++[A-Za-z_]\w*+(?=\s*+[\[,=])[^()]*,([\s*]*+)\Z")
+LATER = lazy(rb"\s*+(=(?!=)|\+\+|--|[-+*/%&|^]=|<<=|>>=)")
+BRACKET = lazy(rb"[][(){},;]")
+ALONE = lazy(rb"(?:\)|\belse|\bdo)\s*+\Z")
+CAST = lazy(
     rb"\s*+(?:\(\s*+[A-Za-z_][\w\s]*+[\s*]*+\)(?=\s*+[\w(&])|(?:static|reinterpret|const)_cast\s*+<[^<>;]++>(?=\s*+\())"
 )
 
 
-class Declared(NamedTuple):
+class Declaration(NamedTuple):
     """A declaration: the words of the type, the stars, what stands in the brackets, and where the name is."""
 
     type: bytes
@@ -52,7 +52,7 @@ class Declared(NamedTuple):
     at: int
 
 
-class Value(NamedTuple):
+class Assigned(NamedTuple):
     """What a variable is given, in masked text; empty where it is changed in a way that says nothing."""
 
     text: bytes
@@ -69,8 +69,8 @@ class Scope:
         function = site.function
         self._start = function.parameters[0] if function else site.start
         self._body, self._end = function.body if function else (site.start, site.start)
-        self._declared: dict[bytes, Declared | None] = {}
-        self._values: dict[tuple[bytes, int], list[Value]] = {}
+        self._declared: dict[bytes, Declaration | None] = {}
+        self._values: dict[tuple[bytes, int], list[Assigned]] = {}
 
     def is_parameter(self, name: bytes) -> bool:
         found = self.declared(name)
@@ -81,7 +81,7 @@ class Scope:
         found = self.declared(name)
         return found is not None and (found.stars > 0 if not found.dimensions else self.is_parameter(name))
 
-    def declared(self, name: bytes) -> Declared | None:
+    def declared(self, name: bytes) -> Declaration | None:
         """Return the last declaration of a name before the site; of names outside of the function, arrays alone."""
         if name not in self._declared:
             found = [one for one in self._declarations(name) if one.at < self.site.start]
@@ -90,21 +90,21 @@ class Scope:
             self._declared[name] = found[-1] if alike else self._global(name)
         return self._declared[name]
 
-    def values(self, name: bytes, before: int | None = None) -> list[Value]:
+    def values(self, name: bytes, before: int | None = None) -> list[Assigned]:
         """Return what a variable may hold: what it was last given, and before that, where a block may not have run."""
         end = self.site.start if before is None else before
         if (name, end) not in self._values:
             self._values[name, end] = self._values_before(name, end)
         return self._values[name, end]
 
-    def _values_before(self, name: bytes, end: int) -> list[Value]:
-        found: list[Value] = []
+    def _values_before(self, name: bytes, end: int) -> list[Assigned]:
+        found: list[Assigned] = []
         for at in self.mentions_before(name, end):
             value = self._value(name, at)
             if value is not None:
                 found.append(value)
                 if len(found) > VALUES_MAX:
-                    return [Value(b"", at)]
+                    return [Assigned(b"", at)]
                 if self._always_runs(at, end):
                     break
         return found
@@ -128,7 +128,7 @@ class Scope:
                 yield start
             start += len(what)
 
-    def typed(self, start: int, name: bytes, at: int) -> Declared | None:
+    def typed(self, start: int, name: bytes, at: int) -> Declaration | None:
         """Read the declaration of the name at `at`, whose type may begin at `start`."""
         before = self.text[start:at]
         if not _may_declare(before):
@@ -141,21 +141,23 @@ class Scope:
             typed = LISTED.match(before[_last_edge(before) + 1 :])
         if typed is None or not NO_TYPES.isdisjoint(typed[1].split()) or typed[1].endswith(b":"):
             return None
-        return Declared(typed[1], typed[2].count(b"*"), tuple(DIMENSION.findall(brackets[1])), at)
+        return Declaration(typed[1], typed[2].count(b"*"), tuple(DIMENSION.findall(brackets[1])), at)
 
-    def _declaration(self, name: bytes, at: int) -> Declared | None:
+    def _declaration(self, name: bytes, at: int) -> Declaration | None:
         return self.typed(max(self._start, at - LEFT), name, at)
 
-    def _declarations(self, name: bytes) -> list[Declared]:
+    def _declarations(self, name: bytes) -> list[Declaration]:
         """Return all of a name in the function; worked out once for all sites in it."""
-        known = cast("dict[tuple[int, bytes], list[Declared]]", self.site.source.remembered.setdefault("declared", {}))
+        known = cast(
+            "dict[tuple[int, bytes], list[Declaration]]", self.site.source.remembered.setdefault("declared", {})
+        )
         key = (self._start, name)
         if key not in known:
             found = [self._declaration(name, at) for at in self._mentions(name)]
             known[key] = [one for one in found if one]
         return known[key]
 
-    def _global(self, name: bytes) -> Declared | None:
+    def _global(self, name: bytes) -> Declaration | None:
         for at in self.found(name + b"[", self._start):
             line = self.text.rfind(b"\n", 0, at) + 1
             if self.text[line : line + 1] in b" \t\r#/" or at - line > LEFT:
@@ -175,21 +177,21 @@ class Scope:
                 yield at
             at += len(name)
 
-    def _value(self, name: bytes, at: int) -> Value | None:
+    def _value(self, name: bytes, at: int) -> Assigned | None:
         """Return what a mention gives to the variable, if it does."""
         behind = at + len(name)
         later = LATER.match(self.text, behind, behind + 64) if self.text[behind : behind + 1] in MAY_GIVE else None
         if later:
             if later[1] != b"=":
-                return Value(b"", at)
+                return Assigned(b"", at)
             starred = self.text[max(0, at - 8) : at].rstrip().endswith(b"*")
             if starred and self._declaration(name, at) is None:
                 return None
-            return Value(value_at(self.text, later.end()), at)
+            return Assigned(value_at(self.text, later.end()), at)
         before = self.text[max(0, at - 2) : at]
         within = self.text.startswith((b"[", b"->"), behind)
         changed = before in (b"++", b"--") or (before[-1:] == b"&" and before != b"&&" and not within)
-        return Value(b"", at) if changed else None
+        return Assigned(b"", at) if changed else None
 
     def _always_runs(self, at: int, end: int) -> bool:
         """Tell whether what stands at `at` has run whenever `end` is reached: its block is open, and no branch's."""

@@ -5,18 +5,18 @@ import re
 from jarvis_workers.sec.rules.analysis.function_exits import head_of
 from jarvis_workers.sec.rules.analysis.mentions import uses
 from jarvis_workers.sec.rules.rule import Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["declaration", "is_in_file", "target_at"]
 
 STATEMENT_MAX = 160
 TARGET_MAX = 256
-DECLARED = late(
+DECLARED = lazy(
     rb"\s*+(?!(?:return|goto|else|case|delete|throw)\b)[A-Za-z_][\w:]*+(?>\s*+<[^<>;]{0,64}+>)?+"
     rb"(?:\s*+[*&]++\s*+|\s++)(?:[A-Za-z_*&]|\Z)"
 )
-GOES_ON = late(rb"\s*+[=;,\[({:]")
-LASTING = late(rb"\b(?:static|extern|thread_local|__thread|_Thread_local)\b")
+GOES_ON = lazy(rb"\s*+[=;,\[({:]")
+LASTING = lazy(rb"\b(?:static|extern|thread_local|__thread|_Thread_local)\b")
 
 
 def declaration(site: Site, name: bytes) -> tuple[int, int] | None:

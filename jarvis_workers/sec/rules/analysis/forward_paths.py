@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["Stretch", "is_conditional", "straight"]
 
@@ -19,21 +19,21 @@ LEAPS_MAX = 2
 NEAR_MAX = 512
 LABELS_MAX = 16
 LEFT = 512
-TOKEN = late(
+TOKEN = lazy(
     rb"[{}]|#[ \t]*+(?P<directive>if|el|endif)"
     rb"|\b(?:(?P<jump>return|goto|break|continue|throw|co_return)|(?P<label>case|default)\b"
     rb"|(?P<ends>_?exit|_Exit|quick_exit|abort|die|fatal|panic|err|errx|BUG|__builtin_unreachable|unreachable|"
     rb"siglongjmp|longjmp|usage)(?=[ \t]*+\())"
 )
-DIRECTIVE = late(rb"#[ \t]*+(?P<directive>if|el|endif)")
-BRACE = late(rb"[{}]")
-EDGE = late(rb"[;{}()]")
-LABEL = late(rb"[A-Za-z_]\w*+\Z")
-PARENTHESIS = late(rb"[()]")
-ELSE = late(rb"\s*+(?>#[^\n]*+\n\s*+)*+\belse\b")
-HEAD = late(rb"\s*+(?:if\s*+(?:constexpr\s*+)?|for\s*+|while\s*+|switch\s*+)\(")
-BRANCH_WORD = late(rb"\b(?:if|for|while|switch|constexpr|likely|unlikely|\w*(?:for_?each|FOR_?EACH)\w*)\s*\Z")
-ALONE = late(rb"\b(?:else|do)\s*\Z")
+DIRECTIVE = lazy(rb"#[ \t]*+(?P<directive>if|el|endif)")
+BRACE = lazy(rb"[{}]")
+EDGE = lazy(rb"[;{}()]")
+LABEL = lazy(rb"[A-Za-z_]\w*+\Z")
+PARENTHESIS = lazy(rb"[()]")
+ELSE = lazy(rb"\s*+(?>#[^\n]*+\n\s*+)*+\belse\b")
+HEAD = lazy(rb"\s*+(?:if\s*+(?:constexpr\s*+)?|for\s*+|while\s*+|switch\s*+)\(")
+BRANCH_WORD = lazy(rb"\b(?:if|for|while|switch|constexpr|likely|unlikely|\w*(?:for_?each|FOR_?EACH)\w*)\s*\Z")
+ALONE = lazy(rb"\b(?:else|do)\s*\Z")
 
 
 class Stretch(NamedTuple):
@@ -47,7 +47,7 @@ class Stretch(NamedTuple):
 
 def straight(text: bytes, start: int, end: int) -> Iterator[Stretch]:
     """Yield what may run between the statement in which `start` is and the end of the function at `end`."""
-    walk = _Walk(text, start, end)
+    walk = _ForwardWalk(text, start, end)
     walk.left = int(is_conditional(text, start))
     if walk.left:
         walk.at = _behind_semicolon(text, start, end)
@@ -101,7 +101,7 @@ def is_conditional(text: bytes, at: int) -> bool:
     return False
 
 
-class _Walk:
+class _ForwardWalk:
     """Where the walk is, and whether it is over."""
 
     def __init__(self, text: bytes, start: int, end: int) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["Way", "behind_statement", "head_of", "held_from", "ways_out"]
 
@@ -18,20 +18,20 @@ PLACES_MAX = 256
 HEAD_MAX = 512
 CONDITION_MAX = 1_024
 # Each alternative begins with a literal byte: the search for the next one then runs at full speed.
-STRUCTURE = late(
+STRUCTURE = lazy(
     rb"\{|\}|#[ \t]*+(?:if|el|endif)|r(?<=\br)eturn\b|g(?<=\bg)oto\b|t(?<=\bt)hrow\b|c(?<=\bc)(?:ase|ontinue)\b"
     rb"|d(?<=\bd)efault\b|b(?<=\bb)reak\b"
 )
-PLACES = late(rb"[{};]")
+PLACES = lazy(rb"[{};]")
 EDGES = (b";", b"{", b"}")
-PARENTHESES = late(rb"[()]")
-OPENS = late(rb"\s*+\{")
-ELSE = late(rb"\s*+else\b")
-CONDITIONAL = late(rb"\b(?:if|else|for|while|switch)\b|#\s*+el")
-IF = late(rb"\bif\b[^(]{0,32}+\(")
-LOOPS = late(rb"\b(?:while|for|switch)\b")
-LAMBDA = late(rb"\[[\w&=,\s*]{0,64}+\]\s*+(?:[({]|mutable\b|->|\Z)")
-LABEL = late(rb"goto\s++(\w++)")
+PARENTHESES = lazy(rb"[()]")
+OPENS = lazy(rb"\s*+\{")
+ELSE = lazy(rb"\s*+else\b")
+CONDITIONAL = lazy(rb"\b(?:if|else|for|while|switch)\b|#\s*+el")
+IF = lazy(rb"\bif\b[^(]{0,32}+\(")
+LOOPS = lazy(rb"\b(?:while|for|switch)\b")
+LAMBDA = lazy(rb"\[[\w&=,\s*]{0,64}+\]\s*+(?:[({]|mutable\b|->|\Z)")
+LABEL = lazy(rb"goto\s++(\w++)")
 RELEASE, AGAIN = b"release", b"again"
 JUMPS = (b"return", b"goto", b"throw")
 
@@ -68,7 +68,7 @@ class _Block:
 
 def ways_out(text: bytes, part: Span, releases: Sequence[int], again: Sequence[int] = ()) -> Iterator[Way]:
     """Yield the ways out of a part of a function, masked, on which nothing at `releases` was passed."""
-    walk = _Walk(text, part[0])
+    walk = _ExitWalk(text, part[0])
     for at, kind in _without_alternatives(_marks(text, part, releases, again)):
         way = walk.step(at, kind)
         if way:
@@ -79,7 +79,7 @@ def ways_out(text: bytes, part: Span, releases: Sequence[int], again: Sequence[i
         yield Way(part[1], "end", (), (part[1], part[1]))
 
 
-class _Walk:
+class _ExitWalk:
     """The reading of a function from a place on; `over` when nothing that follows is reached with the thing."""
 
     def __init__(self, text: bytes, start: int) -> None:

@@ -12,21 +12,21 @@ from jarvis_workers.sec.rules.analysis.pointer_uses import (
     plain_pointer,
 )
 from jarvis_workers.sec.rules.rule import Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["SHAPES", "check_known_null"]
 
 LEFT, BRANCH_MAX, NEXT_MAX = 128, 400, 4_096
 SHAPES = (r"\(! ?[A-Za-z_][A-Za-z0-9_]*\)", r"== ?(?:NULL|nullptr)\)", r"= ?(?:NULL|nullptr);")
 IN_BRANCH, BEHIND_BRANCH, ASSIGNED = 0.2, 0.0, 0.15
-NEGATED = late(rb"\(! ?(\w++)\)")
+NEGATED = lazy(rb"\(! ?(\w++)\)")
 NAME_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.>-"
-CONDITION = late(rb"\bif\s*+(?P<wrapped>\(\s*+unlikely\s*+)?\Z")
-POINTED = late(rb"\w[ \t]*+\*+\Z")
-OPENS = late(rb"\s*+(?>(?P<brace>\{))?+(?!\s*+(?:&&|\|\||[)?,=<>]))")
-USED = late(rb"\s*+\)*+\s*+(?:->|\[)")
-CALLED = late(rb"\b([A-Za-z_]\w*+)\s*+\(")
-LEAVES = late(rb"\b(?:goto|return|break|continue|throw)\b")
+CONDITION = lazy(rb"\bif\s*+(?P<wrapped>\(\s*+unlikely\s*+)?\Z")
+POINTED = lazy(rb"\w[ \t]*+\*+\Z")
+OPENS = lazy(rb"\s*+(?>(?P<brace>\{))?+(?!\s*+(?:&&|\|\||[)?,=<>]))")
+USED = lazy(rb"\s*+\)*+\s*+(?:->|\[)")
+CALLED = lazy(rb"\b([A-Za-z_]\w*+)\s*+\(")
+LEAVES = lazy(rb"\b(?:goto|return|break|continue|throw)\b")
 
 
 def check_known_null(site: Site) -> float | None:

@@ -7,7 +7,7 @@ between constants, and a variable to which only constants are seen to be assigne
 import re
 
 from jarvis_workers.sec.rules.rule import Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["is_constant", "pieces", "provenance"]
 
@@ -15,20 +15,20 @@ REACH = 8_192
 MENTIONS_MAX = 24
 CHOICES_MAX = 16
 # Two words side by side can only be literals pasted together.
-SIDE_BY_SIDE = late(rb"[A-Z_][A-Z0-9_]++\s++[\w\"]")
-NUMBER_OR_NULL = late(rb"\(*\s*(?:NULL|nullptr|0)\s*\)*\Z")
-MACRO = late(rb"\(*+(?>(?:[A-Z_][A-Z0-9_]++(?![a-z])(?>\s*+\([^()]*+\))?+|(?:PRI|SCN)\w++)\s*+)++\)*+\Z")
-PASTED = late(
+SIDE_BY_SIDE = lazy(rb"[A-Z_][A-Z0-9_]++\s++[\w\"]")
+NUMBER_OR_NULL = lazy(rb"\(*\s*(?:NULL|nullptr|0)\s*\)*\Z")
+MACRO = lazy(rb"\(*+(?>(?:[A-Z_][A-Z0-9_]++(?![a-z])(?>\s*+\([^()]*+\))?+|(?:PRI|SCN)\w++)\s*+)++\)*+\Z")
+PASTED = lazy(
     rb"""(?=(?>[^"()]++|\([^()]*+\))*+")(?>(?:(?:u8|[LuU])?"[^"]*+"|\#{0,2}\w++(?:\s*+\([^()]*+\))?)\s*+)++\Z"""
 )
-TRANSLATED = late(
+TRANSLATED = lazy(
     rb"(?:_|N_|Q_|T_|_T|TEXT|tr|i18n|(?:g_)?d?c?n?gettext|gettext_noop|pgettext|C_)\s*\([^\"]*\"", re.DOTALL
 )
-NAME = late(rb"[A-Za-z_]\w*\Z")
-ELEMENT = late(rb"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)+\Z")
-ASSIGNMENT = late(rb"\s*(?:\[[^\]]*\]\s*)*=(?!=)\s*")
-QUOTED = late(rb'"[^"]*"')
-CHOICE = late(rb"([?:])")
+NAME = lazy(rb"[A-Za-z_]\w*\Z")
+ELEMENT = lazy(rb"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)+\Z")
+ASSIGNMENT = lazy(rb"\s*(?:\[[^\]]*\]\s*)*=(?!=)\s*")
+QUOTED = lazy(rb'"[^"]*"')
+CHOICE = lazy(rb"([?:])")
 
 
 def is_constant(expression: bytes) -> bool:

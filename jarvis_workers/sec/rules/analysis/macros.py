@@ -7,14 +7,14 @@ import re
 from collections.abc import Mapping
 from typing import cast
 
-from jarvis_workers.sec.rules.rule import Site, Source
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.sec.rules.rule import Site, SourceText
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["is_in_macro", "macro_parameters", "text_macros"]
 
 LINES_MAX, REACH = 32, 2_048
-HEAD = late(rb"[ \t]*+#[ \t]*+define[ \t]++\w++(?>\(([^)]*+)\))?+")
-TEXT = late(rb'#[ \t]*+define[ \t]++(\w++)[ \t]++\(?((?:u8|[LuU])?"[^"\n]*+")')
+HEAD = lazy(rb"[ \t]*+#[ \t]*+define[ \t]++\w++(?>\(([^)]*+)\))?+")
+TEXT = lazy(rb'#[ \t]*+define[ \t]++(\w++)[ \t]++\(?((?:u8|[LuU])?"[^"\n]*+")')
 
 
 def is_in_macro(site: Site) -> bool:
@@ -39,7 +39,7 @@ def _head(site: Site) -> re.Match[bytes] | None:
     return HEAD.match(text, max(start, floor), site.start)
 
 
-def text_macros(source: Source) -> Mapping[bytes, bytes]:
+def text_macros(source: SourceText) -> Mapping[bytes, bytes]:
     """Return the macros of the file that stand for a literal, with its quotes."""
     if "text macros" not in source.remembered:
         source.remembered["text macros"] = {one[1]: one[2] for one in TEXT.finditer(source.content)}

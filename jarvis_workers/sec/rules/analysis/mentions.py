@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["Result", "Use", "next_mention", "result_of", "uses"]
+__all__ = ["ResultUse", "Use", "next_mention", "result_of", "uses"]
 
 USES_MAX = 64
 # The name `e` is found in every other word.
@@ -28,35 +28,35 @@ JOINED, ARROW, SPACE = WORD | frozenset(b"."), ord(">"), ord(" ")
 BRANCHES = frozenset(b"if while for switch assert BUG_ON WARN_ON likely unlikely Assert ASSERT CHECK g_assert".split())
 CONTROL = frozenset(b"if while for switch return case else do".split())
 NO_TYPES = frozenset(b"return else case goto sizeof in and or not throw delete new do co_return co_yield".split())
-ASKS = late(
+ASKS = lazy(
     rb"\w*(?:assert|check|confirm|verify|ensure|expect|require|null|nil|is_err|isvalid|is_valid|return_if_fail|return_val_if)\w*\Z",
     re.IGNORECASE,
 )
 UNEVALUATED = frozenset(
     b"sizeof typeof __typeof__ __typeof decltype offsetof alignof _Alignof __alignof__ __alignof".split()
 )
-EDGE = late(rb"[(){};]")
-LAST_WORD = late(rb"([A-Za-z_]\w*)\s*\Z")
-STARS = late(rb"[*\s]*\*\s*\Z")
-TYPE_BEFORE = late(rb"([A-Za-z_]\w*|>)\s*(?:\*|\bconst\b|\brestrict\b|\b__restrict\b|&|\s)*\Z")
-TARGET = late(rb"((?:\*\s*)*[A-Za-z_]\w*(?:\s*(?:->|\.)\s*\w+|\s*\[[^][;{}]{0,64}\])*)\s*\Z")
-CAST = late(
+EDGE = lazy(rb"[(){};]")
+LAST_WORD = lazy(rb"([A-Za-z_]\w*)\s*\Z")
+STARS = lazy(rb"[*\s]*\*\s*\Z")
+TYPE_BEFORE = lazy(rb"([A-Za-z_]\w*|>)\s*(?:\*|\bconst\b|\brestrict\b|\b__restrict\b|&|\s)*\Z")
+TARGET = lazy(rb"((?:\*\s*)*[A-Za-z_]\w*(?:\s*(?:->|\.)\s*\w+|\s*\[[^][;{}]{0,64}\])*)\s*\Z")
+CAST = lazy(
     rb"(?:\(\s*(?:const\s+|struct\s+|unsigned\s+|enum\s+)*\w+(?:::\w+)*(?:\s+\w+)*[\s*]*\)|_cast\s*<[^<>;]{1,64}>\s*\()\s*\Z"
 )
-POINTER_CAST = late(rb"\(\s*(?:\w+\s+){0,4}\w+\s*\*[*\s]*(?:const\s*)?\)\s*\Z")
-VOID_CAST = late(rb"\(\s*void\s*\)\s*\Z")
-COMPARED = late(rb"\s*(?:[=!<>]=|[<>](?![<>])|&&|\|\||\?)")
+POINTER_CAST = lazy(rb"\(\s*(?:\w+\s+){0,4}\w+\s*\*[*\s]*(?:const\s*)?\)\s*\Z")
+VOID_CAST = lazy(rb"\(\s*void\s*\)\s*\Z")
+COMPARED = lazy(rb"\s*(?:[=!<>]=|[<>](?![<>])|&&|\|\||\?)")
 TESTING, TESTED = (b"!", b"==", b"!=", b"&&", b"||"), (b"==", b"!=", b"?", b"&&", b"||")
-ORDERED_AFTER = late(rb"[<>](?![<>])")
-ORDERED_BEFORE = late(rb"\s[<>]=?\Z")
-STATEMENT_WORD = late(rb"\b(?:else|do)\s*\Z")
-DELETED = late(rb"\bdelete\s*(?:\[\s*\])?\s*\Z")
-LOOP_CONDITION = late(rb"\bfor\s*\([^;{}]*;\s*\Z")
+ORDERED_AFTER = lazy(rb"[<>](?![<>])")
+ORDERED_BEFORE = lazy(rb"\s[<>]=?\Z")
+STATEMENT_WORD = lazy(rb"\b(?:else|do)\s*\Z")
+DELETED = lazy(rb"\bdelete\s*(?:\[\s*\])?\s*\Z")
+LOOP_CONDITION = lazy(rb"\bfor\s*\([^;{}]*;\s*\Z")
 TYPE = (
     rb"[A-Za-z_][\w:]*+(?:\s++[A-Za-z_][\w:]*+){0,5}(?>\s*+<[^<>;]{0,64}+>)?+(?:\s*+[*&][\s*&]*+|\s++)(?>const\s++)?+"
 )
-DECLARED_BEFORE = late(rb"%b\w++[^()]*,[\s*]*+\Z" % TYPE)
-ONLY_TYPE = late(rb"%b\Z" % TYPE)
+DECLARED_BEFORE = lazy(rb"%b\w++[^()]*,[\s*]*+\Z" % TYPE)
+ONLY_TYPE = lazy(rb"%b\Z" % TYPE)
 
 
 class Use(NamedTuple):
@@ -71,7 +71,7 @@ class Use(NamedTuple):
     callee: bytes = b""
 
 
-class Result(NamedTuple):
+class ResultUse(NamedTuple):
     """What becomes of the result of a call.
 
     `kind` is "assigned" (to `target`), "tested", "returned", "passed", "ignored", "voided" (a cast to void) or "other".
@@ -108,20 +108,20 @@ def next_mention(text: bytes, name: bytes, start: int, end: int) -> int:
     return start
 
 
-def result_of(text: bytes, start: int, end: int | None) -> Result:
+def result_of(text: bytes, start: int, end: int | None) -> ResultUse:
     """Say what becomes of the result of the call that begins with its name at `start` and ends behind `)` at `end`."""
     before = text[max(0, start - LEFT) : start].rstrip()
     if before.endswith(b"::"):
         before = before[:-2].rstrip().removesuffix(b"std").rstrip()
     if before.endswith(b")") and VOID_CAST.search(before):
-        return Result("voided")
+        return ResultUse("voided")
     before = _without_casts(before)
     if before.endswith(b"=") and before[-2:-1] not in (b"=", b"!", b"<", b">"):
         target = _target(before)
         name = _target_name(before[: target.start()], target[1]) if target else b""
-        return Result("assigned", name, tested=_is_tested(text, end, before))
+        return ResultUse("assigned", name, tested=_is_tested(text, end, before))
     compared = end is not None and COMPARED.match(text, end) is not None
-    return Result(_fate(before, compared=compared))
+    return ResultUse(_fate(before, compared=compared))
 
 
 def _without_casts(before: bytes) -> bytes:

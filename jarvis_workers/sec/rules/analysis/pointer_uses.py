@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import NamedTuple, cast
 
-from jarvis_workers.sec.rules.analysis.declarations import Scope, Value
+from jarvis_workers.sec.rules.analysis.declarations import Assigned, Scope
 from jarvis_workers.sec.rules.analysis.forward_paths import straight
 from jarvis_workers.sec.rules.analysis.mentions import next_mention, uses
 from jarvis_workers.sec.rules.rule import Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = [
     "DEREFERENCING",
@@ -26,25 +26,25 @@ CASTS_MAX = 4
 STEP_REACH = 160
 REACH, MENTIONS_MAX = 16_384, 96
 SHOWN_REACH = 240
-PATH = late(rb"\*?[A-Za-z_]\w*+(?>(?:->|\.|::)[A-Za-z_]\w*+|\[\w++\])*+\Z")
-CAST = late(
+PATH = lazy(rb"\*?[A-Za-z_]\w*+(?>(?:->|\.|::)[A-Za-z_]\w*+|\[\w++\])*+\Z")
+CAST = lazy(
     rb"\(\s*+(?>const\s++|struct\s++|unsigned\s++|volatile\s++)*+[A-Za-z_][\w:]*+\s*+(?>\*\s*+)++\)(?=\s*+[\w(*&])"
     rb"|(?:static|reinterpret|const)_cast\s*+<[^<>;]{1,80}+>(?=\s*+\()"
 )
-BASE = late(rb"\*?([A-Za-z_]\w*+)")
-INDEX = late(rb"\[([A-Za-z_]\w*+)\]")
-STEPPED = late(rb"\s*+(?:\+\+|--|[-+]=)")
+BASE = lazy(rb"\*?([A-Za-z_]\w*+)")
+INDEX = lazy(rb"\[([A-Za-z_]\w*+)\]")
+STEPPED = lazy(rb"\s*+(?:\+\+|--|[-+]=)")
 # The third part of a `for` runs after the body.
-IN_STEP = late(rb"\bfor\s*+\([^;{}]*+;[^;{}]*+;[^;{}]*+\Z")
+IN_STEP = lazy(rb"\bfor\s*+\([^;{}]*+;[^;{}]*+;[^;{}]*+\Z")
 RETURNS_MAX = 16
-RETURNS = late(rb"_return\w*+\s*+\([^;{}]*+;\s*+[A-Za-z_]\w*+\s*+:(?!:)")
-UNEVALUATED = late(
+RETURNS = lazy(rb"_return\w*+\s*+\([^;{}]*+;\s*+[A-Za-z_]\w*+\s*+:(?!:)")
+UNEVALUATED = lazy(
     rb"\b(?:[A-Z_][A-Z0-9_]{2,}+|struct_size|flex_array_size|container_of|\w*sizeof\w*+|\w*typeof\w*+)\s*+\([^;{}]*+\Z"
 )
-MEMBER = late(rb"\s*+(?:->|\.|\[)")
-DELETED = late(rb"\s*+(?>\[\s*+\]\s*+)?+")
+MEMBER = lazy(rb"\s*+(?:->|\.|\[)")
+DELETED = lazy(rb"\s*+(?>\[\s*+\]\s*+)?+")
 # Names in capitals are macros: what they do with their arguments nobody can tell here.
-MACRO = late(rb"[A-Z_][A-Z0-9_]*+\Z|\w*for_?each\w*+\Z|\w*FOREACH\w*+\Z|va_arg\Z|swap\Z|exchange\Z")
+MACRO = lazy(rb"[A-Z_][A-Z0-9_]*+\Z|\w*for_?each\w*+\Z|\w*FOREACH\w*+\Z|va_arg\Z|swap\Z|exchange\Z")
 
 # Functions of the C library that look behind each pointer they are given.
 DEREFERENCING = frozenset(
@@ -78,13 +78,13 @@ class Mention(NamedTuple):
     left: int
 
 
-def values_before(site: Site, name: bytes) -> list[Value]:
+def values_before(site: Site, name: bytes) -> list[Assigned]:
     """Return what a pointer may hold at the site; several rules ask the same."""
     known = site.source.remembered.get("values")
     if not isinstance(known, tuple) or known[0] != (site.start, name):
         known = (site.start, name), Scope(site).values(name)
         site.source.remembered["values"] = known
-    return cast("list[Value]", known[1])
+    return cast("list[Assigned]", known[1])
 
 
 def plain_pointer(expression: bytes) -> bytes | None:

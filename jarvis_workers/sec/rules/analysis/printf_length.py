@@ -4,21 +4,21 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from jarvis_workers.sec.rules.analysis.buffer_sizes import Rooms
+from jarvis_workers.sec.rules.analysis.buffer_sizes import BufferSizes
 from jarvis_workers.sec.rules.analysis.literals import is_constant, pieces
 from jarvis_workers.sec.rules.analysis.symbolic_sizes import literal_length
 from jarvis_workers.sec.rules.rule import Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["Printed", "printed_length"]
 
-CONVERSION = late(
+CONVERSION = lazy(
     rb"""%(?:(?P<percent>%)
     | [-+\ \#0']*+(?P<width>\*|\d*)(?:\.(?P<precision>\*|\d*))?(?P<size>hh|h|ll|l|q|j|z|t|L)?(?P<kind>[A-Za-z]))""",
     re.VERBOSE,
 )
-LITERALS = late(rb'(?>"[^"]*+"\s*+)++\Z')
-QUOTED = late(rb'"([^"]*)"')
+LITERALS = lazy(rb'(?>"[^"]*+"\s*+)++\Z')
+QUOTED = lazy(rb'"([^"]*)"')
 # The most characters of a number, by the width of its type: hh, h, int, and longer.
 DIGITS = {b"hh": (4, 3, 2, 3), b"h": (6, 5, 4, 6), b"": (11, 10, 8, 11)}
 LONG_DIGITS = (20, 20, 16, 22)
@@ -43,14 +43,14 @@ def printed_length(site: Site, format_index: int) -> Printed | None:
     held = pieces(masked, site.original(format_index).strip())
     least = literal_length(CONVERSION.sub(b"", held))
     most: int | None = least
-    scope = Rooms(site)
+    scope = BufferSizes(site)
     for low, high in _conversions(site, scope, held, format_index + 1):
         least += low
         most = None if most is None or high is None else most + high
     return Printed(least, most)
 
 
-def _conversions(site: Site, scope: Rooms, held: bytes, index: int) -> Iterator[tuple[int, int | None]]:
+def _conversions(site: Site, scope: BufferSizes, held: bytes, index: int) -> Iterator[tuple[int, int | None]]:
     for match in CONVERSION.finditer(held):
         if match["percent"]:
             yield 1, 1
@@ -66,7 +66,7 @@ def _conversions(site: Site, scope: Rooms, held: bytes, index: int) -> Iterator[
         index += stars + 1
 
 
-def _converted(site: Site, scope: Rooms, match: re.Match[bytes], index: int) -> tuple[int, int | None]:
+def _converted(site: Site, scope: BufferSizes, match: re.Match[bytes], index: int) -> tuple[int, int | None]:
     kind, size, precision = match["kind"], match["size"] or b"", match["precision"]
     if kind in KINDS:
         digits = DIGITS.get(size, LONG_DIGITS)[KINDS[kind]] + (PREFIX if b"#" in match[0] else 0)
@@ -80,7 +80,7 @@ def _converted(site: Site, scope: Rooms, match: re.Match[bytes], index: int) -> 
     return (1, None) if kind in b"fFgGeEaA" else (0, None)
 
 
-def _string(site: Site, scope: Rooms, precision: bytes | None, index: int) -> tuple[int, int | None]:
+def _string(site: Site, scope: BufferSizes, precision: bytes | None, index: int) -> tuple[int, int | None]:
     argument = site.masked(index)
     exact = scope.length(argument)
     length = exact.number if exact else None

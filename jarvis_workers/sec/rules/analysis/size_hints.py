@@ -3,27 +3,27 @@
 A string that is known to fit is no finding at all (rooms); what is told here leaves one that is less sure.
 """
 
-from jarvis_workers.sec.rules.analysis.buffer_sizes import ALLOCATORS, Rooms
+from jarvis_workers.sec.rules.analysis.buffer_sizes import ALLOCATORS, BufferSizes
 from jarvis_workers.sec.rules.analysis.declarations import bare, mentions_backwards
 from jarvis_workers.sec.rules.rule import Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["is_made_to_measure", "is_source_bounded", "was_measured"]
 
 REACH, NEAR = 16_384, 1_024
 LEFT = 48
 ASKED = (b"strlen", b"wcslen", b"strnlen", b"sizeof", b"sdslen", b"STRLEN")
-EXPRESSION = late(rb"\*?([\w.\[\]>-]{1,64})\Z")
-BASE = late(rb"[&*(\s]*+([A-Za-z_]\w*+)")
-SIZE_BEFORE = late(rb"\bsizeof\b\s*+\(?\s*+\Z")
-COMPARED_AFTER = late(rb"\s*+\)*+(?>\s*+[-+]\s*+[\w.>()-]++){0,3}+\s*+\)?\s*+[<>]=?(?![<>])")
-COMPARED_BEFORE = late(rb"(?<![<>-])[<>]=?\s*+\(?\s*+sizeof\b\s*+\(?\s*+\Z")
-BOUNDED_COPY = late(rb"\b(?:strn?l?cpy|strlcat|strncat|mem(?:cpy|move)|m?v?s[cn]*printf)\s*+\(\s*+\Z")
-UNBOUNDED = late(rb"\b(?:strcpy|v?sprintf)\s*+\(\s*+\Z")
-CALL = late(rb"([A-Za-z_]\w*+)\s*+\(")
-LIKE_ALLOCATOR = late(rb"(?:alloc|ALLOC|Alloc)\w*+\Z|_new\Z")
-SIZEOF = late(rb"\bsizeof\s*+(?:\([^()]*+\)|\w++)")
-VARIABLE = late(rb"\b[a-z_]\w*+")
+EXPRESSION = lazy(rb"\*?([\w.\[\]>-]{1,64})\Z")
+BASE = lazy(rb"[&*(\s]*+([A-Za-z_]\w*+)")
+SIZE_BEFORE = lazy(rb"\bsizeof\b\s*+\(?\s*+\Z")
+COMPARED_AFTER = lazy(rb"\s*+\)*+(?>\s*+[-+]\s*+[\w.>()-]++){0,3}+\s*+\)?\s*+[<>]=?(?![<>])")
+COMPARED_BEFORE = lazy(rb"(?<![<>-])[<>]=?\s*+\(?\s*+sizeof\b\s*+\(?\s*+\Z")
+BOUNDED_COPY = lazy(rb"\b(?:strn?l?cpy|strlcat|strncat|mem(?:cpy|move)|m?v?s[cn]*printf)\s*+\(\s*+\Z")
+UNBOUNDED = lazy(rb"\b(?:strcpy|v?sprintf)\s*+\(\s*+\Z")
+CALL = lazy(rb"([A-Za-z_]\w*+)\s*+\(")
+LIKE_ALLOCATOR = lazy(rb"(?:alloc|ALLOC|Alloc)\w*+\Z|_new\Z")
+SIZEOF = lazy(rb"\bsizeof\s*+(?:\([^()]*+\)|\w++)")
+VARIABLE = lazy(rb"\b[a-z_]\w*+")
 
 
 def was_measured(site: Site, source: bytes) -> bool:
@@ -40,7 +40,7 @@ def was_measured(site: Site, source: bytes) -> bool:
     )
 
 
-def is_made_to_measure(site: Site, scope: Rooms) -> bool:
+def is_made_to_measure(site: Site, scope: BufferSizes) -> bool:
     """Tell a target that was allocated here, with a size that was worked out."""
     target = BASE.match(site.masked(0))
     if target is None:
@@ -52,7 +52,7 @@ def is_made_to_measure(site: Site, scope: Rooms) -> bool:
     return any(LIKE_ALLOCATOR.search(call[1]) and _is_worked_out(call.string[call.end() :]) for call in calls)
 
 
-def is_source_bounded(site: Site, scope: Rooms) -> bool:
+def is_source_bounded(site: Site, scope: BufferSizes) -> bool:
     """Tell a source that lies in a block whose size is known here, and is not known to be more than the target's."""
     held, rooms = scope.rooms(site.masked(1)), scope.rooms(site.masked(0))
     return bool(held) and all(one.compared(room) != "more" for one in held for room in rooms)

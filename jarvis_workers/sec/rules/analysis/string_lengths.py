@@ -6,22 +6,22 @@ from typing import cast
 
 from jarvis_workers.sec.rules.analysis.declarations import LATER, NAME, Scope, bare
 from jarvis_workers.sec.rules.analysis.symbolic_sizes import LARGEST, Amount, literal_length, read_amount
-from jarvis_workers.sec.rules.rule import Source
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.sec.rules.rule import SourceText
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["length_of", "numbers_of"]
 
 REACH = 1_024
-DEFINE = late(rb"#[ \t]*+define[ \t]++(\w++)[ \t]++([^\n\\]{1,96}+)(?=\n|\Z)")
-TEXT_MACRO = late(rb'#[ \t]*+define[ \t]++(\w++)[ \t]++L?"([^"]{0,400}+)"[ \t]*+\r?(?=\n|\Z)')
-CUT = late(rb"\s*+\[([^][]{1,64})\]\s*+=\s*+(?:0|L?'[^']*+')\s*+;")
-GIVEN = late(
+DEFINE = lazy(rb"#[ \t]*+define[ \t]++(\w++)[ \t]++([^\n\\]{1,96}+)(?=\n|\Z)")
+TEXT_MACRO = lazy(rb'#[ \t]*+define[ \t]++(\w++)[ \t]++L?"([^"]{0,400}+)"[ \t]*+\r?(?=\n|\Z)')
+CUT = lazy(rb"\s*+\[([^][]{1,64})\]\s*+=\s*+(?:0|L?'[^']*+')\s*+;")
+GIVEN = lazy(
     rb"""\s*+(?>\[[^][]*+\]\s*+)?+=\s*+
     (?:(?P<empty>\{\s*+0?\s*+\}|L?"")|(?P<value>L?"[^"]*+"|[A-Z_][A-Z0-9_]*+))\s*+;""",
     re.VERBOSE,
 )
-QUOTED = late(rb'"([^"]*+)"')
-OPENED = late(rb"([A-Za-z_]\w*+)\s*+\(\s*+(?:\([^()]*+\)\s*+)?\Z")
+QUOTED = lazy(rb'"([^"]*+)"')
+OPENED = lazy(rb"([A-Za-z_]\w*+)\s*+\(\s*+(?:\([^()]*+\)\s*+)?\Z")
 READERS = frozenset(b"strlen wcslen strcmp memcmp strchr strrchr if while puts printf sizeof free return".split())
 
 
@@ -54,7 +54,7 @@ def _length_of_variable(scope: Scope, name: bytes, read: Callable[[bytes], Amoun
     return None
 
 
-def numbers_of(source: Source) -> dict[bytes, int]:
+def numbers_of(source: SourceText) -> dict[bytes, int]:
     """Return the numbers that a file gives to names, once and for all."""
     known = cast("dict[bytes, int] | None", source.remembered.get("numbers"))
     if known is None:
@@ -88,7 +88,7 @@ def _literal(scope: Scope, masked: bytes, start: int) -> Amount | None:
     return None if length is None else Amount.of(length)
 
 
-def _texts(source: Source) -> dict[bytes, int]:
+def _texts(source: SourceText) -> dict[bytes, int]:
     known = cast("dict[bytes, int] | None", source.remembered.get("texts"))
     if known is None:
         known = source.remembered["texts"] = {

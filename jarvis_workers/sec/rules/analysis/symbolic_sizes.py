@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = [
     "LARGEST",
@@ -38,8 +38,8 @@ TOKEN = re.compile(
     )""",
     re.VERBOSE,
 )
-NAME = late(rb"[A-Za-z_]\w*+")
-CAST = late(
+NAME = lazy(rb"[A-Za-z_]\w*+")
+CAST = lazy(
     rb"""\s*+(?:
       \(\s*+(?>const\s++|struct\s++|enum\s++)*+[A-Za-z_]\w*+(?>\s++\w++)*+[\s*]*+\)(?=\s*+[\w(])
     | (?:static|reinterpret|const)_cast\s*+<[^<>;]++>(?=\s*+\()

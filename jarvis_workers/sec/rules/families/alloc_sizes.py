@@ -3,11 +3,11 @@
 import re
 
 from jarvis_workers.sec.rules.analysis.bounds_checks import comes_from_outside, is_limited
-from jarvis_workers.sec.rules.analysis.buffer_sizes import Rooms
-from jarvis_workers.sec.rules.analysis.declarations import Value
+from jarvis_workers.sec.rules.analysis.buffer_sizes import BufferSizes
+from jarvis_workers.sec.rules.analysis.declarations import Assigned
 from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount, is_fixed
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
@@ -30,22 +30,22 @@ STACK: dict[bytes, int] = {
     **dict.fromkeys(b"strndupa g_newa".split(), 1),
 }
 PRODUCT, OF_TYPES = 0.6, -0.15
-NAME = late(rb"[A-Za-z_]\w*+\Z")
+NAME = lazy(rb"[A-Za-z_]\w*+\Z")
 NARROW = frozenset(b"uint8_t u8 __u8 uint16_t u16 __u16 char short BYTE WORD bool".split())
-HARMLESS = late(rb"(?:str|wcs)n?len\(|sizeof\(|sds\w*len\(|\w*_size\(\)\Z|PAGE_SIZE")
+HARMLESS = lazy(rb"(?:str|wcs)n?len\(|sizeof\(|sds\w*len\(|\w*_size\(\)\Z|PAGE_SIZE")
 SHAPE = r"\];"
 STATEMENT_MAX = 200
-DECLARATION = late(
+DECLARATION = lazy(
     rb"""(?>\s*+\#[^\n]*+\n)*+\s*+(?P<words>(?>[A-Za-z_][\w:]*+(?:<[^<>;{}]{0,64}>)?(?:\s++[\s*&]*+|[*&]++[\s*&]*+))++)
     (?>[A-Za-z_]\w*+(?>\[[^][]*+\])*+\s*+,[\s*]*+)*+(?P<name>[A-Za-z_]\w*+)\s*+\[""",
     re.VERBOSE,
 )
-DIMENSION = late(rb"\[((?>[^][]++|\[[^][]*+\])*+)\]")
-SMALL = late(rb"[a-z]")
+DIMENSION = lazy(rb"\[((?>[^][]++|\[[^][]*+\])*+)\]")
+SMALL = lazy(rb"[a-z]")
 NO_DECLARATION = frozenset(
     b"return else case goto new delete sizeof in and or not throw typedef extern static constexpr define".split()
 )
-OF_CONSTANTS = late(rb"\(*(?:\(\w+\)\s*)?(?:sizeof|ARRAY_SIZE|[0-9]|[A-Z_][A-Z0-9_]*\Z)")
+OF_CONSTANTS = lazy(rb"\(*(?:\(\w+\)\s*)?(?:sizeof|ARRAY_SIZE|[0-9]|[A-Z_][A-Z0-9_]*\Z)")
 
 
 def check_product(site: Site) -> float | None:
@@ -54,7 +54,7 @@ def check_product(site: Site) -> float | None:
     size = site.masked(index)
     if b"*" not in size and b"+" not in size and b"<<" not in size and not NAME.match(size.strip()):
         return None
-    scope = Rooms(site)
+    scope = BufferSizes(site)
     amount = scope.size(size, follow=1) if NAME.match(size.strip()) else scope.plain_size(size)
     if amount is None:
         return None
@@ -75,7 +75,7 @@ def check_stack(site: Site) -> float | None:
     size = site.masked(STACK[site.name]).strip()
     if not size or (site.name == b"strdupa" and size[:1] == b'"'):
         return None
-    scope = Rooms(site)
+    scope = BufferSizes(site)
     amount = scope.size(size) if site.name != b"strdupa" else Amount.named(b"strlen(%b)" % size)
     if amount is not None and not _numbers(tuple(amount.names)):
         return None
@@ -90,7 +90,7 @@ def check_array(site: Site) -> float | None:
     dimensions = [one for one in _dimensions(site.source.text, site.start) if SMALL.search(one)]
     if not dimensions or site.function is None:
         return None
-    scope = Rooms(site)
+    scope = BufferSizes(site)
     amounts = [scope.plain_size(one) for one in dimensions if b"?" not in one]
     names = {name for amount in amounts if amount is not None for name in _numbers(tuple(amount.names))}
     varying = [name for name in names if _varies(scope, name)]
@@ -103,7 +103,7 @@ def check_array(site: Site) -> float | None:
     return 0.1 if any(b"len(" in name or scope.is_parameter(name) for name in varying) else 0.0
 
 
-def _unchecked(site: Site, scope: Rooms, products: list[tuple[bytes, ...]], names: set[bytes]) -> float | None:
+def _unchecked(site: Site, scope: BufferSizes, products: list[tuple[bytes, ...]], names: set[bytes]) -> float | None:
     if any(HARMLESS.search(name) for name in names):
         return None
     wide = any(len(numbers) > 1 for numbers in products)
@@ -125,7 +125,7 @@ def _scaled(amount: Amount, numbers: tuple[bytes, ...]) -> bool:
     return any(set(numbers) < set(factors) for factors, _ in amount.terms if numbers)
 
 
-def _is_narrow(scope: Rooms, name: bytes) -> bool:
+def _is_narrow(scope: BufferSizes, name: bytes) -> bool:
     found = scope.declared(name) if NAME.match(name) else None
     return found is not None and not NARROW.isdisjoint(found.type.split())
 
@@ -142,7 +142,7 @@ def _dimensions(text: bytes, closed: int) -> list[bytes]:
     return DIMENSION.findall(statement, found.end("name"))
 
 
-def _varies(scope: Rooms, name: bytes) -> bool:
+def _varies(scope: BufferSizes, name: bytes) -> bool:
     """Tell a variable from an enumerator, a constant and a template parameter, which are declared elsewhere."""
     if not NAME.match(name):
         return b"->" in name or b"." in name or b"(" in name
@@ -153,7 +153,7 @@ def _varies(scope: Rooms, name: bytes) -> bool:
         value = scope.values(name)
         given = scope.plain_size(value[0].text) if value else None
         return given is not None and bool(_numbers(tuple(given.names)))
-    return not all(OF_CONSTANTS.match(value.text) for value in scope.values(name) or [Value(b"", 0)])
+    return not all(OF_CONSTANTS.match(value.text) for value in scope.values(name) or [Assigned(b"", 0)])
 
 
 RULES: tuple[Rule, ...] = (

@@ -4,10 +4,10 @@ import re
 from typing import NamedTuple
 
 from jarvis_workers.sec.rules.analysis.bounds_checks import comes_from_outside, is_limited
-from jarvis_workers.sec.rules.analysis.buffer_sizes import Rooms
+from jarvis_workers.sec.rules.analysis.buffer_sizes import BufferSizes
 from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount, size_of_type, squeezed
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
@@ -17,10 +17,10 @@ APPENDING = (b"strncat", b"wcsncat")
 PADDING = (b"strncpy", b"wcsncpy", *APPENDING)
 CONFIDENCE = 0.6
 PROVEN, ALMOST, LIKELY, OPEN, FAINT = 0.35, 0.25, 0.2, 0.05, -0.1
-NAME = late(rb"[A-Za-z_]\w*+\Z")
-OF_ONE = late(rb"sizeof\(?(\*?[\w.>\[\]-]+)\)?\Z")
-BASE = late(rb"[\s(&*]*+([A-Za-z_]\w*+)")
-MEASURED = late(rb"(?:wcs|str)len\(")
+NAME = lazy(rb"[A-Za-z_]\w*+\Z")
+OF_ONE = lazy(rb"sizeof\(?(\*?[\w.>\[\]-]+)\)?\Z")
+BASE = lazy(rb"[\s(&*]*+([A-Za-z_]\w*+)")
+MEASURED = lazy(rb"(?:wcs|str)len\(")
 
 
 class Shape(NamedTuple):
@@ -78,7 +78,7 @@ def check_size(site: Site) -> float | None:
 def _of_one(site: Site, shape: Shape, target: bytes, measured: bytes) -> float | None:
     """The size is a plain `sizeof`: of the target, of what it points to, or of something else."""
     if measured == target:
-        if NAME.match(target) and Rooms(site).is_pointer(target):
+        if NAME.match(target) and BufferSizes(site).is_pointer(target):
             return LIKELY
         if site.name in APPENDING or shape.unit > 1:
             return PROVEN
@@ -89,7 +89,7 @@ def _of_one(site: Site, shape: Shape, target: bytes, measured: bytes) -> float |
 
 
 def _of_many(site: Site, shape: Shape, target: bytes, size: bytes) -> float | None:
-    scope = Rooms(site)
+    scope = BufferSizes(site)
     size = _of_literal(site, scope) or size
     plain = scope.plain_size(size)
     if plain is None:
@@ -108,7 +108,7 @@ def _of_many(site: Site, shape: Shape, target: bytes, size: bytes) -> float | No
     return _unlimited(site, scope, size, rooms)
 
 
-def _compared(site: Site, scope: Rooms, shape: Shape, size: bytes, room: Amount) -> str:
+def _compared(site: Site, scope: BufferSizes, shape: Shape, size: bytes, room: Amount) -> str:
     """Compare as it stands first: what a variable holds is no surer than its name."""
     for amount in (scope.plain_size(size), scope.size(size)):
         if amount is None:
@@ -121,14 +121,14 @@ def _compared(site: Site, scope: Rooms, shape: Shape, size: bytes, room: Amount)
     return ""
 
 
-def _of_literal(site: Site, scope: Rooms) -> bytes:
+def _of_literal(site: Site, scope: BufferSizes) -> bytes:
     """Return the length of a literal that is appended, which says how much is written; empty for all else."""
     source = site.masked(1).strip() if site.name in APPENDING else b""
     length = scope.length(source) if source[:1] in (b'"', b"L") or source.isupper() else None
     return b"" if length is None or length.number is None else b"%d" % length.number
 
 
-def _needed(site: Site, scope: Rooms, amount: Amount) -> Amount:
+def _needed(site: Site, scope: BufferSizes, amount: Amount) -> Amount:
     if site.name not in APPENDING:
         return amount
     target = site.masked(0).strip()
@@ -137,7 +137,7 @@ def _needed(site: Site, scope: Rooms, amount: Amount) -> Amount:
     return amount.plus(held).plus(Amount.of(1))
 
 
-def _bounded(scope: Rooms, amount: Amount) -> Amount:
+def _bounded(scope: BufferSizes, amount: Amount) -> Amount:
     """Take the most that a string in an array can measure, and that a byte or two can hold."""
     total = Amount.of(0)
     for factors, times in amount.terms:
@@ -149,7 +149,7 @@ def _bounded(scope: Rooms, amount: Amount) -> Amount:
     return total
 
 
-def _most(scope: Rooms, name: bytes) -> Amount | None:
+def _most(scope: BufferSizes, name: bytes) -> Amount | None:
     if measured := MEASURED.match(name):
         return scope.longest(name[measured.end() : -1])
     found = scope.declared(name) if NAME.match(name) else None
@@ -157,7 +157,7 @@ def _most(scope: Rooms, name: bytes) -> Amount | None:
     return Amount.of((1 << 8 * width) - 1) if width in NARROW else None
 
 
-def _unlimited(site: Site, scope: Rooms, size: bytes, rooms: list[Amount]) -> float | None:
+def _unlimited(site: Site, scope: BufferSizes, size: bytes, rooms: list[Amount]) -> float | None:
     """Nothing is known for certain: what counts is where the size comes from, and whether anything looked at it."""
     plain = scope.plain_size(size)
     fixed = bool(rooms) and all(room.is_plain for room in rooms)
@@ -174,7 +174,7 @@ def _unlimited(site: Site, scope: Rooms, size: bytes, rooms: list[Amount]) -> fl
     return _unknown(site, scope, names) if fixed else None
 
 
-def _is_moved_within(site: Site, scope: Rooms) -> bool:
+def _is_moved_within(site: Site, scope: BufferSizes) -> bool:
     """Tell a source that is a place in the target: what is there, fits there."""
     source = SHAPES[site.name].source
     base = BASE.match(site.masked(SHAPES[site.name].target))
@@ -184,7 +184,7 @@ def _is_moved_within(site: Site, scope: Rooms) -> bool:
     return any(found is not None and found[1] == base[1] for found in (BASE.match(value.text) for value in values))
 
 
-def _unknown(site: Site, scope: Rooms, names: frozenset[bytes]) -> float | None:
+def _unknown(site: Site, scope: BufferSizes, names: frozenset[bytes]) -> float | None:
     """A length that the caller gives is for the caller to check, or for nobody; so if the target is given too."""
     base = BASE.match(site.masked(SHAPES[site.name].target))
     if base is not None and scope.is_parameter(base[1]):
@@ -193,14 +193,14 @@ def _unknown(site: Site, scope: Rooms, names: frozenset[bytes]) -> float | None:
     return OPEN if given else FAINT
 
 
-def _measured(scope: Rooms, names: frozenset[bytes]) -> float:
+def _measured(scope: BufferSizes, names: frozenset[bytes]) -> float:
     """Sure, unless all who are seen to call pass literals, or it is a member, which may be an array."""
     found = (MEASURED.match(name) for name in names)
     texts = [one.string[one.end() : -1] for one in found if one]
     return ALMOST if any(NAME.match(text) and not scope.literals_given(text) for text in texts) else OPEN
 
 
-def _was_sized(site: Site, scope: Rooms, names: frozenset[bytes]) -> bool:
+def _was_sized(site: Site, scope: BufferSizes, names: frozenset[bytes]) -> bool:
     """Tell whether the target was made by a call that knew the size."""
     base = BASE.match(site.masked(SHAPES[site.name].target))
     return base is not None and any(name in value.text for value in scope.values(base[1]) for name in names)

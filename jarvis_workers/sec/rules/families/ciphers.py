@@ -7,7 +7,7 @@ where passwords or signatures are about, it is a sure one.
 import re
 
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
@@ -81,18 +81,18 @@ HASH_WORDS: dict[bytes, float] = {
         b"CALG_SHA CALG_SHA1 GCRY_MD_SHA1 BCRYPT_SHA1_ALGORITHM GNUTLS_DIG_SHA1 MBEDTLS_MD_SHA1".split(), HASH_WEAK
     ),
 }
-ALGORITHM = late(rb"md[245]|sha1?|3?des|rc[245]|arc4|arcfour|ecb|bf|blowfish|cast5|idea", re.IGNORECASE)
-HARMLESS = late(
+ALGORITHM = lazy(rb"md[245]|sha1?|3?des|rc[245]|arc4|arcfour|ecb|bf|blowfish|cast5|idea", re.IGNORECASE)
+HARMLESS = lazy(
     rb"check_?sum|etag|finger_?print|cache|dedup|uuid|\bid_|_id\b|hash_?table|bucket|digest_?list|test|bench|speed|"
     rb"wpa|ntlm|websocket|web_socket|ws_accept|handshake|legacy|compat|known_hosts|git|torrent|content_?hash|blob",
     re.IGNORECASE,
 )
 # No collision helps against these.
-KEYED = late(rb"hmac|oaep|mgf|kdf|prf\b|pbkdf|cert_?id|key_?id", re.IGNORECASE)
-LISTED = late(
+KEYED = lazy(rb"hmac|oaep|mgf|kdf|prf\b|pbkdf|cert_?id|key_?id", re.IGNORECASE)
+LISTED = lazy(
     rb"\b(?:EVP_[a-z]+_?\d\w*\(\)|EVP_des_\w+|CALG_\w+|GCRY_(?:CIPHER|MD)_\w+|BCRYPT_\w+_ALGORITHM|kCCAlgorithm\w+)"
 )
-SECRETS = late(rb"passw(?:or)?d|passphrase|\bpwd|secret|sign(?:ature|ing)?\b|private_?key|credential", re.IGNORECASE)
+SECRETS = lazy(rb"passw(?:or)?d|passphrase|\bpwd|secret|sign(?:ature|ing)?\b|private_?key|credential", re.IGNORECASE)
 ARGUMENT_BEFORE, ARGUMENT_AFTER = (b"(", b",", b"|"), (b")", b",", b"|")
 
 

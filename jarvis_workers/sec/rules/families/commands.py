@@ -5,16 +5,16 @@ from itertools import islice
 from jarvis_workers.sec.rules.analysis.declarations import Scope
 from jarvis_workers.sec.rules.analysis.literals import is_constant, provenance
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
 OUTSIDE, BUILT_OF_OTHERS = 0.1, 0.04
 TEXTS_MAX = 8
-FROM_OUTSIDE = late(rb"\b(?:argv|optarg|getenv|fgets|recv)\b")
-BUILT = late(rb"(?:sn?printf|strn?cat|strlcat|strn?cpy|strlcpy|append)\s*\(\s*\Z")
-VARIABLE = late(rb",\s*+(?:\(\s*+(?:const\s++)?\w++\s*+\*++\s*+\)\s*+)?([A-Za-z_]\w*+)\s*+(?=[,)])")
-SHELL_OPTION = late(rb'"-c"')
+FROM_OUTSIDE = lazy(rb"\b(?:argv|optarg|getenv|fgets|recv)\b")
+BUILT = lazy(rb"(?:sn?printf|strn?cat|strlcat|strn?cpy|strlcpy|append)\s*\(\s*\Z")
+VARIABLE = lazy(rb",\s*+(?:\(\s*+(?:const\s++)?\w++\s*+\*++\s*+\)\s*+)?([A-Za-z_]\w*+)\s*+(?=[,)])")
+SHELL_OPTION = lazy(rb'"-c"')
 LISTS = (b"execl", b"execlp", b"execle")
 COMMAND_ARGUMENT = {b"posix_spawn": 1, b"posix_spawnp": 1}
 

@@ -2,7 +2,7 @@
 
 from jarvis_workers.sec.rules.analysis.mentions import uses
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
@@ -10,14 +10,14 @@ REACH = 1_200
 FROM_OUTSIDE, NEVER_LOOKED_AT, RANGE_CHECKED, NOT_CLEARED, KNOWN = 0.1, 0.05, -0.1, -0.05, -0.15
 INTEGERS = b"strtol strtoul strtoll strtoull strtoimax strtoumax strtoq strtouq wcstol wcstoul".split()
 REALS = b"strtod strtof strtold wcstod".split()
-NAME = late(rb"[A-Za-z_]\w*+\Z")
-NOTHING = late(rb"(?:\(\s*(?:char|void|wchar_t)\s*\*\s*\**\s*\)\s*)?(?:NULL|nullptr|0)\Z")
-OUTSIDE = late(rb"\b(?:argv|optarg|getenv|fgets|recv|getline|environ)\b")
-OF_THE_PROGRAM = late(rb"\s*\w++\(\)\s*\Z")
-ERRNO = late(rb"\berrno\b")
-CLEARED = late(rb"\berrno\s*=\s*0\b|\bset_?errno\s*\(\s*0|SetLastError\s*\(")
-LIMITS = late(rb"\b(?:U?(?:LL?ONG|INT|INTMAX|SIZE|SHRT)_(?:MAX|MIN)|HUGE_VALF?L?|U?INT\d+_(?:MAX|MIN)|DBL_MAX)\b")
-BOUNDED = late(rb"\s*(?:[<>]=?)(?![<>])")
+NAME = lazy(rb"[A-Za-z_]\w*+\Z")
+NOTHING = lazy(rb"(?:\(\s*(?:char|void|wchar_t)\s*\*\s*\**\s*\)\s*)?(?:NULL|nullptr|0)\Z")
+OUTSIDE = lazy(rb"\b(?:argv|optarg|getenv|fgets|recv|getline|environ)\b")
+OF_THE_PROGRAM = lazy(rb"\s*\w++\(\)\s*\Z")
+ERRNO = lazy(rb"\berrno\b")
+CLEARED = lazy(rb"\berrno\s*=\s*0\b|\bset_?errno\s*\(\s*0|SetLastError\s*\(")
+LIMITS = lazy(rb"\b(?:U?(?:LL?ONG|INT|INTMAX|SIZE|SHRT)_(?:MAX|MIN)|HUGE_VALF?L?|U?INT\d+_(?:MAX|MIN)|DBL_MAX)\b")
+BOUNDED = lazy(rb"\s*(?:[<>]=?)(?![<>])")
 
 
 def check_conversion(site: Site) -> float | None:

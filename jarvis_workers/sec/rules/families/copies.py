@@ -5,7 +5,7 @@ A copy is surest where the sizes of both sides are known and do not fit, and no 
 
 from collections.abc import Iterable
 
-from jarvis_workers.sec.rules.analysis.buffer_sizes import Rooms
+from jarvis_workers.sec.rules.analysis.buffer_sizes import BufferSizes
 from jarvis_workers.sec.rules.analysis.declarations import bare
 from jarvis_workers.sec.rules.analysis.literals import is_constant, pieces, provenance
 from jarvis_workers.sec.rules.analysis.macros import is_in_macro
@@ -13,7 +13,7 @@ from jarvis_workers.sec.rules.analysis.printf_length import printed_length
 from jarvis_workers.sec.rules.analysis.size_hints import is_made_to_measure, is_source_bounded, was_measured
 from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount, is_fixed, squeezed
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
@@ -22,9 +22,9 @@ COPIES = (2, 2)
 PROVEN, NUMBERS = 0.15, -0.3
 MEASURED, ELSEWHERE, BOUNDED, UNKNOWN = -0.2, -0.15, -0.1, -0.05
 WIDE = 4
-NAME = late(rb"[A-Za-z_]\w*+\Z")
-UNBOUNDED_STRING = late(rb"%[-+ #0]*\*?\d*(?:l?s|S)")
-FROM_OUTSIDE = late(rb"\b(?:argv|optarg|getenv|fgets|recv|getline|strtok\w*|environ)\b")
+NAME = lazy(rb"[A-Za-z_]\w*+\Z")
+UNBOUNDED_STRING = lazy(rb"%[-+ #0]*\*?\d*(?:l?s|S)")
+FROM_OUTSIDE = lazy(rb"\b(?:argv|optarg|getenv|fgets|recv|getline|strtok\w*|environ)\b")
 
 
 def check_copy(site: Site) -> float | None:
@@ -38,7 +38,7 @@ def check_copy(site: Site) -> float | None:
     if site.name in (b"sprintf", b"vsprintf"):
         return _formatted(site)
     source = site.masked(1)
-    scope = Rooms(site)
+    scope = BufferSizes(site)
     fits = _fits(site, scope, source.strip())
     if fits is not None:
         return None if fits else PROVEN
@@ -65,7 +65,7 @@ def _is_tested_next(site: Site) -> bool:
     return site.result.tested or (following is not None and following.kind == "test")
 
 
-def _measured(site: Site, scope: Rooms, source: bytes) -> float:
+def _measured(site: Site, scope: BufferSizes, source: bytes) -> float:
     if is_in_macro(site):
         return ELSEWHERE
     if was_measured(site, source) or is_made_to_measure(site, scope):
@@ -75,7 +75,7 @@ def _measured(site: Site, scope: Rooms, source: bytes) -> float:
     return 0.0 if _is_open(site, scope, [source]) else UNKNOWN
 
 
-def _is_open(site: Site, scope: Rooms, sources: Iterable[bytes]) -> bool:
+def _is_open(site: Site, scope: BufferSizes, sources: Iterable[bytes]) -> bool:
     """Tell a text from outside of the program, or of a caller who is not seen to pass what is bounded.
 
     What a caller gives goes into a room of fixed size, or into one of the caller's, whose size nobody tells.
@@ -91,17 +91,17 @@ def _is_open(site: Site, scope: Rooms, sources: Iterable[bytes]) -> bool:
     return any(NAME.match(name) and _is_of_caller(scope, name) for name in names)
 
 
-def _given(scope: Rooms, name: bytes) -> list[bytes]:
+def _given(scope: BufferSizes, name: bytes) -> list[bytes]:
     """Return what a pointer was given; a number from outside is no text."""
     return [value.text for value in scope.values(name)] if NAME.match(name) and scope.is_pointer(name) else []
 
 
-def _is_of_caller(scope: Rooms, name: bytes) -> bool:
+def _is_of_caller(scope: BufferSizes, name: bytes) -> bool:
     given = scope.is_parameter(name) and scope.is_pointer(name) and not scope.values(name)
     return given and not scope.is_given_bounded(name)
 
 
-def _fits(site: Site, scope: Rooms, source: bytes) -> bool | None:
+def _fits(site: Site, scope: BufferSizes, source: bytes) -> bool | None:
     """Tell whether the source fits in the target, where both sizes are known; None if not."""
     rooms = scope.rooms(site.masked(0))
     if not rooms:
@@ -124,7 +124,7 @@ def _compared(length: Amount | None, held: Amount, unit: Amount, room: Amount) -
     return "" if length is None else length.plus(held).plus(Amount.of(1)).times(unit).compared(room)
 
 
-def _held(site: Site, scope: Rooms) -> Amount:
+def _held(site: Site, scope: BufferSizes) -> Amount:
     target = site.masked(0).strip()
     known = scope.length(target) if NAME.match(target) else None
     return Amount.named(b"strlen(%b)" % squeezed(target)) if known is None else known
@@ -134,7 +134,7 @@ def _formatted(site: Site) -> float | None:
     text = site.masked(1)
     if b'"' not in text:
         return BOUNDED
-    rooms = Rooms(site).rooms(site.masked(0))
+    rooms = BufferSizes(site).rooms(site.masked(0))
     printed = printed_length(site, 1) if site.name == b"sprintf" else None
     if printed:
         if any(Amount.of(printed.least + 1).compared(room) == "more" for room in rooms):
@@ -143,7 +143,7 @@ def _formatted(site: Site) -> float | None:
             return None if rooms and _all_hold(rooms, printed.most + 1) else NUMBERS
     if not UNBOUNDED_STRING.search(pieces(text, site.original(1))):
         return NUMBERS
-    scope = Rooms(site)
+    scope = BufferSizes(site)
     texts = [site.masked(number) for number in range(2, len(site.arguments.spans))]
     if is_made_to_measure(site, scope) or any(was_measured(site, text) for text in texts):
         return MEASURED

@@ -9,7 +9,7 @@ from math import log2
 from jarvis_workers.sec.rules.analysis.macros import text_macros
 from jarvis_workers.sec.rules.analysis.rust_context import is_in_tests
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
@@ -35,32 +35,32 @@ SHAPES = (
     r"AIza[0-9A-Za-z_-]{35}|npm_[0-9A-Za-z]{36})",
 )
 # A literal follows: `= "`, `== "`, `: "`, `[] = "`, `, "`, `("`, `: &str = "`, or the name closes a call behind one.
-FOLLOWED = late(
+FOLLOWED = lazy(
     rb"\s*+(?:\[[^][\n]{0,40}\]\s*+)?(?::\s*+(?:Option\s*<\s*)?&?\s*+(?:'static\s++)?(?:str|String)\s*+>?\s*+)?"
     rb"(?P<mark>={1,2}|!=|,|\(|:|\{)?\s*+(?:\{\s*+)?"
     rb"(?:Some\s*\(|String::from\s*\(|(?:std::)?string\s*\(|\(\s*(?:const\s+)?(?:unsigned\s+)?\w+\s*\*\s*\)\s*+|b(?=\"))?"
     rb"(?:(?:u8|[LuU])?(?P<quote>\"))"
 )
-BEHIND = late(rb"\bstr\w{0,3}cmp\s*\(\s*(?P<quote>\")[^\"\\\n]{4,80}\"\s*,\s*[\w.>-]{0,64}\Z")
-SETTER = late(rb"(?:set|with|use)_?\w", re.IGNORECASE)
-COMPARES = late(rb"(?:cmp|eq|equals?|match)\s*\(\s*[\w.>-]*\Z")
-COPIES = late(rb"\b(?:str|wcs|lstr|_tcs|_mbs)\w{0,2}cpy\w*\s*\(\s*[\w.>-]*\Z")
-COPIED_MACRO = late(rb"\s*+,\s*+([A-Z_][A-Z0-9_]++)\s*+[,)]")
-DEFINES = late(rb"#\s*define\s+\Z")
-MATERIAL = late(rb"[A-Za-z0-9+/]{40}")
-MADE_UP = late(
+BEHIND = lazy(rb"\bstr\w{0,3}cmp\s*\(\s*(?P<quote>\")[^\"\\\n]{4,80}\"\s*,\s*[\w.>-]{0,64}\Z")
+SETTER = lazy(rb"(?:set|with|use)_?\w", re.IGNORECASE)
+COMPARES = lazy(rb"(?:cmp|eq|equals?|match)\s*\(\s*[\w.>-]*\Z")
+COPIES = lazy(rb"\b(?:str|wcs|lstr|_tcs|_mbs)\w{0,2}cpy\w*\s*\(\s*[\w.>-]*\Z")
+COPIED_MACRO = lazy(rb"\s*+,\s*+([A-Z_][A-Z0-9_]++)\s*+[,)]")
+DEFINES = lazy(rb"#\s*define\s+\Z")
+MATERIAL = lazy(rb"[A-Za-z0-9+/]{40}")
+MADE_UP = lazy(
     rb"\A[^A-Za-z0-9]*\Z|example|sample|dummy|placeholder|change_?me|replace|insert|redacted|todo|fixme|foobar|"
     rb"\byour|your[_-]|\bmy[_-]|xxx|012345|123456789|abcdef(?:g|01|12)|deadbeef|\*\*\*|\.\.\.|lorem|1234567890abcdef|\Aabc|\A(.)\1*\Z|\Anone\Z|\Anull\Z|\Atrue\Z|\Afalse\Z|"
     rb"\Aunknown\Z|\Ainvalid|\Abad|\Atest",
     re.IGNORECASE,
 )
-NO_SECRET = late(
+NO_SECRET = lazy(
     rb"[\s%<>{}]|\A[/.~-]|://|\\|\.(?:pem|key|crt|txt|conf|json|c|h|rs)\Z|\A[\w.]+[:=]\Z|\$\(|\A[\w-]+/[\w/.-]+\Z|\?"
 )
-NAMES_SOMETHING = late(rb"[A-Za-z]*(?:[_.:-][A-Za-z]+)*\Z|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\Z")
-SPEAKS = late(rb"passw|passphrase|secret|token|api.?key|auth|private|access|key", re.IGNORECASE)
+NAMES_SOMETHING = lazy(rb"[A-Za-z]*(?:[_.:-][A-Za-z]+)*\Z|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\Z")
+SPEAKS = lazy(rb"passw|passphrase|secret|token|api.?key|auth|private|access|key", re.IGNORECASE)
 MIXED = (re.compile(rb"[a-z]"), re.compile(rb"[A-Z]"), re.compile(rb"\d"), re.compile(rb"[^A-Za-z0-9]"))
-SMALL_LETTERS = late(rb"[a-z]{6,24}\Z")
+SMALL_LETTERS = lazy(rb"[a-z]{6,24}\Z")
 
 
 def is_no_secret(name: bytes, content: bytes, end: int) -> bool:

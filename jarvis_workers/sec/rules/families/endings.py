@@ -1,10 +1,10 @@
 """strncpy_no_nul: a string that may be left without the NUL that ends it."""
 
-from jarvis_workers.sec.rules.analysis.buffer_sizes import Rooms
+from jarvis_workers.sec.rules.analysis.buffer_sizes import BufferSizes
 from jarvis_workers.sec.rules.analysis.size_hints import was_measured
 from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount, squeezed
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
@@ -13,16 +13,16 @@ BEFORE = 4_096
 MENTIONS_MAX = 32
 CONFIDENCE = 0.65
 FULL, FIELD, NEARLY, LINK = 0.15, -0.1, -0.15, 0.0
-NAME = late(rb"[A-Za-z_]\w*+\Z")
-BASE = late(rb"[\s(&*]*+([A-Za-z_]\w*+(?>(?:->|\.)\w++|\[[^][]*+\](?=\.|->))*+)")
-CUTS = late(rb"\s*+\[[^][]*+(?>\[[^][]*+\][^][]*+)*+\]\s*+=(?!=)|\s*+\+[^;=]{0,80}\)?\s*+=(?!=)")
-ZEROED = late(
+NAME = lazy(rb"[A-Za-z_]\w*+\Z")
+BASE = lazy(rb"[\s(&*]*+([A-Za-z_]\w*+(?>(?:->|\.)\w++|\[[^][]*+\](?=\.|->))*+)")
+CUTS = lazy(rb"\s*+\[[^][]*+(?>\[[^][]*+\][^][]*+)*+\]\s*+=(?!=)|\s*+\+[^;=]{0,80}\)?\s*+=(?!=)")
+ZEROED = lazy(
     rb"\b(?:memset|bzero|ZeroMemory|memzero|clear\w*|explicit_bzero|RtlZeroMemory)\s*+\(\s*+(?:\([^()]*+\)\s*+)?&?\s*+\Z"
 )
-CLEARED = late(
+CLEARED = lazy(
     rb"\s*+(?>\[[^][]*+\]\s*+)*+=\s*+(?:\{|L?\"|\w*(?:zalloc|calloc|new0|alloc0|ZALLOC)\w*\s*+\(|\(\w[^()]*+\)\s*+\w*(?:zalloc|calloc)\w*\s*+\()"
 )
-ENDED = late(rb"\b(?:strlen|memset|null_terminate|fixstring|strz|terminate)\w*\s*+\(\s*+\Z")
+ENDED = lazy(rb"\b(?:strlen|memset|null_terminate|fixstring|strz|terminate)\w*\s*+\(\s*+\Z")
 LINKS = (b"readlink", b"readlinkat")
 
 
@@ -38,7 +38,7 @@ def check_ending(site: Site) -> float | None:
         return None
     if site.name in LINKS:
         return None if _uses_length(site) else LINK
-    scope = Rooms(site)
+    scope = BufferSizes(site)
     size = scope.plain_size(site.masked(2))
     rooms = scope.rooms(site.masked(0))
     if size is None or _source_fits(site, scope, size):
@@ -62,7 +62,7 @@ def _left_open(site: Site, base: bytes, size: Amount, rooms: list[Amount]) -> fl
     return None
 
 
-def _source_fits(site: Site, scope: Rooms, size: Amount) -> bool:
+def _source_fits(site: Site, scope: BufferSizes, size: Amount) -> bool:
     """A source that is known to be shorter than the size brings its own NUL."""
     source = site.masked(1).strip()
     length = scope.length(source) or scope.longest(source)
@@ -103,7 +103,7 @@ def _is_zeroed(site: Site, base: bytes) -> bool:
 def _is_static(site: Site, base: bytes) -> bool:
     """Memory that lives as long as the program begins as zeros."""
     function = site.function
-    found = Rooms(site).declared(base)
+    found = BufferSizes(site).declared(base)
     if found is None or function is None:
         return False
     return b"static" in found.type.split() or found.at < function.start

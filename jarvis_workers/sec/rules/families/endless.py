@@ -9,7 +9,7 @@ import re
 from jarvis_workers.sec.rules.analysis.declarations import Scope
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.calls import arguments
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
@@ -20,35 +20,35 @@ SHAPES = (
     r"for ?\( ?; ?; ?\)",
     r">= ?0 ?[;)]",
 )
-INDENTATION = late(rb"[ \t]*+")
+INDENTATION = lazy(rb"[ \t]*+")
 JUMPS = (b"break", b"return", b"goto", b"throw")
-BRACES = late(rb"[{}]")
-JUMPING = late(rb"\b(?:break|return|goto|throw|co_return|co_yield|asm|__asm\w*+)\b")
-CALLED = late(rb"\b([A-Za-z_]\w*+)\s*+\(")
+BRACES = lazy(rb"[{}]")
+JUMPING = lazy(rb"\b(?:break|return|goto|throw|co_return|co_yield|asm|__asm\w*+)\b")
+CALLED = lazy(rb"\b([A-Za-z_]\w*+)\s*+\(")
 # Words in the names of functions that do not come back, and of those that wait or have turns of their own.
-LEAVING = late(rb"exit|abort|fatal|die|panic|error|fail|assert|throw|raise|usage|kill|exec|re(?:boot|set)|jump|quit")
-WAITING = late(
+LEAVING = lazy(rb"exit|abort|fatal|die|panic|error|fail|assert|throw|raise|usage|kill|exec|re(?:boot|set)|jump|quit")
+WAITING = lazy(
     rb"sleep|wait|poll|select|accept|rec(?:v|eive)|read|get|pause|listen|sched|yield|lock|signal|event|queue|pop|next|"
     rb"dispatch|run|loop|tick|delay|update|process|handle|main|task|work|fetch|halt|wfi|hlt|idle"
 )
-COUNTER = late(
+COUNTER = lazy(
     rb"\b(?P<after>[A-Za-z_]\w*+)\s*+(?:\+\+|--|[+-]=\s*+\d|=\s*+\(?\s*+(?P=after)\s*+[+-]\s*+\d)"
     rb"|(?:\+\+|--)\s*+(?P<before>[A-Za-z_]\w*+)"
 )
-IN_HEAD = late(rb"\(\s*+(?P<type>(?:[A-Za-z_]\w*+\s++)+)(?P<name>[A-Za-z_]\w*+)\s*+=")
+IN_HEAD = lazy(rb"\(\s*+(?P<type>(?:[A-Za-z_]\w*+\s++)+)(?P<name>[A-Za-z_]\w*+)\s*+=")
 # What a loop does with a variable: a step, something given, a question whether it is 0.
-STEP = late(
+STEP = lazy(
     rb"(?:(?P<before>--|\+\+|&|!)\s*+)?\b(?P<name>[A-Za-z_]\w*+)\s*+"
     rb"(?P<after>--|\+\+|-=|\+=|==\s*+0\b|<\s*+1\b|=(?!=)\s*+(?P<given>[^;,)]*+\)?[^;,)]*+))?"
 )
-MODULO = late(rb"\(\s*+(?P<name>\w++)\s*+\+\s*+\d++\s*+\)\s*+(?:%|&)\s*+\w++\Z")
-UNSIGNED = late(
+MODULO = lazy(rb"\(\s*+(?P<name>\w++)\s*+\+\s*+\d++\s*+\)\s*+(?:%|&)\s*+\w++\Z")
+UNSIGNED = lazy(
     rb"\b(?:unsigned|size_t|uint(?:8|16|32|64|ptr|max)?_t|uint|ulong|ushort|u8|u16|u32|u64|DWORD|UINT|BYTE|WORD)\b"
 )
-HEAD = late(
+HEAD = lazy(
     rb"\b(?:for\s*+(?P<for>\()(?>[^(){};]|\([^()]*+\))*+;|while\s*+(?P<while>\())\s*+(?P<name>[A-Za-z_]\w*+)\s*+\Z"
 )
-DOES = late(rb"\bdo\s*+\Z")
+DOES = lazy(rb"\bdo\s*+\Z")
 
 
 def is_left(name: bytes, content: bytes, at: int) -> bool:

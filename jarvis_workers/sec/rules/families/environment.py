@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from jarvis_workers.sec.rules.analysis.mentions import Use, uses
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
@@ -28,12 +28,12 @@ NEEDS_TEXT = frozenset(
 )
 LENGTHS = frozenset(b"strlen strnlen wcslen _tcslen lstrlen".split())
 PRINTS = frozenset(b"printf fprintf snprintf sprintf asprintf syslog".split())
-STRING_OBJECT = late(rb"\bstring\s+\w+\s*[({]\s*\Z|\bstring\s*[({]\s*\Z|\bstring\s+\w+\s*=\s*\Z")
-ELEMENT = late(rb"\s*+\[")
-STAR = late(rb"(?:[=(,;!{}&|]|\breturn)\s*\*\s*\Z")
-MEASURED = late(rb"\bstrlen\s*\(\s*(?:secure_)?getenv\b")
-FIRST = late(rb"\(\s*(?:\([^()]{1,32}\)\s*)?(?:std\s*::\s*)?\Z")
-STRING_TYPE = late(rb"\bstring\s+(\w+)\s*=\s*\Z")
+STRING_OBJECT = lazy(rb"\bstring\s+\w+\s*[({]\s*\Z|\bstring\s*[({]\s*\Z|\bstring\s+\w+\s*=\s*\Z")
+ELEMENT = lazy(rb"\s*+\[")
+STAR = lazy(rb"(?:[=(,;!{}&|]|\breturn)\s*\*\s*\Z")
+MEASURED = lazy(rb"\bstrlen\s*\(\s*(?:secure_)?getenv\b")
+FIRST = lazy(rb"\(\s*(?:\([^()]{1,32}\)\s*)?(?:std\s*::\s*)?\Z")
+STRING_TYPE = lazy(rb"\bstring\s+(\w+)\s*=\s*\Z")
 
 
 class _Known(NamedTuple):

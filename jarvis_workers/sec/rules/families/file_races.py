@@ -7,7 +7,7 @@ from jarvis_workers.sec.rules.analysis.aliases import real_name
 from jarvis_workers.sec.rules.analysis.mentions import Use
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.calls import arguments
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
@@ -28,13 +28,13 @@ OPENS = frozenset(
 NAMED = frozenset(
     b"unlink _unlink _wunlink remove _wremove rename _wrename rmdir _rmdir mkdir _mkdir _wmkdir mknod mkfifo".split()
 )
-GIVES = late(
+GIVES = lazy(
     rb"_?(?:str|wcs|mem|lstr|_mbs)\w*(?:cpy|cat|move)\w*|\w*n?printf(?:_s)?|fgetw?s|fread|read|recv\w*|getcwd|realpath"
     rb"|basename|dirname|mk[sd]?temp\w*|strtok\w*|snprintf\w*|\w*scanf"
 )
-EXPRESSION = late(rb"[A-Za-z_]\w*+(?>(?:->|\.)\w++)*+\Z")
-ATOMIC = late(rb"\bO_EXCL\b|\bO_NOFOLLOW\b|\b_O_EXCL\b|\bO_PATH\b|\bO_TMPFILE\b")
-OPENED_AGAIN = late(rb"\b_?w?fstat(?:64|at)?\s*+\(")
+EXPRESSION = lazy(rb"[A-Za-z_]\w*+(?>(?:->|\.)\w++)*+\Z")
+ATOMIC = lazy(rb"\bO_EXCL\b|\bO_NOFOLLOW\b|\b_O_EXCL\b|\bO_PATH\b|\bO_TMPFILE\b")
+OPENED_AGAIN = lazy(rb"\b_?w?fstat(?:64|at)?\s*+\(")
 
 
 def check_race(site: Site) -> float | None:

@@ -2,13 +2,13 @@
 
 import re
 
-from jarvis_workers.sec.rules.analysis.buffer_sizes import Rooms
+from jarvis_workers.sec.rules.analysis.buffer_sizes import BufferSizes
 from jarvis_workers.sec.rules.analysis.declarations import NAME
 from jarvis_workers.sec.rules.analysis.literals import is_constant, pieces, provenance
 from jarvis_workers.sec.rules.analysis.macros import macro_parameters
 from jarvis_workers.sec.rules.analysis.symbolic_sizes import Amount
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
@@ -29,7 +29,7 @@ WIDTH_ARGUMENT = {
     for index, names in enumerate((b"scanf vscanf wscanf", b"fscanf vfscanf fwscanf sscanf vsscanf swscanf"))
     for name in names.split()
 }
-CONVERSION = late(
+CONVERSION = lazy(
     rb"%(?:\d+\$)?(?P<skip>\*?)(?P<width>\d*)(?:hh|h|ll|l|q|j|z|t|L)?(?P<allocates>m?)l?(?P<kind>.)", re.DOTALL
 )
 FORWARDS, HANDED_LITERALS = -0.35, -0.25
@@ -51,7 +51,7 @@ def check_format(site: Site) -> float | None:
         return None
     if site.name[:1] == b"v" or given.lstrip(b"# ") in macro_parameters(site):
         return FORWARDS
-    if NAME.match(given) and Rooms(site).literals_given(given):
+    if NAME.match(given) and BufferSizes(site).literals_given(given):
         return HANDED_LITERALS
     moved = 0.15 if len(spans) == index + 1 else -0.1
     if origin == "mixed":
@@ -84,7 +84,7 @@ def check_width(site: Site) -> float | None:
 
 def _is_too_wide(site: Site, number: int, width: int) -> bool:
     """Tell whether a word of this width, and its NUL, is more than the array that takes it."""
-    rooms = [] if site.name[:1] == b"v" or b"w" in site.name else Rooms(site).rooms(site.masked(number))
+    rooms = [] if site.name[:1] == b"v" or b"w" in site.name else BufferSizes(site).rooms(site.masked(number))
     return any(Amount.of(width + 1).compared(room) == "more" for room in rooms)
 
 
@@ -92,7 +92,7 @@ def _brings_less(site: Site, number: int) -> bool:
     """Tell whether what is read comes from an array no larger than the one that takes it."""
     if site.name != b"sscanf":
         return False
-    scope = Rooms(site)
+    scope = BufferSizes(site)
     longest = scope.longest(site.masked(0)) or scope.length(site.masked(0))
     rooms = scope.rooms(site.masked(number)) if longest is not None else []
     return bool(rooms) and all(longest.plus(Amount.of(1)).compared(room) == "no more" for room in rooms if longest)

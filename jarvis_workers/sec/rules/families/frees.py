@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple, cast
 
-from jarvis_workers.sec.rules.analysis.declarations import Scope, Value
+from jarvis_workers.sec.rules.analysis.declarations import Assigned, Scope
 from jarvis_workers.sec.rules.analysis.forward_paths import is_conditional
 from jarvis_workers.sec.rules.analysis.mentions import uses
 from jarvis_workers.sec.rules.analysis.pointer_uses import (
@@ -17,39 +17,39 @@ from jarvis_workers.sec.rules.analysis.pointer_uses import (
     values_before,
 )
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
 LOOP_REACH, MENTIONS_MAX = 400, 16
 GUARD_REACH = 128
 REACH, NAMES_MAX = 16_384, 256
-NEXT_STEP = late(rb"\bfor\s*+\([^;{}]*+;[^;{}]*+;(?P<step>(?>[^;{}()]|\([^;{}()]*+\))*+)\)\s*+(?:\{[^{}]*+|[^;{}]*+)\Z")
-EACH = late(
+NEXT_STEP = lazy(rb"\bfor\s*+\([^;{}]*+;[^;{}]*+;(?P<step>(?>[^;{}()]|\([^;{}()]*+\))*+)\)\s*+(?:\{[^{}]*+|[^;{}]*+)\Z")
+EACH = lazy(
     rb"\b(?:h?list|TAILQ|S?LIST|STAILQ|CIRCLEQ)_(?:for_each_entry|FOREACH)\w*+\s*+\([^;{}]*\)\s*+(?:\{[^{}]*+|[^;{}]*+)\Z"
 )
-SAFE = late(rb"safe|SAFE|MUTABLE", re.IGNORECASE)
-LEAVES = late(rb"[^{}]*?\b(?:break|return|goto)\b")
-VALUE_END = late(rb"[;{}]")
+SAFE = lazy(rb"safe|SAFE|MUTABLE", re.IGNORECASE)
+LEAVES = lazy(rb"[^{}]*?\b(?:break|return|goto)\b")
+VALUE_END = lazy(rb"[;{}]")
 COUNTS = {"dereference": 1.0, "argument": 0.9, "return": 0.85}
-BRACE = late(rb"[{}]")
-ENDLESS = late(rb"\b(?:while\s*+\(\s*+(?:1|true|TRUE)\s*+\)|for\s*+\([^;{}()]*+;\s*+;[^;{}()]*+\))\s*+\Z")
-ARITHMETIC = late(rb"(?P<name>.*\w)\s*+\+\s*+[\w(]", re.DOTALL)
-ADDRESS = late(rb"&\s*+[A-Za-z_]\w*+(?P<member>(?>\s*+(?:->|\.)\s*+\w++)*+)(?>(?P<element>\s*+\[[^]]*+\]))?+\s*+\Z")
-FIXED = late(rb"(?:alloca|__builtin_alloca|_alloca|ALLOCA|strdupa|strndupa)\s*+\(|&\s*+[A-Za-z_]\w*+\s*+\Z|L?\"")
-GIVES = late(rb"(?:alloc|dup|new)\w*+\s*+\(|\bnew\b")
-REPLACED = late(rb"\#[ \t]*+define[ \t]++(?:free|kfree|zfree)\b")
+BRACE = lazy(rb"[{}]")
+ENDLESS = lazy(rb"\b(?:while\s*+\(\s*+(?:1|true|TRUE)\s*+\)|for\s*+\([^;{}()]*+;\s*+;[^;{}()]*+\))\s*+\Z")
+ARITHMETIC = lazy(rb"(?P<name>.*\w)\s*+\+\s*+[\w(]", re.DOTALL)
+ADDRESS = lazy(rb"&\s*+[A-Za-z_]\w*+(?P<member>(?>\s*+(?:->|\.)\s*+\w++)*+)(?>(?P<element>\s*+\[[^]]*+\]))?+\s*+\Z")
+FIXED = lazy(rb"(?:alloca|__builtin_alloca|_alloca|ALLOCA|strdupa|strndupa)\s*+\(|&\s*+[A-Za-z_]\w*+\s*+\Z|L?\"")
+GIVES = lazy(rb"(?:alloc|dup|new)\w*+\s*+\(|\bnew\b")
+REPLACED = lazy(rb"\#[ \t]*+define[ \t]++(?:free|kfree|zfree)\b")
 # In the branches of an `#if` it may be one thing and another.
 POINTER = rb"\n[^\n;{}()=]{0,80}\*\s*%b\s*[=;]"
-ARRAY = late(rb"(?<!\breturn)(?<!\belse)(?<!\bcase)(?<![^\w>])[ \t]++(?>\*+[ \t]*+)?+\Z|,\s*+\**+\Z")
-NAME = late(rb"[A-Za-z_]\w*+\Z")
-STEP_BEHIND, STEP_BEFORE = late(rb"\s*+(?:\+\+|\+=)"), late(rb"\+\+\s*+\Z")
-TOLD_APART = late(
+ARRAY = lazy(rb"(?<!\breturn)(?<!\belse)(?<!\bcase)(?<![^\w>])[ \t]++(?>\*+[ \t]*+)?+\Z|,\s*+\**+\Z")
+NAME = lazy(rb"[A-Za-z_]\w*+\Z")
+STEP_BEHIND, STEP_BEFORE = lazy(rb"\s*+(?:\+\+|\+=)"), lazy(rb"\+\+\s*+\Z")
+TOLD_APART = lazy(
     rb"\bif\s*+\(\s*+(?!(?:NULL|nullptr|0)\b)(\w++)\s*+!=\s*+(?!(?:NULL|nullptr|0)\b)(\w++)\s*+\)\s*+\{?\s*+\Z"
 )
-MEMBER = late(rb"\s*+(?:->|\.|\[)")
-NOTHING = late(rb"\(*+(?>\(\s*void\s*\*\s*\)\s*)?+(?:NULL|nullptr|0)\)*+\Z")
-CAST = late(rb"\(\s*+[A-Za-z_][\w\s]*+[\s*]*+\)\s*+(?=[\w(&\"])")
+MEMBER = lazy(rb"\s*+(?:->|\.|\[)")
+NOTHING = lazy(rb"\(*+(?>\(\s*void\s*\*\s*\)\s*)?+(?:NULL|nullptr|0)\)*+\Z")
+CAST = lazy(rb"\(\s*+[A-Za-z_][\w\s]*+[\s*]*+\)\s*+(?=[\w(&\"])")
 
 
 class _Next(NamedTuple):
@@ -239,7 +239,7 @@ def _is_step(text: bytes, at: int, length: int) -> bool:
     return STEP_BEHIND.match(text, at + length) is not None
 
 
-def _is_fixed(site: Site, value: Value, follow_on: bool = True) -> bool:
+def _is_fixed(site: Site, value: Assigned, follow_on: bool = True) -> bool:
     """Tell memory that is on the stack or constant, one variable further at most."""
     bare = CAST.sub(b"", value.text, count=1)
     if FIXED.match(bare):

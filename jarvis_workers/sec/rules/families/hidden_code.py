@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 from jarvis_workers.source.lex import LONE_RETURN, comments
 
 __all__ = ["RULES"]
@@ -21,10 +21,10 @@ NO_CODE = -0.25
 PAIRED = -0.3
 PLACES_MAX = 100
 # U+202A to U+202E and U+2066 to U+2069, in UTF-8.
-REORDERING = late(rb"\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])")
+REORDERING = lazy(rb"\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])")
 CLOSING = (b"\xe2\x80\xac", b"\xe2\x81\xa9")
 # The search for a pattern that begins with a literal byte is the fastest.
-SPLICED = late(rb"\\(?<=[\w/*]\\)[ \t\f\v]*+\r?\n(?=[\w/*])")
+SPLICED = lazy(rb"\\(?<=[\w/*]\\)[ \t\f\v]*+\r?\n(?=[\w/*])")
 SLASH_AND_STAR = b"/*"
 COMMENTS = "hidden_code.comments"
 

@@ -9,7 +9,7 @@ from jarvis_workers.sec.rules.analysis.function_exits import Way, held_from, way
 from jarvis_workers.sec.rules.analysis.mentions import Use, uses
 from jarvis_workers.sec.rules.rule import REACH, Rule, Site
 from jarvis_workers.source.functions import Function
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
@@ -24,16 +24,16 @@ ACQUIRES = (
     b"mkostemp"
 ).split()
 MENTIONS_MAX = 48
-NAME = late(rb"[A-Za-z_]\w*+\Z")
-CONDITIONAL = late(rb"\b(?:if|else|case)\b")
-RETURNS_NOTHING = late(rb"\bvoid\s++(?:\w++\s*+::\s*+)?\Z")
-COMPARED = late(rb"\s*+(?:[=!<>]=|[<>](?![<>]))")
+NAME = lazy(rb"[A-Za-z_]\w*+\Z")
+CONDITIONAL = lazy(rb"\b(?:if|else|case)\b")
+RETURNS_NOTHING = lazy(rb"\bvoid\s++(?:\w++\s*+::\s*+)?\Z")
+COMPARED = lazy(rb"\s*+(?:[=!<>]=|[<>](?![<>]))")
 # How many arguments the functions have that others may have named alike.
 ARGUMENTS = {b"open": (2, 3), b"openat": (3, 4), b"socket": (3, 3), b"accept": (3, 3), b"dup": (1, 1), b"creat": (2, 2)}
-RELEASES = late(
+RELEASES = lazy(
     rb"free|clos|destroy|releas|delete|unref|(?:\A|_)put(?:_|\Z)|cleanup|clean_up|dispos|discard|drop|munmap|_fini|Free|Clos",
 )
-KEEPS = late(
+KEEPS = lazy(
     rb"add|insert|push|append|set|register|attach|queue|store|save|link|init|wrap|new|create|from|open|take|"
     rb"own|steal|assign|track|give|send|submit|start|spawn|thread|hand|keep|cache|hold|move|put|reg|bind|"
     rb"list|join|replace|swap|realloc|publish|run|job|work|schedul|timer|callback|async|exec|data",
@@ -54,14 +54,14 @@ BORROWS = frozenset(
 )
 # Tests of the thing itself, as `if (!p)` and `if (IS_ERR(p))` are.
 TESTS = frozenset(b"if while switch IS_ERR IS_ERR_OR_NULL unlikely likely WARN_ON WARN_ON_ONCE isatty assert".split())
-CLEANED_UP = late(rb"cleanup|g_auto|__free|_ptr\b|RAII")
-ERROR_VALUE = late(
+CLEANED_UP = lazy(rb"cleanup|g_auto|__free|_ptr\b|RAII")
+ERROR_VALUE = lazy(
     rb"return\s*\(*\s*(?:-|NULL|nullptr|false|FALSE|\w*ERR|\w*FAIL|\w*_E[A-Z]|err|ret\b|rc\b|res\b|error|status|EXIT_FAILURE)"
 )
-ERROR_LABEL = late(rb"err|fail|bad|out|abort|exit|done|end", re.IGNORECASE)
-TESTED_FOR_FAILURE = late(rb"\s*+\)?\s*+(?:==|<)")
-FAILURE_IN_FRONT = late(rb"(?:\b(?:NULL|nullptr)|-\s*+1)\s*+==\s*+\(\s*+\Z|\b0\s*+>\s*+\(\s*+\Z")
-ENDS = late(rb"\bgoto\b|\b(?:_?_?exit|abort|die|fatal|panic|usage|err|errx|longjmp|_Exit|quick_exit)\w{0,16}+\s*+\(")
+ERROR_LABEL = lazy(rb"err|fail|bad|out|abort|exit|done|end", re.IGNORECASE)
+TESTED_FOR_FAILURE = lazy(rb"\s*+\)?\s*+(?:==|<)")
+FAILURE_IN_FRONT = lazy(rb"(?:\b(?:NULL|nullptr)|-\s*+1)\s*+==\s*+\(\s*+\Z|\b0\s*+>\s*+\(\s*+\Z")
+ENDS = lazy(rb"\bgoto\b|\b(?:_?_?exit|abort|die|fatal|panic|usage|err|errx|longjmp|_Exit|quick_exit)\w{0,16}+\s*+\(")
 
 
 class _Story(NamedTuple):

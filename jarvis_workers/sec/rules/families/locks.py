@@ -16,7 +16,7 @@ from jarvis_workers.sec.rules.analysis.mentions import uses
 from jarvis_workers.sec.rules.rule import REACH, Rule, Site
 from jarvis_workers.source.calls import arguments
 from jarvis_workers.source.functions import Function
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
@@ -38,7 +38,7 @@ SHARED = (
     b"read_lock_bh down_read rcu_read_lock".split()
 )
 # Each alternative begins with a literal byte: the search for the next one then runs at full speed.
-LOCK = late(
+LOCK = lazy(
     b"|".join(
         rb"%b(?<=\b%b)(?:%b)\s*\(" % (first, first, b"|".join(name[1:] for name in names))
         for first, names in groupby(sorted(EXCLUSIVE), lambda name: name[:1])
@@ -46,30 +46,30 @@ LOCK = late(
     + rb"|\.lock ?\(\)|->lock ?\(\)"
 )
 # Finds all that LOCK does and more, at several times the speed.
-LIKE_A_LOCK = late(rb"lock(?<!unlock)(?!_unlock)\w*+\s*+\(|Lock\w*+\s*+\(|EnterCritical|down_write")
-UNLOCK = late(
+LIKE_A_LOCK = lazy(rb"lock(?<!unlock)(?!_unlock)\w*+\s*+\(|Lock\w*+\s*+\(|EnterCritical|down_write")
+UNLOCK = lazy(
     rb"(?:unlock|Unlock|UnLock|UNLOCK|up_read|up_write|LeaveCriticalSection|ReleaseSRWLock|unset_lock|downgrade_write)"
     rb"\w*+\s*+\("
 )
-SPEAKS_OF_LOCKS = late(rb"lock|LOCK|Lock|mutex|mtx|acquire|release|begin|start|enter|hold|get_|_get|grab|take")
-OF_A_LOCK = late(rb"lock|LOCK|Lock|mutex|mtx|held|releas")
-ANNOTATED = late(rb"__acquires|__releases|__must_hold|ACQUIRE|RELEASE|REQUIRES|THREAD_SAFETY", re.IGNORECASE)
-RECURSIVE = late(rb"RECURSIVE|recursive_mutex|recursive")
-RAII = late(rb"\b(?:unique_lock|lock_guard|scoped_lock|shared_lock|weak_ptr|shared_ptr)\b")
-OBJECT = late(rb"([A-Za-z_][\w.:]*+(?>(?:->|\[[^][;]{0,32}\])[\w.]*+)*+)\Z")
-GLOBAL = late(rb"[A-Za-z_]\w*+\Z")
-MEMBER = late(rb"[A-Za-z_]\w*+(?:->|\.)[\w.]++\Z")
-LOOPS = late(rb"\b(?:for|while|do|\w*for_each\w*)\b")
-ENDLESS = late(rb"\}\s*+while\s*+\(\s*+(?:1|true)\s*+\)\s*+;")
-OF_PROGRAMS = late(rb"\Z|pthread|mtx|g_mutex|uv_|SDL|Enter|Acquire")
-COMMENT_ON_LOCKS = late(rb"[Ll]ock|mutex|\bheld\b|releas|drop")
-LENDS = late(rb"(?:[Cc]ond\w*|[Ww]ait\w*|assert\w*|init\w*|is_\w+|\w*_held)\s*\(\Z")
-LAST_WORD = late(rb"\w++\s*+\(\Z")
-CONDITIONAL = late(rb"\b(?:if|else|case|default)\b")
-WORD = late(rb"\w+")
-SPACED = late(rb" (\w++)")
-FAILS = late(rb"\s*+\)?\s*+(?:!=|<|\)|\|\|)")
-ERROR_VALUE = late(rb"return\s*\(*\s*(?:-|NULL|nullptr|false|FALSE|\w*ERR|\w*FAIL|err\b|ret\b|rc\b|error)")
+SPEAKS_OF_LOCKS = lazy(rb"lock|LOCK|Lock|mutex|mtx|acquire|release|begin|start|enter|hold|get_|_get|grab|take")
+OF_A_LOCK = lazy(rb"lock|LOCK|Lock|mutex|mtx|held|releas")
+ANNOTATED = lazy(rb"__acquires|__releases|__must_hold|ACQUIRE|RELEASE|REQUIRES|THREAD_SAFETY", re.IGNORECASE)
+RECURSIVE = lazy(rb"RECURSIVE|recursive_mutex|recursive")
+RAII = lazy(rb"\b(?:unique_lock|lock_guard|scoped_lock|shared_lock|weak_ptr|shared_ptr)\b")
+OBJECT = lazy(rb"([A-Za-z_][\w.:]*+(?>(?:->|\[[^][;]{0,32}\])[\w.]*+)*+)\Z")
+GLOBAL = lazy(rb"[A-Za-z_]\w*+\Z")
+MEMBER = lazy(rb"[A-Za-z_]\w*+(?:->|\.)[\w.]++\Z")
+LOOPS = lazy(rb"\b(?:for|while|do|\w*for_each\w*)\b")
+ENDLESS = lazy(rb"\}\s*+while\s*+\(\s*+(?:1|true)\s*+\)\s*+;")
+OF_PROGRAMS = lazy(rb"\Z|pthread|mtx|g_mutex|uv_|SDL|Enter|Acquire")
+COMMENT_ON_LOCKS = lazy(rb"[Ll]ock|mutex|\bheld\b|releas|drop")
+LENDS = lazy(rb"(?:[Cc]ond\w*|[Ww]ait\w*|assert\w*|init\w*|is_\w+|\w*_held)\s*\(\Z")
+LAST_WORD = lazy(rb"\w++\s*+\(\Z")
+CONDITIONAL = lazy(rb"\b(?:if|else|case|default)\b")
+WORD = lazy(rb"\w+")
+SPACED = lazy(rb" (\w++)")
+FAILS = lazy(rb"\s*+\)?\s*+(?:!=|<|\)|\|\|)")
+ERROR_VALUE = lazy(rb"return\s*\(*\s*(?:-|NULL|nullptr|false|FALSE|\w*ERR|\w*FAIL|err\b|ret\b|rc\b|error)")
 
 
 class _Taken(NamedTuple):

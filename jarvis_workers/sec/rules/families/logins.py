@@ -8,21 +8,21 @@ from typing import NamedTuple, cast
 from jarvis_workers.sec.rules.analysis.declarations import Scope, bare
 from jarvis_workers.sec.rules.analysis.macros import text_macros
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
 REACH, OPTION_REACH = 4_096, 80
 KEY_BYTES_MIN, SHORT, NAME_MAX = 7, 4, 64
 FROM_COPY, AS_KEY = -0.05, 0.0
-NAME = late(rb"[A-Za-z_]\w*+\Z")
-TEXT = late(rb'(?>(?:u8|[LuU])?"[^"]*+"\s*+)++\Z')
-WIDE_MACRO = late(rb"(?:_T|TEXT|_TEXT|L)\s*+\(\s*+(\"[^\"]*+\")\s*+\)\Z")
-BYTES = late(rb"\{\s*+(?:(?:0[xX][0-9a-fA-F]+|\d+|'[^']*')\s*+,\s*+){%d,}" % KEY_BYTES_MIN)
-ARRAY = late(rb'\[[^][;]*+\]\s*+=\s*+((?:u8|[LuU])?"[^"]*+"|\{[^{};]*+\})')
-COPIED = late(rb"\b(?:str|wcs|_tcs|lstr|mem|wmem)n?cpy\w*+\s*+\(\s*+([A-Za-z_]\w*+)\s*+,\s*+([^,;()]++)[,)]")
-LAST_NAME = late(rb"[A-Za-z_]\w*+\Z")
-PLACEHOLDER = late(rb"\s*+(?:<[^>]*+>|\.{3}|\*+|%\w+)?\s*+\Z")
+NAME = lazy(rb"[A-Za-z_]\w*+\Z")
+TEXT = lazy(rb'(?>(?:u8|[LuU])?"[^"]*+"\s*+)++\Z')
+WIDE_MACRO = lazy(rb"(?:_T|TEXT|_TEXT|L)\s*+\(\s*+(\"[^\"]*+\")\s*+\)\Z")
+BYTES = lazy(rb"\{\s*+(?:(?:0[xX][0-9a-fA-F]+|\d+|'[^']*')\s*+,\s*+){%d,}" % KEY_BYTES_MIN)
+ARRAY = lazy(rb'\[[^][;]*+\]\s*+=\s*+((?:u8|[LuU])?"[^"]*+"|\{[^{};]*+\})')
+COPIED = lazy(rb"\b(?:str|wcs|_tcs|lstr|mem|wmem)n?cpy\w*+\s*+\(\s*+([A-Za-z_]\w*+)\s*+,\s*+([^,;()]++)[,)]")
+LAST_NAME = lazy(rb"[A-Za-z_]\w*+\Z")
+PLACEHOLDER = lazy(rb"\s*+(?:<[^>]*+>|\.{3}|\*+|%\w+)?\s*+\Z")
 
 
 class Taken(NamedTuple):

@@ -4,25 +4,25 @@ from typing import cast
 
 from jarvis_workers.sec.rules.analysis.pointer_uses import plain_pointer, released, values_before
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
 WRITERS_MAX, NAMES_MAX = 24, 256
 ASKED_REACH = 160
-CAST = late(
+CAST = lazy(
     rb"\s*+(?:\(\s*+[A-Za-z_][\w\s:]*+(?><[^<>;]{0,64}>\s*+)?+[\s*]*+\)(?=\s*+[\w(:])"
     rb"|(?:static|reinterpret|const)_cast\s*+<[^;]{1,80}?>\s*+\()\s*+"
 )
-CALL = late(rb"(?:::|std\s*+::)?\s*+([A-Za-z_]\w*+)\s*+(?:<[^<>;]{1,64}>)?\s*+\(")
-STARRED = late(rb"[\s(]*+\*\s*+[A-Za-z_]")
-NEW = late(
+CALL = lazy(rb"(?:::|std\s*+::)?\s*+([A-Za-z_]\w*+)\s*+(?:<[^<>;]{1,64}>)?\s*+\(")
+STARRED = lazy(rb"[\s(]*+\*\s*+[A-Za-z_]")
+NEW = lazy(
     rb"(?:::\s*+)?new\b\s*+(?>\(\s*+(?:std\s*+::\s*+)?nothrow\s*+\)\s*+)?+"
     rb"(?P<type>[A-Za-z_][^;()[\]{}]*+)(?P<many>\[)?"
 )
-NOTHING = late(rb"\(*+(?>\(\s*void\s*\*\s*\)\s*)?+(?:NULL|nullptr|0)\)*+\Z")
-MEMBER = late(rb"(?:this\s*+->\s*+)?([A-Za-z_]\w*_|m_\w++|_\w++)\Z")
-GIVEN = late(rb"\s*+=(?!=)\s*+([^;]{1,160}+);")
+NOTHING = lazy(rb"\(*+(?>\(\s*void\s*\*\s*\)\s*)?+(?:NULL|nullptr|0)\)*+\Z")
+MEMBER = lazy(rb"(?:this\s*+->\s*+)?([A-Za-z_]\w*_|m_\w++|_\w++)\Z")
+GIVEN = lazy(rb"\s*+=(?!=)\s*+([^;]{1,160}+);")
 
 # By family: what gives the memory, and what may take it back.
 FAMILIES: dict[str, tuple[bytes, bytes]] = {

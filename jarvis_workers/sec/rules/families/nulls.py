@@ -15,30 +15,30 @@ from jarvis_workers.sec.rules.analysis.pointer_uses import (
     plain_pointer,
 )
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
 LEFT, REACH, ALIASES_MAX = 128, 16_384, 8
 CERTAIN, PASSED, COMPUTED = 0.15, -0.2, 0.0
 KNOWN = 0.2
-ALIAS_BEFORE = late(rb"([A-Za-z_]\w*+(?>(?:->|\.)\w++)*+)\s*+=\s*+\Z")
-ALIAS_BEHIND = late(rb"\s*+[;,)]")
-FIRST = late(rb"\(\s*+(?>\([^()]*+\)\s*+)?+\Z")
-STEP = late(rb"\s*+(?:\+\+|--|[-+]=?(?!>)\s*+[\w(])")
-STEP_BEFORE = late(rb"(?:\+\+|--)\s*+\Z")
-DIRECT = late(rb"\s*+\)*+\s*+(?:->|\[)")
-STAR = late(rb"(?:\A|[=(,;{}!&|?:<>+-])\s*+\*\s*+(?>\(\s*+[A-Za-z_][\w\s]*+\*[\s*]*+\)\s*+)?+\Z|\breturn\s*+\*\s*+\Z")
-ADDED = late(rb"\s*+\)?\s*+[-+]\s*+[\w(]")
-NULL_IN_FRONT = late(rb"\b(?:NULL|nullptr)\s*+[!=]=\s*+\(\s*+[\w.>\[\]-]++\s*+=\s*+\Z")
-HANDED = late(rb"\b([A-Za-z_]\w*+)\s*+\(\s*+[A-Za-z_][\w.>\[\]-]*+\s*+=\s*+(?>\(\s*+[A-Za-z_][\w\s*]*+\)\s*+)?+\Z")
+ALIAS_BEFORE = lazy(rb"([A-Za-z_]\w*+(?>(?:->|\.)\w++)*+)\s*+=\s*+\Z")
+ALIAS_BEHIND = lazy(rb"\s*+[;,)]")
+FIRST = lazy(rb"\(\s*+(?>\([^()]*+\)\s*+)?+\Z")
+STEP = lazy(rb"\s*+(?:\+\+|--|[-+]=?(?!>)\s*+[\w(])")
+STEP_BEFORE = lazy(rb"(?:\+\+|--)\s*+\Z")
+DIRECT = lazy(rb"\s*+\)*+\s*+(?:->|\[)")
+STAR = lazy(rb"(?:\A|[=(,;{}!&|?:<>+-])\s*+\*\s*+(?>\(\s*+[A-Za-z_][\w\s]*+\*[\s*]*+\)\s*+)?+\Z|\breturn\s*+\*\s*+\Z")
+ADDED = lazy(rb"\s*+\)?\s*+[-+]\s*+[\w(]")
+NULL_IN_FRONT = lazy(rb"\b(?:NULL|nullptr)\s*+[!=]=\s*+\(\s*+[\w.>\[\]-]++\s*+=\s*+\Z")
+HANDED = lazy(rb"\b([A-Za-z_]\w*+)\s*+\(\s*+[A-Za-z_][\w.>\[\]-]*+\s*+=\s*+(?>\(\s*+[A-Za-z_][\w\s*]*+\)\s*+)?+\Z")
 NO_CALLS = frozenset((b"if", b"while", b"for", b"switch", b"return"))
-TYPED = late(rb"\s*+<[^;{}()]{1,128}?\*\s*+(?:const\s*+)?>\s*+(?=\()")
-NOTHROW = late(rb"\s*+\)\s*+[A-Za-z_][\w:<>,* ]{0,80}")
-NEW_BEFORE = late(rb"\bnew\s*+\(\s*+(?:std\s*+::\s*+)?\Z")
-CANNOT_FAIL = late(rb"__GFP_NOFAIL|GFP_NOFAIL")
-FAILS = late(rb"#[ \t]*+define[ \t]++(?:malloc|calloc|realloc|strdup)\b")
-COPYING = late(rb"\b(?:if|while)\s*+\([^;{}]*\Z")
+TYPED = lazy(rb"\s*+<[^;{}()]{1,128}?\*\s*+(?:const\s*+)?>\s*+(?=\()")
+NOTHROW = lazy(rb"\s*+\)\s*+[A-Za-z_][\w:<>,* ]{0,80}")
+NEW_BEFORE = lazy(rb"\bnew\s*+\(\s*+(?:std\s*+::\s*+)?\Z")
+CANNOT_FAIL = lazy(rb"__GFP_NOFAIL|GFP_NOFAIL")
+FAILS = lazy(rb"#[ \t]*+define[ \t]++(?:malloc|calloc|realloc|strdup)\b")
+COPYING = lazy(rb"\b(?:if|while)\s*+\([^;{}]*\Z")
 
 ALLOCATING = tuple(
     name.decode()

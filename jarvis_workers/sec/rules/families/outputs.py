@@ -9,7 +9,7 @@ from typing import cast
 
 from jarvis_workers.sec.rules.analysis.aliases import ALIASES
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
@@ -25,9 +25,9 @@ STANDARD = b"printf vprintf wprintf vwprintf puts _putws putws putchar putwchar"
 INTO_MEMORY = b"snprintf _snprintf swprintf _snwprintf vsnprintf _vsnprintf vswprintf".split()
 REMOVES = b"remove _wremove rmdir _rmdir _wrmdir".split()
 NAMES = (*STREAMS, *STANDARD, *INTO_MEMORY, *REMOVES)
-ERRORS = late(rb"std(?:err|log)\Z|err(?:or)?(?:_?file)?\Z|log|dbg|debug|trace")
+ERRORS = lazy(rb"std(?:err|log)\Z|err(?:or)?(?:_?file)?\Z|log|dbg|debug|trace")
 TESTS = (b"!", b"=", b"<", b">", b"&&", b"||")
-BRANCH = late(rb"\b(?:if|while)\s*+\(\s*+\Z")
+BRANCH = lazy(rb"\b(?:if|while)\s*+\(\s*+\Z")
 EDGES = frozenset(b";{}):")
 WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 SPACE = b" \t\r\n"

@@ -3,8 +3,8 @@
 from typing import cast
 
 from jarvis_workers.sec.rules.analysis.declarations import Scope
-from jarvis_workers.sec.rules.rule import Rule, Site, Source
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.sec.rules.rule import Rule, Site, SourceText
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
@@ -32,14 +32,14 @@ FLAGS = {
     b"ACCESSPERMS": 0o777, b"ALLPERMS": 0o7777, b"DEFFILEMODE": 0o666,
     b"S_ISVTX": 0o1000, b"S_ISUID": 0o4000, b"S_ISGID": 0o2000, b"S_IFIFO": 0, b"S_IFREG": 0, b"S_IFCHR": 0,
 }  # fmt: skip
-SEPARATORS = late(rb"[|+()\s]+")
-CAST = late(rb"\(\s*(?:mode_t|int|unsigned|u?int\d+_t|umode_t)\s*\)")
-OCTAL = late(rb"0[0-7]{1,6}[uUlL]*\Z")
-NUMBER = late(rb"(?:0[xX][0-9a-fA-F]{1,8}|[1-9]\d{0,6}|0)[uUlL]*\Z")
-NAME = late(rb"[A-Za-z_]\w*\Z")
-MACRO = late(rb"#[ \t]*+define[ \t]++(\w++)[ \t]++([^\n]{1,160})")
-NO_MASK = late(rb"[;{})]\s*+(?:\(\s*void\s*\)\s*)?umask\s*\(\s*0+\s*\)")
-TEMPORARY = late(rb"\bumask\s*\(\s*\w+\s*\)")
+SEPARATORS = lazy(rb"[|+()\s]+")
+CAST = lazy(rb"\(\s*(?:mode_t|int|unsigned|u?int\d+_t|umode_t)\s*\)")
+OCTAL = lazy(rb"0[0-7]{1,6}[uUlL]*\Z")
+NUMBER = lazy(rb"(?:0[xX][0-9a-fA-F]{1,8}|[1-9]\d{0,6}|0)[uUlL]*\Z")
+NAME = lazy(rb"[A-Za-z_]\w*\Z")
+MACRO = lazy(rb"#[ \t]*+define[ \t]++(\w++)[ \t]++([^\n]{1,160})")
+NO_MASK = lazy(rb"[;{})]\s*+(?:\(\s*void\s*\)\s*)?umask\s*\(\s*0+\s*\)")
+TEMPORARY = lazy(rb"\bumask\s*\(\s*\w+\s*\)")
 
 
 def check_mode(site: Site) -> float | None:
@@ -61,7 +61,7 @@ def check_mode(site: Site) -> float | None:
     return moved + (EXACT if site.name not in SETS and _has_no_mask(site.source) else 0.0)
 
 
-def _has_no_mask(source: Source) -> bool:
+def _has_no_mask(source: SourceText) -> bool:
     if "no mask" not in source.remembered:
         source.remembered["no mask"] = NO_MASK.search(source.text) is not None
     return cast(bool, source.remembered["no mask"])

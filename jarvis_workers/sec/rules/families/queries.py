@@ -7,7 +7,7 @@ import re
 
 from jarvis_workers.sec.rules.analysis.literals import is_constant, pieces, provenance
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
@@ -19,17 +19,17 @@ FORMATS = {
     )
     for name in names.split()
 }
-QUERY = late(
+QUERY = lazy(
     rb"\s*+(?:SELECT\s[^;]{0,300}?\sFROM\s|INSERT\s+INTO\s|UPDATE\s+\S+\s+SET\s|DELETE\s+FROM\s|DROP\s+TABLE\s"
     rb"|select\s[^;]{0,300}?\sfrom\s|insert\s+into\s|update\s+\S+\s+set\s|delete\s+from\s|drop\s+table\s)"
 )
-LIKELY = late(rb'"\s*(?:SELECT|INSERT|UPDATE|DELETE|DROP|select|insert|update|delete|drop)\s')
-BEGUN = late(rb'"' + QUERY.pattern)
-VALUE_BEHIND = late(rb'"\s*+\+\s*+([A-Za-z_][^;"+]*+)')
+LIKELY = lazy(rb'"\s*(?:SELECT|INSERT|UPDATE|DELETE|DROP|select|insert|update|delete|drop)\s')
+BEGUN = lazy(rb'"' + QUERY.pattern)
+VALUE_BEHIND = lazy(rb'"\s*+\+\s*+([A-Za-z_][^;"+]*+)')
 STATEMENT_MAX, FORMAT_WITHIN = 800, 160
-VALUE = late(rb"%[-+ #0]*\*?\d*(?:\.\d+|\.\*)?(?:l?s|S)")
-NAMES = late(rb"(?i:FROM|INTO|UPDATE|TABLE|JOIN|SELECT|SET)\s+[\"`]?%s")
-ESCAPED = late(rb"(?i:escape|quote|sanit|to_string|itoa|str\(\s*\)\.size)")
+VALUE = lazy(rb"%[-+ #0]*\*?\d*(?:\.\d+|\.\*)?(?:l?s|S)")
+NAMES = lazy(rb"(?i:FROM|INTO|UPDATE|TABLE|JOIN|SELECT|SET)\s+[\"`]?%s")
+ESCAPED = lazy(rb"(?i:escape|quote|sanit|to_string|itoa|str\(\s*\)\.size)")
 
 
 def is_no_query(name: bytes, content: bytes, end: int) -> bool:

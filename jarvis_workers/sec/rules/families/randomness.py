@@ -3,7 +3,7 @@
 import re
 
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
@@ -31,16 +31,16 @@ GENERATORS = (
 SEEDS = ("srand", "srandom", "srand48", "qsrand")
 ENGINES = ("mt19937", "mt19937_64", "minstd_rand", "minstd_rand0", "default_random_engine", "knuth_b")
 # Words of a name, such as `session_key`, `genToken` or `AUTH_NONCE`; a plain key is most often that of a table.
-SECRET = late(
+SECRET = lazy(
     rb"(?:\b|_|(?<=[a-z]))(?:[Tt]oken|TOKEN|[Nn]once|NONCE|[Ss]alt|SALT|[Pp]assw(?:or)?d|PASSW(?:OR)?D|[Pp]assphrase|"
     rb"[Ss]ecret|SECRET|[Ss]ession(?:_?[Ii][Dd]|_?[Kk]ey)|SESSION_ID|[Cc]hallenge|CHALLENGE|[Cc]ookie|COOKIE|otp|OTP|csrf|"
     rb"CSRF|(?:[Aa]uth|AUTH|[Ss]ession|[Mm]aster|[Pp]rivate|[Ss]hared|[Aa]es|AES|[Hh]mac|HMAC|[Cc]rypt(?:o|ion)?|[Cc]ipher|"
     rb"[Ww]ep|WEP|[Ss]igning|[Aa]pi|API)_?(?:[Kk]ey|KEY)|[Ii]nit_?[Vv]ector|IV(?=\b|_)|iv(?=\s*(?:\[|=))|[Cc]redential)"
     rb"(?!_?(?:[Tt]ime|[Aa]ge|[Cc]ount|[Ll]en|[Ss]ize|[Dd]elay|[Tt]ype|[Ii]d?x|[Nn]um|[Pp]os|bucket|s_count|_ms))"
 )
-KEY_BYTES = late(rb"(?:\b|_)(?:[Kk]ey|KEY)(?:buf|_buf|_bytes|_data)?\s*\[[^][]*\]\s*[\^+|]?=[^=]")
-FETCHING = late(rb"\b(?:test|bench|shuffle|jitter|backoff|sample|fuzz|demo|stress|example|keyspace)", re.IGNORECASE)
-CLOCKS = late(
+KEY_BYTES = lazy(rb"(?:\b|_)(?:[Kk]ey|KEY)(?:buf|_buf|_bytes|_data)?\s*\[[^][]*\]\s*[\^+|]?=[^=]")
+FETCHING = lazy(rb"\b(?:test|bench|shuffle|jitter|backoff|sample|fuzz|demo|stress|example|keyspace)", re.IGNORECASE)
+CLOCKS = lazy(
     rb"\b(?:time|clock|getpid|gettimeofday|GetTickCount|microtime|ustime|mstime|currentTime\w*|time_since_epoch)\s*\("
 )
 EDGES = (b";", b"{", b"}")

@@ -5,24 +5,24 @@ import re
 from jarvis_workers.sec.rules.analysis.declarations import NAME, Scope, bare
 from jarvis_workers.sec.rules.analysis.facts import target_at
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
 REACH = 320
-STATEMENT_EDGE = late(rb"[;{}=]")
-CASTS = late(rb"\s*(?>\([\w\s*:]{1,80}\)\s*|(?:static|reinterpret)_cast<[^<>]{1,80}>\s*\(\s*)*+(?:std\s*)?(?:::\s*)?\Z")
-CAST = late(rb"\([\w\s*]{1,80}\)(?=[\w(*])")
-NAME_AT_START, NAME_AT_END = late(rb"\w+"), late(rb"(\w+)\s*\Z")
-GIVES_UP = late(
+STATEMENT_EDGE = lazy(rb"[;{}=]")
+CASTS = lazy(rb"\s*(?>\([\w\s*:]{1,80}\)\s*|(?:static|reinterpret)_cast<[^<>]{1,80}>\s*\(\s*)*+(?:std\s*)?(?:::\s*)?\Z")
+CAST = lazy(rb"\([\w\s*]{1,80}\)(?=[\w(*])")
+NAME_AT_START, NAME_AT_END = lazy(rb"\w+"), lazy(rb"(\w+)\s*\Z")
+GIVES_UP = lazy(
     rb"\b(?:[a-z]+_)?(?:abort|_?exit|die|fatal|panic|oom|out_of_memory|err|errx|nomem|assert|serverAssert|BUG)\w*\s*\("
     rb"|\b(?:ALLEGE|REQUIRE|CHECK|ENSURE|VERIFY)\w*\s*\(",
     re.IGNORECASE,
 )
 NEXT, LATER = 160, 400
 GIVEN_UP, KEPT_ELSEWHERE = -0.2, -0.15
-MADE = late(rb"(?:\w*(?:alloc|dup|new)\w*\s*\(|new\b|NULL\b|nullptr\b|0\Z)", re.IGNORECASE)
-IS_TESTED = late(rb"[^;]*;\s*+if\s*+\((?:[^()]*==\s*+(?:NULL|nullptr|0)|\s*+![^()]*)\s*+\)\s*+\{[^{}]*")
+MADE = lazy(rb"(?:\w*(?:alloc|dup|new)\w*\s*\(|new\b|NULL\b|nullptr\b|0\Z)", re.IGNORECASE)
+IS_TESTED = lazy(rb"[^;]*;\s*+if\s*+\((?:[^()]*==\s*+(?:NULL|nullptr|0)|\s*+![^()]*)\s*+\)\s*+\{[^{}]*")
 
 
 def check_realloc(site: Site) -> float | None:

@@ -8,9 +8,9 @@ from typing import cast
 
 from jarvis_workers.sec.rules.analysis.literals import is_constant
 from jarvis_workers.sec.rules.analysis.mentions import uses
-from jarvis_workers.sec.rules.rule import Rule, Site, Source
+from jarvis_workers.sec.rules.rule import Rule, Site, SourceText
 from jarvis_workers.source.functions import Function
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
@@ -18,7 +18,7 @@ REACH = 4_096
 LOOP_REACH = 1_024
 THREADED, TWICE, IN_MAIN = 0.2, 0.4, -0.05
 UNCHECKED, QUICK = 0.1, -0.05
-THREADS = late(
+THREADS = lazy(
     rb"\bpthread_create|<pthread\.h>|\bstd::(?:thread|async|jthread|mutex)\b|\bthrd_create|\bCreateThread\b|_beginthread|"
     rb"\bg_thread_|\bQThread|\buv_thread|\buv_queue_work|\bxTaskCreate|"
     rb"<thread>|<mutex>|<threads\.h>|\bomp_|#pragma omp|\bpthread_mutex_"
@@ -38,14 +38,14 @@ REENTRANT = {
     b"gethostbyname": (b"getaddrinfo", b"gethostbyname_r"),
     b"gethostbyaddr": (b"getnameinfo", b"gethostbyaddr_r"),
 }
-FROM_STRTOK = late(
+FROM_STRTOK = lazy(
     rb"\s*=\s*(?:\([\w\s*]{1,32}\)\s*)?(?:std\s*::\s*)?strtok\s*\(\s*(?:\([\w\s*]{1,32}\)\s*)?(?P<again>NULL|0|nullptr)?"
 )
-DEFINED = late(rb"#\s*define\s+(\w*)")
-LOOPS = late(rb"\b(?:for|while|do)\b")
-NAME = late(rb"[A-Za-z_]\w*\Z")
-NOTHING = late(rb"\s*(?:\(\s*char\s*\*\s*\)\s*)?(?:NULL|0|nullptr)\s*\Z")
-AFTER_CALL = late(rb"\s*+\)*+\s*+(?:->|\[)")
+DEFINED = lazy(rb"#\s*define\s+(\w*)")
+LOOPS = lazy(rb"\b(?:for|while|do)\b")
+NAME = lazy(rb"[A-Za-z_]\w*\Z")
+NOTHING = lazy(rb"\s*(?:\(\s*char\s*\*\s*\)\s*)?(?:NULL|0|nullptr)\s*\Z")
+AFTER_CALL = lazy(rb"\s*+\)*+\s*+(?:->|\[)")
 
 
 def check_strtok(site: Site) -> float | None:
@@ -81,7 +81,7 @@ def check_inet(site: Site) -> float | None:
     return None if is_constant(site.masked(0)) else 0.0
 
 
-def knows_threads(source: Source) -> bool:
+def knows_threads(source: SourceText) -> bool:
     """Tell whether a file shows that its program has threads."""
     if "threads" not in source.remembered:
         hinted = any(word in source.content for word in THREAD_WORDS)

@@ -10,23 +10,23 @@ from jarvis_workers.sec.rules.analysis.facts import declaration, target_at
 from jarvis_workers.sec.rules.analysis.mentions import uses
 from jarvis_workers.sec.rules.rule import REACH, Rule, Site
 from jarvis_workers.source.functions import Function
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
 IO, THREADS = 0.6, 0.5
 NEVER_READ, AS_INDEX, HAS_A_VALUE = -0.1, 0.1, -0.15
 MENTIONS_MAX = 16
-NAME = late(rb"[A-Za-z_]\w*+\Z")
-MESSAGES = late(rb"\A(?:std(?:out|err)|STD(?:OUT|ERR)_FILENO|[12])\Z|err(?:or)?(?:_?fd|_?file)?\Z|log|dbg|debug|trace")
-FAILED = late(
+NAME = lazy(rb"[A-Za-z_]\w*+\Z")
+MESSAGES = lazy(rb"\A(?:std(?:out|err)|STD(?:OUT|ERR)_FILENO|[12])\Z|err(?:or)?(?:_?fd|_?file)?\Z|log|dbg|debug|trace")
+FAILED = lazy(
     rb"\s*;(?:[^;{}()]{0,80}+;)?\s*(?:goto|return\s*\(?\s*(?:-|NULL|nullptr|false|FALSE|\w*ERR|\w*FAIL|1\s*[;)]))"
 )
 WRITES = frozenset(b"fwrite fprintf fputs fputc putc vfprintf putw".split())
-WAKES_UP = late(rb"1|sizeof\b.*|8")
+WAKES_UP = lazy(rb"1|sizeof\b.*|8")
 # Lists have a `remove` too.
-OF_A_FILE = late(rb'"|file|path|name|te?mp|log|lock|pid', re.IGNORECASE)
-GIVES_UP = late(rb"\s*;\s*(?:_?_?exit|_Exit|abort)\s*\(")
+OF_A_FILE = lazy(rb'"|file|path|name|te?mp|log|lock|pid', re.IGNORECASE)
+GIVES_UP = lazy(rb"\s*;\s*(?:_?_?exit|_Exit|abort)\s*\(")
 
 # How bad it is to go on when it has failed; how many arguments it has, where others may be named alike.
 PRIVILEGES = (

@@ -4,27 +4,27 @@ import re
 
 from jarvis_workers.sec.rules.analysis.rust_context import is_explained, is_of_tests, is_unsafe_function, softened
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
-UNSAFE_CODE = late(
+UNSAFE_CODE = lazy(
     rb'\s*+(?:(?P<block>[{$])|(?P<plain>fn\s+\w)|(?:async\s+|const\s+)?(?:extern\s*(?:"\s*"\s*)?)?(?:\{|fn\s+\w|mod\b)|(?:auto\s+)?trait\b)'
 )
-TAKES_BACK = late(rb"\s*+\{\s*+(?>\w++\s*+::\s*+)*+(?:borrow_raw|from_raw_(?:fd|handle|socket))\s*+\(\s*+")
-GIVEN = late(rb"[^;{}]*\b(?:as|into)_raw_(?:fd|handle|socket)\b")
-GIVEN_BEFORE = late(rb"\binto_raw_(?:fd|handle|socket)\b[^;]*\.map\(\|\w+\|\s*\Z")
-PUBLIC = late(rb"\bpub\s+\Z")
-MESSAGE = late(rb'\s*(?:&|concat!|[bc]?r?#*"|[A-Z][A-Z0-9_]+\s*\Z)')
-CALLED = late(rb"\s*+(?:::\s*+<[^;{}]{0,512}?>\s*+)?\(")
-DEFINED = late(rb"\bfn\s+\Z")
+TAKES_BACK = lazy(rb"\s*+\{\s*+(?>\w++\s*+::\s*+)*+(?:borrow_raw|from_raw_(?:fd|handle|socket))\s*+\(\s*+")
+GIVEN = lazy(rb"[^;{}]*\b(?:as|into)_raw_(?:fd|handle|socket)\b")
+GIVEN_BEFORE = lazy(rb"\binto_raw_(?:fd|handle|socket)\b[^;]*\.map\(\|\w+\|\s*\Z")
+PUBLIC = lazy(rb"\bpub\s+\Z")
+MESSAGE = lazy(rb'\s*(?:&|concat!|[bc]?r?#*"|[A-Z][A-Z0-9_]+\s*\Z)')
+CALLED = lazy(rb"\s*+(?:::\s*+<[^;{}]{0,512}?>\s*+)?\(")
+DEFINED = lazy(rb"\bfn\s+\Z")
 LOCKS = (b".lock().", b".read().", b".write().", b".join().")
-FROM_OUTSIDE = late(
+FROM_OUTSIDE = lazy(
     rb"(?:\.parse(?:::<[\w:]++>)?\(\)|\bfrom_utf8\([^()\"]*+\)|\.read_line\([^()]*+\)|\.read_to_(?:end|string)\([^()]*+\)"
     rb"|\benv::(?:var|args)(?:_os)?\([^()]*+\)(?:\.nth\(\d*\))?|\bfrom_(?:str|slice|reader)(?:::<[\w:]++>)?\([^()\"]*+\)"
     rb"|\.(?:accept|recv_from)\([^()]*+\)(?:\.await)?|\bfs::read(?:_to_string)?\([^()\"]*+\)|\bFile::open\([^()\"]*+\))\.\Z"
 )
-FROM_CONSTANT = late(
+FROM_CONSTANT = lazy(
     rb'(?:"\.parse(?:::<[\w:]++>)?\(\)|::(?:new|from_str|compile)\(&?[bc]?r?\#*"[^"()]*+"\#*\)|::new\(\d++\))\.\Z'
 )
 

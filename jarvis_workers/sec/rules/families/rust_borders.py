@@ -4,32 +4,32 @@ import re
 from typing import cast
 
 from jarvis_workers.sec.rules.analysis.rust_context import is_commented, is_generated, softened
-from jarvis_workers.sec.rules.rule import Rule, Site, Source
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.sec.rules.rule import Rule, Site, SourceText
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
 REACH = 2_048
 POINTERS, SAFE, PANICS, PLAIN, EXPLAINED = 0.05, 0.2, 0.1, -0.15, -0.1
 HELD, PHANTOM_ONLY, BOUND = 0.05, -0.15, -0.1
-ABI = late(rb'\s*+(?P<quote>"\s*+")?\s*+(?P<opens>\{|fn\s+\w)')
+ABI = lazy(rb'\s*+(?P<quote>"\s*+")?\s*+(?P<opens>\{|fn\s+\w)')
 ABIS = frozenset(b"C system cdecl stdcall fastcall thiscall C-unwind system-unwind win64 sysv64 aapcs efiapi".split())
-FIRST_BLOCK = late(rb"\bextern\s*+(?:\"\s*+\"\s*+)?\{")
-POINTER = late(rb"\*\s*(?:const|mut)\b")
-UNSAFE = late(rb"\bunsafe\s+\Z")
-CHECKED = late(rb"is_null\s*\(|\.\s*as_(?:ref|mut)\s*\(|NonNull\s*::\s*new\b|\bassert\w*!")
-FOLLOWS = late(rb"\bunsafe\b|\*\s*\w")
-PANICKING = late(rb"\.\s*(?:unwrap|expect)\s*\(|\b(?:panic|unreachable|todo|unimplemented)\s*!")
-CAUGHT = late(rb"\bcatch_unwind\b|\bAbortIfPanic\b|\babort_on_panic\b")
-MARKER = late(
+FIRST_BLOCK = lazy(rb"\bextern\s*+(?:\"\s*+\"\s*+)?\{")
+POINTER = lazy(rb"\*\s*(?:const|mut)\b")
+UNSAFE = lazy(rb"\bunsafe\s+\Z")
+CHECKED = lazy(rb"is_null\s*\(|\.\s*as_(?:ref|mut)\s*\(|NonNull\s*::\s*new\b|\bassert\w*!")
+FOLLOWS = lazy(rb"\bunsafe\b|\*\s*\w")
+PANICKING = lazy(rb"\.\s*(?:unwrap|expect)\s*\(|\b(?:panic|unreachable|todo|unimplemented)\s*!")
+CAUGHT = lazy(rb"\bcatch_unwind\b|\bAbortIfPanic\b|\babort_on_panic\b")
+MARKER = lazy(
     rb"\s++impl\b\s*+(?P<generics><[^;{}]{0,512}?>(?=\s*(?:\w|::)))?\s*+(?:::\s*+)?(?>\w++\s*+::\s*+){0,8}+(?:Send|Sync)\s++for\b(?P<rest>[^;{}]{0,512})"
 )
-WORDS = late(rb"\w+")
-DECLARED = late(rb"\b(?:struct|enum|union)\s++(\w++)")
-OPENS = late(rb"[{(;]")
-TARGET = late(rb"\s*+(?>\w++\s*+::\s*+)*+(\w++)")
-PHANTOM = late(rb"\bPhantomData\s*<(?:[^<>]|<[^<>]*>){0,256}>")
-TYPE_PARAMETER = late(rb"(?:\A|[<,])\s*(?!const\b)([A-Z]\w*)\s*(?::\s*([^,<>]*(?:<[^<>]*>[^,<>]*)*))?")
+WORDS = lazy(rb"\w+")
+DECLARED = lazy(rb"\b(?:struct|enum|union)\s++(\w++)")
+OPENS = lazy(rb"[{(;]")
+TARGET = lazy(rb"\s*+(?>\w++\s*+::\s*+)*+(\w++)")
+PHANTOM = lazy(rb"\bPhantomData\s*<(?:[^<>]|<[^<>]*>){0,256}>")
+TYPE_PARAMETER = lazy(rb"(?:\A|[<,])\s*(?!const\b)([A-Z]\w*)\s*(?::\s*([^,<>]*(?:<[^<>]*>[^,<>]*)*))?")
 
 
 def check_extern(site: Site) -> float | None:
@@ -105,7 +105,7 @@ def _held(site: Site, target: bytes, free: list[bytes]) -> float:
     return HELD if set(free).intersection(WORDS.findall(body)) else PHANTOM_ONLY
 
 
-def _declarations(source: Source) -> dict[bytes, int]:
+def _declarations(source: SourceText) -> dict[bytes, int]:
     """Return where each type of the file is declared, behind its name."""
     if "types" not in source.remembered:
         source.remembered["types"] = {match[1]: match.end() for match in DECLARED.finditer(source.text)}

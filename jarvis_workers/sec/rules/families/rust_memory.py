@@ -8,44 +8,44 @@ from jarvis_workers.sec.rules.analysis.rust_context import (
     softened,
 )
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES", "is_within_extern"]
 
 BEFORE, AFTER = 512, 1_024
 OWNED, WRITES = 0.05, 0.15
 CAST, PARAMETER, FIELD, WITHIN, UNCHECKED = 0.0, -0.05, -0.05, 0.1, 0.25
-CONST_TO_MUT = late(rb"\*\s*const\s++[^;{}()=]{1,64}?\)*\s*+as\s++\Z")
+CONST_TO_MUT = lazy(rb"\*\s*const\s++[^;{}()=]{1,64}?\)*\s*+as\s++\Z")
 # What is followed on the spot is told as unsafe code.
-IN_UNSAFE = late(rb"\bunsafe\s*\{[^{};]*\Z")
-TO_MUT = late(rb"\*\s*mut\s+(?!(?:[\w]+::)*c_void|_\b)")
-PUBLIC = late(rb"\bpub\s+(?:(?:const|async)\s+)*fn\s+\Z")
-TO_NUMBER = late(rb"\*\s*(?:const|mut)\s+[^;{}()=]{1,96}?\s+as\s+[ui](?:size|64)\b")
-WORDS = late(rb"\w+")
-FOLLOWED = late(rb"(?:[^\w)\]\s*]|\breturn)\s*\*\s*\Z")
-READ = late(rb"\.(?:read|write|add|offset)\(")
-AS = late(rb"\bas\s+\Z")
-FIELD_BEFORE = late(rb"(?:\A|[{,(\]])\s*(?:pub(?:\s*\([^()]*\))?\s+)?\w+\s*:\s*(?:Option\s*<\s*)?\Z")
-STRUCT = late(rb"\b(?:struct|union|enum)\s+\w[^;{}()]*\{[^{}]*\Z")
-PARAMETER_NAME = late(rb"(?:\A|[(,])\s*(?:mut\s+)?(\w+)\s*:\s*\Z")
-EXTERN_BLOCK = late(rb'\bextern\s*(?:"[^"]*"\s*)?\Z')
-OWNERS = late(rb"\b(?:Box|Rc|Arc|Weak|CString)\s*(?:::\s*<(?:[^<>;]|<[^<>;]{0,64}>){0,128}>\s*)?::\s*\Z")
+IN_UNSAFE = lazy(rb"\bunsafe\s*\{[^{};]*\Z")
+TO_MUT = lazy(rb"\*\s*mut\s+(?!(?:[\w]+::)*c_void|_\b)")
+PUBLIC = lazy(rb"\bpub\s+(?:(?:const|async)\s+)*fn\s+\Z")
+TO_NUMBER = lazy(rb"\*\s*(?:const|mut)\s+[^;{}()=]{1,96}?\s+as\s+[ui](?:size|64)\b")
+WORDS = lazy(rb"\w+")
+FOLLOWED = lazy(rb"(?:[^\w)\]\s*]|\breturn)\s*\*\s*\Z")
+READ = lazy(rb"\.(?:read|write|add|offset)\(")
+AS = lazy(rb"\bas\s+\Z")
+FIELD_BEFORE = lazy(rb"(?:\A|[{,(\]])\s*(?:pub(?:\s*\([^()]*\))?\s+)?\w+\s*:\s*(?:Option\s*<\s*)?\Z")
+STRUCT = lazy(rb"\b(?:struct|union|enum)\s+\w[^;{}()]*\{[^{}]*\Z")
+PARAMETER_NAME = lazy(rb"(?:\A|[(,])\s*(?:mut\s+)?(\w+)\s*:\s*\Z")
+EXTERN_BLOCK = lazy(rb'\bextern\s*(?:"[^"]*"\s*)?\Z')
+OWNERS = lazy(rb"\b(?:Box|Rc|Arc|Weak|CString)\s*(?:::\s*<(?:[^<>;]|<[^<>;]{0,64}>){0,128}>\s*)?::\s*\Z")
 SLICES = (b"from_raw_parts", b"from_raw_parts_mut")
-CALLED = late(rb"\s*+(?:::\s*+<[^;{}]{0,256}?>\s*+)?\(")
-DEFINED = late(rb"\bfn\s+\Z")
-OF_MEM = late(rb"\bmem\s*::\s*\Z")
-USES_OF_MEM = late(rb"\buse\s+(?:std|core)\s*::\s*mem\s*::\s*(?:\w+|\{[^{}]{0,256}\})")
-PARTS_TAKEN = late(
+CALLED = lazy(rb"\s*+(?:::\s*+<[^;{}]{0,256}?>\s*+)?\(")
+DEFINED = lazy(rb"\bfn\s+\Z")
+OF_MEM = lazy(rb"\bmem\s*::\s*\Z")
+USES_OF_MEM = lazy(rb"\buse\s+(?:std|core)\s*::\s*mem\s*::\s*(?:\w+|\{[^{}]{0,256}\})")
+PARTS_TAKEN = lazy(
     rb"\b(?:as_mut_ptr|as_ptr|as_raw_fd|into_raw|from_raw\w*|read|as_raw|transmute\w*|raw_parts|get_unchecked\w*)\s*\("
 )
-SELF = late(rb"\s*(?:self|\w*(?:guard|bomb|abort|on_drop)\w*)\s*\Z")
-ARRAY_OF_UNINIT = late(rb"\[\s*(?:\w+\s*::\s*)*MaybeUninit\b")
-STRAIGHT = late(rb"\buninit(?:ialized)?\s*\(\s*\)\s*\.\s*\Z")
-WRITTEN = late(
+SELF = lazy(rb"\s*(?:self|\w*(?:guard|bomb|abort|on_drop)\w*)\s*\Z")
+ARRAY_OF_UNINIT = lazy(rb"\[\s*(?:\w+\s*::\s*)*MaybeUninit\b")
+STRAIGHT = lazy(rb"\buninit(?:ialized)?\s*\(\s*\)\s*\.\s*\Z")
+WRITTEN = lazy(
     rb"\.\s*(?:write|as_mut_ptr|insert|fill\w*|copy_from\w*|get_mut|as_ptr|write_slice|copy_from_slice)\s*\(|\bptr\s*::\s*(?:write|copy)\w*"
     rb"|=\s*MaybeUninit\s*::\s*new\s*\(|\bMaybeUninit\s*::\s*zeroed\b"
 )
-FOREIGN = late(
+FOREIGN = lazy(
     rb"(?:libc|ffi|sys|c|winapi|windows_sys|nix)\s*::|:\s*(?:[A-Z][A-Z0-9_]{3,}|[a-z]\w*_t|[a-z][a-z0-9_]+)\s*=\s*\Z"
 )
 

@@ -4,7 +4,7 @@ from typing import cast
 
 from jarvis_workers.sec.rules.analysis.rust_context import in_tests, is_commented, is_of_tests
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
@@ -12,15 +12,15 @@ CONFIDENCE = 0.5
 LOST_LOCK, LOST_WRITE, EXPECTED, UNKNOWN = 0.35, 0.15, -0.05, -0.1
 VALUE_MAX, STATEMENT_MAX, BRACKETS_MAX = 1_024, 1_024, 96
 PARENTHESIS = 40
-LET = late(rb"let\s+_\s*(?::[^=;{}]{1,128})?=\s*+")
-OK = late(rb"\.\s*ok\s*\(\s*\)\s*;")
-BRACKET = late(rb"[][(){};]")
-TAIL = late(
+LET = lazy(rb"let\s+_\s*(?::[^=;{}]{1,128})?=\s*+")
+OK = lazy(rb"\.\s*ok\s*\(\s*\)\s*;")
+BRACKET = lazy(rb"[][(){};]")
+TAIL = lazy(
     rb"(?:\.\s*(?:await|unwrap_err\(\)|map_err\s*\([^;{}]{0,200}\)|context\s*\([^;{}]{0,200}\)|inspect_err\s*\([^;{}]{0,200}\))\s*)*\Z"
 )
-CALLEE = late(rb"(\w+)\s*(!)?\s*(?:::\s*<[^;{}()]{0,128}>\s*)?[\(\[{]")
-KEEPS = late(rb"(?:=|\breturn\b|\bbreak\b|=>|\blet\b)[^=]")
-ATTRIBUTE = late(rb"#\[[^][]*(?:\[[^][]*\][^][]*)*\]")
+CALLEE = lazy(rb"(\w+)\s*(!)?\s*(?:::\s*<[^;{}()]{0,128}>\s*)?[\(\[{]")
+KEEPS = lazy(rb"(?:=|\breturn\b|\bbreak\b|=>|\blet\b)[^=]")
+ATTRIBUTE = lazy(rb"#\[[^][]*(?:\[[^][]*\][^][]*)*\]")
 LOCKS = frozenset(b"lock try_lock read_lock write_lock".split())
 WRITES = frozenset(
     b"write_all flush sync_all sync_data set_len set_permissions rename commit save persist write_to copy "
@@ -43,8 +43,8 @@ NO_RESULT = frozenset(
     b"black_box size_of fetch_add fetch_sub fetch_update swap compare_exchange compare_exchange_weak abort Some Ok "
     b"forget poll from set_hook identity".split()
 )
-DECLARED = late(rb"\bfn\s++(\w++)([^{};]{0,512}+)")
-RESULTS = late(rb"\A\s*+(?>\w++\s*+::\s*+)*+Result\b")
+DECLARED = lazy(rb"\bfn\s++(\w++)([^{};]{0,512}+)")
+RESULTS = lazy(rb"\A\s*+(?>\w++\s*+::\s*+)*+Result\b")
 
 
 def check_ignored(site: Site) -> float | None:

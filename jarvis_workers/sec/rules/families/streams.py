@@ -5,17 +5,17 @@
 
 from jarvis_workers.sec.rules.analysis.declarations import Scope
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
 POINTER = -0.1
 REACH, CHAIN_MAX = 400, 2_000
-EXTRACTS = late(rb"\s*+>>(?!=)")
-LINK = late(rb"\s*+>>\s*+(?P<target>(?:std\s*+::\s*+)?[A-Za-z_]\w*+)\s*+(?P<more>\(|\[|\.|->|::)?")
-ARGUMENTS = late(rb"[^()]*+\)")
-CHARACTERS = late(rb"\b(?:char|wchar_t|char8_t|char16_t|TCHAR|CHAR|WCHAR)\b")
-TAKES_NEXT = late(rb"\b(?:std\s*+::\s*+)?w?cin\s*+(?:(?P<limits>\.\s*+width\s*+\()|>>)")
+EXTRACTS = lazy(rb"\s*+>>(?!=)")
+LINK = lazy(rb"\s*+>>\s*+(?P<target>(?:std\s*+::\s*+)?[A-Za-z_]\w*+)\s*+(?P<more>\(|\[|\.|->|::)?")
+ARGUMENTS = lazy(rb"[^()]*+\)")
+CHARACTERS = lazy(rb"\b(?:char|wchar_t|char8_t|char16_t|TCHAR|CHAR|WCHAR)\b")
+TAKES_NEXT = lazy(rb"\b(?:std\s*+::\s*+)?w?cin\s*+(?:(?P<limits>\.\s*+width\s*+\()|>>)")
 WIDTHS = frozenset((b"setw", b"std::setw"))
 
 

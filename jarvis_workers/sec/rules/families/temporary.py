@@ -9,19 +9,19 @@ from itertools import islice
 from jarvis_workers.sec.rules.analysis.aliases import real_name
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.calls import arguments
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
 OPENED = 0.1
 MENTIONS_MAX = 12
 TRUNCATES, APPENDS = 0.0, -0.1
-NAME = late(rb"[A-Za-z_]\w*+\Z")
-CALL_BEFORE = late(rb"([A-Za-z_]\w*+)\s*+\(\s*+\Z")
-SHARED = late(rb'(?:u8|[LuU])?"(?:/var|/usr)?/tmp/[^"/%]*+"')
-SHARED_NEXT = late(rb'\s*+\(\s*+(?:[\w:]+\s*+,\s*+)?(?:u8|[LuU])?"(?:/var|/usr)?/tmp/')
-EXCLUSIVE = late(rb"\bO_(?:EXCL|TMPFILE)\b|\b_O_EXCL\b")
-CREATES = late(rb"\b_?O_CREAT\b")
+NAME = lazy(rb"[A-Za-z_]\w*+\Z")
+CALL_BEFORE = lazy(rb"([A-Za-z_]\w*+)\s*+\(\s*+\Z")
+SHARED = lazy(rb'(?:u8|[LuU])?"(?:/var|/usr)?/tmp/[^"/%]*+"')
+SHARED_NEXT = lazy(rb'\s*+\(\s*+(?:[\w:]+\s*+,\s*+)?(?:u8|[LuU])?"(?:/var|/usr)?/tmp/')
+EXCLUSIVE = lazy(rb"\bO_(?:EXCL|TMPFILE)\b|\b_O_EXCL\b")
+CREATES = lazy(rb"\b_?O_CREAT\b")
 OPENS = frozenset(b"open open64 _open _wopen openat sopen _sopen".split())
 STREAMS = frozenset(b"fopen fopen64 _wfopen _fsopen freopen".split())
 CREATED = frozenset(b"creat creat64 _creat _wcreat".split())
@@ -30,7 +30,7 @@ MAKERS: dict[bytes, tuple[int, ...]] = {
     **dict.fromkeys(b"tempnam _tempnam _wtempnam _mktemp_s _wmktemp_s tmpnam_s _wtmpnam_s".split(), (2,)),
     **dict.fromkeys(b"_tempnam_dbg _wtempnam_dbg".split(), (5,)),
 }
-IN_PLACE = late(rb"_?w?mktemp(?:_s)?\Z|_?w?tmpnam(?:_[rs])?\Z")
+IN_PLACE = lazy(rb"_?w?mktemp(?:_s)?\Z|_?w?tmpnam(?:_[rs])?\Z")
 
 
 def check_name(site: Site) -> float | None:

@@ -8,7 +8,7 @@ from jarvis_workers.sec.rules.analysis.function_exits import head_of
 from jarvis_workers.sec.rules.analysis.mentions import uses
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.functions import Function
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
@@ -20,26 +20,26 @@ MENTIONS_MAX = 16
 REACH = 8_192
 SHAPE_MAX = 128
 GOES_BACK_MAX = 300
-NAME = late(rb"[A-Za-z_]\w*+\Z")
-BRACES = late(rb"[{}]")
-LOOP = late(rb"\b(?:while|for|do)\b")
-ENDLESS = late(rb"\bwhile\s*\(\s*(?:1|true|TRUE)\s*\)|\bfor\s*\(\s*;\s*;\s*\)")
-IF = late(rb"\bif\b")
-GOES_ROUND = late(
+NAME = lazy(rb"[A-Za-z_]\w*+\Z")
+BRACES = lazy(rb"[{}]")
+LOOP = lazy(rb"\b(?:while|for|do)\b")
+ENDLESS = lazy(rb"\bwhile\s*\(\s*(?:1|true|TRUE)\s*\)|\bfor\s*\(\s*;\s*;\s*\)")
+IF = lazy(rb"\bif\b")
+GOES_ROUND = lazy(
     rb"\s*;\s*(?:\w+\s*\([^(){};]{0,80}+(?:\([^(){};]{0,80}+\)[^(){};]{0,80}+)?\)\s*;\s*)?(?:continue|goto)\b"
 )
-GOES_BACK = late(rb"\bgoto\s+(?:again|retry|repeat|restart|loop|next|start|top|wait|redo|re)\w*")
-LOCKS = late(rb"(?:lock|Lock|EnterCritical\w*)\s*\(")
-UNIQUE_LOCK = late(rb"\bunique_lock\b")
-OBJECT = late(rb"std::thread\s+(\w++)")
-TIMED = late(rb"timed|_until|_for\b|Sleep")
-WAITED_FOR = late(
+GOES_BACK = lazy(rb"\bgoto\s+(?:again|retry|repeat|restart|loop|next|start|top|wait|redo|re)\w*")
+LOCKS = lazy(rb"(?:lock|Lock|EnterCritical\w*)\s*\(")
+UNIQUE_LOCK = lazy(rb"\bunique_lock\b")
+OBJECT = lazy(rb"std::thread\s+(\w++)")
+TIMED = lazy(rb"timed|_until|_for\b|Sleep")
+WAITED_FOR = lazy(
     rb"\b(?:pthread_(?:timed|try|clock)?join(?:_np)?|pthread_detach|thrd_join|thrd_detach|pthread_attr_setdetachstate)\b"
     rb"|DETACHED"
 )
-MADE_DETACHED = late(rb"DETACHED|setdetachstate")
-DETACHES_ITSELF = late(rb"\b(?:pthread_detach\s*\(\s*pthread_self|thrd_detach\s*\(\s*thrd_current)")
-NO_ATTRIBUTES = late(rb"(?:\(\s*\w+\s*\*\s*\)\s*)?(?:NULL|nullptr|0)\Z")
+MADE_DETACHED = lazy(rb"DETACHED|setdetachstate")
+DETACHES_ITSELF = lazy(rb"\b(?:pthread_detach\s*\(\s*pthread_self|thrd_detach\s*\(\s*thrd_current)")
+NO_ATTRIBUTES = lazy(rb"(?:\(\s*\w+\s*\*\s*\)\s*)?(?:NULL|nullptr|0)\Z")
 
 
 def check_wait(site: Site) -> float | None:

@@ -3,7 +3,7 @@
 from jarvis_workers.sec.rules.analysis.mentions import next_mention, uses
 from jarvis_workers.sec.rules.analysis.pointer_uses import DEREFERENCING, RELEASING, Mention, follow, is_unevaluated
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
@@ -13,17 +13,17 @@ SHAPE = r"\*[ \t]?[A-Za-z_][A-Za-z0-9_]* ?;"
 NO_TYPES = frozenset(
     b"return else case goto sizeof typedef extern static throw delete new using thread_local __thread register".split()
 )
-TYPE = late(
+TYPE = lazy(
     rb"(?:\A|[;{}])\s*+((?:[A-Za-z_][\w:]*+\s++){0,4}?[A-Za-z_][\w:]*+(?>\s*+<[^<>;{}]{0,64}+>)?+)\s*+"
     rb"(?>(?P<earlier>\**+\s*+[A-Za-z_]\w*+(?>\s*+=\s*+[\w.\->]++)?+\s*+,[^;{}()]*+))?+(?>\*[\s*]*+)?+\Z"
 )
-NAME = late(rb"\*\s*+([A-Za-z_]\w*+)\s*+(?=[,;])")
+NAME = lazy(rb"\*\s*+([A-Za-z_]\w*+)\s*+(?=[,;])")
 NEXT_REACH = 4_096
 # A macro may set what it does not name.
-MACRO = late(rb"[;{}]\s*+[A-Z][A-Z0-9_]++\s*+[(;]")
+MACRO = lazy(rb"[;{}]\s*+[A-Z][A-Z0-9_]++\s*+[(;]")
 ADDRESS_OF, STAR = b"&*"
-GIVEN = late(rb"\s*+=(?!=)")
-DECLARES = late(rb"[\w>*,]\s*+\Z")
+GIVEN = lazy(rb"\s*+=(?!=)")
+DECLARES = lazy(rb"[\w>*,]\s*+\Z")
 
 
 def check_declaration(site: Site) -> float | None:

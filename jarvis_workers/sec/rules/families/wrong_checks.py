@@ -7,25 +7,25 @@ import re
 from typing import NamedTuple
 
 from jarvis_workers.sec.rules.rule import Rule, Site
-from jarvis_workers.source.lazy_regex import late
+from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
 
 REACH = 160
 BRANCH_MAX = 200
-NAME = late(rb"[A-Za-z_]\w*+\Z")
-COMPARISON = late(
+NAME = lazy(rb"[A-Za-z_]\w*+\Z")
+COMPARISON = lazy(
     rb"(?P<closed>\s*+\))?\s*+(?P<by>[=!<>]=|[<>](?![<>]))\s*+\(?\s*+(?P<to>-?\s*+\w++)(?!\s*+[(\[.+*/-])"
 )
-NEGATED_WHOLE = late(rb"!\s*+\(\s*+[\w.>-]++\s*+=\s*+(?:\([\w\s*]*+\)\s*+)?\Z")
+NEGATED_WHOLE = lazy(rb"!\s*+\(\s*+[\w.>-]++\s*+=\s*+(?:\([\w\s*]*+\)\s*+)?\Z")
 ZEROS = frozenset((b"0", b"NULL", b"nullptr", b"0L", b"FALSE", b"false"))
 NEGATIVES = frozenset((b"-1", b"EOF", b"WEOF", b"-1L"))
-FAILS = late(
+FAILS = lazy(
     rb"\b(?:fail|error|cannot|could ?n.t|unable)|\b(?:perror|abort|exit)\s*\(|\breturn\s+-"
     rb"|\bgoto\s+\w*(?:err|fail|out)",
     re.IGNORECASE,
 )
-SUCCEEDS = late(rb"\b(?:should have|unexpected|succeeded|must fail|expected)", re.IGNORECASE)
+SUCCEEDS = lazy(rb"\b(?:should have|unexpected|succeeded|must fail|expected)", re.IGNORECASE)
 
 
 class Family(NamedTuple):
@@ -82,8 +82,8 @@ NEGATED = frozenset(name for name, family in WRONG.items() if "zero" in family.w
 OPENS = frozenset(b"open open64 _open".split())
 CAST = frozenset(b"mmap mmap64 shmat".split())
 WINDOW = 240
-ZERO = late(rb"==\s*\(?\s*(?:0|NULL|nullptr|FALSE|false)\b|!\s*\w+\s*\)|!=\s*0")
-NEGATIVE = late(rb"(?:<|>=)\s*0\b|[!=<]=\s*\(?\s*(?:-\s*1|W?EOF)\b")
+ZERO = lazy(rb"==\s*\(?\s*(?:0|NULL|nullptr|FALSE|false)\b|!\s*\w+\s*\)|!=\s*0")
+NEGATIVE = lazy(rb"(?:<|>=)\s*0\b|[!=<]=\s*\(?\s*(?:-\s*1|W?EOF)\b")
 RELEVANT = {
     **{name: ZERO if name in NEGATED else NEGATIVE for name in (*WRONG, *ZERO_IS_GOOD)},
     **dict.fromkeys(HANDLES, re.compile(rb"INVALID_HANDLE_VALUE")),
