@@ -16,8 +16,6 @@ from jarvis_workers.dataflow.widening import assume_all_set, assume_set, counts,
 # The head of a loop that a macro makes, which may set its variables.
 NOT_UNDERSTOOD = ["x"]
 TURNS = 2
-# From this step of a function on, loops are followed through one turn.
-ONE_TURN_FROM = 50
 # A loop of no more turns than these is followed turn by turn.
 FEW_TURNS = 2
 # From this step of a function on, loops are followed through one turn.

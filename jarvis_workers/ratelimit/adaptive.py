@@ -1,8 +1,9 @@
-"""The limits of one process: how many requests may be on, and when the next may begin.
+"""Rate limiter of one process: AIMD for concurrency, GCRA for requests and tokens per interval.
 
-A 429 halves the number that may be on and closes the way for as long as the server says; those who were sent before
-that change nothing more by being told so, too.  Answers raise it again by a tenth, as many as are allowed at once or
-CALM.  Where nothing but 429s comes, the way stays closed twice as long each time.  Time is an argument.
+AIMD (Chiu and Jain, 1989; its increase is a tenth here, at least one) decides how many requests may be in flight, the
+generic cell rate algorithm (ITU-T I.371) when the next may begin.  A 429 halves the number and closes the gate for as
+long as the server says; a 429 to a request sent before that changes nothing more.  As many successes as are allowed at
+once, or CALM, raise it.  While nothing but 429s comes, each pause is twice as long.  Time is an argument.
 """
 
 from jarvis_workers.ratelimit.policy import Rate, RateLimitPolicy

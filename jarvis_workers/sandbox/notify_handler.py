@@ -14,6 +14,7 @@ from typing import NamedTuple
 from jarvis_workers.sandbox import kernel
 from jarvis_workers.sandbox.syscalls import Architecture
 
+# SECCOMP_IOCTL_NOTIF_RECV, _SEND and _ID_VALID of linux/seccomp.h.
 RECEIVE, SEND, STILL_VALID = 0xC0502100, 0xC0182101, 0x40082102
 ASKED = struct.Struct("=QII iIQ 6Q")
 ANSWER = struct.Struct("=QqiI")

@@ -41,8 +41,12 @@ LOCK_CALLS = (6, 7, 37, 38)
 # SO_SNDBUF, SO_RCVBUF, and both by force: what a socket holds is counted as if these were the default.
 BUFFER_SIZES = (7, 8, 32, 33)
 MAP_SHARED = 1
-# What is asked of terminals and pipes, close-on-exec, non-blocking, and copies that share their blocks.
-DEVICE_CALLS = (0x5401, 0x5413, 0x540F, 0x541B, 0x5421, 0x5450, 0x5451, 0x40049409, 0x4020940D)
+# Of asm-generic/ioctls.h: what programs ask of terminals and pipes, non-blocking and close-on-exec.
+TCGETS, TIOCGWINSZ, TIOCGPGRP, FIONREAD = 0x5401, 0x5413, 0x540F, 0x541B
+FIONBIO, FIONCLEX, FIOCLEX = 0x5421, 0x5450, 0x5451
+# Of linux/fs.h: copies that share their blocks.
+FICLONE, FICLONERANGE = 0x40049409, 0x4020940D
+DEVICE_CALLS = (TCGETS, TIOCGWINSZ, TIOCGPGRP, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX, FICLONE, FICLONERANGE)
 
 
 class Test(NamedTuple):

@@ -84,7 +84,7 @@ DEFECTS = (
         "jarvis_workers/dataflow/ranges.py",
         "(one + 1 if low == one else low)",
         "(one if low == one else low)",
-        "tests/sec/test_flow_contract.py tests/sec/test_flow_rules.py",
+        "tests/dataflow tests/sec/test_flow_contract.py tests/sec/test_flow_rules.py",
     ),
     Defect(
         "sec.report",

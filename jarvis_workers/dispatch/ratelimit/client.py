@@ -20,12 +20,21 @@ from jarvis_workers.dispatch.broker import connect
 from jarvis_workers.dispatch.outages import Outages
 from jarvis_workers.dispatch.ratelimit.allowance import LeasedAllowance
 from jarvis_workers.errors import BrokerUnavailable
-from jarvis_workers.ratelimit.adaptive import NEVER
+from jarvis_workers.ratelimit.adaptive import CALM, LONGEST_DOUBLED, LONGEST_PAUSE, NEVER, RAISE, USUAL_PAUSE
 from jarvis_workers.ratelimit.gate import FairQueue, LocalLimiter
-from jarvis_workers.ratelimit.policy import Limiter, ModelKey, RateLimitPolicy
+from jarvis_workers.ratelimit.policy import MANY, Limiter, ModelKey, RateLimitPolicy
 from jarvis_workers.telemetry import warning
 
 KEY = "jarvis:limits:"
+# What the script decides by; it has no constants of its own beside these but for how holders share.
+POLICY = {
+    "many": MANY,
+    "calm": CALM,
+    "raise": RAISE,
+    "usual_pause": USUAL_PAUSE,
+    "longest_doubled": LONGEST_DOUBLED,
+    "longest_pause": LONGEST_PAUSE,
+}
 SCRIPT = Path(__file__).with_name("limits.lua")
 LEASE_SECONDS = 5.0
 RENEW_PART = 0.2
@@ -101,7 +110,7 @@ class SharedLimits:
         sent = time.monotonic()
         renew = self._lease_seconds * RENEW_PART
         with line.turns.changing() as waiting:
-            told = {"holder": self._holder, "renew": renew, **line.share.tell(sent, waiting)}
+            told = {"holder": self._holder, "renew": renew, "policy": POLICY, **line.share.tell(sent, waiting)}
         told["leaves"] |= leaves
         self.calls += 1
         try:

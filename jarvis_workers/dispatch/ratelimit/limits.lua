@@ -2,8 +2,6 @@
 -- KEYS[1] is what is known of the model, ARGV[1] what a process tells; all times are this server's, in seconds.
 -- ratelimit/adaptive.py does the same for one process, and says why.
 
-local MANY, CALM, RAISE = 100000, 100, 1.1
-local USUAL_PAUSE, LONGEST_DOUBLED, LONGEST_PAUSE = 1, 30, 600
 -- A process is told of beginnings that are so near, and asks again before they have passed.
 local AHEAD = 0.4
 -- Where there are fewer slots than processes, or some are left over, they go round.
@@ -14,6 +12,11 @@ local KEPT_SECONDS = 7 * 86400
 local clock = redis.call('TIME')
 local now = tonumber(clock[1]) + tonumber(clock[2]) / 1000000
 local told = cjson.decode(ARGV[1])
+-- The constants of ratelimit/adaptive.py.
+local policy = told.policy
+local MANY, CALM, RAISE = policy.many, policy.calm, policy.raise
+local USUAL_PAUSE, LONGEST_DOUBLED = policy.usual_pause, policy.longest_doubled
+local LONGEST_PAUSE = policy.longest_pause
 
 local function recall()
   local text = redis.call('GET', KEYS[1])
