@@ -110,7 +110,7 @@ def summary(run: Run, body: dict[str, Any], output: Path | None) -> str:
     said += f"; suppressed: {found['suppressed']:,}" if found.get("suppressed") else ""
     said += f"; judged false: {found['judged_false']:,}" if found.get("judged_false") else ""
     said += f"; won't fix: {found['judged_wontfix']:,}" if found.get("judged_wontfix") else ""
-    said += f"; left out by .gitignore: {ignored}" if (ignored := ignored_by_git(found, ENGLISH)) else ""
+    said += f"; excluded by .gitignore:  {ignored}" if (ignored := ignored_by_git(found, ENGLISH)) else ""
     if canary := _missed(found):
         said += f"; THE KNOWN BUG WAS MISSED ({canary['status']}): do not trust these verdicts"
     return said + (f"; report: {output}" if output else "")

@@ -68,7 +68,7 @@ def _grouped(rules: Sequence[Titled], on: Collection[str], say: Words) -> Iterat
         for category, same in groupby(group, key=lambda one: one[0].category):
             yield Text(f"\n  {category}", style="cyan")
             yield _rows(list(same), on, width)
-    yield Text("\n" + say("More about one: jarvis sec explain ID"), style="dim")
+    yield Text("\n" + say("Details of a rule: jarvis sec explain ID"), style="dim")
 
 
 def _rows(rules: Sequence[Titled], on: Collection[str], width: int) -> RenderableType:
@@ -93,9 +93,9 @@ def _page(rule: Rule, severity: str | None, say: Words) -> Iterator[RenderableTy
         if code:
             yield Text(f"\n{name}", style="bold")
             yield _code(code, style)
-    yield Text("\n" + say("To silence one finding, say why in a comment"), style="bold")
+    yield Text("\n" + say("To suppress one finding, give the reason in a comment"), style="bold")
     yield _code(f"/* jarvis-ignore[{rule.pattern}]: {say('the reason')} */", "")
-    yield Text("\n" + say("To switch the rule off, or to weigh it otherwise"), style="bold")
+    yield Text("\n" + say("To disable the rule or change its severity"), style="bold")
     yield _code(
         f"jarvis sec fast -p PATH --exclude-rules {rule.pattern}\n"
         f"jarvis.yaml:  rules: {{disable: [{rule.pattern}]}}\n"
@@ -110,12 +110,12 @@ def _facts(rule: Rule, severity: str | None, say: Words) -> RenderableType:
     grid.add_column(overflow="fold")
     for name, said in (
         (say("What"), rule.description),
-        (say("Real if"), rule.verification),
-        (say("Instead"), rule.suggestion),
+        (say("True if"), rule.verification),
+        (say("Fix"), rule.suggestion),
         ("CWE", f"CWE-{rule.cwe}  {weakness_link(rule)}"),
-        (say("Of"), f"{say(LANGUAGES.get(rule.language, rule.language))}, {rule.category}"),
-        (say("Weight"), _weight(rule, severity, say)),
-        (say("Looks at"), _names(rule, say)),
+        (say("Language"), f"{say(LANGUAGES.get(rule.language, rule.language))}, {rule.category}"),
+        (say("Severity"), _weight(rule, severity, say)),
+        (say("Matches"), _names(rule, say)),
     ):
         if said:
             grid.add_row(Text(name), Text(plain(said)))
@@ -124,9 +124,9 @@ def _facts(rule: Rule, severity: str | None, say: Words) -> RenderableType:
 
 def _weight(rule: Rule, severity: str | None, say: Words) -> str:
     given = say(severity or severity_of(rule.confidence))
-    text = "confidence {confidence} before the context is looked at, severity {severity}"
+    text = "{severity}; confidence {confidence} before the context is considered"
     said = say(text, confidence=f"{rule.confidence:.2f}", severity=given)
-    return f"{said}{say(' by your settings')}" if severity else said
+    return f"{said}{say(', set in your settings')}" if severity else said
 
 
 def _names(rule: Rule, say: Words) -> str:

@@ -127,7 +127,7 @@ def define(path: PathState, statement: Statement) -> None:
     elif init:
         _initialise(path, statement, value)
     elif "s" not in flags and "e" not in flags and _begins_unset(kind):
-        why = PathEvent(path.trail, frame.file, line, "{} is declared, with no value", ["v", name])
+        why = PathEvent(path.trail, frame.file, line, "{} is declared without a value", ["v", name])
         path.cells[key, ""] = Value(unset=True, why=why)
 
 

@@ -42,7 +42,7 @@ def check_bounds(path: PathState, access: Access, target: Object, start: Range, 
         text = f"{name} is {what} {high + reach - size} bytes past its end ({size} bytes)"
         _past_end(path, access, text, sure, target)
     elif index.taint and high is None and not index.checked:
-        text = f"{name} ({size} bytes) is {what} at an index from outside, with no upper bound"
+        text = f"{name} ({size} bytes) is {what} at an untrusted index without an upper bound"
         _past_end(path, access, text, UNBOUNDED, target)
 
 
@@ -68,5 +68,5 @@ def _check_start(path: PathState, access: Access, target: Object, start: Range) 
         sure = SURE if is_exact(start) or index.taint or _is_counted(path, access) else PERHAPS
         report(path, pattern, path.machine.line, text, since=index.taint or target.made, sure=sure)
     elif index.taint and low is None and high is not None and index.checked:
-        text = f"{said(access.pointer)} is {what} at an index from outside that may be negative"
+        text = f"{said(access.pointer)} is {what} at an untrusted index that may be negative"
         report(path, pattern, path.machine.line, text, since=index.taint, sure=MAYBE_NEGATIVE)

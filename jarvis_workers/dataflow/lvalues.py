@@ -174,7 +174,7 @@ def set_or_reported(path: PathState, place: Place, value: Value, e: Expression, 
     """Report a value that was never set, once; say nothing of one that is garbage from elsewhere."""
     if value.why is None:
         return value
-    text = f"{said(e)} is used, and has no value yet"
+    text = f"{said(e)} is used before it is initialized"
     report(path, "flow_uninitialized", path.machine.line, text, since=value.why, sure=sure)
     path.cells[place] = ANY
     return ANY

@@ -61,10 +61,10 @@ def _check_divisor(path: PathState, dividend: Expression, e: Expression, divisor
     low, high = divisor.range
     line = path.machine.line
     if low == high == 0:
-        text = f"{said(e)} is 0 here and divides"
+        text = f"{said(e)} is 0 here and is used as a divisor"
         report(path, "flow_divide_by_zero", line, text, since=divisor.why, sure=ZERO)
     elif divisor.taint and not divisor.checked and divisor.null != NOT_NULL and (low or 0) <= 0 <= (high or 0):
-        text = f"{said(e)} comes from outside, may be 0 and divides"
+        text = f"{said(e)} is untrusted input, may be 0 and is used as a divisor"
         report(path, "flow_divide_by_zero", line, text, since=divisor.taint, sure=MAYBE_ZERO)
 
 
@@ -84,7 +84,7 @@ def _leaves_type(path: PathState, e: Expression, left: Value, right: Value) -> b
     if not (over or under) or not (signed or outside):
         return False
     since = outside[0].taint if outside else None
-    text = f"{said(e)} can be {'more' if over else 'less'} than {kind} holds"
+    text = f"{said(e)} can {'exceed the maximum' if over else 'fall below the minimum'} of {kind}"
     if e[1] == "-" and not over:
         pattern, sure = "flow_integer_underflow", UNDERFLOW
     else:

@@ -25,12 +25,12 @@ __all__ = ["OWNED", "leaks", "make", "release", "returned", "stored"]
 OWNED = ("heap", "stream", "descriptor")
 ALLOCATED = ("malloc", "new", "new[]")
 RELEASED_BY = {"malloc": "free", "new": "delete", "new[]": "delete[]"}
-WHERE = {"stack": "memory of the function", "static": "static memory", "text": "a literal"}
+WHERE = {"stack": "stack memory", "static": "static memory", "text": "a literal"}
 CERTAIN, MOVED_SOMEHOW, RETURNED_FREED, STACK_RETURNED, LEAK = 0.9, 0.8, 0.85, 0.88, 0.8
 MOVED = 0.88
 
 
-def make(path: PathState, e: Expression, made: Object, *, null: int = NOT_NULL, note: str = "{} makes it") -> Value:
+def make(path: PathState, e: Expression, made: Object, *, null: int = NOT_NULL, note: str = "allocated by {}") -> Value:
     """Return a pointer to a new object that the call `e` makes."""
     machine = path.machine
     key = machine.name("h")
@@ -89,7 +89,7 @@ def release(path: PathState, e: Expression, value: Value, family: str, line: int
             return
         target = Object("other")
     if target.freed is not None:
-        text = f"{said(e)} is released a second time"
+        text = f"{said(e)} is released twice"
         report(path, "flow_double_free", line, text, since=target.freed, sure=CERTAIN)
     elif not allocated or _may_be_released(path, e, value, target, family, line):
         path.objects[value.target] = target._replace(freed=path.note(line, "{} is released", e))
@@ -108,7 +108,7 @@ def _may_be_released(path: PathState, e: Expression, value: Value, target: Objec
         text = f"{said(e)} no longer points to the start of its memory and is released"
         report(path, "flow_offset_free", line, text, since=target.made, sure=MOVED if low else MOVED_SOMEHOW)
     if target.family != family and target.family in ALLOCATED:
-        text = f"{said(e)} comes from {target.family}, which wants {RELEASED_BY[target.family]}"
+        text = f"{said(e)} comes from {target.family} and must be released by {RELEASED_BY[target.family]}"
         report(path, "flow_mismatched_free", line, text, since=target.made, sure=CERTAIN)
     return True
 
@@ -136,7 +136,7 @@ def returned(path: PathState, statement: Statement) -> None:
         report(path, "flow_use_after_free", line, text, since=target.freed, sure=RETURNED_FREED)
     local = (value.target or "").startswith(f"{frame.number}:")
     if target.kind == "stack" and local and target.size != UNKNOWN:
-        text = f"{said(e)} is memory of this function, gone when it returns"
+        text = f"{said(e)} is stack memory of this function, invalid after it returns"
         report(path, "flow_stack_address", line, text, since=target.made, sure=STACK_RETURNED)
     if target.kind in OWNED and frame.depth == 0:
         escape(path, value)
@@ -149,6 +149,6 @@ def leaks(path: PathState, line: int) -> None:
         if target.lost or target.freed is not None or made is None or target.kind not in OWNED or not target.family:
             continue
         pattern = "flow_memory_leak" if target.kind == "heap" else "flow_handle_leak"
-        text = f"{target.name or 'what was made here'} is not released on this path, which ends here"
+        text = f"{target.name or 'the resource'} is not released on this path, which ends here"
         at = made.line if made.file is None else path.machine.made_at.get(key) or line
         report(path, pattern, line, text, since=made, sure=LEAK, at=at)

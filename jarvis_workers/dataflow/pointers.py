@@ -25,11 +25,11 @@ def dereferenced(path: PathState, pointer: Expression, value: Value, line: int) 
     """Report a null pointer that is used; tell whether the path goes on."""
     name = said(pointer)
     if value.null == IS_NULL:
-        text = f"{name} is NULL here and is used"
+        text = f"{name} is NULL here and is dereferenced"
         report(path, "flow_null_dereference", line, text, since=value.why, sure=_sure_of_null(path, value))
         path.ended = True
         return False
-    text = f"{name} is used without a test for NULL"
+    text = f"{name} is used without a NULL check"
     report(path, "flow_unchecked_null", line, text, since=value.why, sure=UNTESTED)
     if value.target is not None:
         is_made(path, value)

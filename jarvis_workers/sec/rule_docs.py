@@ -56,7 +56,7 @@ def as_markdown(rules: Iterable[Rule], say: Words = ENGLISH) -> str:
     """Return a page about the rules: a table for each language, then each rule."""
     ordered = in_order(rules)
     sections = (line for rule in ordered for line in _section(rule, say))
-    return "\n".join([say(HEAD), *_tables(ordered, say), say("## One by one") + "\n", *sections]).rstrip() + "\n"
+    return "\n".join([say(HEAD), *_tables(ordered, say), say("## Rule reference") + "\n", *sections]).rstrip() + "\n"
 
 
 def _place(category: str) -> int:
@@ -78,8 +78,8 @@ def _section(rule: Rule, say: Words) -> Iterator[str]:
     yield f"### {rule.pattern}\n"
     yield say("{title}. {text}", title=_sentence(rule), text=rule.description) + "\n"
     if rule.verification:
-        yield f"- {say('**It is real if:**')} {rule.verification}"
-    yield f"- {say('**Instead:**')} {rule.suggestion}\n"
+        yield f"- {say('**True positive if:**')} {rule.verification}"
+    yield f"- {say('**Fix:**')} {rule.suggestion}\n"
     for head, code in ((say("Bad:"), rule.bad), (say("Good:"), rule.good)):
         if code:
             fence = "`" * max(3, 1 + max(map(len, FENCES.findall(code)), default=0))
@@ -89,7 +89,7 @@ def _section(rule: Rule, say: Words) -> Iterator[str]:
 def _sentence(rule: Rule) -> str:
     """Begin the title as a sentence, but leave a name of C as it is."""
     first, rest = rule.title[:1], rule.title[1:].rstrip(".")
-    named = rule.title.partition(" ")[0] in (*rule.calls, *rule.words)
+    named = rule.title.partition(" ")[0].partition("/")[0] in (*rule.calls, *rule.words)
     return f"{first if named else first.upper()}{rest}"
 
 

@@ -223,7 +223,7 @@ def test_wont_fix_is_set_aside_with_its_reason_and_later_stays(jarvis, kept_scan
     assert aside["suppressions"] == [{"kind": "external", "justification": "internal tool"}]
     assert (report["summary"]["judged_wontfix"], report["summary"]["judged_later"]) == (20, 20)
     page = jarvis("runs", "report", "last", "--format", "html").out
-    assert "Marked won&#x27;t fix by people: 20." in page
+    assert "Marked won&#x27;t fix in triage: 20." in page
     assert "Postponed in triage, and still listed: 20 findings." in page
     triage("last", "--file", "src/f1.c", "--status", "later", "--mark", "wontfix", "--reason", "x")
     assert jarvis("sec", "fast", "-p", "tree", "--format", "json", "--fail-on", "low").code == 0

@@ -200,7 +200,7 @@ def test_the_difference_is_a_page_that_loads_nothing(jarvis, files):
     assert jarvis("runs", "diff", "old.json", "new.sarif", "-o", "d.html").code == 0
 
     page = (jarvis.place / "d.html").read_text()
-    assert "<title>What is new, changed and fixed</title>" in page
+    assert "<title>New, changed and fixed findings</title>" in page
     assert "default-src 'none'" in page
     assert "<script" not in page
     assert '<span class="place">a.c:1</span>' in page

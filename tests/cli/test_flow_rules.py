@@ -43,7 +43,7 @@ def test_processes_and_batches_change_nothing_of_the_report(
 
 def test_a_flow_rule_is_listed_explained_weighed_and_switched_off(jarvis: Jarvis, tree: Path) -> None:
     assert RULE in jarvis("sec", "rules").out
-    assert "Instead" in jarvis("sec", "explain", RULE).out
+    assert "Fix" in jarvis("sec", "explain", RULE).out
     assert places(scan(jarvis, tree, "--exclude-rules", RULE)) == []
     (jarvis.place / "jarvis.yaml").write_text(f"rules: {{severity: {{{RULE}: low}}}}\n")
 

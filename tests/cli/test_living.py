@@ -72,7 +72,7 @@ def test_only_what_is_new_is_listed_and_counts(jarvis, repository, baseline):
     assert places(report) == [("a.c", 3)]
     said = report["summary"]["baseline"]
     assert (said["known"], said["gone"], said["what"].partition(" ")[0]) == (2, 0, baseline)
-    says = " done: 1 new finding in 2 files; known: 2; suppressed: 1; left out by .gitignore: 1 file; exit 1: "
+    says = " done: 1 new finding in 2 files; known: 2; suppressed: 1; excluded by .gitignore:  1 file; exit 1: "
     assert says in ended.line
 
 
@@ -177,9 +177,9 @@ def test_what_gitignore_leaves_out_is_said_at_the_end_and_at_the_head(jarvis):
     ended = jarvis("sec", "fast", "-p", tree, "--format", "markdown")
     page = jarvis("sec", "fast", "-p", tree, "--format", "html").out
 
-    assert "; left out by .gitignore: 1 file, 1 tree" in ended.line
-    assert "Left out by .gitignore: 1 file, 1 tree." in ended.out.partition("\n## ")[0]
-    assert "Left out by .gitignore: 1 file, 1 tree." in page
+    assert "; excluded by .gitignore:  1 file, 1 tree" in ended.line
+    assert "Excluded by .gitignore: 1 file, 1 tree." in ended.out.partition("\n## ")[0]
+    assert "Excluded by .gitignore: 1 file, 1 tree." in page
 
 
 def test_when_nothing_has_changed_all_is_well(jarvis, repository):

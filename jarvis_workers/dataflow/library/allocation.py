@@ -39,13 +39,13 @@ def _allocate(
     """Make memory whose size comes from `counts`; it is of no known size if that is 0."""
     tainted = next((one for one in counts if one.taint), None)
     if tainted and not tainted.checked and (tainted.range[1] is None or tainted.range[1] > LARGE):
-        text = "takes a size from outside with no upper bound"
+        text = "uses an untrusted size without an upper bound"
         call.report("flow_tainted_size", text, since=tainted.taint, sure=SIZE_FROM_OUTSIDE)
     null = _null_of(call.name)
     made = Object("heap", "malloc", size if is_exact(size) and size[0] else UNKNOWN, unset_from=0 if unset else None)
     if zero:
         made = made._replace(unset_from=None, length=(0, 0))
-    note = "{} may return NULL" if null == MAYBE_NULL else "{} makes it"
+    note = "{} may return NULL" if null == MAYBE_NULL else "allocated by {}"
     return make(call.path, call.node, made, null=null, note=note)
 
 
@@ -67,7 +67,7 @@ def _realloc(call: LibraryCall) -> Value:
     if target is not None and target.freed is not None:
         used_after_free(path, call.node[2][0], old, call.line)
     if target is not None and target.kind in ("stack", "static", "text") and target.size != UNKNOWN:
-        text = f"{said(call.node[2][0])} is no memory of malloc and is given to {call.name}"
+        text = f"{said(call.node[2][0])} was not allocated by malloc but is passed to {call.name}"
         report(path, "flow_bad_free", call.line, text, since=target.made, sure=NOT_FROM_MALLOC)
     value = _allocate(call, size.range, (size,), unset=False)
     if target is not None:
@@ -87,7 +87,7 @@ def _strdup(call: LibraryCall) -> Value:
 def _alloca(call: LibraryCall) -> Value:
     size = call.value(0).range
     made = Object("stack", "alloca", size if size[0] == size[1] else UNKNOWN, unset_from=0)
-    return make(call.path, call.node, made, note="{} takes memory of the function")
+    return make(call.path, call.node, made, note="allocated on the stack by {}")
 
 
 def _free(call: LibraryCall) -> Value:

@@ -19,7 +19,7 @@ def _command(call: LibraryCall, arguments: int) -> None:
     for value in call.values[:arguments]:
         step = taint_of(call.path, value)
         if step is not None:
-            text = "runs a command that holds data from outside"
+            text = "runs a command that contains untrusted input"
             call.report("flow_command_injection", text, since=step, sure=COMMAND)
             return
 
@@ -41,7 +41,7 @@ def _exec(call: LibraryCall) -> Value:
     steps = (taint_of(call.path, value) for value in found)
     step = next((one for one in steps if one is not None), None)
     if step is not None:
-        call.report("flow_command_injection", "runs a program with data from outside", since=step, sure=PROGRAM)
+        call.report("flow_command_injection", "runs a program with untrusted arguments", since=step, sure=PROGRAM)
     return ANY
 
 
@@ -53,7 +53,7 @@ def _is_plain(call: LibraryCall, place: int) -> bool:
 def _sql(call: LibraryCall) -> Value:
     step = taint_of(call.path, call.value(1))
     if step is not None:
-        text = "runs a statement that holds data from outside"
+        text = "runs an SQL statement that contains untrusted input"
         call.report("flow_sql_injection", text, since=step, sure=STATEMENT)
     return ANY
 
@@ -62,7 +62,7 @@ def _opens(call: LibraryCall) -> None:
     """Look at a path that is opened; who runs a program may name its files."""
     step = taint_of(call.path, call.value(0))
     if step is not None and "command line" not in step.note:
-        text = "opens a path that holds data from outside"
+        text = "opens a path that contains untrusted input"
         call.report("flow_path_traversal", text, since=step, sure=PATH)
 
 
@@ -79,7 +79,7 @@ def _open(call: LibraryCall) -> Value:
     if call.name in NAMES_OF_DESCRIPTORS:
         _opens(call)
     family = "open" if call.name in (*NAMES_OF_DESCRIPTORS, "openat") else ""
-    value = make(call.path, call.node, Object("descriptor", family), null=0, note="{} opens it")
+    value = make(call.path, call.node, Object("descriptor", family), null=0, note="opened by {}")
     return value._replace(range=(-1, None))
 
 

@@ -65,7 +65,7 @@ class LibraryCall:
         much = most(amount) if certain else low
         if much is not None and much > left and comparable(much, target.size[1] or 0):
             exact = low is not None and low > left
-            text = f"{'writes' if exact and certain else 'may write'} {much} bytes where {max(left, 0)} are left"
+            text = f"{'writes' if exact and certain else 'may write'} {much} bytes but only {max(left, 0)} remain"
             self.report("flow_buffer_overflow", text, since=target.made, sure=EXACT if exact else PERHAPS)
 
     def prove(self, what: str, *, holds: bool) -> None:
@@ -87,7 +87,7 @@ class LibraryCall:
             return
         left, much = room(value, target), most(amount)
         if left is not None and much is not None and much > left and comparable(much, target.size[1] or 0):
-            text = f"reads {much} bytes where {max(left, 0)} are left"
+            text = f"reads {much} bytes but only {max(left, 0)} remain"
             sure = OVERREAD if amount[0] == amount[1] else PERHAPS_OVERREAD
             self.report("flow_buffer_overread", text, since=target.made, sure=sure)
 
@@ -101,7 +101,7 @@ class LibraryCall:
         low = value.at[0]
         if low is None or low >= 0 or target.kind not in MEMORY:
             return False
-        self.report(pattern, f"{does} {-low} bytes before the start", since=target.made, sure=BEFORE)
+        self.report(pattern, f"{does} {-low} bytes before the start of the buffer", since=target.made, sure=BEFORE)
         return True
 
     def takes_length(self, place: int) -> None:
@@ -109,12 +109,12 @@ class LibraryCall:
         count = self.value(place)
         low, high = count.range
         if count.taint and not count.checked and (high is None or low is None or low < 0):
-            text = "takes a length from outside with no bound"
+            text = "uses an untrusted length without a bound"
             self.report("flow_tainted_length", text, since=count.taint, sure=NO_BOUND)
 
     def bring_in(self) -> PathEvent:
         """The function brings in data from outside."""
-        return self.path.note(self.line, "{} brings in data from outside", self.node)
+        return self.path.note(self.line, "{} reads untrusted input", self.node)
 
 
 Handler = Callable[[LibraryCall], Value]

@@ -12,7 +12,7 @@ NEVER_NEGATIVE = ("rand", "random", "lrand48", "rand_r", "arc4random")
 
 def _random(call: LibraryCall) -> Value:
     low = 0 if call.name in NEVER_NEGATIVE else None
-    return Value((low, None), taint=call.path.note(call.line, f"{call.name}() gives any random number"))
+    return Value((low, None), taint=call.path.note(call.line, f"{call.name}() returns an arbitrary number"))
 
 
 def _sqrt(call: LibraryCall) -> Value:

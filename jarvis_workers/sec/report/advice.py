@@ -1,22 +1,22 @@
 """What to do about a category of findings beyond mending each one."""
 
 ALWAYS = (
-    "Begin with the files most at risk and the findings of high severity; confirm each before changing code.",
-    "Build with warnings as errors, and run the tests under the address and undefined-behaviour sanitizers.",
-    "Scan every change, and let `--fail-on high` stop the ones that make it worse.",
+    "Start with the highest-risk files and the high-severity findings; confirm each before changing code.",
+    "Build with warnings as errors, and run the tests under ASan and UBSan.",
+    "Scan every change, and use `--fail-on high` in CI to block regressions.",
 )
 
 ADVICE = {
-    "unsafe_api": "Ban the calls that copy without a bound, and give the code base one bounded replacement for them.",
-    "buffer_overflow": "Pass the size of a buffer with the buffer, and check sums and products of sizes for overflow.",
-    "memory_mgmt": "Give every allocation one owner, check it, free it in one place and clear the pointer there.",
-    "error_handling": "Check what every call returns, and release on the way out of an error what was taken before it.",
-    "unsafe_usage": "Keep `unsafe` small, with a SAFETY comment that says why; let CI refuse control characters.",
-    "concurrency": "Fix one order for taking locks, wait in a loop, and run the tests under the thread sanitizer.",
-    "thread_safety": "Replace functions that keep hidden state by their `_r` variants.",
-    "input_validation": "Check length, range and form of what comes from outside where it enters.",
-    "crypto": "Take keys and secrets from outside the source, and random numbers from the system's generator.",
-    "resource_leak": "Close on every path what was opened; one exit with a clean-up label is easy to check.",
-    "network_api": "Use the address functions that know IPv6 and report errors (`inet_pton`, `getaddrinfo`).",
-    "insecure_permissions": "Create files with the least permission, by `open` with O_EXCL and a mode, or `mkstemp`.",
+    "unsafe_api": "Ban unbounded copy functions, and provide one bounded replacement for the code base.",
+    "buffer_overflow": "Pass the buffer size together with the buffer, and check size arithmetic for overflow.",
+    "memory_mgmt": "Give every allocation one owner, check it, free it in one place and set the pointer to NULL there.",
+    "error_handling": "Check every return value, and release previously acquired resources on error paths.",
+    "unsafe_usage": "Keep `unsafe` small, with a SAFETY comment that justifies it; let CI reject control characters.",
+    "concurrency": "Define one lock order, wait for conditions in a loop, and run the tests under TSan.",
+    "thread_safety": "Replace functions with hidden static state by their `_r` variants.",
+    "input_validation": "Validate the length, range and format of untrusted input where it enters.",
+    "crypto": "Load keys and secrets from outside the source, and use the system's random number generator.",
+    "resource_leak": "Close files and descriptors on every path; a single cleanup label is easy to check.",
+    "network_api": "Use address functions that support IPv6 and report errors (`inet_pton`, `getaddrinfo`).",
+    "insecure_permissions": "Create files with minimal permissions, with `open`, O_EXCL and a mode, or with `mkstemp`.",
 }

@@ -50,7 +50,7 @@ def unlooked(before: Body, after: Body, looked: Looked) -> Callable[[Body], str 
         if not looked.covers(issue["file"]):
             return "its file was not among those to scan"
         if issue["confidence"] < looked.min_confidence:
-            return "below the least confidence asked for"
+            return "below --min-confidence"
         if issue["score"] <= least:
             return "not among the findings of highest score that are listed"
         return gaps.get(issue["file"]) or _within(issue["file"], excluded) or left_out(issue["file"]) or dismissed

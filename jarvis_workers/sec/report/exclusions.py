@@ -112,7 +112,7 @@ class Exclusions:
 def nothing_found(summary: Mapping[str, Any]) -> tuple[str, str]:
     """Say that there is no finding, in a word and in how far: where some were set aside, rules have fired."""
     if summary.get("baseline"):
-        return "Nothing new.", "No rule fired at a new place"
+        return "Nothing new.", "No new location was flagged"
     if any(summary.get(name) for name in SET_ASIDE):
         return "No findings", "but the suppressed ones"
     return "No findings.", "No rule fired"

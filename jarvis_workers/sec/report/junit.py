@@ -118,7 +118,7 @@ def _told(issue: Mapping[str, Any]) -> Iterator[str]:
     for quote in issue.get("quotes", ()):
         yield from f"Evidence: {quote['file']}:{quote['line']}: {quote['quote']}".split("\n")
     for command in issue.get("commands", ()):
-        yield from f"To repeat, with {command['interpreter']}:\n{command['script']}".split("\n")
+        yield from f"To reproduce, with {command['interpreter']}:\n{command['script']}".split("\n")
 
 
 def _open(kind: str, name: str, tests: int, ends: Mapping[str, int]) -> str:

@@ -66,8 +66,8 @@ def _fired(summary: Body, say: Words) -> str:
     files = say.count(summary["scanned_files"], "file")
     if summary["total"]:
         return say(
-            "**{findings} in {files}: {severe}.** Each is a place where a rule fired; no model has looked at it, and "
-            "it may be a false alarm.",
+            "**{findings} in {files}: {severe}.** Each is a location flagged by a rule; no model has verified "
+            "it, and it may be a false positive.",
             findings=say.count(summary["total"], "finding"),
             files=files,
             severe=", ".join(f"{number:,} {say(severity)}" for severity, number in summary["by_severity"].items()),
@@ -77,20 +77,20 @@ def _fired(summary: Body, say: Words) -> str:
         return say(text, files=files)
     if summary["scanned_files"]:
         word, extent = map(say, nothing_found(summary))
-        text = "**{word}** {extent} in {files}. That is not a proof that there is no fault."
+        text = "**{word}** {extent} in {files}. This does not prove that the code is free of defects."
         return say(text, word=word, extent=extent, files=files)
     if revision := nothing_changed(summary):
         text = "**Nothing to check.** No source file has changed since {revision}."
         return say(text, revision=prose(revision))
-    return say("**Nothing was checked.** No source file was found, so this report says nothing about the code.")
+    return say("**Nothing was checked.** No source file was found, so this report makes no statement about the code.")
 
 
 def _not_listed(summary: Body, say: Words) -> Iterator[str]:
     if summary.get("not_listed"):
         yield say(
-            "> **Not listed: {findings}.** Those with the highest score are listed below, and only they are explained "
-            "and counted there. For the others narrow the scan with `--min-confidence` or `--include`, or write them "
-            "all to a file: `jarvis runs export`.",
+            "> **Not listed: {findings}.** Only the highest-scoring findings are listed, explained and counted below. "
+            "To see the others, narrow the scan with `--min-confidence` or `--include`, or export all findings: "
+            "`jarvis runs export`.",
             findings=say.count(summary["not_listed"], "finding"),
         )
     if gaps := summary["not_checked"]:
@@ -98,20 +98,20 @@ def _not_listed(summary: Body, say: Words) -> Iterator[str]:
         said = [f"{prose(reason)} ({number:,})" for reason, number in sorted(reasons.items())[:10]]
         more = [say("and others")] if len(reasons) > 10 else []
         yield say(
-            "> **Not checked: {files}.** Nothing, or not all, is known about them: {reasons}. See below.",
+            "> **Not checked: {files}.** Scanned only partly or not at all: {reasons}. See below.",
             files=say.count(len(gaps), "file"),
             reasons="; ".join([*said, *more]),
         )
     if summary["below_min_confidence"]:
         weaker = say.count(summary["below_min_confidence"], "weaker finding")
-        yield say("Not listed: {findings}, below the least confidence asked for.", findings=weaker)
+        yield say("Not listed: {findings} below --min-confidence.", findings=weaker)
 
 
 def _set_aside(summary: Body, say: Words) -> Iterator[str]:
     if baseline := summary.get("baseline"):
         gone = say(", {number} are gone", number=f"{baseline['gone']:,}") if "gone" in baseline else ""
         yield say(
-            "Only what is new is listed: {findings} of the baseline {baseline} are still there{gone}.",
+            "Only new findings are listed: {findings} of the baseline {baseline} still exist{gone}.",
             findings=say.count(baseline["known"], "finding"),
             baseline=code(baseline["what"]),
             gone=gone,
@@ -120,27 +120,27 @@ def _set_aside(summary: Body, say: Words) -> Iterator[str]:
             text = "> The baseline itself did not list {findings}: they count as new."
             yield say(text, findings=say.count(less, "finding"))
         if state := baseline.get("state"):
-            text = "> The run over the baseline is {state}: what it has not checked counts as new."
+            text = "> The run over the baseline is {state}: findings in files that it did not check count as new."
             yield say(text, state=prose(state))
     if quiet := summary.get("suppressed"):
-        text = "Not listed: {findings} that comments in the code suppress."
+        text = "Not listed: {findings} suppressed by comments in the code."
         yield say(text, findings=say.count(quiet, "finding"))
     if false := summary.get("judged_false"):
-        text = "Not listed: {findings} that people have judged false."
+        text = "Not listed: {findings} marked false in triage."
         yield say(text, findings=say.count(false, "finding"))
     if accepted := summary.get("judged_wontfix"):
-        text = "Not listed: {findings} that people have marked won't fix."
+        text = "Not listed: {findings} marked won't fix in triage."
         yield say(text, findings=say.count(accepted, "finding"))
     if later := summary.get("judged_later"):
         yield say("Postponed in triage, and still listed: {findings}.", findings=say.count(later, "finding"))
     if ignored := ignored_by_git(summary, say):
-        yield say("Left out by .gitignore: {ignored}.", ignored=ignored)
+        yield say("Excluded by .gitignore: {ignored}.", ignored=ignored)
 
 
 def _suppressions(summary: Body, say: Words) -> Iterator[str]:
     unused, silent = (summary.get(name, []) for name in REMARKS)
     if unused:
-        yield say("## Suppressions that suppress nothing")
+        yield say("## Unused suppressions")
         yield "\n".join(f"{_place(found, say)}: {prose(found['reason'])}" for found in unused)
     if silent:
         yield say("## Suppressions without a reason")
@@ -164,7 +164,7 @@ def _numbers(summary: Body, issues: Issues, say: Words) -> Iterator[str]:
         yield _table([say("findings"), say("verdict"), say("means")], verdicts, numbers=False)
     yield _by_category(summary, say) if summary.get("not_listed") else _by_category_and_severity(summary, issues, say)
     yield say(
-        "By language: {languages}. Summed score: {score}.",
+        "By language: {languages}. Total score: {score}.",
         languages=", ".join(f"{prose(name)} {number:,}" for name, number in summary["by_language"].items()),
         score=f"{summary['score_sum']:.2f}",
     )
@@ -198,7 +198,7 @@ def _riskiest(summary: Body, issues: Issues, say: Words) -> Iterator[str]:
     scores: defaultdict[str, list[float]] = defaultdict(list)
     for issue in issues:
         scores[issue["file"]].append(issue["score"])
-    yield say("## Files most at risk")
+    yield say("## Highest-risk files")
     heads = ("listed findings", "listed score") if summary.get("not_listed") else ("findings", "score")
     yield _table(
         [say("file"), *map(say, heads)],
@@ -236,7 +236,7 @@ def _rules(issues: Issues, texts: Mapping[str, Text], say: Words) -> Iterator[st
     fired: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for issue in issues:
         fired[issue["pattern"]].append(issue)
-    yield say("## What the rules mean")
+    yield say("## Rules")
     for pattern, found in sorted(fired.items(), key=lambda rule: (-sum(issue["score"] for issue in rule[1]), rule[0])):
         weakness = say(", CWE-{number}", number=found[0]["cwe"]) if found[0]["cwe"] else ""
         about = prose(found[0]["category"]) + weakness
@@ -282,12 +282,12 @@ def _finding(issue: Body, usual: Text, say: Words) -> str:
 def _left_out(summary: Body, say: Words) -> Iterator[str]:
     if not (summary["left_out"] or summary["excluded"]):
         return
-    yield say("## Left out")
+    yield say("## Excluded")
     if summary["left_out"]:
         left = [f"- {say.count(number, 'file')}: {prose(why)}" for why, number in summary["left_out"].items()]
         yield "\n".join(left)
     if summary["excluded"]:
-        yield say("Directories that were not entered:")
+        yield say("Skipped directories:")
         yield "\n".join(f"- {code(tree['path'])}: {prose(tree['reason'])}" for tree in summary["excluded"])
 
 
@@ -302,7 +302,7 @@ def _run(run: Body, say: Words) -> Iterator[str]:
         return
     yield say("## Run")
     if asked := [[prose(name), prose(said)] for name, said in took(run, say)]:
-        yield _table([say("asking"), say("took")], asked, numbers=False)
+        yield _table([say("model use"), say("usage")], asked, numbers=False)
     rows = [[prose(str(name)), code_cell(_written(value))] for name, value in run.items()]
     yield "\n".join(["| | |", "| --- | --- |", *(f"| {name} | {value} |" for name, value in rows)])
 

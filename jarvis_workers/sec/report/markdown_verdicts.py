@@ -70,10 +70,10 @@ def _told(issue: Issue, say: Words) -> Iterator[str]:
         yield say("Evidence:")
         yield "\n".join(_quote(quote, say) for quote in issue["quotes"]).rstrip()
     if way := list(steps(issue, say)):
-        yield say("The way there:")
+        yield say("Path:")
         yield "\n".join(way)
     if issue.get("commands"):
-        yield say("To repeat what was run, in a copy of the source:")
+        yield say("To reproduce, in a copy of the source:")
         for command in issue["commands"]:
             yield fenced(command["script"], command["interpreter"])
 
@@ -88,10 +88,10 @@ def _beside(issue: Issue, say: Words) -> Iterator[str]:
 def _facts(issue: Issue, say: Words) -> Iterator[str]:
     told = {"Code": code(issue["evidence"])}
     if issue.get("reason"):
-        told["Why it is for review"] = lines(issue["reason"])
+        told["Reason for review"] = lines(issue["reason"])
     told |= {title: lines(issue[name]) for name, title in TEXTS.items() if issue.get(name)}
     if issue.get("verification"):
-        told["Asked"] = lines(issue["verification"])
+        told["Question"] = lines(issue["verification"])
     return (f"- **{say(title)}:** {text}" for title, text in told.items())
 
 
@@ -120,7 +120,7 @@ def _dismissed(issue: Issue, say: Words) -> str:
     against = said_against(issue)
     said = f": {prose(against)}" if against else f": {code(issue['evidence'])}"
     for quote in issue.get("quotes", ())[:1]:
-        said += say(" Shown by {place}: {quote}", place=_place(quote, say), quote=code(quote["quote"]))
+        said += say(" Evidence in {place}: {quote}", place=_place(quote, say), quote=code(quote["quote"]))
     return f"{_line(issue, say)}{said}"
 
 

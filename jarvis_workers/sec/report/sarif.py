@@ -40,7 +40,7 @@ NAME_MAX = 300
 NOTIFICATIONS = {
     "not-checked": "A file was not checked.",
     "not-listed": "Findings are not listed.",
-    "unused-suppression": "A comment suppresses nothing.",
+    "unused-suppression": "A suppression is unused.",
     "canary-missed": "A known bug was not confirmed.",
 }
 REPOSITORY = re.compile(r"(?P<address>\w[\w+.-]*://.+|[\w.-]+@[\w.-]+:.+)@(?P<commit>[0-9a-f]{40}(?:[0-9a-f]{24})?)")
@@ -114,7 +114,7 @@ def _gaps(gaps: Sequence[Mapping[str, str]]) -> Iterator[Part]:
         yield note | ({"locations": [location]} if name == gap["file"] else {})
     if len(gaps) > NAMED_MAX:
         more = len(gaps) - NAMED_MAX
-        yield _note("not-checked", "error", f"Not checked: {more:,} more, which the JSON report names.")
+        yield _note("not-checked", "error", f"Not checked: {more:,} more; see the JSON report.")
 
 
 def _remarks(summary: Mapping[str, Any], cut: Mapping[str, int]) -> Iterator[Part]:

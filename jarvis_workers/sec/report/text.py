@@ -34,7 +34,7 @@ INDENT = "    "
 # Stands between words that are not to be separated at the end of a line; what comes from a tree never holds it.
 GLUE = "\x00"
 REMARKS = {
-    "unused_suppressions": "Comments that suppress nothing:",
+    "unused_suppressions": "Unused suppressions:",
     "suppressions_without_reason": "Suppressions without a reason:",
 }
 # Nobody takes them for source code.
@@ -211,7 +211,7 @@ def _set_aside(summary: Body, options: TextOptions, say: Words) -> Iterator[Line
     trees = [tree for tree in summary["excluded"] if tree["path"].rpartition("/")[2] not in NO_SOURCES]
     left += _names([f"{tree['path']}/ ({tree['reason']})" for tree in trees], options, say)
     if left:
-        yield (Span(f"{say('Left out:')} {', '.join(left)}"),)
+        yield (Span(f"{say('Excluded:')} {', '.join(left)}"),)
 
 
 def _baseline_limits(baseline: Body, say: Words) -> Iterator[Line]:
@@ -220,7 +220,7 @@ def _baseline_limits(baseline: Body, say: Words) -> Iterator[Line]:
         text = "> The baseline itself did not list {findings}: they count as new."
         yield (Span(say(text, findings=say.count(less, "finding")).removeprefix("> "), "alarm"),)
     if state := baseline.get("state"):
-        text = "> The run over the baseline is {state}: what it has not checked counts as new."
+        text = "> The run over the baseline is {state}: findings in files that it did not check count as new."
         yield (Span(say(text, state=plain(state)).removeprefix("> "), "alarm"),)
 
 

@@ -33,15 +33,15 @@ WORDS = {
     "confirmed": "confirmed",
     "review": "to review",
     "undecided": "undecided",
-    "heuristic": "not looked at",
+    "heuristic": "not verified",
     "dismissed": "dismissed",
 }
 MEANS = {
-    "confirmed": "A model says how it is a risk, and what it quotes stands in the code.",
-    "review": "A person has to decide: evidence does not hold, answers differ, or the code speaks to the model.",
-    "undecided": "There is no verdict, which is not the same as safe.",
-    "heuristic": "A rule fired, and no model has looked at it.",
-    "dismissed": "A model says why it is no risk, and what it quotes stands in the code.",
+    "confirmed": "A model explained how it can be exploited, and its quotes were found in the code.",
+    "review": "Manual review needed: wrong evidence, differing answers, or instructions to the model in the code.",
+    "undecided": "No verdict. This does not mean that the code is safe.",
+    "heuristic": "Flagged by a rule, not verified by a model.",
+    "dismissed": "A model explained why it is not a risk, and its quotes were found in the code.",
 }
 TEXTS = {
     "preconditions": "Preconditions",
@@ -76,11 +76,11 @@ def lead(summary: Body, say: Words = ENGLISH) -> tuple[str, str]:
     rest = "".join(
         say(", {number} {word}", number=f"{number:,}", word=say(WORDS[one])) for one, number in found.items()
     )
-    told = [say("A model was asked about places where rules fired.")]
+    told = [say("A model verified the locations flagged by rules.")]
     if gone:
-        told.append(say("It has dismissed {number} of them.", number=f"{gone:,}"))
+        told.append(say("It dismissed {number} of them.", number=f"{gone:,}"))
     if not summary["total"]:
-        told.append(say("That is not a proof that there is no fault."))
+        told.append(say("This does not prove that the code is free of defects."))
     files = say.count(summary["scanned_files"], "file")
     said = say("{findings} in {files}.", findings=first + rest, files=files)
     if summary["not_checked"] and not confirmed:
@@ -121,7 +121,7 @@ def took(run: Body, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:
     yield say("answers"), _answers(model, say)
     yield say("tokens"), _tokens(model, say)
     yield say("cost"), say("{number} dollars", number=f"{run.get('cost') or 0:.4f}")
-    together = say("answers together {number} s", number=f"{model.get('seconds', 0):,.1f}")
+    together = say("total answer time {number} s", number=f"{model.get('seconds', 0):,.1f}")
     whole = f"{run['seconds']:,.1f} s; " if run.get("seconds") is not None else ""
     yield say("time"), whole + together
     if "sandbox" in run:
@@ -131,7 +131,7 @@ def took(run: Body, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:
 
 def _answers(model: Body, say: Words) -> str:
     number, remembered = f"{model.get('calls', 0):,}", model.get("remembered")
-    return say("{number}, {some} of them remembered", number=number, some=f"{remembered:,}") if remembered else number
+    return say("{number}, {some} of them cached", number=number, some=f"{remembered:,}") if remembered else number
 
 
 def _tokens(model: Body, say: Words) -> str:

@@ -132,11 +132,11 @@ def test_markdown_says_what_was_set_aside():
 
     text = "".join(render_markdown(body, {}))
 
-    assert "**Nothing new.** No rule fired at a new place in 3 files." in text
-    assert "0 findings of the baseline `v1` are still there, 0 are gone." in text
+    assert "**Nothing new.** No new location was flagged in 3 files." in text
+    assert "0 findings of the baseline `v1` still exist, 0 are gone." in text
     assert "did not list 7 findings: they count as new" in text
     assert "The run over the baseline is incomplete" in text
-    assert "Not listed: 1 finding that comments in the code suppress." in text
+    assert "Not listed: 1 finding suppressed by comments in the code." in text
     assert "- `` `a`.c `` line 2: `jarvis-ignore[<b>]`: no such rule: &lt;b&gt;" in text
     assert "## Suppressions without a reason\n\n- `a.c` line 3: `jarvis-ignore`" in text
 
@@ -199,11 +199,11 @@ def test_every_format_counts_what_was_judged_false():
 
     text = "".join(render_markdown(body, {}))
     assert "**No findings** but the suppressed ones in 3 files." in text
-    assert "Not listed: 1 finding that people have judged false." in text
+    assert "Not listed: 1 finding marked false in triage." in text
     assert '"judged_false": 1' in "".join(render_json(body, {}))
     (result,) = json.loads("".join(render_sarif(body, {})))["runs"][0]["results"]
     assert result["suppressions"] == [{"kind": "external", "justification": "both are <NAME_MAX> bytes"}]
     page = "".join(render_html(body, {}))
-    assert "Judged false by people: 1." in page
+    assert "Marked false in triage: 1." in page
     assert "both are &lt;NAME_MAX&gt; bytes" in page
     assert 'skipped="1"' in "".join(render_junit(body, {}))

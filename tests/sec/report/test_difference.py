@@ -165,7 +165,7 @@ def looked(state="done", min_confidence=0.4, off=(), scanned=()):
         ({"excluded": [("sr", "excluded directory")]}, looked(), None),
         ({}, looked(state="paused"), "the run is paused"),
         ({}, looked(off=["unsafe_api"]), "its rule is off"),
-        ({}, looked(min_confidence=0.9), "below the least confidence asked for"),
+        ({}, looked(min_confidence=0.9), "below --min-confidence"),
     ],
 )
 def test_a_finding_is_gone_only_where_the_run_has_looked_for_it(facts, about, reason):

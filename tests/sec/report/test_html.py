@@ -398,7 +398,7 @@ def test_findings_that_were_set_aside_do_not_read_as_none(aside):
     text = "".join(render_html(body, RUN))
 
     assert "No findings." not in text
-    assert "That is not a proof that there is no fault." in text
+    assert "This does not prove that the code is free of defects." in text
 
 
 def test_what_was_not_checked_stands_above_the_numbers_and_by_name(page, opened):
@@ -421,21 +421,21 @@ def test_what_is_not_listed_is_said():
     text = report(*(copy(line=line) for line in range(5)), copy(confidence=0.2), most=2)
 
     assert "Not listed: 3 findings." in text
-    assert "Not listed: 1 weaker finding," in text
+    assert "Not listed: 1 weaker finding" in text
     assert "fill-plain" in text
 
 
 def test_more_names_than_a_page_holds_are_counted():
     text = report(not_checked=[(f"f{number}.c", "gone") for number in range(5_003)])
 
-    assert "and 3 files: the JSON report names them all" in text
+    assert "and 3 files more: see the JSON report" in text
 
 
 def test_a_report_says_how_much_code_it_shows():
     some = {id_of(COPY): Excerpt(40, ("strcpy(d, s);",))}
 
-    assert "Code is shown around 1 of 2 findings" in report(COPY, copy(line=41), excerpts=some)
-    assert "Without excerpts" in report(COPY)
+    assert "Code is shown for the 1 highest-scoring of 2 findings" in report(COPY, copy(line=41), excerpts=some)
+    assert "Without code excerpts" in report(COPY)
     assert "excerpts" not in report(COPY, excerpts=some).partition("<script")[0]
 
 
@@ -453,7 +453,7 @@ def test_what_was_set_aside_is_named_with_its_reason():
     assert "&lt;checked&gt; above" in text
     assert "no such rule" in text
     assert "and 7 more" in text
-    assert "of the baseline <code>&lt;main&gt;</code> 4 are still there, 1 are gone." in text
+    assert "4 findings of the baseline <code>&lt;main&gt;</code> still exist, 1 are gone." in text
     assert "did not list 9 findings" in text
     assert "The run over the baseline is incomplete" in text
 

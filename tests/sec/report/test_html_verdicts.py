@@ -142,7 +142,7 @@ def test_lines_that_speak_of_a_finding_are_marked_also_elsewhere(page, opened):
     marked = "[...document.querySelectorAll('#list .line')].map(one => [one.className, one.title])"
     assert page.ask(marked) == [
         ["line quote", "evidence"],
-        ["line step", "a step on the way"],
+        ["line step", "a step of the path"],
         ["line hit", "the finding"],
         ["line", ""],
         ["line quote", "evidence"],
@@ -201,7 +201,7 @@ def bar_of(text: str, label: str) -> str:
 def test_model_cost_and_time_are_told_and_drawn():
     text = report(*EVERY)
 
-    assert "<dt>Answers</dt><dd>12, 3 of them remembered</dd>" in text
+    assert "<dt>Answers</dt><dd>12, 3 of them cached</dd>" in text
     assert bar_of(text, "verify: 10 answers, 75,600 tokens") == "0.0370"
     assert [label for label in ("≤ 1", "≤ 4", "&gt; 4") if f">{label}</text>" in text] == ["≤ 1", "≤ 4", "&gt; 4"]
     without_prices = RUN | {"model": {"group": "x", "by_stage": {"verify": {"calls": 1, "prompt": 70}}}}
@@ -215,7 +215,7 @@ def test_a_report_without_a_confirmed_finding_does_not_read_as_clean(found):
 
     assert "No confirmed finding" in text
     assert "No findings." not in text
-    assert ("That is not a proof" in text) or ("which is not the same as safe" in text)
+    assert ("This does not prove" in text) or ("This does not mean that the code is safe" in text)
     assert '<section class="worst">' not in text
 
 

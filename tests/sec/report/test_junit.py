@@ -191,7 +191,7 @@ def test_a_confirmed_finding_says_how_it_is_a_risk_what_shows_it_and_how_to_repe
         "Evidence: src/list.c:38: char d[8];",
         "Evidence: src/main.c:9: read(fd, s, 4096);",
         "list_add(s);",
-        "To repeat, with bash:",
+        "To reproduce, with bash:",
         "grep -n strcpy src/list.c",
         "cat src/main.c",
     ]

@@ -95,7 +95,7 @@ def test_risk_reasons_and_trees_are_listed():
     assert "**too large** (1 file)\n\n- `x.c`" in text
     assert "- 9 files: not a source file" in text
     assert "- `vendor`: excluded directory" in text
-    assert "Ban the calls that copy without a bound" in text.partition("## Advice")[2]
+    assert "Ban unbounded copy functions" in text.partition("## Advice")[2]
 
 
 def test_what_is_not_listed_is_said_at_once_and_how_to_get_it():

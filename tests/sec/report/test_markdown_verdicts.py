@@ -22,9 +22,9 @@ def test_the_head_counts_the_verdicts_and_says_what_is_open():
     head = report(*EVERY, not_checked=[("x.c", "too large")]).partition("## Summary")[0]
 
     assert "**2 confirmed findings, 1 to review, 2 undecided in 3 files.**" in head
-    assert "It has dismissed 2 of them." in head
-    assert "> **To review: 1 finding.** A person has to decide" in head
-    assert "> **Undecided: 2 findings.** There is no verdict, which is not the same as safe." in head
+    assert "It dismissed 2 of them." in head
+    assert "> **To review: 1 finding.** Manual review needed" in head
+    assert "> **Undecided: 2 findings.** No verdict. This does not mean that the code is safe." in head
     assert "> **Not checked: 1 file.**" in head
 
 
@@ -41,7 +41,7 @@ def test_a_report_without_a_confirmed_finding_does_not_read_as_clean(decided, fa
 
     assert says in text
     assert "No findings" not in text
-    assert ("not the same as safe" in text) or ("not a proof that there is no fault" in text)
+    assert ("does not mean that the code is safe" in text) or ("does not prove that the code is" in text)
 
 
 def test_a_confirmed_finding_has_all_that_a_person_must_know_to_mend_it():
@@ -67,10 +67,10 @@ def test_a_confirmed_finding_has_all_that_a_person_must_know_to_mend_it():
 def test_what_is_open_stands_with_its_reason_and_what_is_dismissed_with_what_speaks_against_it():
     text = report(*EVERY)
 
-    assert "- **Why it is for review:** its evidence does not stand where it was said to" in section(text, "To review")
+    assert "- **Reason for review:** its evidence does not stand where it was said to" in section(text, "To review")
     assert "**unavailable: no answer from the model for 600 s** (2 findings)" in section(text, "Undecided")
     first, second = re.findall(r"^- .*$", section(text, "Dismissed"), re.MULTILINE)
-    assert "line 51, `unsafe_api`: None: the length is checked. Shown by `src/list.c` line 50: `if (" in first
+    assert "line 51, `unsafe_api`: None: the length is checked. Evidence in `src/list.c` line 50: `if (" in first
     assert second.endswith("line 52, `unsafe_api`: `strcpy(e, t);`")
 
 
@@ -107,15 +107,15 @@ def test_a_known_bug_that_was_missed_is_told_before_all_else_in_every_format(sta
 def test_what_no_model_has_looked_at_is_told_apart():
     text = report((COPY, RISK), (like(COPY, line=50), {"status": "heuristic"}))
 
-    assert "> **Not looked at: 1 finding.** A rule fired, and no model has looked at it." in text
-    assert "line 50" in section(text, "Not looked at")
+    assert "> **Not verified: 1 finding.** Flagged by a rule, not verified by a model." in text
+    assert "line 50" in section(text, "Not verified")
 
 
 def test_model_money_time_and_sandbox_stand_in_the_last_section_alone():
     text = report(*EVERY)
 
     assert "| cost | 0.0421 dollars |" in section(text, "Run")
-    assert "| answers | 12, 3 of them remembered |" in section(text, "Run")
+    assert "| answers | 12, 3 of them cached |" in section(text, "Run")
     assert "| tokens | 81,000 in (20,000 of them cached), 4,200 out |" in section(text, "Run")
     assert "| sandbox | tier A |" in section(text, "Run")
     other = report(*EVERY, run=RUN | {"cost": 1.5, "sandbox": [], "model": {"group": "other"}})

@@ -280,7 +280,7 @@ def test_a_thousand_files_are_named_and_the_others_counted():
     run = sarif(body_of(not_checked=[(f"{number:05}.c", "too large") for number in range(2_234)]))
 
     assert len(notes(run)) == 1_001
-    assert notes(run)[-1]["message"]["text"] == "Not checked: 1,234 more, which the JSON report names."
+    assert notes(run)[-1]["message"]["text"] == "Not checked: 1,234 more; see the JSON report."
 
 
 def test_an_endless_name_is_cut_in_a_notification():

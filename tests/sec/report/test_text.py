@@ -85,7 +85,7 @@ def test_what_is_left_out_is_counted_and_named():
     body = body_of(left_out={"ignored by .gitignore": 12}, excluded=[("vendor", "excluded directory")])
 
     assert text(body) == (
-        "Left out: 12 files ignored by .gitignore, vendor/ (excluded directory)\n"
+        "Excluded: 12 files ignored by .gitignore, vendor/ (excluded directory)\n"
         "No findings. No rule fired in 3 files.\n"
     )
 
@@ -98,7 +98,7 @@ def test_comments_that_suppress_nothing_or_say_no_reason_are_named_with_their_pl
     ]
 
     assert text(body_of(COPY, remarks=remarks), prefix="src", names=2).splitlines()[3:] == [
-        "Comments that suppress nothing: 3",
+        "Unused suppressions: 3",
         "    src/a.c:9: jarvis-ignore[unsafe_apy]: x (no such rule: unsafe_apy)",
         "    src/b.c:3: jarvis-ignore: y (no rule fires here)",
         "    1 more",
@@ -127,7 +127,7 @@ def test_what_the_baseline_did_not_cover_is_said():
 
     assert text(body).splitlines()[-3:-1] == [
         "The baseline itself did not list 3 findings: they count as new.",
-        "The run over the baseline is incomplete: what it has not checked counts as new.",
+        "The run over the baseline is incomplete: findings in files that it did not check count as new.",
     ]
 
 

@@ -27,7 +27,7 @@ MODULES = [HERE / name for name in ("markdown.py", "markdown_verdicts.py", "text
 NAMED = [*WORDS.values(), *MEANS.values(), *TEXTS.values(), *ADVICE.values(), *ALWAYS, *card.MARKED.values()]
 NAMED += [*exclusion_sections.REMARKS.values(), *ASIDE.values(), *REMARKS.values()]
 NAMED += [said for facts in ({}, {"baseline": 1}, {"suppressed": 1}) for said in nothing_found(facts)]
-NAMED += ["high", "medium", "low", "heuristic", "review", "Code", "Asked", "Why it is for review"]
+NAMED += ["high", "medium", "low", "heuristic", "review", "Code", "Question", "Reason for review"]
 NAMED += ["Confidence", "Score", "Category", "Weakness", "Status", "Cluster", "Finding", "Fingerprint"]
 NAMED += ["findings", "score", "listed findings", "listed score", "Triage", "Source", *card.TRIAGE.values()]
 

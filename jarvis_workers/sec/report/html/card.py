@@ -26,7 +26,7 @@ SILENCE = """
 <p class="silence">{question} <code>// jarvis-ignore[{rule}]: {reason}</code> {other} <code>{command}</code>
 <a href="{href}">{about}</a></p>
 """
-MARKED = {OWN: "the finding", QUOTE: "evidence", STEP: "a step on the way"}
+MARKED = {OWN: "the finding", QUOTE: "evidence", STEP: "a step of the path"}
 # Numbers of steps in one line; of more the first and the last are shown.
 MANY = 2
 TRIAGE = {True: "true", False: "false", "wontfix": "won't fix", "later": "later"}

@@ -36,7 +36,7 @@ def render_difference(
 ) -> Iterator[str]:
     """Yield the page; `sides` describe the two reports."""
     style = asset("report.css")
-    title = "What is new, changed and fixed"
+    title = "New, changed and fixed findings"
     yield Template(asset("difference.html")).substitute(
         policy=policy(style, None),
         style=style,

@@ -11,8 +11,8 @@ Body = Mapping[str, Any]
 
 SHOWN_MAX = 1_000
 REMARKS = {
-    "unused_suppressions": "Comments that suppress nothing",
-    "suppressions_without_reason": "Comments without a reason",
+    "unused_suppressions": "Unused suppressions",
+    "suppressions_without_reason": "Suppressions without a reason",
 }
 TABLE = """
 <details><summary>{title} <small>{count}</small></summary><div class="wide" tabindex="0"><table>
@@ -26,14 +26,14 @@ def notes(summary: Body, say: Words) -> Iterator[Html]:
     if summary.get("suppressed"):
         yield _counted(say("Suppressed by comments: {count}.", count=f"{summary['suppressed']:,}"), say)
     if summary.get("judged_false"):
-        yield _counted(say("Judged false by people: {count}.", count=f"{summary['judged_false']:,}"), say)
+        yield _counted(say("Marked false in triage: {count}.", count=f"{summary['judged_false']:,}"), say)
     if summary.get("judged_wontfix"):
-        yield _counted(say("Marked won't fix by people: {count}.", count=f"{summary['judged_wontfix']:,}"), say)
+        yield _counted(say("Marked won't fix in triage: {count}.", count=f"{summary['judged_wontfix']:,}"), say)
     if later := summary.get("judged_later"):
         text = say("Postponed in triage, and still listed: {findings}.", findings=say.count(later, "finding"))
         yield markup('<p class="aside">{text}</p>', text=text)
     if ignored := ignored_by_git(summary, say):
-        said = say("Left out by .gitignore: {ignored}.", ignored=ignored)
+        said = say("Excluded by .gitignore: {ignored}.", ignored=ignored)
         yield markup('<p class="aside">{said} <a href="#left-out">{see}</a></p>', said=said, see=say("See which"))
     if baseline := summary.get("baseline"):
         yield from _compared(baseline, say)
@@ -44,9 +44,7 @@ def _counted(said: str, say: Words) -> Html:
 
 
 def _compared(baseline: Body, say: Words) -> Iterator[Html]:
-    text = (
-        "Only what is new is listed: of the findings of the baseline <code>{what}</code> {known} are still there{gone}."
-    )
+    text = "Only new findings are listed: {known} findings of the baseline <code>{what}</code> still exist{gone}."
     gone = say(", {number} are gone", number=f"{baseline['gone']:,}") if "gone" in baseline else ""
     said = markup(say(text), what=baseline["what"], known=f"{baseline['known']:,}", gone=gone)
     yield markup('<p class="aside">{said}</p>', said=said)
@@ -54,7 +52,7 @@ def _compared(baseline: Body, say: Words) -> Iterator[Html]:
         text = "The baseline itself did not list {less} findings: they count as new."
         yield markup('<p class="notice">{said}</p>', said=say(text, less=f"{less:,}"))
     if state := baseline.get("state"):
-        text = "The run over the baseline is {state}: what it has not checked counts as new."
+        text = "The run over the baseline is {state}: findings in files that it did not check count as new."
         yield markup('<p class="notice">{said}</p>', said=say(text, state=state))
 
 
@@ -101,7 +99,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], total: int, say:
     if not total:
         return
     more = total - len(rows)
-    rest = say("and {more} more, which are not named here", more=f"{more:,}")
+    rest = say("and {more} more", more=f"{more:,}")
     yield markup(
         TABLE,
         title=heads[0],

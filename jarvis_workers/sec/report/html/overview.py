@@ -35,23 +35,22 @@ def verdict(summary: Body, say: Words) -> Iterator[Html]:
         yield markup('<p class="lead">{said}</p>', said=_found(summary, say))
     if summary.get("not_listed"):
         text = say(
-            "<b>Not listed: {found}.</b> Those with the highest score are listed, and the charts of files and rules "
-            "count only them. For the others narrow the scan, or write them all to a file: <code>jarvis runs "
-            "export</code>"
+            "<b>Not listed: {found}.</b> Only the highest-scoring findings are listed and counted in the charts. "
+            "To see the others, narrow the scan, or export all findings: <code>jarvis runs export</code>"
         )
         yield markup(
             '<p class="notice">{said}</p>', said=markup(text, found=say.count(summary["not_listed"], "finding"))
         )
     if summary["below_min_confidence"]:
         weaker = say.count(summary["below_min_confidence"], "weaker finding")
-        said = say("Not listed: {findings}, below the least confidence asked for.", findings=weaker)
+        said = say("Not listed: {findings} below --min-confidence.", findings=weaker)
         yield markup('<p class="aside">{said}</p>', said=said)
 
 
 def _not_checked(missing: Issues, say: Words) -> Html:
     reasons = Counter(gap["reason"] for gap in missing).most_common()
     said = [f"{reason} ({number:,})" for reason, number in reasons[:REASONS]]
-    text = "<b>Not checked: {files}.</b> What is in them is not known, or not in full: {why}."
+    text = "<b>Not checked: {files}.</b> Scanned only partly or not at all: {why}."
     why = "; ".join([*said, *([say("and others")] if len(reasons) > REASONS else [])])
     return markup(
         '<p class="notice bad" role="alert">{said} <a href="#not-checked">{see}</a></p>',
@@ -64,8 +63,8 @@ def _found(summary: Body, say: Words) -> Html:
     files = say.count(summary["scanned_files"], "file")
     if summary["total"]:
         text = (
-            "<b>{found} in {files}.</b> Each is a place where a rule fired, and may be a false alarm. Begin with those "
-            "of high severity."
+            "<b>{found} in {files}.</b> Each is a location flagged by a rule, and may be a false positive. "
+            "Start with high severity."
         )
         return markup(say(text), found=say.count(summary["total"], "finding"), files=files)
     if summary["not_checked"]:
@@ -73,11 +72,11 @@ def _found(summary: Body, say: Words) -> Html:
         return markup(say(text), files=files)
     if summary["scanned_files"]:
         word, extent = map(say, nothing_found(summary))
-        text = "<b>{word}</b> {extent} in {files}. That is not a proof that there is no fault."
+        text = "<b>{word}</b> {extent} in {files}. This does not prove that the code is free of defects."
         return markup(say(text), word=word, extent=extent, files=files)
     if revision := nothing_changed(summary):
         return markup(say("<b>Nothing to check.</b> No source file has changed since {revision}."), revision=revision)
-    text = "<b>Nothing was checked.</b> No source file was found, so this report says nothing about the code."
+    text = "<b>Nothing was checked.</b> No source file was found, so this report makes no statement about the code."
     return markup(say(text))
 
 
@@ -130,9 +129,9 @@ def charts(summary: Body, issues: Issues, say: Words) -> Iterator[Html]:
         yield _panel((say("By severity"), say("findings")), drawn, "narrow")
     categories = bars(_categories(summary, issues), say("findings by category"))
     yield _panel((say("By category"), say("findings")), [categories])
-    files = bars(_riskiest(summary, issues), say("summed score by file"))
-    listed = say("Files most at risk (listed)") if summary.get("not_listed") else say("Files most at risk")
-    yield _panel((listed, say("summed score")), [files])
+    files = bars(_riskiest(summary, issues), say("total score by file"))
+    listed = say("Highest-risk files (listed)") if summary.get("not_listed") else say("Highest-risk files")
+    yield _panel((listed, say("total score")), [files])
 
 
 def _panel(titles: tuple[str, str], inside: Sequence[Html], kind: str = "") -> Html:
@@ -235,13 +234,13 @@ def gaps(summary: Body, say: Words) -> Iterator[Html]:
     if summary["left_out"] or trees:
         yield markup(
             '<section id="left-out"><h2>{title}</h2>{counts}{trees}</section>',
-            title=say("Left out"),
+            title=say("Excluded"),
             counts=[
                 markup("<p>{files}: {why}</p>", files=say.count(number, "file"), why=why)
                 for why, number in summary["left_out"].items()
             ],
             trees=[
-                _names(say("not entered: {reason}", reason=reason), names, say, "tree")
+                _names(say("skipped: {reason}", reason=reason), names, say, "tree")
                 for reason, names in sorted(trees.items())
             ],
         )
@@ -249,7 +248,7 @@ def gaps(summary: Body, say: Words) -> Iterator[Html]:
 
 def _names(title: str, names: Sequence[str], say: Words, noun: str = "file") -> Html:
     more = len(names) - NAMES_MAX
-    rest = say("and {more}: the JSON report names them all", more=say.count(more, noun))
+    rest = say("and {more} more: see the JSON report", more=say.count(more, noun))
     return markup(
         "<details><summary>{title} <small>{count}</small></summary><ul class=names>{names}</ul>{more}</details>",
         title=title,

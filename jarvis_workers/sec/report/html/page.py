@@ -158,10 +158,10 @@ def _about_code(issues: Issues, excerpts: Mapping[str, Any], say: Words) -> Iter
     if shown == len(issues):
         return
     if not excerpts:
-        text = say("Without excerpts: the scanned source was not at hand for this report.")
+        text = say("Without code excerpts: the scanned source was not available for this report.")
     else:
         text = say(
-            "Code is shown around {some} of {all} findings, those of the highest scores.",
+            "Code is shown for the {some} highest-scoring of {all} findings.",
             some=f"{shown:,}",
             all=f"{len(issues):,}",
         )

@@ -22,7 +22,7 @@
 
   const say = (text, parts) => ((data.say || {})[text] || text).replace(/\{(\w+)\}/g, (_, name) => parts[name]);
   const TEXTS = [say("Preconditions"), say("Trigger path"), say("Consequences")];
-  const MARKED = { hit: say("the finding"), quote: say("evidence"), step: say("a step on the way") };
+  const MARKED = { hit: say("the finding"), quote: say("evidence"), step: say("a step of the path") };
   const judged = Boolean(data.words);
   const standing = findings.filter((one) => one.status !== "dismissed");
   const VIEWS = { "": say("List"), file: say("By file"), ...(judged ? { cluster: say("By cluster"), verdict: say("By verdict") } : {}) };
@@ -127,7 +127,7 @@
     inside.append(...codes(pieces, steps));
     if (quotes.length) inside.append(make("div", { className: "quotes" }, make("b", { textContent: say("Evidence") }), cited(quotes)));
     if (scripts.length) {
-      inside.append(make("div", { className: "scripts" }, make("b", { textContent: say("To repeat, in a copy of the source") }),
+      inside.append(make("div", { className: "scripts" }, make("b", { textContent: say("To reproduce, in a copy of the source") }),
         ...scripts.map(([interpreter, script]) => make("pre", { className: "code", tabIndex: 0 },
           make("span", { className: "number", textContent: interpreter }), `\n${script}`))));
     }
@@ -258,7 +258,7 @@
     const page = Math.min(last, Math.max(1, Number(state.get("page")) || 1));
     const part = shown.slice((page - 1) * PAGE, page * PAGE);
     list.replaceChildren(...part.map(view ? ([key, members]) => group(view, key, members) : card));
-    if (!found.length) list.append(make("p", { className: "none", textContent: say("No finding fits these filters.") }));
+    if (!found.length) list.append(make("p", { className: "none", textContent: say("No finding matches these filters.") }));
     if ((state.get("id") || view) && found.length) list.firstElementChild.open = true;
     const total = found.some((one) => one.status === "dismissed") ? findings.length : standing.length;
     const all = total.toLocaleString("en");
@@ -441,7 +441,7 @@
       return opened;
     }));
     if (found.length > PRINTED) {
-      list.append(make("p", { textContent: say("The first {some} of {all} findings: set filters to print others.", { some: PRINTED, all: found.length }) }));
+      list.append(make("p", { textContent: say("The first {some} of {all} findings; set filters to print others.", { some: PRINTED, all: found.length }) }));
     }
     for (const closed of document.querySelectorAll("main > section > details:not([open])")) closed.open = true;
   });

@@ -61,7 +61,7 @@ def scripts(commands: Sequence[Issue], say: Words) -> Iterator[Html]:
     if commands:
         yield markup(
             '<div class="scripts"><b>{title}</b>{commands}</div>',
-            title=say("To repeat, in a copy of the source"),
+            title=say("To reproduce, in a copy of the source"),
             commands=[
                 markup(
                     '<pre class="code" tabindex="0"><span class="number">{interpreter}</span>\n{script}</pre>',

@@ -77,7 +77,7 @@ def _charts(model: Body, say: Words) -> Iterator[Html]:
         heads = [_until(one["to"], times) for one in times]
         numbers = [(head, one["calls"]) for head, one in zip(heads, times, strict=True)]
         unit = say("answers by seconds")
-        yield _chart(say("Time of an answer"), unit, columns(numbers, unit))
+        yield _chart(say("Answer time"), unit, columns(numbers, unit))
 
 
 def _stage(name: str, taken: Body, unit: str, say: Words) -> Bar:

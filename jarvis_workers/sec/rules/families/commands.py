@@ -94,10 +94,15 @@ RULES: tuple[Rule, ...] = (
             "posix_spawn",
             "posix_spawnp",
         ),
-        title="command that is not constant",
-        description="Starts a program or shell with a command that is not constant: input that reaches it runs others.",
-        suggestion="Start a fixed program with an argument vector and no shell; allow only known values for the rest.",
-        verification="Somebody outside of the program can decide a part of the command.",
+        title="Non-constant command",
+        description=(
+            "Starts a program or shell with a command that is not constant: input that reaches it can run "
+            "other commands."
+        ),
+        suggestion=(
+            "Start a fixed program with an argument vector and without a shell; allow only known values for the rest."
+        ),
+        verification="An attacker can control a part of the command.",
         bad='snprintf(cmd, sizeof cmd, "ls %s", dir);\nsystem(cmd);',
         good='char *const args[] = {"ls", "--", dir, NULL};\nexecv("/bin/ls", args);',
     ),

@@ -77,10 +77,12 @@ RULES: tuple[Rule, ...] = (
         confidence=0.55,
         check=check_conversion,
         calls=tuple(name.decode() for name in (*INTEGERS, *REALS)),
-        title="number read without looking at the error",
-        description="Text that is no number reads as 0, and one that is too large as the limit: nothing here notices.",
-        suggestion="Set errno to 0 before; behind, look at errno and at the end pointer: something read, nothing left.",
-        verification="The text can be something else than a number in range, and the value then does harm.",
+        title="strtol/strtod error not checked",
+        description=(
+            "Non-numeric text is read as 0 and a value out of range as the limit, and neither is detected here."
+        ),
+        suggestion="Set errno = 0 before the call; afterwards check errno and that endptr advanced to the end.",
+        verification="The text may not be a number in range, and the resulting value does harm.",
         bad="port = strtol(optarg, NULL, 10);",
         good="errno = 0;\nport = strtol(optarg, &end, 10);\nif (errno || end == optarg || *end)\n    usage();",
     ),

@@ -164,9 +164,11 @@ RULES: tuple[Rule, ...] = (
         check=check_copy,
         calls=("strcpy", "strcat", "stpcpy", "wcscpy", "wcscat", "wcpcpy", "gets", "sprintf", "vsprintf"),
         title="Unbounded string copy",
-        description="Writes to a buffer whose size it does not know: a source longer than the target overruns it.",
-        suggestion="Pass the size of the target: snprintf, strlcpy, or memcpy after a length check; fgets for gets.",
-        verification="The source can be longer than the target, and nothing on the way here limits it.",
+        description="Writes to a buffer without knowing its size: a source longer than the destination overflows it.",
+        suggestion=(
+            "Pass the size of the destination: snprintf, strlcpy, or memcpy after a length check; fgets for gets."
+        ),
+        verification="The source can be longer than the destination, and no earlier check limits it.",
         bad="char name[32];\nstrcpy(name, argv[1]);",
         good='snprintf(name, sizeof name, "%s", argv[1]);',
     ),
@@ -178,10 +180,12 @@ RULES: tuple[Rule, ...] = (
         confidence=0.5,
         check=check_conversion,
         calls=("atoi", "atol", "atoll", "atof"),
-        title="number read without a check",
-        description="Cannot tell 0 from text that is no number, and is undefined when the value does not fit.",
+        title="Unchecked string-to-number conversion (atoi)",
+        description=(
+            "Cannot distinguish 0 from non-numeric text; the behaviour is undefined when the value is out of range."
+        ),
         suggestion="Use strtol or strtod, and check errno, the end pointer and the range.",
-        verification="A text that is no number, or a number out of range, changes what the program does.",
+        verification="Non-numeric text, or a number out of range, changes what the program does.",
         bad="size_t n = atoi(argv[1]);",
         good="errno = 0;\nlong n = strtol(argv[1], &end, 10);\nif (errno || *end || n < 0)\n    usage();",
     ),

@@ -177,10 +177,12 @@ RULES: tuple[Rule, ...] = (
         check=check_loop,
         shapes=SHAPES,
         dismisses=is_left,
-        title="loop that nothing ends",
-        description="Nothing in the loop leaves it, or its condition holds whatever the variable is: it never ends.",
-        suggestion="Give it a condition that becomes false, or a way out; count down unsigned numbers with `i-- > 0`.",
-        verification="The loop is reached, and is not the main loop of a program or thread that runs for ever.",
+        title="Infinite loop",
+        description="No statement leaves the loop, or its condition is true for every value of the variable.",
+        suggestion="Use a condition that becomes false, or add an exit; count unsigned numbers down with `i-- > 0`.",
+        verification=(
+            "The loop is reachable, and is not the main loop of a program or thread that is meant to run forever."
+        ),
         bad="for (size_t i = n - 1; i >= 0; i--)\n    sum += list[i];",
         good="for (size_t i = n; i-- > 0;)\n    sum += list[i];",
     ),

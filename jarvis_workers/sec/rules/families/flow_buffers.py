@@ -10,10 +10,10 @@ RULES = (
         category="buffer_overflow",
         cwe=787,
         confidence=0.88,
-        title="write past the end of a buffer",
-        description="More is written than the buffer holds, or at an index that is not below its size.",
-        suggestion="Bound the length or index by the size of the buffer, and leave room for the terminator.",
-        verification="How large is the buffer, and how much is written on this path?",
+        title="Buffer overflow (out-of-bounds write)",
+        description="More bytes are written than the buffer holds, or the index is not below its size.",
+        suggestion="Limit the length or index to the size of the buffer, and leave room for the terminator.",
+        verification="The amount written on this path exceeds the size of the buffer.",
         bad="""\
 void name_it(void)
 {
@@ -37,10 +37,10 @@ void name_it(void)
         category="buffer_overflow",
         cwe=124,
         confidence=0.88,
-        title="write before the start of a buffer",
-        description="The buffer is written at an offset below its start.",
+        title="Buffer underwrite",
+        description="The write is at an offset before the start of the buffer.",
         suggestion="Test the index or pointer against the start of the buffer first.",
-        verification="Can the index or offset be negative here?",
+        verification="The index or offset can be negative here.",
         bad="""\
 void mark(void)
 {
@@ -64,10 +64,10 @@ void mark(void)
         category="buffer_overflow",
         cwe=126,
         confidence=0.88,
-        title="read past the end of a buffer",
-        description="More is read than the buffer holds, or at an index that is not below its size.",
-        suggestion="Bound the length or index by the size of what is read.",
-        verification="How large is the buffer, and how much is read on this path?",
+        title="Buffer over-read (out-of-bounds read)",
+        description="More bytes are read than the buffer holds, or the index is not below its size.",
+        suggestion="Limit the length or index to the size of the buffer that is read.",
+        verification="The amount read on this path exceeds the size of the buffer.",
         bad="""\
 int sum_of(void)
 {
@@ -95,10 +95,10 @@ int sum_of(void)
         category="buffer_overflow",
         cwe=127,
         confidence=0.88,
-        title="read before the start of a buffer",
-        description="The buffer is read at an offset below its start.",
+        title="Buffer under-read",
+        description="The read is at an offset before the start of the buffer.",
         suggestion="Test the index or pointer against the start of the buffer first.",
-        verification="Can the index or offset be negative here?",
+        verification="The index or offset can be negative here.",
         bad="""\
 int pick(const char *text)
 {

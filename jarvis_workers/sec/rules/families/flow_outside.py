@@ -10,10 +10,12 @@ RULES = (
         category="input_validation",
         cwe=190,
         confidence=0.75,
-        title="number grows beyond its type",
-        description="A number from outside, or at the end of its range, grows by arithmetic with no test of its bound.",
+        title="Integer overflow",
+        description=(
+            "Arithmetic on untrusted input, or on a value at the limit of its range, without an upper bound check."
+        ),
         suggestion="Test the number against the limit of the type before the arithmetic, or use a checked builtin.",
-        verification="Can the number be so large here, and does anything rely on the result?",
+        verification="The number can be that large here, and code relies on the result.",
         bad="""\
 int area(void)
 {
@@ -38,10 +40,12 @@ int area(void)
         category="input_validation",
         cwe=191,
         confidence=0.72,
-        title="number falls below its type",
-        description="A number from outside, or at the end of its range, shrinks with no test of its bound.",
+        title="Integer underflow",
+        description=(
+            "Arithmetic on untrusted input, or on a value at the limit of its range, without a lower bound check."
+        ),
         suggestion="Test the number against the limit of the type before the arithmetic.",
-        verification="Can the number be so small here, and does anything rely on the result?",
+        verification="The number can be that small here, and code relies on the result.",
         bad="""\
 int left(void)
 {
@@ -66,10 +70,10 @@ int left(void)
         category="input_validation",
         cwe=789,
         confidence=0.72,
-        title="allocation of a size from outside",
-        description="A number from outside decides how much memory is taken, with no upper bound.",
+        title="Tainted allocation size",
+        description="Untrusted input determines how much memory is allocated, without an upper bound.",
         suggestion="Compare the number with a limit before the allocation.",
-        verification="Where does the number come from, and what is its greatest value here?",
+        verification="The number is untrusted input, and nothing limits it on this path.",
         bad="""\
 char *room(void)
 {
@@ -95,10 +99,10 @@ char *room(void)
         category="buffer_overflow",
         cwe=805,
         confidence=0.8,
-        title="copy of a length from outside",
-        description="A number from outside decides how much is copied or filled, with no bound.",
-        suggestion="Compare the number with the size of the buffer, as an unsigned number, before the copy.",
-        verification="Where does the length come from, and what bounds it?",
+        title="Tainted copy length",
+        description="Untrusted input determines how much is copied or filled, without a bound.",
+        suggestion="Compare the number, as an unsigned value, with the size of the buffer before the copy.",
+        verification="The length is untrusted input, and nothing limits it on this path.",
         bad="""\
 void take(int s, const char *packet, char *out)
 {
@@ -124,10 +128,10 @@ void take(int s, const char *packet, char *out)
         category="input_validation",
         cwe=78,
         confidence=0.88,
-        title="command that holds data from outside",
-        description="Data from outside becomes part of a command that is run.",
-        suggestion="Run the program by exec with an argument vector, and accept only what a list allows.",
-        verification="Can who sends the data choose what is run?",
+        title="Command injection",
+        description="Untrusted input becomes part of a command that is executed.",
+        suggestion="Run the program with exec and an argument vector, and accept only values of an allowlist.",
+        verification="An attacker can control which command runs.",
         bad="""\
 void list(void)
 {
@@ -153,10 +157,10 @@ void list(void)
         category="input_validation",
         cwe=22,
         confidence=0.68,
-        title="path that holds data from outside",
-        description="Data from outside names the file that is opened.",
-        suggestion="Resolve the path and test that it stays below the directory it belongs to.",
-        verification="Can who sends the data name a file that is not meant for them?",
+        title="Path traversal",
+        description="Untrusted input names the file that is opened.",
+        suggestion="Resolve the path, and check that it stays below its base directory.",
+        verification="An attacker can name a file that they must not access.",
         bad="""\
 FILE *pick(int s)
 {
@@ -179,10 +183,10 @@ FILE *pick(void)
         category="input_validation",
         cwe=134,
         confidence=0.9,
-        title="format that holds data from outside",
-        description="Data from outside is the format of a printing function.",
+        title="Format string injection",
+        description="Untrusted input is used as the format of a printing function.",
         suggestion='Print it with "%s".',
-        verification="Can who sends the data choose the format?",
+        verification="An attacker can control the format.",
         bad="""\
 void echo(void)
 {
@@ -206,10 +210,10 @@ void echo(void)
         category="input_validation",
         cwe=89,
         confidence=0.85,
-        title="SQL that holds data from outside",
-        description="Data from outside becomes part of an SQL statement.",
+        title="SQL injection",
+        description="Untrusted input becomes part of an SQL statement.",
         suggestion="Prepare the statement with placeholders, and bind the data.",
-        verification="Can who sends the data change the statement?",
+        verification="An attacker can change the statement.",
         bad="""\
 void drop(struct sqlite3 *db)
 {
@@ -233,10 +237,10 @@ void drop(struct sqlite3 *db)
         category="error_handling",
         cwe=369,
         confidence=0.8,
-        title="division by zero on a path",
-        description="The divisor is 0 on one path, or comes from outside and is not tested.",
+        title="Division by zero",
+        description="The divisor is 0 on one path, or is untrusted input without a check.",
         suggestion="Test the divisor before the division.",
-        verification="Can the divisor be 0 here?",
+        verification="The divisor can be 0 here.",
         bad="""\
 int share(int total)
 {

@@ -10,10 +10,10 @@ RULES = (
         category="memory_mgmt",
         cwe=476,
         confidence=0.9,
-        title="NULL is used on a path",
-        description="On one path, which the steps show, the pointer is NULL and is used.",
-        suggestion="Leave the function, or give the pointer a value, before it is used on this path.",
-        verification="Can the path be taken, and is the pointer still NULL where it is used?",
+        title="NULL pointer dereference",
+        description="The pointer is NULL on one path, shown in the steps, and is dereferenced.",
+        suggestion="Return early, or assign a valid pointer, before the dereference on this path.",
+        verification="The path is reachable, and the pointer is still NULL where it is dereferenced.",
         bad="""\
 int count_of(struct list *p)
 {
@@ -37,10 +37,10 @@ int count_of(struct list *p)
         category="error_handling",
         cwe=690,
         confidence=0.88,
-        title="result that may be NULL is used untested",
-        description="The call returns NULL when it fails, and its result is used with no test on the way.",
-        suggestion="Test the result before its first use, and decide what happens when there is none.",
-        verification="Can the call fail here, and is there no test between it and the use?",
+        title="Unchecked NULL result",
+        description="The call returns NULL on failure, and its result is used without a check.",
+        suggestion="Test the result before its first use, and handle the case of NULL.",
+        verification="The call can fail here, and there is no check between the call and the use.",
         bad="""\
 char *blank(size_t n)
 {
@@ -65,10 +65,10 @@ char *blank(size_t n)
         category="memory_mgmt",
         cwe=416,
         confidence=0.9,
-        title="memory is used after its release",
+        title="Use after free",
         description="The memory is released on this path and used afterwards.",
         suggestion="Release it after the last use, or set the pointer to NULL there and test it.",
-        verification="Is the same memory released and used on one path?",
+        verification="The same memory is released and then used on one path.",
         bad="""\
 struct node *drop(struct node *node)
 {
@@ -91,10 +91,10 @@ struct node *drop(struct node *node)
         category="memory_mgmt",
         cwe=415,
         confidence=0.9,
-        title="memory is released twice",
+        title="Double free",
         description="The same memory is released twice on this path.",
         suggestion="Release it in one place, and set the pointer to NULL there.",
-        verification="Is it the same memory both times, and was nothing assigned in between?",
+        verification="It is the same memory both times, and the pointer was not reassigned in between.",
         bad="""\
 void end(char *text, int failed)
 {
@@ -120,10 +120,10 @@ void end(char *text, int failed)
         category="memory_mgmt",
         cwe=590,
         confidence=0.9,
-        title="memory that is not from the heap is released",
-        description="What is released was not made by malloc or new: it is an array, a variable or a literal.",
-        suggestion="Release only what the matching function made.",
-        verification="Can the pointer hold the address of an array, a variable or a literal here?",
+        title="Free of non-heap memory",
+        description="The released pointer does not come from malloc or new: it is an array, a variable or a literal.",
+        suggestion="Release only memory that the matching function allocated.",
+        verification="The pointer can hold the address of an array, a variable or a literal here.",
         bad="""\
 void name_it(void)
 {
@@ -146,10 +146,10 @@ void name_it(void)
         category="memory_mgmt",
         cwe=761,
         confidence=0.88,
-        title="pointer is moved before its release",
+        title="Free of a pointer not at the start of its buffer",
         description="The pointer no longer points to the start of its memory when it is released.",
-        suggestion="Keep the pointer that was returned, and release that one.",
-        verification="Is the pointer moved between where it is made and where it is released?",
+        suggestion="Store the pointer that the allocator returned, and release that one.",
+        verification="The pointer is moved between the allocation and the release.",
         bad="""\
 void skip(const char *from)
 {
@@ -177,10 +177,10 @@ void skip(const char *from)
         category="memory_mgmt",
         cwe=762,
         confidence=0.9,
-        title="released by the wrong function",
-        description="What one family of functions makes is released by another: malloc, new and new[].",
+        title="Mismatched allocation and release functions",
+        description="Memory from one family of functions is released by another: malloc, new and new[].",
         suggestion="Use free for malloc, delete for new, and delete[] for new[].",
-        verification="Which function made the memory that is released here?",
+        verification="The allocating function does not match the function that releases the memory here.",
         bad="""\
 void f()
 {

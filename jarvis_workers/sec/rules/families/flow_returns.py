@@ -10,10 +10,10 @@ RULES = (
         category="memory_mgmt",
         cwe=562,
         confidence=0.88,
-        title="address of a local variable is returned",
-        description="The function returns a pointer to memory of its own, which is gone when it ends.",
-        suggestion="Return a copy, or let the caller give the memory.",
-        verification="Does the pointer that is returned point into the function's own variables?",
+        title="Return of a stack address",
+        description="The function returns a pointer to its own local memory, which is invalid after the return.",
+        suggestion="Return a copy, or let the caller provide the memory.",
+        verification="The returned pointer points into a local variable of the function.",
         bad="""\
 char *name_of(void)
 {

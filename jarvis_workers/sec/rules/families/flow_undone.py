@@ -10,10 +10,10 @@ RULES = (
         category="memory_mgmt",
         cwe=401,
         confidence=0.8,
-        title="memory is lost on a path",
-        description="On one path the function ends, nobody else knows the memory, and it was not released.",
-        suggestion="Release it on the way out of every path; one exit with a label makes that easy to check.",
-        verification="Can the path be taken, and did nobody take the memory over?",
+        title="Memory leak",
+        description="On one path the function ends, no other reference to the memory remains, and it was not released.",
+        suggestion="Release it on every exit path; a single exit with a cleanup label is easy to check.",
+        verification="The path is reachable, and no other code takes ownership of the memory.",
         bad="""\
 int copy(size_t n, size_t limit)
 {
@@ -41,10 +41,12 @@ int copy(size_t n, size_t limit)
         category="resource_leak",
         cwe=775,
         confidence=0.8,
-        title="file or descriptor stays open on a path",
-        description="On one path the function ends, nobody else knows the file or descriptor, and it was not closed.",
-        suggestion="Close it on the way out of every path.",
-        verification="Can the path be taken, and did nobody take the handle over?",
+        title="File or descriptor leak",
+        description=(
+            "On one path the function ends, no other reference to the file or descriptor remains, and it is still open."
+        ),
+        suggestion="Close it on every exit path.",
+        verification="The path is reachable, and no other code takes ownership of the handle.",
         bad="""\
 int first(const char *name, int wanted)
 {
@@ -72,10 +74,10 @@ int first(const char *name)
         category="memory_mgmt",
         cwe=457,
         confidence=0.85,
-        title="value is used before it is set",
-        description="On one path the variable, or part of the memory, is used and was never given a value.",
-        suggestion="Give it a value where it is declared, or on every path before the use.",
-        verification="Can the path be taken without an assignment?",
+        title="Use of an uninitialized value",
+        description="On one path the variable, or part of the memory, is used before any value is assigned.",
+        suggestion="Initialize it where it is declared, or on every path before the use.",
+        verification="The path is reachable without an assignment.",
         bad="""\
 int size_of(int known)
 {

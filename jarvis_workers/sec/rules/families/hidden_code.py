@@ -101,7 +101,7 @@ RULES: tuple[Rule, ...] = (
         confidence=CONFIDENCE,
         check=check_hidden,
         places=find_places,
-        title="Code that is displayed differently from how it is compiled (Trojan Source)",
+        title="Trojan Source: displayed code differs from compiled code",
         description=(
             "A bidirectional control character, a carriage return in the middle of a line, or a backslash-newline "
             "inside a name or comment mark makes an editor or terminal show other code than the compiler reads."

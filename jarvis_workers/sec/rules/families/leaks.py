@@ -220,10 +220,12 @@ RULES: tuple[Rule, ...] = (
         confidence=CONFIDENCE,
         check=check_leak,
         calls=tuple(name.decode() for name in ACQUIRES),
-        title="not given back on a way out",
-        description="Memory or a file that this function takes here is still held when a later return leaves it.",
-        suggestion="Give it back before every return behind this line, best at one label at the end for all errors.",
-        verification="The return can be reached with it held, and no function that got it keeps it or gives it back.",
+        title="Resource leak on error path",
+        description="Memory or a file that this function acquires here is not released before a later return.",
+        suggestion="Release it before every later return, ideally through a single cleanup label.",
+        verification=(
+            "The return can be reached while the resource is held, and no function that received it releases it."
+        ),
         bad="char *copy = strdup(text);\nif (check(text) < 0)\n    return -1;\nfree(copy);",
         good="char *copy = strdup(text);\nif (check(text) < 0) {\n    free(copy);\n    return -1;\n}",
     ),

@@ -376,10 +376,14 @@ RULES: tuple[Rule, ...] = (
         check=check_lock,
         calls=tuple(name.decode() for name in (*EXCLUSIVE, *SHARED)),
         shapes=(r"(?:\.|->)lock ?\(\)",),
-        title="lock that can stay taken for ever",
-        description="The lock is taken twice, is still held on a way out, or is taken in another order than elsewhere.",
-        suggestion="Give it back on every way out (one label at the end, or a guard), and take locks in one order.",
-        verification="The way can be taken, the lock is not recursive, and nobody else gives it back.",
+        title="Possible deadlock: lock not released",
+        description=(
+            "The lock is acquired twice, is still held on an exit path, or is acquired in a different order elsewhere."
+        ),
+        suggestion=(
+            "Release it on every exit path (a single cleanup label, or a guard), and acquire locks in one order."
+        ),
+        verification="The path is reachable, the lock is not recursive, and no other code releases it.",
         bad="pthread_mutex_lock(&lock);\nif (n < 0)\n    return -1;\npthread_mutex_unlock(&lock);",
         good="pthread_mutex_lock(&lock);\nif (n < 0) {\n    pthread_mutex_unlock(&lock);\n    return -1;\n}",
     ),

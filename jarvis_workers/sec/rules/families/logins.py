@@ -138,10 +138,14 @@ RULES: tuple[Rule, ...] = (
         check=check_login,
         calls=tuple(name.decode() for name in SECRETS),
         dismisses=is_other_option,
-        title="password or key of the program's own",
-        description="Whoever has the program has the secret that it logs in, or encrypts, with; all copies share it.",
-        suggestion="Read it at run time from a protected file or a store of secrets, and give each user another one.",
-        verification="The secret opens something real, and is not one that tests alone use.",
+        title="Hard-coded credential",
+        description=(
+            "Anyone with the program has the secret it uses to log in or encrypt; all copies share the same one."
+        ),
+        suggestion=(
+            "Read it at run time from a protected file or a secret manager, and use a different one for each user."
+        ),
+        verification="The secret grants real access, and is not used only in tests.",
         bad='mysql_real_connect(db, host, "app", "Wint3r!sun", "shop", 0, NULL, 0);',
         good='mysql_real_connect(db, host, user, getenv("DB_PASSWORD"), "shop", 0, NULL, 0);',
     ),

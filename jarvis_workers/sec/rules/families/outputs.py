@@ -108,10 +108,12 @@ RULES: tuple[Rule, ...] = (
         check=check_outlier,
         calls=tuple(name.decode() for name in NAMES),
         dismisses=is_no_outlier,
-        title="result thrown away that is checked elsewhere",
-        description="Most calls of the function in this file look at its result, and this one does not.",
-        suggestion="Look at the result here too, or cast it to void where it cannot matter.",
-        verification="The call can fail here: disk full, reader gone, text cut short; what follows counts on it.",
+        title="Inconsistently checked return value",
+        description="Most calls of the function in this file check its result, but this one does not.",
+        suggestion="Check the result here too, or cast it to void where it does not matter.",
+        verification=(
+            "The call can fail here (disk full, reader closed, text truncated), and the following code relies on it."
+        ),
         bad="void a(void)\n{\n    if (puts(head) < 0)\n        fail();\n}\nvoid b(void)\n{\n    puts(tail);\n}",
         good="void a(void)\n{\n    puts(head);\n}\nvoid b(void)\n{\n    puts(tail);\n    puts(end);\n}",
     ),

@@ -98,10 +98,15 @@ RULES: tuple[Rule, ...] = (
         check=check_generator,
         calls=(*GENERATORS, *SEEDS),
         words=ENGINES,
-        title="secret from a generator that can be guessed",
-        description="Who sees a few of these numbers, or knows about when it was seeded, can work out the others.",
-        suggestion="Take secrets from getrandom, arc4random, BCryptGenRandom or the random bytes of a crypto library.",
-        verification="Somebody gains from guessing the number.",
+        title="Predictable random number generator",
+        description=(
+            "An attacker who sees a few outputs, or knows roughly when the generator was seeded, can compute "
+            "the others."
+        ),
+        suggestion=(
+            "Generate secrets with getrandom, arc4random, BCryptGenRandom or the random bytes of a crypto library."
+        ),
+        verification="An attacker gains something by predicting the number.",
         bad="srand(time(NULL));\nfor (i = 0; i < 16; i++)\n    session_key[i] = rand() & 0xff;",
         good="if (getrandom(session_key, 16, 0) != 16)\n    return -1;",
     ),

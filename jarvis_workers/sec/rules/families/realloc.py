@@ -87,10 +87,12 @@ RULES: tuple[Rule, ...] = (
         confidence=0.8,
         check=check_realloc,
         calls=("realloc", "reallocarray", "krealloc", "krealloc_array", "kvrealloc"),
-        title="realloc into its only pointer",
-        description="If realloc fails it returns NULL and keeps the old block, whose only pointer is lost here.",
+        title="realloc overwrites its only pointer",
+        description=(
+            "If realloc fails, it returns NULL and keeps the old block; its only pointer is overwritten: a memory leak."
+        ),
         suggestion="Assign the result to a temporary pointer, check it, and only then replace the old pointer.",
-        verification="The old pointer is kept nowhere else, and the program goes on when there is no memory.",
+        verification="The old pointer is stored nowhere else, and the program continues when memory runs out.",
         bad="p = realloc(p, n);",
         good="void *more = realloc(p, n);\nif (more)\n    p = more;",
     ),

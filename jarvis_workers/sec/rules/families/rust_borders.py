@@ -136,10 +136,12 @@ RULES: tuple[Rule, ...] = (
         confidence=0.55,
         check=check_extern,
         words=("extern",),
-        title="border to another language",
-        description="Types, lifetimes and threads are taken on trust across this border, and a panic may not cross it.",
-        suggestion="Generate declarations with bindgen; check pointers for null, keep panics in with catch_unwind.",
-        verification="The other side has another signature, or hands over a pointer that is null, dangling or shared.",
+        title="FFI boundary",
+        description=(
+            "The compiler does not check types, lifetimes and threads across FFI, and a panic must not cross it."
+        ),
+        suggestion="Generate declarations with bindgen; check pointers for null, and contain panics with catch_unwind.",
+        verification="The other side has a different signature, or passes a null, dangling or shared pointer.",
         bad='pub extern "C" fn total(p: *const u32, n: usize) -> u32 {\n    sum(unsafe { from_raw_parts(p, n) })\n}',
         good='#[no_mangle]\npub extern "C" fn answer() -> u32 {\n    42\n}',
     ),
@@ -151,9 +153,11 @@ RULES: tuple[Rule, ...] = (
         confidence=0.7,
         check=check_marker,
         words=("unsafe",),
-        title="type declared fit for threads by hand",
-        description="The compiler held this type unfit for other threads; if it was right, safe code has data races.",
-        suggestion="Use Mutex or atomics inside, ask for T: Send or T: Sync, and say why it holds in a SAFETY comment.",
+        title="Manual unsafe impl Send/Sync",
+        description="The compiler does not consider this type thread-safe; if it is right, safe code has data races.",
+        suggestion=(
+            "Use Mutex or atomics inside, require T: Send or T: Sync, and explain why it is sound in a SAFETY comment."
+        ),
         verification="Two threads can reach the same memory through the type, and one of them writes.",
         bad="unsafe impl<T> Send for Queue<T> {}",
         good="// SAFETY: the queue owns its items and hands each out once.\nunsafe impl<T: Send> Send for Queue<T> {}",

@@ -96,9 +96,9 @@ RULES: tuple[Rule, ...] = (
         confidence=0.8,
         check=check_name,
         calls=tuple(name.decode() for name in MAKERS),
-        title="name of a temporary file that others can take",
-        description="Returns a name that somebody else can create, or point elsewhere, before this program opens it.",
-        suggestion="Use mkstemp or tmpfile, which create and open the file in one step.",
+        title="Insecure temporary file name",
+        description="Returns a name that another user can create, or link elsewhere, before this program opens it.",
+        suggestion="Use mkstemp or tmpfile, which create and open the file atomically.",
         verification="The directory is writable by others, and the file is opened by that name without O_EXCL.",
         bad='FILE *f = fopen(tmpnam(NULL), "w");',
         good="int fd = mkstemp(template);",
@@ -112,9 +112,13 @@ RULES: tuple[Rule, ...] = (
         check=check_literal,
         calls=tuple(sorted(name.decode() for name in OPENS | STREAMS | CREATED)),
         dismisses=is_elsewhere,
-        title="file of a fixed name in a shared directory",
-        description="Everybody knows the name and may put a link there first: what it points to is overwritten.",
-        suggestion="Create it with mkstemp, with O_CREAT | O_EXCL, or in a directory that belongs to the program.",
+        title="Predictable file name in a shared directory",
+        description=(
+            "Other users know the name and can create a symbolic link there first: its target is then overwritten."
+        ),
+        suggestion=(
+            "Create the file with mkstemp, with O_CREAT | O_EXCL, or in a directory that belongs to the program."
+        ),
         verification="Others can write to the directory, and protected_symlinks is off or the owner is the same.",
         bad='FILE *log = fopen("/tmp/server.log", "w");',
         good='int fd = open("/tmp/server.lock", O_CREAT | O_EXCL | O_WRONLY, 0600);',

@@ -175,10 +175,12 @@ RULES: tuple[Rule, ...] = (
             "SleepConditionVariableSRW",
         ),
         shapes=(r"(?:\.|->)wait ?\([A-Za-z_]\w{0,40}\)",),
-        title="wait that is not in a loop",
-        description="A wait may end without a signal, or after another thread has changed what it waited for.",
-        suggestion="Wait in a loop that asks again after each wake-up: while (!ready) pthread_cond_wait(&cond, &lock).",
-        verification="What follows relies on the condition, and nothing asks for it again after the wait.",
+        title="Condition wait without a loop",
+        description=(
+            "A wait may end without a signal (spurious wakeup), or after another thread has changed the condition."
+        ),
+        suggestion="Wait in a loop that rechecks after each wakeup: while (!ready) pthread_cond_wait(&cond, &lock).",
+        verification="The following code relies on the condition, and does not recheck it after the wait.",
         bad="if (!ready)\n    pthread_cond_wait(&cond, &lock);",
         good="while (!ready)\n    pthread_cond_wait(&cond, &lock);",
     ),
@@ -191,10 +193,12 @@ RULES: tuple[Rule, ...] = (
         check=check_thread,
         calls=("pthread_create", "thrd_create"),
         shapes=(r"\bstd::thread [A-Za-z_]\w{0,40} ?[({]",),
-        title="thread that nobody waits for",
-        description="The thread is neither joined nor detached: what it held stays taken when it ends.",
-        suggestion="Join it, or detach it: pthread_detach(thread), or an attribute PTHREAD_CREATE_DETACHED.",
-        verification="Threads are started here again and again, or must end before what they use does.",
+        title="Thread is neither joined nor detached",
+        description="The thread is neither joined nor detached: its resources are not released when it ends.",
+        suggestion="Join it, or detach it: pthread_detach(thread), or the attribute PTHREAD_CREATE_DETACHED.",
+        verification=(
+            "Threads are started here repeatedly, or must end before the resources that they use are released."
+        ),
         bad="pthread_t thread;\npthread_create(&thread, NULL, run, job);\nreturn 0;",
         good="pthread_create(&thread, NULL, run, job);\npthread_detach(thread);",
     ),

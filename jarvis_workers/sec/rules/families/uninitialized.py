@@ -107,10 +107,12 @@ RULES: tuple[Rule, ...] = (
         confidence=0.85,
         check=check_declaration,
         shapes=(SHAPE,),
-        title="pointer used before it is set",
-        description="The pointer is declared without a value and used before it is given one: it points anywhere.",
-        suggestion="Give the pointer a value where it is declared, NULL if there is none yet, and test it before use.",
-        verification="No path gives the pointer a value before it is used.",
+        title="Use of an uninitialized pointer",
+        description="The pointer is declared without a value and used before one is assigned: it can point anywhere.",
+        suggestion=(
+            "Initialize the pointer where it is declared, with NULL if there is no value yet, and test it before use."
+        ),
+        verification="No path assigns the pointer a value before it is used.",
         bad="char *name;\nstrcpy(name, user);",
         good='char name[64];\nsnprintf(name, sizeof name, "%s", user);',
     ),
