@@ -1,6 +1,7 @@
 """What workers say of a job, from its claim to how it ended: one story, told alike by every kind of pool."""
 
 from jarvis_workers import telemetry
+from jarvis_workers.store.domain_results import count_results
 from jarvis_workers.store.values import Claimed, Commit, TakenBack
 from jarvis_workers.telemetry import about
 
@@ -18,8 +19,8 @@ def claimed(job: Claimed, process: str) -> None:
 def saved(job: Claimed, commit: Commit, seconds: float, *, accepted: bool) -> None:
     """It is decided; its results are saved if it was still its holder's."""
     if accepted:
-        found = {"seconds": seconds, "files": commit.files, "findings": len(commit.spots)}
-        telemetry.info("committed", **about(job), fence=job.fence, **found)
+        counts = {"files": commit.files} | count_results(commit.results)
+        telemetry.info("committed", **about(job), fence=job.fence, seconds=seconds, **counts)
     else:
         lost(job)
 

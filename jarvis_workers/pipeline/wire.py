@@ -7,17 +7,17 @@ import json
 from typing import Any
 
 from jarvis_workers.paths import as_text, from_text
-from jarvis_workers.store.values import Commit, Meaning, NewJob, Spot
+from jarvis_workers.store.domain_results import decode_results, encode_results
+from jarvis_workers.store.values import Commit, NewJob
 
 
 def encode_commit(commit: Commit) -> dict[str, Any]:
-    """Return what JSON can hold of a commit that a child made; it makes no artifacts, clusters or verdicts."""
+    """Return what JSON can hold of a commit that a child made; it makes no artifacts."""
     return {
         "files": commit.files,
         "size": commit.size,
         "cached": commit.cached,
-        "spots": [(as_text(spot.path), *spot[1:]) for spot in commit.spots],
-        **({"meanings": commit.meanings} if commit.meanings else {}),
+        **({"results": encode_results(commit.results)} if commit.results else {}),
         "not_checked": [(as_text(path), reason) for path, reason in commit.not_checked],
         **({"remarks": [(as_text(path), *said) for path, *said in commit.remarks]} if commit.remarks else {}),
         **({"profile": commit.profile} if commit.profile else {}),
@@ -33,8 +33,7 @@ def decode_commit(said: dict[str, Any], cpu_seconds: float) -> Commit:
         size=said["size"],
         cached=said["cached"],
         cpu_seconds=cpu_seconds,
-        spots=tuple(Spot(from_text(path), *rest) for path, *rest in said["spots"]),
-        meanings=tuple(Meaning(*meaning) for meaning in said.get("meanings", ())),
+        results=decode_results(said.get("results", ())),
         not_checked=tuple((from_text(path), reason) for path, reason in said["not_checked"]),
         remarks=tuple((from_text(path), *remark) for path, *remark in said.get("remarks", ())),
         profile=said.get("profile"),

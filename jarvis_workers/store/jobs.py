@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Row, bindparam, case, select, update
 from sqlmodel import Session
 
-from jarvis_workers.store import artifacts, candidates, clusters, transcripts, verdicts
+from jarvis_workers.store import artifacts, transcripts
 from jarvis_workers.store.crash_attribution import room_for_suspects
+from jarvis_workers.store.domain_results import write_results
 from jarvis_workers.store.sql import changed, insert_missing, now
 from jarvis_workers.store.tables import ACTIVE_RUNS, HEAVIEST_FIRST, IDLE, JOB, RUN, WAITING_JOBS
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Finished, NewJob, TakenBack
@@ -168,10 +169,7 @@ def commit_many(session: Session, finished: Sequence[Finished]) -> set[int]:
     done = done.values(state="done", finished_at=now(session), reason=None, **IDLE)
     session.connection().execute(done, [_outcome(entry) for entry in accepted])
     for entry in accepted:
-        meanings = entry.commit.meanings
-        candidates.insert(session, entry.job.run_id, entry.job.id, entry.commit.spots, meanings=meanings)
-        clusters.insert(session, entry.job.run_id, entry.job.id, entry.commit.clusters)
-        verdicts.insert(session, entry.job.run_id, entry.job.id, entry.commit.verdicts)
+        write_results(session, entry.job.run_id, entry.job.id, entry.commit.results)
         artifacts.save(session, entry.job.run_id, entry.artifacts)
         insert_jobs(session, entry.job.run_id, entry.job.stage, entry.commit.children)
     if talked := [entry.job.id for entry in accepted if entry.job.queue == AGENT_QUEUE]:

@@ -3,8 +3,9 @@
 Light on purpose: the children that scan import this, and no database library.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, Self
 
 AGENT_QUEUE = "agent"
 ENDED_RUNS = ("done", "incomplete", "failed", "cancelled")
@@ -169,28 +170,39 @@ class NewVerdict(NamedTuple):
     sandbox: str | None = None
 
 
+class DomainResult(Protocol):
+    """What a job adds to the tables of its domain; `store.domain_results` registers what writes it.
+
+    `counts` says for the log how many rows of which sort; `decode` returns what `encode` made, once through JSON.
+    """
+
+    def counts(self) -> Mapping[str, int]: ...
+
+    def encode(self) -> Any: ...
+
+    @classmethod
+    def decode(cls, content: Any) -> Self: ...
+
+
 class Commit(NamedTuple):
     """What a job did; `size` is the bytes of source it went through, `cached` the files of which all was known.
 
-    `meanings` are of the rules in `spots` that are not built in; `not_checked` pairs a path with the reason,
-    `remarks` are (path, line, the comment, what is to be said of it), `artifacts` a name with the content; `blobs` are
-    names with what the step has put into the blob store itself, for the stages behind it.
+    `results` go into the tables of the domain; `not_checked` pairs a path with the reason, `remarks` are (path, line,
+    the comment, what is to be said of it), `artifacts` a name with the content; `blobs` are names with what the step
+    has put into the blob store itself, for the stages behind it.
     """
 
     files: int = 0
     size: int = 0
     cached: int = 0
     cpu_seconds: float = 0.0
-    spots: tuple[Spot, ...] = ()
-    meanings: tuple[Meaning, ...] = ()
+    results: tuple[DomainResult, ...] = ()
     not_checked: tuple[tuple[bytes, str], ...] = ()
     remarks: tuple[tuple[bytes, int, str, str], ...] = ()
     artifacts: tuple[tuple[str, bytes], ...] = ()
     children: tuple[NewJob, ...] = ()
     profile: str | None = None
     blobs: tuple[tuple[str, str], ...] = ()
-    clusters: tuple[NewCluster, ...] = ()
-    verdicts: tuple[NewVerdict, ...] = ()
 
 
 class Finished(NamedTuple):

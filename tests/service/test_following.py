@@ -9,6 +9,7 @@ from sqlalchemy import text
 from jarvis_cli.following import following
 from jarvis_cli.screens import Quiet
 from jarvis_workers.service.reports.live import Follower
+from jarvis_workers.steps.sec.results import VerdictResult
 from jarvis_workers.store import jobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
@@ -26,7 +27,7 @@ def judged(store: Store) -> Run:
     payload = json.dumps({"gids": [1, 2], "verification": "it fits"})
     with store.write() as session:
         jobs.insert_jobs(session, run, "verify", [child(1)._replace(payload=payload)])
-    assert finish(store, take(store, run, "verify"), Commit(verdicts=(verdict(1),)))
+    assert finish(store, take(store, run, "verify"), Commit(results=(VerdictResult((verdict(1),)),)))
     return run_now(store, run)
 
 

@@ -22,6 +22,7 @@ from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.source.identity import engine_identity
+from jarvis_workers.steps.sec.results import spots_of
 from jarvis_workers.steps.sec.scan_batch import decide, recall
 from jarvis_workers.steps.sec.scan_cache import ScanCache, keyed
 from jarvis_workers.store.values import Commit
@@ -69,7 +70,7 @@ def test_scan_cache_serves_the_second_scan_whole(blobs: Blobs, tree: Path) -> No
     assert recall(work, blobs) is None
     first, second = decide(work, blobs), decide(work, blobs)
 
-    assert (first.files, first.cached, len(first.spots)) == (5, 0, 5)
+    assert (first.files, first.cached, len(spots_of(first))) == (5, 0, 5)
     assert second == first._replace(cached=5) == recall(work, blobs)
 
 
@@ -93,7 +94,7 @@ def test_scan_cache_misses_only_what_has_changed(blobs: Blobs, tree: Path) -> No
 
     again = decide(work, blobs)
     assert (again.files, again.cached) == (6, 4)
-    assert {spot.pattern for spot in again.spots if spot.path == b"src/b.c"} > {"unsafe_api"}
+    assert {spot.pattern for spot in spots_of(again) if spot.path == b"src/b.c"} > {"unsafe_api"}
 
 
 def test_scan_cache_key_has_the_context_of_a_file(blobs: Blobs, tree: Path) -> None:
@@ -103,8 +104,8 @@ def test_scan_cache_key_has_the_context_of_a_file(blobs: Blobs, tree: Path) -> N
 
     again = decide(work_on(blobs, tree), blobs)
     assert again.cached == 5
-    assert [spot.path for spot in again.spots if spot.pattern == "unsafe_api"] == [b"a.c", b"a.h", b"test_a.c"]
-    assert len({spot.confidence for spot in again.spots if spot.pattern == "unsafe_api"}) == 2
+    assert [spot.path for spot in spots_of(again) if spot.pattern == "unsafe_api"] == [b"a.c", b"a.h", b"test_a.c"]
+    assert len({spot.confidence for spot in spots_of(again) if spot.pattern == "unsafe_api"}) == 2
 
 
 def test_scan_cache_key_has_the_rules(blobs: Blobs, tree: Path) -> None:
@@ -137,7 +138,7 @@ def test_a_damaged_scan_cache_is_scanned_again_and_mended(
     for file in kept_files(tmp_path):
         file.write_bytes(damage(file.read_bytes()))
 
-    assert decide(work, blobs).spots == first.spots
+    assert spots_of(decide(work, blobs)) == spots_of(first)
     assert recall(work, blobs) == first._replace(cached=5)
 
 
@@ -166,7 +167,7 @@ def test_a_batch_for_which_there_is_no_time_is_done_in_parts(blobs: Blobs, tree:
         waiting += [work | json.loads(job.payload) for job in parts[-1].children]
 
     assert len(parts) == len(FILES)
-    assert sorted(spot for part in parts for spot in part.spots) == sorted(whole.spots)
+    assert sorted(spot for part in parts for spot in spots_of(part)) == sorted(spots_of(whole))
     assert sum(part.files for part in parts) == whole.files
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from jarvis_workers.pipeline.controller import plan_job
 from jarvis_workers.pipeline.stages import stages_of
+from jarvis_workers.steps.sec.results import ClusterResult, VerdictResult
 from jarvis_workers.store import artifacts, candidates, clusters, jobs, runs, stages, verdicts
 from jarvis_workers.store.artifacts import transcript_name
 from jarvis_workers.store.engine import Store
@@ -67,13 +68,13 @@ def finish(store: Store, job: Claimed, done: Commit) -> bool:
 def cluster(store: Store, run: str, *gids: int) -> None:
     """Do the next cluster job: each gid is a cluster."""
     made = tuple(NewCluster(b"a.c", 1, "fits", (gid,)) for gid in gids)
-    finish(store, take(store, run, "cluster"), Commit(clusters=made, children=tuple(map(child, gids))))
+    finish(store, take(store, run, "cluster"), Commit(results=(ClusterResult(made),), children=tuple(map(child, gids))))
     tick(store, run)
 
 
 def verify(store: Store, run: str) -> None:
     job = take(store, run, "verify")
-    finish(store, job, Commit(verdicts=(verdict(int(job.label.split()[1])),)))
+    finish(store, job, Commit(results=(VerdictResult((verdict(int(job.label.split()[1])),)),)))
     tick(store, run)
 
 
@@ -159,7 +160,7 @@ def test_nothing_of_a_job_that_was_lost_is_kept(store: Store) -> None:
     lost = take(store, run, "cluster")
     with store.write() as session:
         jobs.release(session, [lost])
-    late = Commit(clusters=(NewCluster(b"a.c", 1, "late", (1, 2)),), children=(child(7),))
+    late = Commit(results=(ClusterResult((NewCluster(b"a.c", 1, "late", (1, 2)),)),), children=(child(7),))
     assert not finish(store, lost, late)
     cluster(store, run, 1, 2)
 
@@ -170,7 +171,7 @@ def test_nothing_of_a_job_that_was_lost_is_kept(store: Store) -> None:
 def test_clusters_that_come_again_do_not_double_what_verifies_them(store: Store) -> None:
     run = add_run(store, 1)
     job = take(store, run, "cluster")
-    done = Commit(clusters=(NewCluster(b"a.c", 1, "fits", (1,)),), children=(child(1),))
+    done = Commit(results=(ClusterResult((NewCluster(b"a.c", 1, "fits", (1,)),)),), children=(child(1),))
 
     assert [finish(store, job, done), finish(store, job, done)] == [True, False]
     assert gids(store, run) == ([(1,)], [])

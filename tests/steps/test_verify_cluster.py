@@ -13,11 +13,12 @@ from jarvis_workers.conversations.resources import means_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
+from jarvis_workers.steps.sec.results import VerdictResult
 from jarvis_workers.steps.sec.verify_cluster import VerifyWork, converse, load
 from jarvis_workers.store import candidates, transcripts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import ANSWER
-from jarvis_workers.store.values import Claimed, Commit
+from jarvis_workers.store.values import Claimed, Commit, NewVerdict
 from tests.agents.server import FAULTS, ModelServer, Step, calls, says
 from tests.sec.slicing import FILES
 from tests.sec.verifying import RISK, SAFE
@@ -72,6 +73,12 @@ def place(tmp_path: Path, sqlite_url: str, open_stores: Callable[..., Store], mo
     return Place(tmp_path, pipeline, lambda: open_stores(sqlite_url, durable=True))
 
 
+def verdicts_of(commit: Commit) -> tuple[NewVerdict, ...]:
+    (result,) = commit.results
+    assert isinstance(result, VerdictResult)
+    return result.verdicts
+
+
 def asked(place: Place, work: VerifyWork, *steps: Step) -> tuple[Commit, list[dict[str, Any]]]:
     """Verify with a server that answers so; return what it was asked, too."""
     with ModelServer(*steps) as server:
@@ -84,7 +91,7 @@ def test_a_verdict_is_committed_with_its_evidence_commands_and_transcript(place:
 
     commit, requests = asked(place, work, READS, script, FINDS)
 
-    (verdict,) = commit.verdicts
+    (verdict,) = verdicts_of(commit)
     assert (verdict.gid, verdict.status, verdict.has_risk) == (work.cluster.candidates[0][0], "confirmed", True)
     assert (verdict.trigger_path, verdict.reason) == ("src/main.c:6 -> src/a.c:8", None)
     assert json.loads(verdict.evidence) == [{"file": "src/a.c", "line": 8, "quote": "strcpy(d, s);"}]
@@ -108,8 +115,8 @@ def test_a_second_run_asks_only_about_what_has_changed(place: Place) -> None:
     moved, _ = asked(place, place.work(place.scan(a=below, z="int z(void) { return 1; }\n")))
     edited, requests = asked(place, place.work(place.scan(a=changed)), FINDS)
 
-    assert again.verdicts == first.verdicts
-    assert [json.loads(commit.verdicts[0].evidence)[0]["line"] for commit in (again, moved, edited)] == [8, 13, 8]
+    assert verdicts_of(again) == verdicts_of(first)
+    assert [json.loads(verdicts_of(commit)[0].evidence)[0]["line"] for commit in (again, moved, edited)] == [8, 13, 8]
     assert len(requests) == 1
 
 
@@ -126,13 +133,13 @@ def test_what_was_answered_before_a_crash_is_not_asked_again(place: Place) -> No
 
     assert len(lines) == 4
     assert asked(place, whole)[0] == first
-    assert asked(place, half, FINDS)[0].verdicts == first.verdicts
+    assert verdicts_of(asked(place, half, FINDS)[0]) == verdicts_of(first)
 
 
 def test_a_model_that_does_not_answer_leaves_each_candidate_undecided_by_name(place: Place) -> None:
     commit, _ = asked(place, place.work(place.scan()), FAULTS["401"])
 
-    (verdict,) = commit.verdicts
+    (verdict,) = verdicts_of(commit)
     assert (verdict.status, verdict.has_risk, verdict.evidence) == ("undecided", None, "[]")
     assert (verdict.reason or "").startswith("refused: ")
     ((path, reason),) = commit.not_checked
@@ -145,10 +152,10 @@ def test_answers_that_decide_nothing_are_not_used_again_and_stay_in_the_transcri
     bad, _ = asked(place, work, *[says("I am sorry.")] * 3)
     good, requests = asked(place, place.work(place.scan()), READS, FINDS)
 
-    assert (bad.verdicts[0].status, good.verdicts[0].status) == ("undecided", "confirmed")
-    assert (bad.verdicts[0].reason or "").startswith("inconclusive: ")
+    assert (verdicts_of(bad)[0].status, verdicts_of(good)[0].status) == ("undecided", "confirmed")
+    assert (verdicts_of(bad)[0].reason or "").startswith("inconclusive: ")
     assert len(requests) == 2
-    assert asked(place, place.work(place.scan()))[0].verdicts == good.verdicts
+    assert verdicts_of(asked(place, place.work(place.scan()))[0]) == verdicts_of(good)
     with place.pipeline.store.read() as session:
         assert len(transcripts.lines(session, work.job.id)) == len(("start", *["answer"] * 3))
 
@@ -157,7 +164,7 @@ def test_what_was_answered_before_the_model_went_away_is_used_again(place: Place
     asked(place, place.work(place.scan()), READS, FAULTS["401"])
     good, requests = asked(place, place.work(place.scan()), FINDS)
 
-    assert (good.verdicts[0].status, len(requests)) == ("confirmed", 1)
+    assert (verdicts_of(good)[0].status, len(requests)) == ("confirmed", 1)
 
 
 def test_options_of_the_run_say_how_often_and_in_which_language_is_asked(place: Place) -> None:
@@ -167,7 +174,7 @@ def test_options_of_the_run_say_how_often_and_in_which_language_is_asked(place: 
 
     commit, requests = asked(place, work, FINDS, FINDS, DISMISSES)
 
-    assert commit.verdicts[0].status == "review"
+    assert verdicts_of(commit)[0].status == "review"
     assert ["请用中文" in str(request["messages"][0]) for request in requests] == [True] * 3
     assert ["it fits" in str(request["messages"][1]) for request in requests] == [False, False, True]
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.pipeline.stages import stages_of
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.sec.results import VerdictResult
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewVerdict
 
@@ -29,4 +30,4 @@ async def converse(work: dict[str, Any], _: Blobs, __: AgentRuntime) -> Commit:
         NewVerdict(gid, "confirmed", True, work["verification"], "main", "harm", "a check", "[]", None, "[]")
         for gid in work["gids"]
     ]
-    return Commit(files=1, verdicts=tuple(verdicts))
+    return Commit(files=1, results=(VerdictResult(tuple(verdicts)),))

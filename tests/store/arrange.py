@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import func, select, update
 
 from jarvis_workers.pipeline.controller import advance, plan_job
+from jarvis_workers.steps.sec.results import CandidateResult
 from jarvis_workers.store import crash_attribution, events, jobs, runs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run, SnapshotFacts
@@ -97,7 +98,7 @@ def taken_up(store: Store, lost: Claimed) -> Claimed:
 def commit(store: Store, job: Claimed, *spots: Spot) -> bool:
     """Commit what a job did; False when it was refused."""
     with store.write() as session:
-        return job.id in jobs.commit_many(session, [Finished(job, Commit(files=1, spots=spots))])
+        return job.id in jobs.commit_many(session, [Finished(job, Commit(files=1, results=(CandidateResult(spots),)))])
 
 
 def tick(store: Store, run_id: str) -> None:

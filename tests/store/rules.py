@@ -15,6 +15,7 @@ from jarvis_workers.pipeline.runner import save
 from jarvis_workers.pipeline.stages import PLAN
 from jarvis_workers.sec.rules import RULES
 from jarvis_workers.snapshots.blobs import Blobs, DirectoryBlobs
+from jarvis_workers.steps.sec.results import CandidateResult, spots_of
 from jarvis_workers.store import crash_attribution, jobs, runs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import SnapshotFacts
@@ -251,7 +252,7 @@ class JobsAndRuns(RuleBasedStateMachine):
 
     def _accept(self, job: Job, claim: Claimed, commit: Commit) -> None:
         job.idle("done")
-        job.found = tuple(spot.evidence for spot in commit.spots)
+        job.found = tuple(spot.evidence for spot in spots_of(commit))
         job.not_checked = bool(commit.not_checked)
         self.model.insert(claim.run_id, claim.stage, [child.input_hash for child in commit.children])
         if claim.step == PLAN and self.model.runs[claim.run_id].state == "planning":
@@ -443,4 +444,4 @@ def outcome(claim: Claimed, unread: bool, child: bool) -> Commit:
     spot = Spot(claim.label.encode(), RULES[0].pattern, 1, 0.5, f"{claim.label} at {claim.fence}")
     children = (new_job("scan", f"{claim.label}'"),) if child and len(claim.label) < 4 else ()
     missed = ((b"x.c", "damaged"),) if unread else ()
-    return Commit(spots=(spot,), not_checked=missed, children=children)
+    return Commit(results=(CandidateResult((spot,)),), not_checked=missed, children=children)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import update
 
+from jarvis_workers.steps.sec.results import CandidateResult
 from jarvis_workers.store import artifacts, jobs, runs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import JOB
@@ -22,6 +23,8 @@ from tests.store.arrange import (
     states,
 )
 from tests.store.clocks import FakeClock
+
+FOUND = CandidateResult((SPOT,))
 
 
 def commit_all(store: Store, *finished: Finished) -> set[int]:
@@ -129,7 +132,7 @@ def test_a_job_is_committed_once(store: Store) -> None:
 def test_a_job_given_twice_in_one_commit_is_saved_once(store: Store) -> None:
     run = add_planned_run(store, 1)
     (job,) = claim(store, run)
-    done = Finished(job, Commit(spots=(SPOT,)))
+    done = Finished(job, Commit(results=(FOUND,)))
 
     assert commit_all(store, done, done) == {job.id}
     assert candidate_count(store, run) == 1
@@ -140,9 +143,9 @@ def test_of_two_claims_of_a_job_in_one_commit_the_newer_counts(store: Store) -> 
     (old,) = claim(store, run)
     release(store, old)
     (new,) = claim(store, run)
-    late = Finished(old, Commit(files=7, spots=(SPOT, SPOT)))
+    late = Finished(old, Commit(files=7, results=(CandidateResult((SPOT, SPOT)),)))
 
-    assert commit_all(store, late, Finished(new, Commit(files=3, spots=(SPOT,))), late) == {new.id}
+    assert commit_all(store, late, Finished(new, Commit(files=3, results=(FOUND,))), late) == {new.id}
     assert candidate_count(store, run) == 1
     assert job_rows(store, run)[0].files == 3
 
@@ -179,9 +182,13 @@ def test_a_commit_brings_numbers_children_and_artifacts(store: Store) -> None:
 def test_a_commit_that_cannot_be_saved_changes_nothing(store: Store) -> None:
     run = add_planned_run(store, 2)
     first, second = claim(store, run, limit=2)
-    unknown = Spot(b"a.c", "no such rule", 1, 0.5, "")
+    odd = CandidateResult((Spot(b"a.c", "no such rule", 1, 0.5, ""),))
     with pytest.raises(KeyError):
-        commit_all(store, Finished(first, Commit(spots=(SPOT,))), Finished(second, Commit(spots=(unknown,))))
+        commit_all(
+            store,
+            Finished(first, Commit(results=(FOUND,))),
+            Finished(second, Commit(results=(odd,))),
+        )
 
     assert states(store, run) == ["running", "running"]
     assert candidate_count(store, run) == 0

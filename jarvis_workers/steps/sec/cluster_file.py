@@ -34,6 +34,7 @@ from jarvis_workers.sec.judge.clustering import (
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.candidates import counted_of, severities_of, some_of
 from jarvis_workers.steps.sec.flow_rules import rules_blob
+from jarvis_workers.steps.sec.results import ClusterResult
 from jarvis_workers.steps.sec.ruleset import conditions_of
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
@@ -164,13 +165,14 @@ def _commit(work: ClusterWork, clusters: list[Cluster], profile: Profile) -> Com
     places = {gid: (work.file, work.batch_index) for gid, _ in work.numbered}
     if work.alone:
         places = {gid: (found.file, at) for (gid, found), at in zip(work.numbered, work.alone, strict=True)}
+    made = tuple(
+        NewCluster(from_shown(file), at, one.verification, one.gids)
+        for one in clusters
+        for file, at in [places[one.gids[0]]]
+    )
     return Commit(
         files=len({file for file, _ in places.values()}),
-        clusters=tuple(
-            NewCluster(from_shown(file), at, one.verification, one.gids)
-            for one in clusters
-            for file, at in [places[one.gids[0]]]
-        ),
+        results=(ClusterResult(made),),
         children=tuple(_verify(work, part) for one in clusters for part in verified_together(one, profile)),
     )
 

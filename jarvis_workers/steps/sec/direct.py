@@ -22,6 +22,7 @@ from jarvis_workers.steps.sec.not_checked import Jobs
 from jarvis_workers.steps.sec.numbering import number_spots
 from jarvis_workers.steps.sec.pipelines import SCANNING
 from jarvis_workers.steps.sec.report_body import ReportWork, encode_body, report_body
+from jarvis_workers.steps.sec.results import candidates_of, spots_of
 from jarvis_workers.store.values import Claimed, Commit, NewJob, Run, StageProgress
 from jarvis_workers.toolchain.limits import cpu_seconds
 
@@ -90,7 +91,7 @@ def scan_directly(
         outcomes[stage.name] = [_outcome(one.job, one.commit) for one in done]
         jobs += done
         stages.append(_progress(stage.name, [one.commit for one in done], (begun, clock())))
-        show(stages[-1], sum(len(one.commit.spots) for one in jobs))
+        show(stages[-1], sum(len(spots_of(one.commit)) for one in jobs))
     begun = clock()
     body = _report(run, blobs, outcomes, [one.commit for one in jobs], known, judged)
     stages.append(StageProgress(REPORT, "closed", jobs=1, done=1, opened_at=begun, closed_at=clock()))
@@ -117,8 +118,9 @@ def _report(
     judged: Mapping[str, TriageVerdict],
 ) -> dict[str, Any]:
     least: float = run.options["min_confidence"]
-    spots = [spot for commit in commits for spot in commit.spots]
-    meanings = [meaning for commit in commits for meaning in commit.meanings]
+    found = [result for commit in commits for result in candidates_of(commit)]
+    spots = [spot for result in found for spot in result.spots]
+    meanings = [meaning for result in found for meaning in result.meanings]
     severities = run.options.get("rules", {}).get("severity", {})
     numbered = number_spots(spots, meanings, least)
     findings = gather(numbered, least, severities=severities, known=known, judged=judged)

@@ -18,6 +18,7 @@ from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.source.pattern_cache import PatternCache
 from jarvis_workers.steps.sec.flow_rules import rules_blob
 from jarvis_workers.steps.sec.profile import Watch
+from jarvis_workers.steps.sec.results import CandidateResult
 from jarvis_workers.steps.sec.scan_cache import Keyed, ScanCache, keyed
 from jarvis_workers.steps.sec.scan_files import Outcome, scan_files
 from jarvis_workers.store.values import Claimed, Commit, Meaning, NewJob, Spot
@@ -98,8 +99,7 @@ def _commit(scanner: Scanner, files: Sequence[Keyed], outcomes: Mapping[str, Out
         files=checked,
         size=size,
         cached=cached,
-        spots=tuple(spots),
-        meanings=_meanings(scanner, spots),
+        results=(CandidateResult(tuple(spots), _meanings(scanner, spots)),),
         not_checked=tuple(not_checked),
         remarks=tuple(remarks),
     )

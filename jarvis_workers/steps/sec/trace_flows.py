@@ -21,6 +21,7 @@ from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.steps.sec.flow_cache import Remembered, loaded_flow, space
 from jarvis_workers.steps.sec.flow_hits import FileFlowHits, Sources, judge_hits
 from jarvis_workers.steps.sec.flow_rules import NOT_RUN, flow_patterns, rules_blob
+from jarvis_workers.steps.sec.results import CandidateResult
 from jarvis_workers.steps.sec.summaries import Row, model_of, read_rows
 from jarvis_workers.steps.sec.symbol_index import SymbolIndex, merge_names, open_names
 from jarvis_workers.store.values import Claimed, Commit, NewJob
@@ -133,7 +134,7 @@ def _commit(work: Mapping[str, Any], blobs: Blobs, rows: Sequence[Row], outcomes
     return Commit(
         files=len(checked),
         size=sum(row.size for row in checked),
-        spots=tuple(chain.from_iterable(one.spots for one in judged)),
+        results=(CandidateResult(tuple(chain.from_iterable(one.spots for one in judged))),),
         not_checked=tuple(lost),
         remarks=tuple(chain.from_iterable(one.remarks for one in judged)),
     )

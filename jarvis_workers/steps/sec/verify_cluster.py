@@ -23,6 +23,7 @@ from jarvis_workers.sec.judge.verdict import Verdict
 from jarvis_workers.sec.judge.verification import Verification
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.candidates import severities_of, some_of
+from jarvis_workers.steps.sec.results import VerdictResult
 from jarvis_workers.store import transcripts
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewVerdict
@@ -86,7 +87,7 @@ async def converse(work: VerifyWork, blobs: Blobs, talks: AgentRuntime) -> Commi
             await talk.forget()
         return Commit(
             not_checked=() if work.canary else tuple(_undecided(work.cluster, verdicts)),
-            verdicts=tuple(_stored(verdict, talks.tier) for verdict in verdicts),
+            results=(VerdictResult(tuple(_stored(verdict, talks.tier) for verdict in verdicts)),),
         )
 
 

@@ -1,0 +1,27 @@
+"""Insert the results of a scan's jobs, in the transaction of their commit.
+
+Apart from `results`, which children import: they have no use for the database libraries.
+"""
+
+from typing import TYPE_CHECKING
+
+from jarvis_workers.steps.sec.results import CandidateResult, ClusterResult, VerdictResult
+from jarvis_workers.store import candidates, clusters, verdicts
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+
+def write_candidates(session: "Session", run_id: str, job_id: int, result: CandidateResult) -> None:
+    """Insert the candidates of a job."""
+    candidates.insert(session, run_id, job_id, result.spots, meanings=result.meanings)
+
+
+def write_clusters(session: "Session", run_id: str, job_id: int, result: ClusterResult) -> None:
+    """Insert the clusters of a job."""
+    clusters.insert(session, run_id, job_id, result.clusters)
+
+
+def write_verdicts(session: "Session", run_id: str, job_id: int, result: VerdictResult) -> None:
+    """Insert the verdicts of a job."""
+    verdicts.insert(session, run_id, job_id, result.verdicts)

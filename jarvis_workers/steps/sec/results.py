@@ -1,0 +1,87 @@
+"""What the jobs of a scan add to the store: candidates, clusters and verdicts."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Self
+
+from jarvis_workers.paths import as_text, from_text
+from jarvis_workers.store.domain_results import register_result
+from jarvis_workers.store.values import Commit, Meaning, NewCluster, NewVerdict, Spot
+
+WRITERS = "jarvis_workers.steps.sec.result_writers"
+
+
+class CandidateResult(NamedTuple):
+    """The places where rules fired; `meanings` are of those rules that are not built in."""
+
+    spots: tuple[Spot, ...] = ()
+    meanings: tuple[Meaning, ...] = ()
+
+    def counts(self) -> Mapping[str, int]:
+        """Return the number of candidates."""
+        return {"findings": len(self.spots)}
+
+    def encode(self) -> Any:
+        """Return what JSON can hold: paths become text."""
+        return [(as_text(spot.path), *spot[1:]) for spot in self.spots], self.meanings
+
+    @classmethod
+    def decode(cls, content: Sequence[Any]) -> Self:
+        """Return what `encode` wrote."""
+        spots, meanings = content
+        return cls(
+            tuple(Spot(from_text(path), *rest) for path, *rest in spots),
+            tuple(Meaning(*meaning) for meaning in meanings),
+        )
+
+
+class ClusterResult(NamedTuple):
+    """The clusters that a job has made."""
+
+    clusters: tuple[NewCluster, ...] = ()
+
+    def counts(self) -> Mapping[str, int]:
+        """Return the number of clusters."""
+        return {"clusters": len(self.clusters)}
+
+    def encode(self) -> Any:
+        """Return what JSON can hold: paths become text."""
+        return [(as_text(cluster.file), *cluster[1:]) for cluster in self.clusters]
+
+    @classmethod
+    def decode(cls, content: Sequence[Any]) -> Self:
+        """Return what `encode` wrote."""
+        return cls(tuple(NewCluster(from_text(file), at, says, tuple(gids)) for file, at, says, gids in content))
+
+
+class VerdictResult(NamedTuple):
+    """The verdicts that a job has reached."""
+
+    verdicts: tuple[NewVerdict, ...] = ()
+
+    def counts(self) -> Mapping[str, int]:
+        """Return the number of verdicts."""
+        return {"verdicts": len(self.verdicts)}
+
+    def encode(self) -> Any:
+        """Return what JSON can hold."""
+        return self.verdicts
+
+    @classmethod
+    def decode(cls, content: Sequence[Any]) -> Self:
+        """Return what `encode` wrote."""
+        return cls(tuple(NewVerdict(*verdict) for verdict in content))
+
+
+register_result("sec.candidates", CandidateResult, writer=f"{WRITERS}:write_candidates")
+register_result("sec.clusters", ClusterResult, writer=f"{WRITERS}:write_clusters")
+register_result("sec.verdicts", VerdictResult, writer=f"{WRITERS}:write_verdicts")
+
+
+def candidates_of(commit: Commit) -> Iterator[CandidateResult]:
+    """Yield the candidates among the results of a commit."""
+    return (result for result in commit.results if isinstance(result, CandidateResult))
+
+
+def spots_of(commit: Commit) -> tuple[Spot, ...]:
+    """Return all places where rules fired in a job."""
+    return tuple(spot for result in candidates_of(commit) for spot in result.spots)
