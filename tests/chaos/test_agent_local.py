@@ -161,7 +161,7 @@ def test_a_tool_of_the_users_own_that_was_interrupted_is_never_run_again(home: P
     with slow_model(0.0, calls("mark")) as server:
         set_model(home, server)
         with agent(home) as running:
-            until(marks.exists)
+            until(lambda: marks.exists() and marks.read_text())
             running.process.kill()
         busy.unlink()
         answer = resumed(home)
@@ -176,7 +176,7 @@ def test_a_tool_of_the_users_own_that_hangs_does_not_keep_ctrl_c_from_ending(hom
     with slow_model(0.0, calls("mark")) as server:
         set_model(home, server)
         with agent(home) as running:
-            until(marks.exists)
+            until(lambda: marks.exists() and marks.read_text())
             told = time.monotonic()
             running.process.send_signal(signal.SIGINT)
             code, said = running.ends()
