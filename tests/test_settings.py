@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.errors import SettingsError
-from jarvis_workers.settings import Origin, Settings, load_settings, origins, redact
+from jarvis_workers.redact import redact
+from jarvis_workers.settings import Origin, Settings, load_settings, origins
 
 
 def read(directory, environ=None, **flags):

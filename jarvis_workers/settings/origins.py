@@ -1,0 +1,104 @@
+"""Merge and check the layers of settings, and say where each setting came from."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from jarvis_workers.errors import SettingsError
+from jarvis_workers.platforms.groups import tell_problem
+from jarvis_workers.redact import redact
+from jarvis_workers.reprs import short
+from jarvis_workers.settings.schema import Settings
+from jarvis_workers.settings.sources import MODELS, PREFIX, SECRETS, Layer, flat, nested, read_layers, setting_names
+
+__all__ = ["Origin", "load_settings", "origins"]
+
+DEFAULT = "default"
+TICK_SHARE = 1 / 3
+
+
+@dataclass(frozen=True)
+class Origin:
+    """One setting, its value without secrets, and the place that it came from."""
+
+    setting: str
+    value: object
+    source: str
+
+
+def load_settings(
+    flags: Mapping[str, object] | None = None, *, environ: Mapping[str, str] = os.environ, directory: Path
+) -> Settings:
+    """Read the settings of a command that runs in `directory`.
+
+    `flags` are by full name ("scan.languages"); None is a flag not given.  Raises SettingsError.
+    """
+    layers = read_layers(flags or {}, environ, directory)
+    return _settle(layers, directory)
+
+
+def origins(
+    flags: Mapping[str, object] | None = None, *, environ: Mapping[str, str] = os.environ, directory: Path
+) -> list[Origin]:
+    """List every setting with the place it came from, secrets redacted."""
+    layers = read_layers(flags or {}, environ, directory)
+    settings = _settle(layers, directory)
+    stand_in = {
+        "store_url": settings.effective_store_url,
+        "blobs_url": settings.effective_blobs_url,
+        "where": settings.place,
+        "processes": settings.process_count,
+    }
+    found = []
+    for name, value in flat(settings.model_dump(mode="json")):
+        source = next((layer.source for layer in layers if name in layer.values), DEFAULT)
+        shown = stand_in.get(name) if value is None else value
+        found.append(Origin(name, _redacted(shown), source))
+    return found
+
+
+def _redacted(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _redacted(inner) for name, inner in value.items()}
+    return redact(value) if isinstance(value, str) else value
+
+
+def _settle(layers: list[Layer], directory: Path) -> Settings:
+    merged: dict[str, object] = {}
+    for layer in reversed(layers):
+        _check(layer)
+        merged.update(layer.values)
+    settings = Settings.model_validate(nested(merged))
+    _check_together(settings)
+    return settings.model_copy(update={"data_dir": (directory / settings.data_dir).absolute()})
+
+
+def _check_together(settings: Settings) -> None:
+    """Refuse what each setting allows and their company does not."""
+    most = settings.lease_seconds * TICK_SHARE
+    if settings.tick_seconds > most:
+        raise SettingsError(
+            f'"tick_seconds" is {settings.tick_seconds:g}, should be at most {most:g}, a third of "lease_seconds"'
+        )
+    for name in SECRETS:
+        if "\0" in (getattr(settings, name) or ""):
+            raise SettingsError(f'"{name}" holds a NUL character')
+
+
+def _check(layer: Layer) -> None:
+    try:
+        Settings.model_validate(nested(layer.values), strict=layer.strict)
+    except ValidationError as error:
+        every = error.errors(include_url=False, include_input=False)
+        wrong = next((one for one in every if one["type"] == "extra_forbidden"), every[0])
+        place = ".".join(map(str, wrong["loc"])) + "."
+        name = next(known for known in setting_names() if place.startswith(f"{known}."))
+        if name == MODELS:
+            raise SettingsError(f"{layer.source}: {tell_problem(wrong, layer.values[name])}") from error
+        got = f"a {type(layer.values[name]).__name__}" if name in SECRETS else short.repr(layer.values[name])
+        should = wrong["msg"].removeprefix("Input ").removeprefix("Value error, ")
+        where = "" if layer.source.startswith(PREFIX) else f' "{name}"'
+        raise SettingsError(f"{layer.source}:{where} is {got}, {should}") from error

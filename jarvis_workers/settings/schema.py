@@ -1,0 +1,181 @@
+"""The settings: each with its type, bounds and default."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from jarvis_workers.platforms.groups import ModelGroup
+from jarvis_workers.ratelimit.budget import read_budget
+from jarvis_workers.sec.sourcelinks import check_template
+from jarvis_workers.telemetry import LogLevel
+
+
+def _listed(value: object) -> object:
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _mapped(value: object) -> object:
+    if isinstance(value, str):
+        parts = (part.partition("=") for part in value.split(",") if part.strip())
+        return {name.strip(): said.strip() for name, _, said in parts}
+    return value
+
+
+def _bare(suffixes: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(suffix.removeprefix(".") for suffix in suffixes)
+
+
+def _path(value: object) -> object:
+    if not isinstance(value, str | Path) or not str(value):
+        raise ValueError("should be a path")
+    return Path(value).expanduser()
+
+
+def _default_data_dir() -> Path:
+    import platformdirs  # noqa: PLC0415  (slow to import, and not needed where JARVIS_DATA_DIR is set)
+
+    return Path(platformdirs.user_data_dir("jarvis-workers"))
+
+
+def _budget(text: str) -> str:
+    read_budget(text)
+    return text
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+Suffixes = Annotated[Names, AfterValidator(_bare)]
+Language = Literal["c/cpp", "rust"]
+Languages = Annotated[tuple[Language, ...], BeforeValidator(_listed)]
+Severities = Annotated[dict[str, Literal["high", "medium", "low"]], BeforeValidator(_mapped)]
+Seconds = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=1, le=1_000_000)]
+Tokens = Annotated[int, Field(ge=1, le=10_000_000_000)]
+Files = Annotated[int, Field(ge=1, le=1_000_000_000)]
+Megabytes = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
+
+
+class FrozenSettings(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class ScanSettings(FrozenSettings):
+    """What is scanned, and in what portions; suffixes stand without their dot, and `C` is not `c`.
+
+    A tree of at most `small_files` is scanned without an executor; 0: none is.
+    """
+
+    extensions: Suffixes = ("c", "cpp", "h", "hpp", "rs", "cc", "cxx", "c++", "C", "hh", "hxx", "inl", "ipp", "tpp")
+    languages: Languages = ("c/cpp", "rust")
+    exclude_dirs: Names = (".git", "build", "out", "target", "third_party", "vendor", ".jarvis")
+    use_ignore_files: bool = True
+    jarvisignore_of_addresses: bool = False
+    git_max_files: Files = 2_000_000
+    git_max_mb: Megabytes = 50_000
+    max_file_mb: Megabytes = 256
+    batch_mb: Megabytes = 16
+    batch_files: Count = 1000
+    small_files: Annotated[int, Field(ge=0, le=1000)] = 50
+    hard_limit_seconds: Seconds = 300
+    file_seconds: Seconds = 10
+    file_memory_mb: Megabytes = 2048
+
+
+class RulesSettings(FrozenSettings):
+    """Which rules there are, by id; `paths` are files or directories with rules of the project's own.
+
+    With `learned` they are weighed as judgements of their findings suggest.
+    """
+
+    disable: Names = ()
+    enable_only: Names = ()
+    categories: Names = ()
+    severity: Severities = Field(default_factory=dict)
+    paths: Names = ()
+    learned: bool = False
+
+
+class Cache(FrozenSettings):
+    """What this machine keeps of earlier scans; 0 is nothing."""
+
+    max_mb: Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)] = 500
+
+    @property
+    def max_bytes(self) -> int:
+        return int(self.max_mb * 1_000_000)
+
+
+class StoreSettings(FrozenSettings):
+    """How long a statement on PostgreSQL may go without an answer before its connection is given up."""
+
+    statement_seconds: Seconds = 15
+
+
+class AgentSettings(FrozenSettings):
+    """How far a conversation may go (None: no limit), and directories with what is called after each tool.
+
+    With more tools than `filter_above` the model is asked which of them it needs; what a tool says is cut to
+    `output_tokens`. The `budget` is for all conversations of a run together.
+    """
+
+    rounds: Count = 60
+    tokens: Tokens | None = 2_000_000
+    cost: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    seconds: Seconds = 3600
+    budget: Annotated[str, AfterValidator(_budget)] | None = None
+    filter_above: Count = 30
+    output_tokens: Annotated[int, Field(ge=100, le=1_000_000)] = 4000
+    after_tool_call_cb_dirs: Names = ()
+
+
+class ReportSettings(FrozenSettings):
+    """What is told of what was found; `source_url` is the template of links to the source (sec/sourcelinks)."""
+
+    min_confidence: Annotated[float, Field(ge=0, le=1)] = 0.4
+    source_url: Annotated[str, AfterValidator(check_template)] | None = None
+
+
+class Settings(FrozenSettings):
+    """Everything a user can set; the addresses that stand for None are properties."""
+
+    data_dir: Annotated[Path, BeforeValidator(_path)] = Field(default_factory=_default_data_dir)
+    store_url: str | None = None
+    broker_url: str | None = None
+    blobs_url: str | None = None
+    where: Literal["local", "cluster"] | None = None
+    processes: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
+    lease_seconds: Seconds = 30
+    tick_seconds: Seconds = 2
+    resend_seconds: Seconds = 60
+    log_level: LogLevel = "info"
+    scan: ScanSettings = ScanSettings()
+    rules: RulesSettings = RulesSettings()
+    cache: Cache = Cache()
+    report: ReportSettings = ReportSettings()
+    store: StoreSettings = StoreSettings()
+    agent: AgentSettings = AgentSettings()
+    model_group: str | None = None
+    models: Mapping[str, ModelGroup] = Field(default_factory=dict)
+
+    @property
+    def effective_store_url(self) -> str:
+        return self.store_url or f"sqlite:///{self.data_dir / 'jarvis.db'}"
+
+    @property
+    def effective_blobs_url(self) -> str:
+        return self.blobs_url or str(self.data_dir / "blobs")
+
+    @property
+    def place(self) -> Literal["local", "cluster"]:
+        """Where runs are worked on: on the cluster as soon as there is a broker."""
+        return self.where or ("cluster" if self.broker_url else "local")
+
+    @property
+    def process_count(self) -> int:
+        """One for each processor that this process may use; 0: none, everything is done in the command itself."""
+        allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        return (allowed or 1) if self.processes is None else self.processes

@@ -1,0 +1,165 @@
+"""Where settings come from: flags, variables, jarvis.yaml, pyproject.toml; each a layer of values by full name."""
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from jarvis_workers.errors import SettingsError
+from jarvis_workers.reprs import short
+from jarvis_workers.settings.schema import Settings
+
+__all__ = [
+    "FLAG",
+    "MODELS",
+    "PREFIX",
+    "SECRETS",
+    "TOML_FILE",
+    "TOML_PLACE",
+    "YAML_FILE",
+    "Layer",
+    "flat",
+    "nested",
+    "read_layers",
+    "setting_names",
+]
+
+PREFIX = "JARVIS_"
+YAML_FILE = "jarvis.yaml"
+TOML_FILE = "pyproject.toml"
+TOML_PLACE = "pyproject.toml [tool.jarvis]"
+SECRETS = ("store_url", "broker_url", "blobs_url")
+MODELS = "models"
+MAPPINGS = frozenset({"rules.severity", MODELS})
+READ_ELSEWHERE = frozenset({"JARVIS_DEBUG", "JARVIS_GIT_TOKEN"})
+FLAG = "command line"
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What one place sets, by full name; `strict` where values have types, unlike variables."""
+
+    source: str
+    values: Mapping[str, object]
+    strict: bool = True
+
+
+def read_layers(flags: Mapping[str, object], environ: Mapping[str, str], directory: Path) -> list[Layer]:
+    given = {name: value for name, value in flat(flags) if value is not None}
+    return [
+        Layer(FLAG, _known(FLAG, given)),
+        *_variables(environ),
+        Layer(YAML_FILE, _known(YAML_FILE, dict(flat(_read_yaml(directory / YAML_FILE))))),
+        Layer(TOML_PLACE, _known(TOML_PLACE, dict(flat(_read_toml(directory / TOML_FILE))))),
+    ]
+
+
+def setting_names() -> list[str]:
+    return [name for name, _ in flat(Settings.model_construct().model_dump())]
+
+
+def flat(values: Mapping[Any, object], section: str = "") -> Iterator[tuple[str, object]]:
+    """Give each setting its full name: {"scan": {"languages": x}} is "scan.languages"."""
+    for name, value in values.items():
+        full = f"{section}{name}"
+        if isinstance(value, Mapping) and value and full not in MAPPINGS:
+            yield from flat(value, f"{full}.")
+        else:
+            yield full, value
+
+
+def nested(values: Mapping[str, object]) -> dict[str, Any]:
+    tree: dict[str, Any] = {}
+    for name, value in values.items():
+        section, _, last = name.rpartition(".")
+        (tree.setdefault(section, {}) if section else tree)[last] = value
+    return tree
+
+
+def _known(source: str, values: Mapping[str, object]) -> Mapping[str, object]:
+    names = setting_names()
+    sections = {name.partition(".")[0] for name in names if "." in name}
+    for name, value in values.items():
+        if name in sections and value not in ({}, None):
+            raise SettingsError(f'{source}: "{name}" is {short.repr(value)}; expected settings by name')
+        if name not in names and name not in sections:
+            raise SettingsError(f'{source}: unknown setting "{name}"{_meant(name, names)}')
+    return {name: value for name, value in values.items() if name in names}
+
+
+def _meant(name: str, known: list[str]) -> str:
+    close = get_close_matches(name, known, n=1)
+    return f' (did you mean "{close[0]}"?)' if close else ""
+
+
+def _variables(environ: Mapping[str, str]) -> Iterator[Layer]:
+    """One layer a variable, so that the place of a setting is the variable's name."""
+    known = {PREFIX + name.upper().replace(".", "__"): name for name in setting_names()}
+    files = {PREFIX + name.upper() + "_FILE": PREFIX + name.upper() for name in SECRETS}
+    for variable, text in sorted(environ.items()):
+        if not variable.startswith(PREFIX) or variable in READ_ELSEWHERE:
+            continue
+        if variable not in known and variable not in files:
+            meant = _meant(variable, [*known, *files])
+            raise SettingsError(f'environment: unknown setting "{variable}"{meant}')
+        if not text:
+            continue
+        if variable in known:
+            yield Layer(variable, {known[variable]: text}, strict=False)
+        elif environ.get(files[variable]):
+            raise SettingsError(f"{variable}: {files[variable]} is set as well; unset one of them")
+        else:
+            yield Layer(variable, {known[files[variable]]: _read_secret(variable, text)}, strict=False)
+
+
+def _read_secret(variable: str, path: str) -> str:
+    secret = _read(Path(path), f'{variable}: "{path}"').strip()
+    if not secret:
+        raise SettingsError(f'{variable}: "{path}" is empty')
+    return secret
+
+
+def _read(path: Path, label: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise SettingsError(f"{label} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{label} is not UTF-8 (byte {error.start})") from error
+
+
+def _read_yaml(path: Path) -> Mapping[Any, object]:
+    if not os.access(path, os.F_OK):
+        return {}
+    import yaml  # noqa: PLC0415  (slow to import, and most directories have no such file)
+
+    from jarvis_workers.yamlloader import UniqueKeys  # noqa: PLC0415
+
+    try:
+        found = yaml.load(_read(path, YAML_FILE), UniqueKeys)  # noqa: S506  a SafeLoader
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else "?"
+        raise SettingsError(f"{YAML_FILE}:{line}: {error.problem}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise SettingsError(f"{YAML_FILE}: cannot be read as YAML: {' '.join(str(error).split())}") from error
+    if found is None:
+        return {}
+    if not isinstance(found, dict):
+        raise SettingsError(f"{YAML_FILE}: is {short.repr(found)}; expected settings by name")
+    return found
+
+
+def _read_toml(path: Path) -> Mapping[str, object]:
+    if not os.access(path, os.F_OK):
+        return {}
+    try:
+        tool = tomllib.loads(_read(path, TOML_FILE)).get("tool", {})
+    except (ValueError, RecursionError) as error:
+        raise SettingsError(f"{TOML_FILE}: {error}") from error
+    found = tool.get("jarvis", {}) if isinstance(tool, dict) else {}
+    if not isinstance(found, dict):
+        raise SettingsError(f"{TOML_PLACE}: is {short.repr(found)}; expected settings by name")
+    return found
