@@ -1,5 +1,6 @@
-"""ARCHITECTURE.md, docs/architecture/ and docs/adr/ name files, headings and tests that exist."""
+"""ARCHITECTURE.md, docs/architecture/ and docs/adr/ name what exists, and the map is true of the imports."""
 
+import ast
 import re
 import tomllib
 from collections.abc import Iterator
@@ -68,6 +69,36 @@ def map_rows() -> list[str]:
     return [Path(target).name.removesuffix(".py") for _, target in MAP_ROW.findall(section)]
 
 
+def may_import() -> dict[str, set[str]]:
+    """Return what the map lets each package import: what its cell names, and with "X and below" the rows below X."""
+    names, allowed = map_rows(), {}
+    section = OVERVIEW.read_text().partition("\n## Map\n")[2].partition("\n## ")[0]
+    cells = [line.split(" | ")[3] for line in section.splitlines() if MAP_ROW.match(line)]
+    for name, cell in zip(names, cells, strict=True):
+        named = set(re.findall(r"\w+", cell)) & set(names)
+        first = name if cell == "all below" else cell.removesuffix(" and below")
+        allowed[name] = named | set(names[names.index(first) + 1 :] if first in names else ())
+    return allowed
+
+
+def imports(package: str) -> set[str]:
+    """Return the packages of jarvis_workers that a package imports when it runs."""
+    place = ROOT / package if package == "jarvis_cli" else WORKERS / package
+    files = place.rglob("*.py") if place.is_dir() else [place.with_suffix(".py")]
+    return {name for file in files for name in imports_of(ast.parse(file.read_text()))} - {package}
+
+
+def imports_of(node: ast.AST) -> Iterator[str]:
+    """Yield the packages that code imports; imports for type checkers alone are left out."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ImportFrom):
+            package, _, rest = (child.module or "").partition(".")
+            if package == "jarvis_workers":
+                yield from [rest.split(".")[0]] if rest else [alias.name for alias in child.names]
+        elif not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+            yield from imports_of(child)
+
+
 def layers() -> list[set[str]]:
     """Return the layers that import-linter holds, the highest first."""
     config = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -121,6 +152,17 @@ def test_the_map_follows_the_layers_of_imports() -> None:
     ordered = [level[name] for name in map_rows() if name in level]
 
     assert ordered == sorted(ordered)
+
+
+@pytest.mark.parametrize("package", map_rows())
+def test_a_package_imports_what_the_map_allows(package: str) -> None:
+    assert (imports(package) & set(map_rows())) - may_import()[package] == set()
+
+
+def test_the_map_allows_imports_of_rows_below_only() -> None:
+    names, allowed = map_rows(), may_import()
+
+    assert [name for name in names if not allowed[name] <= set(names[names.index(name) + 1 :])] == []
 
 
 def test_every_invariant_names_its_test() -> None:
