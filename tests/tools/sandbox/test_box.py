@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -130,6 +131,15 @@ def test_files_are_searched(box: Sandbox) -> None:
 
 def test_the_history_is_read(box: Sandbox) -> None:
     assert b"Say it is built" in box.run(["git", "log", "--oneline"]).stdout
+
+
+def test_a_file_outside_of_the_tree_cannot_be_read_although_everybody_may(box: Sandbox) -> None:
+    with tempfile.NamedTemporaryFile(dir="/tmp") as outside:
+        outside.write(b"a secret")
+        outside.flush()
+        Path(outside.name).chmod(0o644)
+
+        assert box.run(["cat", outside.name]).stdout == b""
 
 
 def test_pipes_join_commands(box: Sandbox) -> None:
