@@ -11,6 +11,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
 from jarvis_cli.screens import Display, Quiet, Talking
 from jarvis_workers.paths import plain
+from jarvis_workers.service.progress_units import JOBS, units_of
 from jarvis_workers.store.values import Run, StageProgress
 
 PLAIN_SECONDS = 10.0
@@ -68,7 +69,10 @@ class Lines(Talking):
             self.tell(f"reading the tree: {files:,} files, {size / MEGABYTE:,.1f} MB")
 
     def show(self, run: Run, stages: list[StageProgress]) -> None:
-        told = [f"{stage.name}: {describe(stage, self._pace.rate(stage))}" for stage in current(stages)]
+        told = [
+            f"{stage.name}: {describe(stage, self._pace.rate(stage), units_of(run, stage.name))}"
+            for stage in current(stages)
+        ]
         if told and self._due():
             self.tell(f"run {run.id}: {'; '.join(told)}")
 
@@ -110,7 +114,7 @@ class Bars(Talking):
                     (stage.weight, stage.weight_done) if stage.weight else (stage.jobs, stage.done + stage.failed)
                 )
                 task = self._task(stage.name, total)
-                says = describe(stage, self._pace.rate(stage))
+                says = describe(stage, self._pace.rate(stage), units_of(run, stage.name))
                 self._bars.update(task, total=total, completed=done, says=says)
 
     def tell(self, says: str) -> None:
@@ -133,11 +137,11 @@ def current(stages: list[StageProgress]) -> list[StageProgress]:
     return still_open[:1] + [stage for stage in still_open[1:] if stage.jobs]
 
 
-def describe(stage: StageProgress, rate: float) -> str:
-    """Say in a line how far a stage is and, if its rate is known, how long it will take."""
+def describe(stage: StageProgress, rate: float, units: str = JOBS) -> str:
+    """Say in a line how far a stage is and, if its rate is known, how long it will take; `units` are its jobs."""
     if not stage.jobs:
-        return "no jobs yet"
-    said, left = f"{stage.done + stage.failed:,}/{stage.jobs:,} jobs", stage.jobs - stage.done - stage.failed
+        return f"no {units} yet"
+    said, left = f"{stage.done + stage.failed:,}/{stage.jobs:,} {units}", stage.jobs - stage.done - stage.failed
     if stage.weight:
         done = _in_unit(stage.weight_done, stage.weight).partition(" ")[0]
         said += f", {done}/{_in_unit(stage.weight, stage.weight)}"

@@ -24,9 +24,10 @@ from jarvis_workers.pipeline.stages import CONTROL_QUEUE, has_talks
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store import crash_attribution, events, jobs, runs, stages, workers
 from jarvis_workers.store.engine import Store
+from jarvis_workers.store.queues import CONVERSATION_QUEUES
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
-from jarvis_workers.store.values import AGENT_QUEUE, Claimed
+from jarvis_workers.store.values import Claimed
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -242,7 +243,7 @@ class LocalExecutor:
         with self.store.write() as session:
             given = list(self._claims(session))
             control = None if self._control else self._claim(session, CONTROL_QUEUE, self.worker.id)
-            talking = self._claim_many(session, AGENT_QUEUE, self._talkers.free) if self._talkers else []
+            talking = list(self._conversations(session, self._talkers.free)) if self._talkers else []
         self._hungry = False
         if control:
             future = self._thread.submit(self._do, control)
@@ -277,6 +278,12 @@ class LocalExecutor:
             if job is None:
                 return
             yield seat, job
+
+    def _conversations(self, session: "Session", free: int) -> Iterator[Claimed]:
+        for queue in CONVERSATION_QUEUES:
+            claimed = self._claim_many(session, queue, free)
+            free -= len(claimed)
+            yield from claimed
 
     def _claim(self, session: "Session", queue: str, process: str) -> Claimed | None:
         claimed = self._claim_many(session, queue, 1, process)

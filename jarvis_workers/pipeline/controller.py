@@ -6,13 +6,14 @@ in one transaction with the plan job of the next.  Judging leases is for the ele
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from jarvis_workers import telemetry
-from jarvis_workers.pipeline.run_state import final_state
+from jarvis_workers.pipeline.run_state import NOT_CHECKED, final_state
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE, PLAN, has_pipeline, hook_of, opened_with, stage_of
 from jarvis_workers.store import crash_attribution, events, jobs, leases, runs, stages, workers
-from jarvis_workers.store.values import AGENT_QUEUE, NewJob
+from jarvis_workers.store.values import NewJob
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,12 +81,12 @@ def _verdict(session: Session, run: runs.Run) -> tuple[str, str | None]:
     last = progress[-1].name
     if progress[-1].failed:
         why = f"the {last} stage failed: {stages.failure(session, run.id, last)}"
-        return "incomplete" if stage_of(run.kind, last).queue == AGENT_QUEUE else "failed", why
-    failed = sum(stage.failed for stage in progress)
+        return stage_of(run.kind, last).state_if_failed, why
     snapshot = runs.snapshot(session, run.snapshot_id)
-    undecided = sum(stage.not_checked for stage in progress if stage_of(run.kind, stage.name).streamed)
-    not_checked = sum(stage.not_checked for stage in progress) - undecided + (snapshot.not_checked if snapshot else 0)
-    return final_state(failed=failed, not_checked=not_checked, undecided=undecided)
+    missing = Counter({NOT_CHECKED: snapshot.not_checked if snapshot else 0})
+    for stage in progress:
+        missing[stage_of(run.kind, stage.name).missing] += stage.not_checked
+    return final_state(failed=sum(stage.failed for stage in progress), missing=missing)
 
 
 class Controller:

@@ -14,7 +14,8 @@ from jarvis_workers.pipeline.stages import PLAN, stage_of, step_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store import artifacts, jobs, runs, transcripts
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, Finished
+from jarvis_workers.store.queues import has_conversations
+from jarvis_workers.store.values import Claimed, Commit, Finished
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -111,7 +112,7 @@ def _chunks(found: Iterator[T], size: int) -> Iterator[list[T]]:
 def keep(store: Store, blobs: Blobs, done: Sequence[tuple[Claimed, Commit]]) -> list[Finished]:
     """Put the large parts of commits into the blob store; what they want is said before, for all of them at once."""
     with store.read() as session:
-        transcripts = {job.id: _transcript(session, job) for job, _ in done if job.queue == AGENT_QUEUE}
+        transcripts = {job.id: _transcript(session, job) for job, _ in done if has_conversations(job.queue)}
     told = [result_of(commit) for _, commit in done]
     parts = [
         [*commit.artifacts, *transcripts.get(job.id, ())] + ([("", result)] if len(result) > ROW_BYTES else [])

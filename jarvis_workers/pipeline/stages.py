@@ -13,7 +13,8 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.store.values import AGENT_QUEUE
+from jarvis_workers.pipeline.run_state import NOT_CHECKED, GapWords
+from jarvis_workers.store.queues import QUEUES, has_conversations
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -31,6 +32,10 @@ class Stage(NamedTuple):
     `on_open` names a function, "package.module:function", that is called with the session and the run in the
     transaction that opens the stage, before its plan job is inserted.  A stage that is `streamed` is never planned:
     its jobs are children of those of the stage before, and begin as they come.
+
+    `units` is what progress displays call its jobs, `missing` what the end of a run calls that which its jobs could not
+    do (singular and plural).  A run whose last stage fails ends in the state `state_if_failed`: "failed", or
+    "incomplete" where that which earlier stages or conversations did is of use.
     """
 
     name: str
@@ -38,6 +43,9 @@ class Stage(NamedTuple):
     queue: str
     on_open: str | None = None
     streamed: bool = False
+    units: str = "jobs"
+    missing: GapWords = NOT_CHECKED
+    state_if_failed: str = "failed"
 
 
 class Step(Protocol):
@@ -64,8 +72,13 @@ _PIPELINES: dict[str, tuple[Stage, ...]] = {}
 
 
 def register_pipeline(kind: str, stages: Iterable[Stage]) -> None:
-    """Add the pipeline of a `kind` to this process; raises ValueError if the kind has other stages already."""
+    """Add the pipeline of a `kind` to this process; raises ValueError if the kind has other stages already.
+
+    Also if a stage is on a queue that is not in `store.queues`: nobody would work on it.
+    """
     added = tuple(stages)
+    if unknown := [stage for stage in added if stage.queue not in QUEUES]:
+        raise ValueError(f'pipeline "{kind}": no queue "{unknown[0].queue}" (stage {unknown[0].name})')
     if _PIPELINES.setdefault(kind, added) != added:
         raise ValueError(f'there is another pipeline "{kind}"')
 
@@ -128,7 +141,7 @@ def opened_with(kind: str, name: str) -> tuple[str, ...]:
 
 def has_talks(kind: str) -> bool:
     """Whether a pipeline has conversations."""
-    return any(stage.queue == AGENT_QUEUE for stage in stages_of(kind))
+    return any(has_conversations(stage.queue) for stage in stages_of(kind))
 
 
 def step_of(module: str) -> Step:

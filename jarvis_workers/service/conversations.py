@@ -12,8 +12,8 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.agent.converse import ANSWER
 from jarvis_workers.store import artifacts, jobs, transcripts
 from jarvis_workers.store.engine import Store
+from jarvis_workers.store.queues import CONVERSATION_QUEUES
 from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import AGENT_QUEUE
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,14 @@ def read_answer(store: Store, blobs: Blobs, run: Run) -> dict[str, Any] | None:
 def jobs_of(store: Store, run: Run) -> list[tuple[int, str, str]]:
     """Return the conversations of a run: id, label and state."""
     with store.read() as session:
-        return jobs.named(session, run.id, AGENT_QUEUE)
+        return jobs.named(session, run.id, CONVERSATION_QUEUES)
 
 
 def find_job(store: Store, named: str) -> int:
     """Return the job that a user means: by its id, or a run that has only one. Raises UsageError."""
     if named.isdecimal() and len(named) < 18:
         with store.read() as session:
-            if jobs.run_of(session, int(named), AGENT_QUEUE):
+            if jobs.run_of(session, int(named), CONVERSATION_QUEUES):
                 return int(named)
     run = find_run(store, named)
     found = jobs_of(store, run)
@@ -60,7 +60,7 @@ def read_transcript(store: Store, blobs: Blobs, job_id: int) -> list[dict[str, A
     """Return the records of a conversation, of one that is on what there is by now."""
     with store.read() as session:
         lines = transcripts.lines(session, job_id)
-        run_id = jobs.run_of(session, job_id, AGENT_QUEUE)
+        run_id = jobs.run_of(session, job_id, CONVERSATION_QUEUES)
         blob = artifacts.find(session, run_id, artifacts.transcript_name(job_id)) if run_id and not lines else None
     if blob:
         lines = blobs.read(blob).split(b"\n")

@@ -23,7 +23,7 @@ from jarvis_workers.service.models import model_facts
 from jarvis_workers.service.remote import bell_of, broker_url
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.values import AGENT_QUEUE
+from jarvis_workers.store.queues import has_conversations
 from jarvis_workers.store.workers import WorkerFacts
 
 PARENT_CONNECTIONS = 1
@@ -39,10 +39,14 @@ def plan_pools(settings: Settings, queues: Sequence[str], concurrency: int | Non
     if unknown:
         raise UsageError(f'--queues: "{unknown[0]}" is not one of {", ".join(POOLS)}')
     chosen = dict.fromkeys(wanted or POOLS)
-    if AGENT_QUEUE in chosen:
-        require("agents", f'queue "{AGENT_QUEUE}" (leave it out: --queues scan,control)')
+    for queue in filter(has_conversations, chosen):
+        require("agents", f'queue "{queue}" (leave it out: --queues {",".join(_without_conversations())})')
     token = token_hex(4)
     return [_plan(settings, queue, concurrency, token) for queue in chosen]
+
+
+def _without_conversations() -> list[str]:
+    return [queue for queue in POOLS if not has_conversations(queue)]
 
 
 def _plan(settings: Settings, queue: str, concurrency: int | None, token: str) -> tuple[Orders, WorkerFacts]:
@@ -63,7 +67,7 @@ def _plan(settings: Settings, queue: str, concurrency: int | None, token: str) -
         resend_seconds=settings.resend_seconds,
         statement_seconds=settings.store.statement_seconds,
         log_level=settings.log_level,
-        models=model_facts(settings) if queue == AGENT_QUEUE else {},
+        models=model_facts(settings) if has_conversations(queue) else {},
         callbacks=settings.agent.after_tool_call_cb_dirs,
     )
     return orders, facts

@@ -12,9 +12,10 @@ from sqlmodel import Session
 
 from jarvis_workers.ratelimit.budget import PARTS, RunBudget, Unit
 from jarvis_workers.store import runs
+from jarvis_workers.store.queues import CONVERSATION_QUEUES
 from jarvis_workers.store.sql import insert_or_lock, now
 from jarvis_workers.store.tables import ACTIVE_RUNS, ALLOWANCE, BUDGET, ENDED_RUNS, EVENT, JOB, MODEL_CALL, RUN
-from jarvis_workers.store.values import AGENT_QUEUE, Claimed
+from jarvis_workers.store.values import Claimed
 
 REASON = "budget"
 SHARE = 100
@@ -102,7 +103,7 @@ def _process(session: Session, job: Claimed) -> str | None:
 
 def _held_by_others(session: Session, run_id: str, process: str) -> int:
     busy = select(JOB.c.id).where(JOB.c.run_id == run_id, JOB.c.process == ALLOWANCE.c.process)
-    living = busy.where(JOB.c.queue == AGENT_QUEUE, JOB.c.state == "running").exists()
+    living = busy.where(JOB.c.queue.in_(CONVERSATION_QUEUES), JOB.c.state == "running").exists()
     held = select(func.coalesce(func.sum(ALLOWANCE.c.held), 0)).where(ALLOWANCE.c.run_id == run_id, living)
     return int(session.execute(held.where(ALLOWANCE.c.process != process)).scalar_one())
 

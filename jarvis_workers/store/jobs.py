@@ -13,9 +13,10 @@ from sqlmodel import Session
 from jarvis_workers.store import artifacts, transcripts
 from jarvis_workers.store.crash_attribution import room_for_suspects
 from jarvis_workers.store.domain_results import write_results
+from jarvis_workers.store.queues import has_conversations
 from jarvis_workers.store.sql import changed, insert_missing, now
 from jarvis_workers.store.tables import ACTIVE_RUNS, HEAVIEST_FIRST, IDLE, JOB, RUN, WAITING_JOBS
-from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Finished, NewJob, TakenBack
+from jarvis_workers.store.values import Claimed, Finished, NewJob, TakenBack
 
 ATTEMPTS = 3
 BACK_OFF_SECONDS = 1.0
@@ -172,7 +173,7 @@ def commit_many(session: Session, finished: Sequence[Finished]) -> set[int]:
         write_results(session, entry.job.run_id, entry.job.id, entry.commit.results)
         artifacts.save(session, entry.job.run_id, entry.artifacts)
         insert_jobs(session, entry.job.run_id, entry.job.stage, entry.commit.children)
-    if talked := [entry.job.id for entry in accepted if entry.job.queue == AGENT_QUEUE]:
+    if talked := [entry.job.id for entry in accepted if has_conversations(entry.job.queue)]:
         transcripts.forget_lines(session, talked)
     return {entry.job.id for entry in accepted}
 
@@ -268,15 +269,15 @@ def over_since(session: Session, run_id: str, names: Sequence[str], moment: floa
     return [Over(*row) for row in session.execute(chosen.order_by(JOB.c.finished_at, JOB.c.id))]
 
 
-def named(session: Session, run_id: str, queue: str) -> list[tuple[int, str, str]]:
-    """Return the jobs of a run on a queue, but for those that plan: id, label and state."""
+def named(session: Session, run_id: str, queues: Collection[str]) -> list[tuple[int, str, str]]:
+    """Return the jobs of a run on some queues, but for those that plan: id, label and state."""
     chosen = select(JOB.c.id, JOB.c.label, JOB.c.state).where(
-        JOB.c.run_id == run_id, JOB.c.queue == queue, JOB.c.step != "plan"
+        JOB.c.run_id == run_id, JOB.c.queue.in_(queues), JOB.c.step != "plan"
     )
     return [(row.id, row.label, row.state) for row in session.execute(chosen.order_by(JOB.c.id))]
 
 
-def run_of(session: Session, job_id: int, queue: str) -> str | None:
-    """Return the run of a job, None if the queue has no such job."""
-    found = session.execute(select(JOB.c.run_id).where(JOB.c.id == job_id, JOB.c.queue == queue, JOB.c.step != "plan"))
-    return found.scalar_one_or_none()
+def run_of(session: Session, job_id: int, queues: Collection[str]) -> str | None:
+    """Return the run of a job, None if none of the queues has such a job."""
+    chosen = select(JOB.c.run_id).where(JOB.c.id == job_id, JOB.c.queue.in_(queues), JOB.c.step != "plan")
+    return session.execute(chosen).scalar_one_or_none()

@@ -6,9 +6,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, case, delete, func, insert, select, update
 from sqlmodel import Session
 
+from jarvis_workers.store.queues import CONVERSATION_QUEUES
 from jarvis_workers.store.sql import changed, now
 from jarvis_workers.store.tables import JOB, MODEL_CALL, OPEN_JOBS, STAGE
-from jarvis_workers.store.values import AGENT_QUEUE
 from jarvis_workers.store.values import StageProgress as StageProgress
 
 
@@ -94,7 +94,7 @@ def failure(session: Session, run_id: str, name: str) -> str | None:
 def progress(session: Session, run_id: str) -> list[StageProgress]:
     """Return how far each stage of a run is, in order."""
     # Of a conversation the weight says how much it matters.
-    sized = JOB.c.queue != AGENT_QUEUE
+    sized = JOB.c.queue.not_in(CONVERSATION_QUEUES)
     counted = {
         "jobs": func.count(),
         "done": _sum(JOB.c.state == "done"),

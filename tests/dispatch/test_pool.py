@@ -15,9 +15,10 @@ import redis
 from jarvis_workers.dispatch.broker import Doorbell
 from jarvis_workers.dispatch.orders import POOL_MODULE, Orders
 from jarvis_workers.dispatch.pool import time_limit
-from jarvis_workers.dispatch.routing import queue_key, task_names
+from jarvis_workers.dispatch.routing import POOLS, queue_key, task_names
 from jarvis_workers.dispatch.sender import Sender
 from jarvis_workers.store.engine import Store
+from jarvis_workers.store.queues import CONVERSATION_QUEUES, QUEUES
 from jarvis_workers.toolchain.children import Child
 from jarvis_workers.toolchain.die_with_parent import is_running
 from tests.chaos.commands import PATIENCE_SECONDS, crowd, until
@@ -139,3 +140,9 @@ def test_forged_messages_and_commands_end_no_pool_and_blame_no_job(
 
     (plan,) = job_rows(store, run, plan=True)
     assert (plan.crashes, plan.attempts, alive, listening) == (0, 1, True, [])
+
+
+def test_every_queue_has_a_pool_and_conversations_share_an_event_loop() -> None:
+    loops = [queue for queue, pool in POOLS.items() if pool.kind == "threads"]
+
+    assert (list(POOLS), loops) == (list(QUEUES), list(CONVERSATION_QUEUES))

@@ -3,7 +3,7 @@
 import pytest
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.pipeline.stages import has_pipeline, opened_with, pipelines, register_pipeline, stages_of
+from jarvis_workers.pipeline.stages import Stage, has_pipeline, opened_with, pipelines, register_pipeline, stages_of
 
 BUILT_IN = ["agent", "sec.agent", "sec.fast"]
 OF_TESTS = ["test.cluster", "test.doze", "test.sleep", "test.stuck"]
@@ -25,6 +25,12 @@ def test_a_kind_that_no_package_provides_is_an_error_that_says_what_to_install(k
     with pytest.raises(UsageError, match=f'no pipeline for runs of kind "{kind}": install the package'):
         stages_of(kind)
     assert not has_pipeline(kind)
+
+
+def test_a_stage_on_a_queue_without_a_pool_is_refused() -> None:
+    with pytest.raises(ValueError, match=r'pipeline "test\.lost": no queue "nowhere"'):
+        register_pipeline("test.lost", [Stage("lose", module="x", queue="nowhere")])
+    assert not has_pipeline("test.lost")
 
 
 def test_a_pipeline_cannot_be_replaced() -> None:

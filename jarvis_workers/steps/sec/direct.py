@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from jarvis_workers.pipeline.history import Earlier, Outcome, result_of
-from jarvis_workers.pipeline.run_state import final_state
+from jarvis_workers.pipeline.run_state import NOT_CHECKED, final_state
 from jarvis_workers.pipeline.stages import Stage, step_of
 from jarvis_workers.sec.report.body import gather
 from jarvis_workers.sec.triage import NOTHING_JUDGED, TriageVerdict
@@ -97,7 +97,7 @@ def scan_directly(
     stages.append(StageProgress(REPORT, "closed", jobs=1, done=1, opened_at=begun, closed_at=clock()))
     with open_snapshot(blobs, run.snapshot_id) as reader:
         not_checked = len(reader.index.not_checked) + sum(stage.not_checked for stage in stages)
-    state, reason = final_state(failed=0, not_checked=not_checked, undecided=0)
+    state, reason = final_state(failed=0, missing={NOT_CHECKED: not_checked})
     ended = replace(
         run,
         state=state,

@@ -5,6 +5,7 @@ from jarvis_workers.store.values import AGENT_QUEUE
 
 STEPS = "jarvis_workers.steps.sec"
 NUMBER_CANDIDATES = f"{STEPS}.candidates:number_candidates"
+UNDECIDED = "candidate is undecided", "candidates are undecided"
 SCANNING = (
     Stage("scan", module=f"{STEPS}.scan_batch", queue="scan"),
     Stage("summarize", module=f"{STEPS}.summarize", queue="scan"),
@@ -20,7 +21,7 @@ register_pipeline(
     (
         *SCANNING,
         Stage("cluster", module=f"{STEPS}.cluster_file", queue=AGENT_QUEUE, on_open=NUMBER_CANDIDATES),
-        Stage("verify", module=f"{STEPS}.verify_cluster", queue=AGENT_QUEUE, streamed=True),
+        Stage("verify", module=f"{STEPS}.verify_cluster", queue=AGENT_QUEUE, streamed=True, missing=UNDECIDED),
         Stage("report", module=f"{STEPS}.write_report", queue=CONTROL_QUEUE),
     ),
 )
