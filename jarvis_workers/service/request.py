@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from jarvis_workers import __version__
 from jarvis_workers.errors import UsageError
@@ -59,6 +59,13 @@ class Triage:
     more: "tuple[Judgement, ...]" = ()
     named: str | None = None
     learns: bool = False
+
+
+class KindOptions(Protocol):
+    """What only runs of one kind are asked for; `options` are kept with the run, where its steps read them."""
+
+    @property
+    def options(self) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +138,7 @@ class RunRequest:
     profile: bool = False
     baseline: Baseline | None = None
     may_be_empty: bool = False
-    agent: AgentTask | Inquiry | None = None
+    agent: KindOptions | None = None
     remark: str | None = None
     triage: Triage = field(default_factory=Triage)
     budget: "RunBudget | None" = None
