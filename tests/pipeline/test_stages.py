@@ -6,7 +6,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.pipeline.stages import Stage, has_pipeline, opened_with, pipelines, register_pipeline, stages_of
 
 BUILT_IN = ["agent", "sec.agent", "sec.fast"]
-OF_TESTS = ["test.cluster", "test.doze", "test.sleep", "test.stuck"]
+OF_TESTS = ["test.cluster", "test.doze", "test.sleep", "test.stuck", "toy.lines"]
 
 
 def test_the_registry_lists_built_in_kinds_and_those_of_entry_points() -> None:

@@ -1,0 +1,74 @@
+"""A toy domain: count the lines of each file, then add them up. Nothing outside this package knows it.
+
+Its kind "toy.lines" is an entry point in tests/plugins; its table, its options and its results are its own.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import sqlalchemy as sa
+
+from jarvis_workers.paths import as_text, from_text
+from jarvis_workers.pipeline.stages import CONTROL_QUEUE, Stage
+from jarvis_workers.store.domain_results import register_result
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+KIND = "toy.lines"
+MISSING = "file was not counted", "files were not counted"
+STAGES = (
+    Stage("count", module="tests.toy.count", queue="scan", units="batches", missing=MISSING),
+    Stage("total", module="tests.toy.total", queue=CONTROL_QUEUE, on_open="tests.toy:drop_small_files"),
+)
+LINES = sa.Table(
+    "toy_lines",
+    sa.MetaData(),
+    sa.Column("run_id", sa.String, primary_key=True),
+    sa.Column("path", sa.LargeBinary, primary_key=True),
+    sa.Column("lines", sa.Integer),
+)
+
+
+@dataclass(frozen=True)
+class ToyOptions:
+    """Files of fewer than `least` lines do not count."""
+
+    least: int
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        return {"least": self.least}
+
+
+class LineCounts(NamedTuple):
+    """The lines of some files: pairs of path and number."""
+
+    files: tuple[tuple[bytes, int], ...]
+
+    def counts(self) -> Mapping[str, int]:
+        return {"lines": sum(lines for _, lines in self.files)}
+
+    def encode(self) -> Any:
+        return [(as_text(path), lines) for path, lines in self.files]
+
+    @classmethod
+    def decode(cls, content: Sequence[Any]) -> Self:
+        return cls(tuple((from_text(path), lines) for path, lines in content))
+
+
+register_result("toy.lines", LineCounts, writer="tests.toy:write_lines")
+
+
+def write_lines(session: "Session", run_id: str, _: int, result: LineCounts) -> None:
+    """Insert the counts of a job."""
+    rows = [{"run_id": run_id, "path": path, "lines": lines} for path, lines in result.files]
+    if rows:
+        session.execute(sa.insert(LINES), rows)
+
+
+def drop_small_files(session: "Session", run: Any) -> None:
+    """Forget the files that do not count, before they are added up."""
+    small = (LINES.c.run_id == run.id) & (LINES.c.lines < run.options["least"])
+    session.execute(sa.delete(LINES).where(small))
