@@ -26,7 +26,7 @@ from jarvis_workers.errors import BudgetSpent, StoreError, StoreFull
 from jarvis_workers.pipeline.runner import keep, load
 from jarvis_workers.pipeline.stages import step_of
 from jarvis_workers.pipeline.store_retry import patiently
-from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.store import jobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Commit
@@ -47,13 +47,14 @@ class Agents:
     def __init__(
         self,
         worker_id: str,
-        world: tuple[Store, Blobs, Callable[[], None]],
+        world: tuple[Store, Resources, Callable[[], None]],
         talks: AgentRuntime,
         *,
         lease_seconds: float,
         deadline_seconds: float,
     ) -> None:
-        self.store, self.blobs, self.ring = world
+        self.store, resources, self.ring = world
+        self.blobs = resources.blobs
         self.talks = talks
         self._told, self._ended = threading.Event(), threading.Event()
         self._process = f"{worker_id}/{os.getpid()}"

@@ -29,7 +29,7 @@ from jarvis_workers.dispatch.prefork_task import PreforkRunner
 from jarvis_workers.dispatch.ratelimit.client import SharedLimits
 from jarvis_workers.dispatch.routing import POOLS, TALKS_CONNECTIONS, queue_key, task_names
 from jarvis_workers.dispatch.sender import Sender
-from jarvis_workers.snapshots.blobs import Blobs, open_blobs
+from jarvis_workers.snapshots.resources import Resources, open_resources
 from jarvis_workers.source.identity import loaded_engine
 from jarvis_workers.steps.sec.flow_cache import loaded_flow
 from jarvis_workers.steps.sec.scan_cache import loaded_rules
@@ -62,7 +62,7 @@ def _body(hands: Does) -> Callable[..., None]:
     return do
 
 
-def open_world(orders: Orders) -> tuple[Store, Blobs, Callable[[], None]]:
+def open_world(orders: Orders) -> tuple[Store, Resources, Callable[[], None]]:
     """Open what one process works with."""
     kept_for_talks = TALKS_CONNECTIONS if POOLS[orders.queue].kind == "threads" else 0
     connections = POOLS[orders.queue].connections - kept_for_talks
@@ -78,8 +78,8 @@ def open_world(orders: Orders) -> tuple[Store, Blobs, Callable[[], None]]:
     def ring() -> None:
         sender.send()
 
-    blobs = open_blobs(orders.blobs_url, Path(orders.cache), results_bytes=orders.results_bytes)
-    return store, blobs, ring
+    resources = open_resources(orders.blobs_url, Path(orders.cache), results_bytes=orders.results_bytes)
+    return store, resources, ring
 
 
 def serve(orders: Orders) -> None:

@@ -16,7 +16,7 @@ from jarvis_workers.pipeline.controller import advance
 from jarvis_workers.pipeline.runner import perform, save
 from jarvis_workers.pipeline.stages import PLAN
 from jarvis_workers.pipeline.store_retry import patiently
-from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.store import dispatching, jobs, runs, stages
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed
@@ -25,18 +25,18 @@ from jarvis_workers.toolchain.limits import cpu_seconds
 
 @dataclass
 class PreforkRunner:
-    """What a process of a pool works with. `open_world` opens its own store and blobs.
+    """What a process of a pool works with. `open_world` opens its own store and resources.
 
     Its jobs have `lease_seconds`; its worker, which its parent keeps alive in the store, `worker_lease_seconds`.
     """
 
     worker_id: str
     lease_seconds: float
-    open_world: Callable[[], tuple[Store, Blobs, Callable[[], None]]]
+    open_world: Callable[[], tuple[Store, Resources, Callable[[], None]]]
     worker_lease_seconds: float
     _claim_in_doubt: bool = False
     _spent: dict[int, float] = field(default_factory=dict)
-    _worlds: dict[int, tuple[Store, Blobs, Callable[[], None]]] = field(default_factory=dict)
+    _worlds: dict[int, tuple[Store, Resources, Callable[[], None]]] = field(default_factory=dict)
 
     @property
     def process(self) -> str:
@@ -45,19 +45,19 @@ class PreforkRunner:
 
     def do(self, job_id: int) -> None:
         """Claim, decide, save; a task boundary: what the job raises is recorded on its row."""
-        store, blobs, ring = patiently(self._world)
+        store, resources, ring = patiently(self._world)
         job = patiently(lambda: self._claim(store, job_id))
         if job is None:
             return job_log.refused(job_id, self.process)
         began = time.monotonic()
         job_log.claimed(job, self.process)
         try:
-            commit = patiently(lambda: perform(store, blobs, job))
+            commit = patiently(lambda: perform(store, resources, job))
             if commit is None:
                 job_log.lost(job)
             else:
                 counted = commit._replace(cpu_seconds=self._cpu())
-                accepted = patiently(lambda: save(store, blobs, [(job, counted)]))
+                accepted = patiently(lambda: save(store, resources.blobs, [(job, counted)]))
                 job_log.saved(job, counted, time.monotonic() - began, accepted=job.id in accepted)
         except StoreFull as full:
             reason = str(full)
@@ -75,7 +75,7 @@ class PreforkRunner:
             job_log.failed(job, says, time.monotonic() - began, accepted=recorded)
         patiently(lambda: go_on(store, job, ring))
 
-    def _world(self) -> tuple[Store, Blobs, Callable[[], None]]:
+    def _world(self) -> tuple[Store, Resources, Callable[[], None]]:
         pid = os.getpid()
         if pid not in self._worlds:
             self._worlds = {pid: self.open_world()}

@@ -15,7 +15,7 @@ from typing import IO, Any
 from jarvis_workers.errors import StoreFull
 from jarvis_workers.pipeline.stages import step_of
 from jarvis_workers.pipeline.wire import encode_commit, to_line
-from jarvis_workers.snapshots.blobs import Blobs, open_blobs
+from jarvis_workers.snapshots.resources import Resources, open_resources
 from jarvis_workers.toolchain.limits import cpu_seconds
 
 
@@ -23,20 +23,21 @@ def serve(lines: Iterable[bytes], answers: IO[bytes]) -> None:
     """Answer each line of work with a line."""
     requests = iter(lines)
     where = json.loads(next(requests))
-    blobs = open_blobs(where["blobs"], Path(where["cache"]), results_bytes=int(where.get("results_bytes", 0)))
+    limit = int(where.get("results_bytes", 0))
+    resources = open_resources(where["blobs"], Path(where["cache"]), results_bytes=limit)
     spent = 0.0
     for line in requests:
-        answer = decide(json.loads(line), blobs)
+        answer = decide(json.loads(line), resources)
         total = cpu_seconds()
         answers.write(to_line({**answer, "cpu_seconds": total - spent}) + b"\n")
         answers.flush()
         spent = total
 
 
-def decide(request: dict[str, Any], blobs: Blobs) -> dict[str, Any]:
+def decide(request: dict[str, Any], resources: Resources) -> dict[str, Any]:
     """Do one job. This is a task boundary: whatever it raises is recorded on the job's row."""
     try:
-        commit = step_of(request["module"]).decide(request["work"], blobs)
+        commit = step_of(request["module"]).decide(request["work"], resources)
     except StoreFull as full:
         return {"job": request["job"], "full": str(full)}
     except Exception as error:  # noqa: BLE001  (the task boundary)

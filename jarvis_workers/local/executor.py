@@ -22,6 +22,7 @@ from jarvis_workers.pipeline.controller import Controller, advance
 from jarvis_workers.pipeline.runner import Loading, load, perform, recall, save
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE, has_talks
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.store import crash_attribution, events, jobs, runs, stages, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.queues import CONVERSATION_QUEUES
@@ -58,7 +59,7 @@ class ExecutorContext:
     """
 
     store: Store
-    blobs: Blobs
+    resources: Resources
     where: Mapping[str, str]
     environ: Mapping[str, str]
     clock: Callable[[], float]
@@ -66,6 +67,11 @@ class ExecutorContext:
     tell: Callable[[str], None]
     show: Callable[[Run, list[StageProgress]], None] = field(default=lambda _run, _stages: None)
     talks: Callable[[], "AgentRuntime"] | None = None
+
+    @property
+    def blobs(self) -> Blobs:
+        """The blobs among the resources."""
+        return self.resources.blobs
 
 
 class LocalExecutor:
@@ -252,7 +258,7 @@ class LocalExecutor:
         self._talk(talking)
         for seat, job in given:
             module, work = load(self.store, job)
-            commit = recall(module, work, self.world.blobs)
+            commit = recall(module, work, self.world.resources)
             if commit:
                 self._note(JobOutcome(job, seat.process, commit=commit))
                 continue
@@ -304,7 +310,7 @@ class LocalExecutor:
     def _do(self, job: Claimed) -> JobOutcome:
         """Do a control job in the thread. A task boundary: its error is recorded on the job's row."""
         try:
-            return JobOutcome(job, commit=perform(self.store, self.world.blobs, job))
+            return JobOutcome(job, commit=perform(self.store, self.world.resources, job))
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001  (the task boundary)

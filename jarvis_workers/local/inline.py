@@ -10,7 +10,7 @@ from pathlib import Path
 
 from jarvis_workers.local.child import decide
 from jarvis_workers.pipeline.wire import to_line
-from jarvis_workers.snapshots.blobs import Blobs, open_blobs
+from jarvis_workers.snapshots.resources import Resources, open_resources
 from jarvis_workers.toolchain.limits import cpu_seconds
 
 
@@ -19,7 +19,7 @@ class InlineChild:
 
     def __init__(self) -> None:
         self._ready, self._bell = os.pipe()
-        self._blobs: Blobs | None = None
+        self._resources: Resources | None = None
         self._answers: list[bytes] = []
 
     def fileno(self) -> int:
@@ -29,12 +29,12 @@ class InlineChild:
     def send(self, line: bytes) -> None:
         """Take the first line, which says where the blobs are, or do a job."""
         said = json.loads(line)
-        if self._blobs is None:
+        if self._resources is None:
             limit = int(said.get("results_bytes", 0))
-            self._blobs = open_blobs(said["blobs"], Path(said["cache"]), results_bytes=limit)
+            self._resources = open_resources(said["blobs"], Path(said["cache"]), results_bytes=limit)
             return
         before = cpu_seconds()
-        answer = decide(said, self._blobs)
+        answer = decide(said, self._resources)
         self._answers.append(to_line({**answer, "cpu_seconds": cpu_seconds() - before}))
         os.write(self._bell, b"\n")
 

@@ -12,6 +12,7 @@ from jarvis_workers.errors import SnapshotError, StepFailed
 from jarvis_workers.pipeline.history import Earlier, Outcome, result_of
 from jarvis_workers.pipeline.stages import PLAN, stage_of, step_of
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.store import artifacts, jobs, runs, transcripts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.queues import has_conversations
@@ -28,12 +29,12 @@ ROW_BYTES = 4096
 T = TypeVar("T")
 
 
-def perform(store: Store, blobs: Blobs, job: Claimed) -> Commit | None:
+def perform(store: Store, resources: Resources, job: Claimed) -> Commit | None:
     """Do a job here; None when it was lost meanwhile. A plan job inserts its jobs as it goes."""
     if job.step == PLAN:
-        return _plan(store, blobs, job)
+        return _plan(store, resources.blobs, job)
     module, work = load(store, job)
-    return step_of(module).decide(work, blobs)
+    return step_of(module).decide(work, resources)
 
 
 def load(store: Store, job: Claimed) -> tuple[str, Any]:
@@ -58,12 +59,12 @@ class Loading:
         return module, step_of(module).load(self._session, run, job)
 
 
-def recall(module: str, work: Any, blobs: Blobs) -> Commit | None:
+def recall(module: str, work: Any, resources: Resources) -> Commit | None:
     """Return the commit of a job that a step knows already, with the CPU that this took; None if it does not."""
     known = getattr(step_of(module), "recall", None)
     began = time.thread_time()
     try:
-        commit = known(work, blobs) if known else None
+        commit = known(work, resources) if known else None
     except (SnapshotError, StepFailed):
         return None
     return commit._replace(cpu_seconds=time.thread_time() - began) if commit else None

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from jarvis_workers.conversations.runtime import AgentRuntime
     from jarvis_workers.pipeline.history import Earlier
     from jarvis_workers.snapshots.blobs import Blobs
+    from jarvis_workers.snapshots.resources import Resources
     from jarvis_workers.store.runs import Run
     from jarvis_workers.store.values import Claimed, Commit, NewJob
 
@@ -59,8 +60,8 @@ class Step(Protocol):
     plan: Callable[["Run", "Blobs"], "Iterator[NewJob]"]
     plan_on: Callable[["Run", "Blobs", "Earlier"], "Iterator[NewJob]"]
     load: Callable[["Session", "Run", "Claimed"], Any]
-    decide: Callable[[Any, "Blobs"], "Commit"]
-    recall: Callable[[Any, "Blobs"], "Commit | None"]
+    decide: Callable[[Any, "Resources"], "Commit"]
+    recall: Callable[[Any, "Resources"], "Commit | None"]
     converse: Callable[[Any, "Blobs", "AgentRuntime"], Awaitable["Commit"]]
 
 

@@ -9,20 +9,26 @@ from jarvis_workers.private import make_private_directory
 from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.sources import Origin, SourceTree, ignore_files_of
 from jarvis_workers.settings import Settings
-from jarvis_workers.snapshots.blobs import Blobs, open_blobs
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.resources import Resources, open_resources
 from jarvis_workers.snapshots.selection import Selection
 
-__all__ = ["blobs_of", "file_limits_of", "request_for", "selection_of"]
+__all__ = ["blobs_of", "file_limits_of", "request_for", "resources_of", "selection_of"]
 
 RUST_SUFFIXES = frozenset({"rs"})
 
 
 def blobs_of(settings: Settings) -> Blobs:
-    """Open the blob store; a data directory that is made for it is the user's alone."""
+    """Open the blob store as `resources_of` does."""
+    return resources_of(settings).blobs
+
+
+def resources_of(settings: Settings) -> Resources:
+    """Open blob store and caches; a data directory that is made for them is the user's alone."""
     with suppress(OSError):
         make_private_directory(settings.data_dir)
     cache = settings.data_dir / "cache"
-    return open_blobs(settings.effective_blobs_url, cache, results_bytes=settings.cache.max_bytes)
+    return open_resources(settings.effective_blobs_url, cache, results_bytes=settings.cache.max_bytes)
 
 
 def file_limits_of(settings: Settings) -> FileLimits:

@@ -24,7 +24,7 @@ from jarvis_workers.sec.rules.families.flow import HARMLESS
 from jarvis_workers.service.health.process import this_worker
 from jarvis_workers.service.request import Chosen, RunRequest, check_found, run_of
 from jarvis_workers.service.run_facts import RunCosts, run_facts
-from jarvis_workers.service.scan_request import blobs_of
+from jarvis_workers.service.scan_request import resources_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.pack import Snapshot, pack
@@ -122,13 +122,14 @@ def _scan(settings: Settings, request: RunRequest) -> dict[str, Any] | None:
     """Be the fork: scan and record, and return what JSON keeps of it. It ends by itself, whatever it waits for."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, WALL_SECONDS)
-    blobs = blobs_of(settings)
+    resources = resources_of(settings)
+    blobs = resources.blobs
     snapshot = pack(request.path, request.selection, blobs)
     check_found(request, snapshot)
     run = run_of(request, snapshot, {})
     if not is_one_batch(run, blobs):
         return None
-    done = scan_directly(run, blobs)
+    done = scan_directly(run, resources)
     if done.run.state != "done" or done.body["summary"].get("not_listed"):
         return None
     with open_direct(settings.effective_store_url, write=True) as connection:

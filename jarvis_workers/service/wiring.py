@@ -19,6 +19,7 @@ from jarvis_workers.service.models import model_facts
 from jarvis_workers.service.scan_request import blobs_of as blobs_of
 from jarvis_workers.service.scan_request import file_limits_of as file_limits_of
 from jarvis_workers.service.scan_request import request_for as request_for
+from jarvis_workers.service.scan_request import resources_of as resources_of
 from jarvis_workers.service.scan_request import selection_of as selection_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.filecache import FOLDER, KEY_FILE, Results
@@ -99,7 +100,7 @@ def executor_of(
         world = ExecutorContext(
             talks=talks or partial(talks_of, settings),
             store=store,
-            blobs=blobs_of(settings),
+            resources=resources_of(settings),
             where=where,
             environ=environ,
             clock=time.monotonic,

@@ -18,10 +18,8 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from jarvis_workers.errors import SnapshotDamaged, StoreError, StoreFull
-from jarvis_workers.snapshots.filecache import FOLDER, KEY_FILE, Results
 
 CACHE_BYTES = 10_000_000_000
-PATTERNS_FOLDER = "patterns"
 MISSING = "missing; submit the tree again, unless JARVIS_BLOBS_URL here is not where it was submitted to"
 _NAME = re.compile(r"[0-9a-f]{64}")
 FULL = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS})
@@ -43,12 +41,8 @@ class Blobs(Protocol):
     """Bytes by name.
 
     `put` raises StoreFull; `read`, `path` and `open` raise SnapshotDamaged for what is missing or is not what its
-    name says (`path` and `open` of a directory do not look).  `results` is what this machine keeps beside them, and
-    `patterns` where it keeps compiled patterns.
+    name says (`path` and `open` of a directory do not look).
     """
-
-    results: Results | None
-    patterns: Path | None
 
     def __hash__(self) -> int: ...
 
@@ -82,15 +76,16 @@ class Blobs(Protocol):
         """Write something and remove it again. Raises StoreError, SnapshotError where that does not work."""
 
 
-def open_blobs(url_or_path: str, cache_dir: Path, cache_bytes: int = CACHE_BYTES, *, results_bytes: int = 0) -> Blobs:
-    """Open a directory, or a URL that fsspec knows (s3://…, memory://…) behind a cache.
+def open_blobs(url_or_path: str, cache_dir: Path, cache_bytes: int = CACHE_BYTES) -> Blobs:
+    """Open a directory, or a URL that fsspec knows (s3://…, memory://…) behind a cache."""
+    scheme, found, path = url_or_path.partition("://")
+    if not found:
+        return DirectoryBlobs(Path(url_or_path))
+    if scheme in ("file", "local"):
+        return DirectoryBlobs(Path(path))
+    from jarvis_workers.snapshots.remote import RemoteBlobs  # noqa: PLC0415 - fsspec takes 0.1 s
 
-    With `results_bytes`, results of scans are kept in the cache, too, about so many bytes of them.
-    """
-    blobs = _open(url_or_path, cache_dir, cache_bytes)
-    blobs.results = Results(cache_dir / FOLDER, results_bytes, cache_dir.parent / KEY_FILE) if results_bytes else None
-    blobs.patterns = cache_dir / PATTERNS_FOLDER
-    return blobs
+    return RemoteBlobs(url_or_path, cache_dir, cache_bytes)
 
 
 def read_range(blobs: Blobs, name: str, start: int, length: int) -> bytes:
@@ -102,22 +97,8 @@ def read_range(blobs: Blobs, name: str, start: int, length: int) -> bytes:
         os.close(descriptor)
 
 
-def _open(url_or_path: str, cache_dir: Path, cache_bytes: int) -> Blobs:
-    scheme, found, path = url_or_path.partition("://")
-    if not found:
-        return DirectoryBlobs(Path(url_or_path))
-    if scheme in ("file", "local"):
-        return DirectoryBlobs(Path(path))
-    from jarvis_workers.snapshots.remote import RemoteBlobs  # noqa: PLC0415 - fsspec takes 0.1 s
-
-    return RemoteBlobs(url_or_path, cache_dir, cache_bytes)
-
-
 class DirectoryBlobs:
     """Blobs in two levels of directories; several processes may share it."""
-
-    results: Results | None = None
-    patterns: Path | None = None
 
     def __init__(self, root: Path) -> None:
         self.root = root

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers.pipeline.stages import Stage
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewJob
 
@@ -37,7 +38,7 @@ def load(_: "Session", __: Run, job: Claimed) -> float:
     return float(job.payload)
 
 
-def decide(seconds: float, __: Blobs) -> Commit:
+def decide(seconds: float, __: Resources) -> Commit:
     """Take that long."""
     threading.Event().wait(seconds)
     return Commit(files=1)

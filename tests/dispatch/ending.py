@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewJob
 
@@ -20,6 +21,6 @@ def load(_: "Session", __: Run, ___: Claimed) -> None:
     """Nothing is needed."""
 
 
-def decide(_: None, __: Blobs) -> Commit:
+def decide(_: None, __: Resources) -> Commit:
     """Nothing is done."""
     return Commit()

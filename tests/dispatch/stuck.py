@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers.pipeline.stages import Stage
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Claimed, Commit, NewJob
 
@@ -26,7 +27,7 @@ def load(_: "Session", __: Run, ___: Claimed) -> None:
     """Nothing is needed."""
 
 
-def decide(_: None, __: Blobs) -> Commit:
+def decide(_: None, __: Resources) -> Commit:
     """Wait for what never comes."""
     threading.Event().wait()
     return Commit()

@@ -13,6 +13,7 @@ from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.service.wiring import blobs_of, selection_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs, DirectoryBlobs, open_blobs
+from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.store.engine import Store
 from tests.bench.trees import make_tree
 from tests.proxy import proxy_to
@@ -49,7 +50,7 @@ def run(store: Store, settings: Settings, tmp_path: Path) -> str:
 
 def hands(store: Store, blobs: Blobs, ring: Callable[[], None] = lambda: None) -> PreforkRunner:
     enrol(store, "w")
-    return PreforkRunner("w", 60.0, lambda: (store, blobs, ring), 30.0)
+    return PreforkRunner("w", 60.0, lambda: (store, Resources(blobs), ring), 30.0)
 
 
 def all_rows(store: Store, run: str) -> list[Any]:

@@ -7,7 +7,7 @@ import pytest
 
 from jarvis_workers.dispatch import job_log
 from jarvis_workers.dispatch.prefork_task import PreforkRunner, pause
-from jarvis_workers.snapshots.blobs import open_blobs
+from jarvis_workers.snapshots.resources import open_resources
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Commit
 from tests.store.arrange import add_planned_run, add_run, claim, enrol, job_rows
@@ -59,7 +59,7 @@ def test_a_job_that_fails_and_is_rung_for_again_too_soon_is_told_so(
     run = add_run(store, executor="cluster")
     (plan,) = job_rows(store, run, plan=True)
     hands = PreforkRunner(
-        "w", 60.0, lambda: (store, open_blobs(str(tmp_path / "empty"), tmp_path / "cache"), lambda: None), 30.0
+        "w", 60.0, lambda: (store, open_resources(str(tmp_path / "empty"), tmp_path / "cache"), lambda: None), 30.0
     )
     enrol(store, "w")
     hands.do(plan.id)

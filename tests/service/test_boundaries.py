@@ -15,6 +15,7 @@ from jarvis_workers.local.children import JobOutcome
 from jarvis_workers.service.wiring import executor_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs, open_blobs
+from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Commit
@@ -28,7 +29,7 @@ class Silent:
         pass
 
 
-def decide(work: Any, _: Blobs) -> Commit:
+def decide(work: Any, _: Resources) -> Commit:
     """Be a step that raises what it is told to."""
     if work == "full":
         raise StoreFull("no room")

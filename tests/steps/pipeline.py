@@ -20,6 +20,8 @@ from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.service.wiring import selection_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.filecache import Results
+from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.store import jobs, stages
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
@@ -38,6 +40,7 @@ class Pipeline:
     store: Store
     blobs: Blobs
     talks: AgentRuntime | None = None
+    cache: Results | None = None
     loop: asyncio.Runner = field(default_factory=asyncio.Runner)
 
     def start(self, tree: Path, *, files: int = 100, **options: Any) -> str:
@@ -60,7 +63,7 @@ class Pipeline:
 
     def go_on(self, run: str, *, until: str = "", seed: int = 0) -> None:
         """Do what waits, in any order, until the run has ended or the stage `until` has jobs."""
-        workman = PreforkRunner("w", 60.0, lambda: (self.store, self.blobs, lambda: None), 30.0)
+        workman = PreforkRunner("w", 60.0, lambda: (self.store, Resources(self.blobs, self.cache), lambda: None), 30.0)
         enrol(self.store, "w", seconds=3600)
         while not run_now(self.store, run).ended and not (until and job_rows(self.store, run, until)):
             waiting = [row for row in self.rows(run) if row.state == "pending"]

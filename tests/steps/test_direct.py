@@ -15,6 +15,7 @@ from jarvis_workers.service.reports.baselines import Baseline
 from jarvis_workers.service.rules.rulebook import choose, open_rulebook
 from jarvis_workers.settings import RulesSettings
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
+from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.sec.direct import DirectScan, is_one_batch, scan_directly
 from jarvis_workers.store.engine import Store
 from tests.steps.pipeline import Pipeline
@@ -49,7 +50,9 @@ def both(pipeline: Pipeline, tree: Path, **options: Any) -> tuple[dict[str, Any]
     """Return the report of a run with a store, and the same run without one."""
     baseline = options.get("baseline")
     run = pipeline.run(pipeline.do(tree, **options))
-    return pipeline.body(run.id), scan_directly(run, pipeline.blobs, known=baseline.known if baseline else None)
+    return pipeline.body(run.id), scan_directly(
+        run, Resources(pipeline.blobs), known=baseline.known if baseline else None
+    )
 
 
 def test_report_is_the_same_with_and_without_a_store(pipeline: Pipeline, tree: Path) -> None:
@@ -74,7 +77,7 @@ def test_report_of_every_marked_example_is_the_same(pipeline: Pipeline, tree: Pa
 
 def test_state_and_stages_are_the_same(pipeline: Pipeline, tree: Path) -> None:
     run = pipeline.run(pipeline.do(tree))
-    direct = scan_directly(run, pipeline.blobs)
+    direct = scan_directly(run, Resources(pipeline.blobs))
 
     assert (direct.run.state, direct.run.reason) == (run.state, run.reason)
     assert direct.run.state == "incomplete"
@@ -130,7 +133,9 @@ def test_a_tree_of_several_batches_is_told_apart(pipeline: Pipeline, tree: Path)
 def test_stages_are_shown_as_they_end(pipeline: Pipeline, tree: Path) -> None:
     seen: list[tuple[str, int]] = []
     scan_directly(
-        pipeline.run(pipeline.start(tree)), pipeline.blobs, show=lambda stage, found: seen.append((stage.name, found))
+        pipeline.run(pipeline.start(tree)),
+        Resources(pipeline.blobs),
+        show=lambda stage, found: seen.append((stage.name, found)),
     )
 
     assert [name for name, _ in seen] == ["scan", "summarize", "flow"]
@@ -141,7 +146,7 @@ def test_stages_are_shown_as_they_end(pipeline: Pipeline, tree: Path) -> None:
 def test_what_people_judged_false_is_set_aside(pipeline: Pipeline, tmp_path: Path) -> None:
     (tmp_path / "copy.c").write_text(COPY)
     run = pipeline.run(pipeline.start(tmp_path / "copy.c"))
-    (found,) = scan_directly(run, pipeline.blobs).body["issues"]
+    (found,) = scan_directly(run, Resources(pipeline.blobs)).body["issues"]
     judged = {found["fingerprint"]: TriageVerdict(TriageState.FALSE, "measured before")}
 
-    assert scan_directly(run, pipeline.blobs, judged=judged).body["summary"]["judged_false"] == 1
+    assert scan_directly(run, Resources(pipeline.blobs), judged=judged).body["summary"]["judged_false"] == 1

@@ -15,11 +15,12 @@ from jarvis_workers.pipeline.each_file import FileLimits
 from jarvis_workers.sec.rules import DECIDING_FILES
 from jarvis_workers.sec.scanner import Hit, Scan
 from jarvis_workers.sec.suppressions import Remark
-from jarvis_workers.snapshots.blobs import PATTERNS_FOLDER, Blobs, open_blobs
+from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.filecache import MARKER, Results
 from jarvis_workers.snapshots.manifest import Entry
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.snapshots.resources import PATTERNS_FOLDER, Resources, open_resources
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.source.identity import engine_identity
 from jarvis_workers.steps.sec.results import spots_of
@@ -40,8 +41,8 @@ scans = st.builds(
 
 
 @pytest.fixture
-def blobs(tmp_path: Path) -> Blobs:
-    return open_blobs(str(tmp_path / "blobs"), tmp_path / "cache", results_bytes=1_000_000)
+def resources(tmp_path: Path) -> Resources:
+    return open_resources(str(tmp_path / "blobs"), tmp_path / "cache", results_bytes=1_000_000)
 
 
 @pytest.fixture
@@ -65,105 +66,105 @@ def kept_files(tmp_path: Path) -> list[Path]:
     return [place for place in (tmp_path / "cache").rglob("*") if place.is_file() and place.name != MARKER]
 
 
-def test_scan_cache_serves_the_second_scan_whole(blobs: Blobs, tree: Path) -> None:
-    work = work_on(blobs, tree)
-    assert recall(work, blobs) is None
-    first, second = decide(work, blobs), decide(work, blobs)
+def test_scan_cache_serves_the_second_scan_whole(resources: Resources, tree: Path) -> None:
+    work = work_on(resources.blobs, tree)
+    assert recall(work, resources) is None
+    first, second = decide(work, resources), decide(work, resources)
 
     assert (first.files, first.cached, len(spots_of(first))) == (5, 0, 5)
-    assert second == first._replace(cached=5) == recall(work, blobs)
+    assert second == first._replace(cached=5) == recall(work, resources)
 
 
-def test_what_is_known_needs_no_look_at_the_files(blobs: Blobs, tree: Path) -> None:
-    work = work_on(blobs, tree)
-    first = decide(work, blobs)
-    with open_snapshot(blobs, work["snapshot"]) as reader:
+def test_what_is_known_needs_no_look_at_the_files(resources: Resources, tree: Path) -> None:
+    work = work_on(resources.blobs, tree)
+    first = decide(work, resources)
+    with open_snapshot(resources.blobs, work["snapshot"]) as reader:
         shards = reader.index.shards
     for shard in shards:
-        blobs.delete(shard)
+        resources.blobs.delete(shard)
 
-    assert decide(work, blobs) == first._replace(cached=5)
+    assert decide(work, resources) == first._replace(cached=5)
 
 
-def test_scan_cache_misses_only_what_has_changed(blobs: Blobs, tree: Path) -> None:
-    decide(work_on(blobs, tree), blobs)
+def test_scan_cache_misses_only_what_has_changed(resources: Resources, tree: Path) -> None:
+    decide(work_on(resources.blobs, tree), resources)
     (tree / "src/b.c").write_text(COPY + SYSTEM)
     (tree / "src/aa.c").write_text("int new;\n")
-    work = work_on(blobs, tree)
-    assert recall(work, blobs) is None
+    work = work_on(resources.blobs, tree)
+    assert recall(work, resources) is None
 
-    again = decide(work, blobs)
+    again = decide(work, resources)
     assert (again.files, again.cached) == (6, 4)
     assert {spot.pattern for spot in spots_of(again) if spot.path == b"src/b.c"} > {"unsafe_api"}
 
 
-def test_scan_cache_key_has_the_context_of_a_file(blobs: Blobs, tree: Path) -> None:
-    decide(work_on(blobs, tree), blobs)
+def test_scan_cache_key_has_the_context_of_a_file(resources: Resources, tree: Path) -> None:
+    decide(work_on(resources.blobs, tree), resources)
     (tree / "a.h").write_text(COPY)
     (tree / "test_a.c").write_text(COPY)
 
-    again = decide(work_on(blobs, tree), blobs)
+    again = decide(work_on(resources.blobs, tree), resources)
     assert again.cached == 5
     assert [spot.path for spot in spots_of(again) if spot.pattern == "unsafe_api"] == [b"a.c", b"a.h", b"test_a.c"]
     assert len({spot.confidence for spot in spots_of(again) if spot.pattern == "unsafe_api"}) == 2
 
 
-def test_scan_cache_key_has_the_rules(blobs: Blobs, tree: Path) -> None:
-    work = work_on(blobs, tree)
-    decide(work, blobs)
-    chosen = blobs.put(b'{"off": ["unsafe_api"], "packages": {}, "project": []}')
+def test_scan_cache_key_has_the_rules(resources: Resources, tree: Path) -> None:
+    work = work_on(resources.blobs, tree)
+    decide(work, resources)
+    chosen = resources.blobs.put(b'{"off": ["unsafe_api"], "packages": {}, "project": []}')
 
-    assert recall(work | {"rules": chosen}, blobs) is None
-    assert decide(work | {"rules": chosen}, blobs).cached == 0
+    assert recall(work | {"rules": chosen}, resources) is None
+    assert decide(work | {"rules": chosen}, resources).cached == 0
 
 
-def test_without_the_cache_no_result_is_read_or_written(blobs: Blobs, tree: Path, tmp_path: Path) -> None:
-    work = work_on(blobs, tree, cache=False)
-    first = decide(work, blobs)
+def test_without_the_cache_no_result_is_read_or_written(resources: Resources, tree: Path, tmp_path: Path) -> None:
+    work = work_on(resources.blobs, tree, cache=False)
+    first = decide(work, resources)
     assert {place.parent.name for place in kept_files(tmp_path)} <= {PATTERNS_FOLDER}
-    decide(work | {"cache": True}, blobs)
+    decide(work | {"cache": True}, resources)
 
-    assert recall(work, blobs) is None
-    assert decide(work, blobs) == first
+    assert recall(work, resources) is None
+    assert decide(work, resources) == first
 
 
 @pytest.mark.parametrize(
     "damage", [lambda content: content[:-9], lambda content: content.replace(b"strcpy", b"strcpx")]
 )
 def test_a_damaged_scan_cache_is_scanned_again_and_mended(
-    blobs: Blobs, tree: Path, tmp_path: Path, damage: Any
+    resources: Resources, tree: Path, tmp_path: Path, damage: Any
 ) -> None:
-    work = work_on(blobs, tree)
-    first = decide(work, blobs)
+    work = work_on(resources.blobs, tree)
+    first = decide(work, resources)
     for file in kept_files(tmp_path):
         file.write_bytes(damage(file.read_bytes()))
 
-    assert spots_of(decide(work, blobs)) == spots_of(first)
-    assert recall(work, blobs) == first._replace(cached=5)
+    assert spots_of(decide(work, resources)) == spots_of(first)
+    assert recall(work, resources) == first._replace(cached=5)
 
 
-def test_a_file_that_could_not_be_read_is_not_taken_for_known(blobs: Blobs, tree: Path, tmp_path: Path) -> None:
-    work = work_on(blobs, tree)
-    with open_snapshot(blobs, work["snapshot"]) as reader:
+def test_a_file_that_could_not_be_read_is_not_taken_for_known(resources: Resources, tree: Path, tmp_path: Path) -> None:
+    work = work_on(resources.blobs, tree)
+    with open_snapshot(resources.blobs, work["snapshot"]) as reader:
         entries = reader.entries(work["offset"], work["length"])
         (shard,) = reader.index.shards
-    whole = blobs.path(shard).read_bytes()
-    blobs.path(shard).write_bytes(whole.replace(b"strcpy", b"strcpx"))
+    whole = resources.blobs.path(shard).read_bytes()
+    resources.blobs.path(shard).write_bytes(whole.replace(b"strcpy", b"strcpx"))
 
-    damaged = decide(work, blobs)
+    damaged = decide(work, resources)
     assert [path for path, _ in damaged.not_checked] == [b"a.c"]
     assert damaged.files == len(entries) - 1
-    blobs.path(shard).write_bytes(whole)
-    assert decide(work, blobs).not_checked == ()
+    resources.blobs.path(shard).write_bytes(whole)
+    assert decide(work, resources).not_checked == ()
 
 
-def test_a_batch_for_which_there_is_no_time_is_done_in_parts(blobs: Blobs, tree: Path) -> None:
-    whole = decide(work_on(blobs, tree, cache=False), blobs)
-    work = work_on(blobs, tree, cache=False, limits={"batch_seconds": 0})
+def test_a_batch_for_which_there_is_no_time_is_done_in_parts(resources: Resources, tree: Path) -> None:
+    whole = decide(work_on(resources.blobs, tree, cache=False), resources)
+    work = work_on(resources.blobs, tree, cache=False, limits={"batch_seconds": 0})
     parts: list[Commit] = []
     waiting = [work]
     while waiting:
-        parts.append(decide(waiting.pop(), blobs))
+        parts.append(decide(waiting.pop(), resources))
         waiting += [work | json.loads(job.payload) for job in parts[-1].children]
 
     assert len(parts) == len(FILES)
@@ -177,11 +178,11 @@ def test_a_large_file_may_take_longer() -> None:
     assert (FileLimits().seconds(small), FileLimits().seconds(large)) == (10.0, 35.0)
 
 
-def test_a_profile_names_rules_and_files(blobs: Blobs, tree: Path) -> None:
-    commit = decide(work_on(blobs, tree, cache=False, profile=True), blobs)
+def test_a_profile_names_rules_and_files(resources: Resources, tree: Path) -> None:
+    commit = decide(work_on(resources.blobs, tree, cache=False, profile=True), resources)
 
     assert commit.profile is not None
-    assert decide(work_on(blobs, tree, cache=False), blobs) == commit._replace(profile=None)
+    assert decide(work_on(resources.blobs, tree, cache=False), resources) == commit._replace(profile=None)
 
 
 @pytest.mark.timing

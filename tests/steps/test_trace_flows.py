@@ -15,8 +15,8 @@ from jarvis_workers.pipeline.history import PARTLY, read_result
 from jarvis_workers.sec.scanner import MATCHES_MAX, Scanner
 from jarvis_workers.service.rules.rulebook import choose, open_rulebook
 from jarvis_workers.settings import RulesSettings
-from jarvis_workers.snapshots.blobs import open_blobs
 from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.snapshots.resources import open_resources
 from jarvis_workers.source.identity import engine_identity
 from jarvis_workers.steps.sec.flow_cache import Remembered, space
 from jarvis_workers.steps.sec.summaries import read_rows
@@ -70,8 +70,8 @@ def tree(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def pipeline(tmp_path: Path, sqlite_url: str, open_stores: Callable[..., Store]) -> Pipeline:
-    blobs = open_blobs(str(tmp_path / "blobs"), tmp_path / "cache", results_bytes=10_000_000)
-    return Pipeline(open_stores(sqlite_url), blobs)
+    resources = open_resources(str(tmp_path / "blobs"), tmp_path / "cache", results_bytes=10_000_000)
+    return Pipeline(open_stores(sqlite_url), resources.blobs, cache=resources.cache)
 
 
 def test_what_a_function_of_another_file_does_is_found_with_its_steps(pipeline: Pipeline, tree: Path) -> None:
@@ -240,7 +240,7 @@ def test_a_file_that_was_not_gone_through_whole_is_named_with_what_was_found(pip
     hit = ["flow_double_free", 5, 0.9, "", [[None, 5, "freed again"]]]
     key = f"{row.key}-{sha256(b'lib').hexdigest()[:8]}"
     said = {key: [[[hit], "more ways than it may follow", []], names.answers(row.calls)]}
-    Remembered(pipeline.blobs.results, space("flow")).keep([(key, row.path)], said)
+    Remembered(pipeline.cache, space("flow")).keep([(key, row.path)], said)
 
     body = pipeline.body(pipeline.do(tree))
 
@@ -252,11 +252,11 @@ def test_a_file_that_was_not_gone_through_whole_is_named_with_what_was_found(pip
 
 def test_the_cache_of_flow_results_is_of_one_interpreter_and_its_engines(pipeline: Pipeline) -> None:
     debian, newer = (space("flow", engine_identity(f"cpython {version}")) for version in ("3.11.2", "3.11.7"))
-    Remembered(pipeline.blobs.results, debian).keep([("0" * 40, b"a.c")], {"0" * 40: [[], None, []]})
+    Remembered(pipeline.cache, debian).keep([("0" * 40, b"a.c")], {"0" * 40: [[], None, []]})
 
-    assert Remembered(pipeline.blobs.results, debian).find([("0" * 40, b"a.c")]) == {"0" * 40: [[], None, []]}
-    assert Remembered(pipeline.blobs.results, newer).find([("0" * 40, b"a.c")]) == {}
-    assert Remembered(pipeline.blobs.results, space("flow")).find([("0" * 40, b"a.c")]) == {}
+    assert Remembered(pipeline.cache, debian).find([("0" * 40, b"a.c")]) == {"0" * 40: [[], None, []]}
+    assert Remembered(pipeline.cache, newer).find([("0" * 40, b"a.c")]) == {}
+    assert Remembered(pipeline.cache, space("flow")).find([("0" * 40, b"a.c")]) == {}
 
 
 def test_a_finding_in_a_file_whose_copy_is_damaged_is_a_gap(pipeline: Pipeline, tree: Path) -> None:

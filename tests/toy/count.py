@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from jarvis_workers.pipeline.batches import batch_job, work_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.store.values import Claimed, Commit, NewJob, Run
 from tests.toy import LineCounts
 
@@ -24,8 +25,8 @@ def load(_: "Session", run: Run, job: Claimed) -> dict[str, Any]:
     return work_of(run, job)
 
 
-def decide(work: dict[str, Any], blobs: Blobs) -> Commit:
-    with open_snapshot(blobs, work["snapshot"]) as reader:
+def decide(work: dict[str, Any], resources: Resources) -> Commit:
+    with open_snapshot(resources.blobs, work["snapshot"]) as reader:
         files = [(entry.path, reader.read(entry)) for entry in reader.entries(work["offset"], work["length"])]
     counted = tuple((path, content.count(b"\n")) for path, content in files if b"\0" not in content)
     lost = tuple((path, "it is not text") for path, content in files if b"\0" in content)

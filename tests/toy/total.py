@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from jarvis_workers.paths import shown
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.store.values import Claimed, Commit, NewJob, Run
 from tests.toy import LINES
 
@@ -24,6 +25,6 @@ def load(session: "Session", run: Run, _: Claimed) -> dict[str, int]:
     return {shown(path): lines for path, lines in rows}
 
 
-def decide(lines: dict[str, int], _: Blobs) -> Commit:
+def decide(lines: dict[str, int], _: Resources) -> Commit:
     report = {"files": lines, "total": sum(lines.values())}
     return Commit(artifacts=(("report", json.dumps(report, sort_keys=True).encode()),))

@@ -22,8 +22,8 @@ from jarvis_workers.service.api.requests import BATCH_BYTES, BATCH_FILES, reques
 from jarvis_workers.service.request import Baseline, RunRequest, check_found, run_of
 from jarvis_workers.service.run_facts import RunCosts, run_facts
 from jarvis_workers.service.sources import SourceTree
-from jarvis_workers.snapshots.blobs import open_blobs
 from jarvis_workers.snapshots.pack import pack
+from jarvis_workers.snapshots.resources import open_resources
 from jarvis_workers.steps.sec.direct import is_one_batch, scan_directly
 from jarvis_workers.store.values import StageProgress
 
@@ -64,13 +64,14 @@ def _scan(asked: dict[str, Any], announce: Announce) -> dict[str, Any]:
     baseline = Baseline(**asked["baseline"]) if asked["baseline"] else None
     source = SourceTree(Path(os.fsdecode(from_text(asked["root"]))), from_text(asked["name"]))
     request = request_of(options, source, tuple(map(from_text, asked["paths"])), EXECUTOR, baseline)
-    blobs = open_blobs(str(place / "blobs"), Path(asked["cache"]), results_bytes=asked["results_bytes"])
+    resources = open_resources(str(place / "blobs"), Path(asked["cache"]), results_bytes=asked["results_bytes"])
     if options.cache:
         with suppress(OSError):
             make_private_directory(Path(asked["cache"]).parent)
     else:
         # Compiled patterns stay in this process; a directory of this scan's own would make every scan compile anew.
-        blobs.patterns = None
+        resources = resources._replace(patterns=None)
+    blobs = resources.blobs
 
     def packing(files: int, size: int) -> None:
         announce({"progress": ["pack", size, 0, files, 0]})
@@ -87,7 +88,7 @@ def _scan(asked: dict[str, Any], announce: Announce) -> dict[str, Any]:
     run = run_of(request, snapshot, {})
     if not is_one_batch(run, blobs):
         raise TooLarge
-    done = scan_directly(run, blobs, known=baseline.known if baseline else None, judged=_judged(request), show=show)
+    done = scan_directly(run, resources, known=baseline.known if baseline else None, judged=_judged(request), show=show)
     part = run_facts(done.run, done.stages, RunCosts())
     announce({"progress": ["report", 1, 1, part["stages"]["scan"]["files"], done.body["summary"]["total"]]})
     return answer_of(done.run, part, done.body, request.rules.rules, blobs)

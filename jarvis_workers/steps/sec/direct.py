@@ -18,6 +18,7 @@ from jarvis_workers.sec.report.body import gather
 from jarvis_workers.sec.triage import NOTHING_JUDGED, TriageVerdict
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.sec.not_checked import Jobs
 from jarvis_workers.steps.sec.numbering import number_spots
 from jarvis_workers.steps.sec.pipelines import SCANNING
@@ -63,7 +64,7 @@ def is_one_batch(run: Run, blobs: Blobs) -> bool:
 
 def scan_directly(
     run: Run,
-    blobs: Blobs,
+    resources: Resources,
     *,
     known: Mapping[str, int] | None = None,
     judged: Mapping[str, TriageVerdict] = NOTHING_JUDGED,
@@ -74,7 +75,7 @@ def scan_directly(
 
     `show` is told of each stage when it ends, with the candidates there are by then.
     """
-    started = clock()
+    started, blobs = clock(), resources.blobs
     outcomes: dict[str, list[Outcome]] = {}
     jobs: list[DirectJob] = []
     shared: list[str] = []
@@ -87,7 +88,7 @@ def scan_directly(
     earlier = Earlier(lambda stage: outcomes[stage], share, _no_store)
     for stage in SCANNING:
         begun = clock()
-        done = list(_carry_out(run, blobs, stage, earlier, clock))
+        done = list(_carry_out(run, resources, stage, earlier, clock))
         outcomes[stage.name] = [_outcome(one.job, one.commit) for one in done]
         jobs += done
         stages.append(_progress(stage.name, [one.commit for one in done], (begun, clock())))
@@ -129,17 +130,19 @@ def _report(
 
 
 def _carry_out(
-    run: Run, blobs: Blobs, stage: Stage, earlier: Earlier, clock: Callable[[], float]
+    run: Run, resources: Resources, stage: Stage, earlier: Earlier, clock: Callable[[], float]
 ) -> Iterator[DirectJob]:
     """Do the jobs of a stage; what a job had no time for is a job like any other."""
     step = step_of(stage.module)
-    planned = step.plan_on(run, blobs, earlier) if hasattr(step, "plan_on") else step.plan(run, blobs)
+    planned = (
+        step.plan_on(run, resources.blobs, earlier) if hasattr(step, "plan_on") else step.plan(run, resources.blobs)
+    )
     todo = list(planned)
     for number, job in enumerate(todo, 1):
         began, spent = clock(), cpu_seconds()
         work = step.load(cast(Any, None), run, _claimed(run, stage, job, number))
         recall = getattr(step, "recall", None)
-        commit = (recall and recall(work, blobs)) or step.decide(work, blobs)
+        commit = (recall and recall(work, resources)) or step.decide(work, resources)
         commit = commit._replace(cpu_seconds=cpu_seconds() - spent)
         todo += commit.children
         yield DirectJob(stage.name, job, commit, began, clock())

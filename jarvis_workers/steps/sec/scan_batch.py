@@ -15,6 +15,7 @@ from jarvis_workers.sec.scanner import Scan, Scanner
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.manifest import Entry, entry_line
 from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.source.pattern_cache import PatternCache
 from jarvis_workers.steps.sec.flow_rules import rules_blob
 from jarvis_workers.steps.sec.profile import Watch
@@ -45,23 +46,23 @@ def load(_: "Session", run: "Run", job: Claimed) -> dict[str, Any]:
     return work_of(run, job, rules=rules_blob(run), profile=run.options.get("profile", False))
 
 
-def recall(work: dict[str, Any], blobs: Blobs) -> Commit | None:
+def recall(work: dict[str, Any], resources: Resources) -> Commit | None:
     """Return the commit of a batch of which everything is known, or None; no file is looked at."""
-    if not (work["cache"] and blobs.results):
+    if not (work["cache"] and resources.cache):
         return None
-    with open_snapshot(blobs, work["snapshot"]) as reader:
+    with open_snapshot(resources.blobs, work["snapshot"]) as reader:
         files = keyed(reader.entries(work["offset"], work["length"]))
-    known = _known(work, blobs).recall(files, whole=True)
+    known = _known(work, resources).recall(files, whole=True)
     if any(key not in known for key, _ in files):
         return None
-    return _commit(_scanner_of(work, blobs), files, known, cached=len(files))
+    return _commit(_scanner_of(work, resources), files, known, cached=len(files))
 
 
-def decide(work: dict[str, Any], blobs: Blobs) -> Commit:
+def decide(work: dict[str, Any], resources: Resources) -> Commit:
     """Scan the files of which nothing is known; one that cannot be checked does not hide the others."""
-    scanner, known = _scanner_of(work, blobs), _known(work, blobs)
+    scanner, known = _scanner_of(work, resources), _known(work, resources)
     watch = _watch(scanner) if work["profile"] else None
-    with open_snapshot(blobs, work["snapshot"]) as reader:
+    with open_snapshot(resources.blobs, work["snapshot"]) as reader:
         files = keyed(reader.entries(work["offset"], work["length"]))
         recalled = known.recall(files)
         todo: dict[str, Entry] = {}
@@ -118,12 +119,12 @@ def _job(work: Mapping[str, Any], label: str, size: int) -> NewJob:
     return batch_job("scan", work["snapshot"], place, label=label, weight=size, made_by=made_by)
 
 
-def _known(work: Mapping[str, Any], blobs: Blobs) -> ScanCache:
-    return ScanCache(blobs.results if work["cache"] else None, work["rules"])
+def _known(work: Mapping[str, Any], resources: Resources) -> ScanCache:
+    return ScanCache(resources.cache if work["cache"] else None, work["rules"])
 
 
-def _scanner_of(work: Mapping[str, Any], blobs: Blobs) -> Scanner:
-    return _scanner(blobs.read(work["rules"]) if work["rules"] else None, blobs.patterns)
+def _scanner_of(work: Mapping[str, Any], resources: Resources) -> Scanner:
+    return _scanner(resources.blobs.read(work["rules"]) if work["rules"] else None, resources.patterns)
 
 
 @lru_cache(SCANNERS_MAX)

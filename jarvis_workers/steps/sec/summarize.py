@@ -22,6 +22,7 @@ from jarvis_workers.sec.scanner import is_header, is_test, source_text
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.manifest import Entry, entry_line
 from jarvis_workers.snapshots.reader import Reader, open_snapshot
+from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.sec.flow_cache import Remembered, loaded_flow, space
 from jarvis_workers.steps.sec.flow_rules import NOT_RUN, flow_patterns, rules_blob
 from jarvis_workers.steps.sec.scan_cache import Keyed, keyed
@@ -54,16 +55,17 @@ def load(_: "Session", run: "Run", job: Claimed) -> dict[str, Any]:
     return work_of(run, job)
 
 
-def recall(work: dict[str, Any], blobs: Blobs) -> Commit | None:
+def recall(work: dict[str, Any], resources: Resources) -> Commit | None:
     """Return the commit of a batch all of whose files are as they were, or None; no file is looked at."""
-    if not (work["cache"] and blobs.results):
+    if not (work["cache"] and resources.cache):
         return None
+    blobs = resources.blobs
     with open_snapshot(blobs, work["snapshot"]) as reader:
         files = _files(reader.entries(work["offset"], work["length"]), work)
     if not files:
         return Commit()
     key = _batch_key(files)
-    known = _batches(work, blobs).find([(key, files[0][1].path)]).get(key)
+    known = _batches(work, resources).find([(key, files[0][1].path)]).get(key)
     if known is None:
         return None
     # What is written again is wanted again: else it might be pruned while the run is on.
@@ -71,15 +73,15 @@ def recall(work: dict[str, Any], blobs: Blobs) -> Commit | None:
     return Commit(files=len(files), size=known["size"], cached=len(files), blobs=kept)
 
 
-def decide(work: dict[str, Any], blobs: Blobs) -> Commit:
+def decide(work: dict[str, Any], resources: Resources) -> Commit:
     """Make the models of the files of which none is known; one that cannot be read does not hide the others."""
     with suppress(SnapshotError):
-        if known := recall(work, blobs):
+        if known := recall(work, resources):
             return known
-    with open_snapshot(blobs, work["snapshot"]) as reader:
+    with open_snapshot(resources.blobs, work["snapshot"]) as reader:
         entries = reader.entries(work["offset"], work["length"])
         files = _files(entries, work)
-        recalled = _recall_models(work, blobs, files)
+        recalled = _recall_models(work, resources, files)
         todo: dict[str, Entry] = {}
         for key, entry in files:
             if key not in recalled:
@@ -89,13 +91,13 @@ def decide(work: dict[str, Any], blobs: Blobs) -> Commit:
     outcomes: dict[str, Made | FileNotChecked] = {**recalled, **fresh}
     reached = next((at for at, (key, _) in enumerate(files) if key not in outcomes), len(files))
     done, rest = files[:reached], [entry for _, entry in files[reached:]]
-    commit = _keep(work, blobs, done, outcomes)
+    commit = _keep(work, resources, done, outcomes)
     children = (_rest(work, entries, rest),) if rest else ()
     return commit._replace(cached=sum(key in recalled for key, _ in done), children=children)
 
 
 def _keep(
-    work: Mapping[str, Any], blobs: Blobs, files: Sequence[Keyed], outcomes: Mapping[str, Made | FileNotChecked]
+    work: Mapping[str, Any], resources: Resources, files: Sequence[Keyed], outcomes: Mapping[str, Made | FileNotChecked]
 ) -> Commit:
     """Write the models, and remember where they are."""
     checked: list[tuple[str, Entry, Made]] = []
@@ -106,13 +108,13 @@ def _keep(
             lost.append((entry.path, NOT_RUN + outcome.reason))
         else:
             checked.append((key, entry, outcome))
-    kept, said = _write(blobs, [(key, entry, model) for key, entry, model in checked if model])
+    kept, said = _write(resources.blobs, [(key, entry, model) for key, entry, model in checked if model])
     size = sum(entry.size for _, entry, _ in checked)
     nothing = dict.fromkeys(key for key, _, model in checked if model is None)
-    _models(work, blobs).keep([(key, entry.path) for key, entry in files], nothing | said)
+    _models(work, resources).keep([(key, entry.path) for key, entry in files], nothing | said)
     if files and not lost:
         whole = _batch_key(files)
-        _batches(work, blobs).keep([(whole, files[0][1].path)], {whole: {"blobs": kept, "size": size}})
+        _batches(work, resources).keep([(whole, files[0][1].path)], {whole: {"blobs": kept, "size": size}})
     return Commit(files=len(checked), size=size, not_checked=tuple(lost), blobs=kept)
 
 
@@ -137,16 +139,16 @@ def _write(
     return (("models", models), ("index", index)), said
 
 
-def _recall_models(work: Mapping[str, Any], blobs: Blobs, files: Sequence[Keyed]) -> dict[str, Made]:
+def _recall_models(work: Mapping[str, Any], resources: Resources, files: Sequence[Keyed]) -> dict[str, Made]:
     """Return by key the models that are known, and are where they were."""
     recalled: dict[str, Made] = {}
-    for key, said in _models(work, blobs).find([(key, entry.path) for key, entry in files]).items():
+    for key, said in _models(work, resources).find([(key, entry.path) for key, entry in files]).items():
         if said is None:
             recalled[key] = None
             continue
         blob, face, body, known_by = said
         with suppress(SnapshotError):
-            recalled[key] = read_model(blobs, blob, (read_part(face), read_part(body)), known_by)
+            recalled[key] = read_model(resources.blobs, blob, (read_part(face), read_part(body)), known_by)
     return recalled
 
 
@@ -190,12 +192,12 @@ def _batch_key(files: Sequence[Keyed]) -> str:
     return hashlib.sha256(said.encode()).hexdigest()[:BATCH_LENGTH]
 
 
-def _models(work: Mapping[str, Any], blobs: Blobs) -> Remembered:
-    return Remembered(blobs.results if work["cache"] else None, space("model"))
+def _models(work: Mapping[str, Any], resources: Resources) -> Remembered:
+    return Remembered(resources.cache if work["cache"] else None, space("model"))
 
 
-def _batches(work: Mapping[str, Any], blobs: Blobs) -> Remembered:
-    return Remembered(blobs.results if work["cache"] else None, space("batch"))
+def _batches(work: Mapping[str, Any], resources: Resources) -> Remembered:
+    return Remembered(resources.cache if work["cache"] else None, space("batch"))
 
 
 def _rest(work: Mapping[str, Any], entries: Sequence[Entry], rest: Sequence[Entry]) -> NewJob:

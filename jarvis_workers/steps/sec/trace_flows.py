@@ -18,6 +18,7 @@ from jarvis_workers.sec.rules.families.flow import HARMLESS
 from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.sec.flow_cache import Remembered, loaded_flow, space
 from jarvis_workers.steps.sec.flow_hits import FileFlowHits, Sources, judge_hits
 from jarvis_workers.steps.sec.flow_rules import NOT_RUN, flow_patterns, rules_blob
@@ -67,32 +68,34 @@ def load(_: "Session", run: "Run", job: Claimed) -> dict[str, Any]:
     return work_of(run, job, rules=rules_blob(run))
 
 
-def recall(work: dict[str, Any], blobs: Blobs) -> Commit | None:
+def recall(work: dict[str, Any], resources: Resources) -> Commit | None:
     """Return the commit of a batch of which everything is known and still holds, or None."""
-    if not (work["cache"] and blobs.results):
+    if not (work["cache"] and resources.cache):
         return None
+    blobs = resources.blobs
     names = open_names(blobs, work["names"])
     if names.bytes > RECALL_BYTES:
         return None
     rows = read_rows(blobs, work["index"])[work["first"] :]
-    known = _recall(work, blobs, rows, names)
+    known = _recall(work, resources, rows, names)
     if any(_key(row) not in known for row in rows):
         return None
     return _commit(work, blobs, rows, known)._replace(cached=len(rows))
 
 
-def decide(work: dict[str, Any], blobs: Blobs) -> Commit:
+def decide(work: dict[str, Any], resources: Resources) -> Commit:
     """Go through the models of which nothing is known; one that takes too much does not hide the others."""
+    blobs = resources.blobs
     names = open_names(blobs, work["names"])
     rows = read_rows(blobs, work["index"])[work["first"] :]
-    recalled = _recall(work, blobs, rows, names)
+    recalled = _recall(work, resources, rows, names)
     todo: dict[str, Row] = {}
     for row in rows:
         if _key(row) not in recalled:
             todo.setdefault(_key(row), row)
     task: Task[Row, Traced] = Task(lambda row: _trace(work, blobs, row, names), list, _heard)
     fresh = each_file(todo, task, FileLimits(**work["limits"]), careful=work["careful"])
-    _remember(work, blobs, rows, fresh, names)
+    _remember(work, resources, rows, fresh, names)
     outcomes: dict[str, Outcome] = {**recalled, **fresh}
     reached = next((at for at, row in enumerate(rows) if _key(row) not in outcomes), len(rows))
     done, rest = rows[:reached], rows[reached:]
@@ -140,9 +143,11 @@ def _commit(work: Mapping[str, Any], blobs: Blobs, rows: Sequence[Row], outcomes
     )
 
 
-def _recall(work: Mapping[str, Any], blobs: Blobs, rows: Sequence[Row], names: SymbolIndex) -> dict[str, Traced]:
+def _recall(
+    work: Mapping[str, Any], resources: Resources, rows: Sequence[Row], names: SymbolIndex
+) -> dict[str, Traced]:
     """Return what is known of files and still holds; on the way all names are found at once that they ask for."""
-    known = _results(work, blobs).find([(_key(row), row.path) for row in rows])
+    known = _results(work, resources).find([(_key(row), row.path) for row in rows])
     traced = {key: (_heard(said[0]), said[1]) for key, said in known.items()}
     names.fetch(chain(*(row.calls for row in rows), *(found.beyond for found, _ in traced.values())))
     return {
@@ -153,21 +158,21 @@ def _recall(work: Mapping[str, Any], blobs: Blobs, rows: Sequence[Row], names: S
 
 
 def _remember(
-    work: Mapping[str, Any], blobs: Blobs, rows: Sequence[Row], fresh: Mapping[str, Outcome], names: SymbolIndex
+    work: Mapping[str, Any], resources: Resources, rows: Sequence[Row], fresh: Mapping[str, Outcome], names: SymbolIndex
 ) -> None:
     calls = {_key(row): row.calls for row in rows}
     said = {
         key: [found, _answers(calls[key], found, names)] for key, found in fresh.items() if isinstance(found, Traced)
     }
-    _results(work, blobs).keep([(_key(row), row.path) for row in rows], said)
+    _results(work, resources).keep([(_key(row), row.path) for row in rows], said)
 
 
 def _answers(calls: Sequence[str], found: Traced, names: SymbolIndex) -> str:
     return names.answers((*calls, *found.beyond))
 
 
-def _results(work: Mapping[str, Any], blobs: Blobs) -> Remembered:
-    return Remembered(blobs.results if work["cache"] else None, space(STAGE))
+def _results(work: Mapping[str, Any], resources: Resources) -> Remembered:
+    return Remembered(resources.cache if work["cache"] else None, space(STAGE))
 
 
 def _heard(said: Sequence[Any]) -> Traced:

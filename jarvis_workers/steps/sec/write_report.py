@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from jarvis_workers.sec.report import every_issue, gather
 from jarvis_workers.sec.report.exclusions import begin_aside
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.sec.candidates import all_of, judged_of, known_of, severities_of
 from jarvis_workers.steps.sec.not_checked import Jobs
 from jarvis_workers.steps.sec.report_body import ReportWork, encode_body, report_body
@@ -45,9 +46,9 @@ def load(session: "Session", run: Run, _: Claimed | None = None) -> ReportWork:
     return ReportWork(run, findings, Jobs(**{"scan": []} | theirs), canary_of(session, run))
 
 
-def decide(work: ReportWork, blobs: Blobs) -> Commit:
+def decide(work: ReportWork, resources: Resources) -> Commit:
     """Return the body as an artifact."""
-    return Commit(artifacts=((REPORT, encode_body(report_body(work, blobs))),))
+    return Commit(artifacts=((REPORT, encode_body(report_body(work, resources.blobs))),))
 
 
 def list_issues(session: "Session", run: Run) -> Iterator[dict[str, Any]]:

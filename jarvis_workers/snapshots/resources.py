@@ -1,0 +1,25 @@
+"""What the steps of this machine work with beside their work: blobs, cached results of files, compiled patterns."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from jarvis_workers.snapshots.blobs import Blobs, open_blobs
+from jarvis_workers.snapshots.filecache import FOLDER, KEY_FILE, Results
+
+__all__ = ["Resources", "open_resources"]
+
+PATTERNS_FOLDER = "patterns"
+
+
+class Resources(NamedTuple):
+    """`cache` has results of earlier runs by file (None: off); compiled patterns are in `patterns` (None: not kept)."""
+
+    blobs: Blobs
+    cache: Results | None = None
+    patterns: Path | None = None
+
+
+def open_resources(url_or_path: str, cache_dir: Path, *, results_bytes: int = 0) -> Resources:
+    """Open blobs as `open_blobs` does, and what this machine caches; of results about `results_bytes`, 0 for none."""
+    cache = Results(cache_dir / FOLDER, results_bytes, cache_dir.parent / KEY_FILE) if results_bytes else None
+    return Resources(open_blobs(url_or_path, cache_dir), cache, cache_dir / PATTERNS_FOLDER)
