@@ -48,7 +48,7 @@ FAULTS: dict[str, tuple[list[Reply | Exception], str, str]] = {
     "a missing number": ([report(item(1))] * 3, "confirmed", "undecided"),
     "a missing number, given when asked": ([report(item(1)), report(item(2, SAFE))], "confirmed", "dismissed"),
     "an unknown number": ([report(item(1), item(2), item(9))] * 3, "undecided", "undecided"),
-    "numbers from nought": ([report(item(0, SAFE), item(1, SAFE))] * 3, "undecided", "undecided"),
+    "zero-based numbering": ([report(item(0, SAFE), item(1, SAFE))] * 3, "undecided", "undecided"),
     "an unknown number, put right": ([report(item(7)), report(item(1), item(2, SAFE))], "confirmed", "dismissed"),
     "one number twice, differing": ([report(item(1), item(1, SAFE), item(2))], "undecided", "confirmed"),
     "another verdict when asked again": ([report(item(1, SAFE)), report(item(1), item(2))], "undecided", "confirmed"),
