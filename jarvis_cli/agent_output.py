@@ -57,9 +57,9 @@ def summary(store: Store, run: Run, found: dict[str, Any] | None, output: Path |
         tokens = model["prompt"] + model["completion"]
         said += f"; {counted(model['calls'], 'answer')}, {tokens:,} tokens, {part['cost']:.4f} dollars"
     if found and found["suspicions"]:
-        said += f"; {counted(len(found['suspicions']), 'line')} of the sources read like orders to the model"
+        said += f"; {counted(len(found['suspicions']), 'line')} of the sources read like instructions to the model"
     if run.state == "paused":
-        said += f"; go on with: jarvis runs resume {run.id}{more_for(run)}"
+        said += f"; continue with: jarvis runs resume {run.id}{more_for(run)}"
     elif run.state == "incomplete" and not found:
         said += f"; try again with: jarvis runs retry {run.id}"
     elif run.state == "incomplete":

@@ -67,11 +67,11 @@ def _read_task(task: str) -> str:
     except UnicodeError as error:
         raise UsageError("-T is not UTF-8 text") from error
     if "\0" in text:
-        raise UsageError("-T holds a NUL, and should be text")
+        raise UsageError("-T contains a NUL character")
     if not text:
-        raise UsageError("-T is empty; say what to do")
+        raise UsageError("-T is empty; describe the task")
     if len(text) > TASK_MAX:
-        raise UsageError(f"-T is longer than {TASK_MAX:,} characters; put the text into a file of the sources")
+        raise UsageError(f"-T is longer than {TASK_MAX:,} characters; put the text into a source file")
     return text
 
 
@@ -111,7 +111,7 @@ def _check_folder(answers: Path, *, offline: bool) -> None:
     try:
         answers.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"--record {answers}: cannot be made: {error.strerror}") from error
+        raise UsageError(f"--record {answers}: cannot be created: {error.strerror}") from error
     if not offline and not os.access(answers, os.W_OK | os.X_OK):
         raise UsageError(f"--record {answers}: no permission to write there")
 

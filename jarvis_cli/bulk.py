@@ -30,7 +30,7 @@ def mark_all(
     are never judged at once.
     """
     if not wanted:
-        raise UsageError(f"--mark {state} judges many findings: say which, with --rule, --file or another filter")
+        raise UsageError(f"--mark {state} judges many findings: select them with --rule, --file or another filter")
     left = matching(findings, kept_judgements(store), wanted, judged=judged)
     if not left:
         typer.echo(f"no open finding matches {wanted}; include judged ones with --all", err=True)
@@ -49,7 +49,7 @@ def undo(store: Store) -> int:
     """Undo the user's last operation."""
     undone = records.undo(store, queue.who())
     if undone is None:
-        raise UsageError("nothing to undo: no command of yours has marked, forgotten or imported judgements here")
+        raise UsageError("nothing to undo: you have not marked, forgotten or imported verdicts here")
     left = f"; {counted(undone.left, 'judgement')} changed since then and left" if undone.left else ""
     typer.echo(f"undone: {undone.change}; {counted(undone.restored, 'judgement')} reverted{left}", err=True)
     return exits.DONE

@@ -57,7 +57,7 @@ def baseline_of(
         with open_revision(target.root, wanted, bounds=bounds) as revision:
             run = scan(Part(nullcontext(revision.source), may_be_empty=True, renamed=revision.renamed))
     except UsageError as problem:
-        raise UsageError(f"--baseline {plain(wanted)}: is no report file, and as a revision: {problem}") from problem
+        raise UsageError(f"--baseline {plain(wanted)}: is not a report file, and as a revision: {problem}") from problem
     if run.state not in WHOLE:
         raise UsageError(f"--baseline {plain(wanted)}: the run over it, {run.id}, is {run.state}: {run.reason}")
     return of_run(store, run, revision.says, revision.renamed)

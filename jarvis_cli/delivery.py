@@ -96,7 +96,7 @@ def form_for(path: Path | None, usual: str, suffixes: Mapping[str, str] = SUFFIX
     if (form := format_of(path, usual, suffixes)) or not _is_file(path):
         return form or usual
     known = " ".join(suffixes)
-    raise UsageError(f"-o {plain(str(path))}: no format has this suffix; use one of {known}, or give --format")
+    raise UsageError(f"-o {plain(str(path))}: unknown suffix; use one of {known}, or give --format")
 
 
 def _is_file(path: Path) -> bool:

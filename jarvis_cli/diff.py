@@ -28,7 +28,7 @@ Examples:
 
 \b
 Findings are known by file, rule and code, not by line. What was dismissed or suppressed and is a finding now counts
-as new for --fail-on. What B has not looked at is "not checked", never "fixed"; with --fail-on a B that was not
+as new for --fail-on. What B did not check is "not checked", never "fixed"; with --fail-on a B that was not
 checked in full exits 3.
 """
 RUN_NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
@@ -52,7 +52,7 @@ def diff(
     output: Output = None,
     fail_on: FailOn = None,
 ) -> int:
-    """Compare two runs or report files: what is new, what is fixed, whose verdict has changed."""
+    """Compare two runs or report files: new and fixed findings, changed verdicts."""
     from jarvis_cli import delivery  # noqa: PLC0415  (the store is slow to import)
     from jarvis_workers.sec.report.diff_formats import DIFFERENCE_FORMS, DIFFERENCE_SUFFIXES  # noqa: PLC0415
     from jarvis_workers.service.reports.diff import compare_reports  # noqa: PLC0415
@@ -76,7 +76,7 @@ def _judged(sides: "Sides", state: str, fail_on: str) -> int:
         number = counted(len(added), "new finding")
         write_line(f"exit {code}: {number} at or above {fail_on} (--fail-on {fail_on}); first: {first}")
     elif code:
-        write_line(f"exit {code}: the later run is {plain(state)}: findings may be missing from it")
+        write_line(f"exit {code}: the later run is {plain(state)}: it may lack findings")
     return code
 
 

@@ -54,7 +54,7 @@ def exit_reason(run: Run, body: Mapping[str, Any], fail_on: str | None, code: in
 def _resume(run: Run) -> str:
     from jarvis_workers.service.budgets import more_for  # noqa: PLC0415  (the store is slow to import)
 
-    return f"go on with: jarvis runs resume {run.id}{more_for(run)}"
+    return f"continue with: jarvis runs resume {run.id}{more_for(run)}"
 
 
 def _why(run: Run) -> str:

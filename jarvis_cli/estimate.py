@@ -27,14 +27,14 @@ def as_table(found: Estimate) -> Iterator[str]:
     yield f"candidates: {found.candidates:,}; cluster jobs that need no model: {found.plain:,}; model group: {group}"
     yield _habit("cluster", found.cluster)
     yield _habit("verify", found.verify)
-    yield f"tokens that the server counts for one that is estimated: {found.ratio:.2f}"
+    yield f"tokens counted by the server per estimated token: {found.ratio:.2f}"
     if rows["total"]["known"]:
-        yield "known: the answer is remembered, and costs nothing"
+        yield "known: the answer is cached and costs nothing"
     if found.priced:
         share = rows["total"]["completion_cost"] / max(_cost(rows["total"]), 1e-12)
-        yield f"answers are {share:.0%} of the dollars; questions are taken for fresh, whatever the provider has cached"
+        yield f"answers are {share:.0%} of the cost; the estimate ignores the provider's prompt cache"
     else:
-        yield f"no dollars: the model group {group} has no prices; set them in jarvis.yaml"
+        yield f"no cost: the model group {group} has no prices; set them in jarvis.yaml"
 
 
 def as_json(found: Estimate) -> str:
@@ -65,6 +65,6 @@ def _row(name: str, cells: "tuple[str, ...] | list[str]") -> str:
 
 def _habit(name: str, share: StageShare) -> str:
     habit = share.habit
-    basis = f"the mean of {habit.seen:,} jobs" if habit.seen else "assumed, until more jobs were done here"
+    basis = f"the mean of {habit.seen:,} jobs" if habit.seen else "assumed, until more jobs have run here"
     asks = f"{habit.rounds:.1f} questions, {habit.added:,.0f} tokens added on the way, {habit.answer:,.0f} an answer"
     return f"{NAMES[name]}: {asks} ({basis})"

@@ -47,7 +47,7 @@ class _Followed:
             return
         except StoreError as problem:
             if not self._is_told:
-                self._screen.tell(f"what agents find out is not told meanwhile: {problem}")
+                self._screen.tell(f"live results are not shown: {problem}")
             self._is_told = True
             return
         self._grow(run, heard)
@@ -73,7 +73,7 @@ class _Followed:
                 self._files.add(heard)
         except (UsageError, OSError) as problem:
             self._grows = False
-            self._screen.tell(f"the run's files do not grow meanwhile: {problem}")
+            self._screen.tell(f"the run's files are not updated meanwhile: {problem}")
 
 
 def _line(issue: dict[str, Any]) -> str:

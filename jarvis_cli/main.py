@@ -114,7 +114,7 @@ def jarvis(
     ctx: typer.Context,
     verbose: bool = typer.Option(False, "--verbose", "-v", help="Show the traceback of an internal error."),
     show_version: bool = typer.Option(
-        False, "--version", is_eager=True, callback=_show_version, help="Show versions of all that matters, and exit."
+        False, "--version", is_eager=True, callback=_show_version, help="Show version information and exit."
     ),
 ) -> None:
     """Find vulnerabilities in C, C++ and Rust code bases of any size."""
@@ -175,7 +175,7 @@ def _perform(args: list[str], command: str | None, prog: str, frame: Frame) -> i
     try:
         Path.cwd()
     except FileNotFoundError as error:
-        raise JarvisError("the current directory is gone; change to another") from error
+        raise JarvisError("the current directory does not exist; change to another") from error
     target = load(command) if command else typer.main.get_command(app)
     if f"_{prog.replace('-', '_').upper()}_COMPLETE" in os.environ:
         target.main(args, prog_name=prog)
@@ -251,4 +251,4 @@ def _internal(error: Exception, prog: str, args: Sequence[str]) -> str:
     if {"-v", "--verbose"} & set(args) or os.environ.get("JARVIS_DEBUG"):
         return "".join(traceback.format_exception(error)).rstrip()
     says = plain(" ".join(f"{type(error).__name__}: {error}".split()))
-    return f"{prog}: internal error: {says} (set JARVIS_DEBUG=1 to see where)"
+    return f"{prog}: internal error: {says} (set JARVIS_DEBUG=1 for a traceback)"

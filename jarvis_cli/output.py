@@ -27,7 +27,7 @@ def deliver(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Displ
         write_report(report, asked.output)
     except UsageError:
         if asked.is_kept:
-            screen.tell(f"run {run.id} is {run.state}; its report again with: jarvis runs report {run.id}")
+            screen.tell(f"run {run.id} is {run.state}; print its report again with: jarvis runs report {run.id}")
         raise
     directory = export_directory(run)
     if directory:
@@ -55,5 +55,5 @@ def retry_store(do: Callable[[], T], screen: Display) -> T:
     except StoreUnavailable as problem:
         from jarvis_workers.pipeline.store_retry import patiently  # noqa: PLC0415  (slow to import, and seldom needed)
 
-        screen.tell(f"{problem}; waiting for it")
+        screen.tell(f"{problem}; waiting")
         return patiently(do)

@@ -135,7 +135,7 @@ def explain(
         Spoken | None, typer.Option("--lang", metavar="LANG", help="en or zh; default: system locale.")
     ] = None,
 ) -> int:
-    """Explain a rule: what it finds, why it matters, how to fix it and how to silence it."""
+    """Explain a rule: what it finds, why it matters, how to fix it and how to suppress it."""
     from jarvis_cli.explain import page, words_in  # noqa: PLC0415
     from jarvis_cli.rule_selection import book_for  # noqa: PLC0415
     from jarvis_workers.sec.translations import rule_in  # noqa: PLC0415

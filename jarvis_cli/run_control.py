@@ -44,7 +44,7 @@ def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) ->
             screen.tell(f"run {chosen.id} is still running after {timeout:g} s")
             return exits.TIMED_OUT
         if not ended.ended and ended.state != "paused":
-            screen.tell(f"run {ended.id}: its command is gone; go on with: jarvis runs resume {ended.id}")
+            screen.tell(f"run {ended.id}: its command has ended; continue with: jarvis runs resume {ended.id}")
             return exits.INCOMPLETE
         if ended.kind == agent_output.KIND:
             found = conversations.read_answer(store, wiring.blobs_of(settings), ended)

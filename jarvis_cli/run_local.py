@@ -17,7 +17,7 @@ def carry_out(local: LocalExecutor, run_id: str, screen: Display, *, resumable: 
         try:
             return local.carry_out(run_id)
         except (KeyboardInterrupt, StoreError):
-            further = f"; go on with: jarvis runs resume {run_id}" if resumable else ""
+            further = f"; continue with: jarvis runs resume {run_id}" if resumable else ""
             screen.tell(f"run {run_id} is not finished{further}")
             raise
 

@@ -61,8 +61,8 @@ def show(settings: Settings, run: str, *, as_json: bool) -> int:
         typer.echo(f"{f'{stage.name} stage':<13} {stage.state}, {describe(stage, rate_of(stage))}")
     _show_talks(talks, part)
     if part["abandoned"] or chosen.state == "paused":
-        gone = "its command is gone; " if part["abandoned"] else ""
-        typer.echo(f"{gone}go on with: jarvis runs resume {chosen.id}{more_for(chosen)}")
+        gone = "its command has ended; " if part["abandoned"] else ""
+        typer.echo(f"{gone}continue with: jarvis runs resume {chosen.id}{more_for(chosen)}")
     if unserved:
         typer.echo(unserved_queues.says(unserved))
     return exits.DONE
@@ -116,7 +116,7 @@ def transcript(settings: Settings, job: str, *, as_json: bool) -> int:
         typer.echo(json.dumps(found, indent=2))
         return exits.DONE
     if not found:
-        typer.echo("nothing was said yet", err=True)
+        typer.echo("no messages yet", err=True)
     for said in conversations.tell(found):
         facts = ", ".join(f"{name} {value}" for name, value in said.facts.items() if value not in (None, 0.0))
         typer.echo(plain(f"── {said.who}" + (f" ({facts})" if facts else "")))
@@ -129,11 +129,11 @@ def export(settings: Settings, run: str, directory: Path | None) -> int:
     with wiring.store_of(settings) as store:
         chosen = runs.find_run(store, run)
         if chosen.kind == agent_output.KIND:
-            raise UsageError(f"run {chosen.id} is an agent's; its answer: jarvis runs report {chosen.id}")
+            raise UsageError(f"run {chosen.id} is an agent run; print its answer with: jarvis runs report {chosen.id}")
         place = directory or export_directory(chosen)
         if place is None:
             raise UsageError(
-                f"run {chosen.id}: its root {plain(chosen.root)} is not a directory here; say where with -d"
+                f"run {chosen.id}: its root {plain(chosen.root)} is not a directory here; choose one with -d"
             )
         for path in export_files(store, wiring.blobs_of(settings), chosen, place):
             typer.echo(plain(str(path)))
@@ -155,7 +155,7 @@ def prune(settings: Settings, names: Sequence[str], older_than: float | None, *,
         forgotten = runs.forget_answers(store, age) if answers else 0
     gone = f"{counted(removed, 'run')}, {counted(pruned.blobs, 'blob')} ({pruned.bytes / 1e6:,.1f} MB)"
     if cache:
-        gone += f", {wiring.results_of(settings).clear().bytes / 1e6:,.1f} MB of known results"
+        gone += f", {wiring.results_of(settings).clear().bytes / 1e6:,.1f} MB of cached results"
     if answers:
         gone += f", {counted(forgotten, 'answer')}"
     typer.echo(f"deleted {gone}", err=True)

@@ -138,7 +138,7 @@ def show(run: RunId, as_json: AsJson = False, form: TableForm = None) -> int:
 def label(
     run: RunId, text: Annotated[str, typer.Argument(metavar="LABEL", help="Such as v1.2; an empty one removes it.")]
 ) -> int:
-    """Name a run, so that lists and comparisons tell which one it was."""
+    """Give a run a label, shown in lists and comparisons."""
     from jarvis_cli import run_views  # noqa: PLC0415
 
     return run_views.label(_settings(), run, text)
@@ -206,7 +206,7 @@ def retry(
 
 @app.command(epilog=REPORT)
 def report(run: RunId, output: Output = None, form: Form = None, as_json: FormJson = False) -> int:
-    """Write the report of a run, or the answer of an agent; of a run that goes on, what there is by now."""
+    """Write the report of a run, or the answer of an agent; of a running one, the results so far."""
     from jarvis_cli import run_views  # noqa: PLC0415
 
     return run_views.report(_settings(), run, _delivery(output, form_of(form, as_json), None))
@@ -221,7 +221,7 @@ def transcript(
     as_json: AsJson = False,
     form: TableForm = None,
 ) -> int:
-    """Print a conversation with a model; of one that goes on, what there is by now."""
+    """Print a conversation with a model; of a running one, the messages so far."""
     from jarvis_cli import run_views  # noqa: PLC0415
 
     return run_views.transcript(_settings(), job, as_json=wants_json(form, as_json))

@@ -130,7 +130,7 @@ def agent(
     budget: Budget = None,
     dry_run: DryRun = False,
 ) -> int:
-    """Scan, have a model verify each finding by the code around it, and report what it confirms."""
+    """Scan, have a model verify each finding against the surrounding code, and report the confirmed ones."""
     settings, wanted, asked = _read(ctx, options, {"agent.budget": budget})
     from jarvis_cli import sec_agent  # noqa: PLC0415
 
@@ -142,7 +142,7 @@ def agent(
 
 
 app.command(short_help="Judge findings; later runs apply the verdicts.", epilog=TRIAGE_EXAMPLES)(triage)
-app.command(short_help="Explain a rule, and how to silence it.", epilog=EXPLAIN_EXAMPLES)(explain)
+app.command(short_help="Explain a rule, and how to suppress it.", epilog=EXPLAIN_EXAMPLES)(explain)
 app.add_typer(rules_app, name="rules")
 
 

@@ -64,7 +64,7 @@ def foresee(settings: Settings, wanted: Wanted, asked: Asked, *, as_json: bool, 
     with wiring.store_of(settings, tell=write_line) as store, display(quiet) as screen:
         run = scan_here(settings, store, wanted, screen)
         if run.state not in ("done", "incomplete"):
-            raise UsageError(f"run {run.id} is {run.state}: nothing can be said of what it has not scanned")
+            raise UsageError(f"run {run.id} is {run.state}: findings in unscanned files are unknown")
         try:
             unpacked = settings.data_dir / "cache" / "sources"
             found = estimated(store, wiring.blobs_of(settings), run, plan, unpacked=unpacked)

@@ -63,7 +63,7 @@ def _deliver(settings: Settings, done: SmallScan, asked: Delivery, screen: Displ
     try:
         write_report(report, asked.output)
     except UsageError:
-        screen.tell(f"run {run.id} is {run.state}; its report again with: jarvis runs report {run.id}")
+        screen.tell(f"run {run.id} is {run.state}; print its report again with: jarvis runs report {run.id}")
         raise
     if directory := export_directory(run):
         rows = {HEURISTIC: done.body["issues"], PROGRESS: [progress_row(event, run) for event in done.events]}

@@ -25,7 +25,7 @@ def stats(settings: Settings, rules: Sequence[Rule], form: str) -> str:
     if form == "json":
         return json.dumps([record.as_json() for record in records], indent=2)
     if not records:
-        return "no finding of these rules has been judged; see: jarvis sec triage --help"
+        return "no finding of these rules has a verdict; see: jarvis sec triage --help"
     rows = [HEADS, *map(_row, records)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = (_line(row, widths) for row in rows)
@@ -34,7 +34,7 @@ def stats(settings: Settings, rules: Sequence[Rule], form: str) -> str:
 
 def _row(record: RuleRecord) -> tuple[str, ...]:
     numbers = (f"{record.true:,}", f"{record.false:,}", f"{record.share:.0%}")
-    few = "" if record.is_enough else "too few to be used"
+    few = "" if record.is_enough else "too few verdicts"
     return record.rule, *numbers, f"{record.stated:.2f}", f"{record.learned:.2f}", few
 
 

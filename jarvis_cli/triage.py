@@ -42,7 +42,7 @@ Mark = Annotated[
     typer.Option(
         "--mark",
         metavar="[ID=]STATE",
-        help="Judge one finding (by id or fingerprint; repeatable) or, without ID, all that the filters leave.",
+        help="Judge one finding (by id or fingerprint; repeatable) or, without ID, all that match the filters.",
     ),
 ]
 Reason = Annotated[
@@ -143,7 +143,7 @@ def _check(given: Sequence[str], filters: Sequence[str], reason: object, *, as_j
     if filters and command not in (None, "--list", "--mark"):
         raise UsageError(f"{filters[0]} does not go with {command}")
     if command is None and not _at_terminal():
-        raise UsageError("there is no terminal to ask at; use --list and --mark, see: jarvis sec triage --help")
+        raise UsageError("not a terminal; use --list and --mark, see: jarvis sec triage --help")
 
 
 def _at_terminal() -> bool:
@@ -159,7 +159,7 @@ def _mark(place: "Place", wanted: "Filter", marks: Sequence["Marked"], *, everyt
             raise UsageError("--mark ID=STATE names the finding itself; with filters give --mark STATE")
         return triage_actions.mark(place, marks)
     if len(marks) > 1:
-        raise UsageError("--mark STATE judges all that the filters leave; give it once")
+        raise UsageError("--mark STATE judges all matching findings; give it once")
     ask = not yes and sys.stdin.isatty() and sys.stderr.isatty()
     return triage_actions.mark_all(place, wanted, unnamed[0], judged=everything, ask=ask)
 

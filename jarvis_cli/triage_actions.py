@@ -100,13 +100,13 @@ def hand_out(place: Place, named: str) -> int:
         said = [one for one in said if one.fingerprint in known]
     output = None if named == STDOUT else Path(named)
     if output and (lost := would_lose(output, said)):
-        what = f"holds {counted(lost, 'judgement')} that the new file would not"
-        raise UsageError(f"--export {plain(named)}: {what}; take it in with --import, or remove it")
+        what = f"holds {counted(lost, 'judgement')} that the new file would lose"
+        raise UsageError(f"--export {plain(named)}: {what}; import it with --import, or remove it")
     if output is None:
         write_report(triage_text(said), None)
         return exits.DONE
     if not output.resolve().parent.is_dir():
-        raise UsageError(f"--export {plain(named)}: its directory does not exist; make it first, or name another file")
+        raise UsageError(f"--export {plain(named)}: its directory does not exist; create it, or choose another file")
     try:
         write_whole(output.resolve(), triage_text(said))
     except OSError as error:
@@ -239,8 +239,8 @@ def _taken(named: str) -> tuple[Judgement, ...]:
     for problem in said.problems[:PROBLEMS_SHOWN]:
         typer.echo(problem, err=True)
     if said.problems:
-        what = f"{len(said.problems):,} of its entries cannot be taken, so none is"
-        raise UsageError(f"{plain(named)}: {what}; fix or remove what is named above")
+        what = f"{len(said.problems):,} of its entries are invalid, so none was imported"
+        raise UsageError(f"{plain(named)}: {what}; fix or remove the entries named above")
     return said.judgements
 
 
@@ -276,7 +276,7 @@ def _summed(run: Run, said: dict[str, Judgement], findings: int) -> str:
     told = f"{counts[TriageState.TRUE]:,} judged true, {counts[TriageState.FALSE]:,} false"
     told += "".join(f", {counts[state]:,} {WORDS[state]}" for state in more if counts[state])
     left = findings - len(said)
-    return told + (f"; {left:,} left, go on with: jarvis sec triage {run.id}" if left else "; none is left")
+    return told + (f"; {left:,} left, continue with: jarvis sec triage {run.id}" if left else "; none is left")
 
 
 def _done(says: str) -> int:

@@ -93,12 +93,12 @@ def _judge_one(
             return -1
         if key in MORE or key in LESS:
             wanted = level + (1 if key in MORE else -1)
-            level, hint = (wanted, "") if 0 <= wanted < len(AROUND) else (level, "this is all the code that is shown")
+            level, hint = (wanted, "") if 0 <= wanted < len(AROUND) else (level, "no more code is available")
         elif key in STATES or key == "n":
             if key == "n":
                 note = yield Ask("note: ")
             state = STATES.get(key) or (before.verdict if before else None)
-            hint = (yield from _judged(issue, state, note, known)) if state else "noted: now give the verdict"
+            hint = (yield from _judged(issue, state, note, known)) if state else "note saved: now give the verdict"
             if not hint:
                 return 0 if key == "n" else 1
             note = note if state is None else ""

@@ -68,6 +68,6 @@ def flower(
     from jarvis_workers.settings import load_settings  # noqa: PLC0415
 
     if address not in LOOPBACK and not os.environ.get("FLOWER_BASIC_AUTH"):
-        raise UsageError(f"--address {address}: Flower would be open to everybody; set FLOWER_BASIC_AUTH=user:password")
+        raise UsageError(f"--address {address}: Flower would be open to everyone; set FLOWER_BASIC_AUTH=user:password")
     service.flower(load_settings(directory=Path.cwd()), address, port)
     return 0

@@ -9,7 +9,7 @@ class Short(Repr):
     """Shows any value in short; Python refuses to write out a number of thousands of digits."""
 
     def repr_int(self, x: int, level: int) -> str:
-        return super().repr_int(x, level) if x.bit_length() < NUMBER_BITS else "a number of too many digits"
+        return super().repr_int(x, level) if x.bit_length() < NUMBER_BITS else "a number with too many digits"
 
 
 short = Short()

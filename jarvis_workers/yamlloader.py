@@ -17,7 +17,7 @@ class UniqueKeys(yaml.SafeLoader):
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         if node.tag in NUMBERS and len(node.value) > NUMBER_CHARACTERS:
-            raise yaml.MarkedYAMLError(problem="a number of too many digits", problem_mark=node.start_mark)
+            raise yaml.MarkedYAMLError(problem="a number with too many digits", problem_mark=node.start_mark)
         try:
             return super().construct_object(node, deep)
         except (AttributeError, LookupError, TypeError, ArithmeticError, ValueError) as error:
@@ -31,6 +31,6 @@ class UniqueKeys(yaml.SafeLoader):
             if not isinstance(key, yaml.ScalarNode):
                 continue
             if key.value in seen:
-                raise yaml.MarkedYAMLError(problem=f'"{key.value}" stands here twice', problem_mark=key.start_mark)
+                raise yaml.MarkedYAMLError(problem=f'"{key.value}" is given twice', problem_mark=key.start_mark)
             seen.add(key.value)
         return super().construct_mapping(node, deep)

@@ -96,12 +96,12 @@ def test_a_broker_means_the_cluster_unless_said_otherwise(tmp_path):
         ("scan: 3", 'jarvis.yaml: "scan" is 3; expected settings by name'),
         ("report: {min_confidence: 2}", 'jarvis.yaml: "report.min_confidence" is 2, should be less than or equal to 1'),
         ("- a\n- b", "jarvis.yaml: is ['a', 'b']; expected settings by name"),
-        ("where: local\nwhere: cluster", 'jarvis.yaml:2: "where" stands here twice'),
+        ("where: local\nwhere: cluster", 'jarvis.yaml:2: "where" is given twice'),
         ("scan: [", "jarvis.yaml:1: "),
         ("? [a]\n: b", "jarvis.yaml:1: found unhashable key"),
         ("a: !!bool x", "jarvis.yaml:1: cannot be read as bool: 'x'"),
         ("a: !!map [1]", "jarvis.yaml:1: expected a mapping node"),
-        ("a: 1" + ":00" * 3000, "jarvis.yaml:1: a number of too many digits"),
+        ("a: 1" + ":00" * 3000, "jarvis.yaml:1: a number with too many digits"),
         ("where: \x07", "jarvis.yaml: cannot be read as YAML: unacceptable character"),
         ("[" * 5000, "jarvis.yaml: cannot be read as YAML: maximum recursion depth"),
     ],
@@ -241,5 +241,5 @@ def test_a_tick_that_outlasts_a_lease_is_refused(tmp_path):
 
 
 def test_an_address_with_a_nul_is_refused(tmp_path):
-    with pytest.raises(SettingsError, match='"store_url" holds a NUL'):
+    with pytest.raises(SettingsError, match='"store_url" contains a NUL'):
         read(tmp_path, store_url="sqlite:///a\0b")

@@ -77,10 +77,10 @@ class AgentUsage:
     def check(self, limits: AgentLimits) -> None:
         """Raise AgentStopped at the first limit that is reached."""
         if self.asks >= limits.rounds:
-            raise AgentStopped(Reason.ROUNDS, f"the model was asked {self.asks} times without coming to an end")
+            raise AgentStopped(Reason.ROUNDS, f"the model was asked {self.asks} times and has not finished")
         if limits.tokens is not None and self.usage.total >= limits.tokens:
-            raise AgentStopped(Reason.TOKENS, f"{self.usage.total} tokens were used; {limits.tokens} are the most")
+            raise AgentStopped(Reason.TOKENS, f"used {self.usage.total} tokens, limit {limits.tokens}")
         if limits.cost is not None and self.cost >= limits.cost:
-            raise AgentStopped(Reason.COST, f"{self.cost:.4f} dollars were spent; {limits.cost:g} are the most")
+            raise AgentStopped(Reason.COST, f"spent {self.cost:.4f} dollars, limit {limits.cost:g}")
         if self.seconds >= limits.seconds:
-            raise AgentStopped(Reason.TIME, f"{self.seconds:.1f} s have passed; {limits.seconds:g} are the most")
+            raise AgentStopped(Reason.TIME, f"took {self.seconds:.1f} s, limit {limits.seconds:g} s")

@@ -54,7 +54,7 @@ def _adapt(path: Path, kind: type, agent: Callable[[], object]) -> Tool | None:
     version = str(getattr(instance, "protocol_version", VERSIONS[0]))
     if version not in VERSIONS or not isinstance(instance.name, str) or not isinstance(instance.parameters, dict):
         known = ", ".join(VERSIONS)
-        warning("own tool left out", path=str(path), version=version, expected=f"a name, parameters, version {known}")
+        warning("own tool ignored", path=str(path), version=version, expected=f"a name, parameters, version {known}")
         return None
 
     def run(arguments: Mapping[str, Any]) -> ToolOutcome:

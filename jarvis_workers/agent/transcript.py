@@ -56,7 +56,7 @@ class Transcript:
         if not self._known:
             self._write(start)
         elif (recorded := self._known.popleft()) != json.loads(json.dumps(start)):
-            raise UsageError(f"the transcript is of another conversation: {_difference(recorded, start)}")
+            raise UsageError(f"the transcript belongs to another conversation: {_difference(recorded, start)}")
 
     @property
     def is_replaying(self) -> bool:
@@ -113,7 +113,7 @@ class Transcript:
         if (record["kind"], record["of"]) != (kind, of):
             raise UsageError(
                 f"the transcript does not fit the conversation: it has {record['kind']} {record['of']!r} where"
-                f" {kind} {of!r} is due; the program or its prompts have changed, begin again"
+                f" {kind} {of!r} is expected; the program or its prompts have changed: start a new conversation"
             )
 
     def _read(self) -> list[dict[str, Any]]:

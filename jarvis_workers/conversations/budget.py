@@ -1,8 +1,9 @@
-"""Spend within the budget of a run: no answer is asked for whose worst case is not set aside.
+"""Run budgets by reserve and settle: a request is sent only after its worst-case cost is reserved.
 
-The conversations of a process share a purse for each run.  It draws allowances from the store (`store/budgets`) and
-sets aside from them what an answer may take at most; what it did take counts as spent when it is saved.  Who finds
-nothing waits as long as something may come back; then the run is paused, and no answer is cut off for it.
+The conversations of a process share an allowance for each run. It is acquired from the store (`store/budgets`) in
+parts; a request reserves its maximum cost from it, and the actual cost counts as spent when the answer is saved. If
+nothing is left, callers block while any process still holds an unspent reservation; then the run is paused, and no
+answer is cut off.
 """
 
 import asyncio
@@ -73,7 +74,7 @@ class RunAllowance:
                 grant = await asyncio.to_thread(self._draw, job, worst)
                 if grant.over:
                     self._is_known = False  # who goes on with the run may give it another
-                    raise BudgetSpent(f"run {self.run_id} is not on, or has taken what it may")
+                    raise BudgetSpent(f"run {self.run_id} is not running, or has spent its budget")
                 if not grant.given:
                     with suppress(TimeoutError):
                         await asyncio.wait_for(self._moved.wait(), LOOK_SECONDS)
@@ -186,7 +187,7 @@ class BudgetedPlatform:
         self._platform, self._job, self._purse, self._prices = platform, job, purse, prices
 
     def ask(self, request: ModelRequest, hear: Hear | None = None) -> Reply:
-        raise ModelUnavailable("the conversation of a job is asked in its loop")
+        raise ModelUnavailable("a job's conversation can only be used in its event loop")
 
     async def ask_async(self, request: ModelRequest) -> Reply:
         budget = await self._purse.look()

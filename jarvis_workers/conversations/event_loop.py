@@ -1,6 +1,6 @@
-"""The conversations of a process: coroutines of one loop, in a thread of its own.
+"""The event loop of conversations: coroutines of one asyncio loop, in a separate thread.
 
-Who starts one is handed a future; what the step raises is raised there, CancelledError if it was called off.
+Starting one returns a future; it raises what the step raises, or CancelledError after a cancellation.
 """
 
 import asyncio
@@ -76,7 +76,7 @@ class ConversationLoop:
         except (asyncio.CancelledError, SystemExit, KeyboardInterrupt) as error:
             if job in self._called_off:
                 raise
-            raise StepFailed(f"ended itself by {type(error).__name__}") from error
+            raise StepFailed(f"ended with {type(error).__name__}") from error
         finally:
             del self._talks[job]
             self._called_off.discard(job)

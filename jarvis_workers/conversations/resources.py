@@ -1,4 +1,4 @@
-"""Open what conversations may use here, from what a process is told."""
+"""Build the resources of conversations (models, directories, custom code, limiters) from a process's configuration."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

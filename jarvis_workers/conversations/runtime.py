@@ -1,6 +1,6 @@
-"""What the conversations of a process share, and what each of them meets: a model, tools, and a record.
+"""The agent runtime: what the conversations of a process share, and what each uses: a model, tools and a transcript.
 
-Answers, what they took, and the lines of the transcript go to the store together, before the conversation goes on.
+Answers, their usage and the transcript lines go to the store in one transaction, before the conversation continues.
 """
 
 import os
@@ -210,9 +210,9 @@ class JobConversation:
             return Transcript(self._log, start)
         except UsageError as problem:
             if any(record and record["kind"] == "call" for record in map(read_line, self._log.lines())):
-                why = "it cannot begin again, since a tool has run that may not run twice"
+                why = "it cannot restart, because a tool has run that must not run twice"
                 raise StepFailed(f"{problem}; {why}") from problem
-            warning("transcript begun again", job=self._job.id, says=str(problem))
+            warning("transcript restarted", job=self._job.id, says=str(problem))
             self._log.keep(0)
             return Transcript(self._log, start)
 
@@ -242,7 +242,7 @@ class _Counted:
         self._platform, self._note = platform, note
 
     def ask(self, request: ModelRequest, hear: Hear | None = None) -> Reply:
-        raise ModelUnavailable("the conversation of a job is asked in its loop")
+        raise ModelUnavailable("a job's conversation can only be used in its event loop")
 
     async def ask_async(self, request: ModelRequest) -> Reply:
         reply = await self._platform.ask_async(request)
@@ -333,7 +333,7 @@ class _Scripts:
         """Make none behind the back of a conversation that was called off: nobody would close it."""
         with self._lock:
             if self._is_over:
-                raise SandboxError("the conversation is over")
+                raise SandboxError("the conversation has ended")
             self._place = self._place or self._make()
             return self._place
 

@@ -1,7 +1,8 @@
-"""Follow values along the paths of functions, into the functions they call, and say where one goes wrong.
+"""Path-sensitive, interprocedural data-flow analysis of C and C++ (symbolic execution).
 
-`summarize` makes a model of a file: the functions worth following, reduced, and what others may ask of it.  `analyze`
-follows them, and looks up by name what other files export.  Both are pure: a model is JSON.
+`summarize` builds the summary of a file: the functions worth analysing, lowered, and its exports. `analyze` follows
+values along their paths and into callees, and looks up the exports of other files by name. Both are pure: a summary
+is JSON.
 """
 
 import pkgutil
@@ -42,7 +43,7 @@ DECIDING_FILES = {
 
 
 class FlowHit(NamedTuple):
-    """A place where a path goes wrong; `steps` are (file, None for this one; line; what happens there)."""
+    """A defect on a path; `steps` are (file, None for this one; line; what happens there)."""
 
     pattern: str
     line: int
@@ -52,11 +53,11 @@ class FlowHit(NamedTuple):
 
 
 def summarize(content: bytes, *, language: str, header: bool, test: bool, path: str) -> dict[str, Any] | None:
-    """Return the model of a file, None when nothing in it is worth following or asked for by others.
+    """Return the summary of a file; None if it has neither functions worth analysing nor exports.
 
     `exports` is what other files may look up: functions by their names, and what "type NAME" and "macro NAME" are.
     Of `functions` those that are exported stand there by name; `calls` is empty: who follows a path asks as it goes.
-    Raises GivenUp for a file beyond all measure.
+    Raises GivenUp for a file that exceeds the limits.
     """
     del test
     if language != "c/cpp":
@@ -110,7 +111,7 @@ def _mark_roots(functions: list[dict[str, Any]], text: bytes, starts: list[int])
 
 
 def analyze(model: dict[str, Any], lookup: Lookup, *, test: bool) -> tuple[list[FlowHit], str | None]:
-    """Return where paths through the functions of a file go wrong, by line and pattern.
+    """Return the defects on paths through the functions of a file, by line and pattern.
 
     Behind these come the lines that are shown to do no harm, with a name of HARMLESS in place of a rule's.
     """

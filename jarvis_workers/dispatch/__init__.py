@@ -1,1 +1,1 @@
-"""Carry jobs to workers: the Celery app, its tasks, sending, pools. Alone knows celery, kombu and redis."""
+"""The Celery executor: the app, its tasks, sender and pools. Only this package imports celery, kombu and redis."""

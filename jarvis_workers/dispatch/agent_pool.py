@@ -1,8 +1,7 @@
 """The agent pool: every conversation is a coroutine of one loop, and a Celery task that waits for it.
 
-So Flower shows each, and a waiting thread costs little.  SIGTERM calls the conversations off,
-which puts their jobs back without blame.  A job runs as long as its lease is renewed, and
-`deadline_seconds` at most.
+So Flower shows each, and a waiting thread is cheap. SIGTERM cancels the conversations, which releases their jobs
+without a crash count. A job runs as long as its lease is renewed, and `deadline_seconds` at most.
 """
 
 import os

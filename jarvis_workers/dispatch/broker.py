@@ -1,7 +1,7 @@
-"""The doorbell: a Celery app on Redis that rings for jobs, and keeps nothing that would be missed.
+"""The broker: a Celery app on Redis that notifies workers of waiting jobs; no state in it is essential.
 
 No result backend, no prefetch, no gossip; early acknowledgement, as the lease in the store is
-what brings a lost job back. Redis may be flushed at any moment.
+what recovers a lost job. Redis may be flushed at any time.
 """
 
 import json
@@ -21,7 +21,7 @@ from redis.retry import Retry
 from jarvis_workers.dispatch.routing import POOLS, queue_key
 from jarvis_workers.errors import BrokerUnavailable
 
-NO_ADDRESS = "JARVIS_BROKER_URL: not the address of a Redis, such as redis://localhost:6379/0"
+NO_ADDRESS = "JARVIS_BROKER_URL: not a Redis address such as redis://localhost:6379/0"
 EPOCH_KEY = "jarvis:epoch"
 SENT_AT = "sent_at"
 CONNECT_SECONDS = 2
@@ -44,7 +44,7 @@ return 0
 
 
 class Ring(NamedTuple):
-    """A message: which job, and what people see of it. Urgent ones go before all others of their queue."""
+    """A notification: the job, and what Flower shows of it. Urgent ones go first in their queue."""
 
     task: str
     queue: str
@@ -89,7 +89,7 @@ def make_app(broker_url: str) -> Celery:
 
 
 class Doorbell:
-    """Rings for jobs. What it cannot ring for now is rung for again by the sender."""
+    """Sends notifications of jobs. The sender repeats those that cannot be sent now."""
 
     def __init__(self, broker_url: str) -> None:
         self._redis = connect(broker_url)
@@ -161,7 +161,7 @@ class Doorbell:
         return _sent_at(message) if message else None
 
     def is_new(self) -> bool:
-        """Say whether Redis has forgotten everything since the last call of anybody."""
+        """Return whether Redis has lost its data since the last call of any process."""
         with self._speaking():
             return bool(self._redis.set(EPOCH_KEY, token_hex(8), nx=True))
 
@@ -177,7 +177,7 @@ class Doorbell:
         except (redis.RedisError, OperationalError, OSError) as error:
             said = str(error).strip().splitlines()
             raise BrokerUnavailable(
-                f"{self._where}: {said[0] if said else type(error).__name__}; is Redis there? see JARVIS_BROKER_URL"
+                f"{self._where}: {said[0] if said else type(error).__name__}; is Redis running? see JARVIS_BROKER_URL"
             ) from error
 
 

@@ -1,4 +1,4 @@
-"""What workers say of a job, from its claim to how it ended: one story, told alike by every kind of pool."""
+"""Log events of a job, one per state transition from claim to end, the same for every kind of pool."""
 
 from jarvis_workers import telemetry
 from jarvis_workers.store.domain_results import count_results
@@ -7,17 +7,17 @@ from jarvis_workers.telemetry import about
 
 
 def refused(job_id: int, process: str) -> None:
-    """Nothing was to be had: somebody else does it, or did, or its run is not on."""
+    """The claim failed: another process has the job, or its run is not running."""
     telemetry.debug("refused", job=job_id, process=process)
 
 
 def claimed(job: Claimed, process: str) -> None:
-    """A process has begun it."""
+    """A process has claimed it."""
     telemetry.info("claimed", **about(job), fence=job.fence, crashes=job.crashes, process=process)
 
 
 def saved(job: Claimed, commit: Commit, seconds: float, *, accepted: bool) -> None:
-    """It is decided; its results are saved if it was still its holder's."""
+    """It is done; its results are saved if the lease was still held."""
     if accepted:
         counts = {"files": commit.files} | count_results(commit.results)
         telemetry.info("committed", **about(job), fence=job.fence, seconds=seconds, **counts)
@@ -26,7 +26,7 @@ def saved(job: Claimed, commit: Commit, seconds: float, *, accepted: bool) -> No
 
 
 def failed(job: Claimed, reason: str, seconds: float, *, accepted: bool) -> None:
-    """Its own work went wrong."""
+    """Its step failed."""
     if accepted:
         telemetry.warning("failed", **about(job), fence=job.fence, seconds=seconds, reason=reason)
     else:
@@ -34,12 +34,12 @@ def failed(job: Claimed, reason: str, seconds: float, *, accepted: bool) -> None
 
 
 def paused(job: Claimed, reason: str) -> None:
-    """Its run is paused: there is no room for what it did."""
+    """Its run is paused: there is no disk space for its result."""
     telemetry.warning("paused", **about(job), fence=job.fence, reason=reason)
 
 
 def released(job: Claimed, *, accepted: bool) -> None:
-    """It was put back without blame."""
+    """It was released without a crash count."""
     if accepted:
         telemetry.info("released", **about(job), fence=job.fence)
     else:
@@ -47,7 +47,7 @@ def released(job: Claimed, *, accepted: bool) -> None:
 
 
 def lost(job: Claimed) -> None:
-    """Its lease ran out, or it was taken away: what was done is not saved."""
+    """Its lease expired or was revoked: the result is not saved."""
     telemetry.warning("lost", **about(job), fence=job.fence)
 
 

@@ -1,4 +1,4 @@
-"""Accept only messages that name a job; whatever else stands on a queue is dropped with a warning.
+"""Message validation: accept only messages that name a job, and drop all others with a warning.
 
 Redis is not trusted: whoever can write to it may put anything on a queue.  A message is parsed as it comes off the
 queue, and a new one with the same content is made of it.  So Celery never sees a header that would end a process

@@ -1,4 +1,4 @@
-"""Flower over our broker: a view of what workers do, never a record of it.
+"""The Flower dashboard over our broker: a live view of the workers, never a record.
 
 The broker's address reaches it in the process, not in arguments.  Flower reads its own
 FLOWER_* variables: FLOWER_BASIC_AUTH for a password, FLOWER_UNAUTHENTICATED_API for its API.

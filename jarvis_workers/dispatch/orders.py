@@ -1,4 +1,4 @@
-"""What a pool process is told by its parent, as one line of JSON on standard input."""
+"""The configuration of a pool process: one line of JSON that its parent writes to standard input."""
 
 import json
 import os

@@ -1,6 +1,6 @@
-"""Say once that a server is away, and again only when it has been back in between.
+"""Outage reporting: log an unavailable server once, and again only after it was available in between.
 
-How it says that it is away changes from one try to the next; which of them it is does not.
+The error text may change between attempts, so outages are keyed by server.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ class Outages:
 
     @contextmanager
     def borne(self) -> Iterator[None]:
-        """Bear that a server is away: the rest of the block is for another time."""
+        """Tolerate an unavailable server: log it and skip the rest of the block."""
         try:
             yield
             self.away.clear()

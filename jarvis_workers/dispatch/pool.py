@@ -1,7 +1,7 @@
 """A Celery worker process for one queue, started by `jarvis worker start`.
 
-`pool_main` starts it: orders come over a pipe, so that no address with a password is among its
-arguments, and it dies with its parent.
+`pool_main` starts it. Its configuration comes over a pipe, so that no password is among its arguments, and it dies
+with its parent.
 """
 
 import os
@@ -43,7 +43,7 @@ ANSWER_LOOKS = 10
 
 
 class Does(Protocol):
-    """What does the job that a message rang for."""
+    """Runs the job that a message names."""
 
     def do(self, job_id: int) -> None: ...
 
@@ -83,7 +83,7 @@ def open_world(orders: Orders) -> tuple[Store, Resources, Callable[[], None]]:
 
 
 def serve(orders: Orders) -> None:
-    """Be the worker until told to stop."""
+    """Run the Celery worker until it is told to stop."""
     _log_as_we_do(orders.log_level)
     distrust_broker()
     app = make_app(orders.broker_url)
@@ -165,5 +165,5 @@ def _work(app: Celery, orders: Orders) -> None:
 
 
 def time_limit(lease_seconds: float) -> float:
-    """Return when a process is killed over its job: before the lease runs out, so that no two do the job at once."""
+    """Return the hard time limit of a job in seconds: below the lease, so that two processes never run the same job."""
     return max(lease_seconds / 2, lease_seconds - KILLED_BEFORE_SECONDS)

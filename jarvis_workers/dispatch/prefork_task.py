@@ -1,7 +1,7 @@
-"""Do the job that a message rang for, in whatever process it rang.
+"""The prefork task: run the job that a message names, in the process that received it.
 
 The store is opened lazily, by pid: Celery's children are forked, and share no connection.  A
-store that goes away in the middle is waited for; what has been decided is kept meanwhile.
+store outage is retried with a deadline; the job's result stays in memory meanwhile.
 """
 
 import os

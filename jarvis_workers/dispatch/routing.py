@@ -1,4 +1,4 @@
-"""What a message is called and where it goes: names that read well in Flower, one queue a kind of work."""
+"""Routing: task names as Flower shows them, and one queue per kind of work."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

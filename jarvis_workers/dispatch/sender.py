@@ -1,8 +1,7 @@
-"""Ring for jobs that wait: as many as the workers can soon take, fairly, and again for those nobody heard of.
+"""The sender: notify workers of waiting jobs, fairly and within a window, and repeat lost notifications.
 
-A duplicate costs one refused claim; a lost message is rung again when its queue has been empty
-twice, when the next message there is younger by a tick, when Redis has forgotten its epoch, or
-after `resend_seconds`.
+A duplicate costs one refused claim.  A lost message is sent again when its queue has been empty twice, when the next
+message there is younger by a tick, when Redis has lost its data, or after `resend_seconds`.
 """
 
 import math
@@ -35,11 +34,11 @@ class Sender:
         self._was_empty: dict[str, bool] = {}
 
     def send(self) -> int:
-        """Ring for what waits; return how many messages."""
+        """Send notifications of waiting jobs; return their number."""
         return sum(self._send_new(queue) for queue in POOLS)
 
     def send_again(self) -> int:
-        """Ring again for what was sent and is not heard of; for the elected controller, once a tick."""
+        """Repeat lost notifications; called by the elected controller once per tick."""
         forgotten = self.bell.is_new()
         return sum(self._send_again(queue, forgotten) for queue in POOLS)
 

@@ -1,4 +1,4 @@
-"""Write for all the conversations of a process: claims, renewals and commits, in one thread.
+"""The store writer: one thread batches the claims, renewals and commits of all conversations of a process.
 
 No conversation holds a session, and no two claims race for the room that suspects have.  What
 is asked within GATHER_SECONDS shares a transaction; leases are renewed at a third of their time.

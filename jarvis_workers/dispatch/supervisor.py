@@ -1,7 +1,7 @@
 """`jarvis worker start`: one child a pool, a row for each, the controller, and a watchdog.
 
-The parent notices at once when a process of its pools has died, and gives its jobs back with
-their share of the blame; when the parent dies, its pools die with it, and its rows run out.
+The worker supervisor detects a dead pool process at once and releases its jobs with a crash count; when the supervisor
+dies, its pools die with it, and its leases expire.
 """
 
 import signal
@@ -71,7 +71,7 @@ class Parent:
         self.store, self.around = store, around
         orders, facts = plans[0]
         pace = {"lease_seconds": orders.lease_seconds, "tick_seconds": orders.tick_seconds}
-        self.bell, self._outages = bell, Outages(around.tell, "going on when it is back")
+        self.bell, self._outages = bell, Outages(around.tell, "continuing when it is available")
         self.sender = Sender(store, bell, resend_seconds=orders.resend_seconds, **pace)
         self.controller = Controller(store, facts.id, monotonic=around.clock, **pace)
         self.pools = [PoolChild(*plan) for plan in plans]
@@ -157,7 +157,7 @@ class Parent:
             return
         pool.stalled_since = self.around.clock() if pool.stalled_since is None else pool.stalled_since
         if self.around.clock() - pool.stalled_since > self.around.stalled_seconds:
-            self.around.tell(f"pool {pool.orders.queue} takes no work though there is some; ending it")
+            self.around.tell(f"pool {pool.orders.queue} takes no jobs although some are waiting; terminating it")
             pool.child.kill()
             pool.stalled_since = None
 

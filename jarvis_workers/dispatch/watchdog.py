@@ -1,7 +1,7 @@
-"""End a process whose main loop hangs, whatever it hangs in.
+"""The watchdog: terminate a process whose main loop hangs.
 
-A thread counts the seconds since the last sign of life; it counts only while it runs itself, so that a process that was
-stopped or a machine that was suspended is not taken for a hang.
+A thread counts the seconds since the last heartbeat.  It counts only while it runs itself, so a stopped process or a
+suspended machine does not count as a hang.
 """
 
 import os
@@ -39,7 +39,7 @@ class Watchdog:
         self._thread.start()
 
     def feed(self) -> None:
-        """Say that the loop goes round."""
+        """Record a heartbeat of the loop."""
         self._quiet_seconds = 0.0
 
     def end_within(self, seconds: float) -> None:

@@ -173,7 +173,7 @@ class LocalExecutor:
         """Wait a tick for the store to come back; raise `problem` when patience is at its end."""
         now = self.world.clock()
         if since is None:
-            self.world.tell(f"{problem}; waiting for it up to {self.limits.patience_seconds:.0f} s")
+            self.world.tell(f"{problem}; waiting up to {self.limits.patience_seconds:.0f} s")
         elif now - since > self.limits.patience_seconds:
             raise problem
         self._listen(self.limits.tick_seconds)
@@ -189,7 +189,7 @@ class LocalExecutor:
             self._fill()
         run = self._look(run_id)
         if run.executor != self.executor:
-            raise UsageError(f"run {run_id} was taken over by another command; see: jarvis runs watch {run_id}")
+            raise UsageError(f"run {run_id} was taken over by another process; see: jarvis runs watch {run_id}")
         if run.ended or run.state == "paused":
             self._drop_work()
             return run
@@ -238,7 +238,7 @@ class LocalExecutor:
         limit = self.limits.hard_limit_seconds
         for seat, _ in self.crew.busy:
             if now - seat.since > limit:
-                self._note(self.crew.kill(seat, f"took longer than the hard limit of {limit:g} s"))
+                self._note(self.crew.kill(seat, f"exceeded the hard limit of {limit:g} s"))
 
     def _note(self, answer: JobOutcome | None) -> None:
         if answer:
@@ -364,7 +364,7 @@ class LocalExecutor:
         with self.store.read() as session:
             run = runs.get(session, run_id)
         if run is None:
-            raise StoreError(f"run {run_id} was removed while it was on")
+            raise StoreError(f"run {run_id} was removed while it was running")
         return run
 
     def _drop_work(self) -> None:

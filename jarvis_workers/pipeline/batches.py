@@ -1,6 +1,6 @@
-"""What the stages that go through files batch by batch share: what a child is told, and the job for a batch.
+"""Batches of files: the work of a child, and the job for a batch, shared by the stages that process files.
 
-A batch for which there was too little time is cut between two files: the rest is a job like any other.
+A batch that exceeds its time is split between two files, and the remainder becomes a new job.
 """
 
 import hashlib
@@ -49,4 +49,4 @@ def batch_job(
 
 def rest_label(first: bytes, files: int) -> str:
     """Return how the rest of a batch is called; `first` is the path of its first file."""
-    return f"{shown(first)[-LABEL_LENGTH:]} … ({files} files, the rest of a slow batch)"
+    return f"{shown(first)[-LABEL_LENGTH:]} … ({files} files, remainder of a slow batch)"

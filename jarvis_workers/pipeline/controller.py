@@ -1,7 +1,7 @@
-"""Close stages, plan the next, recover what was lost: the one loop that moves runs on.
+"""The run controller: close stages, plan the next, and recover lost jobs, in one elected loop.
 
-Any process may call `advance` for a run at any moment: a stage is closed by compare-and-set
-in one transaction with the plan job of the next.  Judging leases is for the elected alone.
+Any process may call `advance` for a run at any time: a compare-and-set closes a stage in one transaction with the
+plan job of the next.  Only the elected controller expires leases.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def plan_job(stage: str) -> NewJob:
 
 
 def advance(session: Session, run_id: str) -> None:
-    """Close the current stage of a run if nothing of it is open, and open the next or end the run."""
+    """Close the current stage of a run if it has no open jobs, then open the next stage or end the run."""
     run = runs.lock(session, run_id)
     if run is None or run.state not in ("planning", "running", "cancelling"):
         return
@@ -110,7 +110,7 @@ class Controller:
         self.last_good: tuple[float, float] | None = None
 
     def tick(self) -> bool:
-        """Do one round if elected; False when another is. Raises StoreError."""
+        """Run one iteration if elected; return False if another controller is elected. Raises StoreError."""
         slept = self._slept()
         with self.store.read() as session:
             free = leases.is_free(session, ELECTION, self.holder)
@@ -127,7 +127,7 @@ class Controller:
         return True
 
     def resign(self) -> None:
-        """Let another be elected at once."""
+        """Give up the election, so that another controller can be elected at once."""
         with self.store.write() as session:
             leases.give_back(session, ELECTION, self.holder)
 
@@ -156,7 +156,7 @@ class Controller:
             late, gone = crash_attribution.recover(session), crash_attribution.recover_gone(session, self.lease_seconds)
             for run_id, stage, lost in crash_attribution.by_stage(late + gone):
                 events.record(session, run_id, "recovered", stage, jobs=lost)
-        for why, taken in (("its lease ran out", late), ("its worker is gone", gone)):
+        for why, taken in (("its lease expired", late), ("its worker disappeared", gone)):
             for job in taken:
                 telemetry.warning(
                     "recovered", **telemetry.about(job), process=job.process, given_up=job.given_up, why=why

@@ -1,7 +1,7 @@
-"""Do something with each file, so that one which takes too much, or kills its process, is lost alone and by name.
+"""Process files with fault isolation: a file that exceeds its limits, or crashes the process, is reported by name.
 
-First together, in this process, which ends what takes too much.  A job that has failed or died before is done with
-care: in a process apart.  A batch that takes long stops between two files, and the rest becomes a job of its own.
+The files run in this process first, with limits of CPU and memory.  A job that has failed or crashed before runs in a
+separate process.  A batch that takes long stops between two files, and the rest becomes a job of its own.
 """
 
 import gc
@@ -23,14 +23,14 @@ COLLECT_AFTER = 100_000
 
 
 class Sized(Protocol):
-    """A file, as far as its limits are concerned."""
+    """The size of a file, which decides its limits."""
 
     @property
     def size(self) -> int: ...
 
 
 class FileLimits(NamedTuple):
-    """What a file may take, in CPU (more if it is large) and memory; and how long a batch begins further files."""
+    """Limits per file, in CPU seconds (more for large files) and megabytes of memory, and the time limit of a batch."""
 
     file_seconds: float = 10.0
     file_memory_mb: float = 2048.0

@@ -1,4 +1,4 @@
-"""What a stage is planned on: what became of the jobs of those before it."""
+"""The stage history: the results of the earlier stages' jobs, input of a stage's plan."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence

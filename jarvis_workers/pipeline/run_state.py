@@ -1,4 +1,4 @@
-"""The state in which a run ends: done, or incomplete with what is missing."""
+"""The final state of a run: done, or incomplete with the number of missing items."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Do a job: load, decide, save. Nothing is held open while it decides."""
+"""Run a job: load, decide, save. No session is open while it decides."""
 
 import hashlib
 import json
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 def perform(store: Store, resources: Resources, job: Claimed) -> Commit | None:
-    """Do a job here; None when it was lost meanwhile. A plan job inserts its jobs as it goes."""
+    """Run a job in this process; None if its lease was lost meanwhile. A plan job inserts its jobs in chunks."""
     if job.step == PLAN:
         return _plan(store, resources.blobs, job)
     module, work = load(store, job)
@@ -44,7 +44,7 @@ def load(store: Store, job: Claimed) -> tuple[str, Any]:
 
 
 class Loading:
-    """Loads what jobs need, all in one session, and each of their runs once."""
+    """Loads the input of several jobs in one session, and each of their runs once."""
 
     def __init__(self, session: "Session") -> None:
         self._session = session
@@ -60,7 +60,7 @@ class Loading:
 
 
 def recall(module: str, work: Any, resources: Resources) -> Commit | None:
-    """Return the commit of a job that a step knows already, with the CPU that this took; None if it does not."""
+    """Return the cached commit of a job, with the CPU seconds that the lookup took; None if it is not cached."""
     known = getattr(step_of(module), "recall", None)
     began = time.thread_time()
     try:
@@ -71,7 +71,7 @@ def recall(module: str, work: Any, resources: Resources) -> Commit | None:
 
 
 def save(store: Store, blobs: Blobs, done: Sequence[tuple[Claimed, Commit]]) -> set[int]:
-    """Commit what jobs did; return the ids accepted. Large parts go to the blob store first."""
+    """Commit the results of jobs; return the accepted ids. Large parts go to the blob store first."""
     finished = [one for part in _chunks(iter(done), SAVED_AT_ONCE) for one in keep(store, blobs, part)]
     with store.write() as session:
         accepted = jobs.commit_many(session, finished)

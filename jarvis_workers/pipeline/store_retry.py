@@ -1,4 +1,4 @@
-"""Wait for a store that is away: what has been decided is kept meanwhile."""
+"""Retry store operations during an outage, with a deadline; a job's result stays in memory meanwhile."""
 
 import threading
 from collections.abc import Callable

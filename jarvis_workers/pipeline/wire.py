@@ -1,4 +1,4 @@
-"""Write a commit as a line of JSON and read it back: how a child's work reaches its parent.
+"""The wire format between a child and its parent: a commit as one line of JSON.
 
 Paths are bytes; on the wire they are text with surrogate escapes, which JSON keeps as ASCII.
 """

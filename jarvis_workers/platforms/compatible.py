@@ -110,4 +110,6 @@ def _left(patience: Patience, seconds: float) -> float:
 
 
 def _no_slot(patience: Patience) -> ModelUnavailable:
-    return ModelUnavailable(f"no turn came within {patience.seconds:.3g} s: too many requests to this model at once")
+    return ModelUnavailable(
+        f"rate limiter: no request slot within {patience.seconds:.3g} s, too many concurrent requests to this model"
+    )

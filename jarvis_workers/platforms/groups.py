@@ -76,7 +76,7 @@ class ModelGroup(FrozenProfile):
             return Profile.model_validate({**base.model_dump(), **self.overrides})
         except ValueError as error:
             raise SettingsError(
-                f"models: the overrides of {self.model!r} fit no profile: {_first_line(error)}"
+                f"models: the overrides of {self.model!r} do not match any profile: {_first_line(error)}"
             ) from error
 
     def key(self, environ: Mapping[str, str]) -> str:
@@ -124,7 +124,7 @@ def tell_problem(wrong: "ErrorDetails", groups: object) -> str:
     if wrong["type"] == "extra_forbidden":
         known = Prices if "prices" in names else ModelGroup
         close = get_close_matches(last, known.model_fields, n=1)
-        return f"{place} is no setting of a model group{_meant(close)}"
+        return f"{place} is not a setting of a model group{_meant(close)}"
     value = groups
     for part in wrong["loc"][1:]:
         value = value.get(part) if isinstance(value, Mapping) else None

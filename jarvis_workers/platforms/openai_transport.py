@@ -138,7 +138,7 @@ class Sdk:
         return json.loads(self._cleared(json.dumps(piece).encode())) if self._key in str(piece) else piece
 
     def _cut(self, error: Exception) -> Unreachable:
-        return Unreachable(redact_said(f"the answer was cut: {error}", self._key)[:SAID])
+        return Unreachable(redact_said(f"the response was truncated: {error}", self._key)[:SAID])
 
     def _ours(self, error: Any) -> RequestRefused | Unreachable:
         """Return the error that others know; whoever sees it sees no key, not even by what it came from."""
@@ -196,4 +196,4 @@ def _until(deadline: float, pieces: Iterable[T]) -> Iterator[T]:
     for piece in pieces:
         yield piece
         if time.monotonic() > deadline:
-            raise Unreachable("the answer did not come to its end in time")
+            raise Unreachable("the response did not complete in time")

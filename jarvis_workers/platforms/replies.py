@@ -22,7 +22,7 @@ def decode(body: bytes) -> Reply:
     try:
         answer = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise BrokenAnswer(f"the server's answer is no JSON: {_quote(body)}") from error
+        raise BrokenAnswer(f"the server's response is not JSON: {_quote(body)}") from error
     choice = _choice(_mapping(answer))
     message = _mapping(choice.get("message"))
     return Reply(
@@ -98,7 +98,7 @@ class _Building:
 def _choice(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     choices = _sequence(answer.get("choices"))
     if not choices:
-        raise BrokenAnswer(f"the server's answer has no choices: {_quote(answer.get('error', answer))}")
+        raise BrokenAnswer(f"the server's response has no choices: {_quote(answer.get('error', answer))}")
     return _mapping(choices[0])
 
 
@@ -134,7 +134,7 @@ def _number(found: object, name: str) -> int:
 
 def _mapping(found: object) -> Mapping[str, Any]:
     if not isinstance(found, Mapping):
-        raise BrokenAnswer(f"the server's answer has not the form of one: {_quote(found)}")
+        raise BrokenAnswer(f"the server's response has an unexpected format: {_quote(found)}")
     return found
 
 
@@ -142,7 +142,7 @@ def _sequence(found: object) -> list[Any]:
     if found is None:
         return []
     if not isinstance(found, list):
-        raise BrokenAnswer(f"the server's answer has not the form of one: {_quote(found)}")
+        raise BrokenAnswer(f"the server's response has an unexpected format: {_quote(found)}")
     return found
 
 

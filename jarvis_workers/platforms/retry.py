@@ -95,8 +95,8 @@ def told(error: Exception, patience: Patience) -> ModelError:
 def _told(error: Exception, patience: Patience) -> ModelError:
     times = f" (asked {patience.tries} times)" if patience.tries > 1 else ""
     if isinstance(error, RequestRefused) and not is_worth_another(error):
-        return ModelRefused(f"the model cannot be asked: {error}")
-    return ModelUnavailable(f"the model does not answer{times}: {error}")
+        return ModelRefused(f"the request to the model failed: {error}")
+    return ModelUnavailable(f"the model does not respond{times}: {error}")
 
 
 class _Wait(wait_base):

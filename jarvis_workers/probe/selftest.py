@@ -111,7 +111,7 @@ def _said(text: str, word: str) -> set[str]:
     words = set(text.split())
     if word not in words:
         raise SandboxError(
-            f"the probe has not {word.strip('-')}, it said only {text!r}: nothing is known of the sandbox"
+            f"the probe has not {word.strip('-')}, its only output was {text!r}: the state of the sandbox is unknown"
         )
     return words
 

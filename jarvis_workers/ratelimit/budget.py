@@ -62,7 +62,7 @@ def read_budget(text: str) -> RunBudget:
     unit, many = known
     cap = int(Decimal(found[1]) * many * PARTS[unit])
     if not 0 < cap <= LARGEST:
-        raise ValueError("should be more than nothing, and no more than anybody has")
+        raise ValueError("should be positive and not absurdly large")
     return RunBudget(unit, cap)
 
 

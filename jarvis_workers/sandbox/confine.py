@@ -62,8 +62,8 @@ class Cell:
     def refusal(self) -> str | None:
         """Why no command can be confined here."""
         if self.machine is None:
-            return f"{platform.machine()}: no filter of system calls for this architecture"
-        return None if self.landlock else "landlock: not offered by this kernel"
+            return f"{platform.machine()}: no seccomp filter for this architecture"
+        return None if self.landlock else "landlock: not supported by this kernel"
 
 
 def become_command(order: Order, streams: tuple[int, int, int], status: socket.socket, cell: Cell) -> NoReturn:

@@ -41,7 +41,7 @@ def open_sandbox(root: Path, *, tier: Tier | None = None, starter: Starter | Non
     if not Path(directory).is_dir():
         raise UsageError(f"{root}: not a directory")
     if directory == "/":
-        raise UsageError("/: the sandbox would show the whole machine; name a directory in it")
+        raise UsageError("/: the sandbox would expose the whole file system; choose a subdirectory")
     found = tier or best_tier()
     if why := refusal(found):
         raise SandboxError(why)

@@ -1,7 +1,7 @@
-"""Scan one file: bytes in, hits out, the same whatever the engine, the line endings or the byte-order mark.
+"""The rule scanner: find the hits of all rules in one file, independent of engine, line endings and byte-order mark.
 
-An engine proposes names, most files end there.  What is left is masked, and each rule that asked for a name looks
-at it where it stands.  What was not looked at because the file is beyond all measure is said in `problem`.
+A multi-pattern engine finds candidate names; most files have none. Then comments and literals are masked, and each
+rule checks its names in context. `problem` states why part of an extremely large file was not checked.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -47,7 +47,7 @@ WORD_ENDS = rb"[^0-9A-Za-z_]"
 
 
 class Hit(NamedTuple):
-    """A place where a rule fired; `suppressed` is the reason that a comment gives, or the comment itself.
+    """A location flagged by a rule; `suppressed` is the reason that a comment gives, or the comment itself.
 
     `column` is counted in characters from 1.
     """
@@ -61,7 +61,7 @@ class Hit(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """What a file holds, by line and pattern; `problem` says why part of it was not checked."""
+    """The hits of a file, by line and pattern; `problem` states why part of it was not checked."""
 
     hits: tuple[Hit, ...]
     problem: str | None

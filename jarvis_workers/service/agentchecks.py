@@ -35,7 +35,7 @@ def _model(settings: Settings, groups: Mapping[str, ModelGroup], environ: Mappin
         name = model_name(settings, None, environ)
         groups[name].key(environ)
     except JarvisError as error:
-        return Check("model", "warn", str(error), "agents cannot be asked until then")
+        return Check("model", "warn", str(error), "agents cannot run until then")
     return Check("model", "ok", f"{groups[name].model} at {redact(groups[name].base_url)} (group {name})")
 
 

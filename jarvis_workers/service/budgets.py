@@ -52,7 +52,7 @@ def check_raised(store: Store, run: Run, budget: RunBudget | None) -> None:
     if cap and (spent >= cap.cap or (budget is None and run.reason == REASON)):
         command = "retry" if run.ended else "resume"
         raise UsageError(
-            f"run {run.id} has taken {cap.says(spent)}; give it more: jarvis runs {command} {run.id} --budget AMOUNT"
+            f"run {run.id} has spent {cap.says(spent)}; raise it: jarvis runs {command} {run.id} --budget AMOUNT"
         )
 
 

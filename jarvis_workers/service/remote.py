@@ -123,7 +123,7 @@ def _look(store: Store, run_id: str) -> tuple[Run, list[StageProgress]]:
     with store.read() as session:
         run, progress = runs.get(session, run_id), stages.progress(session, run_id)
     if run is None:
-        raise UsageError(f"run {run_id} was removed while it was on")
+        raise UsageError(f"run {run_id} was removed while it was running")
     return run, progress
 
 

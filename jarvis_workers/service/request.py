@@ -230,5 +230,5 @@ def _nothing(request: RunRequest, snapshot: Snapshot) -> str:
     named = ", ".join(map(shown, names[:NAMES_MAX])) + more
     reasons = [f"{reason}: {count:,}" for reason, count in sorted(snapshot.left_out.items())]
     reasons += [f"{reason}: {shown(tree)}" for tree, reason in snapshot.excluded[:3]]
-    why = "left out: " + "; ".join(reasons) if reasons else "no file has a suffix of the chosen languages"
+    why = "left out: " + "; ".join(reasons) if reasons else "no file has a suffix of the selected languages"
     return f"{named}: no C, C++ or Rust files to scan ({why})"

@@ -32,7 +32,7 @@ BLOB_GRACE_SECONDS = 24 * 3600.0
 def find_run(store: Store, prefix: str) -> Run:
     """Return the run whose id starts with `prefix`, or the newest for "last"."""
     if not RUN_ID.fullmatch(prefix):
-        raise UsageError(f'"{plain(prefix)}" is no run id; see: jarvis runs list')
+        raise UsageError(f'"{plain(prefix)}" is not a run id; see: jarvis runs list')
     with store.read() as session:
         found = runs.newest(session, 1) if prefix == "last" else runs.starting_with(session, prefix)
     if not found and prefix == "last":
@@ -40,7 +40,9 @@ def find_run(store: Store, prefix: str) -> Run:
     if not found:
         raise UsageError(f'no run "{prefix}" in {store.where}; see: jarvis runs list')
     if len(found) > 1 and found[0].id != prefix:
-        raise UsageError(f'"{prefix}" fits several runs, such as {found[0].id} and {found[1].id}; give more of the id')
+        raise UsageError(
+            f'"{prefix}" matches several runs, such as {found[0].id} and {found[1].id}; give more of the id'
+        )
     return found[0]
 
 
@@ -99,7 +101,7 @@ def resume(store: Store, run: Run, executor: str, lease_seconds: float, *, budge
         raise UsageError(f"run {run.id} is being cancelled; submit again instead")
     if run.state != "paused" and not is_abandoned(store, run, lease_seconds):
         raise UsageError(
-            f"run {run.id} is being worked on by {run.executor.removeprefix(LOCAL)}; see: jarvis runs watch {run.id}"
+            f"run {run.id} is being executed by {run.executor.removeprefix(LOCAL)}; see: jarvis runs watch {run.id}"
         )
     check_raised(store, run, budget)
     with store.write() as session:
@@ -123,7 +125,7 @@ def retry(store: Store, run: Run, executor: str, *, budget: RunBudget | None = N
             budgets.put(session, run.id, budget)
     if not again:
         raise UsageError(
-            f"run {run.id}: no job failed; what was not checked is in its report, submit again to check it"
+            f"run {run.id}: no job failed; the report names what was not checked, submit again to check it"
         )
     return again
 
@@ -185,7 +187,7 @@ def _over(store: Store, run_id: str, waiting: Waiting) -> Run | None:
 def _bear(problem: StoreUnavailable, since: float | None, waiting: Waiting) -> float:
     now = waiting.clock()
     if since is None:
-        waiting.tell(f"{problem}; waiting for it up to {PATIENCE_SECONDS:.0f} s")
+        waiting.tell(f"{problem}; waiting up to {PATIENCE_SECONDS:.0f} s")
         return now
     if now - since > PATIENCE_SECONDS:
         raise problem

@@ -25,7 +25,7 @@ def with_data_directory(settings: Settings, tell: Callable[[str], None]) -> Iter
     if why is None:
         yield settings
         return
-    tell(f"{settings.data_dir}: {why}; this run is not kept (to keep runs, set JARVIS_DATA_DIR)")
+    tell(f"{settings.data_dir}: {why}; this run is not stored (to store runs, set JARVIS_DATA_DIR)")
     with tempfile.TemporaryDirectory(prefix="jarvis-data-") as place:
         yield settings.model_copy(update={"data_dir": Path(place)})
 
@@ -35,5 +35,5 @@ def _refusal(folder: Path) -> str | None:
     try:
         make_private_directory(folder)
     except OSError as error:
-        return f"cannot be made: {error.strerror}"
+        return f"cannot be created: {error.strerror}"
     return None if os.access(folder, os.W_OK | os.X_OK) else "cannot be written"

@@ -65,7 +65,7 @@ def open_source(
     What is checked out is within the bounds.
     """
     if PASSWORD.match(named):
-        raise UsageError(f"-p: credentials do not belong in an address, where others see them; set {TOKEN_VARIABLE}")
+        raise UsageError(f"-p: do not put credentials in a URL, where others can see them; set {TOKEN_VARIABLE}")
     match = ADDRESS.match(named)
     if match is None or os.path.lexists(named):
         yield SourceTree(Path(named), os.fsencode(Path(named).absolute()))
@@ -113,7 +113,7 @@ def unchanged_since(
 ) -> Unchanged:
     """Return what a revision has where `named` points, to leave it out. Raises UsageError."""
     if ADDRESS.match(named) and not os.path.lexists(named):
-        raise UsageError("--since is for a directory with a git repository; for an address there is --baseline")
+        raise UsageError("--since needs a directory in a git repository; for a URL use --baseline")
     with temporary_directory(TEMPORARY) as directory:
         borrowed = _borrow(named, revision, directory, environ, bounds)
         inside = _inside(named, borrowed)

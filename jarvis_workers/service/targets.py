@@ -41,7 +41,7 @@ def target_of(names: Sequence[str], root: str | None = None) -> ScanTarget:
         raise UsageError("a path to scan is empty; give a directory or a file, or . for this directory")
     addresses = [name for name in names if ADDRESS.match(name) and not os.path.lexists(name)]
     if addresses and (len(names) > 1 or root is not None):
-        raise UsageError(f"{plain(addresses[0])}: the address of a repository is scanned by itself, without --root")
+        raise UsageError(f"{plain(addresses[0])}: a repository URL must be the only PATH, without --root")
     if addresses:
         return ScanTarget(names[0])
     directories = [_is_directory(name) for name in names]

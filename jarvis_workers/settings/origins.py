@@ -85,7 +85,7 @@ def _check_together(settings: Settings) -> None:
         )
     for name in SECRETS:
         if "\0" in (getattr(settings, name) or ""):
-            raise SettingsError(f'"{name}" holds a NUL character')
+            raise SettingsError(f'"{name}" contains a NUL character')
 
 
 def _check(layer: Layer) -> None:

@@ -20,7 +20,7 @@ from typing import NamedTuple, Protocol
 from jarvis_workers.errors import SnapshotDamaged, StoreError, StoreFull
 
 CACHE_BYTES = 10_000_000_000
-MISSING = "missing; submit the tree again, unless JARVIS_BLOBS_URL here is not where it was submitted to"
+MISSING = "missing; submit the tree again, unless JARVIS_BLOBS_URL differs from where it was submitted"
 _NAME = re.compile(r"[0-9a-f]{64}")
 FULL = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS})
 _TEMPORARY = "new-"
@@ -136,7 +136,7 @@ class DirectoryBlobs:
         if hashlib.sha256(content).hexdigest() != name:
             self.mark_damaged(name)
             raise SnapshotDamaged(
-                f"{place}: damaged: it does not match its name; submit the tree again, which replaces it"
+                f"{place}: corrupt: the content does not match its digest; submit the tree again to replace it"
             )
         return content
 

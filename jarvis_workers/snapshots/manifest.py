@@ -57,7 +57,7 @@ def read_line(line: bytes) -> Entry:
     except (ValueError, TypeError, AttributeError) as error:
         raise SnapshotError(f"not a line of a manifest: {line[:200]!r}") from error
     if leaves_the_root(path):
-        raise SnapshotError(f"the manifest names a path that leaves the root: {shown(path)!r}")
+        raise SnapshotError(f"the manifest contains a path outside the root: {shown(path)!r}")
     if not (type(size) is type(shard) is type(start) is int and type(digest) is str and min(size, shard, start) >= 0):
         raise SnapshotError(f"not a line of a manifest: {line[:200]!r}")
     return Entry(path, size, digest, shard, start)
@@ -78,7 +78,7 @@ def read_index(content: bytes) -> Index:
         fields: dict[str, Any] = json.loads(content)
         version = fields.pop("format")
         if version != FORMAT:
-            raise SnapshotError(f"snapshot format {version!r} is not the one that this version reads ({FORMAT})")
+            raise SnapshotError(f"snapshot format {version!r} is not supported by this version ({FORMAT})")
         return Index(
             **fields
             | {

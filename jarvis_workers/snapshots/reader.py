@@ -92,13 +92,13 @@ class Reader:
         if sha256(content).hexdigest() != entry.digest:
             if entry.shard < len(self.index.shards):
                 self._blobs.mark_damaged(self.index.shards[entry.shard])
-            raise SnapshotDamaged(f"its copy is damaged; {self._remedy(entry)}")
+            raise SnapshotDamaged(f"its copy is corrupt; {self._remedy(entry)}")
         return content
 
     def _remedy(self, entry: Entry) -> str:
         if entry.shard >= len(self.index.shards):
             return "submit the tree again"
-        return f"submit the tree again, which replaces blob {self.index.shards[entry.shard]}"
+        return f"submit the tree again to replace blob {self.index.shards[entry.shard]}"
 
     def _lines(self) -> Iterator[bytes]:
         rest = b""
@@ -107,14 +107,14 @@ class Reader:
             rest = b"" if not lines or lines[-1].endswith(b"\n") else lines.pop()
             yield from lines
         if rest:
-            raise SnapshotError(f"manifest {self.index.manifest}: its last line has no end")
+            raise SnapshotError(f"manifest {self.index.manifest}: its last line is incomplete")
 
     def _part(self, number: int) -> bytes:
         descriptor, _ = self._descriptor(self.index.manifest)
         part = os.pread(descriptor, PART_BYTES, number * PART_BYTES)
         if number >= len(self.index.parts) or sha256(part).hexdigest() != self.index.parts[number]:
             self._blobs.mark_damaged(self.index.manifest)
-            raise SnapshotDamaged(f"manifest {self.index.manifest} is damaged; submit the tree again")
+            raise SnapshotDamaged(f"manifest {self.index.manifest} is corrupt; submit the tree again")
         return part
 
     def _descriptor(self, blob: str) -> tuple[int, int]:

@@ -7,19 +7,17 @@ LINK_WITHIN_THE_TREE = "link within the tree"
 EXCLUDED_DIRECTORY = "excluded directory"
 EXCLUDED = "excluded by --exclude"
 NOT_INCLUDED = "not among --include"
-NOT_SOURCE = "named, but not a file of the chosen languages"
+NOT_SOURCE = "given by name, but not in a selected language"
 
-LINK_OUT = "symbolic link that leaves the root; scan its target by itself"
-LINK_TO_NO_SOURCE = (
-    "symbolic link to a file that is not a source by its name: give it a source suffix, or scan it by itself"
-)
-LINK_TO_OWN = "symbolic link into .jarvis, which is never scanned; scan its target by itself"
+LINK_OUT = "symbolic link to a target outside the root; scan the target separately"
+LINK_TO_NO_SOURCE = "symbolic link to a file without a source suffix: rename the target, or scan it separately"
+LINK_TO_OWN = "symbolic link into .jarvis, which is never scanned; scan the target separately"
 LINK_LOOP = "symbolic link loop"
 LINK_BROKEN = "broken symbolic link"
-CHANGING = "kept changing while it was read"
+CHANGING = "changed repeatedly while it was read"
 MOVED = "moved while the tree was read"
-VANISHED = "vanished while the tree was read"
-REPLACED = "replaced by something else while the tree was read"
+VANISHED = "deleted while the tree was read"
+REPLACED = "replaced while the tree was read"
 NO_PERMISSION = "no permission to read it"
 TOO_DEEP = "nested too deeply: its path is longer than 65,536 bytes"
 
@@ -44,7 +42,7 @@ def ignored_by_file(name: str) -> str:
 
 
 def too_large(size: int, limit: int) -> str:
-    return f"too large: {size:,} bytes, and the limit is {limit:,}"
+    return f"too large: {size:,} bytes, limit {limit:,}"
 
 
 def not_regular(mode: int) -> str:

@@ -72,7 +72,7 @@ class RemoteBlobs:
             content = stream.read()
         if hashlib.sha256(content).hexdigest() != name:
             self._cache.delete(name)
-            raise SnapshotDamaged(f"{self._cache.root}: damaged copy of blob {name}; it was removed, so try again")
+            raise SnapshotDamaged(f"{self._cache.root}: corrupt copy of blob {name} was removed; try again")
         return content
 
     def mark_damaged(self, name: str) -> None:
@@ -117,7 +117,7 @@ class RemoteBlobs:
         found = self.has(name)
         self.delete(name)
         if not found:
-            raise SnapshotError(f"{self._shown}: what is written there is not found again")
+            raise SnapshotError(f"{self._shown}: a written blob cannot be read back")
 
     def _opened(self, name: str) -> int:
         descriptor = self._cache.open(name)
@@ -148,7 +148,7 @@ class RemoteBlobs:
         if damaged and damaged == self._fetched(name):
             with suppress(StoreError):  # without the right to write, it stays for whoever has it
                 self.delete(name)
-            damaged = f"{damaged}; it was removed, so submit the tree again"
+            damaged = f"{damaged}; it was removed: submit the tree again"
         if damaged:
             raise SnapshotDamaged(damaged)
 
@@ -163,7 +163,7 @@ class RemoteBlobs:
                 got = self._cache.put_chunks(iter(lambda: stream.read(_CHUNK), b""))
         if got != name:
             self._cache.delete(got)
-            return f"{self._shown}: blob {name} does not match its name but that of {got}"
+            return f"{self._shown}: blob {name} does not match its digest (actual digest: {got})"
         return None
 
     def _evict(self) -> None:

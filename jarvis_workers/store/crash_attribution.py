@@ -50,7 +50,7 @@ def _room(crashes: int) -> int:
 
 def recover(session: Session) -> list[TakenBack]:
     """Take back the jobs whose lease ran out."""
-    return _blame(session, JOB.c.lease_until < now(session), "its lease ran out")
+    return _blame(session, JOB.c.lease_until < now(session), "its lease expired")
 
 
 def recover_gone(session: Session, lease_seconds: float) -> list[TakenBack]:
@@ -64,7 +64,7 @@ def recover_gone(session: Session, lease_seconds: float) -> list[TakenBack]:
     silent_since = select(WORKER.c.seen_at).where(WORKER.c.id == JOB.c.worker_id).scalar_subquery()
     orphaned = JOB.c.started_at > silent_since + lease_seconds / 3
     # Blame first: it counts the jobs that a process had.
-    blamed = _blame(session, gone & ~orphaned, "its worker is gone")
+    blamed = _blame(session, gone & ~orphaned, "its worker disappeared")
     return blamed + _put_back(session, gone & orphaned)
 
 

@@ -113,7 +113,7 @@ class Store:
         except DBAPIError as error:
             raise store_error(error, self.where) from error
         except PoolTimeout as error:
-            raise StoreUnavailable(f"{self.where}: every connection of this process is in use") from error
+            raise StoreUnavailable(f"{self.where}: all database connections of this process are in use") from error
 
     def now(self) -> float:
         """Return the database's time."""
@@ -192,13 +192,13 @@ def store_error(error: DBAPIError, where: str) -> StoreError:
         return StoreFull(f"{where}: cannot write: {said}; free some space or set JARVIS_STORE_URL to another place")
     if LOCKED_MARK in said.lower():
         return StoreUnavailable(
-            f"{where}: another process, perhaps a stopped one, has been writing for {BUSY_SECONDS:.0f} s"
+            f"{where}: the database has been locked by another process, perhaps a stopped one, for {BUSY_SECONDS:.0f} s"
         )
     if any(mark in said.lower() for mark in CLOSED_MARKS):
         return StoreFull(f"{where}: {said}; make it writable, or set JARVIS_DATA_DIR or JARVIS_STORE_URL")
     sqlstate = getattr(error.orig, "sqlstate", None)
     if sqlstate == NO_PERMISSION:
-        return StoreError(f"{where}: {said}; this user may not do that, see: jarvis admin roles --help")
+        return StoreError(f"{where}: {said}; this user lacks the permission, see: jarvis admin roles --help")
     if isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated or sqlstate in TEMPORARY:
         return StoreUnavailable(f"{where}: {said}; {_advice(error, sqlstate)} see JARVIS_STORE_URL")
     return StoreError(f"{where}: {said}")
@@ -206,9 +206,9 @@ def store_error(error: DBAPIError, where: str) -> StoreError:
 
 def _advice(error: DBAPIError, sqlstate: str | None) -> str:
     if sqlstate == READ_ONLY:
-        return "the database is read-only now, as a standby is;"
+        return "the database is read-only, like a standby;"
     refused = any(mark in str(error.orig).lower() for mark in REFUSED_MARKS)
-    return "check user, password and rights;" if refused else "is the database there?"
+    return "check user, password and permissions;" if refused else "is the database running?"
 
 
 def _address(url: str) -> URL:

@@ -1,7 +1,7 @@
-"""Plan, claim, renew, release, fail and commit jobs.
+"""The job queue in the store: plan, claim, renew, release, fail and commit jobs.
 
-A job is pending, sent, running, then done, failed or cancelled.  Each claim raises the job's
-fence; whoever holds an older fence can change nothing any more.
+The job table as a state machine with leases: pending, sent, running, then done, failed or cancelled. Each claim
+increments the job's fencing token; a holder of an older token cannot change the job.
 """
 
 from collections.abc import Collection, Sequence
@@ -108,7 +108,7 @@ def extend_all(session: Session, slept: float, lease_seconds: float) -> int:
 
 
 def release(session: Session, held: Collection[Claimed]) -> set[int]:
-    """Put jobs back without blame: a shutdown or a pause; return the ids that were still the holder's."""
+    """Release jobs without a crash count, on shutdown or pause; return the ids that were still the holder's."""
     released: set[int] = set()
     for fence, ids in _by_fence(held).items():
         back = update(JOB).where(JOB.c.id.in_(ids), JOB.c.fence == fence, JOB.c.state == "running")
@@ -117,7 +117,7 @@ def release(session: Session, held: Collection[Claimed]) -> set[int]:
 
 
 def release_worker(session: Session, worker_id: str) -> list[TakenBack]:
-    """Put back without blame what a worker held that is known to be gone."""
+    """Release the jobs of a worker that has ended, without a crash count."""
     named = select(JOB.c.id, JOB.c.run_id, JOB.c.stage, JOB.c.label, JOB.c.process, JOB.c.fence)
     held = named.where(JOB.c.worker_id == worker_id, JOB.c.state == "running").order_by(JOB.c.id).with_for_update()
     left = [TakenBack(**row) for row in session.execute(held).mappings()]
@@ -128,7 +128,7 @@ def release_worker(session: Session, worker_id: str) -> list[TakenBack]:
 
 
 def fail_attempt(session: Session, job: Claimed, reason: str) -> bool:
-    """Record that a job's own work failed: it is tried again later, ATTEMPTS times in all; False when it was lost."""
+    """Record a failed attempt: the job is retried later, at most ATTEMPTS attempts; False if the lease was lost."""
     last = JOB.c.attempts + 1 >= ATTEMPTS
     wait = BACK_OFF_SECONDS * 4**job.attempts
     record = update(JOB).where(JOB.c.id == job.id, JOB.c.fence == job.fence, JOB.c.state == "running")
@@ -156,9 +156,9 @@ def _hold(session: Session, held: Collection[Claimed]) -> set[tuple[int, int]]:
 
 
 def commit_many(session: Session, finished: Sequence[Finished]) -> set[int]:
-    """Save what jobs did, with their states and children, all or nothing; return the ids accepted.
+    """Commit the results of jobs, their states and child jobs in one transaction; return the accepted ids.
 
-    A job whose fence has moved on is passed over: somebody else does it, or did; so is one given twice.
+    A job with a newer fencing token is skipped, since another process runs or ran it; so is a duplicate.
     """
     held = _hold(session, [entry.job for entry in finished])
     accepted = list(
@@ -185,9 +185,9 @@ def processes(session: Session, worker_id: str) -> list[str]:
 
 
 def release_strays(session: Session, worker_id: str, held: Collection[int], process: str | None = None) -> int:
-    """Put back what the store says a worker, or one process of it, holds and it does not know of.
+    """Release jobs that the store assigns to a worker, or to one of its processes, and that it does not run.
 
-    That is a claim whose answer was lost.
+    Such a job was claimed by a statement whose response was lost.
     """
     whose = JOB.c.worker_id == worker_id if process is None else JOB.c.process == process
     unknown = update(JOB).where(whose, JOB.c.state == "running", JOB.c.id.not_in(held))
@@ -236,7 +236,7 @@ def _by_fence(held: Collection[Claimed]) -> dict[int, list[int]]:
 
 
 def outcomes(session: Session, run_id: str, stage: str) -> list[dict[str, Any]]:
-    """Return what became of a stage's own jobs, in the order of their ids."""
+    """Return the outcomes of a stage's own jobs, in the order of their ids."""
     names = ("state", "reason", "label", "weight", "payload", "result", "files")
     chosen = select(*[JOB.c[name] for name in names]).where(
         JOB.c.run_id == run_id, JOB.c.stage == stage, JOB.c.step != "plan"

@@ -39,7 +39,7 @@ class LockWait:
                 told = True
                 self.tell(
                     f"another process has been writing to the store for {self.busy_seconds:.0f} s; "
-                    f"waiting for it up to {self.patience_seconds:.0f} s"
+                    f"waiting up to {self.patience_seconds:.0f} s"
                 )
 
     def end_startup(self) -> None:

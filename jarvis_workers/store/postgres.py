@@ -67,7 +67,7 @@ class BoundedConnection(psycopg.Connection[Any]):
             self.deadline.alive_at = time.monotonic()
             return
         self.pgconn.finish()
-        raise psycopg.OperationalError(f"no answer for {waited:.0f} s, the connection is given up")
+        raise psycopg.OperationalError(f"no response for {waited:.0f} s, the connection was closed")
 
     def _is_executing(self) -> bool:
         try:

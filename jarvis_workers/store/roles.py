@@ -55,7 +55,9 @@ def role_statements(owner: str, worker: str) -> str:
     """Return the SQL, for a superuser of the store's database. Passwords are set elsewhere. Raises UsageError."""
     for role in (owner, worker):
         if not ROLE.fullmatch(role):
-            raise UsageError(f'"{role}" is no name for a role: small letters, digits and _, such as jarvis_worker')
+            raise UsageError(
+                f'"{role}" is not a valid role name: use lower-case letters, digits and _, such as jarvis_worker'
+            )
     if owner == worker:
         raise UsageError(f'owner and worker are both "{owner}"; the worker should not own the tables')
     names = {

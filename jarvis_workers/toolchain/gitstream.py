@@ -24,7 +24,7 @@ FILE_BLOCK_BYTES = 512
 # Limits are set between fork and exec: by a shell, as a function there is not safe beside threads.  A limit that cannot
 # be set (of address space on macOS, or where a lower one holds) is left as it is.
 LIMITED = 'ulimit -v "$1" 2>/dev/null; ulimit -f "$2" 2>/dev/null; shift 2; exec "$@"'
-NOT_INSTALLED = "git is not installed; install it, or give a directory"
+NOT_INSTALLED = "git is not installed; install it, or scan a directory"
 
 
 class GitStream:
@@ -50,7 +50,7 @@ class GitStream:
     def read(self) -> bytes:
         """Return the next piece, b"" at the end. Raises UsageError when git fails or does not answer in time."""
         if not self._poll.poll(self._seconds * 1000):
-            raise UsageError(f"git: no output for {self._seconds:g} s")
+            raise UsageError(f"git: timeout, no output for {self._seconds:g} s")
         piece = os.read(self._output, READ_BYTES)
         if not piece and (code := self._wait()):
             raise UsageError(f"git: ended with code {code}")
@@ -79,7 +79,7 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], *, seconds: float,
         code = process.wait(seconds)
     except (TimeoutError, subprocess.TimeoutExpired) as error:
         raise UsageError(
-            f"git {_command(arguments)}: no end after {seconds:g} s; clone it yourself and give the directory"
+            f"git {_command(arguments)}: timeout after {seconds:g} s; clone it yourself and scan the directory"
         ) from error
     finally:
         process.kill()

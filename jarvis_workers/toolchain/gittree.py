@@ -84,7 +84,7 @@ def _lines(
             if count > bounds.files:
                 raise UsageError(_beyond(commit, f"{bounds.files:,} files", "scan.git_max_files"))
             if len(rest) > MAX_ENTRY_BYTES:
-                raise UsageError(f"git: the tree of {commit[:HASH_LENGTH]} has a path that no file system takes")
+                raise UsageError(f"git: the tree of {commit[:HASH_LENGTH]} has a path that file systems do not support")
             yield lines
 
 

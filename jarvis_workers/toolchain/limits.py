@@ -62,7 +62,7 @@ class ResourceBudget:
         except _Spent:
             raise GivenUp(too_slow(seconds)) from None
         except MemoryError:
-            raise GivenUp(f"needed more than {self.megabytes:g} MB of memory") from None
+            raise GivenUp(f"exceeded the memory limit of {self.megabytes:g} MB") from None
         if self._spent:
             raise GivenUp(too_slow(seconds))
         return done
@@ -80,7 +80,7 @@ class ResourceBudget:
 
 
 def too_slow(seconds: float) -> str:
-    return f"took more than {seconds:.3g} s of CPU"
+    return f"exceeded the CPU limit of {seconds:.3g} s"
 
 
 def cpu_seconds() -> float:

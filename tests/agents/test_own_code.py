@@ -186,4 +186,4 @@ def test_a_platform_with_missing_methods_is_left_out(tmp_path: Path, caplog: pyt
     assert dict(own_platforms([tmp_path])) == {}
     [told] = caplog.records
     missing = "set_system_prompt, set_model_name, reset, name, platform_name"
-    assert (told.getMessage(), vars(told)["facts"]["missing"]) == ("own platform left out", missing)
+    assert (told.getMessage(), vars(told)["facts"]["missing"]) == ("own platform ignored", missing)

@@ -116,7 +116,7 @@ def test_ctrl_c_does_not_wait_for_the_model_and_the_run_is_resumed(home: Path, s
             code, said = running.ends()
             took = time.monotonic() - told
         assert (code, state(store)) == (130, "paused")
-        assert "go on with: jarvis runs resume" in said
+        assert "continue with: jarvis runs resume" in said
         assert "Traceback" not in said
         assert took < AT_ONCE_SECONDS
         answer = resumed(home)

@@ -52,11 +52,11 @@ def test_files_of_which_no_model_can_be_made_are_scanned_and_named(tmp_path: Pat
         body, stages = running.body(), running.run_part()["stages"]
     assert body["summary"]["scanned_files"] == FILES + 1
     assert [(gap["file"], gap["reason"]) for gap in body["summary"]["not_checked"]] == [
-        ("file00.c", "flow rules did not run on it: its process was ended by SIGSEGV"),
-        ("file01.c", "flow rules did not run on it: its process ended with code 7"),
-        ("file03.c", "flow rules did not run on it: IndexError: out of range"),
-        ("file04.c", "flow rules did not run on it: took more than 0.5 s of CPU"),
-        ("file05.c", "flow rules did not run on it: needed more than 100 MB of memory"),
+        ("file00.c", "data-flow rules did not run on it: its process was ended by SIGSEGV"),
+        ("file01.c", "data-flow rules did not run on it: its process ended with code 7"),
+        ("file03.c", "data-flow rules did not run on it: IndexError: out of range"),
+        ("file04.c", "data-flow rules did not run on it: exceeded the CPU limit of 0.5 s"),
+        ("file05.c", "data-flow rules did not run on it: exceeded the memory limit of 100 MB"),
     ]
     assert found(body) == [PLACES[2], *PLACES[6:]]
     assert (stages["scan"]["crashes"], stages["summarize"]["crashes"]) == (0, 1)
@@ -91,7 +91,7 @@ def test_a_child_that_has_no_room_for_models_pauses_the_run_without_blame(tmp_pa
     with command(tmp_path, "sec", "fast", "-p", str(tree), "-j", "1", "--format", "json", **environ) as running:
         code, said = running.ends()
     assert code == 2
-    assert "is not finished; go on with: jarvis runs resume " in said
+    assert "is not finished; continue with: jarvis runs resume " in said
     assert said.splitlines()[-1].endswith("no space left; free some space")
 
     gate.unlink()

@@ -62,7 +62,7 @@ def test_files_that_take_too_much_are_lost_alone_and_cost_no_process(tmp_path: P
     code, summary, scan = scanned(tmp_path, tree, **limits)
 
     assert (code, summary["total"], scan["crashes"]) == (3, 18, 0)
-    assert reasons(summary) == ["took more than 0.5 s of CPU", "needed more than 100 MB of memory"]
+    assert reasons(summary) == ["exceeded the CPU limit of 0.5 s", "exceeded the memory limit of 100 MB"]
 
 
 @pytest.mark.long
@@ -73,7 +73,7 @@ def test_what_no_signal_ends_is_killed_and_lost_alone(tmp_path: Path, tree: Path
     code, summary, scan = scanned(tmp_path, tree, **limits)
 
     assert (code, summary["total"], scan["crashes"]) == (3, 19, 1)
-    assert reasons(summary) == ["took more than 0.2 s of CPU"]
+    assert reasons(summary) == ["exceeded the CPU limit of 0.2 s"]
 
 
 @pytest.mark.long

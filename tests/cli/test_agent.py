@@ -195,7 +195,7 @@ def test_a_run_of_an_agent_has_an_answer_and_no_findings(jarvis: Jarvis, tree: P
         model(jarvis, server)
         ask(jarvis)
 
-    assert "its answer: jarvis runs report" in jarvis("runs", "export", "last").line
+    assert "print its answer with: jarvis runs report" in jarvis("runs", "export", "last").line
     assert "an answer is written as text, markdown, json" in jarvis("runs", "report", "last", "--format", "html").line
     assert jarvis("runs", "wait", "last").code == 0
     assert "no conversations; it is a sec.fast run" in transcript_of_a_scan(jarvis, tree)
@@ -206,17 +206,17 @@ def transcript_of_a_scan(jarvis: Jarvis, tree: Path) -> str:
     return jarvis("runs", "transcript", "last").line
 
 
-@pytest.mark.parametrize(("task", "says"), [("\udcff", "is not UTF-8 text"), ("a\0b", "holds a NUL")])
+@pytest.mark.parametrize(("task", "says"), [("\udcff", "is not UTF-8 text"), ("a\0b", "contains a NUL")])
 def test_a_task_that_is_no_text_is_refused(jarvis: Jarvis, task: str, says: str) -> None:
     ended = jarvis("agent", "-T", task)
 
-    assert (ended.code, ended.line) == (2, f"jarvis: -T {says}" + (", and should be text" if "\0" in task else ""))
+    assert (ended.code, ended.line) == (2, f"jarvis: -T {says}" + (" character" if "\0" in task else ""))
 
 
 @pytest.mark.parametrize(
     ("option", "says"),
     [
-        ("--record src/a.c", "--record src/a.c: cannot be made: File exists"),
+        ("--record src/a.c", "--record src/a.c: cannot be created: File exists"),
         ("--replay nowhere", "--replay nowhere: no such directory"),
     ],
 )
@@ -284,11 +284,11 @@ def test_a_run_pauses_before_it_takes_more_than_its_budget_and_goes_on_with_more
     tokens = run["model"]["prompt"] + run["model"]["completion"]
     spent = f"{tokens / 1000:.4f}"
     assert (code, out, run["state"], run["reason"]) == (3, "", "paused", "budget")
-    assert f"paused (budget); 1 answer, {tokens:,} tokens, {spent} dollars; go on with: jarvis runs resume" in err
+    assert f"paused (budget); 1 answer, {tokens:,} tokens, {spent} dollars; continue with: jarvis runs resume" in err
     assert run["budget"] == {"unit": "usd", "cap": 1.5, "spent": tokens / 1000, "says": f"{spent} of 1.5 dollars"}
     assert f"budget        {spent} of 1.5 dollars\n" in shown
-    assert f"go on with: jarvis runs resume {run['id']} --budget AMOUNT\n" in shown
-    assert f"run {run['id']} has taken {spent} of 1.5 dollars; give it more:" in refused.line
+    assert f"continue with: jarvis runs resume {run['id']} --budget AMOUNT\n" in shown
+    assert f"run {run['id']} has spent {spent} of 1.5 dollars; raise it:" in refused.line
     assert (refused.code, too_little.code) == (2, 2)
     assert f"has taken {spent} of 0.1 dollars; give it more" in too_little.line
     answer = json.loads(again.out)

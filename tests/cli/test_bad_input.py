@@ -43,13 +43,13 @@ def scan(jarvis, tree, *options):
         ("", "jarvis: a path to scan is empty; give a directory or a file, or . for this directory"),
         ("/dev/null", "jarvis: /dev/null: device, not a regular file; give a directory or a file"),
         ("loop", "jarvis: loop: symbolic link loop"),
-        ("empty", "jarvis: empty: no C, C++ or Rust files to scan (no file has a suffix of the chosen languages)"),
-        ("docs", "jarvis: docs: no C, C++ or Rust files to scan (no file has a suffix of the chosen languages)"),
+        ("empty", "jarvis: empty: no C, C++ or Rust files to scan (no file has a suffix of the selected languages)"),
+        ("docs", "jarvis: docs: no C, C++ or Rust files to scan (no file has a suffix of the selected languages)"),
         ("made", "jarvis: made: no C, C++ or Rust files to scan (left out: excluded directory: build)"),
         (
             "docs/n.txt",
             "jarvis: docs/n.txt: no C, C++ or Rust files to scan "
-            "(left out: named, but not a file of the chosen languages: 1)",
+            "(left out: given by name, but not in a selected language: 1)",
         ),
     ],
 )
@@ -192,7 +192,7 @@ def test_links_are_never_followed_and_those_that_hide_source_are_named(jarvis):
 
     ended = scan(jarvis, tree)
 
-    leaves = "symbolic link that leaves the root; scan its target by itself"
+    leaves = "symbolic link to a target outside the root; scan the target separately"
     assert ended.code == 3
     assert not_checked(ended.out) == {
         "one.c": "symbolic link loop",
@@ -248,7 +248,7 @@ def test_a_file_that_does_not_stand_still_is_named(jarvis):
         writer.join()
 
     assert ended.code == 3
-    assert not_checked(ended.out) == {"log.c": "kept changing while it was read"}
+    assert not_checked(ended.out) == {"log.c": "changed repeatedly while it was read"}
 
 
 # What the user asks for.
@@ -347,7 +347,7 @@ def test_what_is_no_run_id_is_one_line(jarvis, name):
     ended = jarvis("runs", "show", name)
 
     assert ended.code == 2
-    assert ended.line.endswith("is no run id; see: jarvis runs list")
+    assert ended.line.endswith("is not a run id; see: jarvis runs list")
 
 
 @pytest.mark.parametrize("name", ["zzz", "_"])
@@ -367,7 +367,7 @@ def test_an_ambiguous_run_is_told_apart(jarvis):
     ended = jarvis("runs", "show", beginning)
 
     assert ended.code == 2
-    assert f'jarvis: "{beginning}" fits several runs, such as {beginning}' in ended.line
+    assert f'jarvis: "{beginning}" matches several runs, such as {beginning}' in ended.line
 
 
 # Settings.
@@ -424,7 +424,7 @@ def test_a_rule_file_of_the_tree_that_is_no_yaml_is_one_line(jarvis, text):
     [
         ("JARVIS_STOR_URL", "x", '(did you mean "JARVIS_STORE_URL"?)'),
         ("JARVIS_PROCESSES", "many", "JARVIS_PROCESSES: is 'many', should be a valid integer"),
-        ("JARVIS_BROKER_URL", "redis://127.0.0.1:1", "is Redis there? see JARVIS_BROKER_URL"),
+        ("JARVIS_BROKER_URL", "redis://127.0.0.1:1", "is Redis running? see JARVIS_BROKER_URL"),
         ("JARVIS_STORE_URL", "mysql://x/y", 'JARVIS_STORE_URL: "mysql" is not supported; use sqlite or postgresql'),
         ("JARVIS_STORE_URL", "what", "JARVIS_STORE_URL: not a database address; sqlite:////path/file.db or"),
     ],
@@ -453,7 +453,7 @@ def test_a_database_that_is_not_there_is_one_line_soon(jarvis, monkeypatch, addr
 
     assert time.monotonic() - start < 5
     assert ended.code == 2
-    assert ended.line.endswith("is the database there? see JARVIS_STORE_URL")
+    assert ended.line.endswith("is the database running? see JARVIS_STORE_URL")
     assert "pass@" not in ended.line
 
 
@@ -522,7 +522,7 @@ def test_a_full_disk_pauses_a_run_that_goes_on_when_there_is_room(jarvis):
     ended = jarvis.spawn("sec", "fast", "-p", tree, preexec_fn=files_up_to(400_000))
 
     assert ended.code == 2
-    assert "is not finished; go on with: jarvis runs resume " in ended.err
+    assert "is not finished; continue with: jarvis runs resume " in ended.err
     assert "free some space" in ended.err.splitlines()[-1]
     assert "Traceback" not in ended.err
     assert whole(jarvis)

@@ -146,11 +146,11 @@ def test_an_export_says_that_its_directory_is_missing(triage):
     ended = triage("--export", "gone/team.yaml")
 
     assert ended.code == 2
-    assert "--export gone/team.yaml: its directory does not exist; make it first" in ended.line
+    assert "--export gone/team.yaml: its directory does not exist; create it" in ended.line
 
 
 REFUSED = [
-    (["last", "--mark", "false", "--reason", "x"], "judges many findings: say which, with --rule, --file or another"),
+    (["last", "--mark", "false", "--reason", "x"], "judges many findings: select them with --rule, --file or another"),
     (["last", *RULE, "--mark", "false"], "judging a finding false requires a reason"),
     (["last", *RULE, "--mark", "wontfix"], "judging a finding won't fix requires a reason"),
     (["last", *RULE, "--mark", "true", "--mark", "later"], "give it once"),

@@ -60,7 +60,7 @@ def test_show_and_doctor_tell_what_was_known(jarvis: Jarvis, tree: Path) -> None
 
 def test_what_is_known_can_be_forgotten(jarvis: Jarvis, tree: Path) -> None:
     report(jarvis, tree)
-    assert "MB of known results" in jarvis("runs", "prune", "--cache").err
+    assert "MB of cached results" in jarvis("runs", "prune", "--cache").err
 
     assert report(jarvis, tree)[1] == 0
 
@@ -70,7 +70,7 @@ def test_a_cache_of_no_size_is_none(jarvis: Jarvis, tree: Path, monkeypatch: pyt
     for _ in range(2):
         assert report(jarvis, tree)[1] == 0
 
-    assert "off: every file is scanned anew" in jarvis("doctor").out
+    assert "off: every file is scanned again" in jarvis("doctor").out
 
 
 def test_a_profile_is_told_and_reported_and_changes_nothing_else(jarvis: Jarvis, tree: Path) -> None:

@@ -14,7 +14,7 @@ from tests.servers import Redis, redis_server
 
 pytestmark = pytest.mark.timing
 
-BOTH = "no worker is there for queues control, scan; start one with: jarvis worker start --queues control,scan"
+BOTH = "no worker serves queues control, scan; start one with: jarvis worker start --queues control,scan"
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def test_who_submits_and_leaves_is_told_at_once_and_who_looks_is_told_too(
     ended = jarvis("sec", "fast", "-p", tree, "--detach", "-q")
     assert (ended.code, ended.line) == (0, f"jarvis: {BOTH}")
 
-    assert "no worker is there for queue control; start one" in jarvis("runs", "show", ended.out.strip()).out
+    assert "no worker serves queue control; start one" in jarvis("runs", "show", ended.out.strip()).out
     with open_stores(postgres_url).write() as session:
         for queue in ("scan", "control"):
             workers.touch(session, WorkerFacts(f"w-{queue}", "host", 1, "", queues=queue, slots=1, version="0"))
@@ -51,7 +51,7 @@ def test_who_submits_and_leaves_is_told_at_once_and_who_looks_is_told_too(
 def test_the_doctor_warns_of_blobs_that_only_this_machine_sees(jarvis: Jarvis, monkeypatch: pytest.MonkeyPatch) -> None:
     found = [line for line in jarvis("doctor").out.splitlines() if " blobs " in line]
     assert found[0].startswith("! ")
-    assert found[0].endswith("data/blobs, which only this machine sees")
+    assert found[0].endswith("data/blobs, visible only on this machine")
 
     monkeypatch.setenv("JARVIS_BLOBS_URL", "/srv/blobs")
     found = [line for line in jarvis("doctor").out.splitlines() if " blobs " in line]

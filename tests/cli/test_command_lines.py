@@ -89,7 +89,7 @@ CASES = (
     Case("sec fast empty", 2, "", "jarvis: empty: no C, C++ or Rust files to scan"),
     Case("sec fast -p empty", 2, "", "jarvis: empty: no C, C++ or Rust files to scan"),
     Case("sec fast tree --root empty", 2, "", "--root empty: tree is not below it"),
-    Case("sec fast tree https://host/repo.git", 2, "", "the address of a repository is scanned by itself"),
+    Case("sec fast tree https://host/repo.git", 2, "", "a repository URL must be the only PATH"),
     Case("sec fast tree -o gone/r.md", 2, "", "-o gone/r.md: its directory does not exist"),
     Case("sec fast tree --detach", 2, "", "--detach needs a cluster"),
     # Reports of the run that there is.

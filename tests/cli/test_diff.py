@@ -73,7 +73,7 @@ def test_a_run_that_is_not_over_has_fixed_nothing(jarvis, tree):
     found = diff(jarvis, scan(jarvis, tree), jarvis.submit(tree, paused=True))
 
     assert {one["reason"] for one in found["not_checked"]} == {"the run is paused"}
-    assert found["notes"][0] == "the later run is paused: it has not looked at everything"
+    assert found["notes"][0] == "the later run is paused: it did not check everything"
 
 
 def test_a_comment_that_suppresses_changes_what_is_said_of_a_finding(jarvis, tree):
@@ -113,7 +113,7 @@ def test_the_exit_code_says_whether_something_severe_is_new_or_not_known(jarvis,
     assert jarvis("runs", "diff", first, same, "--fail-on", "low").code == 0
     assert jarvis("runs", "diff", first, partial).code == 0
     unsure = jarvis("runs", "diff", first, partial, "--fail-on", "low")
-    says = "exit 3: the later run is incomplete: findings may be missing from it"
+    says = "exit 3: the later run is incomplete: it may lack findings"
     assert (unsure.code, unsure.line) == (3, f"jarvis: {says}")
 
 
@@ -137,9 +137,9 @@ def test_an_output_is_checked_before_anything_is_compared(jarvis):
         ("gone/d.md", "-o gone/d.md: its directory does not exist; name a file, or - for stdout"),
         (
             "d.pdf",
-            "-o d.pdf: no format has this suffix; use one of .json .md .markdown .txt .html .htm, or give",
+            "-o d.pdf: unknown suffix; use one of .json .md .markdown .txt .html .htm, or give",
         ),
-        ("d.sarif", "-o d.sarif: no format has this suffix"),
+        ("d.sarif", "-o d.sarif: unknown suffix"),
     ):
         ended = jarvis("runs", "diff", "old.json", "new.json", "-o", file)
         assert (ended.code, says in ended.line) == (2, True), ended.line
@@ -158,7 +158,7 @@ def test_a_run_that_lists_only_what_was_new_is_not_compared(jarvis, tree):
     ended = jarvis("runs", "diff", second, second)
 
     assert ended.code == 2
-    assert ended.line.endswith("lists only what was new to its own baseline; compare runs without --baseline")
+    assert ended.line.endswith("lists only findings new to its own baseline; compare runs without --baseline")
 
 
 def test_help_shows_how(jarvis):
@@ -204,7 +204,7 @@ def test_the_difference_is_a_page_that_loads_nothing(jarvis, files):
     assert "default-src 'none'" in page
     assert "<script" not in page
     assert '<span class="place">a.c:1</span>' in page
-    assert "new.sarif is SARIF, which does not say what was left out of the scan" in page
+    assert "new.sarif is SARIF, which does not record excluded files" in page
     assert jarvis("runs", "diff", "old.json", "new.sarif", "--format", "html").out == page
 
 
@@ -216,7 +216,7 @@ def test_the_difference_is_a_page_that_loads_nothing(jarvis, files):
         ("[]", "x.json: is not a JSON or SARIF report of jarvis"),
         ("{}", "x.json: is not a JSON or SARIF report of jarvis, or damaged"),
         ('{"issues": [7], "summary": {}, "run": {}}', "x.json: is not a JSON or SARIF report of jarvis, or damaged"),
-        ('{"issues": [], "summary": {}, "run": {"baseline": "main"}}', "x.json: lists only what was new"),
+        ('{"issues": [], "summary": {}, "run": {"baseline": "main"}}', "x.json: lists only findings new"),
         ('{"runs": [{"results": []}]}', "x.json: is not a JSON or SARIF report of jarvis, or damaged"),
         ('{"runs": [], "\\u001b[2J": 1}', "x.json: is not a JSON or SARIF report of jarvis, or damaged"),
     ],

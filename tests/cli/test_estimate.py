@@ -22,11 +22,11 @@ verify           40          0            104         1,234,567               31
 total            43          1            106         1,238,767               31,700       1.3656
 
 candidates: 120; cluster jobs that need no model: 17; model group: fast
-clustering a batch: 1.0 questions, 0 tokens added on the way, 250 an answer (assumed, until more jobs were done here)
+clustering a batch: 1.0 questions, 0 tokens added on the way, 250 an answer (assumed, until more jobs have run here)
 verifying a cluster: 2.6 questions, 86 tokens added on the way, 300 an answer (the mean of 310 jobs)
-tokens that the server counts for one that is estimated: 0.93
-known: the answer is remembered, and costs nothing
-answers are 9% of the dollars; questions are taken for fresh, whatever the provider has cached"""
+tokens counted by the server per estimated token: 0.93
+known: the answer is cached and costs nothing
+answers are 9% of the cost; the estimate ignores the provider's prompt cache"""
     )
 
 
@@ -34,7 +34,7 @@ def test_without_prices_there_are_no_dollars() -> None:
     *_, last = shown = list(as_table(replace(FOUND, priced=False, group="\x1b[31mred")))
 
     assert shown[3].endswith(" -")
-    assert last == "no dollars: the model group \\x1b[31mred has no prices; set them in jarvis.yaml"
+    assert last == "no cost: the model group \\x1b[31mred has no prices; set them in jarvis.yaml"
 
 
 def test_programs_see_all_numbers() -> None:

@@ -123,7 +123,7 @@ def test_the_list_is_shown_when_no_rule_is_on(jarvis):
         ),
         (["fast", "-p", "x", "--exclude-rules", "y"], '--exclude-rules: unknown rule "y"'),
         (["fast", "-p", "x", "--only", "cryptic"], '--category: unknown category "cryptic"'),
-        (["fast", "-p", "x", "--rules", "unsafe", "--exclude-rules", "unsafe"], "no rule is left to scan with"),
+        (["fast", "-p", "x", "--rules", "unsafe", "--exclude-rules", "unsafe"], "no rule is enabled"),
         (["fast", "-p", "x", "--project-rules"], "x: no such file or directory"),
         (["fast", "-p", "https://h/r.git", "--project-rules"], "--project-rules: https://h/r.git is not a directory"),
         (["fast", "-p", ".", "--project-rules"], "--project-rules: there is no directory .jarvis/rules"),
@@ -286,7 +286,7 @@ def test_a_rule_of_ones_own_without_an_example_is_noted(jarvis, tree):
 
     ended = jarvis("sec", "rules", "test", "examples/b.c")
 
-    assert ended.out.splitlines()[0] == "note: no example says when own_log fires"
+    assert ended.out.splitlines()[0] == "note: no example marks where own_log fires"
     assert ended.code == 0
     assert "examples/c.c: no line is marked" in jarvis("sec", "rules", "test", "examples/c.c").line
 

@@ -70,7 +70,7 @@ def test_a_run_whose_command_is_gone_is_listed_as_abandoned(jarvis, tree):
     run = jarvis.submit(tree)
 
     assert json.loads(jarvis("runs", "list", "--json").out)[0]["state"] == "abandoned"
-    assert f"its command is gone; go on with: jarvis runs resume {run}" in jarvis("runs", "show", run).out
+    assert f"its command has ended; continue with: jarvis runs resume {run}" in jarvis("runs", "show", run).out
 
 
 def test_a_run_is_shown_with_its_stages_and_what_to_do_next(jarvis, done, paused):
@@ -82,7 +82,7 @@ def test_a_run_is_shown_with_its_stages_and_what_to_do_next(jarvis, done, paused
     shown = jarvis("runs", "show", paused).out
     assert "reason        interrupted" in shown
     assert "scan stage    open, no jobs yet" in shown
-    assert f"go on with: jarvis runs resume {paused}" in shown
+    assert f"continue with: jarvis runs resume {paused}" in shown
 
 
 def test_a_run_is_known_by_the_beginning_of_its_id_and_the_newest_as_last(jarvis, done):
@@ -128,7 +128,7 @@ def test_a_run_of_one_file_has_no_place_of_its_own_to_export_to(jarvis, tree):
     ended = jarvis("runs", "export", "last")
 
     assert ended.code == 2
-    assert ended.line.endswith(f"its root {tree}/a.c is not a directory here; say where with -d")
+    assert ended.line.endswith(f"its root {tree}/a.c is not a directory here; choose one with -d")
 
 
 @pytest.mark.slow
@@ -140,7 +140,7 @@ def test_waiting_ends_as_the_run_did(jarvis, done, paused):
     ended = jarvis("runs", "wait", paused, "-q")
     assert ended.code == 3
     assert "; NOT CHECKED: 2 files; first: " in ended.line
-    assert ended.line.endswith(f"; go on with: jarvis runs resume {paused}")
+    assert ended.line.endswith(f"; continue with: jarvis runs resume {paused}")
 
 
 def test_waiting_gives_up_and_the_run_goes_on(jarvis, tree):
@@ -159,7 +159,7 @@ def test_waiting_for_a_run_whose_command_is_gone_ends_at_once(jarvis, tree):
     ended = jarvis("runs", "wait", run)
 
     assert ended.code == 3
-    assert ended.line == f"jarvis: run {run}: its command is gone; go on with: jarvis runs resume {run}"
+    assert ended.line == f"jarvis: run {run}: its command has ended; continue with: jarvis runs resume {run}"
 
 
 @pytest.mark.sample(1)
@@ -182,14 +182,14 @@ def test_a_run_that_another_command_works_on_is_not_taken_over(jarvis, tree):
     ended = jarvis("runs", "resume", run)
 
     assert ended.code == 2
-    assert f"run {run} is being worked on by " in ended.line
+    assert f"run {run} is being executed by " in ended.line
 
 
 @pytest.mark.parametrize(
     ("command", "says"),
     [
         ("resume", "is done; nothing to resume (failed jobs: jarvis runs retry "),
-        ("retry", "no job failed; what was not checked is in its report, submit again to check it"),
+        ("retry", "no job failed; the report names what was not checked, submit again to check it"),
         ("cancel", "has ended already"),
     ],
 )
@@ -216,7 +216,7 @@ def test_what_failed_is_tried_again_and_only_that(jarvis, tree):
     shards = hide_blobs(jarvis)
     broken = jarvis("runs", "resume", run, "-q")
     assert broken.code == 2
-    assert broken.line.endswith("unless JARVIS_BLOBS_URL here is not where it was submitted to")
+    assert broken.line.endswith("unless JARVIS_BLOBS_URL differs from where it was submitted")
     assert state(jarvis, run) == "failed"
     for shard, hidden in shards.items():
         hidden.rename(shard)
@@ -296,7 +296,7 @@ def test_an_interrupted_run_stops_at_once_and_goes_on_later(jarvis, monkeypatch)
 
     said = read_until(terminal, b"interrupted")
     assert (process.communicate()[0], process.returncode) == (b"", 130)
-    assert b"is not finished; go on with: jarvis runs resume" in said
+    assert b"is not finished; continue with: jarvis runs resume" in said
     assert b"Traceback" not in said
     os.close(terminal)
     assert state(jarvis, "last") == "paused"
@@ -368,7 +368,7 @@ def test_a_command_that_is_told_to_end_leaves_its_run_resumable(number, capfd):
         with pytest.raises(KeyboardInterrupt):
             carry_out(Signalled(number), "abcd", Quiet())
 
-        assert capfd.readouterr().err == "jarvis: run abcd is not finished; go on with: jarvis runs resume abcd\n"
+        assert capfd.readouterr().err == "jarvis: run abcd is not finished; continue with: jarvis runs resume abcd\n"
         assert signal.getsignal(number) is signal.SIG_DFL
     finally:
         signal.signal(number, inherited)
@@ -390,7 +390,7 @@ def test_a_store_that_stays_away_leaves_a_run_resumable(capfd):
     with pytest.raises(StoreUnavailable):
         carry_out(Away(), "abcd", Quiet())
 
-    assert "go on with: jarvis runs resume abcd" in capfd.readouterr().err
+    assert "continue with: jarvis runs resume abcd" in capfd.readouterr().err
 
 
 def test_runs_are_told_apart_by_branch_commit_and_label(jarvis):

@@ -31,8 +31,8 @@ def test_a_scan_without_a_home_uses_a_temporary_data_directory(homeless: Jarvis,
 
     assert ended.code == 0
     assert len(json.loads(report)["issues"]) == 1
-    assert ended.line.startswith(f"jarvis: {Settings().data_dir}: cannot be made: ")
-    assert ended.line.endswith("; this run is not kept (to keep runs, set JARVIS_DATA_DIR)")
+    assert ended.line.startswith(f"jarvis: {Settings().data_dir}: cannot be created: ")
+    assert ended.line.endswith("; this run is not stored (to store runs, set JARVIS_DATA_DIR)")
     assert list((tmp_path / "tmp").glob("jarvis-data-*")) == []
 
 

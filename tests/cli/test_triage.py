@@ -135,7 +135,7 @@ def test_at_a_terminal_findings_are_judged_key_by_key_and_saved_at_once(jarvis, 
     code, said = terminal.end()
 
     assert code == 0
-    assert "1 judged true, 1 false; 1 left, go on with: jarvis sec triage " in said
+    assert "1 judged true, 1 false; 1 left, continue with: jarvis sec triage " in said
     assert [(row["verdict"], row.get("reason")) for row in listed(jarvis)] == [
         (False, "measured"),
         (True, ""),
@@ -155,7 +155,7 @@ def test_a_second_sitting_goes_on_where_the_first_has_ended(jarvis, scanned):
     rest.process.send_signal(signal.SIGINT)
     code, said = rest.end()
     assert code == 130
-    assert "1 judged true, 0 false; 1 left, go on with: jarvis sec triage " in said
+    assert "1 judged true, 0 false; 1 left, continue with: jarvis sec triage " in said
     assert [row["verdict"] for row in listed(jarvis)] == [True, True, None]
     every = Terminal(jarvis, "sec", "triage", "last", "--all")
     assert "1 of 3" in every.until("quit > ")
@@ -265,7 +265,7 @@ def test_an_export_does_not_lose_what_the_file_says(jarvis, scanned):
     ended = jarvis("sec", "triage", "last", "--export", "team.yaml")
 
     assert ended.code == 2
-    assert "team.yaml: holds 1 judgement that the new file would not; take it in with --import" in ended.line
+    assert "team.yaml: holds 1 judgement that the new file would lose; import it with --import" in ended.line
     jarvis("sec", "triage", "--import", "team.yaml")
     assert jarvis("sec", "triage", "--export", "team.yaml").code == 0
     assert "ffffffffffffffff" in Path("team.yaml").read_text()
@@ -283,13 +283,13 @@ def test_of_a_file_with_a_bad_entry_none_is_taken(jarvis, scanned, use):
     assert ended.err.splitlines() == [
         "team.yaml:4: judgement 2: verdict is false, which needs a reason",
         "team.yaml:5: judgement 3: is 7; expected fields by name",
-        "jarvis: team.yaml: 2 of its entries cannot be taken, so none is; fix or remove what is named above",
+        "jarvis: team.yaml: 2 of its entries are invalid, so none was imported; fix or remove the entries named above",
     ]
     assert "ffff" not in jarvis("sec", "triage", "--export", "-").out
 
 
 REFUSED = [
-    ([], "there is no terminal to ask at; use --list and --mark"),
+    ([], "not a terminal; use --list and --mark"),
     (["--list"], "name a run, such as last; see: jarvis runs list"),
     (["nosuch", "--list"], 'no run "nosuch"'),
     (["last", "--mark", "C000000=true"], 'no finding "C000000" in the report of this run; see: --list'),
@@ -344,7 +344,7 @@ def confidence(report):
 
 
 def test_the_rules_can_be_listed_by_how_their_findings_were_judged(jarvis):
-    assert "no finding of these rules has been judged" in jarvis("sec", "rules", "--stats").out
+    assert "no finding of these rules has a verdict" in jarvis("sec", "rules", "--stats").out
     imported(jarvis, 2, 8)
 
     lines = jarvis("sec", "rules", "--stats").out.splitlines()
@@ -362,7 +362,7 @@ def test_the_rules_can_be_listed_by_how_their_findings_were_judged(jarvis):
 def test_with_too_few_judgements_a_rule_is_said_not_to_be_weighed(jarvis):
     imported(jarvis, 1, 8)
 
-    assert "too few to be used" in jarvis("sec", "rules", "--stats").out
+    assert "too few verdicts" in jarvis("sec", "rules", "--stats").out
 
 
 def test_rules_are_weighed_anew_only_where_that_is_asked(jarvis):

@@ -105,8 +105,8 @@ def test_conversations_of_a_paused_run_are_called_off_and_put_back(place: Place,
     ("evil", "said"),
     [
         ("raise", "ValueError: no such luck"),
-        ("exit", "StepFailed: ended itself by SystemExit"),
-        ("cancel", "StepFailed: ended itself by CancelledError"),
+        ("exit", "StepFailed: ended with SystemExit"),
+        ("cancel", "StepFailed: ended with CancelledError"),
     ],
 )
 def test_what_a_conversation_raises_is_recorded_on_its_row(place: Place, server: Sleeper, evil: str, said: str) -> None:

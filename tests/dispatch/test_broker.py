@@ -111,7 +111,7 @@ def test_a_redis_that_is_not_there_is_one_line_and_soon() -> None:
         with pytest.raises(BrokerUnavailable) as problem:
             ask()
         assert "\n" not in str(problem.value)
-        assert "is Redis there? see JARVIS_BROKER_URL" in str(problem.value)
+        assert "is Redis running? see JARVIS_BROKER_URL" in str(problem.value)
         assert "secret" not in str(problem.value)
 
     assert time.monotonic() - start < WITHIN_SECONDS

@@ -185,7 +185,7 @@ def test_a_pool_that_takes_no_work_though_there_is_some_is_ended(stage: Stage) -
     stage.clock.advance(1)
     until(lambda: stage.parent.tick() or stage.pid != first)
 
-    assert stage.said[0] == "pool control takes no work though there is some; ending it"
+    assert stage.said[0] == "pool control takes no jobs although some are waiting; terminating it"
 
 
 def test_heartbeats_of_workers_that_are_no_more_are_removed(stage: Stage) -> None:
@@ -208,5 +208,5 @@ def test_a_broker_that_is_away_is_told_of_once(
                 stage.parent.tick()
 
             (said,) = stage.said
-            assert said.endswith("is Redis there? see JARVIS_BROKER_URL; going on when it is back")
+            assert said.endswith("is Redis running? see JARVIS_BROKER_URL; continuing when it is available")
             assert stage.heartbeat.exists()

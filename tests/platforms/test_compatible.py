@@ -259,7 +259,7 @@ def test_a_request_without_a_slot_ends_by_timeout() -> None:
     gate = LocalLimiter(1)
     with ModelServer() as server, gate.slot(1):
         platform = Compatible("openai", "m", wire=_never(), gate=gate, terms=Terms(PROFILES["openai"], Prices()))
-        with pytest.raises(ModelUnavailable, match="too many requests"):
+        with pytest.raises(ModelUnavailable, match="too many concurrent requests"):
             platform.ask(ModelRequest(ONE.messages, seconds=0.1))
         assert server.requests == []
 

@@ -53,7 +53,7 @@ def test_an_address_finds_its_profile_and_a_group_may_change_it() -> None:
     assert FAST.quirks.reasoning_field == "reasoning"
     assert (changed.quirks.context, changed.quirks.tools, changed.quirks.seed) == (99, "text", True)
     assert FAST.model_copy(update={"profile": "deepseek"}).quirks.reasoning == "turn"
-    with pytest.raises(SettingsError, match="overrides of 'm' fit no profile"):
+    with pytest.raises(SettingsError, match="overrides of 'm' do not match any profile"):
         _ = FAST.model_copy(update={"overrides": {"contxt": 1}}).quirks
 
 
@@ -90,11 +90,14 @@ def test_groups_are_read_from_the_file(tmp_path: Path) -> None:
     [
         ("models: 3", '"models" is 3, should be a valid dictionary'),
         (f"models: {{fast: {SECRET}}}", '"models.fast" is a str'),
-        (f"models: {{fast: {{modell: m, api_key: {SECRET}}}}}", '"models.fast.modell" is no setting of a model group'),
+        (
+            f"models: {{fast: {{modell: m, api_key: {SECRET}}}}}",
+            '"models.fast.modell" is not a setting of a model group',
+        ),
         ("models: {fast: {base_url: 'http://x'}}", '"models.fast.model" is missing'),
         ("models: {fast: {model: 3}}", '"models.fast.model" is 3, should be a valid string'),
         (f"models: {{fast: {{model: m, api_key: [{SECRET}]}}}}", '"models.fast.api_key" is a list'),
-        ("models: {fast: {model: m, prices: {inputs: 1}}}", '"models.fast.prices.inputs" is no setting'),
+        ("models: {fast: {model: m, prices: {inputs: 1}}}", '"models.fast.prices.inputs" is not a setting'),
         ("models: {fast: {model: m, prices: {input: -1}}}", '"models.fast.prices.input" is -1, should be greater'),
         (
             "models: {fast: {model: m, requests_per_minute: 0}}",

@@ -17,7 +17,7 @@ from tests.store.arrange import add_planned_run, add_run, claim, enrol
 from tests.store.clocks import FakeClock
 
 LEASE = 30.0
-SCAN = "no worker is there for queue scan; start one with: jarvis worker start --queues scan"
+SCAN = "no worker serves queue scan; start one with: jarvis worker start --queues scan"
 
 
 @pytest.fixture(scope="module")

@@ -72,7 +72,7 @@ def test_a_report_that_does_not_list_all_says_so(tmp_path: Path) -> None:
 def test_a_report_of_what_was_new_to_another_baseline_is_no_baseline(tmp_path: Path, form: str) -> None:
     named = written(tmp_path / f"r.{form}", form, {"state": "done", "scanned_root": "/a", "baseline": "v1"})
 
-    with pytest.raises(UsageError, match="lists only what was new to its own baseline; give a report of a whole scan"):
+    with pytest.raises(UsageError, match="lists only findings new to its own baseline; give a report of a full scan"):
         read_report(named)
 
 

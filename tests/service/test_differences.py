@@ -60,7 +60,7 @@ def test_what_a_report_does_not_list_is_noted(store, blobs, ended):
     body["summary"]["not_listed"] = 9
     sides = difference(store, blobs, ended("one", body), ended("two", judged_body((COPY, PLAIN))))
 
-    assert sides.notes == ["the earlier run lists only its 1 findings of highest score: only they are compared"]
+    assert sides.notes == ["the earlier run lists only its 1 highest-scoring findings: only these are compared"]
     assert (sides.before["id"], sides.after["id"]) == ("one", "two")
 
 

@@ -141,7 +141,7 @@ def test_a_data_directory_that_others_may_enter_is_a_warning(tmp_path, mode, sta
 def test_a_data_directory_that_is_not_there_yet_will_be_made(tmp_path):
     checks = looked_at(Settings(data_dir=tmp_path / "new" / "data"))
 
-    assert "will be made" in next(check.says for check in checks if check.name == "data directory")
+    assert "will be created" in next(check.says for check in checks if check.name == "data directory")
     assert not (tmp_path / "new").exists()
 
 

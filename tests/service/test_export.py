@@ -105,7 +105,9 @@ def test_a_link_in_the_tree_is_not_followed(store, blobs, run, tmp_path, link):
     place.parent.mkdir(exist_ok=True)
     place.symlink_to(tmp_path / "away")
 
-    with pytest.raises(UsageError, match="a symbolic link of the scanned tree is not followed; say where with -d"):
+    with pytest.raises(
+        UsageError, match="symbolic links in the scanned tree are not followed; choose a directory with -d"
+    ):
         export(store, blobs, run, export_directory(run))
 
     assert list((tmp_path / "away").iterdir()) == []

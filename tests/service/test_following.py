@@ -53,4 +53,4 @@ def test_a_store_that_cannot_tell_says_so_once(store: Store, capsys: Any) -> Non
             show(run, CLUSTERED)
 
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("jarvis: what agents find out is not told meanwhile: ")
+    assert line.startswith("jarvis: live results are not shown: ")

@@ -83,13 +83,13 @@ def test_what_is_left_out_and_what_is_short_is_filled_in(tmp_path):
         ({"language": "cobol"}, ": rule \"own\": \"language\" is 'cobol': should be 'c/cpp' or 'rust'"),
         ({"calls": "['a b']"}, ': rule "own": "calls.0" is \'a b\': should match [A-Za-z_][A-Za-z0-9_]{0,127}'),
         ({"calls": '["f\\n"]'}, ': rule "own": "calls.0" is '),
-        ({"calls": None}, ': rule "own": should say either calls or words'),
-        ({"words": "[x]"}, ': rule "own": should say either calls or words'),
+        ({"calls": None}, ': rule "own": should have either calls or words'),
+        ({"words": "[x]"}, ': rule "own": should have either calls or words'),
         ({"bad": '"a\\e[2Jb"'}, ': rule "own": "bad" is '),
         ({"message": '"a\\e[2Jb"'}, ': rule "own": "message" is '),
         ({"argument": "{index: 0, literal: true}"}, ': rule "own": "argument.0.index" is 0: should be greater'),
         ({"argument": "{index: 1}"}, ': rule "own": "argument.0" is '),
-        ({"argument_count": "{}"}, ': rule "own": "argument_count" is {}: should say min or max'),
+        ({"argument_count": "{}"}, ': rule "own": "argument_count" is {}: should have min or max'),
         ({"calls": None, "words": "[x]", "argument_count": "1"}, ': rule "own": a condition on arguments needs calls'),
     ],
 )
@@ -105,12 +105,12 @@ def test_a_rule_that_makes_no_sense_is_refused(tmp_path, changes, says):
         ("- 3", ": rule 1: should be a valid dictionary"),
         ("a: [b", ":1: expected ',' or ']'"),
         ("!!python/object/apply:os.system [ls]", ":1: could not determine a constructor"),
-        (row() + "  cwe: 3\n", ':9: "cwe" stands here twice'),
-        ("- &a [x]\n- *a\n", ":2: aliases are not taken"),
+        (row() + "  cwe: 3\n", ':9: "cwe" is given twice'),
+        ("- &a [x]\n- *a\n", ":2: YAML aliases are not allowed"),
         ("[" * 5_000, ": cannot be read as YAML: "),
         (b"- \xff", " is not UTF-8 (byte 2)"),
         ("#" * 70_000, ": is larger than 64 KB; split it"),
-        ("- {}\n" * 501, ": 501 rules, at most 500 are taken"),
+        ("- {}\n" * 501, ": 501 rules, limit 500"),
         ("a: \x1b[2J", ": cannot be read as YAML: "),
     ],
 )
@@ -156,7 +156,7 @@ def test_too_many_names_are_refused(tmp_path):
 def test_what_is_no_file_does_not_keep_anybody_waiting(tmp_path):
     os.mkfifo(tmp_path / "own.yaml")
 
-    with pytest.raises(UsageError, match="is no regular file"):
+    with pytest.raises(UsageError, match="is not a regular file"):
         read_rules([tmp_path / "own.yaml"])
     with pytest.raises(UsageError, match="No such file"):
         rule_files([tmp_path / "gone"])

@@ -65,10 +65,10 @@ def test_a_run_that_has_spent_its_budget_is_not_taken_up_without_more(store: Sto
     def retry(budget: RunBudget | None = None) -> str:
         return refusal(lambda: requests.retry(store, run_now(store, ended), "local:next", budget=budget))
 
-    assert f"100 of 100 tokens; give it more: jarvis runs retry {ended} --budget" in retry()
+    assert f"100 of 100 tokens; raise it: jarvis runs retry {ended} --budget" in retry()
     assert "no job failed" in retry(RunBudget("tok", 101))
     said = refusal(lambda: requests.resume(store, run_now(store, gone), "local:next", LEASE))
-    assert f"give it more: jarvis runs resume {gone} --budget" in said
+    assert f"raise it: jarvis runs resume {gone} --budget" in said
     assert requests.resume(store, run_now(store, gone), "local:next", LEASE, budget=RunBudget("tok", 101)).state
 
 
@@ -108,7 +108,9 @@ def test_what_fits_no_run_or_several_is_refused_by_name(store: Store) -> None:
     add_run(store, run_id="ac34")
 
     assert 'no run "x"' in refusal(lambda: find_run(store, "x"))
-    assert refusal(lambda: find_run(store, "a")) == '"a" fits several runs, such as ab12 and ac34; give more of the id'
+    assert (
+        refusal(lambda: find_run(store, "a")) == '"a" matches several runs, such as ab12 and ac34; give more of the id'
+    )
 
 
 def test_a_run_is_abandoned_when_its_worker_has_not_been_seen_for_a_lease(store: Store, clock: FakeClock) -> None:
@@ -200,8 +202,8 @@ def test_a_run_that_has_ended_or_is_carried_out_is_not_resumed(store: Store) -> 
         return refusal(lambda: requests.resume(store, run_now(store, run_id), "local:next", LEASE))
 
     assert f"run {ended} is done; nothing to resume" in resume(ended)
-    assert f"being worked on by {living}" in resume(living)
-    assert "is being worked on by cluster" in resume(clustered)
+    assert f"being executed by {living}" in resume(living)
+    assert "is being executed by cluster" in resume(clustered)
     requests.cancel(store, run_now(store, clustered), LEASE)
     assert resume(clustered) == f"run {clustered} is cancelled; submit again instead"
     claim(store, living)
@@ -413,7 +415,7 @@ def test_blobs_go_when_nobody_has_wanted_them_for_a_day(store: Store, clock: Fak
 
 @pytest.mark.parametrize("name", ["", "%", "a b", "\udcff", "x" * 40, "../x"])
 def test_what_cannot_be_a_run_id_is_refused(store: Store, name: str) -> None:
-    assert "is no run id" in refusal(lambda: requests.find_run(store, name))
+    assert "is not a run id" in refusal(lambda: requests.find_run(store, name))
 
 
 @pytest.mark.timing
@@ -426,7 +428,7 @@ def test_a_store_that_goes_away_is_waited_for(own_postgres: Postgres, open_store
     def come_back(_: float) -> None:
         if not told:
             own_postgres.stop()
-        elif len(told) == 1 and "waiting for it" in told[0]:
+        elif len(told) == 1 and "waiting up to" in told[0]:
             own_postgres.start()
             with store.write() as session:
                 runs.finish(session, run_id, "done")

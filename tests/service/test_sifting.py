@@ -67,7 +67,7 @@ def test_the_worst_comes_first_and_what_was_set_aside_last(store: Store, blobs: 
 
 
 def test_a_run_that_is_no_scan_has_nothing_to_judge(store: Store, blobs: DirectoryBlobs, run: Run) -> None:
-    with pytest.raises(UsageError, match="is no scan: it has no findings to judge"):
+    with pytest.raises(UsageError, match="is not a scan: it has no findings to judge"):
         findings_of(store, blobs, replace(run, kind="agent"))
 
 

@@ -206,7 +206,7 @@ def test_where_there_is_no_repository_one_line_says_so(tmp_path: Path) -> None:
         unchanged_since(str(tmp_path), "HEAD")
     with pytest.raises(UsageError, match="no such file or directory"):
         unchanged_since(str(tmp_path / "gone"), "HEAD")
-    with pytest.raises(UsageError, match="for an address there is --baseline"):
+    with pytest.raises(UsageError, match="for a URL use --baseline"):
         unchanged_since("https://host/a.git", "HEAD")
 
 
@@ -261,7 +261,7 @@ def test_a_bare_repository_is_one_line(repository: Path) -> None:
 
 @pytest.mark.timing
 def test_without_git_one_line_says_what_to_do(repository: Path) -> None:
-    with pytest.raises(UsageError, match="git is not installed; install it, or give a directory"):
+    with pytest.raises(UsageError, match="git is not installed; install it, or scan a directory"):
         unchanged_since(str(repository), "old", {"PATH": ""})
 
 

@@ -101,7 +101,7 @@ def test_a_tree_with_nothing_but_gaps_is_a_run_that_names_them(store, blobs, tmp
     ("files", "says"),
     [
         ([], r"tree: no C, C\+\+ or Rust files to scan \(no file has a suffix"),
-        (["a.txt", "b.txt"], r"no file has a suffix of the chosen languages\)"),
+        (["a.txt", "b.txt"], r"no file has a suffix of the selected languages\)"),
         (["build/a.c"], r"left out: excluded directory: build\)"),
     ],
 )

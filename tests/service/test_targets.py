@@ -58,7 +58,7 @@ def test_a_root_can_be_given(tree: Path) -> None:
         (["src", "gone.c"], None, "gone.c: no such file or directory"),
         (["src", ""], None, "a path to scan is empty"),
         (["/dev/null"], None, "/dev/null: device, not a regular file; give a directory or a file"),
-        (["src", "https://host/a.git"], None, "https://host/a.git: the address of a repository is scanned by itself"),
+        (["src", "https://host/a.git"], None, "https://host/a.git: a repository URL must be the only PATH"),
         (["src"], "lib", "--root lib: src is not below it"),
         (["src"], "gone", "--root gone: no such directory"),
     ],

@@ -47,7 +47,7 @@ def test_a_file_without_judgements_comes_back(file: Path) -> None:
 def test_a_file_is_plain_yaml_in_which_empty_fields_are_left_out(file: Path) -> None:
     text = "".join(triage_text([NOISE, REAL]))
 
-    assert text.startswith("# What people have said")
+    assert text.startswith("# Triage verdicts")
     assert "名" in text
     said = yaml.safe_load(text)
     assert said["judgements"][1] == {"fingerprint": "f" * 16, "rule": "gets", "verdict": True}
@@ -85,7 +85,7 @@ def test_a_time_may_be_written_in_any_usual_way(file: Path, moment: str) -> None
         (GOOD.replace("true", "true, reson: x"), 'unknown key "reson" (did you mean "reason"?)'),
         (GOOD.replace("true", "true, at: yesterday"), "\"at\" is 'yesterday': "),
         (GOOD.replace("true", "true, at: 2025-11-21"), "should be a time such as 2026-11-21T13:31:52Z"),
-        (GOOD, "aaaaaaaaaaaaaaaa stands here twice"),
+        (GOOD, "aaaaaaaaaaaaaaaa is given twice"),
     ],
 )
 def test_a_bad_entry_is_named_with_its_line(file: Path, row: str, says: str) -> None:
@@ -106,25 +106,25 @@ def test_a_bad_entry_is_named_with_its_line(file: Path, row: str, says: str) -> 
         (b"", "is None; expected version and judgements"),
         (b"[]", r"is \[\]; expected version and judgements"),
         (b"version: 1\n", "expected version and judgements"),
-        (b"version: 2\njudgements: []\n", "is of version 2; this program knows 1"),
-        (b"version: true\njudgements: []\n", "is of version True; this program knows 1"),
+        (b"version: 2\njudgements: []\n", "is of version 2; this program supports 1"),
+        (b"version: true\njudgements: []\n", "is of version True; this program supports 1"),
         (b"version: 1\njudgements: {}\n", "judgements is {}; expected a list"),
-        (b"version: 1\nversion: 1\njudgements: []\n", ':2: "version" stands here twice'),
-        (b"version: 1\njudgements: [&a [], *a]\n", ":2: aliases are not taken"),
+        (b"version: 1\nversion: 1\njudgements: []\n", ':2: "version" is given twice'),
+        (b"version: 1\njudgements: [&a [], *a]\n", ":2: YAML aliases are not allowed"),
         (b"version: 1\njudgements: !!python/object:os.system []\n", ":2: could not determine a constructor"),
         (b"version: 1\njudgements: [!!bool x]", ":2: cannot be read as bool: 'x'"),
         (b"judgements: [!!timestamp x]", ":1: cannot be read as timestamp: 'x'"),
         (b"judgements: [!!int '']", ":1: cannot be read as int: ''"),
         (b"judgements: [!!set [1]]", ":1: expected a mapping node, but found sequence"),
-        (b"[1" + b":00" * 3_000 + b"]", ":1: a number of too many digits"),
-        (b"[1" + b":00" * 300_000 + b".5]", ":1: a number of too many digits"),
-        (b"judgements: [\n0x" + b"f" * 50_000 + b"]", ":2: a number of too many digits"),
+        (b"[1" + b":00" * 3_000 + b"]", ":1: a number with too many digits"),
+        (b"[1" + b":00" * 300_000 + b".5]", ":1: a number with too many digits"),
+        (b"judgements: [\n0x" + b"f" * 50_000 + b"]", ":2: a number with too many digits"),
         (b"version: 1\njudgements: " + b"[" * 10_000, "cannot be read as YAML|expected"),
         (b"\xff\xfe", r"is not UTF-8 \(byte 0\)"),
         (b"#" * (FILE_BYTES + 1), "is larger than 2,048 KB; split it"),
         (
             b"version: 1\njudgements: [" + b"0," * (ENTRIES_MAX + 1) + b"]",
-            "10,001 judgements, at most 10,000",
+            "10,001 judgements, limit 10,000",
         ),
     ],
 )
@@ -137,7 +137,7 @@ def test_what_is_no_such_file_is_one_line(file: Path, content: bytes, says: str)
 
 
 def test_a_device_is_no_such_file() -> None:
-    with pytest.raises(UsageError, match="/dev/null: is no regular file"):
+    with pytest.raises(UsageError, match="/dev/null: is not a regular file"):
         read_triage(Path("/dev/null"))
 
 

@@ -70,7 +70,7 @@ def test_damaged_and_missing_blobs_are_said_so(blobs: DirectoryBlobs) -> None:
 def test_a_blob_that_a_reader_found_damaged_is_written_again(blobs: DirectoryBlobs) -> None:
     blobs.path(blobs.put(b"hello")).write_bytes(b"jello")
     blobs.put(b"hello")
-    with pytest.raises(SnapshotDamaged, match="submit the tree again, which replaces it"):
+    with pytest.raises(SnapshotDamaged, match="submit the tree again to replace it"):
         blobs.read(NAME)
 
     blobs.put(b"hello")

@@ -188,7 +188,7 @@ def test_a_file_that_is_too_large_is_not_checked(
     tree = grow(tmp_path / "tree", {"a.c": "x" * 1_001, "b.c": "x" * 1_000})
 
     snapshot = pack(tree, replace(chosen, max_file_bytes=1_000), blobs)
-    assert snapshot.not_checked == ((b"a.c", "too large: 1,001 bytes, and the limit is 1,000"),)
+    assert snapshot.not_checked == ((b"a.c", "too large: 1,001 bytes, limit 1,000"),)
 
 
 def test_what_cannot_be_read_is_in_the_snapshot_by_name(

@@ -97,7 +97,7 @@ def test_a_damaged_object_is_removed_and_written_again(tmp_path: Path) -> None:
     blobs = RemoteBlobs(f"file://{tmp_path}/remote", tmp_path / "cache", 1_000)
     name = blobs.put(b"hello")
     (tmp_path / "remote" / name[:2] / name[2:4] / name).write_bytes(b"jello")
-    with pytest.raises(SnapshotDamaged, match="it was removed, so submit the tree again"):
+    with pytest.raises(SnapshotDamaged, match="it was removed: submit the tree again"):
         blobs.read(name)
 
     blobs.put(b"hello")

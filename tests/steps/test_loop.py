@@ -126,9 +126,9 @@ def raises(error: BaseException) -> Callable[[], object]:
 @pytest.mark.parametrize(
     ("does", "says"),
     [
-        (lambda: sys.exit(3), "ended itself by SystemExit"),
-        (raises(KeyboardInterrupt()), "ended itself by KeyboardInterrupt"),
-        (raises(asyncio.CancelledError()), "ended itself by CancelledError"),
+        (lambda: sys.exit(3), "ended with SystemExit"),
+        (raises(KeyboardInterrupt()), "ended with KeyboardInterrupt"),
+        (raises(asyncio.CancelledError()), "ended with CancelledError"),
     ],
 )
 def test_one_that_tries_to_end_the_process_ends_itself_alone(

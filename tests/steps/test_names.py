@@ -152,9 +152,9 @@ def test_what_is_no_model_is_refused(tmp_path: Path, damage: bytes) -> None:
     (row,) = read_rows(blobs, index)
     blobs.path(models_blob).write_bytes(damage)
 
-    with pytest.raises(SnapshotDamaged, match="damaged"):
+    with pytest.raises(SnapshotDamaged, match="corrupt"):
         model_of(blobs, models_blob, row)
-    with pytest.raises(SnapshotDamaged, match="damaged"):
+    with pytest.raises(SnapshotDamaged, match="corrupt"):
         names.lookup("f")
 
 
@@ -166,9 +166,9 @@ def test_what_another_model_exports_is_not_taken_for_this_ones(tmp_path: Path) -
     (row,) = read_rows(blobs, index)
     blobs.path(models_blob).write_bytes(blobs.read(other))
 
-    with pytest.raises(SnapshotDamaged, match="damaged"):
+    with pytest.raises(SnapshotDamaged, match="corrupt"):
         model_of(blobs, models_blob, row)
-    with pytest.raises(SnapshotDamaged, match=r"what a\.c exports is damaged"):
+    with pytest.raises(SnapshotDamaged, match=r"exports of a\.c are corrupt"):
         names.lookup("f")
 
 

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.timing
 
 
 def test_retry_of_the_store_until_it_is_back() -> None:
-    answers = [StoreUnavailable("is the database there?"), StoreUnavailable("is the database there?"), "saved"]
+    answers = [StoreUnavailable("is the database running?"), StoreUnavailable("is the database running?"), "saved"]
 
     def save() -> str:
         answer = answers.pop(0)
@@ -27,7 +27,7 @@ def test_retry_of_the_store_ends_when_told() -> None:
     told.set()
 
     def save() -> None:
-        raise StoreUnavailable("is the database there?")
+        raise StoreUnavailable("is the database running?")
 
     with pytest.raises(StoreUnavailable):
         patiently(save, told)

@@ -68,7 +68,7 @@ def test_a_worker_without_the_package_says_so(tmp_path, monkeypatch):
         rules_of(content)
 
     monkeypatch.syspath_prepend(install(tmp_path))
-    with pytest.raises(StepFailed, match=r'"house" .* of another version on this worker'):
+    with pytest.raises(StepFailed, match=r'"house" .* a different version on this worker'):
         rules_of(content)
 
 
@@ -106,7 +106,9 @@ def test_a_package_that_does_not_load_is_one_line(tmp_path, monkeypatch, value, 
     assert "\n" not in message
 
 
-@pytest.mark.parametrize(("said", "says"), [({"id": "No such"}, "is no id"), ({"id": "x" * 65}, "is no id")])
+@pytest.mark.parametrize(
+    ("said", "says"), [({"id": "No such"}, "is not a valid id"), ({"id": "x" * 65}, "is not a valid id")]
+)
 def test_a_row_that_cannot_stand_in_a_report_is_refused(tmp_path, monkeypatch, said, says):
     monkeypatch.syspath_prepend(install(tmp_path, **said))
 

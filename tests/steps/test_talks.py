@@ -197,7 +197,7 @@ def test_it_does_not_begin_again_where_something_could_be_done_twice(
         shared = open_talks(server)
         asyncio.run(converse(work(store, job, snapshot), blobs, shared))
         tool.unlink()
-        with pytest.raises(StepFailed, match="a tool has run that may not run twice"):
+        with pytest.raises(StepFailed, match="a tool has run that must not run twice"):
             asyncio.run(converse(work(store, taken_up(store, job), snapshot), blobs, shared))
 
 

@@ -228,7 +228,9 @@ def test_a_damaged_model_is_not_believed(pipeline: Pipeline, tree: Path) -> None
     assert pipeline.run(run).state == "incomplete"
     gaps = pipeline.body(run)["summary"]["not_checked"]
     assert {gap["file"] for gap in gaps} >= {"a/first.c", "lib/release.c", "z/second.c"}
-    assert all(gap["reason"].startswith("flow rules did not run on it: a copy of a model is damaged") for gap in gaps)
+    assert all(
+        gap["reason"].startswith("data-flow rules did not run on it: a cached file summary is corrupt") for gap in gaps
+    )
 
 
 def test_a_file_that_was_not_gone_through_whole_is_named_with_what_was_found(pipeline: Pipeline, tree: Path) -> None:
@@ -246,7 +248,7 @@ def test_a_file_that_was_not_gone_through_whole_is_named_with_what_was_found(pip
 
     assert ("lib/release.c", 5) in places(body)
     assert body["summary"]["not_checked"] == [
-        {"file": "lib/release.c", "reason": "flow rules did not see all of it: more ways than it may follow"}
+        {"file": "lib/release.c", "reason": "data-flow rules analysed only part of it: more ways than it may follow"}
     ]
 
 
@@ -270,7 +272,7 @@ def test_a_finding_in_a_file_whose_copy_is_damaged_is_a_gap(pipeline: Pipeline, 
 
     (gap,) = pipeline.body(run)["summary"]["not_checked"]
     assert gap["file"] == "a/first.c"
-    assert gap["reason"].startswith("flow rules did not run on it: its copy is damaged; ")
+    assert gap["reason"].startswith("data-flow rules did not run on it: its copy is corrupt; ")
     assert pipeline.run(run).state == "incomplete"
 
 
@@ -297,7 +299,7 @@ def test_the_files_of_a_batch_that_failed_are_named_once_each_and_retried(pipeli
 
         gaps = pipeline.body(run)["summary"]["not_checked"]
         assert pipeline.run(run).state == "incomplete"
-        assert {gap["reason"] for gap in gaps} == {"flow rules did not run on it: its batch failed: crashed"}
+        assert {gap["reason"] for gap in gaps} == {"data-flow rules did not run on it: its batch failed: crashed"}
         assert len({gap["file"] for gap in gaps}) == len(gaps)
         assert {"a/first.c", "lib/release.c", "z/second.c"} <= {gap["file"] for gap in gaps}
         with pipeline.store.write() as session:
@@ -317,7 +319,7 @@ def test_before_its_end_a_report_names_what_the_flow_rules_have_not_seen(
 
     gaps = pipeline.body(run)["summary"]["not_checked"]
     named = {gap["file"] for gap in gaps}
-    assert {gap["reason"] for gap in gaps} <= {"flow rules did not run on it: not reached before the run ended"}
+    assert {gap["reason"] for gap in gaps} <= {"data-flow rules did not run on it: not reached before the run ended"}
     assert ("a/first.c" in named) == (stage != "report")
     assert (named == FILES.keys()) == (stage == "summarize")
 

@@ -189,5 +189,5 @@ def test_severities_of_the_run_say_what_is_voted_on(place: Place) -> None:
 
 
 def test_candidates_that_are_gone_fail_the_job(place: Place) -> None:
-    with pytest.raises(StepFailed, match="of its 2 candidates 1 are there"):
+    with pytest.raises(StepFailed, match="only 1 of its 2 candidates exist"):
         place.work(place.scan(), 1, 4_711)

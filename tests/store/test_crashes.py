@@ -29,7 +29,7 @@ def test_a_job_whose_lease_ran_out_is_taken_back(store: Store) -> None:
 
     assert recover(store) == [(run, "scan", 1)]
     late = job_rows(store, run)[1]
-    assert (late.state, late.crashes, late.process, late.reason) == ("pending", 1, None, "crashed: its lease ran out")
+    assert (late.state, late.crashes, late.process, late.reason) == ("pending", 1, None, "crashed: its lease expired")
     assert recover(store) == []
 
 

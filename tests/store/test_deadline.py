@@ -37,7 +37,7 @@ def test_a_silent_connection_is_a_timeout_and_the_next_statement_goes_over_a_new
     behind.now()
     proxy.stall()
     begun = time.monotonic()
-    with pytest.raises(StoreUnavailable, match=r"no answer for \d+ s, the connection is given up"):
+    with pytest.raises(StoreUnavailable, match=r"no response for \d+ s, the connection was closed"):
         behind.now()
 
     assert time.monotonic() - begun < SECONDS + 1
@@ -139,7 +139,7 @@ def test_a_read_only_database_is_unavailable_until_it_can_be_written_again(
     switch = f"ALTER DATABASE {database} SET default_transaction_read_only"
     postgres_server.sql(f"{switch} = on")
     store.engine.dispose()
-    with pytest.raises(StoreUnavailable, match=r"the database is read-only now, as a standby is; see JARVIS_STORE_URL"):
+    with pytest.raises(StoreUnavailable, match=r"the database is read-only, like a standby; see JARVIS_STORE_URL"):
         take(store)
     postgres_server.sql(f"{switch} = off")
 

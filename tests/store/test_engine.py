@@ -179,7 +179,7 @@ def test_a_database_that_refuses_us_is_not_looked_for_elsewhere(said: str) -> No
     problem = store_error(OperationalError("", None, Exception(said)), "postgresql://db/jarvis")
 
     assert isinstance(problem, StoreUnavailable)
-    assert str(problem).endswith("; check user, password and rights; see JARVIS_STORE_URL")
+    assert str(problem).endswith("; check user, password and permissions; see JARVIS_STORE_URL")
 
 
 def test_a_driver_that_says_nothing_is_named_by_its_error() -> None:

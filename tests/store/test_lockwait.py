@@ -48,7 +48,7 @@ def test_a_new_store_that_others_write_to_is_waited_for(path: Path, patient: Loc
     with closing(open_store(f"sqlite:///{path}", lock_wait=patient)) as store:
         enrol(store, "w")
 
-    assert told == ["another process has been writing to the store for 0 s; waiting for it up to 60 s"]
+    assert told == ["another process has been writing to the store for 0 s; waiting up to 60 s"]
 
 
 def test_a_first_write_waits_for_others(
@@ -71,7 +71,7 @@ def test_a_first_write_waits_for_others(
 
 @pytest.mark.usefixtures("other")
 def test_patience_has_an_end(path: Path, told: list[str]) -> None:
-    with pytest.raises(StoreUnavailable, match="has been writing"):
+    with pytest.raises(StoreUnavailable, match="has been locked"):
         open_store(f"sqlite:///{path}", lock_wait=LockWait(SHORT, 5 * SHORT, told.append))
 
     assert len(told) <= 1
@@ -81,7 +81,7 @@ def test_patience_has_an_end(path: Path, told: list[str]) -> None:
 def test_after_the_start_there_is_no_patience(path: Path, told: list[str]) -> None:
     wait = LockWait(SHORT, LONG, told.append)
     wait.end_startup()
-    with pytest.raises(StoreUnavailable, match="has been writing"):
+    with pytest.raises(StoreUnavailable, match="has been locked"):
         open_store(f"sqlite:///{path}", lock_wait=wait)
 
     assert told == []

@@ -105,7 +105,9 @@ def test_a_user_who_may_not_connect_is_told_what_to_look_at(
 ) -> None:
     postgres_server.sql(f"REVOKE CONNECT ON DATABASE {database} FROM {WORKER}", database)
 
-    with pytest.raises(StoreError, match=r"permission denied for database .*; check user, password and rights; see"):
+    with pytest.raises(
+        StoreError, match=r"permission denied for database .*; check user, password and permissions; see"
+    ):
         open_store(store.engine.url.render_as_string(hide_password=False))
 
 
@@ -130,8 +132,8 @@ def test_a_worker_that_migrates_further_is_told_in_one_line_what_is_missing(
 @pytest.mark.parametrize(
     ("owner", "worker", "said"),
     [
-        ("jarvis_owner", 'a"b', "is no name for a role"),
-        ("x'; DROP TABLE job; --", "jarvis_worker", "is no name for a role"),
+        ("jarvis_owner", 'a"b', "is not a valid role name"),
+        ("x'; DROP TABLE job; --", "jarvis_worker", "is not a valid role name"),
         ("same", "same", "should not own the tables"),
     ],
 )

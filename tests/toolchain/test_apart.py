@@ -53,7 +53,7 @@ def test_pieces_that_end_well_share_one_process_apart() -> None:
         ("left", "its process ended with code 3"),
         ("raised", "ValueError: no such thing"),
         ("given up", "too big"),
-        ("endless", "took more than 0.2 s of CPU"),
+        ("endless", "exceeded the CPU limit of 0.2 s"),
     ],
 )
 def test_a_piece_that_ends_badly_is_lost_with_the_reason(item: str, reason: str) -> None:

@@ -34,7 +34,7 @@ def test_endless_output_and_messages_are_not_collected() -> None:
 
 
 def test_a_command_that_does_not_end_is_a_timeout() -> None:
-    with pytest.raises(UsageError, match=r"no end after 0\.2 s; clone it yourself"):
+    with pytest.raises(UsageError, match=r"timeout after 0\.2 s; clone it yourself"):
         run(shell("sleep 5"), os.environ, seconds=0.2, max_output=1)
     with (
         pytest.raises(UsageError, match="no output for 0"),

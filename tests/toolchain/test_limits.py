@@ -34,7 +34,7 @@ def test_what_ends_in_time_is_returned() -> None:
 
 @pytest.mark.parametrize("work", [spin, lambda: re.match(r"(a+)+$", "a" * 40 + "b")])
 def test_cpu_timeout_ends_a_loop_also_inside_a_match(work) -> None:  # type: ignore[no-untyped-def]
-    with ResourceBudget(100) as budget, pytest.raises(GivenUp, match=re.escape("took more than 0.05 s of CPU")):
+    with ResourceBudget(100) as budget, pytest.raises(GivenUp, match=re.escape("exceeded the CPU limit of 0.05 s")):
         budget.run(work, LITTLE)
 
 
@@ -52,7 +52,7 @@ def test_each_piece_of_work_has_the_whole_budget() -> None:
 
 
 def test_too_much_memory_is_ended_and_can_be_had_afterwards() -> None:
-    with ResourceBudget(50) as budget, pytest.raises(GivenUp, match="needed more than 50 MB of memory"):
+    with ResourceBudget(50) as budget, pytest.raises(GivenUp, match="exceeded the memory limit of 50 MB"):
         budget.run(lambda: bytes(200_000_000), 5)
 
     assert len(bytes(200_000_000)) == 200_000_000

@@ -31,7 +31,7 @@ def test_what_is_no_budget_is_refused_with_what_it_should_be(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["0usd", "0.0tok", "0.4tok", "999999999999usd"])
 def test_nothing_and_more_than_there_is_are_no_budgets(text: str) -> None:
-    with pytest.raises(ValueError, match="should be more than nothing"):
+    with pytest.raises(ValueError, match="should be positive"):
         read_budget(text)
 
 

@@ -1,7 +1,7 @@
-"""What one process may do of the limits of a model that many share: slots and beginnings that it was told it has.
+"""The leased allowance of one process for a model's shared limits: concurrency slots and start times granted by Redis.
 
-It never has more on than it was told.  While it tells what it has on, nobody is let in beyond that: the answer may be
-fewer.  A part that was not renewed in time is no longer its own; what is on then goes on, but nothing begins.
+The requests in flight never exceed the allowance.  During a report no further request starts, since the response may
+reduce the allowance.  After an expired lease, requests in flight continue, but no request starts.
 """
 
 from collections import deque

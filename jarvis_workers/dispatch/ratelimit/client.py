@@ -1,8 +1,8 @@
-"""Share the limits of models among all workers, over Redis.
+"""The distributed rate limiter: all workers share the limits of a model through Redis.
 
-Each process has one thread that tells Redis, for all conversations of a model at once, what is on and what waits, and
-is told what it may do for the next LEASE_SECONDS.  What it does not renew, others get.  A Redis that has forgotten all
-gives nobody more than he had for one lease, and while it is away conversations wait, as long as their task has time.
+One thread per process reports the requests in flight and waiting of each model to Redis, and gets an allowance leased
+for LEASE_SECONDS. An allowance that is not renewed goes to other processes. A Redis without data grants no process
+more than before for one lease. During an outage conversations wait, until the time limit of their task.
 """
 
 import json
@@ -53,7 +53,9 @@ class SharedLimits:
         self._script = self._redis.register_script(SCRIPT.read_text(encoding="utf-8"))
         self._lines: dict[ModelKey, _Line] = {}
         self._wake, self._over, self._left = threading.Event(), threading.Event(), threading.Event()
-        self._outages = Outages(lambda says: warning("limits", says=says), "conversations wait until it is back")
+        self._outages = Outages(
+            lambda says: warning("limits", says=says), "conversations wait until Redis is available"
+        )
         self._failures = 0
         self.calls = 0
 
@@ -118,7 +120,7 @@ class SharedLimits:
         except (redis.RedisError, OSError) as error:
             with line.turns.changing():
                 line.share.was_not_heard()
-            raise BrokerUnavailable(f"Redis cannot be asked about the limits of models: {error}") from error
+            raise BrokerUnavailable(f"cannot read the model rate limits from Redis: {error}") from error
         with line.turns.changing():
             line.share.take(answer, sent, time.monotonic())
             line.rest(NEVER if told["leaves"] else max(answer["wait"] * random.uniform(0.8, 1.0), GAP_SECONDS))

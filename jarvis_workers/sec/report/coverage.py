@@ -52,7 +52,7 @@ def unlooked(before: Body, after: Body, looked: Looked) -> Callable[[Body], str 
         if issue["confidence"] < looked.min_confidence:
             return "below --min-confidence"
         if issue["score"] <= least:
-            return "not among the findings of highest score that are listed"
+            return "not among the highest-scoring findings that are listed"
         return gaps.get(issue["file"]) or _within(issue["file"], excluded) or left_out(issue["file"]) or dismissed
 
     return reason

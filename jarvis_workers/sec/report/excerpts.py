@@ -59,7 +59,7 @@ Pieces = Mapping[str, Mapping[str, Sequence[Excerpt]]]
 
 
 def spots_by_file(issues: Iterable[Issue], most: int = EXCERPTS_MAX) -> dict[str, list[MarkedLines]]:
-    """Return the places of the `most` findings of highest score, by file."""
+    """Return the places of the `most` highest-scoring findings, by file."""
     spots: defaultdict[str, list[MarkedLines]] = defaultdict(list)
     for issue in heapq.nlargest(most, issues, key=_worth):
         for file, spot in islice(_spots(issue), 1 + PLACES_MAX):

@@ -1,4 +1,4 @@
-"""The words of the rules: a rule, the file it looks at, and the site where it looks."""
+"""The types of the rules: a rule, the source text it checks, and the site of a match."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class _Once(Generic[T]):
-    """A property that is worked out when it is first asked for: `cached_property` takes a lock, which costs more."""
+    """A lazy property, computed on first access: `cached_property` takes a lock, which costs more."""
 
     def __init__(self, work: Callable[[Any], T]) -> None:
         self._work = work
@@ -30,7 +30,7 @@ class _Once(Generic[T]):
 
 
 class SourceText:
-    """One file under scan: as it is, and masked; what several sites need is worked out once."""
+    """One file under scan, original and with comments and literals masked; caches what several sites need."""
 
     def __init__(
         self, content: bytes, text: bytes, *, language: str = "c/cpp", header: bool = False, test: bool = False
@@ -48,7 +48,7 @@ class SourceText:
 
 
 class Site:
-    """A name in the code that a rule asked for; `at` is the `(` behind it, or its own end for a bare word."""
+    """A match of a rule's name in the code; `at` is the `(` after it, or the end of the name for a bare word."""
 
     def __init__(self, source: SourceText, name: bytes, start: int, at: int) -> None:
         self.source = source
@@ -87,7 +87,7 @@ class Site:
 
     @_Once
     def result(self) -> ResultUse:
-        """What becomes of the result of the call."""
+        """How the code uses the result of the call."""
         return result_of(self.source.text, self.start, self.arguments.end)
 
     def uses_before(self, name: bytes) -> Iterator[Use]:

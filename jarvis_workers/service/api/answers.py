@@ -1,4 +1,4 @@
-"""What a report needs of a scan, as JSON: gathered while the snapshot is there, in a child or in the caller."""
+"""The scan result that a report is built from, as JSON; gathered while the snapshot exists."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -20,7 +20,9 @@ def reported_baseline(options: ScanOptions, target: ScanTarget) -> Baseline | No
     if isinstance(baseline, str | os.PathLike):
         return read_report(os.fspath(baseline), prefix_of(target), "baseline")
     if baseline.summary.known is not None:
-        raise UsageError("baseline: the report lists only what was new to its own baseline; give one of a whole scan")
+        raise UsageError(
+            "baseline: the report lists only findings new to its own baseline; give a report of a full scan"
+        )
     not_listed = baseline.summary.not_listed
     facts = {"what": f"run {baseline.run.id}"} | ({"not_listed": not_listed} if not_listed else {})
     return Baseline(Counter(finding.fingerprint for finding in baseline.findings), facts)

@@ -1,4 +1,4 @@
-"""The product from Python: scan a tree, have agents judge what was found, and get the report.
+"""Compatibility functions: scan a tree, verify the findings with a model, and return the report.
 
 Settings are those of the command line; runs are in the same store, and `jarvis runs` knows them.
 """
@@ -80,7 +80,7 @@ def _reported(settings: Settings, path: str | Path, inquiry: Inquiry | None, rep
     file = None if report_file is None else Path(report_file)
     form = "markdown" if file is None else format_of(file, "markdown")
     if form is None:
-        raise UsageError(f"{file}: no format has this suffix")
+        raise UsageError(f"{file}: unknown suffix")
     with wiring.store_of(settings) as store:
         run = _carry_out(settings, store, path, inquiry)
         text = reports.render(store, wiring.blobs_of(settings), run, form)

@@ -1,4 +1,4 @@
-"""Compare two reports: what is new, what is fixed, and what the later one has not looked at."""
+"""Compare two reports: new, fixed and changed findings, and those that the later scan did not check."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Have children carry out scans of small trees: one child a scan at a time, kept for the next one."""
+"""A pool of child processes for scans of small trees: one scan per child at a time, then the child is reused."""
 
 import json
 import os
@@ -106,7 +106,9 @@ class ChildPool:
         """Return a child, and whether it is a new one."""
         with self._lock:
             if self._pid != os.getpid():
-                raise errors.UsageError("a ScanSession belongs to the process that opened it; open one in each process")
+                raise errors.UsageError(
+                    "a ScanSession can only be used in the process that opened it; open one in each process"
+                )
             if self._closed:
                 raise errors.UsageError("the ScanSession is closed")
             if self._idle:
@@ -134,7 +136,7 @@ def _converse(
             cancel.check()
             if time.monotonic() > until:
                 child.kill()
-                raise ChildDied("took longer than the hard limit")
+                raise ChildDied("exceeded the hard limit")
             if not selector.select(LOOK_SECONDS):
                 continue
             for message in map(json.loads, child.receive()):

@@ -13,7 +13,7 @@ Status = Literal["heuristic", "proved", "confirmed", "review", "undecided", "dis
 
 @dataclass(frozen=True, slots=True)
 class TraceStep:
-    """A place on the way to a finding of the data-flow analysis, and what happens there."""
+    """A step of the trace of a data-flow finding: a location and what happens there."""
 
     file: str
     line: int
@@ -40,7 +40,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A place where a rule fired.
+    """A location flagged by a rule.
 
     `id` is unique in its report; `fingerprint` stays the same when lines above it change, and is equal for equal
     code in one file.  Lines and columns are counted from 1, columns in characters, and the end is exclusive: the

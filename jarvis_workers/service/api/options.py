@@ -1,4 +1,4 @@
-"""What a scan from Python can be told, as one value."""
+"""Options of a scan from Python, as one value."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""How far a scan is, and how to stop it."""
+"""Progress and cancellation of a scan."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Carry a scan out with a results store, as the command line does: a private one, or that of the user."""
+"""Run a scan with a results store, like the command line: a private one, or that of the user."""
 
 import os
 from collections.abc import Callable
@@ -151,7 +151,7 @@ def _baseline(
                 ),
             )
     except UsageError as problem:
-        raise UsageError(f"baseline {plain(named)}: is no report file, and as a revision: {problem}") from problem
+        raise UsageError(f"baseline {plain(named)}: is not a report file, and as a revision: {problem}") from problem
     return of_run(store, run, revision.says, revision.renamed)
 
 

@@ -1,4 +1,4 @@
-"""Where the code of findings begins and ends, and in which function: read from the snapshot while it is there."""
+"""Source regions of findings: the start and end of their code and the enclosing function, read from the snapshot."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping

@@ -164,9 +164,7 @@ class Report:
         target = Path(path)
         form = format or format_of(target, "markdown")
         if form is None:
-            raise UsageError(
-                f"{plain(str(target))}: no format has this suffix; use .txt, .json, .sarif, .html, .md or .xml"
-            )
+            raise UsageError(f"{plain(str(target))}: unknown suffix; use .txt, .json, .sarif, .html, .md or .xml")
         try:
             return write_whole(target, [self.render(form)])  # type: ignore[arg-type]
         except OSError as error:

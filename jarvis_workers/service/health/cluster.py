@@ -43,11 +43,11 @@ def _broker(describe: Callable[[], Mapping[str, str]]) -> list[Check]:
     if facts["eviction"] == SAFE_EVICTION:
         found.append(Check("eviction", "ok", SAFE_EVICTION))
     else:
-        remedy = "set maxmemory-policy noeviction; what is evicted is only rung for again, later"
+        remedy = "set maxmemory-policy noeviction; an evicted notification is sent again later"
         found.append(Check("eviction", "warn", f"{facts['eviction']}: messages may be dropped", remedy))
     if facts["persistence"] == "none":
-        remedy = "set appendonly yes: after a restart nothing needs to be rung for again"
-        found.append(Check("persistence", "warn", "none: a restart forgets all messages", remedy))
+        remedy = "set appendonly yes: notifications then survive a restart"
+        found.append(Check("persistence", "warn", "none: a restart loses all messages", remedy))
     else:
         found.append(Check("persistence", "ok", facts["persistence"]))
     return found
@@ -58,14 +58,14 @@ def _memory(facts: Mapping[str, str]) -> Check:
     says, share = f"Redis {facts['version']}, {facts['memory']}", float(facts["share"])
     if share < NEARLY_FULL:
         return Check("broker", "ok", says)
-    remedy = "raise maxmemory, or remove what else is kept there"
+    remedy = "raise maxmemory, or remove other data from it"
     return Check("broker", "fail" if share >= 1 else "warn", f"{says}, {share:.0%} of its maxmemory", remedy)
 
 
 def own_blobs(place: str) -> Check:
     """Warn of a blob store that nobody has chosen: it is this machine's own."""
-    remedy = "set JARVIS_BLOBS_URL, alike here and on all workers, unless this machine is the whole cluster"
-    return Check("blobs", "warn", f"{place}, which only this machine sees", remedy)
+    remedy = "set the same JARVIS_BLOBS_URL here and on all workers, unless this machine is the whole cluster"
+    return Check("blobs", "warn", f"{place}, visible only on this machine", remedy)
 
 
 def _queue(queue: str, living: list[WorkerFacts]) -> Check:
@@ -88,7 +88,10 @@ def _clock(store: Store) -> Check:
     skew = store.now() - time.time()
     if abs(skew) > MOST_SKEW_SECONDS:
         return Check(
-            "clock", "warn", f"the database is {skew:+.1f} s off", "run ntp here and there; leases use the database's"
+            "clock",
+            "warn",
+            f"the database clock is {skew:+.1f} s off",
+            "run NTP on both machines; leases use the database clock",
         )
     return Check("clock", "ok", f"{skew:+.2f} s from the database's")
 
@@ -103,7 +106,7 @@ def _connections(store: Store, living: list[WorkerFacts]) -> list[Check]:
     most = len(parents) + sum(wanted(worker.queues, worker.slots) for worker in living if worker.queues in POOLS)
     says = f"{found[0]} of {found[1]} in use; these workers take up to {most}"
     if most > found[1]:
-        remedy = "raise max_connections of PostgreSQL, or put a pooler in between"
+        remedy = "raise max_connections of PostgreSQL, or use a connection pooler"
         return [Check("connections", "warn", says, remedy)]
     return [Check("connections", "ok", says)]
 
@@ -115,7 +118,7 @@ def _stuck(store: Store, seconds: float) -> list[Check]:
         for run_id, quiet in runs.still(session, seconds):
             stage = next((one for one in stages.progress(session, run_id) if one.state == "open"), None)
             waiting = stage.jobs - stage.done - stage.failed - stage.running if stage else 0
-            says = f"nothing has moved for {quiet:,.0f} s; stage {stage.name if stage else '?'}, {waiting:,} jobs wait"
-            remedy = f"are there workers for it? see: jarvis runs show {run_id}"
+            says = f"no progress for {quiet:,.0f} s; stage {stage.name if stage else '?'}, {waiting:,} jobs wait"
+            remedy = f"are workers running? see: jarvis runs show {run_id}"
             found.append(Check(f"run {run_id}", "warn", says, remedy))
     return found

@@ -37,7 +37,7 @@ FASTEST_ENGINE = "hyperscan"
 
 TOOLS = {
     "git": "to scan a git URL or revision, and only what changed",
-    "cc": "to read headers as the compiler does",
+    "cc": "to resolve headers like the compiler",
     "cargo": "to build Rust code",
 }
 
@@ -99,7 +99,7 @@ def examine(
         _file_system(settings, machine),
         _disk(machine.free_disk),
         _results(settings),
-        _probed("store", probe_store, "set JARVIS_STORE_URL to a store that this machine can reach"),
+        _probed("store", probe_store, "set JARVIS_STORE_URL to a reachable database"),
         _matcher(probe_matcher),
         *(_tool(tool, machine.tools.get(tool)) for tool in TOOLS),
         _open_files(machine.open_files),
@@ -144,7 +144,7 @@ def _python(release: Release, processors: int) -> Check:
         return Check("python", "warn", f"{says}, not a final release", "use a final release of Python")
     if release[:2] > NEWEST_TESTED:
         newest = ".".join(map(str, NEWEST_TESTED))
-        return Check("python", "warn", f"{says}, newer than any that is tested", f"use Python 3.11 to {newest}")
+        return Check("python", "warn", f"{says}, newer than the tested versions", f"use Python 3.11 to {newest}")
     return Check("python", "ok", says)
 
 
@@ -163,7 +163,7 @@ def _data_directory(folder: Path) -> Check:
         says = f"{folder} is open to others (mode {mode | 0o700:o}): it holds source code, transcripts and a secret"
         remedy = f"chmod 700 {shlex.quote(str(folder))}, unless it is shared on purpose"
         return Check("data directory", "warn", says, remedy)
-    return Check("data directory", "ok", str(folder) if nearest == folder else f"{folder} (will be made)")
+    return Check("data directory", "ok", str(folder) if nearest == folder else f"{folder} (will be created)")
 
 
 def _file_system(settings: Settings, machine: MachineFacts) -> Check:
@@ -184,7 +184,7 @@ def _disk(free: int | None) -> Check:
 
 def _results(settings: Settings) -> Check:
     if not settings.cache.max_mb:
-        return Check("result cache", "ok", "off: every file is scanned anew")
+        return Check("result cache", "ok", "off: every file is scanned again")
     folder = settings.data_dir
     kept = Results(folder / "cache" / FOLDER, settings.cache.max_bytes, folder / KEY_FILE).size()
     return Check("result cache", "ok", f"{kept.bytes / MEGABYTE:,.1f} MB of at most {settings.cache.max_mb:,g} MB")
@@ -210,7 +210,7 @@ def _matcher(probe: Callable[[], str]) -> Check:
             found.name,
             "warn",
             f"{found.says}: scans are slower",
-            "pip install hyperscan, where there is a wheel of it: x86-64 Linux",
+            "pip install hyperscan, if a wheel exists: x86-64 Linux",
         )
     return found
 
@@ -240,5 +240,5 @@ def _file_size(limit: int) -> Check:
 
 def _memory(free: int | None) -> Check:
     if free is not None and free < LEAST_FREE_MEMORY:
-        return Check("memory", "warn", f"{_gigabytes(free)} free", "stop something else, or set JARVIS_PROCESSES lower")
+        return Check("memory", "warn", f"{_gigabytes(free)} free", "stop other processes, or lower JARVIS_PROCESSES")
     return Check("memory", "ok", f"{_gigabytes(free)} free")

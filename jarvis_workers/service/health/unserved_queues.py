@@ -30,7 +30,7 @@ def says(queues: Collection[str]) -> str:
     """Say that nobody is there, and what to do."""
     named = ", ".join(queues)
     start = f"jarvis worker start --queues {','.join(queues)}"
-    return f"no worker is there for queue{'' if len(queues) == 1 else 's'} {named}; start one with: {start}"
+    return f"no worker serves queue{'' if len(queues) == 1 else 's'} {named}; start one with: {start}"
 
 
 class Absence:

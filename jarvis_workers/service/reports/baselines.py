@@ -62,7 +62,7 @@ def _content(named: str, where: str) -> bytes:
     except OSError as error:
         raise UsageError(f"{where}: cannot be read: {error.strerror}") from error
     if len(content) > REPORT_BYTES:
-        raise UsageError(f"{where}: is larger than {REPORT_BYTES:,} bytes; no report of jarvis is")
+        raise UsageError(f"{where}: is larger than {REPORT_BYTES:,} bytes, more than any jarvis report")
     return content
 
 
@@ -89,7 +89,7 @@ def _of_json(said: Mapping[str, Any], where: str, prefix: str) -> list[str] | No
 def _refuse_partial(said: Mapping[str, Any], where: str) -> None:
     run = said.get("run")
     if isinstance(run, dict) and "baseline" in run:
-        raise UsageError(f"{where}: lists only what was new to its own baseline; give a report of a whole scan")
+        raise UsageError(f"{where}: lists only findings new to its own baseline; give a report of a full scan")
 
 
 def _of_sarif(said: Mapping[str, Any], where: str, prefix: str) -> list[str] | None:

@@ -60,7 +60,7 @@ def report_of_run(store: Store, blobs: Blobs, run: Run) -> ReportSide:
         raise UsageError(f"run {run.id} is of kind {run.kind}: it has no findings to compare")
     body = read_body(store, blobs, run)
     if "baseline" in body["summary"]:
-        raise UsageError(f"run {run.id} lists only what was new to its own baseline; compare runs without --baseline")
+        raise UsageError(f"run {run.id} lists only findings new to its own baseline; compare runs without --baseline")
     return ReportSide(body, run_part(store, run), _looked(blobs, run))
 
 
@@ -81,7 +81,7 @@ def report_of_file(named: str) -> ReportSide:
         off=off if isinstance(off, list) else (),
         scanned=lambda _: (),
     )
-    notes = (f"{file.run['file']} is SARIF, which does not say what was left out of the scan",) if file.is_sarif else ()
+    notes = (f"{file.run['file']} is SARIF, which does not record excluded files",) if file.is_sarif else ()
     return ReportSide(file.body, file.run, looked, notes)
 
 
@@ -110,12 +110,12 @@ def _moved(prefix: str, body: Body) -> Body:
 def _notes(which: str, report: ReportSide) -> Iterator[str]:
     summary = report.body["summary"]
     if report.state not in WHOLE:
-        yield f"the {which} run is {report.state}: it has not looked at everything"
+        yield f"the {which} run is {report.state}: it did not check everything"
     if gaps := len(summary["not_checked"]):
-        yield f"the {which} run has not checked {gaps:,} of its files, or not in full"
+        yield f"the {which} run did not fully check {gaps:,} of its files"
     if summary.get("not_listed"):
-        listed = f"{len(report.body['issues']):,} findings of highest score"
-        yield f"the {which} run lists only its {listed}: only they are compared"
+        listed = f"{len(report.body['issues']):,} highest-scoring findings"
+        yield f"the {which} run lists only its {listed}: only these are compared"
     if more := summary.get("dismissed_not_listed"):
         yield f"the {which} run does not list {more:,} of its dismissed findings: they are not compared"
     yield from report.notes

@@ -72,7 +72,7 @@ def read_report_file(named: str) -> ReportFile:
     except (ValidationError, KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise UsageError(f"{where}: is not a JSON or SARIF report of jarvis, or damaged: {_short(error)}") from error
     if "baseline" in found.run:
-        raise UsageError(f"{where}: lists only what was new to its own baseline; give a report of a whole scan")
+        raise UsageError(f"{where}: lists only findings new to its own baseline; give a report of a full scan")
     return found._replace(run={**found.run, "file": where})
 
 

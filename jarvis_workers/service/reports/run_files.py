@@ -68,7 +68,9 @@ def progress_row(event: Row, run: Run) -> Row:
 def make_directory(directory: Path, *, own: bool) -> None:
     """Make the directory; our own in a tree is neither a link of the tree's nor part of its repository."""
     if own and (directory.is_symlink() or directory.parent.is_symlink()):
-        raise UsageError(f"{directory}: a symbolic link of the scanned tree is not followed; say where with -d")
+        raise UsageError(
+            f"{directory}: symbolic links in the scanned tree are not followed; choose a directory with -d"
+        )
     directory.mkdir(parents=True, exist_ok=True)
     if own:
         _ignore(directory.parent)

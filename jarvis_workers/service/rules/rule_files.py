@@ -62,7 +62,7 @@ class Argument(Checked):
     @model_validator(mode="after")
     def _asks_something(self) -> "Argument":
         if self.literal is None and self.regex is None:
-            raise ValueError("should say literal or regex")
+            raise ValueError("should have literal or regex")
         return self
 
 
@@ -73,7 +73,7 @@ class ArgumentCount(Checked):
     @model_validator(mode="after")
     def _asks_something(self) -> "ArgumentCount":
         if self.min is None and self.max is None:
-            raise ValueError("should say min or max")
+            raise ValueError("should have min or max")
         return self
 
 
@@ -108,7 +108,7 @@ class ProjectRule(Checked):
     @model_validator(mode="after")
     def _fits_together(self) -> "ProjectRule":
         if (self.calls is None) == (self.words is None):
-            raise ValueError("should say either calls or words")
+            raise ValueError("should have either calls or words")
         if self.words and (self.argument or self.argument_count):
             raise ValueError("a condition on arguments needs calls, not words")
         return self
@@ -118,7 +118,7 @@ def rule_files(paths: Sequence[Path]) -> list[Path]:
     """Return the files that paths name, and those in the directories that they name. Raises UsageError."""
     found = {os.path.realpath(file): file for path in paths for file in _files(path)}
     if len(found) > FILES_MAX:
-        raise UsageError(f"{len(found):,} rule files, at most {FILES_MAX} are read; join some")
+        raise UsageError(f"{len(found):,} rule files, limit {FILES_MAX}; merge some")
     return list(found.values())
 
 
@@ -134,10 +134,10 @@ def read_rules(files: Sequence[Path]) -> list[dict[str, Any]]:
                 )
             found[rule["id"]] = rule, file
             if len(found) > RULES_MAX:
-                raise UsageError(f"{shown_path(file)}: more than {RULES_MAX} rules in all; leave some out")
+                raise UsageError(f"{shown_path(file)}: more than {RULES_MAX} rules in all; remove some")
             names += len(rule.get("calls", ())) + len(rule.get("words", ()))
             if names > NAMES_MAX:
-                raise UsageError(f"{shown_path(file)}: more than {NAMES_MAX:,} names in all; leave some out")
+                raise UsageError(f"{shown_path(file)}: more than {NAMES_MAX:,} names in all; remove some")
     return [rule for rule, _ in found.values()]
 
 
@@ -158,7 +158,7 @@ def _rules(file: Path) -> Iterator[dict[str, Any]]:
     if not isinstance(rows, list):
         raise UsageError(f"{shown_path(file)}: is {short.repr(said)}; expected a list of rules under the name rules")
     if len(rows) > RULES_MAX:
-        raise UsageError(f"{shown_path(file)}: {len(rows):,} rules, at most {RULES_MAX} are taken; leave some out")
+        raise UsageError(f"{shown_path(file)}: {len(rows):,} rules, limit {RULES_MAX}; remove some")
     for number, row in enumerate(rows, 1):
         yield _checked(row, number, file)
 

@@ -55,9 +55,9 @@ def try_files(book: Rulebook, path: Path) -> RuleTestResult:
             f"{_shown(file)}:{failure.line}: {failure.what} {failure.pattern}" for failure in one.failures
         ]
     if not marks and not result.failures:
-        raise UsageError(f"{_shown(path)}: no line is marked; say // ruleid: ID or // ok: ID on some")
+        raise UsageError(f"{_shown(path)}: no line is marked; mark lines with // ruleid: ID or // ok: ID")
     result.failures += _own_examples(book)
-    result.notes += [f"note: no example says when {rule} fires" for rule in own if rule not in named]
+    result.notes += [f"note: no example marks where {rule} fires" for rule in own if rule not in named]
     return result
 
 

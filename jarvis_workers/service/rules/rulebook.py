@@ -59,7 +59,7 @@ def choose(book: Rulebook, asked: RuleOverrides, excluded: Sequence[str] = (), *
     """Fix the rules of a run. Raises UsageError for an unknown id, and where no rule is left."""
     kept = select(book, asked, excluded, place=place)
     if not kept:
-        raise UsageError("no rule is left to scan with; see what is on with: jarvis sec rules")
+        raise UsageError("no rule is enabled; list the rules with: jarvis sec rules")
     return _chosen(book, kept, asked.severity)
 
 

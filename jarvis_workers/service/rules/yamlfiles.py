@@ -30,7 +30,9 @@ class WithoutAliases(UniqueKeys):
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
-            raise yaml.MarkedYAMLError(problem="aliases are not taken", problem_mark=self.current_event.start_mark)
+            raise yaml.MarkedYAMLError(
+                problem="YAML aliases are not allowed", problem_mark=self.current_event.start_mark
+            )
         return super().compose_node(parent, index)
 
 
@@ -52,7 +54,7 @@ def read_text(file: Path, most_bytes: int) -> str:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as stream:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise UsageError(f"{shown_path(file)}: is no regular file")
+                raise UsageError(f"{shown_path(file)}: is not a regular file")
             content = stream.read(most_bytes + 1)
         text = content.decode("utf-8")
     except OSError as error:

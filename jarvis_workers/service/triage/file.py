@@ -35,7 +35,7 @@ BY_MAX = 100
 PATH_MAX = 4_096
 FILE_BYTES = 2 << 20
 ENTRIES_MAX = 10_000
-HEAD = f"# What people have said of findings of jarvis: docs/triage.md\nversion: {VERSION}\n"
+HEAD = f"# Triage verdicts on jarvis findings: docs/triage.md\nversion: {VERSION}\n"
 NAMES = ("fingerprint", "rule", "verdict", "reason", "by", "at", "file")
 
 
@@ -93,12 +93,14 @@ def read_triage(file: Path) -> TriageFile:
     if not isinstance(said, dict) or set(said) != {"version", "judgements"}:
         raise UsageError(f"{where}: is {plain(short.repr(said))}; expected version and judgements")
     if (type(said["version"]), said["version"]) != (int, VERSION):
-        raise UsageError(f"{where}: is of version {plain(short.repr(said['version']))}; this program knows {VERSION}")
+        raise UsageError(
+            f"{where}: is of version {plain(short.repr(said['version']))}; this program supports {VERSION}"
+        )
     rows = said["judgements"]
     if not isinstance(rows, list):
         raise UsageError(f"{where}: judgements is {plain(short.repr(rows))}; expected a list")
     if len(rows) > ENTRIES_MAX:
-        raise UsageError(f"{where}: {len(rows):,} judgements, at most {ENTRIES_MAX:,} are taken; split it")
+        raise UsageError(f"{where}: {len(rows):,} judgements, limit {ENTRIES_MAX:,}; split the file")
     return _checked(rows, file)
 
 
@@ -132,7 +134,7 @@ def _checked(rows: Sequence[object], file: Path) -> TriageFile:
             problems[number] = _wrong(row, error)
             continue
         if entry.fingerprint in judgements:
-            problems[number] = f"{entry.fingerprint} stands here twice"
+            problems[number] = f"{entry.fingerprint} is given twice"
         judgements[entry.fingerprint] = Judgement(**entry.model_dump())
     place = _places(file) if problems else str
     return TriageFile(

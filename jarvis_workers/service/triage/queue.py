@@ -44,7 +44,7 @@ def findings_of(store: Store, blobs: Blobs, run: Run) -> Sheet:
     What a comment in the code suppresses is not among it: whoever wrote that has judged already.
     """
     if not run.kind.startswith("sec."):
-        raise UsageError(f"run {run.id} is no scan: it has no findings to judge")
+        raise UsageError(f"run {run.id} is not a scan: it has no findings to judge")
     body = read_body(store, blobs, run)
     external = [one for one in body.get("suppressed", ()) if one["suppression"]["kind"] == "external"]
     found = [*body["issues"], *body.get("dismissed", ()), *(one | {"status": "suppressed"} for one in external)]
@@ -73,9 +73,9 @@ def judgement(issue: Issue, verdict: TriageState, reason: str = "") -> Judgement
     """Return what the user says of a finding. Raises UsageError where it cannot be taken."""
     said = " ".join(reason.split())
     if len(said) > REASON_MAX:
-        raise UsageError(f"a reason has {len(said):,} characters; at most {REASON_MAX:,} are taken")
+        raise UsageError(f"a reason has {len(said):,} characters; limit {REASON_MAX:,}")
     if not said.isprintable():
-        raise UsageError(f"the reason {plain(said)} holds control characters")
+        raise UsageError(f"the reason {plain(said)} contains control characters")
     if verdict.needs_reason and not said:
         raise UsageError(f"{issue['id']}: judging a finding {WORDS[verdict]} requires a reason")
     named = {"fingerprint": issue["fingerprint"], "rule": issue["pattern"], "file": issue["file"]}

@@ -154,7 +154,7 @@ def _claimed(run: Run, stage: Stage, job: NewJob, number: int) -> Claimed:
 
 def _no_store() -> "AbstractContextManager[Session]":
     """No stage before the report looks into the store."""
-    raise AssertionError("a scan without a store has been asked for a session")
+    raise AssertionError("a scan without a store has no session")
 
 
 def _outcome(job: NewJob, commit: Commit) -> Outcome:

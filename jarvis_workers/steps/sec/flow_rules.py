@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 __all__ = ["NOT_RUN", "USED", "flow_patterns", "rules_blob"]
 
 # What is said of a file that only the scan has seen, and of a comment that a scan alone would call of no use.
-NOT_RUN = "flow rules did not run on it: "
-USED = "silences a flow rule"
+NOT_RUN = "data-flow rules did not run on it: "
+USED = "suppresses a flow rule"
 
 
 def rules_blob(run: "Run") -> str | None:

@@ -82,7 +82,9 @@ def _same(name: str, fingerprint: str) -> tuple[Rule, ...]:
         raise StepFailed(f'the package with the rules "{name}" ({GROUP}) is not installed on this worker; install it')
     package = _load(entries[0])
     if package.fingerprint != fingerprint:
-        raise StepFailed(f'the rules "{name}" ({GROUP}) are of another version on this worker; install the same one')
+        raise StepFailed(
+            f'the rules "{name}" ({GROUP}) have a different version on this worker; install the same version'
+        )
     return package.rules
 
 
@@ -93,7 +95,7 @@ def _load(entry: EntryPoint) -> Package:
         rows = tuple(given() if callable(given) else given)
     except Exception as error:  # users' own code: whatever it raises is raised on, with its place
         says = " ".join(str(error).split())
-        raise UsageError(f"{place} does not load: {type(error).__name__}: {says}; mend or uninstall it") from error
+        raise UsageError(f"{place} does not load: {type(error).__name__}: {says}; fix or uninstall it") from error
     for row in rows:
         if problem := _problem(row):
             raise UsageError(f"{place}: {problem}")
@@ -104,7 +106,7 @@ def _problem(row: object) -> str | None:
     if not isinstance(row, Rule):
         return f"gives a {type(row).__name__}, should give rows of jarvis_workers.sec.rules.Rule"
     if not ID.fullmatch(row.pattern):
-        return f'"{row.pattern}" is no id; small letters, digits and _ make one, at most 64'
+        return f'"{row.pattern}" is not a valid id; use at most 64 lower-case letters, digits and _'
     if row.pattern in RULES_BY_PATTERN:
         return f'"{row.pattern}" is the id of a built-in rule; choose another'
     if row.check is None:

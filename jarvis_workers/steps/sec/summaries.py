@@ -41,7 +41,7 @@ KEY_LENGTH = 40
 DIGEST_LENGTH = 32
 # No part of a model is larger than a process may be that makes it.
 PART_MAX = 1 << 30
-DAMAGED = "a copy of a model is damaged; scan again with --no-cache"
+DAMAGED = "a cached file summary is corrupt; scan again with --no-cache"
 FACE = ("exports", "calls")
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 

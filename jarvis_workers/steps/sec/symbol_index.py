@@ -106,7 +106,7 @@ class SymbolIndex:
         blob = self._models[exporter.blob]
         exports = self._held.get((blob, exporter.face.start), lambda: self._face(blob, exporter.face))
         if name not in exports or digest_of(exports[name]) != exporter.digest:
-            raise SnapshotDamaged(f"the copy of what {exporter.path} exports is damaged; scan again with --no-cache")
+            raise SnapshotDamaged(f"the cached exports of {exporter.path} are corrupt; scan again with --no-cache")
         return exports[name]
 
     def _face(self, blob: str, face: BlobRange) -> tuple[dict[str, Any], int]:

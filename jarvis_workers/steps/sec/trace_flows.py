@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from jarvis_workers.store.runs import Run
 
 STAGE = "flow"
-NOT_WHOLE = "flow rules did not see all of it: "
+NOT_WHOLE = "data-flow rules analysed only part of it: "
 # Where there are more names, to look them all up is no work for a parent who has others to serve.
 RECALL_BYTES = 32_000_000
 

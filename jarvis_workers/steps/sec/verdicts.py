@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 Issue = dict[str, Any]
 CHUNK = 500
 NOT_REACHED = "it was not verified before the run ended"
-JUDGED_TRUE = "a model dismisses what a person has judged true"
-NOT_CHOSEN = "it is not among the {:,} of highest score (--max-findings)"
+JUDGED_TRUE = "the model dismissed a finding that was marked true in triage"
+NOT_CHOSEN = "it is not among the {:,} highest-scoring (--max-findings)"
 TEXTS = ("preconditions", "trigger_path", "consequences", "suggestions")
 
 
@@ -88,7 +88,7 @@ def _clusters(session: "Session", run: Run) -> dict[int, tuple[int, str]]:
 
 def _reasons(outcomes: Sequence[Outcome]) -> Iterator[tuple[int, str]]:
     for job in outcomes:
-        why = {"failed": f"its job failed: {job['reason']}", "cancelled": "its job was called off"}.get(job["state"])
+        why = {"failed": f"its job failed: {job['reason']}", "cancelled": "its job was cancelled"}.get(job["state"])
         if why:
             yield from ((gid, why) for gid in payload_of(job)["gids"])
 

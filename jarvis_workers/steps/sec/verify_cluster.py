@@ -58,7 +58,7 @@ def load(session: "Session", run: Run, job: Claimed) -> VerifyWork:
     canary = canary_for(run.snapshot_id) if payload["gids"] == [CANARY_GID] else None
     found = [(CANARY_GID, canary.found)] if canary else some_of(session, run, payload["gids"])
     if len(found) != len(set(payload["gids"])):
-        raise StepFailed(f"job {job.id}: of its {len(payload['gids'])} candidates {len(found)} are there")
+        raise StepFailed(f"job {job.id}: only {len(found)} of its {len(payload['gids'])} candidates exist")
     cluster = ClusterQuestion(
         payload["verification"],
         tuple(found),

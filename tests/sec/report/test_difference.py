@@ -181,7 +181,7 @@ def test_beyond_what_a_report_lists_nothing_is_known():
     told = unlooked(before, after, looked())
 
     assert told(before["issues"][0]) is None
-    assert told(before["issues"][1]) == "not among the findings of highest score that are listed"
+    assert told(before["issues"][1]) == "not among the highest-scoring findings that are listed"
 
 
 def test_what_may_be_among_dismissed_findings_that_are_not_listed_is_not_fixed():
