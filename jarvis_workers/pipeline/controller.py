@@ -60,7 +60,7 @@ def _go_on(session: Session, run: runs.Run, stage: str) -> None:
     events.record(session, run.id, "closed", stage)
     following = stages.following(session, run.id, stage)
     if following is None:
-        runs.finish(session, run.id, *_verdict(session, run))
+        runs.finish(session, run.id, *_end_state(session, run))
     elif stage_of(run.kind, following).streamed:
         # Its jobs came with those that are done now; it may be over already.
         advance(session, run.id)
@@ -76,7 +76,7 @@ def _open(session: Session, run: runs.Run, stage: str) -> None:
     jobs.insert_jobs(session, run.id, stage, [plan_job(stage)])
 
 
-def _verdict(session: Session, run: runs.Run) -> tuple[str, str | None]:
+def _end_state(session: Session, run: runs.Run) -> tuple[str, str | None]:
     progress = stages.progress(session, run.id)
     last = progress[-1].name
     if progress[-1].failed:
