@@ -93,7 +93,7 @@ def _judge_one(
             return -1
         if key in MORE or key in LESS:
             wanted = level + (1 if key in MORE else -1)
-            level, hint = (wanted, "") if 0 <= wanted < len(AROUND) else (level, "no more code is available")
+            level, hint = (wanted, "") if 0 <= wanted < len(AROUND) else (level, "the limit of shown code is reached")
         elif key in STATES or key == "n":
             if key == "n":
                 note = yield Ask("note: ")

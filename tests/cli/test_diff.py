@@ -54,7 +54,7 @@ def test_a_file_that_is_gone_is_fixed_and_one_that_could_not_be_read_is_not_chec
         0,
         {"broken symbolic link"},
     )
-    assert "has not checked 1 of its files" in broken["notes"][0]
+    assert "did not fully check 1 of its files" in broken["notes"][0]
 
 
 def test_what_the_second_scan_was_not_to_look_at_is_not_fixed(jarvis, tree):

@@ -63,7 +63,7 @@ def test_it_goes_back_to_what_was_said_and_the_last_word_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "hint"), [("", "requires a reason"), ("a\x1b[2J", "holds control"), ("x" * 1_001, "at most")]
+    ("reason", "hint"), [("", "requires a reason"), ("a\x1b[2J", "contains control"), ("x" * 1_001, "limit 1,000")]
 )
 def test_without_a_good_reason_nothing_is_false(reason: str, hint: str) -> None:
     wanted = play(["f", reason, "q"])
@@ -101,8 +101,8 @@ def test_more_and_less_code_is_shown_within_bounds() -> None:
     shown = [one for one in play(["-", *"++++++", "-", "s", "q"]) if isinstance(one, Show)]
 
     assert [one.around for one in shown] == [None, None, 12, 25, 50, 100, 100, 100, 50, None]
-    assert "all the code" in shown[1].hint
-    assert "all the code" in shown[7].hint
+    assert "limit of shown code" in shown[1].hint
+    assert "limit of shown code" in shown[7].hint
 
 
 def test_the_editor_is_asked_for_and_what_went_wrong_is_a_hint() -> None:

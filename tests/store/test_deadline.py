@@ -69,7 +69,7 @@ def test_a_slow_statement_has_no_timeout_while_the_server_executes_it(behind: St
 @pytest.mark.timing
 def test_a_slow_statement_has_a_timeout_in_the_end(behind: Store) -> None:
     behind.deadline.execution_seconds = SECONDS
-    with pytest.raises(StoreUnavailable, match="no answer"), behind.read() as session:
+    with pytest.raises(StoreUnavailable, match="no response"), behind.read() as session:
         session.execute(SLOW)
 
     behind.deadline.lift_execution_limit()

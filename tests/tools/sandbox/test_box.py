@@ -328,7 +328,7 @@ def test_the_scratch_directory_goes_with_the_sandbox(box: Sandbox) -> None:
 def test_a_sandbox_is_over_a_directory_that_is_not_everything(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not a directory"):
         open_sandbox(tmp_path / "none")
-    with pytest.raises(UsageError, match="the whole machine"):
+    with pytest.raises(UsageError, match="the whole file system"):
         open_sandbox(Path("/"))
 
 
