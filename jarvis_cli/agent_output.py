@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from jarvis_cli import exits
-from jarvis_cli.delivery import Delivery, write_report
-from jarvis_cli.ending import counted
-from jarvis_cli.screens import Display
+from jarvis_cli.report_target import Delivery, write_report
+from jarvis_cli.run_outcome import counted
+from jarvis_cli.status_output import Display
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import conversations
 from jarvis_workers.service.budgets import more_for

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jarvis_cli.agent_output import KIND, check_format, deliver_answer
-from jarvis_cli.delivery import Delivery, delivery
 from jarvis_cli.progress import display
+from jarvis_cli.report_target import Delivery, delivery
 from jarvis_cli.run_local import carry_out
 from jarvis_cli.scan import leave, wait_for_workers
-from jarvis_cli.screens import write_line
+from jarvis_cli.status_output import write_line
 from jarvis_workers.conversations.runtime import AgentSetup
 from jarvis_workers.errors import UsageError
 from jarvis_workers.platforms.answer_cache import Folder

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jarvis_cli import exits
-from jarvis_cli.ending import counted
 from jarvis_cli.options import FormJson, Output, form_of
-from jarvis_cli.screens import write_line
+from jarvis_cli.run_outcome import counted
+from jarvis_cli.status_output import write_line
 from jarvis_workers.paths import plain
 
 if TYPE_CHECKING:
@@ -53,17 +53,17 @@ def diff(
     fail_on: FailOn = None,
 ) -> int:
     """Compare two runs or report files: new and fixed findings, changed verdicts."""
-    from jarvis_cli import delivery  # noqa: PLC0415  (the store is slow to import)
+    from jarvis_cli import report_target  # noqa: PLC0415
     from jarvis_workers.sec.report.diff_formats import DIFFERENCE_FORMS, DIFFERENCE_SUFFIXES  # noqa: PLC0415
     from jarvis_workers.service.reports.diff import compare_reports  # noqa: PLC0415
 
     form = form_of(form, as_json)
-    delivery.check_choices(form, DIFFERENCE_FORMS, fail_on)
-    file = delivery.output_file(output)
-    form = form or delivery.form_for(file, "text", DIFFERENCE_SUFFIXES)
+    report_target.check_choices(form, DIFFERENCE_FORMS, fail_on)
+    file = report_target.output_file(output)
+    form = form or report_target.form_for(file, "text", DIFFERENCE_SUFFIXES)
     first, second = _report(before), _report(after)
     sides = compare_reports(first, second)
-    delivery.write_report(DIFFERENCE_FORMS[form](sides), file)
+    report_target.write_report(DIFFERENCE_FORMS[form](sides), file)
     return exits.DONE if fail_on is None else _judged(sides, second.state, fail_on)
 
 

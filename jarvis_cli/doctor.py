@@ -13,7 +13,7 @@ from jarvis_cli.app import App
 from jarvis_cli.colour import wants_colour
 from jarvis_cli.options import AsJson, TableForm, wants_json
 from jarvis_workers.errors import JarvisError
-from jarvis_workers.service.agentchecks import examine_agents
+from jarvis_workers.service.health.agents import examine_agents
 from jarvis_workers.service.health.doctor import Check, examine, examine_blobs, fit, this_machine
 from jarvis_workers.service.run_list import is_current_store
 from jarvis_workers.settings import Settings, load_settings

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from jarvis_cli.screens import Display
+from jarvis_cli.status_output import Display
 from jarvis_workers.errors import StoreError, StoreUnavailable, UsageError
 from jarvis_workers.sec.report.body import AT_RISK
 from jarvis_workers.service.reports.export import Growing, export_directory

@@ -5,10 +5,10 @@ from typing import Any, TypeVar
 
 import typer
 
-from jarvis_cli.delivery import Delivery, conclude, report_text, write_report
-from jarvis_cli.ending import shown_prefix
 from jarvis_cli.profile_table import describe_times
-from jarvis_cli.screens import Display
+from jarvis_cli.report_target import Delivery, conclude, report_text, write_report
+from jarvis_cli.run_outcome import shown_prefix
+from jarvis_cli.status_output import Display
 from jarvis_workers.errors import StoreUnavailable, UsageError
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.reports.export import export, export_directory

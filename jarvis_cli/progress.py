@@ -9,7 +9,7 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
-from jarvis_cli.screens import Display, Quiet, Talking
+from jarvis_cli.status_output import Display, Quiet, Talking
 from jarvis_workers.paths import plain
 from jarvis_workers.service.progress_units import JOBS, units_of
 from jarvis_workers.store.values import Run, StageProgress

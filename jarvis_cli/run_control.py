@@ -6,13 +6,13 @@ from collections.abc import Callable
 import typer
 
 from jarvis_cli import agent_output, exits
-from jarvis_cli.delivery import Delivery, conclude
 from jarvis_cli.following import following
 from jarvis_cli.output import deliver, retry_store
 from jarvis_cli.progress import display
+from jarvis_cli.report_target import Delivery, conclude
 from jarvis_cli.run_local import carry_out
 from jarvis_cli.scan import wait_for_workers
-from jarvis_cli.screens import write_line
+from jarvis_cli.status_output import write_line
 from jarvis_workers.service import conversations, runs, wiring
 from jarvis_workers.service.budgets import read_asked
 from jarvis_workers.service.reports import reports

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from jarvis_cli.screens import Display
+from jarvis_cli.status_output import Display
 from jarvis_workers.errors import StoreError
 from jarvis_workers.local.executor import LocalExecutor
 from jarvis_workers.store.runs import Run

@@ -9,11 +9,11 @@ from typing import Any
 import typer
 
 from jarvis_cli import agent_output, exits
-from jarvis_cli.delivery import Delivery, write_report
-from jarvis_cli.ending import counted, exit_code, exit_reason
 from jarvis_cli.output import pieces
 from jarvis_cli.progress import describe, rate_of
+from jarvis_cli.report_target import Delivery, write_report
 from jarvis_cli.run_list import revision
+from jarvis_cli.run_outcome import counted, exit_code, exit_reason
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service import conversations, runs, wiring

@@ -27,7 +27,7 @@ from jarvis_cli.options import (
 )
 
 if TYPE_CHECKING:
-    from jarvis_cli.delivery import Delivery
+    from jarvis_cli.report_target import Delivery
     from jarvis_workers.settings import Settings
 
 app = App(no_args_is_help=True, help="List, watch, stop, resume and report runs.")
@@ -266,6 +266,6 @@ def _settings() -> "Settings":
 
 
 def _delivery(output: str | None, form: str | None, fail_on: str | None, *, quiet: bool = False) -> "Delivery":
-    from jarvis_cli.delivery import delivery  # noqa: PLC0415
+    from jarvis_cli.report_target import delivery  # noqa: PLC0415
 
     return delivery(output, form, fail_on, None, quiet=quiet)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import typer
 
 from jarvis_cli import exits
-from jarvis_cli.compare import Part, baseline_of, unchanged_of
-from jarvis_cli.delivery import Delivery
+from jarvis_cli.baseline_source import Part, baseline_of, unchanged_of
 from jarvis_cli.following import following
 from jarvis_cli.output import deliver
 from jarvis_cli.progress import display
+from jarvis_cli.report_target import Delivery
 from jarvis_cli.run_local import carry_out
-from jarvis_cli.screens import Display, write_line
+from jarvis_cli.status_output import Display, write_line
 from jarvis_workers.errors import BrokerUnavailable
 from jarvis_workers.service import wiring
 from jarvis_workers.service.budgets import budget_of

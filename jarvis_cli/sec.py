@@ -15,7 +15,7 @@ from jarvis_cli.options import AGENTS, Budget, Group, form_of, joined
 from jarvis_cli.rules import EXPLAIN_EXAMPLES, explain
 from jarvis_cli.rules import app as rules_app
 from jarvis_cli.scan_options import ScanOptions, flags_of, settings_of, taking_scan_options
-from jarvis_cli.scope import scope_notice
+from jarvis_cli.scope_warnings import scope_notice
 from jarvis_cli.triage import EXAMPLES as TRIAGE_EXAMPLES
 from jarvis_cli.triage import triage
 from jarvis_workers.errors import UsageError
@@ -23,7 +23,7 @@ from jarvis_workers.errors import UsageError
 NO_MORE: Mapping[str, object] = {}
 
 if TYPE_CHECKING:
-    from jarvis_cli.delivery import Delivery
+    from jarvis_cli.report_target import Delivery
     from jarvis_cli.scan import Wanted
     from jarvis_workers.service.targets import ScanTarget
     from jarvis_workers.settings import Settings
@@ -107,7 +107,7 @@ def _scan_small(ctx: typer.Context, options: ScanOptions) -> int | None:
     """Scan a small tree without the database libraries; None where that cannot be."""
     flags = flags_of(options)
     settings = settings_of(options, flags)
-    from jarvis_cli.small import scan_small_tree  # noqa: PLC0415
+    from jarvis_cli.small_tree_scan import scan_small_tree  # noqa: PLC0415
 
     asked = _delivery(ctx, options)
     if scope_notice(flags, Path.cwd()):
@@ -175,7 +175,7 @@ def _read(
 
 
 def _delivery(ctx: typer.Context, options: ScanOptions) -> "Delivery":
-    from jarvis_cli.delivery import delivery  # noqa: PLC0415  (the formats are slow to import)
+    from jarvis_cli.report_target import delivery  # noqa: PLC0415  (the formats are slow to import)
 
     form, default_output = form_of(options.form, options.as_json), (ctx.find_object(Frame) or Frame()).default_output
     return delivery(options.output, form, options.fail_on, default_output, quiet=options.quiet)

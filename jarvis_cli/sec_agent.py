@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 import typer
 
 from jarvis_cli import estimate, exits
-from jarvis_cli.delivery import Delivery
 from jarvis_cli.progress import display
+from jarvis_cli.report_target import Delivery
 from jarvis_cli.scan import Wanted, scan_here, scan_tree
-from jarvis_cli.screens import write_line
+from jarvis_cli.status_output import write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.service import wiring

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import typer
 
-from jarvis_cli import bulk, exits
-from jarvis_cli.delivery import STDOUT, write_report
-from jarvis_cli.ending import counted, shown_prefix
+from jarvis_cli import bulk_triage, exits
 from jarvis_cli.finding_card import card, listing
 from jarvis_cli.keys import read_key, read_line
-from jarvis_cli.screens import write_line
+from jarvis_cli.report_target import STDOUT, write_report
+from jarvis_cli.run_outcome import counted, shown_prefix
+from jarvis_cli.status_output import write_line
 from jarvis_cli.triage_session import KEYS, Ask, Edit, Keep, Show, Sitting, sit
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import from_shown, plain
@@ -88,7 +88,7 @@ def take_in(place: Place, named: str) -> int:
     """Keep the judgements of a file, unless there is a later word."""
     said = _taken(named)
     news = records.take_in(place.store, said, _operation(f"import {plain(named)}"))
-    undo = f"; {bulk.UNDO}" if news else ""
+    undo = f"; {bulk_triage.UNDO}" if news else ""
     return _done(f"{plain(named)}: {counted(len(said), 'judgement')}, {news:,} of them new{undo}")
 
 
@@ -120,19 +120,19 @@ def mark(place: Place, marks: Sequence[Mark]) -> int:
     said = [queue.judgement(queue.told(findings, one.named), one.state, one.reason) for one in marks]
     what = f"{counted(len(said), 'finding')} judged"
     records.judge(place.store, said, _operation(what))
-    return _done(f"{what}; {bulk.UNDO}")
+    return _done(f"{what}; {bulk_triage.UNDO}")
 
 
 def mark_all(place: Place, wanted: Filter, one: Mark, *, judged: bool, ask: bool) -> int:
     """Judge all findings that a filter leaves."""
     findings = _listed(place)
     wanted = _from_here(place, wanted)
-    return bulk.mark_all(place.store, findings, wanted, one.state, one.reason, judged=judged, ask=ask)
+    return bulk_triage.mark_all(place.store, findings, wanted, one.state, one.reason, judged=judged, ask=ask)
 
 
 def undo(place: Place) -> int:
     """Undo the user's last operation."""
-    return bulk.undo(place.store)
+    return bulk_triage.undo(place.store)
 
 
 def forget(place: Place, names: Sequence[str]) -> int:
@@ -140,7 +140,7 @@ def forget(place: Place, names: Sequence[str]) -> int:
     findings = place.sheet().findings
     what = f"{counted(len(names), 'judgement')} removed"
     records.forget(place.store, [queue.told(findings, one)["fingerprint"] for one in names], _operation(what))
-    return _done(f"{what}; {bulk.UNDO}")
+    return _done(f"{what}; {bulk_triage.UNDO}")
 
 
 def show(place: Place, wanted: Filter, *, as_json: bool) -> int:

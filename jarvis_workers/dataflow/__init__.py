@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow.context import AnalysisContext
 from jarvis_workers.dataflow.definitions import Lookup
-from jarvis_workers.dataflow.follow import follow
 from jarvis_workers.dataflow.frontend import __path__ as syntax_path
 from jarvis_workers.dataflow.frontend import model
+from jarvis_workers.dataflow.function_analysis import follow
 from jarvis_workers.dataflow.triggers import is_helper, is_root
 from jarvis_workers.errors import GivenUp
 from jarvis_workers.source.functions import Function

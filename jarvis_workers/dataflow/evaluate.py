@@ -1,7 +1,7 @@
 """Tell what an expression is worth on a path, and do to the path what it does.
 
-Each kind of expression has a function of its own, which registers itself with @evaluates; `follow` imports all the
-modules that have some.
+Each kind of expression has a function of its own, which registers itself with @evaluates; `function_analysis` imports
+all the modules that have some.
 """
 
 from collections.abc import Callable

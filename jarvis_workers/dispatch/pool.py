@@ -24,7 +24,7 @@ from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.dispatch.agent_pool import Agents, make_room, vital
 from jarvis_workers.dispatch.broker import Doorbell, make_app
 from jarvis_workers.dispatch.messages import distrust_broker
-from jarvis_workers.dispatch.orders import Orders
+from jarvis_workers.dispatch.pool_config import Orders
 from jarvis_workers.dispatch.prefork_task import PreforkRunner
 from jarvis_workers.dispatch.ratelimit.client import SharedLimits
 from jarvis_workers.dispatch.routing import POOLS, TALKS_CONNECTIONS, queue_key, task_names

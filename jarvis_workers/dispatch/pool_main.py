@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 
-from jarvis_workers.dispatch.orders import Orders
+from jarvis_workers.dispatch.pool_config import Orders
 from jarvis_workers.toolchain.die_with_parent import die_with_parent
 
 

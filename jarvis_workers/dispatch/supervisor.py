@@ -15,8 +15,8 @@ from typing import IO
 from jarvis_workers import telemetry
 from jarvis_workers.dispatch import job_log
 from jarvis_workers.dispatch.broker import Doorbell
-from jarvis_workers.dispatch.orders import POOL_MODULE, Orders
 from jarvis_workers.dispatch.outages import Outages
+from jarvis_workers.dispatch.pool_config import POOL_MODULE, Orders
 from jarvis_workers.dispatch.sender import Sender
 from jarvis_workers.errors import JarvisError, StoreError
 from jarvis_workers.pipeline.controller import Controller

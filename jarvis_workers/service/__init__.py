@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         StoreError,
         UsageError,
     )
+    from jarvis_workers.service.api.comparison import ReportDiff, UncheckedFinding, diff
     from jarvis_workers.service.api.compat import (
         build_json_and_markdown,
         direct_scan,
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
         run_security_analysis_fast,
     )
     from jarvis_workers.service.api.coroutines import scan_async, scan_text_async
-    from jarvis_workers.service.api.differing import ReportDiff, UncheckedFinding, diff
     from jarvis_workers.service.api.findings import Finding, Status, Suppression, TraceStep
     from jarvis_workers.service.api.options import Language, ScanOptions, Severity
     from jarvis_workers.service.api.progress import CancelToken, ScanProgress, Stage
@@ -80,7 +80,7 @@ MODULES = (
     "jarvis_workers.service.api.report",
     "jarvis_workers.service.api.scanning",
     "jarvis_workers.service.api.coroutines",
-    "jarvis_workers.service.api.differing",
+    "jarvis_workers.service.api.comparison",
     "jarvis_workers.service.api.compat",
 )
 

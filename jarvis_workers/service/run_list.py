@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jarvis_workers.service.health.process import is_gone
+from jarvis_workers.service.health.process_identity import is_gone
 from jarvis_workers.settings import Settings
-from jarvis_workers.store.direct import open_direct
 from jarvis_workers.store.run_list import ListedRun, newest_listed
+from jarvis_workers.store.sqlite_reader import open_direct
 
 __all__ = ["is_current_store", "list_runs", "shown_state"]
 

@@ -10,7 +10,7 @@ from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.controller import advance
 from jarvis_workers.ratelimit.budget import RunBudget
 from jarvis_workers.service.budgets import check_raised
-from jarvis_workers.service.health.process import is_gone
+from jarvis_workers.service.health.process_identity import is_gone
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.prune import Pruned
 from jarvis_workers.snapshots.prune import prune as prune_blobs

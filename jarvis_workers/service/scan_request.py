@@ -5,7 +5,7 @@ from contextlib import suppress
 from secrets import token_hex
 
 from jarvis_workers.pipeline.each_file import FileLimits as FileLimits
-from jarvis_workers.private import make_private_directory
+from jarvis_workers.private_files import make_private_directory
 from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.sources import Origin, SourceTree, ignore_files_of
 from jarvis_workers.settings import Settings

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from jarvis_workers.private import make_private_directory
+from jarvis_workers.private_files import make_private_directory
 from jarvis_workers.settings import Settings
 
 

@@ -21,7 +21,7 @@ from jarvis_workers.paths import as_text, from_text
 from jarvis_workers.pipeline.history import result_of
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.families.flow import HARMLESS
-from jarvis_workers.service.health.process import this_worker
+from jarvis_workers.service.health.process_identity import this_worker
 from jarvis_workers.service.request import Chosen, RunRequest, check_found, run_of
 from jarvis_workers.service.run_facts import RunCosts, run_facts
 from jarvis_workers.service.scan_request import resources_of
@@ -32,8 +32,8 @@ from jarvis_workers.steps.sec.direct import DirectJob, DirectScan, is_one_batch,
 from jarvis_workers.steps.sec.numbering import place_spots
 from jarvis_workers.steps.sec.report_body import encode_body
 from jarvis_workers.steps.sec.results import spots_of
-from jarvis_workers.store.direct import open_direct
-from jarvis_workers.store.direct_record import (
+from jarvis_workers.store.sqlite_reader import open_direct
+from jarvis_workers.store.sqlite_recorder import (
     RULE_COLUMNS,
     RecordedCandidate,
     RecordedJob,

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.snapshots.selection import GIT_IGNORE, IGNORE_FILES
-from jarvis_workers.snapshots.since import Unchanged
+from jarvis_workers.snapshots.unchanged_since import Unchanged
 from jarvis_workers.toolchain import git
 from jarvis_workers.toolchain.gittree import TreeBounds
 from jarvis_workers.toolchain.temporary import temporary_directory

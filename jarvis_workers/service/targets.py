@@ -15,7 +15,7 @@ from typing import NamedTuple
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain, shown
 from jarvis_workers.service.sources import ADDRESS
-from jarvis_workers.snapshots.reasons import LINK_LOOP, not_regular, reason_of
+from jarvis_workers.snapshots.exclusion_reasons import LINK_LOOP, not_regular, reason_of
 from jarvis_workers.snapshots.selection import Selection
 
 __all__ = ["ScanTarget", "older_selection", "prefix_of", "repository_prefix", "target_of"]

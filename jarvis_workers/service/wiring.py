@@ -14,7 +14,7 @@ from jarvis_workers.conversations.runtime import AgentRuntime, AgentSetup
 from jarvis_workers.errors import StoreError
 from jarvis_workers.local.executor import ExecutorContext, LocalExecutor, RunLimits
 from jarvis_workers.pipeline.store_retry import PATIENCE_SECONDS
-from jarvis_workers.service.health.process import this_worker
+from jarvis_workers.service.health.process_identity import this_worker
 from jarvis_workers.service.models import model_facts
 from jarvis_workers.service.scan_request import blobs_of as blobs_of
 from jarvis_workers.service.scan_request import file_limits_of as file_limits_of

@@ -11,14 +11,14 @@ from secrets import token_hex
 from jarvis_workers import telemetry
 from jarvis_workers.dispatch.broker import Doorbell
 from jarvis_workers.dispatch.monitor import serve as serve_flower
-from jarvis_workers.dispatch.orders import Orders
+from jarvis_workers.dispatch.pool_config import Orders
 from jarvis_workers.dispatch.routing import POOLS
 from jarvis_workers.dispatch.supervisor import FAREWELL_SECONDS, Parent, Surroundings
 from jarvis_workers.dispatch.watchdog import Watchdog
 from jarvis_workers.errors import UsageError
 from jarvis_workers.extras import require
 from jarvis_workers.local.executor import LEASE_MARGIN_SECONDS
-from jarvis_workers.service.health.process import this_worker
+from jarvis_workers.service.health.process_identity import this_worker
 from jarvis_workers.service.models import model_facts
 from jarvis_workers.service.remote import bell_of, broker_url
 from jarvis_workers.settings import Settings

@@ -18,7 +18,7 @@ from hmac import compare_digest
 from pathlib import Path
 from typing import NamedTuple
 
-from jarvis_workers.private import PRIVATE, make_private_directory, private_key, read_private
+from jarvis_workers.private_files import PRIVATE, make_private_directory, private_key, read_private
 
 FOLDER = "results"
 # Beside the cache, and not in it: who may restore a cache from elsewhere does not bring the key along.

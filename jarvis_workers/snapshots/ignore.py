@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from jarvis_workers.snapshots.exclusion_reasons import ignored_by_file
 from jarvis_workers.snapshots.globs import translate
-from jarvis_workers.snapshots.reasons import ignored_by_file
 
 LONGEST_FILE = 65_536
 LONGEST_LINE = 1_000

@@ -8,7 +8,7 @@ import os
 import stat
 
 from jarvis_workers.snapshots.entries import LeftOut, NotChecked
-from jarvis_workers.snapshots.reasons import (
+from jarvis_workers.snapshots.exclusion_reasons import (
     LINK_BROKEN,
     LINK_LOOP,
     LINK_OUT,

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from jarvis_workers.snapshots.exclusion_reasons import EXCLUDED, NOT_INCLUDED
 from jarvis_workers.snapshots.ignore import Globs, IgnorePattern
-from jarvis_workers.snapshots.reasons import EXCLUDED, NOT_INCLUDED
-from jarvis_workers.snapshots.since import Unchanged
+from jarvis_workers.snapshots.unchanged_since import Unchanged
 
 OWN_DIRECTORY = b".jarvis"
 GIT_IGNORE = ".gitignore"

@@ -15,9 +15,7 @@ from typing import NamedTuple
 
 from jarvis_workers.errors import SnapshotError, UsageError
 from jarvis_workers.snapshots.entries import Excluded, FileFound, LeftOut, NotChecked, Outcome
-from jarvis_workers.snapshots.ignore import LONGEST_FILE, Globs, IgnoreRules, ignore_lines, ignored_by
-from jarvis_workers.snapshots.links import judge_link
-from jarvis_workers.snapshots.reasons import (
+from jarvis_workers.snapshots.exclusion_reasons import (
     EXCLUDED,
     EXCLUDED_DIRECTORY,
     LINK_LOOP,
@@ -29,6 +27,8 @@ from jarvis_workers.snapshots.reasons import (
     not_regular,
     reason_of,
 )
+from jarvis_workers.snapshots.ignore import LONGEST_FILE, Globs, IgnoreRules, ignore_lines, ignored_by
+from jarvis_workers.snapshots.links import judge_link
 from jarvis_workers.snapshots.safe_read import read_file
 from jarvis_workers.snapshots.selection import GIT_IGNORE, IGNORE_FILES, OWN_DIRECTORY, Selection
 from jarvis_workers.toolchain.gitindex import TrackedFiles, in_working_tree

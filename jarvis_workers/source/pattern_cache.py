@@ -10,7 +10,7 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
-from jarvis_workers.private import PRIVATE, make_private_directory, read_private
+from jarvis_workers.private_files import PRIVATE, make_private_directory, read_private
 
 __all__ = ["FILES_MAX", "PatternCache", "key_of"]
 

@@ -35,7 +35,7 @@ from sqlmodel import Session
 
 from jarvis_workers.errors import StoreError, StoreFull, StoreUnavailable
 from jarvis_workers.extras import advice
-from jarvis_workers.private import make_private_directory, touch_private
+from jarvis_workers.private_files import make_private_directory, touch_private
 from jarvis_workers.redact import redact
 from jarvis_workers.store.deadline import STATEMENT_SECONDS, Deadline
 from jarvis_workers.store.lockwait import BUSY_SECONDS, LockWait

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from jarvis_workers.dispatch.orders import POOL_MODULE
+from jarvis_workers.dispatch.pool_config import POOL_MODULE
 from jarvis_workers.store.engine import Store
 from tests.bench.trees import make_tree
 from tests.chaos.commands import PATIENCE_SECONDS, PAUSE, crowd, until

@@ -13,7 +13,7 @@ import pytest
 
 from jarvis_cli.main import Frame, run
 from jarvis_workers.service import wiring
-from jarvis_workers.service.health.process import this_worker
+from jarvis_workers.service.health.process_identity import this_worker
 from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.settings import Settings, load_settings
 from jarvis_workers.store import runs, workers

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from jarvis_cli.run_local import carry_out
-from jarvis_cli.screens import Quiet
+from jarvis_cli.status_output import Quiet
 from jarvis_workers.errors import StoreUnavailable
 from jarvis_workers.service import wiring
 from jarvis_workers.store import transcripts

@@ -5,7 +5,7 @@ import signal
 import sys
 from dataclasses import replace
 
-from jarvis_workers.dispatch.orders import POOL_MODULE, Orders
+from jarvis_workers.dispatch.pool_config import POOL_MODULE, Orders
 from jarvis_workers.toolchain.children import Child
 
 MODULE = "tests.dispatch.orphaning"

@@ -14,7 +14,7 @@ import psutil
 from sqlalchemy import select
 
 from jarvis_workers.dispatch.broker import Doorbell
-from jarvis_workers.dispatch.orders import POOL_MODULE, Orders
+from jarvis_workers.dispatch.pool_config import POOL_MODULE, Orders
 from jarvis_workers.dispatch.sender import EXECUTOR, Sender
 from jarvis_workers.pipeline.controller import plan_job
 from jarvis_workers.store import jobs, runs, workers

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from jarvis_workers.dispatch.broker import Doorbell, Ring
-from jarvis_workers.dispatch.orders import Orders
+from jarvis_workers.dispatch.pool_config import Orders
 from jarvis_workers.dispatch.supervisor import DEATHS_MAX, SETTLED_SECONDS, Parent, Surroundings
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.pipeline.controller import plan_job

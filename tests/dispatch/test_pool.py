@@ -13,8 +13,8 @@ import pytest
 import redis
 
 from jarvis_workers.dispatch.broker import Doorbell
-from jarvis_workers.dispatch.orders import POOL_MODULE, Orders
 from jarvis_workers.dispatch.pool import time_limit
+from jarvis_workers.dispatch.pool_config import POOL_MODULE, Orders
 from jarvis_workers.dispatch.routing import POOLS, queue_key, task_names
 from jarvis_workers.dispatch.sender import Sender
 from jarvis_workers.store.engine import Store

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.platforms.groups import ModelGroup
-from jarvis_workers.service.agentchecks import examine_agents
+from jarvis_workers.service.health.agents import examine_agents
 from jarvis_workers.service.health.doctor import Check, fit
 from jarvis_workers.settings import Settings
 

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from jarvis_cli.following import following
-from jarvis_cli.screens import Quiet
+from jarvis_cli.status_output import Quiet
 from jarvis_workers.service.reports.live import Follower
 from jarvis_workers.steps.sec.results import VerdictResult
 from jarvis_workers.store import jobs

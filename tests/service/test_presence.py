@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from jarvis_workers.service.health.process import is_gone, this_worker
+from jarvis_workers.service.health.process_identity import is_gone, this_worker
 from jarvis_workers.store.workers import WorkerFacts
 
 THIS = this_worker("ab12", slots=3)
@@ -19,7 +19,7 @@ THIS = this_worker("ab12", slots=3)
 def child() -> Iterator[subprocess.Popen[str]]:
     """A process that says who it is, and ends when its input does."""
     program = (
-        "from jarvis_workers.service.health.process import this_worker\n"
+        "from jarvis_workers.service.health.process_identity import this_worker\n"
         "worker = this_worker('cd34', 1)\n"
         "print(worker.pid, worker.birth, flush=True)\n"
         "input()\n"

@@ -9,7 +9,7 @@ import pytest
 from jarvis_workers.errors import UsageError
 from jarvis_workers.ratelimit.budget import RunBudget
 from jarvis_workers.service import runs as requests
-from jarvis_workers.service.health.process import this_worker
+from jarvis_workers.service.health.process_identity import this_worker
 from jarvis_workers.service.runs import Waiting, find_run, is_abandoned, stages_of
 from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.service.wiring import executor_of

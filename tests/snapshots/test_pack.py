@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.errors import StoreFull
-from jarvis_workers.snapshots import reasons
+from jarvis_workers.snapshots import exclusion_reasons
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.reader import open_snapshot
@@ -146,7 +146,7 @@ def test_a_file_that_keeps_changing_is_not_checked(
         return content
 
     snapshot = pack(tree, chosen, blobs, read=read)
-    assert snapshot.not_checked == ((b"a.c", reasons.CHANGING),)
+    assert snapshot.not_checked == ((b"a.c", exclusion_reasons.CHANGING),)
     assert snapshot.files == 1
 
 
@@ -175,8 +175,8 @@ def test_what_is_removed_replaced_or_fails_between_listing_and_reading_is_not_ch
 
     assert pack(tree, chosen, blobs, read=read).not_checked == (
         (b"a.c", "cannot be read: Input/output error"),
-        (b"b.c", reasons.VANISHED),
-        (b"c.c", reasons.REPLACED),
+        (b"b.c", exclusion_reasons.VANISHED),
+        (b"c.c", exclusion_reasons.REPLACED),
         (b"d.c", "named pipe, not a regular file"),
         (b"e.c", "not a regular file"),
     )
@@ -204,10 +204,13 @@ def test_what_cannot_be_read_is_in_the_snapshot_by_name(
         snapshot = pack(tree, chosen, blobs)
     (tree / "shut").chmod(0o700)
 
-    assert snapshot.not_checked == ((b"closed.c", reasons.NO_PERMISSION), (b"shut", reasons.NO_PERMISSION))
+    assert snapshot.not_checked == (
+        (b"closed.c", exclusion_reasons.NO_PERMISSION),
+        (b"shut", exclusion_reasons.NO_PERMISSION),
+    )
     with open_snapshot(blobs, snapshot.id) as reader:
         assert reader.index.not_checked == snapshot.not_checked
-        assert reader.index.excluded == ((b"build", reasons.EXCLUDED_DIRECTORY),)
+        assert reader.index.excluded == ((b"build", exclusion_reasons.EXCLUDED_DIRECTORY),)
 
 
 def test_a_full_disk_stops_the_packing(tmp_path: Path, grow, chosen: Selection) -> None:

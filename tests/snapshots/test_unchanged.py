@@ -10,7 +10,7 @@ import pytest
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.selection import Selection
-from jarvis_workers.snapshots.since import Unchanged
+from jarvis_workers.snapshots.unchanged_since import Unchanged
 
 C_FILES = Selection(suffixes=frozenset({b".c"}))
 

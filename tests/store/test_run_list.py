@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from jarvis_workers.store import runs
-from jarvis_workers.store.direct import open_direct
 from jarvis_workers.store.engine import Store, open_store
 from jarvis_workers.store.run_list import newest_listed
+from jarvis_workers.store.sqlite_reader import open_direct
 from tests.store.arrange import add_run
 
 HEAVY = ("sqlalchemy", "sqlmodel", "alembic", "openai", "celery", "tree_sitter", "jinja2", "hyperscan", "rich")

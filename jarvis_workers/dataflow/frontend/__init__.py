@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from jarvis_workers.dataflow.frontend.branches import branches
+from jarvis_workers.dataflow.frontend.file_declarations import Outside
 from jarvis_workers.dataflow.frontend.grammar import FileNames
 from jarvis_workers.dataflow.frontend.lowering import ParsedSource, blanked, function
-from jarvis_workers.dataflow.frontend.outside import Outside
 from jarvis_workers.dataflow.frontend.places import places
 from jarvis_workers.source.functions import Function, functions
 

@@ -8,7 +8,7 @@ from jarvis_workers.dataflow.frontend.branches import Branches
 from jarvis_workers.dataflow.frontend.declared import declared, parameters, specified
 from jarvis_workers.dataflow.frontend.expressions import EXPRESSIONS, arguments
 from jarvis_workers.dataflow.frontend.grammar import FileNames, Grammar, Node, Reading, Stmt
-from jarvis_workers.dataflow.frontend.mending import mended
+from jarvis_workers.dataflow.frontend.macro_repair import mended
 from jarvis_workers.dataflow.frontend.places import FunctionPlace
 from jarvis_workers.dataflow.frontend.statement_lowering import STATEMENTS
 from jarvis_workers.source.lex import BLANK, comments

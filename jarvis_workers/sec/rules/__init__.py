@@ -106,7 +106,7 @@ def _modules(package: str) -> list[str]:
 
 # Whatever is written in these files decides what a scan returns.
 DECIDING_FILES: Mapping[str, Sequence[str]] = {
-    "jarvis_workers": ("paths.py", "private.py"),
+    "jarvis_workers": ("paths.py", "private_files.py"),
     "jarvis_workers.source": _modules("jarvis_workers.source"),
     "jarvis_workers.sec": ("evidence.py", "scanner.py", "suppressions.py"),
     "jarvis_workers.sec.rules": _modules("jarvis_workers.sec.rules"),

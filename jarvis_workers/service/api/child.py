@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.paths import from_text
-from jarvis_workers.private import make_private_directory
+from jarvis_workers.private_files import make_private_directory
 from jarvis_workers.sec.triage import TriageVerdict
 from jarvis_workers.service.api.answers import answer_of
 from jarvis_workers.service.api.options import decode_options

@@ -159,7 +159,7 @@ class Report:
         Raises UsageError for a suffix that no format has, and where the file cannot be written.
         """
         from jarvis_workers.sec.report import format_of  # noqa: PLC0415
-        from jarvis_workers.service.whole_file import write_whole  # noqa: PLC0415
+        from jarvis_workers.service.atomic_write import write_whole  # noqa: PLC0415
 
         target = Path(path)
         form = format or format_of(target, "markdown")

@@ -11,7 +11,7 @@ from jarvis_workers.errors import SnapshotError, UsageError
 from jarvis_workers.paths import shown
 from jarvis_workers.pipeline.stages import stages_of
 from jarvis_workers.sec.finding import fingerprint_of
-from jarvis_workers.sec.report.coverage import WHOLE, Looked, unlooked
+from jarvis_workers.sec.report.comparability import WHOLE, Looked, unlooked
 from jarvis_workers.sec.report.diff import compare
 from jarvis_workers.sec.report.diff_formats import Sides
 from jarvis_workers.sec.report.rebase import below

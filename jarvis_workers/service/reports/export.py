@@ -6,6 +6,7 @@ from typing import Any, TextIO
 
 from jarvis_workers.sec.report import json_line
 from jarvis_workers.sec.report.body import AT_RISK
+from jarvis_workers.service.atomic_write import write_whole as write_whole
 from jarvis_workers.service.reports.live import Follower, Heard, cluster_row
 from jarvis_workers.service.reports.reports import read_body
 from jarvis_workers.service.reports.run_files import (
@@ -17,7 +18,6 @@ from jarvis_workers.service.reports.run_files import (
     write_files,
 )
 from jarvis_workers.service.reports.run_files import export_directory as export_directory
-from jarvis_workers.service.whole_file import write_whole as write_whole
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.verdicts import has_verdicts
 from jarvis_workers.steps.sec.write_report import list_issues

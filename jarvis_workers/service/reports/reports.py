@@ -7,7 +7,7 @@ from typing import Any
 from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.sec.report import FORMATS
 from jarvis_workers.service.budgets import told as budget_told
-from jarvis_workers.service.dressing import dress_body, language_facts
+from jarvis_workers.service.reports.enrichment import dress_body, language_facts
 from jarvis_workers.service.run_facts import RunCosts, run_facts
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.profile import merge

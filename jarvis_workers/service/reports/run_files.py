@@ -8,7 +8,7 @@ from typing import Any
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.report.json import json_line
-from jarvis_workers.service.whole_file import write_whole
+from jarvis_workers.service.atomic_write import write_whole
 from jarvis_workers.store.values import Run
 
 __all__ = [

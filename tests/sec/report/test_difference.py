@@ -7,7 +7,7 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from jarvis_workers.sec.report.coverage import Looked, unlooked
+from jarvis_workers.sec.report.comparability import Looked, unlooked
 from jarvis_workers.sec.report.diff import compare
 from jarvis_workers.sec.report.diff_formats import DIFFERENCE_FORMS, Sides
 from tests.sec.verdicts import COPY, NO_RISK, OPEN_END, RISK, hostile, judged_body, like

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import typer
 
 from jarvis_cli import exits
-from jarvis_cli.ending import counted
+from jarvis_cli.run_outcome import counted
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.triage_record import TriageState

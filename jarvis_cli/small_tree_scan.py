@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from jarvis_cli.delivery import Delivery, conclude, report_text, write_report
-from jarvis_cli.ending import shown_prefix
-from jarvis_cli.screens import Display, Quiet, Talking
+from jarvis_cli.report_target import Delivery, conclude, report_text, write_report
+from jarvis_cli.run_outcome import shown_prefix
+from jarvis_cli.status_output import Display, Quiet, Talking
 from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.report import FORMATS
-from jarvis_workers.service.dressing import dress_body, language_facts
+from jarvis_workers.service.reports.enrichment import dress_body, language_facts
 from jarvis_workers.service.reports.run_files import (
     HEURISTIC,
     PROGRESS,

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from jarvis_cli.colour import paint, wants_colour
-from jarvis_cli.ending import brief, exit_code, exit_reason, hint, is_well, summary
 from jarvis_cli.options import not_one_of
-from jarvis_cli.screens import Display
+from jarvis_cli.run_outcome import brief, exit_code, exit_reason, hint, is_well, summary
+from jarvis_cli.status_output import Display
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.report import FORMATS, SUFFIXES, format_of
 from jarvis_workers.sec.report.text import TextOptions, render_text, text_lines
 from jarvis_workers.sec.severity import SEVERITIES
-from jarvis_workers.service.whole_file import write_whole
+from jarvis_workers.service.atomic_write import write_whole
 from jarvis_workers.store.values import Run
 
 __all__ = [

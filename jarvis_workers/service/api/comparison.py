@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.sec.report.coverage import Looked, unlooked
+from jarvis_workers.sec.report.comparability import Looked, unlooked
 from jarvis_workers.sec.report.diff import compare
 from jarvis_workers.service.api.findings import Finding
 from jarvis_workers.service.api.report import Report

@@ -11,7 +11,7 @@ from jarvis_workers.service.reports.run_baselines import of_run
 from jarvis_workers.service.sources import SourceTree, open_revision, unchanged_since
 from jarvis_workers.service.submit import RunRequest
 from jarvis_workers.service.targets import ScanTarget, older_selection, prefix_of
-from jarvis_workers.snapshots.since import Unchanged
+from jarvis_workers.snapshots.unchanged_since import Unchanged
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.toolchain.gittree import TreeBounds
