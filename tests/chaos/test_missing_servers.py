@@ -29,7 +29,7 @@ SOON = 10
 AWAY_SECONDS = 3.0
 START_SECONDS = 5.0
 PASSWORD = "sesame"
-ASKS = " there? see JARVIS_"
+ASKS = " running? see JARVIS_"
 VARIABLES = {"database": "JARVIS_STORE_URL", "broker": "JARVIS_BROKER_URL"}
 ADDRESSES = {
     "database": f"postgresql://jarvis:{PASSWORD}@127.0.0.1:{{}}/jarvis",
@@ -92,7 +92,7 @@ def test_a_database_that_is_read_only_at_the_start_is_told_in_one_line(
 
     told = [line for line in ended.stderr.splitlines() if "JARVIS_BLOBS_URL is not set" not in line]
     assert (ended.returncode, len(told)) == (2, 1), ended.stderr
-    assert "the database is read-only now" in told[0]
+    assert "the database is read-only, like a standby" in told[0]
 
 
 def run(home: Path, *arguments: str, **settings: str) -> "subprocess.CompletedProcess[str]":
