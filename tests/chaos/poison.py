@@ -7,7 +7,8 @@ REPOSITORY = Path(__file__).parents[2]
 POISON = """
 import os, signal, time
 from jarvis_workers.errors import StoreFull
-from jarvis_workers.sec import flow, scanner
+from jarvis_workers import dataflow as flow
+from jarvis_workers.sec import scanner
 scan, summarize, analyze = scanner.Scanner.scan, flow.summarize, flow.analyze
 def poison(content):
     if b"SEGFAULT" in content:
