@@ -29,10 +29,8 @@ from jarvis_workers.dispatch.prefork_task import PreforkRunner
 from jarvis_workers.dispatch.ratelimit.client import SharedLimits
 from jarvis_workers.dispatch.routing import POOLS, TALKS_CONNECTIONS, queue_key, task_names
 from jarvis_workers.dispatch.sender import Sender
+from jarvis_workers.pipeline.stages import warm_up
 from jarvis_workers.snapshots.resources import Resources, open_resources
-from jarvis_workers.source.identity import loaded_engine
-from jarvis_workers.steps.sec.flow_cache import loaded_flow
-from jarvis_workers.steps.sec.scan_cache import loaded_rules
 from jarvis_workers.store.engine import Store, open_store
 from jarvis_workers.telemetry import LogLevel
 from jarvis_workers.toolchain.die_with_parent import die_with_parent
@@ -116,9 +114,7 @@ def _join_the_logs() -> None:
 
 
 def _decide(app: Celery, orders: Orders) -> None:
-    loaded_rules()
-    loaded_flow()
-    loaded_engine()
+    warm_up(orders.queue)
     # A child that ends waits for Celery to have read its last answer, which at a shutdown it may never do.
     billiard.pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = ANSWER_LOOKS
     world = partial(open_world, orders)

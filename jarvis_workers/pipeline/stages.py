@@ -8,7 +8,7 @@ and `decide` (`Step`); one for the agent pool has `converse` instead of `decide`
 """
 
 import importlib
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
@@ -36,7 +36,9 @@ class Stage(NamedTuple):
 
     `units` is what progress displays call its jobs, `missing` what the end of a run calls that which its jobs could not
     do (singular and plural).  A run whose last stage fails ends in the state `state_if_failed`: "failed", or
-    "incomplete" where that which earlier stages or conversations did is of use.
+    "incomplete" where that which earlier stages or conversations did is of use.  A user may leave out a stage that is
+    `optional`: later ones do without it.  `warm_up` names a function without arguments that a long-lived worker process
+    of the queue calls once, before it does any job (and before it forks): what it loads, no update replaces later.
     """
 
     name: str
@@ -47,6 +49,8 @@ class Stage(NamedTuple):
     units: str = "jobs"
     missing: GapWords = NOT_CHECKED
     state_if_failed: str = "failed"
+    optional: bool = False
+    warm_up: str | None = None
 
 
 class Step(Protocol):
@@ -93,6 +97,15 @@ def stages_of(kind: str) -> tuple[Stage, ...]:
     if kind not in _PIPELINES:
         raise UsageError(f'no pipeline for runs of kind "{kind}": install the package that provides it here, too')
     return _PIPELINES[kind]
+
+
+def stages_without(kind: str, left_out: Collection[str]) -> tuple[Stage, ...]:
+    """Return the stages of a run whose user leaves some out; raises UsageError if one is not there, or not optional."""
+    optional = sorted(stage.name for stage in stages_of(kind) if stage.optional)
+    if wrong := sorted(set(left_out).difference(optional)):
+        choice = f"choose among: {', '.join(optional)}" if optional else "it has no optional stage"
+        raise UsageError(f'a run of kind "{kind}" cannot leave out the stage "{wrong[0]}": {choice}')
+    return tuple(stage for stage in stages_of(kind) if stage.name not in left_out)
 
 
 def has_pipeline(kind: str) -> bool:
@@ -152,5 +165,16 @@ def step_of(module: str) -> Step:
 
 def hook_of(name: str) -> Callable[["Session", "Run"], None]:
     """Import the function that "package.module:function" names."""
+    return cast(Callable[["Session", "Run"], None], _function(name))
+
+
+def warm_up(queue: str) -> None:
+    """Load in this process what the steps of a queue need for long: see `Stage`."""
+    chosen = (stage for stages in pipelines().values() for stage in stages if stage.queue == queue)
+    for name in dict.fromkeys(stage.warm_up for stage in chosen if stage.warm_up):
+        _function(name)()
+
+
+def _function(name: str) -> Callable[..., None]:
     module, _, function = name.partition(":")
-    return cast(Callable[["Session", "Run"], None], getattr(importlib.import_module(module), function))
+    return cast(Callable[..., None], getattr(importlib.import_module(module), function))

@@ -119,7 +119,8 @@ class RunRequest:
     With `profile` times are taken; then nothing is taken from the `cache`, as what is not done takes no time.
     The `language` is that of the report; where agents judge, their inquiry says it.
     What the `baseline` knew, and what people had said of findings, is kept with the run, so that its report says the
-    same later. The `remark` is repeated in its report. The `source_url` is a template of links to the source.
+    same later. The `skipped_stages`, which must be optional, are left out. The `remark` is repeated in its report.
+    The `source_url` is a template of links to the source.
     """
 
     run_id: str
@@ -138,6 +139,7 @@ class RunRequest:
     profile: bool = False
     baseline: Baseline | None = None
     may_be_empty: bool = False
+    skipped_stages: tuple[str, ...] = ()
     agent: KindOptions | None = None
     remark: str | None = None
     triage: Triage = field(default_factory=Triage)

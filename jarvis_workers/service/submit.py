@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from jarvis_workers.pipeline.controller import plan_job
-from jarvis_workers.pipeline.stages import stages_of
+from jarvis_workers.pipeline.stages import stages_without
 from jarvis_workers.service.request import AgentTask as AgentTask
 from jarvis_workers.service.request import Inquiry as Inquiry
 from jarvis_workers.service.request import RunRequest as RunRequest
@@ -22,6 +22,7 @@ def submit(
 ) -> str:
     """Pack the tree and insert the run; return its id. Raises UsageError when there is nothing to do."""
     check_path(request.path)
+    names = [stage.name for stage in stages_without(request.kind, request.skipped_stages)]
     owner = f"submit:{request.run_id}"
 
     def intend(blob: str) -> None:
@@ -34,7 +35,6 @@ def submit(
         intend(request.rules.facts["blob"])
         blobs.put(request.rules.content)
     learned = learned_shifts(store, request.rules.rules) if request.triage.learns else {}
-    names = [stage.name for stage in stages_of(request.kind)]
     with store.write() as session:
         artifacts.want(session, owner, [snapshot.id, snapshot.manifest])
         artifacts.hand_over(session, owner, request.run_id)

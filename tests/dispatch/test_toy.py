@@ -42,7 +42,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     return Settings(data_dir=tmp_path / "data", processes=1)
 
 
-def start(store: Store, blobs: Blobs, tree: Path, executor: str) -> str:
+def start(store: Store, blobs: Blobs, tree: Path, executor: str, skipped: tuple[str, ...] = ()) -> str:
     """Submit a run of the toy domain; its table is made as a domain's own migration would."""
     LINES.create(store.engine)
     request = RunRequest(
@@ -56,6 +56,7 @@ def start(store: Store, blobs: Blobs, tree: Path, executor: str) -> str:
         batch_bytes=1 << 20,
         processes=1,
         agent=ToyOptions(least=2),
+        skipped_stages=skipped,
     )
     return submit(store, blobs, request)
 
@@ -82,6 +83,19 @@ def test_a_toy_domain_runs_on_this_machine(settings: Settings, tmp_path: Path) -
         blobs = local.world.blobs
         run = local.carry_out(start(store, blobs, tmp_path / "tree", local.executor))
         check(run, *result(store, blobs, run.id))
+
+
+def test_a_stage_that_is_left_out_is_not_in_the_run(settings: Settings, tmp_path: Path) -> None:
+    with (
+        wiring.store_of(settings) as store,
+        wiring.executor_of(settings, store, tell=lambda _: None, show=lambda *_: None) as local,
+    ):
+        blobs = local.world.blobs
+        run = local.carry_out(start(store, blobs, tmp_path / "tree", local.executor, skipped=("total",)))
+        with store.read() as session:
+            ran = [(stage.name, stage.done) for stage in stages.progress(session, run.id)]
+            assert artifacts.find(session, run.id, "report") is None
+        assert (ran, run.state) == ([("count", 2)], "incomplete")
 
 
 @pytest.mark.slow

@@ -3,7 +3,17 @@
 import pytest
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.pipeline.stages import Stage, has_pipeline, opened_with, pipelines, register_pipeline, stages_of
+from jarvis_workers.pipeline.stages import (
+    Stage,
+    has_pipeline,
+    opened_with,
+    pipelines,
+    register_pipeline,
+    stages_of,
+    stages_without,
+    warm_up,
+)
+from tests import toy
 
 BUILT_IN = ["agent", "sec.agent", "sec.fast"]
 OF_TESTS = ["test.cluster", "test.doze", "test.sleep", "test.stuck", "toy.lines"]
@@ -36,3 +46,19 @@ def test_a_stage_on_a_queue_without_a_pool_is_refused() -> None:
 def test_a_pipeline_cannot_be_replaced() -> None:
     with pytest.raises(ValueError, match="there is another pipeline"):
         register_pipeline("sec.fast", stages_of("sec.agent"))
+
+
+def test_a_user_may_leave_out_an_optional_stage_and_no_other() -> None:
+    assert [stage.name for stage in stages_without(toy.KIND, ["total"])] == ["count"]
+    with pytest.raises(UsageError, match='cannot leave out the stage "count": choose among: total'):
+        stages_without(toy.KIND, ["count", "total"])
+    with pytest.raises(UsageError, match='cannot leave out the stage "nothing": it has no optional stage'):
+        stages_without("sec.fast", ["nothing"])
+
+
+def test_a_worker_process_warms_up_for_its_queue_alone() -> None:
+    toy.WARM.clear()
+    warm_up("control")
+    assert toy.WARM == []
+    warm_up("scan")
+    assert toy.WARM == [toy.KIND]

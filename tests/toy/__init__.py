@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 KIND = "toy.lines"
 MISSING = "file was not counted", "files were not counted"
 STAGES = (
-    Stage("count", module="tests.toy.count", queue="scan", units="batches", missing=MISSING),
-    Stage("total", module="tests.toy.total", queue=CONTROL_QUEUE, on_open="tests.toy:drop_small_files"),
+    Stage(
+        "count", module="tests.toy.count", queue="scan", units="batches", missing=MISSING, warm_up="tests.toy:warm_up"
+    ),
+    Stage("total", module="tests.toy.total", queue=CONTROL_QUEUE, on_open="tests.toy:drop_small_files", optional=True),
 )
 LINES = sa.Table(
     "toy_lines",
@@ -59,6 +61,14 @@ class LineCounts(NamedTuple):
 
 
 register_result("toy.lines", LineCounts, writer="tests.toy:write_lines")
+
+
+WARM: list[str] = []
+
+
+def warm_up() -> None:
+    """Note that a worker process got ready."""
+    WARM.append(KIND)
 
 
 def write_lines(session: "Session", run_id: str, _: int, result: LineCounts) -> None:

@@ -7,8 +7,8 @@ STEPS = "jarvis_workers.steps.sec"
 NUMBER_CANDIDATES = f"{STEPS}.candidates:number_candidates"
 UNDECIDED = "candidate is undecided", "candidates are undecided"
 SCANNING = (
-    Stage("scan", module=f"{STEPS}.scan_batch", queue="scan"),
-    Stage("summarize", module=f"{STEPS}.summarize", queue="scan"),
+    Stage("scan", module=f"{STEPS}.scan_batch", queue="scan", warm_up=f"{STEPS}.scan_cache:load_identity"),
+    Stage("summarize", module=f"{STEPS}.summarize", queue="scan", warm_up=f"{STEPS}.flow_cache:loaded_flow"),
     Stage("flow", module=f"{STEPS}.trace_flows", queue="scan"),
 )
 

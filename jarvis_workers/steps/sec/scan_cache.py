@@ -92,6 +92,12 @@ def loaded_rules() -> str:
     return rules_fingerprint()
 
 
+def load_identity() -> None:
+    """Take the fingerprints of the built-in rules and of the pattern engine: see `loaded_rules`."""
+    loaded_rules()
+    loaded_engine()
+
+
 @cache
 def _rules_key(chosen: str | None, engine: str | None) -> str:
     return sha256(f"{FORMAT}:{loaded_rules()}:{chosen}:{engine or loaded_engine()}".encode()).hexdigest()[:16]
