@@ -2,7 +2,8 @@
 
 import pytest
 
-from jarvis_workers.sec.rules.analysis.mentions import next_mention, result_of, uses
+from jarvis_workers.sec.rules.analysis.call_results import result_of
+from jarvis_workers.sec.rules.analysis.mentions import next_mention, uses
 
 
 def kinds(text: str, name: str = "p") -> list[str]:

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from jarvis_workers.sec.rules.analysis.mentions import ResultUse, Use, result_of, uses
+from jarvis_workers.sec.rules.analysis.call_results import ResultUse, result_of
+from jarvis_workers.sec.rules.analysis.mentions import Use, uses
 from jarvis_workers.source.calls import ArgumentList, arguments
 from jarvis_workers.source.functions import Function, Functions, functions
 

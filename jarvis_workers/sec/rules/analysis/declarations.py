@@ -67,14 +67,14 @@ class Scope:
         self.text = site.source.text
         self.depth = depth
         function = site.function
-        self._start = function.parameters[0] if function else site.start
+        self.start = function.parameters[0] if function else site.start
         self._body, self._end = function.body if function else (site.start, site.start)
         self._declared: dict[bytes, Declaration | None] = {}
         self._values: dict[tuple[bytes, int], list[Assigned]] = {}
 
     def is_parameter(self, name: bytes) -> bool:
         found = self.declared(name)
-        return found is not None and self._start <= found.at < self._body
+        return found is not None and self.start <= found.at < self._body
 
     def is_pointer(self, name: bytes) -> bool:
         """Tell a name that was seen to be declared as a pointer; a parameter in brackets is one too."""
@@ -105,7 +105,7 @@ class Scope:
                 found.append(value)
                 if len(found) > VALUES_MAX:
                     return [Assigned(b"", at)]
-                if self._always_runs(at, end):
+                if _always_runs(self.text, at, end, self._body):
                     break
         return found
 
@@ -117,7 +117,7 @@ class Scope:
     def mentions_before(self, name: bytes, end: int) -> Iterator[int]:
         return mentions_backwards(self.text, name, self._body, end)
 
-    def found(self, what: bytes, end: int) -> Iterator[int]:
+    def occurrences(self, what: bytes, end: int) -> Iterator[int]:
         """Yield where something stands in the file, not as the end of a longer name."""
         start = 0
         for _ in range(GLOBALS_MAX):
@@ -128,7 +128,7 @@ class Scope:
                 yield start
             start += len(what)
 
-    def typed(self, start: int, name: bytes, at: int) -> Declaration | None:
+    def declaration_at(self, start: int, name: bytes, at: int) -> Declaration | None:
         """Read the declaration of the name at `at`, whose type may begin at `start`."""
         before = self.text[start:at]
         if not _may_declare(before):
@@ -144,30 +144,30 @@ class Scope:
         return Declaration(typed[1], typed[2].count(b"*"), tuple(DIMENSION.findall(brackets[1])), at)
 
     def _declaration(self, name: bytes, at: int) -> Declaration | None:
-        return self.typed(max(self._start, at - LEFT), name, at)
+        return self.declaration_at(max(self.start, at - LEFT), name, at)
 
     def _declarations(self, name: bytes) -> list[Declaration]:
         """Return all of a name in the function; worked out once for all sites in it."""
         known = cast(
             "dict[tuple[int, bytes], list[Declaration]]", self.site.source.remembered.setdefault("declared", {})
         )
-        key = (self._start, name)
+        key = (self.start, name)
         if key not in known:
             found = [self._declaration(name, at) for at in self._mentions(name)]
             known[key] = [one for one in found if one]
         return known[key]
 
     def _global(self, name: bytes) -> Declaration | None:
-        for at in self.found(name + b"[", self._start):
+        for at in self.occurrences(name + b"[", self.start):
             line = self.text.rfind(b"\n", 0, at) + 1
             if self.text[line : line + 1] in b" \t\r#/" or at - line > LEFT:
                 continue
-            if declared := self.typed(line, name, at):
+            if declared := self.declaration_at(line, name, at):
                 return declared
         return None
 
     def _mentions(self, name: bytes) -> Iterator[int]:
-        at, left = self._start, MENTIONS_MAX
+        at, left = self.start, MENTIONS_MAX
         for _ in range(FINDS_MAX):
             at = self.text.find(name, at, self._end)
             if at < 0 or left == 0:
@@ -193,25 +193,25 @@ class Scope:
         changed = before in (b"++", b"--") or (before[-1:] == b"&" and before != b"&&" and not within)
         return Assigned(b"", at) if changed else None
 
-    def _always_runs(self, at: int, end: int) -> bool:
-        """Tell whether what stands at `at` has run whenever `end` is reached: its block is open, and no branch's."""
-        braces = self.text[at:end].translate(None, NO_BRACES)
-        for _ in range(BLOCKS_MAX):
-            shorter = braces.replace(b"{}", b"")
-            if shorter == braces:
-                break
-            braces = shorter
-        if braces[:1] == b"}":
-            return False
-        floor = max(self._body, at - LEFT)
-        before = self.text[floor:at]
-        return not ALONE.search(before[_last_edge(before) + 1 :].rstrip(b" \t\r\n*"))
-
 
 def _may_declare(before: bytes) -> bool:
     """Take a quick look at what a declaration would end with in front of its name: most mentions end here."""
     rest = before.rstrip(BESIDE)
     return bool(rest) and rest[-1] in MAY_DECLARE and rest.rsplit(None, 1)[-1] not in NO_TYPES
+
+
+def _always_runs(text: bytes, at: int, end: int, floor: int) -> bool:
+    """Tell whether what stands at `at` has run whenever `end` is reached: its block is open, and no branch's."""
+    braces = text[at:end].translate(None, NO_BRACES)
+    for _ in range(BLOCKS_MAX):
+        shorter = braces.replace(b"{}", b"")
+        if shorter == braces:
+            break
+        braces = shorter
+    if braces[:1] == b"}":
+        return False
+    before = text[max(floor, at - LEFT) : at]
+    return not ALONE.search(before[_last_edge(before) + 1 :].rstrip(b" \t\r\n*"))
 
 
 def _last_edge(before: bytes) -> int:

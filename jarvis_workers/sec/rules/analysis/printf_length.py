@@ -92,7 +92,7 @@ def _string(site: Site, scope: BufferSizes, precision: bytes | None, index: int)
         return min(choices), max(choices)
     if limit is not None:
         return 0, limit
-    longest = scope.longest(argument)
+    longest = scope.max_length(argument)
     return 0, None if longest is None or precision == b"*" else longest.number
 
 

@@ -1,6 +1,6 @@
 """Tell what speaks for a copy without a size: that its author measured one side of it, in a way that is no proof.
 
-A string that is known to fit is no finding at all (rooms); what is told here leaves one that is less sure.
+A string that is known to fit is no finding at all (buffer_sizes); what is told here leaves one that is less sure.
 """
 
 from jarvis_workers.sec.rules.analysis.buffer_sizes import ALLOCATORS, BufferSizes
@@ -48,14 +48,14 @@ def is_made_to_measure(site: Site, scope: BufferSizes) -> bool:
     given = [bare(value.text) for value in scope.values(target[1])]
     calls = [call for call in map(CALL.match, given) if call is not None]
     if any(call[1] in ALLOCATORS for call in calls):
-        return any(not room.is_plain for room in scope.rooms(target[1]))
+        return any(not capacity.is_plain for capacity in scope.capacities(target[1]))
     return any(LIKE_ALLOCATOR.search(call[1]) and _is_worked_out(call.string[call.end() :]) for call in calls)
 
 
 def is_source_bounded(site: Site, scope: BufferSizes) -> bool:
     """Tell a source that lies in a block whose size is known here, and is not known to be more than the target's."""
-    held, rooms = scope.rooms(site.masked(1)), scope.rooms(site.masked(0))
-    return bool(held) and all(one.compared(room) != "more" for one in held for room in rooms)
+    held, capacities = scope.capacities(site.masked(1)), scope.capacities(site.masked(0))
+    return bool(held) and all(one.compared(capacity) != "more" for one in held for capacity in capacities)
 
 
 def _is_worked_out(arguments: bytes) -> bool:

@@ -9,9 +9,10 @@ from jarvis_workers.sec.rules.analysis.symbolic_sizes import LARGEST, Amount, li
 from jarvis_workers.sec.rules.rule import SourceText
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["length_of", "numbers_of"]
+__all__ = ["initializer_length", "length_of", "numbers_of"]
 
 REACH = 1_024
+INITIALIZER_MAX = 320
 DEFINE = lazy(rb"#[ \t]*+define[ \t]++(\w++)[ \t]++([^\n\\]{1,96}+)(?=\n|\Z)")
 TEXT_MACRO = lazy(rb'#[ \t]*+define[ \t]++(\w++)[ \t]++L?"([^"]{0,400}+)"[ \t]*+\r?(?=\n|\Z)')
 CUT = lazy(rb"\s*+\[([^][]{1,64})\]\s*+=\s*+(?:0|L?'[^']*+')\s*+;")
@@ -39,6 +40,16 @@ def length_of(
     if not NAME.match(name):
         return None
     return _literal(scope, name, scope.site.start) if name.isupper() else _length_of_variable(scope, name, read)
+
+
+def initializer_length(source: SourceText, at: int) -> int | None:
+    """Return the length of the literal with which the array `char s[] = "text"` declared at `at` is initialized."""
+    opened = source.text.find(b'"', at, at + 96)
+    closed = source.text.find(b'"', opened + 1, opened + INITIALIZER_MAX) if opened >= 0 else -1
+    before = source.text[at:opened]
+    if closed < 0 or b";" in before or b"{" in before or source.text[closed + 1 : closed + 2] != b";":
+        return None
+    return literal_length(source.content[opened + 1 : closed])
 
 
 def _length_of_variable(scope: Scope, name: bytes, read: Callable[[bytes], Amount | None]) -> Amount | None:

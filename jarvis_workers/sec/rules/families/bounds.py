@@ -94,29 +94,29 @@ def _of_many(site: Site, shape: Shape, target: bytes, size: bytes) -> float | No
     plain = scope.plain_size(size)
     if plain is None:
         return None
-    rooms = scope.rooms(target)
-    if rooms:
-        said = [_compared(site, scope, shape, size, room) for room in rooms]
+    capacities = scope.capacities(target)
+    if capacities:
+        said = [_compared(site, scope, shape, size, capacity) for capacity in capacities]
         if "more" in said:
             return PROVEN if set(said) == {"more"} else ALMOST
         if set(said) == {"no more"}:
-            return _ended_behind(site, shape, target) if plain in rooms else None
+            return _ended_behind(site, shape, target) if plain in capacities else None
         if "perhaps" in said:
             return LIKELY
     if not shape.copies:
         return None
-    return _unlimited(site, scope, size, rooms)
+    return _unlimited(site, scope, size, capacities)
 
 
-def _compared(site: Site, scope: BufferSizes, shape: Shape, size: bytes, room: Amount) -> str:
+def _compared(site: Site, scope: BufferSizes, shape: Shape, size: bytes, capacity: Amount) -> str:
     """Compare as it stands first: what a variable holds is no surer than its name."""
     for amount in (scope.plain_size(size), scope.size(size)):
         if amount is None:
             return ""
         needed = _needed(site, scope, amount).times(Amount.of(shape.unit))
-        if said := needed.compared(room):
+        if said := needed.compared(capacity):
             return said
-        if _bounded(scope, needed).compared(room) == "no more":
+        if _bounded(scope, needed).compared(capacity) == "no more":
             return "no more"
     return ""
 
@@ -151,17 +151,17 @@ def _bounded(scope: BufferSizes, amount: Amount) -> Amount:
 
 def _most(scope: BufferSizes, name: bytes) -> Amount | None:
     if measured := MEASURED.match(name):
-        return scope.longest(name[measured.end() : -1])
+        return scope.max_length(name[measured.end() : -1])
     found = scope.declared(name) if NAME.match(name) else None
     width = size_of_type(found.type).number if found and not found.stars and not found.dimensions else None
     return Amount.of((1 << 8 * width) - 1) if width in NARROW else None
 
 
-def _unlimited(site: Site, scope: BufferSizes, size: bytes, rooms: list[Amount]) -> float | None:
+def _unlimited(site: Site, scope: BufferSizes, size: bytes, capacities: list[Amount]) -> float | None:
     """Nothing is known for certain: what counts is where the size comes from, and whether anything looked at it."""
     plain = scope.plain_size(size)
-    fixed = bool(rooms) and all(room.is_plain for room in rooms)
-    if plain is None or not plain.raising or (rooms and not fixed):
+    fixed = bool(capacities) and all(capacity.is_plain for capacity in capacities)
+    if plain is None or not plain.raising or (capacities and not fixed):
         return None
     amount = scope.size(size)
     names = plain.raising | (amount.raising if amount else frozenset())
@@ -197,7 +197,7 @@ def _measured(scope: BufferSizes, names: frozenset[bytes]) -> float:
     """Sure, unless all who are seen to call pass literals, or it is a member, which may be an array."""
     found = (MEASURED.match(name) for name in names)
     texts = [one.string[one.end() : -1] for one in found if one]
-    return ALMOST if any(NAME.match(text) and not scope.literals_given(text) for text in texts) else OPEN
+    return ALMOST if any(NAME.match(text) and not scope.passed_literal_length(text) for text in texts) else OPEN
 
 
 def _was_sized(site: Site, scope: BufferSizes, names: frozenset[bytes]) -> bool:

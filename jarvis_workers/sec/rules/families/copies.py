@@ -78,14 +78,14 @@ def _measured(site: Site, scope: BufferSizes, source: bytes) -> float:
 def _is_open(site: Site, scope: BufferSizes, sources: Iterable[bytes]) -> bool:
     """Tell a text from outside of the program, or of a caller who is not seen to pass what is bounded.
 
-    What a caller gives goes into a room of fixed size, or into one of the caller's, whose size nobody tells.
+    What a caller gives goes into a buffer of fixed size, or into one of the caller's, whose size nobody tells.
     """
     names = [bare(source) for source in sources]
     if any(FROM_OUTSIDE.search(value) for name in names for value in (name, *_given(scope, name))):
         return True
     target = bare(site.masked(0))
-    rooms = scope.rooms(target)
-    fixed = bool(rooms) and all(is_fixed(name) for room in rooms for name in room.names)
+    capacities = scope.capacities(target)
+    fixed = bool(capacities) and all(is_fixed(name) for capacity in capacities for name in capacity.names)
     if not fixed and not (NAME.match(target) and _is_of_caller(scope, target)):
         return False
     return any(NAME.match(name) and _is_of_caller(scope, name) for name in names)
@@ -98,30 +98,30 @@ def _given(scope: BufferSizes, name: bytes) -> list[bytes]:
 
 def _is_of_caller(scope: BufferSizes, name: bytes) -> bool:
     given = scope.is_parameter(name) and scope.is_pointer(name) and not scope.values(name)
-    return given and not scope.is_given_bounded(name)
+    return given and not scope.is_bounded_by_callers(name)
 
 
 def _fits(site: Site, scope: BufferSizes, source: bytes) -> bool | None:
     """Tell whether the source fits in the target, where both sizes are known; None if not."""
-    rooms = scope.rooms(site.masked(0))
-    if not rooms:
+    capacities = scope.capacities(site.masked(0))
+    if not capacities:
         return None
     wide = site.name.startswith(b"wc")
-    length, most = scope.length(source), scope.longest(source)
+    length, most = scope.length(source), scope.max_length(source)
     if length is None:
         length = Amount.named(b"%b(%b)" % (b"wcslen" if wide else b"strlen", squeezed(source)))
     held = _held(site, scope) if b"cat" in site.name else Amount.of(0)
     unit = Amount.of(WIDE if wide else 1)
-    said = {_compared(length, held, unit, room) for room in rooms}
+    said = {_compared(length, held, unit, capacity) for capacity in capacities}
     if "more" in said:
         return False
-    if said == {"no more"} or {_compared(most, held, unit, room) for room in rooms} == {"no more"}:
+    if said == {"no more"} or {_compared(most, held, unit, capacity) for capacity in capacities} == {"no more"}:
         return True
     return None
 
 
-def _compared(length: Amount | None, held: Amount, unit: Amount, room: Amount) -> str:
-    return "" if length is None else length.plus(held).plus(Amount.of(1)).times(unit).compared(room)
+def _compared(length: Amount | None, held: Amount, unit: Amount, capacity: Amount) -> str:
+    return "" if length is None else length.plus(held).plus(Amount.of(1)).times(unit).compared(capacity)
 
 
 def _held(site: Site, scope: BufferSizes) -> Amount:
@@ -134,13 +134,13 @@ def _formatted(site: Site) -> float | None:
     text = site.masked(1)
     if b'"' not in text:
         return BOUNDED
-    rooms = BufferSizes(site).rooms(site.masked(0))
+    capacities = BufferSizes(site).capacities(site.masked(0))
     printed = printed_length(site, 1) if site.name == b"sprintf" else None
     if printed:
-        if any(Amount.of(printed.least + 1).compared(room) == "more" for room in rooms):
+        if any(Amount.of(printed.least + 1).compared(capacity) == "more" for capacity in capacities):
             return PROVEN
         if printed.most is not None:
-            return None if rooms and _all_hold(rooms, printed.most + 1) else NUMBERS
+            return None if capacities and _all_hold(capacities, printed.most + 1) else NUMBERS
     if not UNBOUNDED_STRING.search(pieces(text, site.original(1))):
         return NUMBERS
     scope = BufferSizes(site)
@@ -150,8 +150,8 @@ def _formatted(site: Site) -> float | None:
     return 0.0 if _is_open(site, scope, texts) else UNKNOWN
 
 
-def _all_hold(rooms: list[Amount], size: int) -> bool:
-    return all(Amount.of(size).compared(room) == "no more" for room in rooms)
+def _all_hold(capacities: list[Amount], size: int) -> bool:
+    return all(Amount.of(size).compared(capacity) == "no more" for capacity in capacities)
 
 
 RULES: tuple[Rule, ...] = (

@@ -40,19 +40,19 @@ def check_ending(site: Site) -> float | None:
         return None if _uses_length(site) else LINK
     scope = BufferSizes(site)
     size = scope.plain_size(site.masked(2))
-    rooms = scope.rooms(site.masked(0))
+    capacities = scope.capacities(site.masked(0))
     if size is None or _source_fits(site, scope, size):
         return None
-    return _left_open(site, base[1], size, rooms)
+    return _left_open(site, base[1], size, capacities)
 
 
-def _left_open(site: Site, base: bytes, size: Amount, rooms: list[Amount]) -> float | None:
+def _left_open(site: Site, base: bytes, size: Amount, capacities: list[Amount]) -> float | None:
     is_field = b"." in base or b">" in base
     measured = squeezed(site.masked(2)).removeprefix(b"sizeof").strip(b"()")
     target = squeezed(site.masked(0))
-    if measured == target or size in rooms:
+    if measured == target or size in capacities:
         return FIELD if is_field else NEARLY if was_measured(site, site.masked(1)) else FULL
-    spare = [room.plus(size, -1).number for room in rooms]
+    spare = [capacity.plus(size, -1).number for capacity in capacities]
     leaves_one = bool(spare) and all(number is not None and number > 0 for number in spare)
     if leaves_one or squeezed(site.masked(2)).endswith(b"-1"):
         return None if is_field or _is_zeroed(site, base) or _is_static(site, base) else NEARLY
@@ -65,7 +65,7 @@ def _left_open(site: Site, base: bytes, size: Amount, rooms: list[Amount]) -> fl
 def _source_fits(site: Site, scope: BufferSizes, size: Amount) -> bool:
     """A source that is known to be shorter than the size brings its own NUL."""
     source = site.masked(1).strip()
-    length = scope.length(source) or scope.longest(source)
+    length = scope.length(source) or scope.max_length(source)
     if length is None:
         return source.isupper()
     said = length.plus(Amount.of(1)).compared(size)

@@ -51,7 +51,7 @@ def check_format(site: Site) -> float | None:
         return None
     if site.name[:1] == b"v" or given.lstrip(b"# ") in macro_parameters(site):
         return FORWARDS
-    if NAME.match(given) and BufferSizes(site).literals_given(given):
+    if NAME.match(given) and BufferSizes(site).passed_literal_length(given):
         return HANDED_LITERALS
     moved = 0.15 if len(spans) == index + 1 else -0.1
     if origin == "mixed":
@@ -84,8 +84,8 @@ def check_width(site: Site) -> float | None:
 
 def _is_too_wide(site: Site, number: int, width: int) -> bool:
     """Tell whether a word of this width, and its NUL, is more than the array that takes it."""
-    rooms = [] if site.name[:1] == b"v" or b"w" in site.name else BufferSizes(site).rooms(site.masked(number))
-    return any(Amount.of(width + 1).compared(room) == "more" for room in rooms)
+    capacities = [] if site.name[:1] == b"v" or b"w" in site.name else BufferSizes(site).capacities(site.masked(number))
+    return any(Amount.of(width + 1).compared(capacity) == "more" for capacity in capacities)
 
 
 def _brings_less(site: Site, number: int) -> bool:
@@ -93,9 +93,11 @@ def _brings_less(site: Site, number: int) -> bool:
     if site.name != b"sscanf":
         return False
     scope = BufferSizes(site)
-    longest = scope.longest(site.masked(0)) or scope.length(site.masked(0))
-    rooms = scope.rooms(site.masked(number)) if longest is not None else []
-    return bool(rooms) and all(longest.plus(Amount.of(1)).compared(room) == "no more" for room in rooms if longest)
+    longest = scope.max_length(site.masked(0)) or scope.length(site.masked(0))
+    if longest is None:
+        return False
+    capacities, needed = scope.capacities(site.masked(number)), longest.plus(Amount.of(1))
+    return bool(capacities) and all(needed.compared(capacity) == "no more" for capacity in capacities)
 
 
 RULES: tuple[Rule, ...] = (

@@ -1,0 +1,68 @@
+"""Find the calls of the function around a site in its own file, and the arguments that they pass."""
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar, cast
+
+from jarvis_workers.sec.rules.analysis.declarations import GLOBALS_MAX, Scope
+from jarvis_workers.sec.rules.rule import Site
+from jarvis_workers.source.lazy_regex import lazy
+
+__all__ = ["arguments_of_callers", "has_all_callers_here", "once_per_function"]
+
+T = TypeVar("T")
+SEARCHED_MAX = 1_000
+LEFT = 128
+PARAMETER = lazy(rb"([A-Za-z_]\w*+)\s*+(?>\[[^][]*+\]\s*+)*+\Z")
+
+
+def arguments_of_callers(scope: Scope, name: bytes) -> Iterator[tuple[Site, bytes]]:
+    """Yield each call of the function in this file, and what it passes, in masked text, for the parameter `name`."""
+    function = scope.site.function
+    if function is None or scope.depth or not _may_search(scope):
+        return
+    given = scope.text[slice(*function.parameters)].split(b",")
+    named = [found[1] if (found := PARAMETER.search(one)) else b"" for one in given]
+    index = named.index(name) if name in named else len(named)
+    for at in once_per_function(scope, "calls", b"", lambda: _calls(scope, function.name)):
+        caller = scope.site.source.functions.at(at)
+        if caller is not None and caller != function:
+            site = Site(scope.site.source, function.name, at, at + len(function.name))
+            yield site, site.masked(index)
+
+
+def has_all_callers_here(scope: Scope) -> bool:
+    """Tell a static function that is only called, and not so often that not all calls are looked at."""
+    function = scope.site.function
+    if function is None or b"static" not in scope.text[max(0, function.start - LEFT) : function.start]:
+        return False
+    return _may_search(scope) and once_per_function(
+        scope, "is only called", b"", lambda: _is_only_called(scope.text, function.name)
+    )
+
+
+def once_per_function(scope: Scope, what: str, name: bytes, compute: Callable[[], T]) -> T:
+    """Compute once per function what does not depend on the site in it; `what` names the cache."""
+    if scope.depth:
+        return compute()
+    cache = cast("dict[tuple[int, bytes], T]", scope.site.source.remembered.setdefault(what, {}))
+    key = (scope.start, name)
+    if key not in cache:
+        cache[key] = compute()
+    return cache[key]
+
+
+def _calls(scope: Scope, name: bytes) -> list[int]:
+    return list(scope.occurrences(name + b"(", len(scope.text)))
+
+
+def _may_search(scope: Scope) -> bool:
+    """Bound the number of functions of a file for which its whole text is searched."""
+    searched = cast("set[int]", scope.site.source.remembered.setdefault("callers searched", set()))
+    if len(searched) < SEARCHED_MAX:
+        searched.add(scope.start)
+    return scope.start in searched
+
+
+def _is_only_called(text: bytes, name: bytes) -> bool:
+    calls = text.count(name + b"(")
+    return calls < GLOBALS_MAX and calls == text.count(name)

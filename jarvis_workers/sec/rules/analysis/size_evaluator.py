@@ -1,0 +1,170 @@
+"""Evaluate size expressions as symbolic amounts: `sizeof`, `strlen`, constants, macros and variables.
+
+An unknown part stands for itself in the amount.  Lookups are bounded per site: each may need others.
+"""
+
+from collections.abc import Iterator
+from typing import cast
+
+from jarvis_workers.sec.rules.analysis.declarations import NAME, Declaration, Scope
+from jarvis_workers.sec.rules.analysis.string_lengths import initializer_length, length_of, numbers_of
+from jarvis_workers.sec.rules.analysis.symbolic_sizes import (
+    POINTER_BYTES,
+    Amount,
+    read_amount,
+    size_of_type,
+    squeezed,
+)
+from jarvis_workers.sec.rules.rule import Site
+from jarvis_workers.source.lazy_regex import lazy
+
+__all__ = ["INDEXED", "SUBSTITUTIONS_MAX", "SizeEvaluator"]
+
+SUBSTITUTIONS_MAX = 3
+LOOKS_MAX, NESTED_MAX = 100, 4
+INDEXED = lazy(rb"([A-Za-z_]\w*+)\s*+\[[^][]*+\]\s*+\Z")
+MEMBER_NAME = lazy(rb"(?:->|\.)\s*+([A-Za-z_]\w*+)\s*+\Z")
+MEMBER_END = lazy(rb"\s*+(?>\[[^][]{0,80}\]\s*+)?+;")
+TYPE = lazy(rb"[\w\s]+[\s*]*\Z")
+FLEXIBLE = (b"", b"0", b"1")
+
+
+class SizeEvaluator(Scope):
+    """Sizes in the function around a site, as far as the site."""
+
+    def __init__(self, site: Site, depth: int = 0) -> None:
+        super().__init__(site, depth)
+        self._looks_left = LOOKS_MAX
+        self._nested = 0
+        self._read: dict[bytes, Amount | None] = {}
+
+    def size(self, expression: bytes, before: int | None = None, follow: int = SUBSTITUTIONS_MAX) -> Amount | None:
+        """Read a size; a variable that was given one value stands for it."""
+        found = self.plain_size(expression)
+        for _ in range(follow):
+            if found is None or not found.names:
+                return found
+            more = self.substitute(found, before)
+            if more is None:
+                return found
+            found = more
+        return found
+
+    def plain_size(self, expression: bytes) -> Amount | None:
+        """Read a size in which variables stand for themselves."""
+        if expression not in self._read:
+            self._read[expression] = read_amount(expression, self.lookup)
+        return self._read[expression]
+
+    def length(self, expression: bytes) -> Amount | None:
+        """Return how long a string is, where it was made from a literal or was cut with `s[n] = 0`."""
+        return length_of(self, expression, self.plain_size)
+
+    def element_size(self, name: bytes) -> Amount | None:
+        """Return the size of what a pointer points to, or an array holds."""
+        found = self.declared(name)
+        if found is None or found.stars + len(found.dimensions) == 0:
+            return None
+        if found.stars + len(found.dimensions) > 1:
+            return Amount.of(POINTER_BYTES)
+        return size_of_type(found.type)
+
+    def declared_size(self, found: Declaration) -> Amount:
+        size = Amount.of(POINTER_BYTES) if found.stars else size_of_type(found.type)
+        for dimension in found.dimensions:
+            count = read_amount(dimension, self.lookup)
+            size = size.times(count if count is not None else Amount.named(squeezed(dimension)))
+        return size
+
+    def array_size(self, found: Declaration) -> Amount | None:
+        """Return the size of a declared array; `char s[] = "text"` holds the text and its end."""
+        whole = self.declared_size(found)
+        if found.dimensions[0].strip():
+            return whole
+        length = initializer_length(self.site.source, found.at)
+        return None if length is None else Amount.of(length + 1).times(size_of_type(found.type))
+
+    def member_capacities(self, expression: bytes) -> list[Amount]:
+        """The size of an array in a structure, if all structures of the file that name it agree."""
+        member = MEMBER_NAME.search(expression)
+        if member is None or expression.startswith(b"&"):
+            return []
+        known = cast("dict[bytes, list[Amount]]", self.site.source.remembered.setdefault("member capacities", {}))
+        if member[1] not in known:
+            found = list(self._member_declarations(member[1]))
+            capacities = {self.declared_size(one) for one in found}
+            fixed = all(one.dimensions and one.dimensions[0].strip() not in FLEXIBLE for one in found)
+            known[member[1]] = list(capacities) if fixed and len(capacities) == 1 else []
+        return known[member[1]]
+
+    def _member_declarations(self, name: bytes) -> Iterator[Declaration]:
+        for mark in (b"[", b";"):
+            for at in self.occurrences(name + mark, self.site.start):
+                behind = at + len(name)
+                if MEMBER_END.match(self.text, behind, behind + 96) and not self.site.source.functions.at(at):
+                    declared = self.declaration_at(max(0, at - 64), name, at)
+                    if declared:
+                        yield declared
+
+    def substitute(self, amount: Amount, before: int | None) -> Amount | None:
+        """Put in for each plain variable what it was given, if that is one thing; None if nothing changes."""
+        changed = False
+        total = Amount.of(0)
+        for factors, times in amount.terms:
+            product = Amount.of(times)
+            for name in factors:
+                value = self._single_value(name, before)
+                changed = changed or value is not None
+                product = product.times(value or Amount.named(name))
+            total = total.plus(product)
+        return total if changed else None
+
+    def _single_value(self, name: bytes, before: int | None) -> Amount | None:
+        if not NAME.match(name) or name.isupper():
+            return None
+        values = self.values(name, before)
+        if len(values) != 1 or not values[0].text or self.counts_on(name):
+            return None
+        found = read_amount(values[0].text, self.lookup)
+        return None if found is None or name in found.names else found
+
+    def lookup(self, kind: str, text: bytes) -> Amount | None:
+        """Look a name up, unless that leads from one to the next: each may ask for others."""
+        if self._looks_left <= 0 or self._nested >= NESTED_MAX:
+            return None
+        self._looks_left -= 1
+        self._nested += 1
+        found = self._evaluate(kind, text)
+        self._nested -= 1
+        return found
+
+    def _evaluate(self, kind: str, text: bytes) -> Amount | None:
+        if kind == "sizeof":
+            return self._sizeof(text)
+        if text.startswith((b"strlen(", b"wcslen(")):
+            return self.length(text[7:-1])
+        value = numbers_of(self.site.source).get(text)
+        return None if value is None else Amount.of(value)
+
+    def _sizeof(self, text: bytes) -> Amount | None:
+        if text.startswith(b'"'):
+            length = self.length(text)
+            return Amount.of(length.number + 1 if length and length.number is not None else len(text) - 1)
+        if text.startswith(b"*"):
+            pointed = text[1:].strip()
+            return self.element_size(pointed) if NAME.match(pointed) else None
+        if NAME.match(text):
+            return self._sizeof_name(text)
+        if indexed := INDEXED.match(text):
+            return self.element_size(indexed[1])
+        if whole := self.member_capacities(text):
+            return whole[0]
+        return size_of_type(text) if TYPE.match(text) else None
+
+    def _sizeof_name(self, name: bytes) -> Amount | None:
+        found = self.declared(name)
+        if found is None:
+            return size_of_type(name)
+        if self.is_pointer(name):
+            return Amount.of(POINTER_BYTES)
+        return self.array_size(found) if found.dimensions else self.declared_size(found)
