@@ -1,0 +1,77 @@
+"""Find locks that the functions of a file acquire in different orders."""
+
+from bisect import bisect_left
+from itertools import islice
+from typing import cast
+
+from jarvis_workers.sec.rules.analysis.function_exits import ways_out
+from jarvis_workers.sec.rules.analysis.lock_calls import LIKE_A_LOCK, LockCall, lock_calls
+from jarvis_workers.sec.rules.rule import REACH, Site
+from jarvis_workers.source.functions import Function
+from jarvis_workers.source.lazy_regex import lazy
+
+__all__ = ["GLOBAL", "inverted_lock"]
+
+FUNCTIONS_MAX, PAIRED_MAX = 2_000, 12
+GLOBAL = lazy(rb"[A-Za-z_]\w*+\Z")
+MEMBER = lazy(rb"[A-Za-z_]\w*+(?:->|\.)[\w.]++\Z")
+
+
+def inverted_lock(site: Site, call: LockCall, function: Function) -> bytes | None:
+    """Return a lock held at the call that another function of the file acquires only after the call's lock."""
+    pairs = _pairs(site)
+    for first in pairs.held_at.get((call.key, call.at), ()):
+        if pairs.functions.get((call.key, first), set()) - {function.name}:
+            return first
+    return None
+
+
+class _LockPairs:
+    """Which locks are held at each acquisition of another, and the functions that acquire each pair in this order."""
+
+    def __init__(self) -> None:
+        self.held_at: dict[tuple[bytes, int], list[bytes]] = {}
+        self.functions: dict[tuple[bytes, bytes], set[bytes]] = {}
+
+    def add(self, held: bytes, key: bytes, name: bytes, at: int) -> None:
+        self.held_at.setdefault((key, at), []).append(held)
+        self.functions.setdefault((held, key), set()).add(name)
+
+
+def _pairs(site: Site) -> _LockPairs:
+    """Return the pairs of a file, computed once."""
+    known = site.source.remembered.get("locks")
+    if known is None:
+        known = site.source.remembered["locks"] = _LockPairs()
+        for one in islice(site.source.functions, FUNCTIONS_MAX):
+            if _may_acquire_two(site, one):
+                for held, key, at in _pairs_of(site, one):
+                    known.add(held, key, one.name, at)
+    assert isinstance(known, _LockPairs)
+    return known
+
+
+def _may_acquire_two(site: Site, function: Function) -> bool:
+    """Count the likely acquisitions, quickly: most functions have none."""
+    known = cast("list[int] | None", site.source.remembered.get("lock calls"))
+    if known is None:
+        known = [match.start() for match in LIKE_A_LOCK.finditer(site.source.text)]
+        site.source.remembered["lock calls"] = known
+    return bisect_left(known, function.body[1]) - bisect_left(known, function.body[0]) > 1
+
+
+def _pairs_of(site: Site, function: Function) -> list[tuple[bytes, bytes, int]]:
+    """Return the pairs of a function; those that it acquires in both orders are assumed to be meant so."""
+    text, end = site.source.text, function.body[1]
+    calls = lock_calls(site, function).all
+    acquisitions = [call for call in calls if call.acquires and (GLOBAL.match(call.key) or MEMBER.match(call.key))]
+    if len({call.key for call in acquisitions}) < 2 or len(acquisitions) > PAIRED_MAX:
+        return []
+    found: dict[tuple[bytes, bytes], int] = {}
+    for call in acquisitions:
+        others = {other.at: other.key for other in acquisitions if other.key != call.key}
+        releases = [other.at for other in calls if other.key == call.key and not other.acquires]
+        for way in ways_out(text, (call.end, min(end, call.end + REACH)), releases, list(others)):
+            if way.kind == "again":
+                found.setdefault((call.key, others[way.at]), way.at)
+    return [(held, key, at) for (held, key), at in found.items() if (key, held) not in found]
