@@ -1,14 +1,13 @@
-"""Walk a source tree in the order of its path bytes, and say what becomes of everything in it.
+"""Walk a source tree in the order of its path bytes, and decide for each entry whether it is scanned.
 
-Directories are opened relative to the one above and links are never followed, so that nobody who renames things
-meanwhile can lead the walk out of the root.  Only the OPEN_DIRECTORIES deepest directories stay open: a higher one is
-opened again through `..`, and must be the same as before.
+Directories are opened relative to their parent and links are never followed, so that a concurrent rename cannot lead
+the walk out of the root.  Only the OPEN_DIRECTORIES deepest directories stay open: a higher one is opened again
+through `..`, and must be the same as before.
 """
 
-import errno
 import os
 import stat
-from collections.abc import Collection, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -27,10 +26,10 @@ from jarvis_workers.snapshots.exclusion_reasons import (
     not_regular,
     reason_of,
 )
-from jarvis_workers.snapshots.ignore import LONGEST_FILE, Globs, IgnoreRules, ignore_lines, ignored_by
+from jarvis_workers.snapshots.ignore import IgnoreRules, ignored_by
 from jarvis_workers.snapshots.links import judge_link
-from jarvis_workers.snapshots.safe_read import read_file
-from jarvis_workers.snapshots.selection import GIT_IGNORE, IGNORE_FILES, OWN_DIRECTORY, Selection
+from jarvis_workers.snapshots.listing import Listing, add_named, list_directory, list_passage, read_globs
+from jarvis_workers.snapshots.selection import GIT_IGNORE, OWN_DIRECTORY, Selection
 from jarvis_workers.toolchain.gitindex import TrackedFiles, in_working_tree
 
 OPEN_DIRECTORIES = 64
@@ -43,12 +42,12 @@ _CLOSED = -1
 
 
 def walk(root: Path, selection: Selection, environ: Mapping[str, str] = os.environ) -> Generator[Outcome, None, None]:
-    """Yield what becomes of each file and directory below `root`, or of that one file.
+    """Yield the outcome of each file and directory below `root`, or of that one file.
 
-    `environ` is for git, which is asked what it tracks where a .gitignore leaves something out.  Of a selection with
-    `paths` only those are walked; one that is not there is passed over.
+    `environ` is for git, which lists the tracked files where a .gitignore leaves something out.  Of a selection with
+    `paths` only those are walked; missing ones are skipped.
 
-    Raise UsageError when there is no such tree, SnapshotError when it cannot be opened.
+    Raises UsageError if there is no such tree, SnapshotError if it cannot be opened.
     """
     try:
         real = root.resolve()
@@ -79,8 +78,8 @@ def _walk_file(root: Path, name: bytes, directory: int, selection: Selection) ->
 class _Level:
     """An open directory; the names are sorted, and a directory's ends with a slash.
 
-    `ignored` says why, of a directory that is entered for its tracked files alone.  One that is not `within` what was
-    named only leads there: nothing else of it is looked at.
+    `ignored` is the reason why only the tracked files of the directory are read.  A directory that is not `within` the
+    selected paths only leads to them: none of its other entries is read.
     """
 
     name: bytes
@@ -92,8 +91,7 @@ class _Level:
     ignored: str | None = None
     repository: "_Repository | None" = None
     names: Iterator[bytes] = field(default_factory=lambda: iter(()))
-    links: set[bytes] = field(default_factory=set)
-    special: dict[bytes, str] = field(default_factory=dict)
+    listing: Listing = field(default_factory=Listing)
 
 
 class _Repository(NamedTuple):
@@ -114,21 +112,12 @@ class _Entry(NamedTuple):
     ignored: str | None = None
 
 
-@dataclass(slots=True)
-class _Listing:
-    names: list[bytes] = field(default_factory=list)
-    links: set[bytes] = field(default_factory=set)
-    special: dict[bytes, str] = field(default_factory=dict)
-    ignore_files: set[str] = field(default_factory=set)
-    is_repository: bool = False
-
-
 class _TreeWalk:
     def __init__(self, root: Path, selection: Selection, environ: Mapping[str, str]) -> None:
         self._root = os.fsencode(root)
         self._selection = selection
         self._environ = environ
-        self._heeds_git = GIT_IGNORE in selection.ignore_files
+        self._reads_gitignore = GIT_IGNORE in selection.ignore_files
         self._repositories = self._nested = 0
         self._levels: list[_Level] = []
         self._path = b""
@@ -153,7 +142,7 @@ class _TreeWalk:
                 self._close_level(self._levels.pop())
 
     def _visit_directory(self, level: _Level, name: bytes) -> Iterator[Outcome]:
-        # What we write ourselves between two runs must not make their reports differ, so it is passed over unnamed.
+        # Our own files, which change between two runs, must not make their reports differ: not even named.
         if name[:-1] == OWN_DIRECTORY and not self._path:
             return
         path = self._path + name
@@ -189,24 +178,24 @@ class _TreeWalk:
         if len(self._levels) > OPEN_DIRECTORIES:
             _close(self._levels[-1 - OPEN_DIRECTORIES])
         try:
-            listing = _list(descriptor, self._selection) if entry.within else _led_through(descriptor)
+            listing = list_directory(descriptor, self._selection) if entry.within else list_passage(descriptor)
         except OSError as error:
             yield NotChecked(self._path[:-1] or b".", reason_of(error))
             return
-        _add_named(listing, descriptor, self._selection.steps.get(self._path[:-1], ()))
-        if self._heeds_git and self._is_repository(listing):
+        add_named(listing, descriptor, self._selection.steps.get(self._path[:-1], ()))
+        if self._reads_gitignore and self._is_repository(listing):
             self._enter_repository(level)
         if listing.ignore_files:
-            globs = _read_globs(descriptor, listing.ignore_files)
-            for_tracked = _read_globs(descriptor, listing.ignore_files - {GIT_IGNORE})
+            globs = read_globs(descriptor, listing.ignore_files)
+            for_tracked = read_globs(descriptor, listing.ignore_files - {GIT_IGNORE})
             level.rules = IgnoreRules(globs, for_tracked, len(self._path), rules)
-        level.names, level.links, level.special = iter(listing.names), listing.links, listing.special
+        level.names, level.listing = iter(listing.names), listing
 
-    def _is_repository(self, listing: _Listing) -> bool:
+    def _is_repository(self, listing: Listing) -> bool:
         return listing.is_repository or (not self._path and in_working_tree(Path(os.fsdecode(self._root))))
 
     def _enter_repository(self, level: _Level) -> None:
-        """Begin to ask another index; beyond the limits everything counts as tracked."""
+        """Open another git index; beyond the limits everything counts as tracked."""
         self._repositories += 1
         self._nested += 1
         beyond = self._repositories > MAX_REPOSITORIES or self._nested > MAX_NESTED_REPOSITORIES
@@ -237,10 +226,10 @@ class _TreeWalk:
         reason = self._file_refused(level, path)
         if reason:
             return LeftOut(reason)
-        if name in level.links:
+        if name in level.listing.links:
             return self._judge_link(name, path)
-        if name in level.special:
-            return NotChecked(path, level.special[name])
+        if name in level.listing.special:
+            return NotChecked(path, level.listing.special[name])
         if not self._selection.is_source(name):
             return LeftOut(NOT_SOURCE)
         return FileFound(path, level.descriptor, name)
@@ -251,7 +240,7 @@ class _TreeWalk:
         return judge_link(self._root, path, self._selection)
 
     def _directory_refused(self, level: _Level, name: bytes, path: bytes) -> str | None:
-        """What was named, or only leads there, is refused by --exclude alone."""
+        """Return why a directory is not entered; a selected one, or one that leads there, obeys --exclude alone."""
         is_forced = path[:-1] in self._selection.named or not level.within
         if name in self._selection.exclude_dirs and not is_forced:
             return EXCLUDED_DIRECTORY
@@ -274,79 +263,8 @@ class _TreeWalk:
         return reason
 
 
-def _list(descriptor: int, selection: Selection) -> _Listing:
-    listing = _Listing()
-    with os.scandir(descriptor) as entries:
-        for entry in entries:
-            _add(listing, entry, selection)
-    listing.names.sort()
-    return listing
-
-
-def _add(listing: _Listing, entry: os.DirEntry[str], selection: Selection) -> None:
-    name = os.fsencode(entry.name)
-    listing.is_repository |= name == b".git"
-    if entry.is_dir(follow_symlinks=False):
-        listing.names.append(name + b"/")
-    elif entry.is_symlink():
-        listing.links.add(name)
-        listing.names.append(name)
-    elif selection.is_source(name):
-        if not entry.is_file(follow_symlinks=False):
-            listing.special[name] = _describe(entry)
-        listing.names.append(name)
-    elif entry.name in selection.ignore_files:
-        listing.ignore_files.add(entry.name)
-
-
-def _led_through(descriptor: int) -> _Listing:
-    """Return the listing of a directory that only leads to what was named."""
-    try:
-        os.stat(".git", dir_fd=descriptor, follow_symlinks=False)
-    except OSError:
-        return _Listing()
-    return _Listing(is_repository=True)
-
-
-def _add_named(listing: _Listing, descriptor: int, names: Collection[bytes]) -> None:
-    """Add what was named here or leads to it, if it is there, in its place among the others."""
-    missing = set(names).difference(listing.names, (name.removesuffix(b"/") for name in listing.names)) if names else ()
-    for name in missing:
-        try:
-            mode = os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode
-        except OSError as error:
-            if error.errno != errno.ENOENT:
-                listing.special[name] = reason_of(error)
-                listing.names.append(name)
-            continue
-        listing.names.append(name + b"/" if stat.S_ISDIR(mode) else name)
-        if stat.S_ISLNK(mode):
-            listing.links.add(name)
-        elif not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
-            listing.special[name] = not_regular(mode)
-    if missing:
-        listing.names.sort()
-
-
-def _describe(entry: os.DirEntry[str]) -> str:
-    try:
-        return not_regular(entry.stat(follow_symlinks=False).st_mode)
-    except OSError as error:
-        return reason_of(error)
-
-
-def _read_globs(descriptor: int, present: set[str]) -> Globs:
-    names = [name for name in IGNORE_FILES if name in present]
-    contents = [(name, read_file(descriptor, name.encode(), LONGEST_FILE)) for name in names]
-    return Globs(
-        line
-        for name, content in contents
-        for line in ignore_lines(name, content if isinstance(content, bytes) else None)
-    )
-
-
 def _reopen(level: _Level, below: int) -> str | None:
-    """Return why it cannot be opened again, if so."""
+    """Open a directory again, from the one below; return the reason if that fails."""
     if below == _CLOSED:
         return MOVED
     try:
