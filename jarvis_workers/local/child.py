@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from jarvis_workers.errors import StoreFull
 from jarvis_workers.pipeline.stages import step_of
-from jarvis_workers.pipeline.wire import encode_commit, to_line
+from jarvis_workers.pipeline.wire import decode_work, encode_commit, to_line
 from jarvis_workers.snapshots.resources import Resources, open_resources
 from jarvis_workers.toolchain.limits import cpu_seconds
 
@@ -37,7 +37,8 @@ def serve(lines: Iterable[bytes], answers: IO[bytes]) -> None:
 def decide(request: dict[str, Any], resources: Resources) -> dict[str, Any]:
     """Do one job. This is a task boundary: whatever it raises is recorded on the job's row."""
     try:
-        commit = step_of(request["module"]).decide(request["work"], resources)
+        step = step_of(request["module"])
+        commit = step.decide(decode_work(step, request["work"]), resources)
     except StoreFull as full:
         return {"job": request["job"], "full": str(full)}
     except Exception as error:  # noqa: BLE001  (the task boundary)

@@ -1,48 +1,78 @@
-"""Batches of files: the work of a child, and the job for a batch, shared by the stages that process files.
+"""Batches of files: payload and work of their jobs, shared by the stages that process files.
 
 A batch that exceeds its time is split between two files, and the remainder becomes a new job.
 """
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jarvis_workers.paths import shown
+from jarvis_workers.pipeline.each_file import FileLimits
+from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.store.values import Claimed, NewJob
 
 if TYPE_CHECKING:
     from jarvis_workers.store.runs import Run
 
-__all__ = ["batch_job", "rest_label", "work_of"]
+__all__ = ["BatchPayload", "BatchWork", "batch_job", "rest_label", "work_of"]
 
 LABEL_LENGTH = 120
 
 
-def work_of(run: "Run", job: Claimed, **more: Any) -> dict[str, Any]:
-    """Return what a child needs to know; what has failed or died before is done with care."""
-    return {
-        "snapshot": run.snapshot_id,
-        "cache": run.options.get("cache", True),
-        "limits": run.options.get("limits", {}),
-        "careful": bool(job.crashes or job.attempts),
-        **more,
-        **json.loads(job.payload),
-    }
+@dataclass(frozen=True)
+class BatchPayload(JsonRecord):
+    """The range of the snapshot's manifest that a job processes, in bytes."""
+
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchWork(BatchPayload):
+    """What a child needs to know; a job that has failed or crashed before is done with care.
+
+    `rules` is the blob of the run's rules, None where they are those built in.
+    """
+
+    snapshot: str
+    limits: FileLimits = field(default=FileLimits(), metadata={"read": lambda said: FileLimits(**said)})
+    cache: bool = True
+    careful: bool = False
+    rules: str | None = None
+
+
+W = TypeVar("W", bound=BatchWork)
+
+
+def work_of(kind: type[W], run: "Run", job: Claimed, **more: Any) -> W:
+    """Return the work of a job: `more`, what the run says, and the job's payload."""
+    return kind.decode(
+        {
+            "snapshot": run.snapshot_id,
+            "cache": run.options.get("cache", True),
+            "limits": run.options.get("limits", {}),
+            "careful": bool(job.crashes or job.attempts),
+            **more,
+            **json.loads(job.payload),
+        }
+    )
 
 
 def batch_job(
-    step: str, snapshot: str, place: Mapping[str, Any], *, label: str, weight: int, made_by: Sequence[str | None]
+    step: str, snapshot: str, payload: BatchPayload, *, label: str, weight: int, made_by: Sequence[str | None]
 ) -> NewJob:
     """Return a job that is known by its place in the snapshot and by all else that decides its results."""
-    payload = json.dumps(place)
-    named = ":".join(map(str, (snapshot, payload, *made_by)))
+    content = payload.to_json()
+    named = ":".join(map(str, (snapshot, content, *made_by)))
     return NewJob(
         step=step,
         queue="scan",
         label=label,
         input_hash=hashlib.sha256(named.encode()).hexdigest(),
-        payload=payload,
+        payload=content,
         weight=weight,
     )
 

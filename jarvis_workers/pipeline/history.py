@@ -1,12 +1,13 @@
 """The stage history: the results of the earlier stages' jobs, input of a stage's plan."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jarvis_workers.paths import shown
+from jarvis_workers.pipeline.batches import BatchPayload
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.store.values import Commit
+from jarvis_workers.store.values import Commit, StageJob
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 # By these words a scan says that it has seen some of a file.
 PARTLY = "checked only as far as line"
-Outcome = dict[str, Any]
 
 
 class Earlier(NamedTuple):
@@ -24,9 +24,19 @@ class Earlier(NamedTuple):
     `read` opens a session that only reads, for what the plan's own domain has in the store.
     """
 
-    outcomes: Callable[[str], list[Outcome]]
+    outcomes: Callable[[str], list[StageJob]]
     put: Callable[[bytes], str]
     read: "Callable[[], AbstractContextManager[Session]]"
+
+
+class JobResult(NamedTuple):
+    """What is kept of a commit beside its numbers: pairs of path and reason, remarks as a commit has them, but with
+    paths as they are shown, and names of blobs."""
+
+    not_checked: Sequence[Sequence[str]] = ()
+    remarks: Sequence[Sequence[Any]] = ()
+    profile: str | None = None
+    blobs: Mapping[str, str] = {}
 
 
 def result_of(commit: Commit) -> bytes:
@@ -39,34 +49,30 @@ def result_of(commit: Commit) -> bytes:
     return json.dumps(said | dict(commit.blobs)).encode()
 
 
-def read_result(blobs: Blobs, result: str | None) -> dict[str, Any]:
+def read_result(blobs: Blobs, result: str | None) -> JobResult:
     """Return what was kept beside a job's numbers."""
     said: dict[str, Any] = json.loads(result) if result else {}
-    return json.loads(blobs.read(said["blob"])) if "blob" in said else said
+    said = json.loads(blobs.read(said["blob"])) if "blob" in said else said
+    own = {name: said.pop(name) for name in JobResult._fields if name in said}
+    return JobResult(**own, blobs=said)
 
 
-def payload_of(job: Outcome) -> dict[str, Any]:
-    """Return what a job was told when it was planned."""
-    payload: dict[str, Any] = json.loads(job["payload"])
-    return payload
-
-
-def range_of(job: Outcome) -> tuple[int, int]:
+def range_of(job: StageJob) -> tuple[int, int]:
     """Return offset and length of the part of the manifest that a job was planned for."""
-    payload = payload_of(job)
-    return payload["offset"], payload["length"]
+    payload = BatchPayload.from_json(job.payload)
+    return payload.offset, payload.length
 
 
-def unscanned(blobs: Blobs, scan: Outcome) -> frozenset[str]:
+def unscanned(blobs: Blobs, scan: StageJob) -> frozenset[str]:
     """Return the files of a batch of which a scan has seen nothing, as they are shown."""
-    gaps = read_result(blobs, scan["result"]).get("not_checked", [])
+    gaps = read_result(blobs, scan.result).not_checked
     return frozenset(path for path, reason in gaps if PARTLY not in reason)
 
 
-def done_ranges(jobs: Sequence[Outcome]) -> Iterator[tuple[Outcome, int, int]]:
+def done_ranges(jobs: Sequence[StageJob]) -> Iterator[tuple[StageJob, int, int]]:
     """Yield the jobs that are done with their own offset and length, without what they left to another job."""
     placed = sorted((*range_of(job), number) for number, job in enumerate(jobs))
     for place, (offset, length, number) in enumerate(placed, 1):
         end = min([offset + length, *(following for following, _, _ in placed[place : place + 1])])
-        if jobs[number]["state"] == "done":
+        if jobs[number].state == "done":
             yield jobs[number], offset, end - offset

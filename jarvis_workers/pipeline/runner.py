@@ -9,14 +9,14 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jarvis_workers.errors import SnapshotError, StepFailed
-from jarvis_workers.pipeline.history import Earlier, Outcome, result_of
+from jarvis_workers.pipeline.history import Earlier, result_of
 from jarvis_workers.pipeline.stages import PLAN, stage_of, step_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.store import artifacts, jobs, runs, transcripts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.queues import has_conversations
-from jarvis_workers.store.values import Claimed, Commit, Finished
+from jarvis_workers.store.values import Claimed, Commit, Finished, StageJob
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -98,7 +98,7 @@ def _plan(store: Store, blobs: Blobs, job: Claimed) -> Commit | None:
 def _earlier(store: Store, blobs: Blobs, run: runs.Run) -> Earlier:
     """Let a plan look back; no session is held while it thinks."""
 
-    def outcomes(stage: str) -> list[Outcome]:
+    def outcomes(stage: str) -> list[StageJob]:
         with store.read() as session:
             return jobs.outcomes(session, run.id, stage)
 

@@ -57,6 +57,7 @@ class Step(Protocol):
     """What a step's module offers. `load` reads the store, `decide` does not and may run in a child.
 
     A step that builds on earlier stages has `plan_on` instead of `plan`.
+    `read_work`, if there is one, restores the value of `load` from the JSON that a child receives.
     `recall`, if there is one, returns a commit for which nothing need be done, or None: quick, and never in a child.
     `converse` is what the agent pool awaits, in a loop shared by all: it never blocks.
     """
@@ -64,6 +65,7 @@ class Step(Protocol):
     plan: Callable[["Run", "Blobs"], "Iterator[NewJob]"]
     plan_on: Callable[["Run", "Blobs", "Earlier"], "Iterator[NewJob]"]
     load: Callable[["Session", "Run", "Claimed"], Any]
+    read_work: Callable[[Any], Any]
     decide: Callable[[Any, "Resources"], "Commit"]
     recall: Callable[[Any, "Resources"], "Commit | None"]
     converse: Callable[[Any, "Blobs", "AgentRuntime"], Awaitable["Commit"]]

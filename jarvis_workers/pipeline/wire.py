@@ -1,14 +1,18 @@
-"""The wire format between a child and its parent: a commit as one line of JSON.
+"""The wire format between a child and its parent: the work of a job, and its commit, as one line of JSON each.
 
 Paths are bytes; on the wire they are text with surrogate escapes, which JSON keeps as ASCII.
 """
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.paths import as_text, from_text
+from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.store.domain_results import decode_results, encode_results
 from jarvis_workers.store.values import Commit, NewJob
+
+if TYPE_CHECKING:
+    from jarvis_workers.pipeline.stages import Step
 
 
 def encode_commit(commit: Commit) -> dict[str, Any]:
@@ -42,6 +46,12 @@ def decode_commit(said: dict[str, Any], cpu_seconds: float) -> Commit:
     )
 
 
+def decode_work(step: "Step", content: Any) -> Any:
+    """Return what `load` of a step returned, from what JSON holds of it."""
+    read = getattr(step, "read_work", None)
+    return read(content) if read else content
+
+
 def to_line(message: dict[str, Any]) -> bytes:
     """Return a message as a line without its end."""
-    return json.dumps(message, separators=(",", ":")).encode("ascii")
+    return json.dumps(message, separators=(",", ":"), default=JsonRecord.encode).encode("ascii")

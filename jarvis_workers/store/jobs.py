@@ -16,7 +16,7 @@ from jarvis_workers.store.domain_results import write_results
 from jarvis_workers.store.queues import has_conversations
 from jarvis_workers.store.sql import changed, insert_missing, now
 from jarvis_workers.store.tables import ACTIVE_RUNS, HEAVIEST_FIRST, IDLE, JOB, RUN, WAITING_JOBS
-from jarvis_workers.store.values import Claimed, Finished, NewJob, TakenBack
+from jarvis_workers.store.values import Claimed, Finished, NewJob, StageJob, TakenBack
 
 ATTEMPTS = 3
 BACK_OFF_SECONDS = 1.0
@@ -235,13 +235,12 @@ def _by_fence(held: Collection[Claimed]) -> dict[int, list[int]]:
     return grouped
 
 
-def outcomes(session: Session, run_id: str, stage: str) -> list[dict[str, Any]]:
+def outcomes(session: Session, run_id: str, stage: str) -> list[StageJob]:
     """Return the outcomes of a stage's own jobs, in the order of their ids."""
-    names = ("state", "reason", "label", "weight", "payload", "result", "files")
-    chosen = select(*[JOB.c[name] for name in names]).where(
+    chosen = select(*[JOB.c[name] for name in StageJob._fields]).where(
         JOB.c.run_id == run_id, JOB.c.stage == stage, JOB.c.step != "plan"
     )
-    return [dict(row) for row in session.execute(chosen.order_by(JOB.c.id)).mappings()]
+    return [StageJob(*row) for row in session.execute(chosen.order_by(JOB.c.id))]
 
 
 class Over(NamedTuple):

@@ -102,6 +102,18 @@ class Claimed(NamedTuple):
     crashes: int
 
 
+class StageJob(NamedTuple):
+    """A job as later stages and the report read it; `payload` is JSON, and `result`, as `pipeline.history` reads it."""
+
+    state: str
+    reason: str | None
+    label: str
+    weight: int
+    payload: str
+    result: str | None
+    files: int
+
+
 class TakenBack(NamedTuple):
     """A job that was taken from a process: to be done again, unless it is given up."""
 

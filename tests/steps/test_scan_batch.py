@@ -1,9 +1,9 @@
 """A batch is scanned once: what is known is not looked at again, and what comes of it is the same."""
 
-import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jarvis_workers.pipeline.batches import BatchPayload
 from jarvis_workers.pipeline.each_file import FileLimits
 from jarvis_workers.sec.rules import DECIDING_FILES
 from jarvis_workers.sec.scanner import Hit, Scan
@@ -24,7 +25,7 @@ from jarvis_workers.snapshots.resources import PATTERNS_FOLDER, Resources, open_
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.source.identity import engine_identity
 from jarvis_workers.steps.sec.results import spots_of
-from jarvis_workers.steps.sec.scan_batch import decide, recall
+from jarvis_workers.steps.sec.scan_batch import ScanWork, decide, recall
 from jarvis_workers.steps.sec.scan_cache import ScanCache, keyed
 from jarvis_workers.store.values import Commit
 from tests.cli.commands import COPY, SYSTEM
@@ -54,12 +55,11 @@ def tree(tmp_path: Path) -> Path:
     return root
 
 
-def work_on(blobs: Blobs, tree: Path, **changes: Any) -> dict[str, Any]:
+def work_on(blobs: Blobs, tree: Path, **changes: Any) -> ScanWork:
     snapshot = pack(tree, Selection(frozenset({b".c", b".h"})), blobs)
     with open_snapshot(blobs, snapshot.id) as reader:
         length = reader.index.manifest_bytes
-    work = {"snapshot": snapshot.id, "offset": 0, "length": length, "rules": None, "limits": {}}
-    return work | {"cache": True, "profile": False, "careful": False} | changes
+    return ScanWork(0, length, snapshot=snapshot.id, **changes)
 
 
 def kept_files(tmp_path: Path) -> list[Path]:
@@ -78,7 +78,7 @@ def test_scan_cache_serves_the_second_scan_whole(resources: Resources, tree: Pat
 def test_what_is_known_needs_no_look_at_the_files(resources: Resources, tree: Path) -> None:
     work = work_on(resources.blobs, tree)
     first = decide(work, resources)
-    with open_snapshot(resources.blobs, work["snapshot"]) as reader:
+    with open_snapshot(resources.blobs, work.snapshot) as reader:
         shards = reader.index.shards
     for shard in shards:
         resources.blobs.delete(shard)
@@ -114,15 +114,15 @@ def test_scan_cache_key_has_the_rules(resources: Resources, tree: Path) -> None:
     decide(work, resources)
     chosen = resources.blobs.put(b'{"off": ["unsafe_api"], "packages": {}, "project": []}')
 
-    assert recall(work | {"rules": chosen}, resources) is None
-    assert decide(work | {"rules": chosen}, resources).cached == 0
+    assert recall(replace(work, rules=chosen), resources) is None
+    assert decide(replace(work, rules=chosen), resources).cached == 0
 
 
 def test_without_the_cache_no_result_is_read_or_written(resources: Resources, tree: Path, tmp_path: Path) -> None:
     work = work_on(resources.blobs, tree, cache=False)
     first = decide(work, resources)
     assert {place.parent.name for place in kept_files(tmp_path)} <= {PATTERNS_FOLDER}
-    decide(work | {"cache": True}, resources)
+    decide(replace(work, cache=True), resources)
 
     assert recall(work, resources) is None
     assert decide(work, resources) == first
@@ -145,8 +145,8 @@ def test_a_damaged_scan_cache_is_scanned_again_and_mended(
 
 def test_a_file_that_could_not_be_read_is_not_taken_for_known(resources: Resources, tree: Path, tmp_path: Path) -> None:
     work = work_on(resources.blobs, tree)
-    with open_snapshot(resources.blobs, work["snapshot"]) as reader:
-        entries = reader.entries(work["offset"], work["length"])
+    with open_snapshot(resources.blobs, work.snapshot) as reader:
+        entries = reader.entries(work.offset, work.length)
         (shard,) = reader.index.shards
     whole = resources.blobs.path(shard).read_bytes()
     resources.blobs.path(shard).write_bytes(whole.replace(b"strcpy", b"strcpx"))
@@ -160,12 +160,13 @@ def test_a_file_that_could_not_be_read_is_not_taken_for_known(resources: Resourc
 
 def test_a_batch_for_which_there_is_no_time_is_done_in_parts(resources: Resources, tree: Path) -> None:
     whole = decide(work_on(resources.blobs, tree, cache=False), resources)
-    work = work_on(resources.blobs, tree, cache=False, limits={"batch_seconds": 0})
+    work = work_on(resources.blobs, tree, cache=False, limits=FileLimits(batch_seconds=0))
     parts: list[Commit] = []
     waiting = [work]
     while waiting:
         parts.append(decide(waiting.pop(), resources))
-        waiting += [work | json.loads(job.payload) for job in parts[-1].children]
+        rest = [BatchPayload.from_json(job.payload) for job in parts[-1].children]
+        waiting += [replace(work, offset=one.offset, length=one.length) for one in rest]
 
     assert len(parts) == len(FILES)
     assert sorted(spot for part in parts for spot in spots_of(part)) == sorted(spots_of(whole))

@@ -19,6 +19,7 @@ from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.resources import open_resources
 from jarvis_workers.source.identity import engine_identity
 from jarvis_workers.steps.sec.flow_cache import Remembered, space
+from jarvis_workers.steps.sec.payloads import FlowPayload
 from jarvis_workers.steps.sec.summaries import read_rows
 from jarvis_workers.steps.sec.symbol_index import SymbolIndex
 from jarvis_workers.store import runs
@@ -197,7 +198,7 @@ def test_a_rule_that_is_off_says_nothing_of_what_is_known(pipeline: Pipeline, tr
 def test_models_that_are_gone_are_made_again(pipeline: Pipeline, tree: Path) -> None:
     first = pipeline.do(tree)
     (row,) = job_rows(pipeline.store, first, "summarize")
-    pipeline.blobs.delete(read_result(pipeline.blobs, row.result)["models"])
+    pipeline.blobs.delete(read_result(pipeline.blobs, row.result).blobs["models"])
 
     second = pipeline.do(tree)
 
@@ -220,7 +221,7 @@ def test_a_damaged_model_is_not_believed(pipeline: Pipeline, tree: Path) -> None
     run = pipeline.start(tree)
     pipeline.go_on(run, until="flow")
     (row,) = job_rows(pipeline.store, run, "summarize")
-    place = pipeline.blobs.path(read_result(pipeline.blobs, row.result)["models"])
+    place = pipeline.blobs.path(read_result(pipeline.blobs, row.result).blobs["models"])
     place.write_bytes(bytes(place.stat().st_size))
 
     pipeline.go_on(run)
@@ -236,9 +237,9 @@ def test_a_damaged_model_is_not_believed(pipeline: Pipeline, tree: Path) -> None
 def test_a_file_that_was_not_gone_through_whole_is_named_with_what_was_found(pipeline: Pipeline, tree: Path) -> None:
     first = pipeline.do(tree)
     (job,) = job_rows(pipeline.store, first, "flow")
-    work = json.loads(job.payload)
-    names = SymbolIndex(pipeline.blobs, work["names"])
-    row = next(row for row in read_rows(pipeline.blobs, work["index"]) if row.path == b"lib/release.c")
+    payload = FlowPayload.from_json(job.payload)
+    names = SymbolIndex(pipeline.blobs, payload.names)
+    row = next(row for row in read_rows(pipeline.blobs, payload.index) if row.path == b"lib/release.c")
     hit = ["flow_double_free", 5, 0.9, "", [[None, 5, "freed again"]]]
     key = f"{row.key}-{sha256(b'lib').hexdigest()[:8]}"
     said = {key: [[[hit], "more ways than it may follow", []], names.answers(row.calls)]}

@@ -265,4 +265,4 @@ def test_outcomes_come_in_the_order_of_the_plan(store: Store) -> None:
     with store.read() as session:
         found = jobs.outcomes(session, run, "scan")
 
-    assert [(row["state"], row["files"]) for row in found] == [("pending", 0), ("done", 1)]
+    assert [(job.state, job.files) for job in found] == [("pending", 0), ("done", 1)]

@@ -1,6 +1,5 @@
 """Follow what agents find out while a run is on: each conversation that has ended is told of once."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from jarvis_workers.service.reports.run_files import Row, progress_row
 from jarvis_workers.steps.sec.candidates import severities_of, some_of
 from jarvis_workers.steps.sec.cluster_file import STEP as CLUSTER
 from jarvis_workers.steps.sec.cluster_file import VERIFY
+from jarvis_workers.steps.sec.payloads import CandidatesPayload, ClusterPayload, VerifyPayload
 from jarvis_workers.steps.sec.verdicts import nothing_said, said_of
 from jarvis_workers.store import clusters, events, jobs, verdicts
 from jarvis_workers.store.engine import Store
@@ -53,7 +53,9 @@ class Follower:
             over = jobs.over_since(session, run.id, (CLUSTER, VERIFY), self._since - LATE_SECONDS)
             new = [job for job in over if job.id not in self._seen]
             found = {job.id: clusters.of_job(session, job.id) for job in new if job.stage == CLUSTER}
-            about = {gid: job for job in new if job.stage == VERIFY for gid in json.loads(job.payload)["gids"]}
+            about = {
+                gid: job for job in new if job.stage == VERIFY for gid in CandidatesPayload.from_json(job.payload).gids
+            }
             heard.issues = list(_issues(session, run, about)) if issues else []
             said = {issue["gid"]: issue["status"] for issue in heard.issues} if issues else _said(session, run, about)
         heard.clusters = [row for job in new for row in map(cluster_row, found.get(job.id, ()))]
@@ -73,7 +75,7 @@ def _issues(session: "Session", run: Run, about: Mapping[int, Over]) -> Iterator
     for issue in every_issue(lambda: numbered, 0.0, severities=severities_of(run)):
         job = about[issue["gid"]]
         said = found.get(issue["gid"]) or nothing_said(f"its job failed: {job.reason}")
-        yield issue | said | {"verification": json.loads(job.payload)["verification"], "cluster": None}
+        yield issue | said | {"verification": VerifyPayload.from_json(job.payload).verification, "cluster": None}
 
 
 def _said(session: "Session", run: Run, about: Mapping[int, Over]) -> dict[int, str]:
@@ -95,17 +97,18 @@ def cluster_row(cluster: NewCluster) -> Row:
 
 def _rows(job: Over, run: Run, said: Mapping[int, str], clustered: int) -> Iterator[Row]:
     """Tell the beginning and the end of a conversation."""
-    payload = json.loads(job.payload)
-    about: Row = {"run": run.id, "stage": job.stage, "label": job.label, "gids": payload["gids"]}
+    gids = CandidatesPayload.from_json(job.payload).gids
+    about: Row = {"run": run.id, "stage": job.stage, "label": job.label, "gids": list(gids)}
     ending = {"status": "done", **({"failed": job.reason} if job.state == "failed" else {}), "at": job.finished_at}
     begins: Sequence[str] = ("batch_selection", "cluster_status") if job.stage == CLUSTER else ("batch_status",)
     for name in begins:
         yield {"event": name, "status": "running", **about, "at": job.started_at or job.finished_at}
     if job.stage == CLUSTER:
-        about |= {"file": payload["file"], "batch_index": payload["batch_index"], "clusters": clustered}
+        payload = ClusterPayload.from_json(job.payload)
+        about |= {"file": payload.file, "batch_index": payload.batch_index, "clusters": clustered}
         yield {"event": "cluster_status", **ending, **about}
         yield {"event": "cluster_report_snapshot", **ending, **about}
         return
     yield {"event": "batch_status", **ending, **about}
-    for gid in payload["gids"]:
+    for gid in gids:
         yield {"event": "task_status", **ending, **about, "gids": [gid], "verdict": said.get(gid)}

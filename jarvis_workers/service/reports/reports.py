@@ -69,7 +69,7 @@ def read_profile(store: Store, blobs: Blobs, run: Run) -> dict[str, Any]:
     """Return the times of the slowest rules and files of a run for which they were taken."""
     with store.read() as session:
         scans = jobs.outcomes(session, run.id, "scan")
-    taken = [read_result(blobs, scan["result"]).get("profile") for scan in scans]
+    taken = [read_result(blobs, scan.result).profile for scan in scans]
     return merge(said for said in taken if said)
 
 

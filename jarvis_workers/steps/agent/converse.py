@@ -18,6 +18,7 @@ from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.conversations.runtime import OWN_TOOLS, AgentRuntime, JobConversation
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import plain
+from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
@@ -37,6 +38,13 @@ TASK = b"task"
 
 
 @dataclass(frozen=True)
+class ConversePayload(JsonRecord):
+    """`about` is the hash of the snapshot and the task."""
+
+    about: str
+
+
+@dataclass(frozen=True)
 class ConverseWork:
     """What is to be done, and what the conversation was told so far."""
 
@@ -53,7 +61,7 @@ def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
     """Yield the one job; its input is the task and the sources, so that the same task asks the same questions."""
     task = run.options["task"]
     about = sha256(f"{run.snapshot_id}\0{task}".encode("utf-8", "surrogatepass")).hexdigest()
-    yield NewJob(STEP, AGENT_QUEUE, plain(" ".join(task.split())), about, payload=json.dumps({"about": about}))
+    yield NewJob(STEP, AGENT_QUEUE, plain(" ".join(task.split())), about, payload=ConversePayload(about).to_json())
 
 
 def load(session: "Session", run: Run, job: Claimed) -> ConverseWork:
@@ -62,7 +70,7 @@ def load(session: "Session", run: Run, job: Claimed) -> ConverseWork:
     return ConverseWork(
         job,
         options["task"],
-        json.loads(job.payload)["about"],
+        ConversePayload.from_json(job.payload).about,
         run.snapshot_id,
         options["model_group"],
         AgentLimits(**options["agent_limits"]),

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jarvis_workers.agent.limits import AgentLimits, are_to_blame
 from jarvis_workers.conversations.runtime import AgentRuntime
@@ -34,6 +34,7 @@ from jarvis_workers.sec.judge.clustering import (
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.candidates import counted_of, severities_of, some_of
 from jarvis_workers.steps.sec.flow_rules import rules_blob
+from jarvis_workers.steps.sec.payloads import ClusterPayload, VerifyPayload
 from jarvis_workers.steps.sec.results import ClusterResult
 from jarvis_workers.steps.sec.ruleset import conditions_of
 from jarvis_workers.store.runs import Run
@@ -80,7 +81,7 @@ class ClusterWork:
 def plan_on(run: Run, _: Blobs, earlier: Earlier) -> Iterator[NewJob]:
     """Yield a job for each batch of candidates that count, and one for a known bug if the user wants one among them."""
     if run.options.get("canary"):
-        payload = json.dumps({"gids": [CANARY_GID], "verification": canary_for(run.snapshot_id).verification})
+        payload = VerifyPayload((CANARY_GID,), canary_for(run.snapshot_id).verification).to_json()
         yield NewJob(VERIFY, AGENT_QUEUE, "a known bug", "canary", payload=payload, weight=CANARY_WEIGHT, stage=VERIFY)
     with earlier.read() as session:
         places = places_of(run, counted_of(session, run))
@@ -110,14 +111,14 @@ def cluster_jobs(run: Run, places: list[Member]) -> Iterator[NewJob]:
 
 def load(session: "Session", run: Run, job: Claimed) -> ClusterWork:
     """Return the candidates of a batch."""
-    told = json.loads(job.payload)
+    payload = ClusterPayload.from_json(job.payload)
     options = run.options
     return ClusterWork(
         job=job,
-        file=told["file"],
-        batch_index=told["batch_index"],
-        shared=told["shared"],
-        numbered=some_of(session, run, told["gids"]),
+        file=payload.file,
+        batch_index=payload.batch_index,
+        shared=payload.shared,
+        numbered=some_of(session, run, payload.gids),
         snapshot_id=run.snapshot_id,
         rules=rules_blob(run),
         severities=severities_of(run),
@@ -125,7 +126,7 @@ def load(session: "Session", run: Run, job: Claimed) -> ClusterWork:
         limits=AgentLimits(**options["agent_limits"]),
         language=options.get("lang", "en"),
         lines=lines(session, job.id),
-        alone=tuple(told.get("alone", ())),
+        alone=payload.alone or (),
     )
 
 
@@ -186,41 +187,37 @@ def _verify(work: ClusterWork, one: Cluster) -> NewJob:
         AGENT_QUEUE,
         label if len(members) == 1 else f"{label} and {len(members) - 1} more",
         sha256(json.dumps(one.gids).encode()).hexdigest(),
-        payload=json.dumps({"gids": one.gids, "verification": one.verification}),
+        payload=VerifyPayload(one.gids, one.verification).to_json(),
         weight=round(WEIGHT * score),
         stage=VERIFY,
     )
 
 
 def _job(snapshot_id: str, batch: CandidateBatch) -> NewJob:
-    told = {"file": batch.file, "batch_index": batch.batch_index, "shared": batch.shared, "gids": batch.gids}
+    payload = ClusterPayload(batch.file, batch.batch_index, batch.shared, tuple(batch.gids))
     label = batch.file[-LABEL_LENGTH:]
     return _planned(
-        snapshot_id, label if batch.batch_index == 1 else f"{label} ({batch.batch_index})", told, batch.score
+        snapshot_id, label if batch.batch_index == 1 else f"{label} ({batch.batch_index})", payload, batch.score
     )
 
 
 def _job_of_many(snapshot_id: str, alone: Sequence[CandidateBatch]) -> NewJob:
     """Return one job for batches of which nobody need be asked: a job each would cost more than what it does."""
     first, in_order = alone[0], sorted(alone, key=lambda batch: batch.gids)
-    told: dict[str, Any] = {
-        "file": first.file,
-        "batch_index": first.batch_index,
-        "shared": "",
-        "gids": [batch.gids[0] for batch in in_order],
-    }
-    told |= {"alone": [batch.batch_index for batch in in_order]}
+    gids, indexes = zip(*((batch.gids[0], batch.batch_index) for batch in in_order), strict=True)
+    payload = ClusterPayload(first.file, first.batch_index, "", gids, indexes)
     label = first.file[-LABEL_LENGTH:]
     label = label if len(alone) == 1 else f"{label} and {len(alone) - 1} more"
-    return _planned(snapshot_id, label, told, first.score)
+    return _planned(snapshot_id, label, payload, first.score)
 
 
-def _planned(snapshot_id: str, label: str, told: Mapping[str, Any], score: float) -> NewJob:
+def _planned(snapshot_id: str, label: str, payload: ClusterPayload, score: float) -> NewJob:
+    content = payload.to_json()
     return NewJob(
         STEP,
         AGENT_QUEUE,
         label,
-        sha256(f"{snapshot_id}:{json.dumps(told)}".encode()).hexdigest(),
-        payload=json.dumps(told),
+        sha256(f"{snapshot_id}:{content}".encode()).hexdigest(),
+        payload=content,
         weight=round(WEIGHT * score),
     )

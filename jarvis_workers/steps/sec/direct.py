@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from jarvis_workers.pipeline.history import Earlier, Outcome, result_of
+from jarvis_workers.pipeline.history import Earlier, result_of
 from jarvis_workers.pipeline.run_state import NOT_CHECKED, final_state
 from jarvis_workers.pipeline.stages import Stage, step_of
 from jarvis_workers.sec.report.body import gather
@@ -24,7 +24,7 @@ from jarvis_workers.steps.sec.numbering import number_spots
 from jarvis_workers.steps.sec.pipelines import SCANNING
 from jarvis_workers.steps.sec.report_body import ReportWork, encode_body, report_body
 from jarvis_workers.steps.sec.results import candidates_of, spots_of
-from jarvis_workers.store.values import Claimed, Commit, NewJob, Run, StageProgress
+from jarvis_workers.store.values import Claimed, Commit, NewJob, Run, StageJob, StageProgress
 from jarvis_workers.toolchain.limits import cpu_seconds
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def scan_directly(
     `show` is told of each stage when it ends, with the candidates there are by then.
     """
     started, blobs = clock(), resources.blobs
-    outcomes: dict[str, list[Outcome]] = {}
+    outcomes: dict[str, list[StageJob]] = {}
     jobs: list[DirectJob] = []
     shared: list[str] = []
     stages: list[StageProgress] = []
@@ -113,7 +113,7 @@ def scan_directly(
 def _report(
     run: Run,
     blobs: Blobs,
-    outcomes: Mapping[str, list[Outcome]],
+    outcomes: Mapping[str, list[StageJob]],
     commits: Sequence[Commit],
     known: Mapping[str, int] | None,
     judged: Mapping[str, TriageVerdict],
@@ -157,17 +157,10 @@ def _no_store() -> "AbstractContextManager[Session]":
     raise AssertionError("a scan without a store has no session")
 
 
-def _outcome(job: NewJob, commit: Commit) -> Outcome:
+def _outcome(job: NewJob, commit: Commit) -> StageJob:
     """Return the row that a store would have of the job."""
-    return {
-        "state": "done",
-        "reason": None,
-        "label": job.label,
-        "weight": job.weight,
-        "payload": job.payload,
-        "result": result_of(commit).decode() or None,
-        "files": commit.files,
-    }
+    result = result_of(commit).decode() or None
+    return StageJob("done", None, job.label, job.weight, job.payload, result, commit.files)
 
 
 def _progress(name: str, commits: list[Commit], between: tuple[float, float]) -> StageProgress:

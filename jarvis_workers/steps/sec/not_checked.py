@@ -8,12 +8,14 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from jarvis_workers.paths import shown
-from jarvis_workers.pipeline.history import Outcome, done_ranges, payload_of, range_of, read_result, unscanned
+from jarvis_workers.pipeline.history import done_ranges, range_of, read_result, unscanned
 from jarvis_workers.sec.suppressions import NOTHING_FIRES
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import Reader
 from jarvis_workers.steps.sec.flow_rules import NOT_RUN, USED
+from jarvis_workers.steps.sec.payloads import FlowPayload, ModelBlobs
 from jarvis_workers.steps.sec.summaries import read_rows
+from jarvis_workers.store.values import StageJob
 
 __all__ = ["Jobs", "NotCheckedFiles", "what_is_missing"]
 
@@ -25,9 +27,9 @@ Remarks = list[Sequence[Any]]
 class Jobs(NamedTuple):
     """What became of the jobs of each stage; those of the flow rules are None where the run has no such stages."""
 
-    scan: Sequence[Outcome]
-    summarize: Sequence[Outcome] | None = None
-    flow: Sequence[Outcome] | None = None
+    scan: Sequence[StageJob]
+    summarize: Sequence[StageJob] | None = None
+    flow: Sequence[StageJob] | None = None
 
 
 class NotCheckedFiles(NamedTuple):
@@ -52,13 +54,13 @@ def what_is_missing(reader: Reader, blobs: Blobs, jobs: Jobs, *, flow: bool) -> 
     return NotCheckedFiles([*gaps, *unseen], _settled([*remarks, *used], {name for name, _ in unseen}))
 
 
-def _told(blobs: Blobs, jobs: Sequence[Outcome]) -> tuple[list[Gap], Remarks]:
+def _told(blobs: Blobs, jobs: Sequence[StageJob]) -> tuple[list[Gap], Remarks]:
     gaps: list[Gap] = []
     remarks: Remarks = []
     for job in jobs:
-        found = read_result(blobs, job["result"])
-        gaps += [(path, reason) for path, reason in found.get("not_checked", [])]
-        remarks += found.get("remarks", [])
+        result = read_result(blobs, job.result)
+        gaps += [(path, reason) for path, reason in result.not_checked]
+        remarks += result.remarks
     return gaps, remarks
 
 
@@ -72,26 +74,26 @@ def _settled(remarks: Remarks, unseen: Collection[str]) -> Remarks:
     ]
 
 
-def _not_reached(reader: Reader, scans: Sequence[Outcome]) -> Iterator[Gap]:
+def _not_reached(reader: Reader, scans: Sequence[StageJob]) -> Iterator[Gap]:
     """Yield the files of every range of the manifest that no job has finished."""
     place = 0
     for scan in sorted(scans, key=range_of):
         offset, length = range_of(scan)
         yield from _files(reader, place, offset, NOT_REACHED)
-        if scan["state"] != "done":
+        if scan.state != "done":
             yield from _files(reader, offset, offset + length, _why(scan))
         place = offset + length
     yield from _files(reader, place, reader.index.manifest_bytes, NOT_REACHED)
 
 
 def _not_summarized(
-    reader: Reader, blobs: Blobs, scans: Sequence[Outcome], summaries: Sequence[Outcome]
+    reader: Reader, blobs: Blobs, scans: Sequence[StageJob], summaries: Sequence[StageJob]
 ) -> Iterator[Gap]:
     """Yield the files that were scanned and of which no model was made, but for those with a reason of their own."""
     placed = [(range_of(job), job) for job in summaries]
     for scan, start, length in done_ranges(scans):
         within = [(place, job) for place, job in placed if start <= place[0] < start + length]
-        missing = [(place, _why(job)) for place, job in within if job["state"] != "done"]
+        missing = [(place, _why(job)) for place, job in within if job.state != "done"]
         if not within:
             missing = [((start, length), NOT_REACHED)]
         skip = unscanned(blobs, scan) if missing else ()
@@ -99,24 +101,25 @@ def _not_summarized(
             yield from (gap for gap in _files(reader, offset, offset + size, reason) if gap[0] not in skip)
 
 
-def _not_traced(blobs: Blobs, summaries: Sequence[Outcome], flows: Sequence[Outcome]) -> Iterator[Gap]:
+def _not_traced(blobs: Blobs, summaries: Sequence[StageJob], flows: Sequence[StageJob]) -> Iterator[Gap]:
     """Yield the files of which there is a model that no job has gone through."""
-    by_index: dict[str, list[Outcome]] = {}
+    by_index: dict[str, list[tuple[FlowPayload, StageJob]]] = {}
     for job in flows:
-        by_index.setdefault(payload_of(job)["index"], []).append(job)
-    told = [read_result(blobs, job["result"]) for job in summaries]
-    for index in dict.fromkeys(said["index"] for said in told if "index" in said):
+        payload = FlowPayload.from_json(job.payload)
+        by_index.setdefault(payload.index, []).append((payload, job))
+    made = [ModelBlobs.of(read_result(blobs, job.result).blobs) for job in summaries]
+    for index in dict.fromkeys(one.index for one in made if one):
         jobs = by_index.get(index, [])
-        missing = [(payload_of(job)["first"], _why(job)) for job in jobs if job["state"] != "done"]
+        missing = [(payload.first, _why(job)) for payload, job in jobs if job.state != "done"]
         for first, reason in missing if jobs else [(0, NOT_REACHED)]:
             for row in read_rows(blobs, index)[first:]:
                 yield shown(row.path), reason
 
 
-def _why(job: Outcome) -> str:
-    if job["state"] == "failed":
-        return f"its batch failed: {job['reason']}"
-    return "cancelled" if job["state"] == "cancelled" else NOT_REACHED
+def _why(job: StageJob) -> str:
+    if job.state == "failed":
+        return f"its batch failed: {job.reason}"
+    return "cancelled" if job.state == "cancelled" else NOT_REACHED
 
 
 def _files(reader: Reader, start: int, end: int, reason: str) -> Iterator[Gap]:

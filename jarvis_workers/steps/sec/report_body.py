@@ -35,7 +35,7 @@ def report_body(work: ReportWork, blobs: Blobs) -> dict[str, Any]:
     missing = what_is_missing(reader, blobs, work.jobs, flow=flow)
     return build(
         work.findings,
-        scanned_files=sum(scan["files"] for scan in work.jobs.scan),
+        scanned_files=sum(scan.files for scan in work.jobs.scan),
         not_checked=sorted(set(missing.not_checked)),
         left_out=reader.index.left_out,
         excluded=[(shown(path), reason) for path, reason in reader.index.excluded],

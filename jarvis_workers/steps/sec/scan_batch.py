@@ -4,12 +4,13 @@ Light on purpose, as the start of every scanning child is part of the price of a
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from jarvis_workers.pipeline.batches import batch_job, rest_label, work_of
-from jarvis_workers.pipeline.each_file import FileLimits, FileNotChecked
+from jarvis_workers.pipeline.batches import BatchPayload, BatchWork, batch_job, rest_label, work_of
+from jarvis_workers.pipeline.each_file import FileNotChecked
 from jarvis_workers.sec.rules import RULES_BY_PATTERN, rules_fingerprint
 from jarvis_workers.sec.scanner import Scan, Scanner
 from jarvis_workers.snapshots.blobs import Blobs
@@ -32,45 +33,54 @@ if TYPE_CHECKING:
 SCANNERS_MAX = 4
 
 
+@dataclass(frozen=True, kw_only=True)
+class ScanWork(BatchWork):
+    """A batch to scan; with `profile` times are taken."""
+
+    profile: bool = False
+
+
+read_work = ScanWork.decode
+
+
 def plan(run: "Run", blobs: Blobs) -> Iterator[NewJob]:
     """Yield a job for each batch of the snapshot."""
     reader = open_snapshot(blobs, run.snapshot_id)
-    place = {"snapshot": run.snapshot_id, "rules": rules_blob(run)}
+    rules = rules_blob(run)
     for batch in reader.batches(run.options["batch_files"], run.options["batch_bytes"]):
-        work = place | {"offset": batch.offset, "length": batch.length}
-        yield _job(work, batch.label, batch.bytes)
+        yield _job(run.snapshot_id, rules, BatchPayload(batch.offset, batch.length), batch.label, batch.bytes)
 
 
-def load(_: "Session", run: "Run", job: Claimed) -> dict[str, Any]:
-    """Return what a child needs to know; what has failed or died before is done with care."""
-    return work_of(run, job, rules=rules_blob(run), profile=run.options.get("profile", False))
+def load(_: "Session", run: "Run", job: Claimed) -> ScanWork:
+    """Return the batch of a job."""
+    return work_of(ScanWork, run, job, rules=rules_blob(run), profile=run.options.get("profile", False))
 
 
-def recall(work: dict[str, Any], resources: Resources) -> Commit | None:
+def recall(work: ScanWork, resources: Resources) -> Commit | None:
     """Return the commit of a batch of which everything is known, or None; no file is looked at."""
-    if not (work["cache"] and resources.cache):
+    if not (work.cache and resources.cache):
         return None
-    with open_snapshot(resources.blobs, work["snapshot"]) as reader:
-        files = keyed(reader.entries(work["offset"], work["length"]))
+    with open_snapshot(resources.blobs, work.snapshot) as reader:
+        files = keyed(reader.entries(work.offset, work.length))
     known = _known(work, resources).recall(files, whole=True)
     if any(key not in known for key, _ in files):
         return None
     return _commit(_scanner_of(work, resources), files, known, cached=len(files))
 
 
-def decide(work: dict[str, Any], resources: Resources) -> Commit:
+def decide(work: ScanWork, resources: Resources) -> Commit:
     """Scan the files of which nothing is known; one that cannot be checked does not hide the others."""
     scanner, known = _scanner_of(work, resources), _known(work, resources)
-    watch = _watch(scanner) if work["profile"] else None
-    with open_snapshot(resources.blobs, work["snapshot"]) as reader:
-        files = keyed(reader.entries(work["offset"], work["length"]))
+    watch = _watch(scanner) if work.profile else None
+    with open_snapshot(resources.blobs, work.snapshot) as reader:
+        files = keyed(reader.entries(work.offset, work.length))
         recalled = known.recall(files)
         todo: dict[str, Entry] = {}
         for key, entry in files:
             if key not in recalled:
                 todo.setdefault(key, entry)
-        limits, scans = FileLimits(**work["limits"]), watch.scanner if watch else scanner
-        fresh = scan_files(reader, scans, todo, limits, careful=work["careful"], watch=watch)
+        scans = watch.scanner if watch else scanner
+        fresh = scan_files(reader, scans, todo, work.limits, careful=work.careful, watch=watch)
     known.keep(files, {key: scan for key, scan in fresh.items() if isinstance(scan, Scan)})
     outcomes: dict[str, Outcome] = {**recalled, **fresh}
     reached = next((at for at, (key, _) in enumerate(files) if key not in outcomes), len(files))
@@ -106,25 +116,24 @@ def _commit(scanner: Scanner, files: Sequence[Keyed], outcomes: Mapping[str, Out
     )
 
 
-def _rest(work: dict[str, Any], done: Sequence[Keyed], rest: Sequence[Entry]) -> NewJob:
+def _rest(work: ScanWork, done: Sequence[Keyed], rest: Sequence[Entry]) -> NewJob:
     """Return the job for the files for which there was no time."""
     length = sum(len(entry_line(entry)) for _, entry in done)
-    place = work | {"offset": work["offset"] + length, "length": work["length"] - length}
-    return _job(place, rest_label(rest[0].path, len(rest)), sum(entry.size for entry in rest))
+    payload = BatchPayload(work.offset + length, work.length - length)
+    size = sum(entry.size for entry in rest)
+    return _job(work.snapshot, work.rules, payload, rest_label(rest[0].path, len(rest)), size)
 
 
-def _job(work: Mapping[str, Any], label: str, size: int) -> NewJob:
-    place = {"offset": work["offset"], "length": work["length"]}
-    made_by = rules_fingerprint(), work["rules"]
-    return batch_job("scan", work["snapshot"], place, label=label, weight=size, made_by=made_by)
+def _job(snapshot: str, rules: str | None, payload: BatchPayload, label: str, size: int) -> NewJob:
+    return batch_job("scan", snapshot, payload, label=label, weight=size, made_by=(rules_fingerprint(), rules))
 
 
-def _known(work: Mapping[str, Any], resources: Resources) -> ScanCache:
-    return ScanCache(resources.cache if work["cache"] else None, work["rules"])
+def _known(work: ScanWork, resources: Resources) -> ScanCache:
+    return ScanCache(resources.cache if work.cache else None, work.rules)
 
 
-def _scanner_of(work: Mapping[str, Any], resources: Resources) -> Scanner:
-    return _scanner(resources.blobs.read(work["rules"]) if work["rules"] else None, resources.patterns)
+def _scanner_of(work: ScanWork, resources: Resources) -> Scanner:
+    return _scanner(resources.blobs.read(work.rules) if work.rules else None, resources.patterns)
 
 
 @lru_cache(SCANNERS_MAX)

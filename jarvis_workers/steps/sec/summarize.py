@@ -9,14 +9,15 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.dataflow import summarize
 from jarvis_workers.errors import SnapshotError
 from jarvis_workers.paths import as_text, from_shown, from_text, shown
-from jarvis_workers.pipeline.batches import batch_job, rest_label, work_of
-from jarvis_workers.pipeline.each_file import FileLimits, FileNotChecked, Task, each_file
+from jarvis_workers.pipeline.batches import BatchWork, batch_job, rest_label, work_of
+from jarvis_workers.pipeline.each_file import FileNotChecked, Task, each_file
 from jarvis_workers.pipeline.history import Earlier, done_ranges, unscanned
 from jarvis_workers.sec.scanner import is_header, is_test, source_text
 from jarvis_workers.snapshots.blobs import Blobs
@@ -25,6 +26,7 @@ from jarvis_workers.snapshots.reader import Reader, open_snapshot
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.sec.flow_cache import Remembered, loaded_flow, space
 from jarvis_workers.steps.sec.flow_rules import NOT_RUN, flow_patterns, rules_blob
+from jarvis_workers.steps.sec.payloads import ModelBlobs, SummarizePayload
 from jarvis_workers.steps.sec.scan_cache import Keyed, keyed
 from jarvis_workers.steps.sec.scan_files import language_for
 from jarvis_workers.steps.sec.summaries import BlobRange, Model, index_of, pack_model, read_model, read_part
@@ -40,28 +42,36 @@ BATCH_LENGTH = 43
 Made = Model | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class SummarizeWork(BatchWork, SummarizePayload):
+    """A batch to summarize."""
+
+
+read_work = SummarizeWork.decode
+
+
 def plan_on(run: "Run", blobs: Blobs, earlier: Earlier) -> Iterator[NewJob]:
     """Yield a job for each batch that was scanned, unless no flow rule is on."""
     if not flow_patterns(blobs, rules_blob(run)):
         return
     for scan, offset, length in done_ranges(earlier.outcomes("scan")):
         skip = sorted(as_text(from_shown(path)) for path in unscanned(blobs, scan))
-        place = {"offset": offset, "length": length, "skip": skip}
-        yield _job(run.snapshot_id, place, scan["label"], scan["weight"])
+        payload = SummarizePayload(offset, length, tuple(skip))
+        yield _job(run.snapshot_id, payload, scan.label, scan.weight)
 
 
-def load(_: "Session", run: "Run", job: Claimed) -> dict[str, Any]:
-    """Return what a child needs to know; what has failed or died before is done with care."""
-    return work_of(run, job)
+def load(_: "Session", run: "Run", job: Claimed) -> SummarizeWork:
+    """Return the batch of a job."""
+    return work_of(SummarizeWork, run, job)
 
 
-def recall(work: dict[str, Any], resources: Resources) -> Commit | None:
+def recall(work: SummarizeWork, resources: Resources) -> Commit | None:
     """Return the commit of a batch all of whose files are as they were, or None; no file is looked at."""
-    if not (work["cache"] and resources.cache):
+    if not (work.cache and resources.cache):
         return None
     blobs = resources.blobs
-    with open_snapshot(blobs, work["snapshot"]) as reader:
-        files = _files(reader.entries(work["offset"], work["length"]), work)
+    with open_snapshot(blobs, work.snapshot) as reader:
+        files = _files(reader.entries(work.offset, work.length), work)
     if not files:
         return Commit()
     key = _batch_key(files)
@@ -73,13 +83,13 @@ def recall(work: dict[str, Any], resources: Resources) -> Commit | None:
     return Commit(files=len(files), size=known["size"], cached=len(files), blobs=kept)
 
 
-def decide(work: dict[str, Any], resources: Resources) -> Commit:
+def decide(work: SummarizeWork, resources: Resources) -> Commit:
     """Make the models of the files of which none is known; one that cannot be read does not hide the others."""
     with suppress(SnapshotError):
         if known := recall(work, resources):
             return known
-    with open_snapshot(resources.blobs, work["snapshot"]) as reader:
-        entries = reader.entries(work["offset"], work["length"])
+    with open_snapshot(resources.blobs, work.snapshot) as reader:
+        entries = reader.entries(work.offset, work.length)
         files = _files(entries, work)
         recalled = _recall_models(work, resources, files)
         todo: dict[str, Entry] = {}
@@ -87,7 +97,7 @@ def decide(work: dict[str, Any], resources: Resources) -> Commit:
             if key not in recalled:
                 todo.setdefault(key, entry)
         task: Task[Entry, Made] = Task(lambda entry: _model(reader, entry), _said, _heard)
-        fresh = each_file(todo, task, FileLimits(**work["limits"]), careful=work["careful"])
+        fresh = each_file(todo, task, work.limits, careful=work.careful)
     outcomes: dict[str, Made | FileNotChecked] = {**recalled, **fresh}
     reached = next((at for at, (key, _) in enumerate(files) if key not in outcomes), len(files))
     done, rest = files[:reached], [entry for _, entry in files[reached:]]
@@ -97,7 +107,7 @@ def decide(work: dict[str, Any], resources: Resources) -> Commit:
 
 
 def _keep(
-    work: Mapping[str, Any], resources: Resources, files: Sequence[Keyed], outcomes: Mapping[str, Made | FileNotChecked]
+    work: SummarizeWork, resources: Resources, files: Sequence[Keyed], outcomes: Mapping[str, Made | FileNotChecked]
 ) -> Commit:
     """Write the models, and remember where they are."""
     checked: list[tuple[str, Entry, Made]] = []
@@ -136,10 +146,10 @@ def _write(
     models = blobs.put(b"".join(content))
     index = blobs.put(index_of(((entry.path, entry.size, model) for _, entry, model in made), places))
     said = {key: [models, *places[model.key], model.key] for key, _, model in made}
-    return (("models", models), ("index", index)), said
+    return tuple(ModelBlobs(models, index).encode().items()), said
 
 
-def _recall_models(work: Mapping[str, Any], resources: Resources, files: Sequence[Keyed]) -> dict[str, Made]:
+def _recall_models(work: SummarizeWork, resources: Resources, files: Sequence[Keyed]) -> dict[str, Made]:
     """Return by key the models that are known, and are where they were."""
     recalled: dict[str, Made] = {}
     for key, said in _models(work, resources).find([(key, entry.path) for key, entry in files]).items():
@@ -174,9 +184,9 @@ def _heard(said: list[Any] | None) -> Made:
     return Model(key, *parts, tuple((name, digest) for name, digest in names), tuple(calls))
 
 
-def _files(entries: Sequence[Entry], work: Mapping[str, Any]) -> list[Keyed]:
+def _files(entries: Sequence[Entry], work: SummarizeWork) -> list[Keyed]:
     """Return the files of the batch, each with the name of all that its model depends on."""
-    skip = {from_text(path) for path in work["skip"]}
+    skip = {from_text(path) for path in work.skip}
     files = keyed([entry for entry in entries if entry.path not in skip])
     return [(f"{key}{_suffix_key(entry.path.rpartition(b'.')[2])}", entry) for key, entry in files]
 
@@ -192,20 +202,20 @@ def _batch_key(files: Sequence[Keyed]) -> str:
     return hashlib.sha256(said.encode()).hexdigest()[:BATCH_LENGTH]
 
 
-def _models(work: Mapping[str, Any], resources: Resources) -> Remembered:
-    return Remembered(resources.cache if work["cache"] else None, space("model"))
+def _models(work: SummarizeWork, resources: Resources) -> Remembered:
+    return Remembered(resources.cache if work.cache else None, space("model"))
 
 
-def _batches(work: Mapping[str, Any], resources: Resources) -> Remembered:
-    return Remembered(resources.cache if work["cache"] else None, space("batch"))
+def _batches(work: SummarizeWork, resources: Resources) -> Remembered:
+    return Remembered(resources.cache if work.cache else None, space("batch"))
 
 
-def _rest(work: Mapping[str, Any], entries: Sequence[Entry], rest: Sequence[Entry]) -> NewJob:
+def _rest(work: SummarizeWork, entries: Sequence[Entry], rest: Sequence[Entry]) -> NewJob:
     """Return the job for the files for which there was no time."""
     passed = sum(len(entry_line(entry)) for entry in entries[: entries.index(rest[0])])
-    place = {"offset": work["offset"] + passed, "length": work["length"] - passed, "skip": work["skip"]}
-    return _job(work["snapshot"], place, rest_label(rest[0].path, len(rest)), sum(entry.size for entry in rest))
+    payload = SummarizePayload(work.offset + passed, work.length - passed, work.skip)
+    return _job(work.snapshot, payload, rest_label(rest[0].path, len(rest)), sum(entry.size for entry in rest))
 
 
-def _job(snapshot: str, place: Mapping[str, Any], label: str, size: int) -> NewJob:
-    return batch_job(STAGE, snapshot, place, label=label, weight=size, made_by=(loaded_flow(),))
+def _job(snapshot: str, payload: SummarizePayload, label: str, size: int) -> NewJob:
+    return batch_job(STAGE, snapshot, payload, label=label, weight=size, made_by=(loaded_flow(),))

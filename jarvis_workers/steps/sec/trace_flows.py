@@ -6,13 +6,14 @@ it is not gone through again.  What comments say is read from the file itself ea
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jarvis_workers.dataflow import FlowHit, analyze
 from jarvis_workers.errors import SnapshotDamaged
-from jarvis_workers.pipeline.batches import batch_job, rest_label, work_of
-from jarvis_workers.pipeline.each_file import FileLimits, FileNotChecked, Task, each_file
+from jarvis_workers.pipeline.batches import BatchWork, batch_job, rest_label, work_of
+from jarvis_workers.pipeline.each_file import FileNotChecked, Task, each_file
 from jarvis_workers.pipeline.history import Earlier, range_of, read_result
 from jarvis_workers.sec.rules.families.flow import HARMLESS
 from jarvis_workers.sec.scanner import is_test
@@ -22,6 +23,7 @@ from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.sec.flow_cache import Remembered, loaded_flow, space
 from jarvis_workers.steps.sec.flow_hits import FileFlowHits, Sources, judge_hits
 from jarvis_workers.steps.sec.flow_rules import NOT_RUN, flow_patterns, rules_blob
+from jarvis_workers.steps.sec.payloads import FlowPayload, ModelBlobs
 from jarvis_workers.steps.sec.results import CandidateResult
 from jarvis_workers.steps.sec.summaries import Row, model_of, read_rows
 from jarvis_workers.steps.sec.symbol_index import SymbolIndex, merge_names, open_names
@@ -38,6 +40,14 @@ NOT_WHOLE = "data-flow rules analysed only part of it: "
 RECALL_BYTES = 32_000_000
 
 
+@dataclass(frozen=True, kw_only=True)
+class FlowWork(BatchWork, FlowPayload):
+    """A batch of models to analyze."""
+
+
+read_work = FlowWork.decode
+
+
 class Traced(NamedTuple):
     """What was found in a file, and what it has looked for beyond the calls that its row has."""
 
@@ -51,50 +61,49 @@ Outcome = Traced | FileNotChecked
 
 def plan_on(run: "Run", blobs: Blobs, earlier: Earlier) -> Iterator[NewJob]:
     """Merge what all batches export, and yield a job for each that has a model."""
-    done = [(job, read_result(blobs, job["result"])) for job in earlier.outcomes("summarize") if job["state"] == "done"]
-    made = sorted(((*range_of(job), number) for number, (job, said) in enumerate(done) if "index" in said))
+    done = sorted((job for job in earlier.outcomes("summarize") if job.state == "done"), key=range_of)
+    found = [(job, ModelBlobs.of(read_result(blobs, job.result).blobs)) for job in done]
+    made = [(job, models) for job, models in found if models]
     if not made:
         return
-    batches = [(done[number][1]["models"], done[number][1]["index"]) for _, _, number in made]
-    names = merge_names(blobs, batches, earlier.put)
-    for (offset, length, number), (models, index) in zip(made, batches, strict=True):
-        place = {"offset": offset, "length": length, "models": models, "index": index, "names": names, "first": 0}
-        job = done[number][0]
-        yield _job(run.snapshot_id, rules_blob(run), place, job["label"], job["weight"])
+    names = merge_names(blobs, [(one.models, one.index) for _, one in made], earlier.put)
+    for job, one in made:
+        payload = FlowPayload(*range_of(job), one.models, one.index, names)
+        yield _job(run.snapshot_id, rules_blob(run), payload, job.label, job.weight)
 
 
-def load(_: "Session", run: "Run", job: Claimed) -> dict[str, Any]:
-    """Return what a child needs to know; what has failed or died before is done with care."""
-    return work_of(run, job, rules=rules_blob(run))
+def load(_: "Session", run: "Run", job: Claimed) -> FlowWork:
+    """Return the batch of a job."""
+    return work_of(FlowWork, run, job, rules=rules_blob(run))
 
 
-def recall(work: dict[str, Any], resources: Resources) -> Commit | None:
+def recall(work: FlowWork, resources: Resources) -> Commit | None:
     """Return the commit of a batch of which everything is known and still holds, or None."""
-    if not (work["cache"] and resources.cache):
+    if not (work.cache and resources.cache):
         return None
     blobs = resources.blobs
-    names = open_names(blobs, work["names"])
+    names = open_names(blobs, work.names)
     if names.bytes > RECALL_BYTES:
         return None
-    rows = read_rows(blobs, work["index"])[work["first"] :]
+    rows = read_rows(blobs, work.index)[work.first :]
     known = _recall(work, resources, rows, names)
     if any(_key(row) not in known for row in rows):
         return None
     return _commit(work, blobs, rows, known)._replace(cached=len(rows))
 
 
-def decide(work: dict[str, Any], resources: Resources) -> Commit:
+def decide(work: FlowWork, resources: Resources) -> Commit:
     """Go through the models of which nothing is known; one that takes too much does not hide the others."""
     blobs = resources.blobs
-    names = open_names(blobs, work["names"])
-    rows = read_rows(blobs, work["index"])[work["first"] :]
+    names = open_names(blobs, work.names)
+    rows = read_rows(blobs, work.index)[work.first :]
     recalled = _recall(work, resources, rows, names)
     todo: dict[str, Row] = {}
     for row in rows:
         if _key(row) not in recalled:
             todo.setdefault(_key(row), row)
     task: Task[Row, Traced] = Task(lambda row: _trace(work, blobs, row, names), list, _heard)
-    fresh = each_file(todo, task, FileLimits(**work["limits"]), careful=work["careful"])
+    fresh = each_file(todo, task, work.limits, careful=work.careful)
     _remember(work, resources, rows, fresh, names)
     outcomes: dict[str, Outcome] = {**recalled, **fresh}
     reached = next((at for at, row in enumerate(rows) if _key(row) not in outcomes), len(rows))
@@ -104,23 +113,23 @@ def decide(work: dict[str, Any], resources: Resources) -> Commit:
     return commit._replace(cached=sum(_key(row) in recalled for row in done), children=children)
 
 
-def _trace(work: Mapping[str, Any], blobs: Blobs, row: Row, names: SymbolIndex) -> Traced:
+def _trace(work: FlowWork, blobs: Blobs, row: Row, names: SymbolIndex) -> Traced:
     asked: set[str] = set()
 
     def lookup(name: str) -> Sequence[tuple[str, Any]]:
         asked.add(name)
         return names.lookup(name, near=row.path)
 
-    hits, problem = analyze(model_of(blobs, work["models"], row), lookup, test=is_test(row.path))
+    hits, problem = analyze(model_of(blobs, work.models, row), lookup, test=is_test(row.path))
     return Traced(tuple(hits), problem, tuple(sorted(asked.difference(row.calls))))
 
 
-def _commit(work: Mapping[str, Any], blobs: Blobs, rows: Sequence[Row], outcomes: Mapping[str, Outcome]) -> Commit:
-    on = flow_patterns(blobs, work["rules"])
+def _commit(work: FlowWork, blobs: Blobs, rows: Sequence[Row], outcomes: Mapping[str, Outcome]) -> Commit:
+    on = flow_patterns(blobs, work.rules)
     lost: list[tuple[bytes, str]] = []
     judged: list[FileFlowHits] = []
-    with open_snapshot(blobs, work["snapshot"]) as reader:
-        sources = Sources(reader, work["offset"], work["length"])
+    with open_snapshot(blobs, work.snapshot) as reader:
+        sources = Sources(reader, work.offset, work.length)
         for row in rows:
             traced = outcomes[_key(row)]
             if isinstance(traced, FileNotChecked):
@@ -143,9 +152,7 @@ def _commit(work: Mapping[str, Any], blobs: Blobs, rows: Sequence[Row], outcomes
     )
 
 
-def _recall(
-    work: Mapping[str, Any], resources: Resources, rows: Sequence[Row], names: SymbolIndex
-) -> dict[str, Traced]:
+def _recall(work: FlowWork, resources: Resources, rows: Sequence[Row], names: SymbolIndex) -> dict[str, Traced]:
     """Return what is known of files and still holds; on the way all names are found at once that they ask for."""
     known = _results(work, resources).find([(_key(row), row.path) for row in rows])
     traced = {key: (_heard(said[0]), said[1]) for key, said in known.items()}
@@ -158,7 +165,7 @@ def _recall(
 
 
 def _remember(
-    work: Mapping[str, Any], resources: Resources, rows: Sequence[Row], fresh: Mapping[str, Outcome], names: SymbolIndex
+    work: FlowWork, resources: Resources, rows: Sequence[Row], fresh: Mapping[str, Outcome], names: SymbolIndex
 ) -> None:
     calls = {_key(row): row.calls for row in rows}
     said = {
@@ -171,8 +178,8 @@ def _answers(calls: Sequence[str], found: Traced, names: SymbolIndex) -> str:
     return names.answers((*calls, *found.beyond))
 
 
-def _results(work: Mapping[str, Any], resources: Resources) -> Remembered:
-    return Remembered(resources.cache if work["cache"] else None, space(STAGE))
+def _results(work: FlowWork, resources: Resources) -> Remembered:
+    return Remembered(resources.cache if work.cache else None, space(STAGE))
 
 
 def _heard(said: Sequence[Any]) -> Traced:
@@ -190,14 +197,12 @@ def _key(row: Row) -> str:
     return f"{row.key}{'t' if is_test(row.path) else '-'}{place}"
 
 
-def _rest(work: Mapping[str, Any], done: int, rest: Sequence[Row]) -> NewJob:
+def _rest(work: FlowWork, done: int, rest: Sequence[Row]) -> NewJob:
     """Return the job for the files for which there was no time."""
-    place = {name: work[name] for name in ("offset", "length", "models", "index", "names")} | {
-        "first": work["first"] + done
-    }
+    payload = FlowPayload(work.offset, work.length, work.models, work.index, work.names, work.first + done)
     label, size = rest_label(rest[0].path, len(rest)), sum(row.size for row in rest)
-    return _job(work["snapshot"], work["rules"], place, label, size)
+    return _job(work.snapshot, work.rules, payload, label, size)
 
 
-def _job(snapshot: str, rules: str | None, place: Mapping[str, Any], label: str, size: int) -> NewJob:
-    return batch_job(STAGE, snapshot, place, label=label, weight=size, made_by=(loaded_flow(), rules))
+def _job(snapshot: str, rules: str | None, payload: FlowPayload, label: str, size: int) -> NewJob:
+    return batch_job(STAGE, snapshot, payload, label=label, weight=size, made_by=(loaded_flow(), rules))

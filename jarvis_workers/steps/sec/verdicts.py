@@ -8,14 +8,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from jarvis_workers.pipeline.history import Outcome, payload_of
 from jarvis_workers.pipeline.stages import stages_of
 from jarvis_workers.sec.judge.canary import CANARY_GID
 from jarvis_workers.steps.sec.cluster_file import STEP as CLUSTERING
 from jarvis_workers.steps.sec.cluster_file import VERIFY
+from jarvis_workers.steps.sec.payloads import CandidatesPayload
 from jarvis_workers.store import clusters, jobs, verdicts
 from jarvis_workers.store.runs import Run
-from jarvis_workers.store.values import NewVerdict
+from jarvis_workers.store.values import NewVerdict, StageJob
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -54,7 +54,7 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
     about = _clusters(session, run)
     planned = jobs.outcomes(session, run.id, CLUSTERING)
     reasons = dict(_reasons(planned)) | dict(_reasons(jobs.outcomes(session, run.id, VERIFY)))
-    chosen = frozenset(gid for job in planned for gid in payload_of(job)["gids"])
+    chosen = frozenset(gid for job in planned for gid in _gids(job))
     most = run.options.get("max_findings")
     waiting = iter(issues)
     while chunk := list(islice(waiting, CHUNK)):
@@ -86,11 +86,15 @@ def _clusters(session: "Session", run: Run) -> dict[int, tuple[int, str]]:
     return {gid: (number, cluster.verification) for number, cluster in found for gid in cluster.gids}
 
 
-def _reasons(outcomes: Sequence[Outcome]) -> Iterator[tuple[int, str]]:
+def _gids(job: StageJob) -> Sequence[int]:
+    return CandidatesPayload.from_json(job.payload).gids
+
+
+def _reasons(outcomes: Sequence[StageJob]) -> Iterator[tuple[int, str]]:
     for job in outcomes:
-        why = {"failed": f"its job failed: {job['reason']}", "cancelled": "its job was cancelled"}.get(job["state"])
+        why = {"failed": f"its job failed: {job.reason}", "cancelled": "its job was cancelled"}.get(job.state)
         if why:
-            yield from ((gid, why) for gid in payload_of(job)["gids"])
+            yield from ((gid, why) for gid in _gids(job))
 
 
 def _said(verdict: NewVerdict) -> dict[str, Any]:

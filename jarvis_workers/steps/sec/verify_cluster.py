@@ -23,6 +23,7 @@ from jarvis_workers.sec.judge.verdict import Verdict
 from jarvis_workers.sec.judge.verification import Verification
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.candidates import severities_of, some_of
+from jarvis_workers.steps.sec.payloads import VerifyPayload
 from jarvis_workers.steps.sec.results import VerdictResult
 from jarvis_workers.store import transcripts
 from jarvis_workers.store.runs import Run
@@ -54,13 +55,13 @@ class VerifyWork:
 
 def load(session: "Session", run: Run, job: Claimed) -> VerifyWork:
     """Return the candidates that the job names."""
-    payload, options = json.loads(job.payload), run.options
-    canary = canary_for(run.snapshot_id) if payload["gids"] == [CANARY_GID] else None
-    found = [(CANARY_GID, canary.found)] if canary else some_of(session, run, payload["gids"])
-    if len(found) != len(set(payload["gids"])):
-        raise StepFailed(f"job {job.id}: only {len(found)} of its {len(payload['gids'])} candidates exist")
+    payload, options = VerifyPayload.from_json(job.payload), run.options
+    canary = canary_for(run.snapshot_id) if payload.gids == (CANARY_GID,) else None
+    found = [(CANARY_GID, canary.found)] if canary else some_of(session, run, payload.gids)
+    if len(found) != len(set(payload.gids)):
+        raise StepFailed(f"job {job.id}: only {len(found)} of its {len(payload.gids)} candidates exist")
     cluster = ClusterQuestion(
-        payload["verification"],
+        payload.verification,
         tuple(found),
         options.get("lang", "en"),
         votes=options.get("votes", 1),

@@ -1,0 +1,47 @@
+"""Dataclasses that a row keeps as a JSON object: the options of runs, the payloads of jobs."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from typing import Any, Self
+
+__all__ = ["JsonRecord"]
+
+
+@dataclass(frozen=True)
+class JsonRecord:
+    """The base of frozen dataclasses whose fields are the keys of a JSON object.
+
+    The metadata of a field may have a function `read`, which converts what JSON holds to the field's type.
+    """
+
+    def encode(self) -> dict[str, Any]:
+        """Return what JSON can hold; a field that is None has no key."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: _plain(value) for name, value in values.items() if value is not None}
+
+    @classmethod
+    def decode(cls, content: Mapping[str, Any]) -> Self:
+        """Return the record that `encode` wrote; keys of other classes are ignored, missing ones get their defaults."""
+        readers: dict[str, Callable[[Any], Any]] = {one.name: one.metadata.get("read", _same) for one in fields(cls)}
+        return cls(**{name: readers[name](value) for name, value in content.items() if name in readers})
+
+    def to_json(self) -> str:
+        """Return the JSON text of the record, with its keys in the order of the fields."""
+        return json.dumps(self.encode())
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the record that `to_json` wrote."""
+        return cls.decode(json.loads(text))
+
+
+def _plain(value: Any) -> Any:
+    """Return a nested value as JSON holds it: named tuples and dataclasses are objects."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return value._asdict() if hasattr(value, "_asdict") else value
+
+
+def _same(value: Any) -> Any:
+    return value
