@@ -1,11 +1,11 @@
-"""Write the findings down for the page's script: one JSON text in which no tag can begin.
+"""Serialize the findings for the page's script: one JSON text in which no tag can begin.
 
-Rules, explanations and file names stand once each, and a finding names them by number, so that 25,000 findings stay a
-few megabytes.  All text is written out first (see escape.py): what the script shows is what stands here.
+Rules, explanations and file names are tables, and a finding refers to them by index, so that 25,000 findings stay a
+few megabytes.  All text is made printable first (see escape.py): the script shows it as it is here.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.escape import visible, visible_lines
@@ -32,6 +32,15 @@ class _Numbers(dict[Hashable, int]):
         return self[value]
 
 
+class _Tables(NamedTuple):
+    """The values that findings refer to by number."""
+
+    files: _Numbers
+    rules: _Numbers
+    texts: _Numbers
+    statuses: _Numbers
+
+
 def listing(
     issues: Issues,
     excerpts: Mapping[str, Excerpt],
@@ -42,39 +51,23 @@ def listing(
     run: str = "last",
     source_url: str | None = None,
 ) -> Html:
-    """Return what the script reads; `issues` in the order in which they are to be shown, `spoken` is what it says.
+    """Return what the script reads: `issues` in display order, the texts that it says (`spoken`) in another language.
 
     `run` is the id of the run, for commands.
     """
-    files, rules, texts, statuses = _Numbers(), _Numbers(), _Numbers(), _Numbers()
-    rows = [
-        (
-            visible(issue["id"]),
-            files[visible(issue["file"])],
-            issue["line"],
-            rules[visible(issue["pattern"]), visible(issue["category"]), issue["cwe"]],
-            texts[visible(issue["description"]), visible(issue["suggestion"])],
-            issue["confidence"],
-            WORST_FIRST.index(issue["severity"]),
-            statuses[visible(issue["status"])],
-            issue["score"],
-            visible(issue["evidence"]),
-            visible(issue["fingerprint"]),
-            issue.get("cluster") or 0,
-        )
-        for issue in issues
-    ]
-    paths = {visible(issue["id"]): _steps(issue["path"], files) for issue in issues if "path" in issue}
+    tables = _Tables(_Numbers(), _Numbers(), _Numbers(), _Numbers())
+    files = tables.files
+    rows = [_row(issue, tables) for issue in issues]
     triage = {visible(issue["id"]): say(TRIAGE[issue["judged"]]) for issue in issues if "judged" in issue}
     return _json(
         {
             "run": visible(run),
             "severities": WORST_FIRST,
-            "rules": list(rules),
-            "texts": list(texts),
-            "statuses": list(statuses),
+            "rules": list(tables.rules),
+            "texts": list(tables.texts),
+            "statuses": list(tables.statuses),
             "findings": rows,
-            "paths": paths,
+            "paths": {visible(issue["id"]): _steps(issue["path"], files) for issue in issues if "path" in issue},
             **({"triage": triage} if triage else {}),
             "excerpts": {
                 visible(issue["id"]): _excerpt(excerpts[issue["id"]], files)
@@ -82,13 +75,28 @@ def listing(
                 if issue["id"] in excerpts
             },
             **(_judged(issues, files, say) if judged else {}),
-            **_said([*spoken, *WORST_FIRST, *statuses], say),
-            "anchors": {
-                visible(rule): about_anchor(rule) for rule in dict.fromkeys(issue["pattern"] for issue in issues)
-            },
+            **_translations([*spoken, *WORST_FIRST, *tables.statuses], say),
+            "anchors": {visible(rule): about_anchor(rule) for rule in dict.fromkeys(one["pattern"] for one in issues)},
             "files": list(files),
             **({"links": _links(issues, source_url)} if source_url else {}),
         }
+    )
+
+
+def _row(issue: Mapping[str, Any], tables: _Tables) -> tuple[Any, ...]:
+    return (
+        visible(issue["id"]),
+        tables.files[visible(issue["file"])],
+        issue["line"],
+        tables.rules[visible(issue["pattern"]), visible(issue["category"]), issue["cwe"]],
+        tables.texts[visible(issue["description"]), visible(issue["suggestion"])],
+        issue["confidence"],
+        WORST_FIRST.index(issue["severity"]),
+        tables.statuses[visible(issue["status"])],
+        issue["score"],
+        visible(issue["evidence"]),
+        visible(issue["fingerprint"]),
+        issue.get("cluster") or 0,
     )
 
 
@@ -101,10 +109,10 @@ def _steps(path: Issues, files: _Numbers) -> list[tuple[int, int, str]]:
     return [(files[visible(step["file"])], step["line"], visible(step["note"])) for step in path]
 
 
-def _said(texts: Sequence[Any], say: Words) -> dict[str, Any]:
-    """Return what texts are in another language, nothing in English."""
+def _translations(texts: Sequence[Any], say: Words) -> dict[str, Any]:
+    """Return the texts in the language of the report, nothing in English."""
     other = {text: say(text) for text in texts}
-    return {} if all(text == said for text, said in other.items()) else {"say": other}
+    return {} if all(text == translation for text, translation in other.items()) else {"say": other}
 
 
 def _excerpt(excerpt: Excerpt, files: _Numbers) -> Sequence[Any]:

@@ -45,14 +45,12 @@ def render_html(body: Body, run: Mapping[str, Any]) -> Iterator[str]:
     judged = has_verdicts(summary)
     issues = sorted(body["issues"], key=_worst_first if judged else _severest_first)
     gone = heapq.nlargest(DISMISSED_MAX, body.get("dismissed", ()), key=lambda issue: issue["score"])
-    style, script = (
-        asset("report.css") + _page_heads(say("Security report: {name}", name=_name(run))),
-        asset("report.js"),
-    )
+    title = say("Security report: {name}", name=_name(run))
+    style, script = asset("report.css") + _page_heads(title), asset("report.js")
     named, url = str(run.get("id") or "last"), run.get("source_url")
     yield Template(_worded(asset("report.html"), say)).substitute(
         lang=say.code,
-        title=written(say("Security report: {name}", name=_name(run))),
+        title=written(title),
         policy=policy(style, script),
         style=style,
         name=written(_name(run)),
