@@ -1,4 +1,4 @@
-"""Keep bytes under their SHA-256, in a directory or, through a local cache, in an object store.
+"""Keep bytes under their SHA-256: what every blob store does, and the store in a directory.
 
 Writing what is there already touches it, so that whoever prunes sees that it is wanted.  Nothing is synced: after a
 power cut a blob may be short, and then the next `put` replaces it and a reader finds it damaged.  What a reader finds
@@ -11,22 +11,18 @@ import hashlib
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from jarvis_workers.errors import SnapshotDamaged, StoreError, StoreFull
+from jarvis_workers.errors import SnapshotDamaged, StoreError
+from jarvis_workers.snapshots.blob_writer import TEMPORARY, BlobWriter
 
-CACHE_BYTES = 10_000_000_000
 MISSING = "missing; submit the tree again, unless JARVIS_BLOBS_URL differs from where it was submitted"
 _NAME = re.compile(r"[0-9a-f]{64}")
-FULL = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS})
-_TEMPORARY = "new-"
 # A mode bit that blobs do not have otherwise; it goes with the file when that is replaced.
 _DAMAGED = stat.S_IXUSR
-_CHUNK = 1 << 20
 
 
 class Stored(NamedTuple):
@@ -76,18 +72,6 @@ class Blobs(Protocol):
         """Write something and remove it again. Raises StoreError, SnapshotError where that does not work."""
 
 
-def open_blobs(url_or_path: str, cache_dir: Path, cache_bytes: int = CACHE_BYTES) -> Blobs:
-    """Open a directory, or a URL that fsspec knows (s3://…, memory://…) behind a cache."""
-    scheme, found, path = url_or_path.partition("://")
-    if not found:
-        return DirectoryBlobs(Path(url_or_path))
-    if scheme in ("file", "local"):
-        return DirectoryBlobs(Path(path))
-    from jarvis_workers.snapshots.remote import RemoteBlobs  # noqa: PLC0415 - fsspec takes 0.1 s
-
-    return RemoteBlobs(url_or_path, cache_dir, cache_bytes)
-
-
 def read_range(blobs: Blobs, name: str, start: int, length: int) -> bytes:
     """Return some bytes of a blob, for a caller who knows what they should be. Raises SnapshotDamaged."""
     descriptor = blobs.open(name)
@@ -102,27 +86,16 @@ class DirectoryBlobs:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._writer = BlobWriter(root)
 
     def put(self, content: bytes) -> str:
         name = hashlib.sha256(content).hexdigest()
         if not self._touch(name, len(content)):
-            with self._writing(), self._temporary(self._place(name).parent) as (stream, temporary):
-                _write_all(stream, content)
-                temporary.rename(self._place(name))
+            self._writer.write(self._place(name), content)
         return name
 
     def put_chunks(self, chunks: Iterable[bytes]) -> str:
-        digest = hashlib.sha256()
-        with self._temporary(self.root) as (stream, temporary):
-            for chunk in chunks:
-                digest.update(chunk)
-                with self._writing():
-                    _write_all(stream, chunk)
-            place = self._place(digest.hexdigest())
-            with self._writing():
-                place.parent.mkdir(parents=True, exist_ok=True)
-                temporary.rename(place)
-        return digest.hexdigest()
+        return self._writer.write_chunks(chunks, self._place)
 
     def has(self, name: str) -> bool:
         return self._place(name).exists()
@@ -171,8 +144,8 @@ class DirectoryBlobs:
     def delete(self, name: str, *, unless_wanted_since: float | None = None) -> bool:
         """Step it aside before looking at its time: a `put` either shows there, or finds nothing and writes anew."""
         place = self._place(name)
-        aside = place.with_name(f"{_TEMPORARY}{name}")
-        with self._writing():
+        aside = place.with_name(f"{TEMPORARY}{name}")
+        with self._writer.checked():
             try:
                 place.rename(aside)
             except FileNotFoundError:
@@ -184,6 +157,8 @@ class DirectoryBlobs:
         return True
 
     def check_access(self) -> None:
+        import tempfile  # noqa: PLC0415 - slow, and who only reads needs none
+
         nearest = next(folder for folder in (self.root, *self.root.absolute().parents) if folder.exists())
         try:
             with tempfile.TemporaryFile(dir=nearest) as probe:
@@ -192,7 +167,7 @@ class DirectoryBlobs:
             raise StoreError(f"{self.root}: cannot be written: {error.strerror}") from error
 
     def sweep(self, before: float) -> None:
-        for pattern in (f"{_TEMPORARY}*", f"??/??/{_TEMPORARY}*"):
+        for pattern in (f"{TEMPORARY}*", f"??/??/{TEMPORARY}*"):
             for place in self.root.glob(pattern):
                 with suppress(FileNotFoundError):
                     if place.stat().st_mtime < before:
@@ -212,34 +187,6 @@ class DirectoryBlobs:
             return found.st_size == size and not found.st_mode & _DAMAGED
         except OSError:
             return False
-
-    @contextmanager
-    def _temporary(self, directory: Path) -> Iterator[tuple[int, Path]]:
-        with self._writing():
-            directory.mkdir(parents=True, exist_ok=True)
-            import tempfile  # noqa: PLC0415 - slow, and who only reads needs none
-
-            stream, name = tempfile.mkstemp(prefix=_TEMPORARY, dir=directory)
-        try:
-            yield stream, Path(name)
-        finally:
-            os.close(stream)
-            Path(name).unlink(missing_ok=True)
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            if error.errno in FULL:
-                raise StoreFull(f"{self.root}: {error.strerror}; free some space, or set another blobs URL") from error
-            raise StoreError(f"{self.root}: cannot be written: {error.strerror or error}") from error
-
-
-def _write_all(stream: int, content: bytes) -> None:
-    rest = memoryview(content)
-    while rest:
-        rest = rest[os.write(stream, rest[:_CHUNK]) :]
 
 
 def _unreadable(place: Path, error: OSError) -> SnapshotDamaged:

@@ -3,11 +3,12 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from jarvis_workers.snapshots.blobs import Blobs, open_blobs
+from jarvis_workers.snapshots.blobs import Blobs, DirectoryBlobs
 from jarvis_workers.snapshots.filecache import FOLDER, KEY_FILE, Results
 
-__all__ = ["Resources", "open_resources"]
+__all__ = ["Resources", "open_blobs", "open_resources"]
 
+CACHE_BYTES = 10_000_000_000
 PATTERNS_FOLDER = "patterns"
 
 
@@ -23,3 +24,15 @@ def open_resources(url_or_path: str, cache_dir: Path, *, results_bytes: int = 0)
     """Open blobs as `open_blobs` does, and what this machine caches; of results about `results_bytes`, 0 for none."""
     cache = Results(cache_dir / FOLDER, results_bytes, cache_dir.parent / KEY_FILE) if results_bytes else None
     return Resources(open_blobs(url_or_path, cache_dir), cache, cache_dir / PATTERNS_FOLDER)
+
+
+def open_blobs(url_or_path: str, cache_dir: Path, cache_bytes: int = CACHE_BYTES) -> Blobs:
+    """Open a directory, or a URL that fsspec knows (s3://…, memory://…) behind a cache."""
+    scheme, found, path = url_or_path.partition("://")
+    if not found:
+        return DirectoryBlobs(Path(url_or_path))
+    if scheme in ("file", "local"):
+        return DirectoryBlobs(Path(path))
+    from jarvis_workers.snapshots.remote import RemoteBlobs  # noqa: PLC0415 - fsspec takes 0.1 s
+
+    return RemoteBlobs(url_or_path, cache_dir, cache_bytes)

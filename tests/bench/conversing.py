@@ -26,7 +26,8 @@ from jarvis_workers.platforms.openai_transport import Clients, Sdk
 from jarvis_workers.platforms.registry import Providers
 from jarvis_workers.platforms.transport import Wire
 from jarvis_workers.ratelimit.gate import LocalLimiter
-from jarvis_workers.snapshots.blobs import Blobs, open_blobs
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.steps.agent.converse import ANSWER
 from jarvis_workers.store import jobs
 from jarvis_workers.store.engine import Store, open_store

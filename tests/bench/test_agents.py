@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import func, select
 
 from jarvis_workers.dispatch.sender import EXECUTOR
-from jarvis_workers.snapshots.blobs import open_blobs
+from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import ENDED_RUNS, JOB, RUN
 from tests.bench import rounds

@@ -21,7 +21,7 @@ from jarvis_workers.pipeline.controller import plan_job
 from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.service.wiring import selection_of
 from jarvis_workers.settings import ScanSettings, load_settings
-from jarvis_workers.snapshots.blobs import open_blobs
+from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.store import jobs, runs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run

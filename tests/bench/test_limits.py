@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from jarvis_workers.dispatch.sender import EXECUTOR
-from jarvis_workers.snapshots.blobs import open_blobs
+from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.store.engine import Store
 from tests.bench import rounds
 from tests.bench.strictserver import StrictServer, strict_server

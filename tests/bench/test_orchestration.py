@@ -19,8 +19,8 @@ from jarvis_workers.sec.rules import RULES
 from jarvis_workers.sec.scanner import Scanner
 from jarvis_workers.service.wiring import selection_of
 from jarvis_workers.settings import load_settings
-from jarvis_workers.snapshots.blobs import open_blobs
 from jarvis_workers.snapshots.pack import pack
+from jarvis_workers.snapshots.resources import open_blobs
 from tests.bench.trees import make_tree
 
 FILES = int(os.environ.get("BENCH_FILES", "100000"))

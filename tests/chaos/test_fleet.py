@@ -18,7 +18,7 @@ from sqlalchemy import select
 from jarvis_workers.sec.report import FORMATS
 from jarvis_workers.service.reports.reports import read_body
 from jarvis_workers.service.runs import find_run
-from jarvis_workers.snapshots.blobs import open_blobs
+from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.store import events
 from jarvis_workers.store.crash_attribution import CRASHES_AT_ALL
 from jarvis_workers.store.engine import Store

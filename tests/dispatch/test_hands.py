@@ -12,8 +12,8 @@ from jarvis_workers.service import runs as requests
 from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.service.wiring import blobs_of, selection_of
 from jarvis_workers.settings import Settings
-from jarvis_workers.snapshots.blobs import Blobs, DirectoryBlobs, open_blobs
-from jarvis_workers.snapshots.resources import Resources
+from jarvis_workers.snapshots.blobs import Blobs, DirectoryBlobs
+from jarvis_workers.snapshots.resources import Resources, open_blobs
 from jarvis_workers.store.engine import Store
 from tests.bench.trees import make_tree
 from tests.proxy import proxy_to

@@ -17,7 +17,7 @@ from jarvis_workers.dispatch.ratelimit.client import KEY, SharedLimits
 from jarvis_workers.dispatch.sender import EXECUTOR
 from jarvis_workers.ratelimit.gate import LocalLimiter
 from jarvis_workers.ratelimit.policy import Limiter, ModelKey, RateLimitPolicy
-from jarvis_workers.snapshots.blobs import open_blobs
+from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.store.engine import Store
 from tests.bench import rounds
 from tests.bench.strictserver import strict_server

@@ -14,8 +14,8 @@ from jarvis_workers.local.child import serve
 from jarvis_workers.local.children import JobOutcome
 from jarvis_workers.service.wiring import executor_of
 from jarvis_workers.settings import Settings
-from jarvis_workers.snapshots.blobs import Blobs, open_blobs
-from jarvis_workers.snapshots.resources import Resources
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.resources import Resources, open_blobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Commit

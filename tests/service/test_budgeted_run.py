@@ -14,7 +14,7 @@ from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.ratelimit.budget import RunBudget
 from jarvis_workers.service.estimate import Plan, estimate
 from jarvis_workers.service.submit import AgentTask
-from jarvis_workers.snapshots.blobs import open_blobs
+from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.store import budgets, jobs, runs, verdicts
 from jarvis_workers.store.engine import Store
 from tests.agents.server import ModelServer

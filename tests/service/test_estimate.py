@@ -18,7 +18,8 @@ from jarvis_workers.sec.judge.cost_model import ASSUMED
 from jarvis_workers.service.estimate import Estimate, Plan, estimate
 from jarvis_workers.service.rules.rulebook import Chosen
 from jarvis_workers.service.submit import AgentTask
-from jarvis_workers.snapshots.blobs import Blobs, open_blobs
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.store import transcripts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.transcripts import Total

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.errors import SnapshotDamaged, StoreError, StoreFull
-from jarvis_workers.snapshots.blobs import DirectoryBlobs, open_blobs
+from jarvis_workers.snapshots.blobs import DirectoryBlobs
+from jarvis_workers.snapshots.resources import open_blobs
 
 NAME = sha256(b"hello").hexdigest()
 

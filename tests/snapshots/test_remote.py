@@ -9,11 +9,12 @@ from uuid import uuid4
 import pytest
 
 from jarvis_workers.errors import SettingsError, SnapshotDamaged, SnapshotError, StoreError
-from jarvis_workers.snapshots.blobs import DirectoryBlobs, open_blobs
+from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.prune import prune
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.remote import RemoteBlobs
+from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.snapshots.selection import Selection
 
 pytestmark = pytest.mark.timing

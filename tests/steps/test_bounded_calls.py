@@ -13,7 +13,7 @@ from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.conversations.resources import means_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.service.submit import AgentTask
-from jarvis_workers.snapshots.blobs import open_blobs
+from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import RUN
 from tests.agents.server import Body, ModelServer, Step, calls, cuts, fails, garbles, resets, says, truncates

@@ -16,7 +16,8 @@ from jarvis_workers.errors import StepFailed
 from jarvis_workers.service.conversations import read_transcript
 from jarvis_workers.service.reports.run_baselines import of_run
 from jarvis_workers.service.submit import AgentTask
-from jarvis_workers.snapshots.blobs import Blobs, open_blobs
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.steps.sec.cluster_file import cluster_jobs, places_of
 from jarvis_workers.store import candidates, clusters, verdicts
 from jarvis_workers.store.engine import Store

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jarvis_workers.errors import SnapshotDamaged
-from jarvis_workers.snapshots.blobs import Blobs, open_blobs
+from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.steps.sec.summaries import (
     BlobRange,
     index_of,

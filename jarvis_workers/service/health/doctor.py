@@ -20,8 +20,8 @@ from typing import Literal
 from jarvis_workers.errors import JarvisError, StoreOutdated
 from jarvis_workers.redact import redact
 from jarvis_workers.settings import Settings
-from jarvis_workers.snapshots.blobs import open_blobs
 from jarvis_workers.snapshots.filecache import FOLDER, KEY_FILE, Results
+from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.toolchain.filesystem import network_file_system
 
 MEGABYTE = 10**6

@@ -1,0 +1,72 @@
+"""Write blobs into a directory, each whole or not at all: into a temporary file, which is then renamed."""
+
+import errno
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from jarvis_workers.errors import StoreError, StoreFull
+
+__all__ = ["FULL", "TEMPORARY", "BlobWriter"]
+
+FULL = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS})
+TEMPORARY = "new-"
+_CHUNK = 1 << 20
+
+
+class BlobWriter:
+    """Writes below `root`. Raises StoreFull, and StoreError for what else the file system refuses."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def write(self, place: Path, content: bytes) -> None:
+        """Write a file, with the directories above it."""
+        with self.checked(), self._temporary(place.parent) as (stream, temporary):
+            _write_all(stream, content)
+            temporary.rename(place)
+
+    def write_chunks(self, chunks: Iterable[bytes], place_of: Callable[[str], Path]) -> str:
+        """Write what need not fit into memory to the place of its SHA-256; return that."""
+        digest = hashlib.sha256()
+        with self._temporary(self._root) as (stream, temporary):
+            for chunk in chunks:
+                digest.update(chunk)
+                with self.checked():
+                    _write_all(stream, chunk)
+            place = place_of(digest.hexdigest())
+            with self.checked():
+                place.parent.mkdir(parents=True, exist_ok=True)
+                temporary.rename(place)
+        return digest.hexdigest()
+
+    @contextmanager
+    def checked(self) -> Iterator[None]:
+        """Turn an OSError of the block into a StoreFull or StoreError."""
+        try:
+            yield
+        except OSError as error:
+            if error.errno in FULL:
+                raise StoreFull(f"{self._root}: {error.strerror}; free some space, or set another blobs URL") from error
+            raise StoreError(f"{self._root}: cannot be written: {error.strerror or error}") from error
+
+    @contextmanager
+    def _temporary(self, directory: Path) -> Iterator[tuple[int, Path]]:
+        with self.checked():
+            directory.mkdir(parents=True, exist_ok=True)
+            import tempfile  # noqa: PLC0415 - slow, and who only reads needs none
+
+            stream, name = tempfile.mkstemp(prefix=TEMPORARY, dir=directory)
+        try:
+            yield stream, Path(name)
+        finally:
+            os.close(stream)
+            Path(name).unlink(missing_ok=True)
+
+
+def _write_all(stream: int, content: bytes) -> None:
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(stream, rest[:_CHUNK]) :]
