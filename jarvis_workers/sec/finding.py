@@ -1,8 +1,8 @@
-"""What is found of a candidate, a place where a rule fired: light, as children that scan build reports of it, too."""
+"""A candidate, a place where a rule fired: light, as there may be a million, and scanning children report them, too."""
 
 import hashlib
 import re
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from jarvis_workers.sec.rules import RULES
 from jarvis_workers.sec.rules.families.flow import HARMLESS
@@ -12,15 +12,13 @@ from jarvis_workers.sec.severity import is_at_least as is_at_least
 from jarvis_workers.sec.severity import score_of as score_of
 from jarvis_workers.sec.severity import severity_of as severity_of
 
-if TYPE_CHECKING:
-    from jarvis_workers.sec.candidate import Candidate
-
 __all__ = [
     "CATEGORY_ORDER",
+    "HIT_FIELDS",
+    "RULE_FIELDS",
     "SEVERITIES",
     "SUPERSEDES",
-    "CandidateRecord",
-    "Described",
+    "Candidate",
     "Numbered",
     "fingerprint_of",
     "is_at_least",
@@ -32,8 +30,12 @@ __all__ = [
 SUPERSEDES = {rule.pattern: rule.supersedes for rule in RULES if rule.supersedes} | HARMLESS
 
 
-class CandidateRecord(NamedTuple):
-    """What a candidate says, as light as a row of the store: there may be a million of them."""
+class Candidate(NamedTuple):
+    """A place where a rule fired, before anyone has looked at it; the table of candidates has a column for each field.
+
+    `file` is the path as it is shown.  `column` is counted in characters from 1; older stores know none.  `suppressed`
+    is what a comment in the code says against it, `trail` the steps that lead to it (see trace.py).
+    """
 
     language: str
     category: str
@@ -49,11 +51,17 @@ class CandidateRecord(NamedTuple):
     suppressed: str | None = None
     trail: str | None = None
 
+    @property
+    def fingerprint(self) -> str:
+        """Leaves the line out, so that a finding is known again after an edit above it."""
+        return fingerprint_of(self.file, self.pattern, self.evidence)
 
-Described: TypeAlias = "Candidate | CandidateRecord"
+
 # By gid.
-Numbered = tuple[int, Described]
-
+Numbered = tuple[int, Candidate]
+# What a rule says wherever it fires, and what only a hit knows; the file has other names before it is shown.
+RULE_FIELDS = ("language", "category", "description", "suggestion", "cwe")
+HIT_FIELDS = tuple(name for name in Candidate._fields if name not in (*RULE_FIELDS, "file"))
 
 MARK = "jarvis-ignore"
 IGNORE_COMMENT = re.compile(rf"//\s*{MARK}\b.*|/\*\s*{MARK}\b.*?(?:\*/|$)")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         StoreError,
         UsageError,
     )
+    from jarvis_workers.service.api.choices import Language, Severity
     from jarvis_workers.service.api.comparison import ReportDiff, UncheckedFinding, diff
     from jarvis_workers.service.api.compat import (
         build_json_and_markdown,
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     )
     from jarvis_workers.service.api.coroutines import scan_async, scan_text_async
     from jarvis_workers.service.api.findings import Finding, Status, Suppression, TraceStep
-    from jarvis_workers.service.api.options import Language, ScanOptions, Severity
+    from jarvis_workers.service.api.options import ScanOptions
     from jarvis_workers.service.api.progress import CancelToken, ScanProgress, Stage
     from jarvis_workers.service.api.report import (
         Report,
@@ -74,6 +75,7 @@ __all__ = [
 # The modules that have these names, the light ones first: a name is looked for in order.
 MODULES = (
     "jarvis_workers.errors",
+    "jarvis_workers.service.api.choices",
     "jarvis_workers.service.api.options",
     "jarvis_workers.service.api.progress",
     "jarvis_workers.service.api.findings",

@@ -12,7 +12,7 @@ from pathlib import Path
 from jarvis_workers.platforms.costs import cost_of
 from jarvis_workers.platforms.profiles import Prices
 from jarvis_workers.platforms.protocol import TokenUsage
-from jarvis_workers.sec.finding import CandidateRecord
+from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.judge.batching import Member, batches, place_of, worst
 from jarvis_workers.sec.judge.clustering import Cluster, verified_together, without_model
 from jarvis_workers.sec.judge.cost_model import ASSUMED, Habit, Made, Talked, expected_clusters, habit_of
@@ -93,7 +93,7 @@ class _Measure:
 def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path) -> Estimate:
     """Estimate what it takes to cluster and verify what a run has found; sources are unpacked below a directory."""
     with store.read() as session:
-        numbered = {gid: one for gid, one in counted_of(session, run) if isinstance(one, CandidateRecord)}
+        numbered = dict(counted_of(session, run))
         habits = {
             name: habit_of([Talked(*row) for row in transcripts.talked(session, name)], ASSUMED[name])
             for name in ASSUMED
@@ -139,6 +139,6 @@ def _foresight(store: Store, plan: Plan, root: Path) -> DryRun:
     return DryRun(root, plan, secret, find)
 
 
-def _places(run: Run, numbered: Mapping[int, CandidateRecord]) -> list[Member]:
+def _places(run: Run, numbered: Mapping[int, Candidate]) -> list[Member]:
     severities = severities_of(run)
     return [place_of(gid, found, severities) for gid, found in numbered.items()]

@@ -19,6 +19,7 @@ from typing import Any
 
 from jarvis_workers.paths import as_text, from_text
 from jarvis_workers.pipeline.history import result_of
+from jarvis_workers.sec.finding import RULE_FIELDS
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.families.flow import HARMLESS
 from jarvis_workers.service.health.process_identity import this_worker
@@ -34,7 +35,6 @@ from jarvis_workers.steps.sec.report_body import encode_body
 from jarvis_workers.steps.sec.results import spots_of
 from jarvis_workers.store.sqlite_reader import open_direct
 from jarvis_workers.store.sqlite_recorder import (
-    RULE_COLUMNS,
     RecordedCandidate,
     RecordedJob,
     RecordedRun,
@@ -201,4 +201,4 @@ def _candidates(done: DirectScan) -> list[RecordedCandidate]:
 def _rule_facts(pattern: str) -> dict[str, Any]:
     """Return what a rule says wherever it fires; what is shown to be harmless says what its first rule does."""
     rule = RULES_BY_PATTERN[HARMLESS[pattern][0] if pattern in HARMLESS else pattern]
-    return {name: getattr(rule, name) for name in RULE_COLUMNS}
+    return {name: getattr(rule, name) for name in RULE_FIELDS}

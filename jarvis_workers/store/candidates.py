@@ -11,10 +11,9 @@ import sqlalchemy as sa
 from sqlmodel import Session
 
 from jarvis_workers.paths import shown
-from jarvis_workers.sec.candidate import candidate
-from jarvis_workers.sec.finding import SUPERSEDES, CandidateRecord
+from jarvis_workers.sec.finding import HIT_FIELDS, RULE_FIELDS, SUPERSEDES, Candidate
+from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.families.flow import HARMLESS
-from jarvis_workers.sec.scanner import Hit
 from jarvis_workers.sec.triage_record import stated_at_least
 from jarvis_workers.store.sql import in_pieces
 from jarvis_workers.store.tables import CANDIDATE
@@ -56,13 +55,13 @@ def number(session: Session, run_id: str, least: float = 0.0, learned: Mapping[s
     session.execute(sa.update(CANDIDATE).where(CANDIDATE.c.id == placed.c.id).values(gid=placed.c.place))
 
 
-def read(session: Session, run_id: str) -> Iterator[tuple[int, CandidateRecord]]:
+def read(session: Session, run_id: str) -> Iterator[tuple[int, Candidate]]:
     """Yield the numbered candidates of a run, in order; before its last stage has closed, numbered as of now."""
-    chosen = sa.select(*[CANDIDATE.c[name] for name in CandidateRecord._fields])
+    chosen = sa.select(*[CANDIDATE.c[name] for name in Candidate._fields])
     chosen = chosen.where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.superseded.is_(None))
     ordered = chosen.order_by(*_order(session))
     rows = session.execute(ordered.execution_options(yield_per=READ_ROWS))
-    return ((gid, CandidateRecord(*row)) for gid, row in enumerate(rows, 1))
+    return ((gid, Candidate(*row)) for gid, row in enumerate(rows, 1))
 
 
 def count(session: Session, run_id: str) -> int:
@@ -71,15 +70,15 @@ def count(session: Session, run_id: str) -> int:
     return int(session.execute(ours).scalar_one())
 
 
-def of_gids(session: Session, run_id: str, gids: Collection[int]) -> list[tuple[int, CandidateRecord]]:
+def of_gids(session: Session, run_id: str, gids: Collection[int]) -> list[tuple[int, Candidate]]:
     """Return some candidates of a run that is numbered, in order."""
-    chosen = sa.select(CANDIDATE.c.gid, *[CANDIDATE.c[name] for name in CandidateRecord._fields])
+    chosen = sa.select(CANDIDATE.c.gid, *[CANDIDATE.c[name] for name in Candidate._fields])
     ours, found = (
         chosen.where(CANDIDATE.c.run_id == run_id).order_by(CANDIDATE.c.gid),
-        list[tuple[int, CandidateRecord]](),
+        list[tuple[int, Candidate]](),
     )
     for some in in_pieces(gids):
-        found += [(row[0], CandidateRecord(*row[1:])) for row in session.execute(ours.where(CANDIDATE.c.gid.in_(some)))]
+        found += [(row[0], Candidate(*row[1:])) for row in session.execute(ours.where(CANDIDATE.c.gid.in_(some)))]
     return found
 
 
@@ -106,19 +105,14 @@ def _order(session: Session) -> tuple[sa.ColumnElement[Any], ...]:
 def _described(pattern: str) -> dict[str, Any]:
     """Return what the rule says, which is the same wherever it fires; what is no rule never has a number."""
     if pattern in HARMLESS:
-        return _described(HARMLESS[pattern][0]) | {"pattern": pattern}
-    return candidate(Hit(pattern=pattern, line=0, confidence=0.0, evidence=""), "").model_dump()
+        return _described(HARMLESS[pattern][0])
+    return {name: getattr(RULES_BY_PATTERN[pattern], name) for name in RULE_FIELDS}
 
 
 def _placed(spot: Spot) -> dict[str, Any]:
     return {
         "file_raw": spot.path,
         "file": shown(spot.path),
-        "line": spot.line,
-        "confidence": spot.confidence,
-        "evidence": spot.evidence,
-        "column": spot.column,
-        "suppressed": spot.suppressed,
-        "trail": spot.trail,
+        **{name: getattr(spot, name) for name in HIT_FIELDS},
         "superseded": spot.pattern if spot.pattern in HARMLESS else None,
     }

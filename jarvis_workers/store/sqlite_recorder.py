@@ -11,13 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from jarvis_workers.paths import shown
+from jarvis_workers.sec.finding import HIT_FIELDS, RULE_FIELDS
 from jarvis_workers.store.values import Claimed, Run, SnapshotFacts, Spot, StageProgress
 
 __all__ = ["RecordedCandidate", "RecordedJob", "RecordedRun", "record_run", "run_events"]
-
-# What the store says of a rule wherever it fires.
-RULE_COLUMNS = ("language", "category", "cwe", "description", "suggestion")
-SPOT_COLUMNS = tuple(name for name in Spot._fields if name != "path")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +36,7 @@ class RecordedJob:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCandidate:
-    """A spot that the job with number `job` found; `rule` has RULE_COLUMNS of the rule, one `superseded` has no gid."""
+    """A spot that the job with number `job` found; `rule` has RULE_FIELDS of the rule, one `superseded` has no gid."""
 
     job: int
     spot: Spot
@@ -117,14 +114,14 @@ def _stage(run: Run, ordinal: int, stage: StageProgress) -> dict[str, Any]:
 def _candidate(run: Run, found: RecordedCandidate, job_id: int) -> dict[str, Any]:
     spot = found.spot
     return {
-        **{name: found.rule[name] for name in RULE_COLUMNS},
+        **{name: found.rule[name] for name in RULE_FIELDS},
         "run_id": run.id,
         "job_id": job_id,
         "gid": found.gid,
         "superseded": found.superseded,
         "file_raw": spot.path,
         "file": shown(spot.path),
-        **{name: getattr(spot, name) for name in SPOT_COLUMNS},
+        **{name: getattr(spot, name) for name in HIT_FIELDS},
     }
 
 

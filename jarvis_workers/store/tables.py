@@ -4,18 +4,35 @@ Times are seconds since 1970 by the *database's* clock.  File names are kept twi
 shown to people (`file`), and as the bytes they are (`file_raw`), which also order them.
 """
 
-from typing import Any, cast
+from collections.abc import Iterator, Mapping
+from types import NoneType
+from typing import Any, cast, get_args, get_type_hints
 
-from sqlalchemy import BigInteger, Index, LargeBinary, String, Table, Text, UniqueConstraint, text
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.types import TypeEngine
 from sqlmodel import Field, SQLModel
 
-from jarvis_workers.sec.candidate import Candidate
+from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.triage_record import Judgement, TriageState
 from jarvis_workers.store.values import ENDED_RUNS as ENDED_RUNS
 
 ACTIVE_RUNS = ("planning", "running")
 OPEN_JOBS = ("pending", "sent", "running")
 WAITING_JOBS = ("pending", "sent")
+COLUMN_TYPES: Mapping[type, type[TypeEngine[Any]]] = {str: String, int: Integer, float: Float}
 # What nobody's job looks like.
 IDLE: dict[str, None] = {"lease_until": None, "worker_id": None, "process": None, "sent_at": None}
 
@@ -119,23 +136,6 @@ class SnapshotRow(SQLModel, table=True):
     bytes: int = Field(sa_type=BigInteger)
     not_checked: int
     created_at: float
-
-
-class CandidateRow(Candidate, SQLModel, table=True):
-    """A place where a rule fired.
-
-    `gid` is given before the report: file, line, rule, suppressed ones last.  What a rule has `superseded` has none.
-    """
-
-    __tablename__ = "candidate"
-    __table_args__ = (Index("ix_candidate_gid", "run_id", "gid"),)
-    model_config = {"frozen": False}
-    id: int | None = Field(default=None, primary_key=True)
-    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", max_length=32)
-    job_id: int = Field(foreign_key="job.id", ondelete="CASCADE", index=True)
-    gid: int | None = None
-    superseded: str | None = Field(default=None, max_length=64)
-    file_raw: bytes = Field(sa_type=LargeBinary)
 
 
 class ClusterRow(SQLModel, table=True):
@@ -335,14 +335,35 @@ def table(row: type[SQLModel]) -> Table:
     return cast(Table, cast(Any, row).__table__)
 
 
+def _record_columns(record: type) -> Iterator[Column[Any]]:
+    """Yield a column for each field of a record."""
+    for name, kind in get_type_hints(record).items():
+        kinds = get_args(kind) or (kind,)
+        yield Column(name, COLUMN_TYPES[kinds[0]], nullable=NoneType in kinds)
+
+
 RUN, STAGE, JOB, WORKER = table(RunRow), table(StageRow), table(JobRow), table(WorkerRow)
-SNAPSHOT, CANDIDATE, EVENT = table(SnapshotRow), table(CandidateRow), table(EventRow)
+SNAPSHOT, EVENT = table(SnapshotRow), table(EventRow)
 ARTIFACT, BLOB_USE, LEASE = table(ArtifactRow), table(BlobUseRow), table(LeaseRow)
 BASELINE, CLUSTER, VERDICT = table(BaselineRow), table(ClusterRow), table(VerdictRow)
 JUDGEMENT, JUDGED = table(JudgementRow), table(JudgedRow)
 TRIAGE_OPERATION, TRIAGE_CHANGE = table(TriageOperationRow), table(TriageChangeRow)
 RECORD, ANSWER, MODEL_CALL, SECRET = table(RecordRow), table(AnswerRow), table(ModelCallRow), table(SecretRow)
 BUDGET, ALLOWANCE = table(BudgetRow), table(AllowanceRow)
+# Places where a rule fired.  `gid` is given before the report: file, line, rule, suppressed ones last.  What a rule
+# has `superseded` has none.
+CANDIDATE = Table(
+    "candidate",
+    SQLModel.metadata,
+    Column("id", Integer, primary_key=True),
+    Column("run_id", String(32), ForeignKey("run.id", ondelete="CASCADE"), nullable=False),
+    Column("job_id", Integer, ForeignKey("job.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("gid", Integer),
+    Column("superseded", String(64)),
+    Column("file_raw", LargeBinary, nullable=False),
+    *_record_columns(Candidate),
+    Index("ix_candidate_gid", "run_id", "gid"),
+)
 HEAVIEST_FIRST = (JOB.c.weight.desc(), JOB.c.id)
 Index("ix_job_waiting", JOB.c.run_id, JOB.c.queue, JOB.c.state, *HEAVIEST_FIRST)
 TABLES = tuple(sorted(SQLModel.metadata.tables))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jarvis_workers.sec.candidate import candidate
-from jarvis_workers.sec.finding import CandidateRecord
+from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.judge.batching import Member, Shared, batches, is_plain, merge_across, place_of
 from jarvis_workers.sec.scanner import Hit
 from jarvis_workers.sec.trace import trail_of
@@ -15,18 +15,18 @@ from jarvis_workers.sec.trace import trail_of
 THROUGH = [("h.h", 4, "copied here")]
 
 
-def found(pattern: str = "unsafe_api", file: str = "a.c", **about: Any) -> CandidateRecord:
+def found(pattern: str = "unsafe_api", file: str = "a.c", **about: Any) -> Candidate:
     hit = Hit(
         pattern=pattern, line=about.pop("line", 1), confidence=0.9, evidence=about.pop("evidence", "strcpy(a, b)")
     )
-    return CandidateRecord(**candidate(hit, file).model_dump() | about)
+    return candidate(hit, file)._replace(**about)
 
 
-def placed(*candidates: CandidateRecord) -> list[Member]:
+def placed(*candidates: Candidate) -> list[Member]:
     return [place_of(gid, one, {}) for gid, one in enumerate(candidates, 1)]
 
 
-def gids(*candidates: CandidateRecord, limit: int = 50) -> list[tuple[int, ...]]:
+def gids(*candidates: Candidate, limit: int = 50) -> list[tuple[int, ...]]:
     return [batch.gids for batch in batches(placed(*candidates), limit)]
 
 
@@ -93,7 +93,7 @@ def test_a_macro_that_several_files_define_is_put_together() -> None:
     ],
     ids=["another rule", "another line", "no other file", "no path"],
 )
-def test_what_has_nothing_in_common_stays_with_its_file(others: list[CandidateRecord]) -> None:
+def test_what_has_nothing_in_common_stays_with_its_file(others: list[Candidate]) -> None:
     one = found("flow_double_free", "a.c", trail=trail_of(THROUGH, "a.c"))
 
     assert gids(one, *others) == [(1,), (2,)]

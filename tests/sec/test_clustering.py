@@ -15,7 +15,7 @@ from jarvis_workers.agent.loop import Agent
 from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.platforms.profiles import PROFILES, Profile
 from jarvis_workers.platforms.protocol import ModelRequest, Reply
-from jarvis_workers.sec.finding import CandidateRecord
+from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.judge.clustering import (
     VERIFICATION_MAX,
     Cluster,
@@ -55,11 +55,11 @@ FOUND = [
 GIDS = (901, 902, 903)
 
 
-def numbered(*candidates: CandidateRecord) -> list[tuple[int, CandidateRecord]]:
+def numbered(*candidates: Candidate) -> list[tuple[int, Candidate]]:
     return [(901 + place, one) for place, one in enumerate(candidates or FOUND)]
 
 
-def question(candidates: Sequence[CandidateRecord] = (), content: bytes = CODE, language: Any = "en") -> Question:
+def question(candidates: Sequence[Candidate] = (), content: bytes = CODE, language: Any = "en") -> Question:
     return question_of(locate(numbered(*candidates), content), CONDITIONS, language)
 
 

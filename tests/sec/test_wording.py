@@ -74,7 +74,7 @@ def test_a_rule_of_a_projects_own_says_what_its_file_says():
 
 def test_findings_say_the_texts_of_their_rule_and_stay_what_they_are():
     texts = {name: getattr(UNSAFE_API, name) for name in ("description", "suggestion")}
-    said = COPY.model_copy(update=texts), RISK | {"verification": UNSAFE_API.verification}
+    said = COPY._replace(**texts), RISK | {"verification": UNSAFE_API.verification}
     body = judged_body(said, *EVERY)
 
     other = report_in("zh", body)

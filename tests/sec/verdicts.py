@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from jarvis_workers.sec.candidate import Candidate
+from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import build, gather
 from jarvis_workers.sec.trace import trail_of
 
@@ -20,17 +20,15 @@ COPY = Candidate(
     confidence=0.85,
     cwe=120,
 )
-TWICE = COPY.model_copy(
-    update={
-        "category": "memory_mgmt",
-        "pattern": "flow_double_free",
-        "file": "src/end.c",
-        "line": 70,
-        "evidence": "free(text);",
-        "confidence": 0.7,
-        "cwe": 415,
-        "trail": trail_of([("lib/free.c", 5, "release frees it"), (None, 70, "text is freed again")], "src/end.c"),
-    }
+TWICE = COPY._replace(
+    category="memory_mgmt",
+    pattern="flow_double_free",
+    file="src/end.c",
+    line=70,
+    evidence="free(text);",
+    confidence=0.7,
+    cwe=415,
+    trail=trail_of([("lib/free.c", 5, "release frees it"), (None, 70, "text is freed again")], "src/end.c"),
 )
 OPEN = ("confirmed", "review", "undecided", "heuristic")
 NOTHING: dict[str, Any] = {
@@ -103,7 +101,7 @@ Decided = tuple[Candidate, Mapping[str, Any]]
 
 
 def like(one: Candidate, **changes: object) -> Candidate:
-    return one.model_copy(update=changes)
+    return one._replace(**changes)
 
 
 EVERY: tuple[Decided, ...] = (

@@ -10,7 +10,7 @@ from jarvis_workers.agent.nonces import Marks, make_marks
 from jarvis_workers.platforms.profiles import PROFILES, Profile
 from jarvis_workers.platforms.protocol import Platform, Reply
 from jarvis_workers.sec.candidate import candidate
-from jarvis_workers.sec.finding import CandidateRecord
+from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.judge.question import ClusterQuestion, VerificationQuestion, prepare
 from jarvis_workers.sec.judge.slices import CodeIndex, PlacedTree
 from jarvis_workers.sec.judge.verdict import Verdict
@@ -52,14 +52,14 @@ def found(
     *,
     confidence: float = 0.9,
     way: Sequence[tuple[str | None, int, str]] = (),
-) -> CandidateRecord:
+) -> Candidate:
     """A candidate."""
     made = candidate(Hit(pattern, line, confidence, "strcpy(d, s); // it fits"), file)
-    return CandidateRecord(**made.model_copy(update={"trail": trail_of(way, file)}).model_dump())
+    return made._replace(trail=trail_of(way, file))
 
 
 def prepared(
-    *candidates: CandidateRecord, files: Mapping[str, str | bytes] = FILES, first_gid: int = 71, **about: Any
+    *candidates: Candidate, files: Mapping[str, str | bytes] = FILES, first_gid: int = 71, **about: Any
 ) -> VerificationQuestion:
     """A cluster over a tree, ready to be asked about."""
     numbered = tuple(enumerate(candidates or (found(),), first_gid))

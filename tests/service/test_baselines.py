@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.sec.candidate import Candidate
+from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import FORMATS, build, gather
 from jarvis_workers.service.reports.baselines import REPORT_BYTES, is_report, read_report
 
@@ -27,7 +27,7 @@ COPY = Candidate(
 
 
 def written(path: Path, form: str, run: dict[str, Any], **rest: int) -> str:
-    found = [COPY, COPY.model_copy(update={"line": 5}), COPY.model_copy(update={"line": 6, "suppressed": "x"})]
+    found = [COPY, COPY._replace(line=5), COPY._replace(line=6, suppressed="x")]
     body = build(gather(enumerate(found, start=1), **rest), scanned_files=1)
     path.write_text("".join(FORMATS[form](body, run)))
     return str(path)
@@ -59,7 +59,7 @@ def test_a_report_of_another_directory_of_the_repository_is_known_by_the_paths_f
 
     known = read_report(written(tmp_path / f"r.{form}", form, run), now).known
 
-    assert known == ({COPY.model_copy(update={"file": file}).fingerprint: 2} if file else {})
+    assert known == ({COPY._replace(file=file).fingerprint: 2} if file else {})
 
 
 def test_a_report_that_does_not_list_all_says_so(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ import random
 import pytest
 
 from jarvis_workers.sec.candidate import candidate
-from jarvis_workers.sec.finding import CandidateRecord
 from jarvis_workers.sec.scanner import Hit
 from jarvis_workers.sec.trace import trail_of
 from jarvis_workers.store import candidates
@@ -58,7 +57,7 @@ def test_as_many_as_a_hostile_file_makes_come_back_as_they_went(store: Store) ->
 
     assert [gid for gid, _ in found] == list(range(1, 12_001))
     assert [(one.line, one.confidence, one.evidence) for _, one in found] == [spot[2:5] for spot in spots]
-    assert found[0][1] == CandidateRecord(**candidate(Hit(*spots[0][1:7]), "a.c").model_dump())
+    assert found[0][1] == candidate(Hit(*spots[0][1:7]), "a.c")
 
 
 @pytest.mark.sample(1)

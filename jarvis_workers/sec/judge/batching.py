@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from jarvis_workers.sec.finding import Described, score_of
+from jarvis_workers.sec.finding import Candidate, score_of
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.trace import read_trail
 
@@ -50,7 +50,7 @@ class CandidateBatch(NamedTuple):
     shared: str = ""
 
 
-def place_of(gid: int, found: Described, severities: Mapping[str, str]) -> Member:
+def place_of(gid: int, found: Candidate, severities: Mapping[str, str]) -> Member:
     """Return what planning needs; `severities` are those given to rules."""
     score = score_of(found.confidence, severities.get(found.pattern))
     return Member(gid, found.file, score, _shared(found))
@@ -86,7 +86,7 @@ def merge_across(places: Iterable[Member], limit: int) -> list[list[Member]]:
     return [group for those in across for group in _chunks(those, limit)]
 
 
-def is_plain(found: Sequence[Described]) -> bool:
+def is_plain(found: Sequence[Candidate]) -> bool:
     """Tell whether candidates share a condition as anybody can see: one alone, or one rule at one sink."""
     if len(found) == 1:
         return True
@@ -94,7 +94,7 @@ def is_plain(found: Sequence[Described]) -> bool:
     return len(kinds) == 1 and next(iter(kinds))[1] is not None
 
 
-def kind_of(found: Described) -> tuple[str, str | None]:
+def kind_of(found: Candidate) -> tuple[str, str | None]:
     """Return the rule and the sink of a candidate; None is a sink that is not plain."""
     return found.pattern, _sink(found)
 
@@ -113,7 +113,7 @@ def _chunks(places: Sequence[Member], limit: int) -> Iterator[list[Member]]:
     return (list(places[start : start + limit]) for start in range(0, len(places), limit))
 
 
-def _shared(found: Described) -> Shared | None:
+def _shared(found: Candidate) -> Shared | None:
     if macro := MACRO.match(found.evidence):
         return Shared(found.pattern, " ".join(found.evidence.split()), macro[1])
     steps = read_trail(found.trail) if found.trail else []
@@ -123,7 +123,7 @@ def _shared(found: Described) -> Shared | None:
     return Shared(found.pattern, f"{away[-1]['line']}:{away[-1]['file']}", away[-1]["file"])
 
 
-def _sink(found: Described) -> str | None:
+def _sink(found: Candidate) -> str | None:
     """Return the only function in the evidence that the rule may mean, None if that is not plain."""
     called = set(CALL.findall(found.evidence)) - NO_CALLS
     rule = RULES_BY_PATTERN.get(found.pattern)

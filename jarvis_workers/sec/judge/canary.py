@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from jarvis_workers.sec.candidate import candidate
-from jarvis_workers.sec.finding import CandidateRecord
+from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.scanner import Hit
 from jarvis_workers.tools.tool import ToolFailed
 
@@ -115,10 +115,10 @@ class Canary:
     verification: str
 
     @property
-    def found(self) -> CandidateRecord:
+    def found(self) -> Candidate:
         """The candidate."""
         hit = Hit(self.pattern, self.line, CONFIDENCE, self.code.splitlines()[self.line - 1].strip())
-        return CandidateRecord(**candidate(hit, self.file).model_dump())
+        return candidate(hit, self.file)
 
     def read(self, path: str) -> bytes:
         if path != self.file:

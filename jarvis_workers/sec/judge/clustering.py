@@ -26,7 +26,7 @@ from jarvis_workers.agent.untrusted_text import escape
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import plain
 from jarvis_workers.platforms.profiles import Profile
-from jarvis_workers.sec.finding import Described, Numbered, severity_of
+from jarvis_workers.sec.finding import Candidate, Numbered, severity_of
 from jarvis_workers.sec.judge.batching import is_plain
 from jarvis_workers.source.functions import functions
 from jarvis_workers.source.lex import mask
@@ -72,7 +72,7 @@ class Seen(NamedTuple):
     """A candidate, and the function around it with the line counted from its first; outside of any, "" and 0."""
 
     gid: int
-    found: Described
+    found: Candidate
     function: str = ""
     line: int = 0
 
@@ -190,7 +190,7 @@ def verified_together(one: Cluster, profile: Profile) -> Iterator[Cluster]:
     return (Cluster(one.verification, one.gids[at : at + most]) for at in range(0, len(one.gids), most))
 
 
-def condition_of(found: Described, conditions: Conditions) -> str:
+def condition_of(found: Candidate, conditions: Conditions) -> str:
     """Return what has to be verified where a rule fired."""
     return conditions.get(found.pattern) or found.description
 
@@ -213,7 +213,7 @@ def _spans(content: bytes, language: str) -> Iterator[tuple[int, int, str]]:
         yield line, last, function.name.decode("utf-8", "backslashreplace")
 
 
-def _seen(gid: int, found: Described, spans: Sequence[tuple[int, int, str]]) -> Seen:
+def _seen(gid: int, found: Candidate, spans: Sequence[tuple[int, int, str]]) -> Seen:
     place = bisect_right(spans, found.line, key=lambda span: span[0]) - 1
     if place < 0 or found.line > spans[place][1]:
         return Seen(gid, found)
@@ -235,7 +235,7 @@ def _told(seen: Seen, severities: Mapping[str, str]) -> str:
     return "; ".join(f"{name}: {plain(str(value))}" for name, value in said.items())
 
 
-def _code(found: Described) -> str:
+def _code(found: Candidate) -> str:
     """Return the evidence without comments: they are claims, and decide nothing."""
     blanked = blank_comments(found.evidence.encode("utf-8", "surrogatepass"), found.language)
     return " ".join(blanked.decode("utf-8", "surrogatepass").split())

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from jarvis_workers.agent.effects import Ask, Conversation
 from jarvis_workers.platforms.protocol import ModelRequest
-from jarvis_workers.sec.finding import Described, Numbered
+from jarvis_workers.sec.finding import Candidate, Numbered
 from jarvis_workers.sec.judge.batching import kind_of
 from jarvis_workers.sec.judge.clustering import Cluster, Conditions, condition_of
 
@@ -77,7 +77,7 @@ def expected_clusters(
 
     Where enough is known of what was `made` of earlier batches, there are as many as that says, and rules share some.
     """
-    groups: dict[tuple[str, str | None], list[tuple[int, Described]]] = {}
+    groups: dict[tuple[str, str | None], list[tuple[int, Candidate]]] = {}
     for gid, found in numbered:
         groups.setdefault(kind_of(found), []).append((gid, found))
     several = list(groups.values()) if len(made) < LEAST_SEEN else _parts(list(chain(*groups.values())), made)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from jarvis_workers.agent.untrusted_text import Suspicion
-from jarvis_workers.sec.finding import CandidateRecord, severity_of
+from jarvis_workers.sec.finding import Candidate, severity_of
 from jarvis_workers.sec.judge.slices import CodeIndex, Slice, SliceTarget, cut
 from jarvis_workers.sec.trace import read_trail
 from jarvis_workers.tools.tool import Language
@@ -26,13 +26,13 @@ class ClusterQuestion:
     """
 
     verification: str
-    candidates: tuple[tuple[int, CandidateRecord], ...]
+    candidates: tuple[tuple[int, Candidate], ...]
     language: Language = "en"
     votes: int = 1
     second_look: bool = False
     severities: Mapping[str, str] = field(default_factory=dict)
 
-    def severity(self, found: CandidateRecord) -> str:
+    def severity(self, found: Candidate) -> str:
         return self.severities.get(found.pattern) or severity_of(found.confidence)
 
 
@@ -71,12 +71,12 @@ def prepare(cluster: ClusterQuestion, index: CodeIndex) -> VerificationQuestion:
     return VerificationQuestion(cluster, index, code, texts, code.suspicions())
 
 
-def _spot(found: CandidateRecord) -> SliceTarget:
+def _spot(found: Candidate) -> SliceTarget:
     way = read_trail(found.trail) if found.trail else ()
     return SliceTarget(found.file, found.line, tuple((step["file"], step["line"]) for step in way))
 
 
-def _told(found: CandidateRecord, index: CodeIndex, severity: str) -> str:
+def _told(found: Candidate, index: CodeIndex, severity: str) -> str:
     """Return what a model is told of a candidate."""
     lines = [
         f"at {_called(index, found.file, found.line)}",
@@ -96,7 +96,7 @@ def _called(index: CodeIndex, path: str, line: int) -> str:
     return file.name_of(line) if file else path
 
 
-def _line(index: CodeIndex, found: CandidateRecord) -> str:
+def _line(index: CodeIndex, found: Candidate) -> str:
     file = index.file(found.file)
     decided = file.decided if file else []
     return decided[found.line - 1].strip() if 0 < found.line <= len(decided) else "(it cannot be read)"

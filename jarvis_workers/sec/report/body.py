@@ -16,9 +16,8 @@ from typing import Any
 from jarvis_workers.sec.finding import (
     CATEGORY_ORDER,
     SEVERITIES,
-    Described,
+    Candidate,
     Numbered,
-    fingerprint_of,
     score_of,
     severity_of,
 )
@@ -164,7 +163,7 @@ def _triaged(aside: Exclusions) -> dict[str, int]:
 
 def _counted(
     numbered: Iterable[Numbered], min_confidence: float, into: tuple[Findings, list[str]], severities: Severities
-) -> Iterator[tuple[int, int, Described]]:
+) -> Iterator[tuple[int, int, Candidate]]:
     """Count and name the candidates on their way to the choice."""
     findings, names = into
     for gid, found in numbered:
@@ -245,7 +244,7 @@ def _in_order(counts: Counter[str], order: Iterable[str]) -> dict[str, int]:
     return {name: counts[name] for name in order if counts[name]}
 
 
-def _weigh(found: Described, severities: Severities) -> tuple[str, float]:
+def _weigh(found: Candidate, severities: Severities) -> tuple[str, float]:
     """Return severity and score."""
     severity = severities.get(found.pattern) or severity_of(found.confidence)
     return severity, score_of(found.confidence, severity)
@@ -271,12 +270,12 @@ def _issue(full: str, lengths: Mapping[str, int], numbered: Numbered, severities
         "score": score,
         "status": "heuristic",
         "cwe": found.cwe,
-        "fingerprint": fingerprint_of(found.file, found.pattern, found.evidence),
+        "fingerprint": found.fingerprint,
         **({"path": read_trail(found.trail)} if found.trail else {}),
     }
 
 
-def _full_id(found: Described) -> str:
+def _full_id(found: Candidate) -> str:
     key = f"{found.file}:{found.line}:{found.category}:{found.pattern}"
     prefix = "R" if found.language == "rust" else "C"
     return prefix + sha1(key.encode("utf-8", "backslashreplace"), usedforsecurity=False).hexdigest()

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from jarvis_workers.sec.finding import Described, Numbered, fingerprint_of
+from jarvis_workers.sec.finding import Candidate, Numbered
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.triage import NOTHING_JUDGED, TriageState, TriageVerdict
 
@@ -55,7 +55,7 @@ class Exclusions:
             state = self._state(found)
             quiet = found.suppressed is not None or (state is not None and state.is_aside)
             if self.left is not None and (quiet or found.confidence < min_confidence):
-                self._hidden[_fingerprint(found)] += 1
+                self._hidden[found.fingerprint] += 1
             if found.confidence < min_confidence:
                 yield gid, found
             elif quiet:
@@ -68,22 +68,22 @@ class Exclusions:
                 self.total_later += state is TriageState.LATER
                 yield gid, found
 
-    def suppression(self, found: Described) -> dict[str, Any]:
+    def suppression(self, found: Candidate) -> dict[str, Any]:
         """Say why a finding is suppressed, in the words of SARIF."""
         if found.suppressed is not None:
             return {"kind": "inSource", "justification": found.suppressed}
-        return {"kind": "external", "justification": self.judged[_fingerprint(found)].reason}
+        return {"kind": "external", "justification": self.judged[found.fingerprint].reason}
 
-    def mark(self, found: Described) -> dict[str, Any]:
+    def mark(self, found: Candidate) -> dict[str, Any]:
         """Return what an entry says of the triage state of a finding; one set aside as false says so by its place."""
         state = self._state(found)
         return {} if state in (None, TriageState.FALSE) else {"judged": state.plain_value}
 
-    def _state(self, found: Described) -> TriageState | None:
-        said = self.judged.get(_fingerprint(found)) if self.judged else None
+    def _state(self, found: Candidate) -> TriageState | None:
+        said = self.judged.get(found.fingerprint) if self.judged else None
         return said.verdict if said else None
 
-    def _suppress(self, gid: int, found: Described) -> None:
+    def _suppress(self, gid: int, found: Candidate) -> None:
         if found.suppressed is None:
             wontfix = self._state(found) is TriageState.WONTFIX
             self.total_wontfix += wontfix
@@ -93,15 +93,15 @@ class Exclusions:
         if len(self.suppressed) < KEPT_MAX:
             self.suppressed.append((gid, found))
 
-    def _dismiss(self, gid: int, found: Described) -> None:
+    def _dismiss(self, gid: int, found: Candidate) -> None:
         self.total_dismissed += 1
         if len(self.dismissed) < KEPT_MAX:
             self.dismissed.append((gid, found))
 
-    def _is_known(self, found: Described) -> bool:
+    def _is_known(self, found: Candidate) -> bool:
         if not self.left:
             return False
-        fingerprint = _fingerprint(found)
+        fingerprint = found.fingerprint
         if not self.left[fingerprint]:
             return False
         self.left[fingerprint] -= 1
@@ -138,7 +138,3 @@ def begin_aside(
 ) -> Exclusions:
     """Begin with what a baseline knew, with what people have said, and with verdicts; None is that there are none."""
     return Exclusions(None if known is None else Counter(known), judged, statuses)
-
-
-def _fingerprint(found: Described) -> str:
-    return fingerprint_of(found.file, found.pattern, found.evidence)

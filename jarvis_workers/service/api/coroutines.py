@@ -4,7 +4,8 @@ import asyncio
 from contextlib import suppress
 
 from jarvis_workers.errors import ScanCancelled
-from jarvis_workers.service.api.options import ScanOptions, StrPath
+from jarvis_workers.service.api.choices import StrPath
+from jarvis_workers.service.api.options import ScanOptions
 from jarvis_workers.service.api.progress import CancelToken, ProgressCallback, ScanProgress
 from jarvis_workers.service.api.report import Report
 from jarvis_workers.service.api.scanning import DEFAULTS, SourceLanguage, scan, scan_text

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from jarvis_workers.service.api.options import Severity
+from jarvis_workers.service.api.choices import Severity
 
 __all__ = ["Finding", "Status", "Suppression", "TraceStep"]
 

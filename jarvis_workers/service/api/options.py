@@ -4,21 +4,17 @@ import json
 import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.paths import plain
+from jarvis_workers.service.api.choices import Language, Severity, StrPath, check_choice
 
 if TYPE_CHECKING:
     from jarvis_workers.service.api.report import Report
 
-__all__ = ["Language", "ScanOptions", "Severity", "check_choice"]
+__all__ = ["ScanOptions", "decode_options", "encode_options"]
 
-Language = Literal["c/cpp", "rust"]
-Severity = Literal["high", "medium", "low"]
-StrPath = str | os.PathLike[str]
 NAMES = ("rules", "exclude_rules", "only", "include", "exclude", "languages")
 LARGEST_FILE_MB = 256.0
 FILE_SECONDS = 10.0
@@ -134,15 +130,6 @@ def decode_options(text: str) -> ScanOptions:
     """Return the options that `encode_options` wrote."""
     values: dict[str, Any] = json.loads(text)
     return ScanOptions(**values)
-
-
-def check_choice(name: str, values: Collection[str], known: Collection[str]) -> None:
-    """Raise UsageError for a value that is not one of those that there are."""
-    for value in values:
-        if value not in known:
-            close = get_close_matches(str(value), known, n=1)
-            meant = f' (did you mean "{close[0]}"?)' if close else ""
-            raise UsageError(f'{name}: "{plain(str(value))}" is not one of {", ".join(known)}{meant}')
 
 
 def _check_range(name: str, value: float, least: float, most: float) -> None:

@@ -8,7 +8,7 @@ from jarvis_workers.paths import plain
 from jarvis_workers.sec.report import FORMATS, QUOTING, WORDED
 from jarvis_workers.sec.report.excerpts import Excerpt
 from jarvis_workers.sec.translations import report_in
-from jarvis_workers.service.api.report import ReportDocument
+from jarvis_workers.service.api.document import ReportDocument
 
 __all__ = ["render"]
 

@@ -7,8 +7,9 @@ from typing import Any, Literal, get_args
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.service.api.choices import Severity, StrPath, check_choice
+from jarvis_workers.service.api.document import ReportDocument
 from jarvis_workers.service.api.findings import Finding, Region, finding_of
-from jarvis_workers.service.api.options import Severity, StrPath, check_choice
 
 __all__ = ["Report", "ReportFormat", "ReportSummary", "RunFacts", "StageFacts", "UncheckedFile"]
 
@@ -73,18 +74,6 @@ class RunFacts:
     ended_at: str | None
     seconds: float | None
     stages: tuple[StageFacts, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ReportDocument:
-    """What renderers take: the `run` part and the body of a report, the language, and the code around findings."""
-
-    run: Mapping[str, Any]
-    body: Mapping[str, Any]
-    language: str = "en"
-    excerpts: Mapping[str, Any] = field(default_factory=dict)
-    files: frozenset[str] = frozenset()
-    min_confidence: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

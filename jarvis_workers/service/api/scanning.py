@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import leaves_the_root, plain
+from jarvis_workers.service.api.choices import StrPath
 from jarvis_workers.service.api.direct import ChildPool, DirectRequest
-from jarvis_workers.service.api.options import ScanOptions, StrPath
+from jarvis_workers.service.api.options import ScanOptions
 from jarvis_workers.service.api.progress import CancelToken, ProgressCallback
 from jarvis_workers.service.api.report import Report, report_from
 from jarvis_workers.service.sources import SourceTree, is_address

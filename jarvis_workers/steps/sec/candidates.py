@@ -7,7 +7,7 @@ candidates are read, and the store keeps what the rules have said.
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from jarvis_workers.sec.finding import CandidateRecord, Numbered
+from jarvis_workers.sec.finding import Candidate, Numbered
 from jarvis_workers.sec.report.exclusions import begin_aside
 from jarvis_workers.sec.triage import TriageVerdict, moved_by
 from jarvis_workers.store import baselines, candidates, judgements
@@ -34,7 +34,7 @@ def all_of(session: "Session", run: Run) -> Iterator[Numbered]:
     return _weighed(run, candidates.read(session, run.id))
 
 
-def some_of(session: "Session", run: Run, gids: Collection[int]) -> list[tuple[int, CandidateRecord]]:
+def some_of(session: "Session", run: Run, gids: Collection[int]) -> list[tuple[int, Candidate]]:
     """Return some candidates of a run that is numbered, in order."""
     return list(_weighed(run, candidates.of_gids(session, run.id, gids)))
 
@@ -61,7 +61,7 @@ def learned_of(run: Run) -> dict[str, float]:
     return learned
 
 
-def _weighed(run: Run, numbered: Iterable[tuple[int, CandidateRecord]]) -> Iterator[tuple[int, CandidateRecord]]:
+def _weighed(run: Run, numbered: Iterable[tuple[int, Candidate]]) -> Iterator[tuple[int, Candidate]]:
     learned = learned_of(run)
     for gid, found in numbered:
         moved = learned.get(found.pattern)

@@ -18,7 +18,7 @@ from jarvis_workers.platforms.request import RequestWriter
 from jarvis_workers.platforms.tokens import estimate_request
 from jarvis_workers.sandbox.limits import Tier
 from jarvis_workers.sandbox.sandbox import best_tier
-from jarvis_workers.sec.finding import CandidateRecord, Numbered
+from jarvis_workers.sec.finding import Candidate, Numbered
 from jarvis_workers.sec.judge import question
 from jarvis_workers.sec.judge.clustering import Cluster, Conditions, cluster, clusterer, question_of
 from jarvis_workers.sec.judge.cost_model import first_request
@@ -95,7 +95,7 @@ class DryRun:
         except StopIteration as end:
             return FirstRequest(estimate_request(first) if first else 0, known=True), end.value
 
-    def verify(self, one: Cluster, found: Mapping[int, CandidateRecord]) -> FirstRequest:
+    def verify(self, one: Cluster, found: Mapping[int, Candidate]) -> FirstRequest:
         """Return what is asked first about a cluster."""
         plan = self._plan
         asked = question.ClusterQuestion(

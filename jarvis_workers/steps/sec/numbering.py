@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from jarvis_workers.paths import shown
-from jarvis_workers.sec.finding import SUPERSEDES, CandidateRecord, Numbered
+from jarvis_workers.sec.finding import HIT_FIELDS, RULE_FIELDS, SUPERSEDES, Candidate, Numbered
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.families.flow import HARMLESS
 from jarvis_workers.sec.triage import stated_at_least
@@ -54,20 +54,7 @@ def _superseded(spots: Iterable[Spot], least: float) -> Mapping[tuple[bytes, int
     return found
 
 
-def _found(spot: Spot, meaning: Meaning | None) -> CandidateRecord:
+def _found(spot: Spot, meaning: Meaning | None) -> Candidate:
     rule = meaning or RULES_BY_PATTERN[spot.pattern]
-    return CandidateRecord(
-        language=rule.language,
-        category=rule.category,
-        pattern=spot.pattern,
-        file=shown(spot.path),
-        line=spot.line,
-        evidence=spot.evidence,
-        description=rule.description,
-        suggestion=rule.suggestion,
-        confidence=spot.confidence,
-        cwe=rule.cwe,
-        column=spot.column,
-        suppressed=spot.suppressed,
-        trail=spot.trail,
-    )
+    facts = {name: getattr(spot, name) for name in HIT_FIELDS}
+    return Candidate(file=shown(spot.path), **{name: getattr(rule, name) for name in RULE_FIELDS}, **facts)

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 
-from jarvis_workers.sec.candidate import Candidate
+from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import (
     build,
     every_issue,
@@ -35,7 +35,7 @@ NOISE = {COPY.fingerprint: TriageVerdict(TriageState.FALSE, "both are <NAME_MAX>
 
 
 def like(**changes: object) -> Candidate:
-    return COPY.model_copy(update=changes)
+    return COPY._replace(**changes)
 
 
 def report(*found: Candidate, known=None, judged=None, **rest):

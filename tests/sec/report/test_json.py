@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from jarvis_workers.sec.candidate import Candidate
+from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import build, gather, json_line
 from jarvis_workers.sec.report import render_json as pieces
 

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from jarvis_workers.sec.candidate import Candidate
+from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import build, gather, render_junit
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from tests.sec.verdicts import DOUBT, NO_RISK, OPEN_END, RISK, hostile, judged_body
@@ -27,7 +27,7 @@ RUN = {"id": "a1", "state": "done", "stages": {"scan": {"jobs": 2}}}
 
 
 def copy(**changes):
-    return COPY.model_copy(update=changes)
+    return COPY._replace(**changes)
 
 
 def body_of(*candidates, scanned_files=3, **rest):

@@ -5,7 +5,7 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from jarvis_workers.sec.candidate import Candidate
+from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import build, format_of, gather, render_markdown
 from jarvis_workers.sec.report.escape import code, prose
 
@@ -24,7 +24,7 @@ COPY = Candidate(
 
 
 def copy(**changes):
-    return COPY.model_copy(update=changes)
+    return COPY._replace(**changes)
 
 
 def report(*candidates, run=None, scanned_files=3, most=100_000, **rest):

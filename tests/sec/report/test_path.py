@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 from jsonschema import Draft4Validator
 
-from jarvis_workers.sec.candidate import Candidate
+from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import build, gather, render_html, render_json, render_junit, render_markdown
 from jarvis_workers.sec.report.sarif import render_sarif
 from jarvis_workers.sec.trace import STEPS_MAX, TRAIL_BYTES, read_trail, trail_of
@@ -42,7 +42,7 @@ def text_of(render, *candidates):
 
 
 def test_json_has_a_path_only_where_there_is_one():
-    body = body_of(TWICE, TWICE.model_copy(update={"trail": None, "line": 9}))
+    body = body_of(TWICE, TWICE._replace(trail=None, line=9))
     text = "".join(render_json(body, {}))
 
     assert text == json.dumps({"run": {}, **body}, indent=2) + "\n"
@@ -96,7 +96,7 @@ def test_html_lists_the_steps_in_the_card_and_for_the_script():
 def test_hostile_steps_are_shown_and_not_obeyed(render):
     steps = [("a\x1b[31m\u202e.c", -5, "</script><b>\n# [x](http://evil.invalid) \x1b[2J\u2066")]
 
-    text = text_of(render, TWICE.model_copy(update={"trail": trail_of(steps, "a.c")}))
+    text = text_of(render, TWICE._replace(trail=trail_of(steps, "a.c")))
 
     assert not {"\x1b", "\u202e", "\u2066"} & set(text)
     assert "</script><b>" not in text or render in (render_json, render_sarif)

@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft4Validator
 
 from jarvis_workers.paths import shown
-from jarvis_workers.sec.candidate import Candidate
+from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import build, gather, render_sarif
 from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
 
@@ -58,7 +58,7 @@ NAMES = [
 
 
 def copy(**changes):
-    return COPY.model_copy(update=changes)
+    return COPY._replace(**changes)
 
 
 def body_of(*candidates, scanned_files=3, **rest):

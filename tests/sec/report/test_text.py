@@ -2,7 +2,7 @@
 
 import pytest
 
-from jarvis_workers.sec.candidate import Candidate
+from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import build, gather
 from jarvis_workers.sec.report.text import TextOptions, render_text, text_lines
 from jarvis_workers.sec.suppressions import WITHOUT_REASON
@@ -20,9 +20,7 @@ COPY = Candidate(
     confidence=0.85,
     cwe=120,
 )
-WEAK = COPY.model_copy(
-    update={"file": "map.c", "line": 7, "pattern": "own_rule", "confidence": 0.5, "evidence": "x();"}
-)
+WEAK = COPY._replace(file="map.c", line=7, pattern="own_rule", confidence=0.5, evidence="x();")
 
 
 def body_of(*candidates, scanned_files=3, **rest):
@@ -34,7 +32,7 @@ def text(body, **options):
 
 
 def test_findings_are_lines_grouped_by_file_with_the_code_below_and_a_summary_last():
-    body = body_of(COPY, COPY.model_copy(update={"line": 50}), WEAK)
+    body = body_of(COPY, COPY._replace(line=50), WEAK)
     title = next(iter(text(body).splitlines())).partition(": high: ")[2]
 
     assert text(body, prefix="src") == (
@@ -49,7 +47,7 @@ def test_findings_are_lines_grouped_by_file_with_the_code_below_and_a_summary_la
 
 
 def test_a_column_is_written_where_it_is_known():
-    assert text(body_of(WEAK.model_copy(update={"column": 5}))).startswith("map.c:7:5: low: ")
+    assert text(body_of(WEAK._replace(column=5))).startswith("map.c:7:5: low: ")
 
 
 def test_quiet_text_has_the_findings_of_a_severity_alone():
@@ -58,7 +56,7 @@ def test_quiet_text_has_the_findings_of_a_severity_alone():
 
 
 def test_of_many_findings_the_worst_are_listed_in_their_order_and_the_rest_is_counted():
-    many = [WEAK.model_copy(update={"line": line}) for line in range(1, 50)]
+    many = [WEAK._replace(line=line) for line in range(1, 50)]
 
     shown = text(body_of(*many, COPY), most=2)
 
@@ -133,7 +131,7 @@ def test_what_the_baseline_did_not_cover_is_said():
 
 @pytest.mark.parametrize("width", range(60, 90))
 def test_a_rule_stays_with_its_number_at_every_width(width):
-    body = body_of(*(WEAK.model_copy(update={"pattern": f"rule_{n % 8}", "line": n}) for n in range(1, 33)))
+    body = body_of(*(WEAK._replace(pattern=f"rule_{n % 8}", line=n) for n in range(1, 33)))
 
     shown = text(body, width=width)
     rules = " ".join(line.strip() for line in shown[shown.index("Rules: ") :].splitlines()[:-1])
@@ -143,7 +141,7 @@ def test_a_rule_stays_with_its_number_at_every_width(width):
 
 @pytest.mark.parametrize("width", [50, 80, 120])
 def test_on_a_terminal_code_is_cut_and_the_summary_is_wrapped(width):
-    body = body_of(COPY.model_copy(update={"evidence": "f(" + "a" * 190 + ");"}), left_out={"why " * 60: 2})
+    body = body_of(COPY._replace(evidence="f(" + "a" * 190 + ");"), left_out={"why " * 60: 2})
 
     lines = text(body_of(COPY, not_checked=[("a.c", "why " * 40)]), width=width).splitlines()
     assert [len(line) - len(line.lstrip()) for line in lines if "why" in line][:2] == [4, 6]
@@ -154,7 +152,7 @@ def test_on_a_terminal_code_is_cut_and_the_summary_is_wrapped(width):
 
 
 def test_hostile_names_and_code_stay_on_their_line():
-    evil = COPY.model_copy(update={"file": "a\n\x1b[2J.c", "evidence": "x\x1b]8;;http://evil\x07\ny"})
+    evil = COPY._replace(file="a\n\x1b[2J.c", evidence="x\x1b]8;;http://evil\x07\ny")
 
     shown = text(body_of(evil, not_checked=[("b\n.c", "bad\x1b[1m")]))
 

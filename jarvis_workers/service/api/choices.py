@@ -1,0 +1,24 @@
+"""The words that the Python API takes, and how it refuses others."""
+
+import os
+from collections.abc import Collection
+from difflib import get_close_matches
+from typing import Literal
+
+from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
+
+__all__ = ["Language", "Severity", "StrPath", "check_choice"]
+
+Language = Literal["c/cpp", "rust"]
+Severity = Literal["high", "medium", "low"]
+StrPath = str | os.PathLike[str]
+
+
+def check_choice(name: str, values: Collection[str], known: Collection[str]) -> None:
+    """Raise UsageError for a value that is not one of those that there are."""
+    for value in values:
+        if value not in known:
+            close = get_close_matches(str(value), known, n=1)
+            meant = f' (did you mean "{close[0]}"?)' if close else ""
+            raise UsageError(f'{name}: "{plain(str(value))}" is not one of {", ".join(known)}{meant}')
