@@ -23,36 +23,40 @@ The agent reads a copy of the sources and runs scripts in a sandbox.
 Exit 3: there is no answer.
 """
 
+Task = Annotated[str, typer.Option("--task", "-T", metavar="TASK", help="The task; - reads it from stdin.")]
+Tree = Annotated[str, typer.Option("--path", "-p", metavar="PATH", help="Source directory or git URL.")]
+Output = Annotated[
+    str | None,
+    typer.Option("--output", "-o", metavar="FILE", help="File for the answer; - is stdout.", rich_help_panel=REPORT),
+]
+Form = Annotated[
+    str | None, typer.Option("--format", metavar="FORMAT", help="text, markdown or json.", rich_help_panel=REPORT)
+]
+Record = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Store the model's answers in DIR; local only.", rich_help_panel=AGENTS),
+]
+Replay = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Replay the answers in DIR; no model is asked.", rich_help_panel=AGENTS),
+]
+
 app = App(help="Give an agent a task over a source tree.")
 
 
 @app.command(epilog=EXAMPLES)
 def agent(
-    task: Annotated[str, typer.Option("--task", "-T", metavar="TASK", help="The task; - reads it from stdin.")],
-    path: Annotated[str, typer.Option("--path", "-p", metavar="PATH", help="Source directory or git URL.")] = ".",
+    task: Task,
+    path: Tree = ".",
     group: Group = None,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="File for the answer; - is stdout.", rich_help_panel=REPORT
-        ),
-    ] = None,
-    form: Annotated[
-        str | None,
-        typer.Option("--format", metavar="FORMAT", help="text, markdown or json.", rich_help_panel=REPORT),
-    ] = None,
+    output: Output = None,
+    form: Form = None,
     as_json: FormJson = False,
     budget: Budget = None,
     where: Where = None,
     detach: Detach = False,
-    record: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Store the model's answers in DIR; local only.", rich_help_panel=AGENTS),
-    ] = None,
-    replay: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Replay the answers in DIR; no model is asked.", rich_help_panel=AGENTS),
-    ] = None,
+    record: Record = None,
+    replay: Replay = None,
     quiet: Quiet = False,
 ) -> int:
     """Give an agent a task over a source tree, and print its answer. Non-interactive."""

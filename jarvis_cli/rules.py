@@ -50,27 +50,30 @@ Examples:
 FORMS = ("table", "json", "markdown")
 
 
+Form = Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="table (default), json or markdown.")]
+Language = Annotated[
+    str | None,
+    typer.Option("--language", metavar="NAME", help="Only rules for c/cpp or rust.", autocompletion=languages),
+]
+Category = Annotated[
+    str | None,
+    typer.Option(
+        "--category", "--only", metavar="NAME", help="Only rules of this category.", autocompletion=categories
+    ),
+]
+Stats = Annotated[bool, typer.Option("--stats", help="Verdicts on their findings (jarvis sec triage).")]
+Lang = Annotated[Spoken | None, typer.Option("--lang", metavar="LANG", help="en or zh; default: system locale.")]
+
+
 @app.callback(epilog=EXAMPLES)
 def rules(
     ctx: typer.Context,
-    form: Annotated[
-        str | None, typer.Option("--format", metavar="FORMAT", help="table (default), json or markdown.")
-    ] = None,
+    form: Form = None,
     as_json: AsJson = False,
-    language: Annotated[
-        str | None,
-        typer.Option("--language", metavar="NAME", help="Only rules for c/cpp or rust.", autocompletion=languages),
-    ] = None,
-    category: Annotated[
-        str | None,
-        typer.Option(
-            "--category", "--only", metavar="NAME", help="Only rules of this category.", autocompletion=categories
-        ),
-    ] = None,
-    as_stats: Annotated[bool, typer.Option("--stats", help="Verdicts on their findings (jarvis sec triage).")] = False,
-    lang: Annotated[
-        Spoken | None, typer.Option("--lang", metavar="LANG", help="en or zh; default: system locale.")
-    ] = None,
+    language: Language = None,
+    category: Category = None,
+    as_stats: Stats = False,
+    lang: Lang = None,
 ) -> int | None:
     """List the rules: those built in, of installed packages, and of the files in rules.paths."""
     if ctx.invoked_subcommand:
@@ -131,9 +134,7 @@ def _state(pattern: str, on: bool, severity: str | None) -> dict[str, Any]:
 
 def explain(
     rule: Annotated[str, typer.Argument(metavar="RULE", help="Id of a rule.", autocompletion=every_rule)],
-    lang: Annotated[
-        Spoken | None, typer.Option("--lang", metavar="LANG", help="en or zh; default: system locale.")
-    ] = None,
+    lang: Lang = None,
 ) -> int:
     """Explain a rule: what it finds, why it matters, how to fix it and how to suppress it."""
     from jarvis_cli.explain import page, words_in  # noqa: PLC0415

@@ -94,37 +94,24 @@ def triage(
     import_: Import = None,
 ) -> int:
     """Judge findings; later runs use the verdicts. At a terminal: key by key, the worst first."""
-    asked = {
-        "--list": listed,
-        "--mark": mark,
-        "--undo": undo,
-        "--forget": forget,
-        "--export": export,
-        "--import": import_,
-    }
-    given = [name for name, value in asked.items() if value]
+    flags = ("--list", "--mark", "--undo", "--forget", "--export", "--import")
+    given = [flag for flag, value in zip(flags, (listed, mark, undo, forget, export, import_), strict=True) if value]
     filters = {"--rule": rule, "--severity": severity, "--file": file, "--category": category, "--status": status}
     _check(given, [name for name, value in filters.items() if value], reason, as_json=as_json, yes=yes)
     from jarvis_cli import triage_actions  # noqa: PLC0415
     from jarvis_workers.service.triage.filter import read_filter  # noqa: PLC0415
 
-    wanted = read_filter(
-        rules=rule or (),
-        severities=severity or (),
-        files=file or (),
-        categories=category or (),
-        statuses=status or (),
-    )
+    chosen = read_filter(rules=rule, severities=severity, files=file, categories=category, statuses=status)
     marks = list(_marks(mark or [], reason or []))
     with triage_actions.opened(run) as place:
         commands: dict[str, Callable[[], int]] = {
             "--import": lambda: triage_actions.take_in(place, import_ or ""),
             "--export": lambda: triage_actions.hand_out(place, export or ""),
             "--undo": lambda: triage_actions.undo(place),
-            "--mark": lambda: _mark(place, wanted, marks, everything=everything, yes=yes),
+            "--mark": lambda: _mark(place, chosen, marks, everything=everything, yes=yes),
             "--forget": lambda: triage_actions.forget(place, forget or ()),
-            "--list": lambda: triage_actions.show(place, wanted, as_json=as_json),
-            "": lambda: triage_actions.sit_down(place, wanted, everything=everything),
+            "--list": lambda: triage_actions.show(place, chosen, as_json=as_json),
+            "": lambda: triage_actions.sit_down(place, chosen, everything=everything),
         }
         return commands[given[0] if given else ""]()
 
@@ -150,18 +137,18 @@ def _at_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _mark(place: "Place", wanted: "Filter", marks: Sequence["Marked"], *, everything: bool, yes: bool) -> int:
+def _mark(place: "Place", chosen: "Filter", marks: Sequence["Marked"], *, everything: bool, yes: bool) -> int:
     from jarvis_cli import triage_actions  # noqa: PLC0415
 
     unnamed = [one for one in marks if not one.named]
     if not unnamed:
-        if wanted:
+        if chosen:
             raise UsageError("--mark ID=STATE names the finding itself; with filters give --mark STATE")
         return triage_actions.mark(place, marks)
     if len(marks) > 1:
         raise UsageError("--mark STATE judges all matching findings; give it once")
     ask = not yes and sys.stdin.isatty() and sys.stderr.isatty()
-    return triage_actions.mark_all(place, wanted, unnamed[0], judged=everything, ask=ask)
+    return triage_actions.mark_all(place, chosen, unnamed[0], judged=everything, ask=ask)
 
 
 def _marks(marks: Sequence[str], reasons: Sequence[str]) -> Iterator["Marked"]:

@@ -61,11 +61,11 @@ class Filter:
 
 def read_filter(
     *,
-    rules: Sequence[str] = (),
-    severities: Sequence[str] = (),
-    files: Sequence[str] = (),
-    categories: Sequence[str] = (),
-    statuses: Sequence[str] = (),
+    rules: Sequence[str] | None = None,
+    severities: Sequence[str] | None = None,
+    files: Sequence[str] | None = None,
+    categories: Sequence[str] | None = None,
+    statuses: Sequence[str] | None = None,
 ) -> Filter:
     """Read the values of the options, each repeated or comma-separated. Raises UsageError for an unknown word."""
     chosen = list(_words(statuses))
@@ -112,8 +112,8 @@ def _with_directories(path: bytes) -> Iterator[bytes]:
     yield from (path[: place + 1] for place, letter in enumerate(path) if letter == ord("/"))
 
 
-def _words(values: Iterable[str]) -> Iterator[str]:
-    return (word.strip() for value in values for word in value.split(",") if word.strip())
+def _words(values: Iterable[str] | None) -> Iterator[str]:
+    return (word.strip() for value in values or () for word in value.split(",") if word.strip())
 
 
 def _fits(value: str, wanted: Collection[str]) -> bool:

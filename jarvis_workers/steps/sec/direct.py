@@ -1,7 +1,7 @@
-"""Carry out the scan of a small tree in this process: the steps of a run, one after the other, without a store.
+"""Scan a small tree in this process: the steps of a run, one after the other, without a store.
 
-For trees of one batch, where the start of a store costs more than the work.  Nothing is tried again here: whatever
-fails is raised, and the caller carries the run out with a store, where it gets its share of care.
+For trees of one batch, where opening a store costs more than the work.  Nothing is retried here: a failure is raised,
+and the caller repeats the run with a store, which retries.
 """
 
 import json
@@ -71,9 +71,10 @@ def scan_directly(
     show: Callable[[StageProgress, int], None] = lambda _stage, _findings: None,
     clock: Callable[[], float] = time.time,
 ) -> DirectScan:
-    """Scan, and build the report; `known` is what a baseline has, `judged` what people have said of findings.
+    """Scan, and build the report.
 
-    `show` is told of each stage when it ends, with the candidates there are by then.
+    `known` counts the fingerprints of a baseline, `judged` maps fingerprints to triage verdicts.  `show` is called with
+    each stage when it ends, and the number of candidates so far.
     """
     started, blobs = clock(), resources.blobs
     outcomes: dict[str, list[StageJob]] = {}
@@ -96,18 +97,16 @@ def scan_directly(
     begun = clock()
     body = _report(run, blobs, outcomes, [one.commit for one in jobs], known, judged)
     stages.append(StageProgress(REPORT, "closed", jobs=1, done=1, opened_at=begun, closed_at=clock()))
+    return DirectScan(_ended(run, blobs, stages, started, clock), stages, body, jobs, shared)
+
+
+def _ended(run: Run, blobs: Blobs, stages: Sequence[StageProgress], started: float, clock: Callable[[], float]) -> Run:
+    """Return the run in its final state."""
     with open_snapshot(blobs, run.snapshot_id) as reader:
         not_checked = len(reader.index.not_checked) + sum(stage.not_checked for stage in stages)
     state, reason = final_state(failed=0, missing={NOT_CHECKED: not_checked})
-    ended = replace(
-        run,
-        state=state,
-        reason=reason,
-        created_at=run.created_at or started,
-        started_at=started,
-        ended_at=clock(),
-    )
-    return DirectScan(ended, stages, body, jobs, shared)
+    created = run.created_at or started
+    return replace(run, state=state, reason=reason, created_at=created, started_at=started, ended_at=clock())
 
 
 def _report(
@@ -132,7 +131,7 @@ def _report(
 def _carry_out(
     run: Run, resources: Resources, stage: Stage, earlier: Earlier, clock: Callable[[], float]
 ) -> Iterator[DirectJob]:
-    """Do the jobs of a stage; what a job had no time for is a job like any other."""
+    """Do the jobs of a stage, and the follow-up jobs that they commit."""
     step = step_of(stage.module)
     planned = (
         step.plan_on(run, resources.blobs, earlier) if hasattr(step, "plan_on") else step.plan(run, resources.blobs)
@@ -153,7 +152,7 @@ def _claimed(run: Run, stage: Stage, job: NewJob, number: int) -> Claimed:
 
 
 def _no_store() -> "AbstractContextManager[Session]":
-    """No stage before the report looks into the store."""
+    """No stage before the report reads the store."""
     raise AssertionError("a scan without a store has no session")
 
 
