@@ -6,16 +6,16 @@ Where the provider keeps files, the conversation goes there instead; if that fai
 from dataclasses import replace
 
 from jarvis_workers.agent import events
+from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Conversation, Upload
 from jarvis_workers.agent.prompts import fill
-from jarvis_workers.agent.running_agent import RunningAgent
 from jarvis_workers.platforms.protocol import Message
 
 TRIES = 2
 NO_SUMMARY = "(there is no summary)"
 
 
-def compact(agent: RunningAgent) -> Conversation[None]:
+def compact(agent: Agent) -> Conversation[None]:
     """Sum up, then begin again with what is known."""
     uploaded: bool = yield Upload(agent.session.history())
     if uploaded:
@@ -30,7 +30,7 @@ def compact(agent: RunningAgent) -> Conversation[None]:
     yield agent.tell(events.AFTER_HISTORY_CLEAR)
 
 
-def summarize(agent: RunningAgent, *, auto_completed: bool) -> Conversation[str]:
+def summarize(agent: Agent, *, auto_completed: bool) -> Conversation[str]:
     """Sum up what was done, for whoever gave the task; empty if the model says nothing."""
     prompt = agent.about.summary_prompt or fill("final_summary")
     yield agent.tell(events.BEFORE_SUMMARY, prompt=prompt, auto_completed=auto_completed, need_summary=True)
@@ -39,7 +39,7 @@ def summarize(agent: RunningAgent, *, auto_completed: bool) -> Conversation[str]
     return summary
 
 
-def _ask(agent: RunningAgent, prompt: str) -> Conversation[str]:
+def _ask(agent: Agent, prompt: str) -> Conversation[str]:
     """Ask for a text, the conversation being what it is about; an answer that is cut or empty is asked for again."""
     for _ in range(TRIES):
         request = agent.request()

@@ -7,16 +7,16 @@ import re
 from dataclasses import replace
 
 from jarvis_workers.agent import events
+from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Conversation
 from jarvis_workers.agent.prompts import fill
 from jarvis_workers.agent.report import SUBMIT
-from jarvis_workers.agent.running_agent import RunningAgent
 from jarvis_workers.platforms.protocol import Message
 
 NUMBERS = re.compile(r"[\d\s,;，、.]+")
 
 
-def filter_tools(agent: RunningAgent, task: str) -> Conversation[None]:
+def filter_tools(agent: Agent, task: str) -> Conversation[None]:
     """Leave the agent with what it needs, and tell its system prompt."""
     offered = tuple(tool for tool in agent.tools.tools if tool.name != SUBMIT)
     total, threshold = len(offered), agent.limits.filter_above

@@ -1,7 +1,11 @@
-"""How far a conversation may go. Each limit has a reason of its own to stop for; what ends there is undecided."""
+"""Limits of a conversation. Each has its own stop reason; a conversation that stops at one is undecided."""
 
+import json
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.platforms.protocol import Reply, TokenUsage
@@ -84,3 +88,46 @@ class AgentUsage:
             raise AgentStopped(Reason.COST, f"spent {self.cost:.4f} dollars, limit {limits.cost:g}")
         if self.seconds >= limits.seconds:
             raise AgentStopped(Reason.TIME, f"took {self.seconds:.1f} s, limit {limits.seconds:g} s")
+
+
+@dataclass
+class AnswerCounts:
+    """Counts of tool calls in a turn and of unusable answers; a count that reaches its limit raises AgentStopped."""
+
+    limits: AgentLimits
+    calls: int = 0
+    malformed: int = 0
+    reasks: int = 0
+    _made: Counter[str] = field(default_factory=Counter)
+
+    def begin_turn(self) -> None:
+        """Begin a task: its tool calls count from 0."""
+        self.calls = 0
+        self._made.clear()
+
+    def forget_calls(self) -> None:
+        """Allow the same calls again, after a compaction."""
+        self._made.clear()
+
+    def check_call(self, name: str, arguments: Mapping[str, Any]) -> None:
+        """Raise AgentStopped if this call is one too many, or the same once too often."""
+        if self.calls >= self.limits.tool_calls:
+            raise AgentStopped(Reason.TOOL_CALLS, f"{self.calls} tools were called; that is the most in a turn")
+        made = json.dumps([name, arguments], sort_keys=True)
+        self._made[made] += 1
+        if self._made[made] >= self.limits.same_call:
+            raise AgentStopped(Reason.REPEATED, f"{name} was called {self._made[made]} times with the same arguments")
+
+    def add_malformed(self, problem: str) -> None:
+        """Count one more answer in a row that could not be used."""
+        self.malformed += 1
+        if self.malformed >= self.limits.malformed:
+            raise AgentStopped(Reason.MALFORMED, f"{self.malformed} answers in a row could not be used: {problem}")
+
+    def add_reask(self, problem: str) -> None:
+        """Count one more question for a report."""
+        self.reasks += 1
+        if self.reasks > self.limits.reasks:
+            raise AgentStopped(
+                Reason.INCONCLUSIVE, f"no report came after {self.limits.reasks} more questions: {problem}"
+            )

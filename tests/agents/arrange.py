@@ -4,11 +4,12 @@ import importlib.util
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.drivers import AgentWorld, drive
 from jarvis_workers.agent.effects import Definition, TaskResult
 from jarvis_workers.agent.events import EventBus
 from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.loop import Agent
+from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.nonces import make_marks
 from jarvis_workers.agent.report import ReportForm
 from jarvis_workers.agent.transcript import Log, Transcript
@@ -78,7 +79,7 @@ def run(
 ) -> TaskResult:
     """Lead an agent to its end."""
     transcript = Transcript(log, {"agent": agent.name}) if log is not None else None
-    return drive(agent.run(task), AgentWorld(platform, agent.tools, transcript, bus or EventBus()))
+    return drive(run_task(agent, task), AgentWorld(platform, agent.tools, transcript, bus or EventBus()))
 
 
 class Scripted:
@@ -147,6 +148,9 @@ class Kept:
 
     def keep(self, key: str, text: str) -> None:
         self.all.setdefault(key, text)
+
+    def forget(self, key: str) -> None:
+        self.all.pop(key, None)
 
 
 def heard(bus: EventBus, *events: str) -> list[tuple[str, Mapping[str, Any]]]:

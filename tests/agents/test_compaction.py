@@ -5,9 +5,10 @@ from itertools import pairwise
 
 import pytest
 
+from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.drivers import AgentWorld, drive
 from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.loop import Agent
+from jarvis_workers.agent.loop import run_task
 from jarvis_workers.platforms.answer_cache import Remembering
 from jarvis_workers.platforms.profiles import PROFILES, Profile
 from jarvis_workers.platforms.protocol import ModelRequest, Reply, TokenUsage
@@ -98,7 +99,7 @@ def test_where_files_are_kept_the_conversation_goes_there() -> None:
     files, agent = Files(works=True), agent_of(look([]), limits=FREE)
     platform = Scripted(*looks(20), text("done"))
 
-    drive(agent.run("Do it."), AgentWorld(platform, agent.tools, files=files))
+    drive(run_task(agent, "Do it."), AgentWorld(platform, agent.tools, files=files))
 
     assert "## user\nDo it." in files.kept
     assert "kept in the file" in platform.requests[-1].messages[1].content
@@ -108,7 +109,7 @@ def test_an_upload_that_fails_leaves_a_summary() -> None:
     agent = agent_of(look([]), limits=FREE)
     platform = Scripted(*looks(20), text("What is known."), text("done"))
 
-    drive(agent.run("Do it."), AgentWorld(platform, agent.tools, files=Files(works=False)))
+    drive(run_task(agent, "Do it."), AgentWorld(platform, agent.tools, files=Files(works=False)))
 
     assert agent.compactions == 1
     assert f"{MARKS.line}|What is known." in platform.requests[-1].messages[1].content

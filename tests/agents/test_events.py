@@ -10,6 +10,7 @@ from jarvis_workers.agent import events
 from jarvis_workers.agent.drivers import AgentWorld, drive_async
 from jarvis_workers.agent.events import AFTER_TOOL_CALL, PAYLOADS, EventBus
 from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.plugins import after_tool_callbacks
 from jarvis_workers.tools.tool import Tool
 from tests.agents.arrange import Scripted, agent_of, call, heard, look, run, text
@@ -191,7 +192,7 @@ def test_the_asyncio_driver_tells_and_runs_the_same() -> None:
     agent = agent_of(look(seen), look(seen, name="slow", quick=False))
     platform = Scripted(call("look"), call("slow", '{"at": "s"}'), text("done"))
 
-    result = asyncio.run(drive_async(agent.run("Do it."), AgentWorld(platform, agent.tools, bus=bus)))
+    result = asyncio.run(drive_async(run_task(agent, "Do it."), AgentWorld(platform, agent.tools, bus=bus)))
 
     assert (result.text, seen) == ("done", ["", "s"])
     assert len([event for event, _ in told if event == AFTER_TOOL_CALL]) == 2

@@ -7,6 +7,7 @@ import pytest
 
 from jarvis_workers.agent.drivers import AgentWorld, drive_async
 from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.agent.loop import run_task
 from jarvis_workers.errors import AgentStopped
 from tests.agents.arrange import agent_of, look, platform_of, run
 from tests.agents.server import FAULTS, ModelServer, Step, calls, says
@@ -99,7 +100,7 @@ def test_many_conversations_in_one_loop_do_not_disturb_each_other(wire: str) -> 
 
         async def one(number: int) -> str:
             agent = agent_of(look([]))
-            return (await drive_async(agent.run(f"number {number}"), AgentWorld(platform, agent.tools))).text
+            return (await drive_async(run_task(agent, f"number {number}"), AgentWorld(platform, agent.tools))).text
 
         return await asyncio.gather(*map(one, range(40)))
 
@@ -113,9 +114,8 @@ def test_the_asyncio_driver_meets_faults_the_same_way(fault: str, wire: str) -> 
     async def converse(server: ModelServer) -> str:
         agent = agent_of(look([]), limits=AgentLimits(seconds=2))
         try:
-            return (
-                await drive_async(agent.run("Do it."), AgentWorld(platform_of(server.url, wire=wire), agent.tools))
-            ).text
+            world = AgentWorld(platform_of(server.url, wire=wire), agent.tools)
+            return (await drive_async(run_task(agent, "Do it."), world)).text
         except AgentStopped as stop:
             return stop.reason
 

@@ -11,6 +11,7 @@ import pytest
 
 from jarvis_workers.agent.drivers import AgentWorld, drive_async
 from jarvis_workers.agent.events import AFTER_TOOL_CALL, EventBus
+from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.threads import in_thread
 from tests.agents.arrange import Scripted, agent_of, call, look, text
 
@@ -87,7 +88,7 @@ def test_a_listener_that_waits_holds_up_no_other_conversation() -> None:
     async def converse() -> Any:
         agent = agent_of(look([]))
         return await drive_async(
-            agent.run("Do it."), AgentWorld(Scripted(call("look"), text("done")), agent.tools, bus=bus)
+            run_task(agent, "Do it."), AgentWorld(Scripted(call("look"), text("done")), agent.tools, bus=bus)
         )
 
     async def both() -> list[Any]:

@@ -15,6 +15,7 @@ from jarvis_workers.agent.drivers import AgentWorld, drive, drive_async
 from jarvis_workers.agent.events import AFTER_TOOL_CALL, EventBus
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.logfile import LogFile
+from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.transcript import UNKNOWN, Transcript, read_line
 from jarvis_workers.errors import StoreFull, UsageError
 from tests.agents.arrange import Lines, Scripted, agent_of, call, heard, look, platform_of, run, text
@@ -144,7 +145,7 @@ def test_an_upload_is_not_repeated() -> None:
     for platform in (Scripted(call("look"), text("done")), Scripted()):
         agent = agent_of(look([]), limits=AgentLimits(compact_rounds=1))
         world = AgentWorld(platform, agent.tools, Transcript(log, {}), files=files)
-        assert drive(agent.run("Do it."), world).text == "done"
+        assert drive(run_task(agent, "Do it."), world).text == "done"
 
     assert files.count == 1
 
@@ -154,7 +155,7 @@ def test_the_asyncio_driver_records_and_takes_up_the_same(tmp_path: Path) -> Non
     for platform in (Scripted(call("do", '{"at": "x"}'), text("done")), Scripted()):
         agent = agent_of(do(effects))
         world = AgentWorld(platform, agent.tools, Transcript(log, {}))
-        assert asyncio.run(drive_async(agent.run("Do it."), world)).text == "done"
+        assert asyncio.run(drive_async(run_task(agent, "Do it."), world)).text == "done"
 
     assert effects.read_text() == "x\n"
     assert [json.loads(line[13:])["kind"] for line in log.lines()] == ["start", "answer", "call", "result", "answer"]

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.drivers import AgentWorld, drive
 from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.loop import Agent
 from jarvis_workers.errors import ModelUnavailable
 from jarvis_workers.platforms.profiles import PROFILES, Profile
 from jarvis_workers.platforms.protocol import ModelRequest, Reply

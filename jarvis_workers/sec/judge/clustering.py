@@ -16,9 +16,10 @@ from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Conversation, Definition, Note
 from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.loop import Agent
+from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.agent.report import ReportForm
@@ -142,7 +143,7 @@ def cluster(agent: Agent, question: Question) -> Conversation[list[Cluster]]:
     findings = agent.guard.admit(question.findings)
     task = fill_from(PROMPTS, "cluster", count=len(question.batch), findings=findings, language=question.language)
     try:
-        result = yield from agent.run(task)
+        result = yield from run_task(agent, task)
     except AgentStopped as stop:
         yield Note(
             "candidates are not clustered", {"file": question.batch[0].found.file, "why": f"{stop.reason}: {stop}"}

@@ -10,9 +10,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Conversation, Definition, RunTool, TaskResult
 from jarvis_workers.agent.limits import AgentLimits, AgentUsage
-from jarvis_workers.agent.loop import Agent
+from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.nonces import Marks
 from jarvis_workers.agent.prompts import fill_from
 from jarvis_workers.errors import AgentStopped, ModelError
@@ -110,7 +111,7 @@ class Verification:
         message = self._task(agent, numbers, view)
         try:
             while message:
-                result: TaskResult = yield from _overheard(agent.run(message), heard)
+                result: TaskResult = yield from _overheard(run_task(agent, message), heard)
                 answers.take(result.report)
                 again = answers.again()
                 message = fill_from(PROMPTS, "verify_again", **asdict(again), numbers=again.numbers) if again else ""

@@ -9,9 +9,10 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Definition, TaskResult
 from jarvis_workers.agent.limits import AgentLimits, are_to_blame
-from jarvis_workers.agent.loop import Agent
+from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.own_tools import own_tools
 from jarvis_workers.agent.prompts import fill
 from jarvis_workers.agent.threads import in_thread
@@ -91,7 +92,7 @@ async def converse(work: ConverseWork, blobs: Blobs, talks: AgentRuntime) -> Com
         agents.append(agent)
         stopped, result = None, None
         try:
-            result = await talk.lead(agent.run(work.task), agent, {"about": work.about})
+            result = await talk.lead(run_task(agent, work.task), agent, {"about": work.about})
         except AgentStopped as stop:
             stopped = stop
             if are_to_blame(stop.reason):

@@ -1,0 +1,121 @@
+"""An agent: its definition, tools, limits and session, and how it asks the model and notifies listeners.
+
+`loop.run_task` drives it.
+"""
+
+from collections import Counter
+from typing import Any
+
+from jarvis_workers.agent import events
+from jarvis_workers.agent.effects import Ask, Conversation, Definition, Tell
+from jarvis_workers.agent.limits import AgentLimits, AgentUsage, AnswerCounts, Reason
+from jarvis_workers.agent.nonces import Marks
+from jarvis_workers.agent.prompts import fill
+from jarvis_workers.agent.report import SUBMIT, ReportForm
+from jarvis_workers.agent.session import Session
+from jarvis_workers.agent.text_tool_call import tags
+from jarvis_workers.agent.untrusted_text import BAR, Guard
+from jarvis_workers.errors import AgentStopped, ModelError, ModelRefused
+from jarvis_workers.platforms.profiles import Profile
+from jarvis_workers.platforms.protocol import ModelRequest, Reply, ToolSpec
+from jarvis_workers.tools.registry import Toolbox
+
+
+class Agent:
+    """The state of one agent. Listeners get it as `agent`; they may store values in `session.user_data`.
+
+    `form` is the schema of its report, None if it answers in prose; `stopped` the reason of its last task's end at a
+    limit (`limits.Reason`), else None.
+    """
+
+    def __init__(
+        self,
+        about: Definition,
+        tools: Toolbox,
+        *,
+        profile: Profile,
+        marks: Marks,
+        form: ReportForm | None = None,
+        limits: AgentLimits | None = None,
+    ) -> None:
+        self.about, self.profile, self.marks, self.form = about, profile, marks, form
+        self.limits = limits or AgentLimits()
+        self.way = form.way(profile, has_tools=bool(tools.names)) if form else None
+        self.tools = tools.plus(form.tool()) if form and self.way == "tool" else tools
+        self.guard = Guard(marks.line)
+        self.spent = AgentUsage()
+        self.counts = AnswerCounts(self.limits)
+        self.executed: Counter[str] = Counter()
+        self.compactions = 0
+        self.session = Session(self.system_prompt())
+        self.stopped: str | None = None
+
+    @property
+    def name(self) -> str:
+        return self.about.name
+
+    @property
+    def call_tags(self) -> tuple[str, str] | None:
+        """The tags of a tool call, if the model writes its calls as text."""
+        return tags(self.marks.nonce) if self.profile.tools == "text" and self.tools.names else None
+
+    @property
+    def report_form(self) -> str:
+        """The form of the report in words for the model, empty if there is none."""
+        return self.form.explain(self.way) if self.form and self.way else ""
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """The tools to declare in a request: none if the model writes its calls as text."""
+        if self.profile.tools == "text":
+            return ()
+        return tuple(ToolSpec(tool.name, tool.description, tool.parameters) for tool in self.tools.tools)
+
+    def system_prompt(self) -> str:
+        """Return the first message: everything that is the same for all tasks."""
+        return fill(
+            "system",
+            system_prompt=self.about.system_prompt,
+            call=self.call_tags,
+            tools=self.tools.tools,
+            mark=self.marks.line,
+            bar=BAR,
+            canary=self.marks.canary,
+        )
+
+    def restrict(self, names: list[str]) -> None:
+        """Offer only these tools and the report tool, in a new session with a new system prompt."""
+        self.tools = self.tools.only(name for name in self.tools.names if name in names or name == SUBMIT)
+        self.session = Session(self.system_prompt())
+
+    def request(self) -> ModelRequest:
+        """Return the next request of the session; `seconds` and `retries` are what is left of the limits."""
+        limits, spent = self.limits, self.spent
+        return ModelRequest(
+            messages=tuple(self.session.messages),
+            tools=self.specs,
+            schema=self.form.schema if self.form and self.way == "schema" else None,
+            turn=self.session.turn,
+            vote=self.about.vote,
+            seconds=max(limits.seconds - spent.seconds, 0.0),
+            retries=max(limits.retries - spent.retries, 0),
+            estimated=self.session.estimated,
+        )
+
+    def ask(self, message: str, request: ModelRequest | None = None) -> Conversation[Reply]:
+        """Send the session's next request, or `request`; `message` is for listeners. Raises AgentStopped at a limit."""
+        self.spent.check(self.limits)
+        yield self.tell(events.BEFORE_MODEL_CALL, message=message)
+        try:
+            reply: Reply = yield Ask(request or self.request())
+        except ModelError as error:
+            self.spent.add_failure(error.tries)
+            why = Reason.REFUSED if isinstance(error, ModelRefused) else Reason.UNAVAILABLE
+            raise AgentStopped(why, str(error)) from error
+        self.spent.add_reply(reply)
+        yield self.tell(events.AFTER_MODEL_CALL, message=message, response=reply.content)
+        return reply
+
+    def tell(self, event: str, **payload: Any) -> Tell:
+        """Return the effect that notifies listeners of an event (`events`)."""
+        return Tell(event, {"agent": self, **payload})
