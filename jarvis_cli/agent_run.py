@@ -11,7 +11,7 @@ from jarvis_cli.report_target import Delivery, delivery
 from jarvis_cli.run_local import carry_out
 from jarvis_cli.scan import leave, wait_for_workers
 from jarvis_cli.status_output import write_line
-from jarvis_workers.conversations.runtime import AgentSetup
+from jarvis_workers.conversations.resources import AgentSetup
 from jarvis_workers.errors import UsageError
 from jarvis_workers.platforms.answer_cache import Folder
 from jarvis_workers.service import wiring
@@ -85,8 +85,8 @@ def _here(
     *,
     offline: bool,
 ) -> int:
-    def change(means: AgentSetup) -> AgentSetup:
-        return replace(means, recorded=Folder(answers), offline=offline) if answers else means
+    def change(setup: AgentSetup) -> AgentSetup:
+        return replace(setup, recorded=Folder(answers), offline=offline) if answers else setup
 
     if answers:
         _check_folder(answers, offline=offline)

@@ -19,7 +19,7 @@ from celery.signals import setup_logging, worker_process_init, worker_ready, wor
 from celery.utils.log import get_multiprocessing_logger
 
 from jarvis_workers import telemetry
-from jarvis_workers.conversations.resources import means_of
+from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.dispatch.agent_pool import Agents, make_room, vital
 from jarvis_workers.dispatch.broker import Doorbell, make_app
@@ -126,13 +126,13 @@ def _decide(app: Celery, orders: Orders) -> None:
 
 def _converse(app: Celery, orders: Orders) -> None:
     limits = SharedLimits(orders.broker_url, f"{orders.worker_id}/{os.getpid()}")
-    means = means_of(orders.models, Path(orders.cache), orders.callbacks, limits.limiter)
+    setup = setup_of(orders.models, Path(orders.cache), orders.callbacks, limits.limiter)
     # Redis should know of them by the time that the first conversation asks.
-    for group in means.groups.values():
+    for group in setup.groups.values():
         limits.limiter(group.limited, group.limits)
     seconds = orders.statement_seconds
     store = open_store(orders.store_url, connections=TALKS_CONNECTIONS, durable=True, statement_seconds=seconds)
-    talks = AgentRuntime(store, means)
+    talks = AgentRuntime(store, setup)
     make_room()
     vital(limits.run)
     agents = Agents(

@@ -1,8 +1,7 @@
-"""Ask nobody twice: answers by the hash of all that they depend on.
+"""The answer cache: answers of models by the SHA-256 of model, request, sampling and vote (`request.RequestWriter`).
 
-Remembered is only an answer that is whole and can be read: the model came to its end, it says something, and the
-arguments of its calls are JSON.  Where answers are kept is the caller's; a directory of files is one such place, which
-is also how a conversation with a real model is recorded and played again.
+Only usable answers are cached: complete, not empty, with JSON arguments in their tool calls.  The storage is the
+caller's; a directory of files is one, also for recording a conversation with a real model and replaying it.
 """
 
 import asyncio
@@ -17,22 +16,26 @@ from jarvis_workers.platforms.request import RequestWriter
 
 
 class AnswerStore(Protocol):
-    """A place where answers are kept."""
+    """Storage of cached answers: `key` is 64 hexadecimal digits, `text` the JSON of `protocol.record_of`."""
 
     def find(self, key: str) -> str | None:
-        """Return what was kept, or None."""
+        """Return the cached text, or None."""
         ...
 
     def keep(self, key: str, text: str) -> None:
-        """Keep an answer; the first one stays."""
+        """Cache an answer; an earlier one with the same key stays."""
+        ...
+
+    def forget(self, key: str) -> None:
+        """Remove an answer that was of no use; a store that its user keeps may ignore this."""
         ...
 
 
-class Remembering:
-    """A platform, for one conversation, that asks another one only for what it does not know; `offline`, nobody.
+class CachedPlatform:
+    """A cache in front of a platform, for one conversation; if `offline`, raise ModelUnavailable for what is not in it.
 
-    What follows a question that was not known holds its answer: once one was not known, nothing more is looked up.
-    `keys` are those of all answers that came from there or are kept now.
+    Requests after a cache miss contain a new answer, so from the first miss on the cache is not read, only written.
+    `keys` are those of all answers of the conversation that are in the cache.
     """
 
     def __init__(self, platform: Platform, answers: AnswerStore, *, offline: bool = False) -> None:
@@ -77,7 +80,7 @@ class Remembering:
 
 
 class Folder:
-    """AnswerStore as files of a directory, one each, named by the request."""
+    """AnswerStore as files of a directory, one each, named by key. `find` raises UsageError for an unreadable file."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -98,9 +101,12 @@ class Folder:
             unfinished.write_text(text, encoding="utf-8", errors="backslashreplace")
             unfinished.rename(place)
 
+    def forget(self, key: str) -> None:
+        """Do nothing: recorded answers belong to the user."""
+
 
 def can_be_read(reply: Reply) -> bool:
-    """Whether an answer is worth remembering."""
+    """Whether an answer may be cached."""
     return reply.is_whole and bool(reply.content.strip() or reply.calls) and all(map(_has_arguments, reply.calls))
 
 

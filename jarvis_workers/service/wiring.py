@@ -9,8 +9,8 @@ from functools import partial
 from secrets import token_hex
 
 from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.conversations.resources import means_of
-from jarvis_workers.conversations.runtime import AgentRuntime, AgentSetup
+from jarvis_workers.conversations.resources import AgentSetup, setup_of
+from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StoreError
 from jarvis_workers.local.executor import ExecutorContext, LocalExecutor, RunLimits
 from jarvis_workers.pipeline.store_retry import PATIENCE_SECONDS
@@ -124,12 +124,12 @@ def _enrolled(store: Store, worker: WorkerFacts) -> Iterator[WorkerFacts]:
             workers.leave(session, worker.id)
 
 
-def talks_of(settings: Settings, change: Callable[[AgentSetup], AgentSetup] = lambda means: means) -> AgentRuntime:
+def talks_of(settings: Settings, change: Callable[[AgentSetup], AgentSetup] = lambda setup: setup) -> AgentRuntime:
     """Open what the conversations of this process share."""
-    means = means_of(model_facts(settings), settings.data_dir / "cache", settings.agent.after_tool_call_cb_dirs)
+    setup = setup_of(model_facts(settings), settings.data_dir / "cache", settings.agent.after_tool_call_cb_dirs)
     seconds = settings.store.statement_seconds
     store = open_store(settings.effective_store_url, connections=CONNECTIONS, durable=True, statement_seconds=seconds)
-    return AgentRuntime(store, change(means))
+    return AgentRuntime(store, change(setup))
 
 
 def migrate_store(settings: Settings) -> str:

@@ -9,7 +9,7 @@ from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.drivers import AgentWorld, drive
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.loop import run_task
-from jarvis_workers.platforms.answer_cache import Remembering
+from jarvis_workers.platforms.answer_cache import CachedPlatform
 from jarvis_workers.platforms.profiles import PROFILES, Profile
 from jarvis_workers.platforms.protocol import ModelRequest, Reply, TokenUsage
 from jarvis_workers.platforms.request import RequestWriter
@@ -175,7 +175,7 @@ def test_the_same_conversation_again_asks_the_server_nothing() -> None:
     with ModelServer(*steps, says("done")) as server:
         results = []
         for _ in range(2):
-            platform = Remembering(platform_of(server.url), answers)
+            platform = CachedPlatform(platform_of(server.url), answers)
             results.append(run(agent_of(look([]), limits=FREE), platform))
         asked = len(server.requests)
 

@@ -16,8 +16,8 @@ from typing import Any
 import psutil
 from sqlalchemy import select
 
-from jarvis_workers.conversations.resources import means_of
-from jarvis_workers.conversations.runtime import AgentRuntime, AgentSetup
+from jarvis_workers.conversations.resources import AgentSetup, setup_of
+from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.local.agents import Talkers
 from jarvis_workers.pipeline.runner import load, save
 from jarvis_workers.platforms.compatible import Compatible, Terms
@@ -117,11 +117,11 @@ def main(url: str, count: int, home: Path, name: str) -> None:
             KEEPING, group.model, wire=wire, gate=LocalLimiter(1), terms=Terms(group.quirks, group.prices)
         )
 
-    means = means_of({GROUP: model_at(url)}, home / "cache")
+    means = setup_of({GROUP: model_at(url)}, home / "cache")
     warm = {GROUP: ModelGroup(**model_at(url), platform=KEEPING)}
     command.lead(replace(means, providers=Providers({}, {KEEPING: keep}), groups=warm), [f"{name}warm"])
 
-    noted = means_of({GROUP: model_at(url)}, home / "cache", [str(write_callback(home))])
+    noted = setup_of({GROUP: model_at(url)}, home / "cache", [str(write_callback(home))])
     baseline, used = psutil.Process().memory_info().rss, cpu()
     sizes = command.lead(noted, [f"{name}{number}" for number in range(count)])
     used = cpu() - used

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.errors import ModelUnavailable, UsageError
-from jarvis_workers.platforms.answer_cache import Folder, Remembering
+from jarvis_workers.platforms.answer_cache import CachedPlatform, Folder
 from jarvis_workers.platforms.protocol import Message, ModelRequest, Reply, TokenUsage, ToolCall
 from tests.agents.arrange import Kept, Scripted, call, text
 
@@ -19,9 +19,9 @@ FULL = Reply(
 def test_answer_cache_asks_nothing_twice() -> None:
     answers, platform = Kept(), Scripted(FULL)
 
-    first = Remembering(platform, answers).ask(ONE)
-    second = Remembering(Scripted(), answers).ask(ONE)
-    third = asyncio.run(Remembering(Scripted(), answers).ask_async(ONE))
+    first = CachedPlatform(platform, answers).ask(ONE)
+    second = CachedPlatform(Scripted(), answers).ask(ONE)
+    third = asyncio.run(CachedPlatform(Scripted(), answers).ask_async(ONE))
 
     assert first == FULL
     assert second == third == FULL.remembered()
@@ -30,10 +30,10 @@ def test_answer_cache_asks_nothing_twice() -> None:
 
 def test_what_follows_an_unknown_question_is_not_looked_up() -> None:
     answers = Kept()
-    Remembering(Scripted(FULL), answers).ask(ONE)
+    CachedPlatform(Scripted(FULL), answers).ask(ONE)
     new, platform = ModelRequest((Message("user", "new"),)), Scripted(text("a"), text("b"))
 
-    remembering = Remembering(platform, answers)
+    remembering = CachedPlatform(platform, answers)
     said = [remembering.ask(new).content, asyncio.run(remembering.ask_async(ONE)).content]
 
     assert said == ["a", "b"]
@@ -41,9 +41,9 @@ def test_what_follows_an_unknown_question_is_not_looked_up() -> None:
 
 def test_who_listens_hears_what_is_remembered() -> None:
     answers, heard = Kept(), []
-    Remembering(Scripted(FULL), answers).ask(ONE)
+    CachedPlatform(Scripted(FULL), answers).ask(ONE)
 
-    Remembering(Scripted(), answers).ask(ONE, heard.append)
+    CachedPlatform(Scripted(), answers).ask(ONE, heard.append)
 
     assert heard == ["hi"]
 
@@ -53,9 +53,9 @@ def test_answer_cache_key_has_request_model_and_vote() -> None:
     platform = Scripted(*[text("x")] * 4)
 
     for request in (ONE, ModelRequest((Message("user", "other"),)), ModelRequest(ONE.messages, vote=1), ONE):
-        Remembering(platform, answers).ask(request)
+        CachedPlatform(platform, answers).ask(request)
     platform.model = "another"
-    asyncio.run(Remembering(platform, answers).ask_async(ONE))
+    asyncio.run(CachedPlatform(platform, answers).ask_async(ONE))
 
     assert len(platform.requests) == 4
 
@@ -74,18 +74,18 @@ def test_answer_cache_key_has_request_model_and_vote() -> None:
 def test_what_is_not_whole_is_not_remembered(reply: Reply) -> None:
     answers = Kept()
 
-    Remembering(Scripted(reply), answers).ask(ONE)
+    CachedPlatform(Scripted(reply), answers).ask(ONE)
 
     assert answers.all == {}
 
 
 def test_a_conversation_is_recorded_to_a_folder_and_played_from_it(tmp_path: Path) -> None:
     folder = Folder(tmp_path / "records")
-    Remembering(Scripted(FULL), folder).ask(ONE)
+    CachedPlatform(Scripted(FULL), folder).ask(ONE)
     folder.keep("x", "first")
     folder.keep("x", "second")
 
-    played = Remembering(Scripted(), folder, offline=True)
+    played = CachedPlatform(Scripted(), folder, offline=True)
 
     assert played.ask(ONE) == FULL.remembered()
     assert folder.find("x") == "first"

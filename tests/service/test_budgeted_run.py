@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.conversations.resources import means_of
+from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import BudgetSpent
 from jarvis_workers.platforms.groups import ModelGroup
@@ -39,7 +39,7 @@ def test_half_of_the_estimate_pauses_the_run_and_its_end_is_the_same(
     with ModelServer(forever=answers) as server:
         facts = {"model": "m", "base_url": server.url, "profile": "deepseek", "overrides": {"answer_tokens": 300}}
         shared = AgentRuntime(
-            open_stores(sqlite_url, durable=True), means_of({"m": facts | {"api_key": "k"}}, tmp_path)
+            open_stores(sqlite_url, durable=True), setup_of({"m": facts | {"api_key": "k"}}, tmp_path)
         )
         pipeline = Pipeline(open_stores(sqlite_url), blobs, shared)
         with pipeline.loop:

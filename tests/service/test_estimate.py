@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.conversations.resources import means_of
+from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.profiles import Prices
@@ -90,7 +90,7 @@ def pipeline(
     sqlite_url: str, open_stores: Callable[..., Store], blobs: Blobs, group: ModelGroup, tmp_path: Path
 ) -> Iterator[Pipeline]:
     facts = group.model_dump(mode="json") | {"api_key": "k"}
-    shared = AgentRuntime(open_stores(sqlite_url, durable=True), means_of({"m": facts}, tmp_path / "cache"))
+    shared = AgentRuntime(open_stores(sqlite_url, durable=True), setup_of({"m": facts}, tmp_path / "cache"))
     pipeline = Pipeline(open_stores(sqlite_url), blobs, shared)
     with pipeline.loop:
         yield pipeline

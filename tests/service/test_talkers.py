@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.agent.threads import in_thread
-from jarvis_workers.conversations.runtime import AgentRuntime, AgentSetup
+from jarvis_workers.conversations.resources import AgentSetup
+from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StoreFull, StoreUnavailable
 from jarvis_workers.local.agents import AT_ONCE, LAST_SECONDS, Talkers
 from jarvis_workers.local.children import JobOutcome

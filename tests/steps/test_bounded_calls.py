@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.conversations.resources import means_of
+from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.service.submit import AgentTask
 from jarvis_workers.snapshots.resources import open_blobs
@@ -92,7 +92,7 @@ def judge(
         with ModelServer(forever=asked) as server:
             group = {"model": "m", "base_url": server.url, "profile": "deepseek", "api_key": "k"}
             opened.append(
-                AgentRuntime(open_stores(sqlite_url, durable=True), means_of({"m": group}, tmp_path / "cache"))
+                AgentRuntime(open_stores(sqlite_url, durable=True), setup_of({"m": group}, tmp_path / "cache"))
             )
             pipeline = Pipeline(open_stores(sqlite_url), open_blobs(str(tmp_path / "b"), tmp_path / "c"), opened[0])
             with pipeline.loop:

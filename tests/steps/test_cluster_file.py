@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.conversations.resources import means_of
+from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.service.conversations import read_transcript
@@ -75,7 +75,7 @@ def pipeline(
 ) -> Iterator[Pipeline]:
     """Runs of the kind "test.cluster", with a model group "m"."""
     group = {"model": "m", "base_url": server.url, "profile": "generic", "api_key": "k"}
-    talks = AgentRuntime(open_stores(sqlite_url, durable=True), means_of({"m": group}, tmp_path / "cache"))
+    talks = AgentRuntime(open_stores(sqlite_url, durable=True), setup_of({"m": group}, tmp_path / "cache"))
     pipeline = Pipeline(open_stores(sqlite_url), blobs, talks)
     with pipeline.loop:
         yield pipeline

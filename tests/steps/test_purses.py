@@ -10,7 +10,8 @@ import pytest
 
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.conversations.budget import BudgetLedger
-from jarvis_workers.conversations.runtime import AgentRuntime, AgentSetup
+from jarvis_workers.conversations.resources import AgentSetup
+from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import BudgetSpent, StepFailed
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.profiles import Prices
@@ -150,17 +151,17 @@ def test_a_budget_of_another_unit_is_taken_up(place: Place) -> None:
     (job,) = place.claim(many=1)
 
     async def spend() -> None:
-        with BudgetLedger(place.store, threading.Event()).open(place.run) as purse:
-            assert await purse.look() == read_budget("10tok")
+        with BudgetLedger(place.store, threading.Event()).open(place.run) as allowance:
+            assert await allowance.load_budget() == read_budget("10tok")
             with pytest.raises(BudgetSpent):
-                await purse.set_aside(job, 20)
+                await allowance.reserve(job, 20)
             place.resume("5usd")
-            assert await purse.look() == read_budget("5usd")
-            await purse.set_aside(job, 2_000_000_000)
-            purse.settle("tok", 20, 10)
-            await purse.set_aside(job, 3_000_000_000)
+            assert await allowance.load_budget() == read_budget("5usd")
+            await allowance.reserve(job, 2_000_000_000)
+            allowance.settle("tok", 20, 10)
+            await allowance.reserve(job, 3_000_000_000)
             with place.store.read() as session:
-                assert budgets.find(session, place.run) == purse.budget
+                assert budgets.find(session, place.run) == allowance.budget
 
     asyncio.run(asyncio.wait_for(spend(), 20))
 
@@ -221,18 +222,18 @@ def test_when_the_time_is_over_nobody_begins_and_who_has_an_answer_on_is_waited_
 ) -> None:
     place.budget("10s")
     (job,) = place.claim(many=1)
-    purses = BudgetLedger(place.store, threading.Event(), clock.monotonic)
+    ledger = BudgetLedger(place.store, threading.Event(), clock.monotonic)
 
     async def lead() -> None:
-        with purses.open(place.run) as purse:
-            assert await purse.look() == read_budget("10s")
-            await purse.set_aside(job, 1)
+        with ledger.open(place.run) as allowance:
+            assert await allowance.load_budget() == read_budget("10s")
+            await allowance.reserve(job, 1)
             clock.advance(11)
-            late = asyncio.create_task(purse.set_aside(job, 1))
+            late = asyncio.create_task(allowance.reserve(job, 1))
             done, _ = await asyncio.wait([late], timeout=0.2)
             assert not done
             assert place.state[0] == "running"
-            purse.settle("s", 1, 0)
+            allowance.settle("s", 1, 0)
             with pytest.raises(BudgetSpent):
                 await late
 
@@ -240,11 +241,11 @@ def test_when_the_time_is_over_nobody_begins_and_who_has_an_answer_on_is_waited_
     assert place.state == ("paused", "budget")
 
 
-def test_without_a_budget_nothing_is_set_aside(place: Place) -> None:
+def test_without_a_budget_nothing_is_reserved(place: Place) -> None:
     with model() as server:
         shared = place.open_talks(server)
-        with shared.purses.open(place.run) as purse:
-            assert asyncio.run(purse.look()) is None
+        with shared.budgets.open(place.run) as allowance:
+            assert asyncio.run(allowance.load_budget()) is None
             came = asyncio.run(place.lead(shared, place.claim(many=2)))
 
     assert all(isinstance(what, Commit) for what in came)

@@ -14,7 +14,8 @@ import pytest
 
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.transcript import read_line
-from jarvis_workers.conversations.runtime import AgentRuntime, AgentSetup
+from jarvis_workers.conversations.resources import AgentSetup
+from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import ModelUnavailable, StepFailed
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.protocol import ModelRequest

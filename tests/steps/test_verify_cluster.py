@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.conversations.resources import means_of
+from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
@@ -59,7 +59,7 @@ class Place:
     def verify(self, work: VerifyWork, server: ModelServer) -> Commit:
         """Lead the conversation of a job."""
         group = {"model": "m", "base_url": server.url, "profile": "deepseek", "api_key": "k"}
-        shared = AgentRuntime(self.talking(), means_of({"m": group}, self.directory / "cache"))
+        shared = AgentRuntime(self.talking(), setup_of({"m": group}, self.directory / "cache"))
         try:
             return asyncio.run(converse(work, self.pipeline.blobs, shared))
         finally:

@@ -16,7 +16,8 @@ from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.own_tools import own_tools
 from jarvis_workers.agent.prompts import fill
 from jarvis_workers.agent.threads import in_thread
-from jarvis_workers.conversations.runtime import OWN_TOOLS, AgentRuntime, JobConversation
+from jarvis_workers.conversations.conversation import JobConversation
+from jarvis_workers.conversations.runtime import OWN_TOOLS, AgentRuntime
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.json_record import JsonRecord

@@ -1,0 +1,143 @@
+"""The platform of one job's conversation: a stack of decorators around the provider's platforms.
+
+A request goes down the stack, its answer comes back up:
+
+    VotingPlatform      choose the group: vote 0 asks the first, all other votes the second
+    MeteredPlatform     record what each answer took, also one from the cache (with 0 tries)
+    CachedPlatform      answer from the cache; what it answers costs no budget and no rate limit
+    BudgetedPlatform    reserve the worst-case cost in the run's budget, settle the actual cost
+    provider's platform wait for the rate limiter, send, retry (`platforms.compatible`)
+
+All but VotingPlatform are there once per model group.
+"""
+
+from collections.abc import Callable
+
+from jarvis_workers.conversations.budget import RunAllowance
+from jarvis_workers.conversations.resources import AgentSetup
+from jarvis_workers.errors import ModelUnavailable, StepFailed
+from jarvis_workers.paths import plain
+from jarvis_workers.platforms.answer_cache import AnswerStore, CachedPlatform
+from jarvis_workers.platforms.costs import cost_of
+from jarvis_workers.platforms.groups import ModelGroup
+from jarvis_workers.platforms.profiles import Prices
+from jarvis_workers.platforms.protocol import Hear, ModelRequest, Platform, Reply, TokenUsage
+from jarvis_workers.platforms.tokens import estimate_request
+from jarvis_workers.ratelimit.budget import Unit, amount_of
+from jarvis_workers.store.transcripts import ModelCall
+from jarvis_workers.store.values import Claimed
+
+LONGEST_NAME = 200
+# The worst case has this many times the estimated prompt tokens: estimates are calibrated, but not exact.
+PROMPT_MARGIN = 1.25
+
+Record = Callable[[ModelCall], None]
+
+
+class PlatformStack:
+    """The stack of a job; `platform` is its top, `profiles` are those of the first and the second group."""
+
+    def __init__(
+        self,
+        setup: AgentSetup,
+        groups: list[ModelGroup],
+        job: Claimed,
+        allowance: RunAllowance,
+        answers: AnswerStore,
+        record: Record,
+    ) -> None:
+        opened = [(setup.providers.open(group), group.prices) for group in groups]
+        budgeted = [BudgetedPlatform(platform, job, allowance, prices) for platform, prices in opened]
+        self._caches = [CachedPlatform(one, answers, offline=setup.offline) for one in budgeted]
+        first, second = (MeteredPlatform(one, job, record) for one in self._caches)
+        self.platform: Platform = VotingPlatform(first, second)
+        self.profiles = (first.profile, second.profile)
+        self._answers = answers
+
+    def forget(self) -> None:
+        """Remove the conversation's answers from the cache."""
+        for key in set[str]().union(*(cache.keys for cache in self._caches)):
+            self._answers.forget(key)
+
+
+class _Layer:
+    """A decorator of a platform, for an event loop only."""
+
+    def __init__(self, platform: Platform) -> None:
+        self.name, self.model, self.profile = platform.name, platform.model, platform.profile
+        self._platform = platform
+
+    def ask(self, request: ModelRequest, hear: Hear | None = None) -> Reply:
+        raise ModelUnavailable("a job's conversation can only be used in its event loop")
+
+
+class VotingPlatform(_Layer):
+    """Asks the first platform for vote 0, and the second for all other votes."""
+
+    def __init__(self, first: Platform, second: Platform) -> None:
+        super().__init__(first)
+        self._second = second
+
+    async def ask_async(self, request: ModelRequest) -> Reply:
+        return await (self._second if request.vote > 0 else self._platform).ask_async(request)
+
+
+class MeteredPlatform(_Layer):
+    """Records tokens, cost (dollars) and seconds of every answer as a ModelCall of the job."""
+
+    def __init__(self, platform: Platform, job: Claimed, record: Record) -> None:
+        super().__init__(platform)
+        self._job, self._record = job, record
+
+    async def ask_async(self, request: ModelRequest) -> Reply:
+        reply = await self._platform.ask_async(request)
+        used = reply.usage
+        self._record(
+            ModelCall(
+                run_id=self._job.run_id,
+                job_id=self._job.id,
+                model=plain(reply.model[:LONGEST_NAME]),
+                prompt=used.prompt,
+                cached=used.cached,
+                completion=used.completion,
+                cost=reply.cost,
+                seconds=reply.seconds,
+                tries=reply.tries,
+                estimated=request.estimated,
+            )
+        )
+        return reply
+
+
+class BudgetedPlatform(_Layer):
+    """Reserves an answer's worst-case cost before asking. Raises BudgetSpent, or StepFailed if it has no prices."""
+
+    def __init__(self, platform: Platform, job: Claimed, allowance: RunAllowance, prices: Prices) -> None:
+        super().__init__(platform)
+        self._job, self._allowance, self._prices = job, allowance, prices
+
+    async def ask_async(self, request: ModelRequest) -> Reply:
+        budget = await self._allowance.load_budget()
+        if budget is None:
+            return await self._platform.ask_async(request)
+        if budget.unit == "usd" and not (self._prices.input or self._prices.output):
+            raise StepFailed(
+                f"the budget of run {self._allowance.run_id} is in dollars, and the model {self.model} has no prices"
+                " here; set them in models in jarvis.yaml, or resume the run with a budget in tokens"
+            )
+        estimated = estimate_request(request)
+        worst, actual = self._max_cost(budget.unit, estimated), 0
+        await self._allowance.reserve(self._job, worst)
+        try:
+            reply = await self._platform.ask_async(request)
+            actual = amount_of(budget.unit, reply.usage.total, reply.cost)
+        finally:
+            self._allowance.settle(budget.unit, worst, actual)
+        self._allowance.calibrate(self.model, estimated, reply.usage.prompt)
+        return reply
+
+    def _max_cost(self, unit: Unit, estimated: int) -> int:
+        """Return what an answer costs at most, in parts of the unit: its prompt with a margin, and a full answer."""
+        prompt = round(PROMPT_MARGIN * self._allowance.calibrations[self.model].tokens(estimated))
+        usage = TokenUsage(prompt, self.profile.answer_tokens)
+        return max(amount_of(unit, usage.total, cost_of(usage, self._prices)), 1)
