@@ -1,1 +1,1 @@
-"""Read source text: match patterns, lex C, C++ and Rust."""
+"""Scan source text: pattern matching, and lexers for C, C++ and Rust."""

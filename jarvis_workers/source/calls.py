@@ -1,6 +1,6 @@
-"""Read a C call in masked text: its arguments, and whether it is a call at all.
+"""Locate the arguments of C calls in masked text, and tell calls from declarations.
 
-Nothing here parses C.  Each look around is bounded, by bytes and by brackets, so that no input makes it slow.
+This is no parser. Every lookaround is bounded in bytes and in brackets, so the run time is bounded for any input.
 """
 
 import re
@@ -17,7 +17,7 @@ GAP = lazy(rb"(?>[ \t\r\n\f\v]|" + SPLICE + rb"){0,512}+\(")
 BRACKET = lazy(rb"[][(){},;]")
 PLAIN = re.compile(rb"\(([^][(){};]*+)\)")
 SPACE = b" \t\r\n\f\v"
-# What may stand before the name in a declaration: types, qualifiers, stars.
+# Characters that may precede the name in a declaration: types, qualifiers, stars.
 PREFIX = SPACE + b"*&_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 WORDS = lazy(rb"\w+")
 EXPRESSION_WORDS = frozenset(
@@ -25,7 +25,7 @@ EXPRESSION_WORDS = frozenset(
     b"co_yield define".split()
 )
 ENDS_STATEMENT = frozenset(b';{}):">]')
-# `const char *s`, `String text`, `char *`, `int`, or nothing at all.
+# `const char *s`, `String text`, `char *`, `int`, or an empty list.
 PARAMETERS = lazy(
     rb"""
     (?:\A|,)\s*+(?:const\b|volatile\b|struct\b|unsigned\b|register\b|\.\.\.\s*+\Z)
@@ -39,14 +39,14 @@ PARAMETERS = lazy(
 
 
 class ArgumentList(NamedTuple):
-    """Where each argument stands; `end` is behind the closing bracket, or None if that is too far away."""
+    """The span of each argument; `end` is the offset after the closing parenthesis, or None if it is out of reach."""
 
     spans: tuple[tuple[int, int], ...]
     end: int | None
 
 
 def opening(text: bytes, name_end: int) -> int | None:
-    """Return the offset of the `(` that follows a name, if one does."""
+    """Return the offset of the `(` that follows a name, or None."""
     if text.startswith(b"(", name_end):
         return name_end
     match = GAP.match(text, name_end)
@@ -54,7 +54,7 @@ def opening(text: bytes, name_end: int) -> int | None:
 
 
 def arguments(text: bytes, at: int) -> ArgumentList:
-    """Split what stands between the `(` at `at` and its `)`."""
+    """Split the text between the `(` at `at` and the matching `)` into arguments."""
     if (plain := PLAIN.match(text, at, at + REACH)) and plain[1].count(b",") < BRACKETS_MAX:
         return _split(plain[1], at + 1)
     spans: list[tuple[int, int]] = []
@@ -80,7 +80,7 @@ def arguments(text: bytes, at: int) -> ArgumentList:
 
 
 def _split(given: bytes, start: int) -> ArgumentList:
-    """Split arguments without brackets, which are most."""
+    """Split arguments that contain no brackets: the common case."""
     end = start + len(given) + 1
     if b"," not in given:
         return ArgumentList(((start, end - 1),) if given.strip() else (), end)
@@ -92,7 +92,7 @@ def _split(given: bytes, start: int) -> ArgumentList:
 
 
 def is_foreign(text: bytes, start: int) -> bool:
-    """Tell whether the name at `start` is a member of something: `o.system(`, `p->system(`, `Shell::system(`."""
+    """Return whether the name at `start` is qualified: `o.system(`, `p->system(`, `Shell::system(`."""
     before = text[max(0, start - 256) : start].rstrip(SPACE)
     if before.endswith((b"->", b".")):
         return not before.endswith(b"...")
@@ -103,7 +103,7 @@ def is_foreign(text: bytes, start: int) -> bool:
 
 
 def is_declaration(text: bytes, start: int, at: int, *, header: bool) -> bool:
-    """Tell a prototype or definition of the name at `start`, whose `(` is at `at`, from a call of it."""
+    """Return whether the name at `start`, whose `(` is at `at`, is a prototype or definition rather than a call."""
     return (header or _follows_type(text, start)) and _has_parameters(text, at)
 
 

@@ -1,9 +1,9 @@
-"""Find the functions of a file in its masked text, by braces.
+"""Find the functions of a file in its masked text by matching braces.
 
-Nothing here parses.  A block most often ends with the first `}` that stands as far to the right as the line in which it
-opened; if the braces between come in pairs, the block is taken whole.  If not, its braces are read one by one.  Where
-the preprocessor leaves braces without their pair, `#else` goes on from where its `#if` began, and a brace at the start
-of a line is taken for the edge of a function: one odd macro spoils one function.
+This is no parser. Usually a block ends with the first `}` at the indentation of the line that opened the block; if all
+braces in between are balanced, the block is skipped as a whole. Otherwise its braces are read one by one. Where
+preprocessor branches leave braces unbalanced, `#else` restores the state at its `#if`, and a brace at the start of a
+line counts as a function boundary: one unusual macro spoils one function at most.
 """
 
 import re
@@ -21,7 +21,7 @@ NAME_MAX = 128
 BLOCK_MAX = 131_072
 NESTED_MAX = 24
 DIRECTIVE = lazy(rb"#(?>[ \t]|" + SPLICE + rb")*+(?:(?P<opens>if)|(?P<other>el)|(?P<closes>endif))")
-# Each alternative begins with a literal byte: the search for the next one then runs at full speed.
+# Each alternative begins with a literal byte, so that the search for the next match runs at full speed.
 MARKS = {"c/cpp": re.compile(rb"\{|\}|" + DIRECTIVE.pattern), "rust": re.compile(rb"\{|\}")}
 HASH, CLOSES = b"#}"
 EDGES = (b";", b"}", b"{")
@@ -33,7 +33,7 @@ RUST_CONTAINER = lazy(rb"\b(?:mod|impl|trait|extern)\b|\bmacro_rules\b")
 C_CONTAINER = lazy(rb"\b(?:namespace|class|struct|union|extern)\b")
 INITIALIZERS = lazy(rb"\)\s*(?:noexcept\s*)?:(?!:)")
 OLD_PARAMETERS = lazy(rb"\s*+(?>[A-Za-z_][\w\s*,\[\]]*+;\s*+)++")
-# Most heads are so plain: one pair of parentheses, right in front of the brace.
+# Fast path for most heads: one pair of parentheses directly before the brace.
 PLAIN_HEAD = re.compile(rb"(?>[^\w()=~]++|\w++(?!\s*+\())*+(?P<name>[A-Za-z_]\w{0,63}+)\s*+\((?P<given>[^()]*+)\)\s*+")
 OPERATOR = lazy(rb"\boperator\s*[^\s\w]{1,3}\Z")
 WORD = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
@@ -44,7 +44,7 @@ MARKS_MAX = 1_000_000
 
 
 class Function(NamedTuple):
-    """Where a function stands: its name, what is between its parentheses, and what is between its braces."""
+    """The location of a function: name, start offset, span of the parameters, span of the body."""
 
     name: bytes
     start: int
@@ -63,7 +63,7 @@ class Functions:
         return iter(self._found)
 
     def at(self, offset: int) -> Function | None:
-        """Return the function in whose body an offset is."""
+        """Return the function whose body contains an offset, or None."""
         place = bisect_right(self._starts, offset) - 1
         if place < 0 or offset > self._found[place].body[1]:
             return None
@@ -74,7 +74,7 @@ _Head = tuple[bytes, int, tuple[int, int]]
 
 
 class _Place(NamedTuple):
-    """Where the reading is: in how many containers, in which function or None, how deep in other braces."""
+    """The state of the brace scanner: number of open containers, current function or None, depth of other braces."""
 
     around: int
     head: tuple[bytes, int, tuple[int, int], int] | None
@@ -85,9 +85,9 @@ NOWHERE = _Place(0, None, 0)
 
 
 def functions(text: bytes, language: str) -> Functions:
-    """Return the functions of "c/cpp" or "rust"; one that nothing closes ends with the text.
+    """Return the functions of "c/cpp" or "rust"; an unclosed function ends with the text.
 
-    What stands behind MARKS_MAX braces is in no function: no such text was written by hand.
+    Text after MARKS_MAX braces is in no function: no such file is handwritten.
     """
     found: list[Function] = []
     at = NOWHERE
@@ -123,14 +123,14 @@ def functions(text: bytes, language: str) -> Functions:
 
 
 class _Patience:
-    """Takes blocks whole, as long as that does not fail too often: no text is read more than a few times."""
+    """Skips whole blocks within a budget of failed attempts, so that scanning stays linear in the text."""
 
     def __init__(self, text: bytes) -> None:
         self._text = text
         self._left = 4 * len(text) + BLOCK_MAX
 
     def whole_block(self, place: int) -> int | None:
-        """Return the end of the block that opens at `place`, if indentation and braces agree on it."""
+        """Return the end of the block that opens at `place`, or None unless indentation and braces agree on it."""
         text = self._text
         if self._left < 0:
             return None
@@ -153,7 +153,7 @@ class _Patience:
 
 
 def _is_paired(block: bytes) -> bool:
-    """Tell whether every brace, and every `#if`, has its pair within."""
+    """Return whether all braces and all `#if` directives of a block are balanced."""
     braces = block.translate(None, NO_BRACES)
     for _ in range(NESTED_MAX):
         if not braces:
@@ -179,7 +179,7 @@ def _after_directive(directive: re.Match[bytes], at: _Place, branches: list[_Pla
 
 
 def _is_edge(text: bytes, place: int, at: _Place, *, closes: bool) -> bool:
-    """Tell whether a brace ends the function: by its depth, or at the start of a line, where functions have theirs."""
+    """Return whether a brace ends the current function, by its depth or by standing at the start of a line."""
     outermost = at.around == 0 and text[place - 1 : place] == b"\n"
     if closes:
         return at.inner <= 1 or outermost
@@ -219,7 +219,7 @@ def _closed(at: _Place, end: int) -> Function:
 
 
 def _window(text: bytes, place: int) -> int:
-    """Return where the declaration that ends at a brace begins."""
+    """Return the start of the declaration that ends at a brace."""
     start = place - HEAD_MAX if place > HEAD_MAX else 0
     for edge in EDGES:
         found = text.rfind(edge, start, place)
@@ -259,7 +259,7 @@ def _function_head(text: bytes, start: int, place: int) -> _Head | None:
 
 
 def _old_head(text: bytes, start: int, place: int) -> _Head | None:
-    """Read `int f(a, b) int a; char *b; {`: the types of the parameters stand behind the head."""
+    """Parse a K&R head, `int f(a, b) int a; char *b; {`, where the parameter types follow the parameter list."""
     if text[place - 1 : place] != b"\n" or text[start:place].strip():
         return None
     closed = text.rfind(b")", max(0, place - HEAD_MAX), place)
@@ -269,7 +269,7 @@ def _old_head(text: bytes, start: int, place: int) -> _Head | None:
 
 
 def _name_before(text: bytes, floor: int, opened: int) -> tuple[bytes, int]:
-    """Return the name in front of a `(`, which may be empty, and where it starts."""
+    """Return the name before a `(`, possibly empty, and its start offset."""
     before = text[floor:opened].rstrip()
     rest = before.rstrip(WORD)
     name = before[len(rest) :]
@@ -284,7 +284,7 @@ def _name_before(text: bytes, floor: int, opened: int) -> tuple[bytes, int]:
 
 
 def _opening(text: bytes, start: int, closed: int) -> int:
-    """Return the `(` that belongs to a `)`, or -1."""
+    """Return the offset of the `(` that matches a `)`, or -1."""
     at, depth = closed, 1
     for _ in range(HEAD_MAX):
         if at < start:

@@ -1,7 +1,7 @@
-"""Name what runs the rules: the interpreter and the engines, down to the build.
+"""Identify the interpreter and the matching engines, down to the build.
 
-Results are cached under it, since the same rules may find something else with another: before 3.11.5 CPython
-matches some patterns wrongly, and a parser of another version builds other trees.
+Cached results are keyed by this identity, since the same rules can give other results with other versions: CPython
+before 3.11.5 matches some patterns wrongly, and another parser version builds other syntax trees.
 """
 
 import sys
@@ -33,5 +33,5 @@ def engine_identity(
 
 @cache
 def loaded_engine() -> str:
-    """Return the identity of this process; one that lives long calls it early, as packages may be replaced."""
+    """Return the identity of this process. Long-lived processes call this early, as packages may be replaced later."""
     return engine_identity()

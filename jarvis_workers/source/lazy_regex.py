@@ -1,6 +1,6 @@
-"""Patterns that are compiled when they are first asked for: a process that scans C need not wait for those of Rust.
+"""Regular expressions that are compiled on first use: a scan of C does not wait for the patterns of Rust.
 
-What is asked for thousands of times a megabyte is better compiled at once: a look-up here takes a little longer.
+Attribute access is slightly slower than on a compiled pattern, so hot patterns should be compiled eagerly.
 """
 
 import re
@@ -10,14 +10,14 @@ __all__ = ["lazy"]
 
 
 class _Compiled:
-    """Has what a pattern has; a class without `__getattr__`, which makes every look-up slower."""
+    """The attributes of a compiled pattern; has no `__getattr__`, which would slow down every attribute access."""
 
 
 PUBLIC = [name for name in dir(re.Pattern) if not name.startswith("_")]
 
 
 class _LazyPattern(_Compiled):
-    """Becomes its pattern when it is first asked for anything."""
+    """A pattern that compiles itself on first attribute access."""
 
     def __init__(self, pattern: bytes, flags: int) -> None:
         self._given = pattern, flags
@@ -30,5 +30,5 @@ class _LazyPattern(_Compiled):
 
 
 def lazy(pattern: bytes, flags: int = 0) -> re.Pattern[bytes]:
-    """Return what `re.compile` would, for methods and attributes; a pattern that is wrong shows on first use."""
+    """Return a stand-in for `re.compile(pattern, flags)`; an invalid pattern raises re.error on first use."""
     return cast(re.Pattern[bytes], _LazyPattern(pattern, flags))

@@ -1,9 +1,9 @@
-"""Blank out what is not code, so that rules can look at the rest with simple means.
+"""Mask comments and literals with spaces, so that rules can search the remaining code with simple patterns.
 
-`mask` returns text of the same length: comments, and what stands inside string and character literals,
-become spaces; quotes and newlines stay.  A literal can be read in the original between the quotes that
-the masked text shows.  In C, what `#if 0` leaves out is blank too, and a quote that nothing closes is
-blank to the end of its line, so that the double quotes that are left always come in pairs.
+`mask` returns text of the same length: comments and the contents of string and character literals become spaces; quotes
+and newlines stay. The text of a literal can be read from the original, between the quotes in the masked text. In C,
+text disabled by `#if 0` is masked too, and an unclosed quote is masked to the end of its line, so that the remaining
+double quotes always come in pairs.
 """
 
 import re
@@ -30,11 +30,11 @@ LEXEMES_MAX = 3_000_000
 SLASH, NEWLINE, BACKSLASH = 47, 10, 92
 BLANK = bytes(10 if byte == 10 else 32 for byte in range(256))
 
-# Two lines are one where only white space stands between the backslash and the end of the first: gcc and clang agree.
+# A backslash followed only by white space joins two lines, as in gcc and clang.
 SPLICE = rb"\\[ \t\f\v]*+\r?\n"
 ESCAPE = rb"\\(?:[^\s\\]|[ \t\f\v]*+\r?\n|(?>%b)*+[^\n])" % SPLICE
 SPACE = b" \t\f\v\r"
-# Each alternative begins with a literal byte of its own: the search for the next one then runs at full speed.
+# Each alternative begins with a distinct literal byte, so that the search for the next match runs at full speed.
 C_TOKEN = re.compile(
     rb"""
       "(?:(?<=R")(?:(?<=\bR")|(?<=\b[LuU]R")|(?<=\bu8R"))(?P<delimiter>[^\s()\\"]{0,16})
@@ -72,16 +72,16 @@ NEVER = lazy(rb"%b\(?%b0[uUlL]*+%b\)?(?>\s++|%b)*+(?:\Z|&&)" % (BLANKS, BLANKS, 
 
 
 class Masked(NamedTuple):
-    """`text` is as long as the content; from `end` on, all of it is blank because nobody looked."""
+    """Masked text, as long as the content; beyond `end` all of it is blank, as the lexer stopped there."""
 
     text: bytes
     end: int
 
 
 def compiler_newlines(content: bytes, language: str) -> bytes:
-    """Return the content, as long as before, with a newline for each lone carriage return, as C compilers end lines.
+    """Return the content with each lone carriage return replaced by a newline, as C compilers end lines.
 
-    For rustc such a character is white space, and ends no line and no comment.
+    The length does not change. Rust is returned unchanged: for rustc a lone carriage return is white space.
     """
     if language == "rust" or b"\r" not in content or content.count(b"\r") == content.count(b"\r\n"):
         return content
@@ -89,14 +89,14 @@ def compiler_newlines(content: bytes, language: str) -> bytes:
 
 
 def is_spliced(text: bytes, newline: int) -> bool:
-    """Tell whether the line that ends at this newline goes on in the next."""
+    """Return whether the newline at this offset is spliced: preceded by a backslash and optional white space."""
     while newline > 0 and text[newline - 1] in SPACE:
         newline -= 1
     return newline > 0 and text[newline - 1] == BACKSLASH
 
 
 def mask(content: bytes, language: str) -> Masked:
-    """Blank comments and literals of "c/cpp" or "rust"; stops after LEXEMES_MAX of them."""
+    """Mask comments and literals of "c/cpp" or "rust"; stops after LEXEMES_MAX of them."""
     if language == "rust":
         return _mask_rust(content)
     code, count = C_TOKEN.subn(_blanked, content, LEXEMES_MAX)
@@ -112,7 +112,7 @@ def mask(content: bytes, language: str) -> Masked:
 
 
 def comments(content: bytes, language: str) -> Iterator[tuple[int, int]]:
-    """Yield where each comment of "c/cpp" or "rust" starts and ends; stops where `mask` does."""
+    """Yield the span of each comment of "c/cpp" or "rust"; stops where `mask` stops."""
     token = RUST_TOKEN if language == "rust" else C_TOKEN
     at, left = 0, LEXEMES_MAX
     while at < len(content) and left > 0:
@@ -150,7 +150,7 @@ def _finished(text: bytearray, end: int) -> Masked:
 
 
 def _blank(content: bytes, text: bytearray, token: re.Pattern[bytes], position: tuple[int, int]) -> tuple[int, int]:
-    """Return where it stopped, and how many lexemes may still come: at the end, a nested comment, or the limit."""
+    """Mask up to a nested comment, the lexeme limit or the end; return the offset and the number of lexemes left."""
     start, left = position
     tokens = token.finditer(content, start)
     for _left, match in zip(range(left, 0, -1), tokens, strict=False):
@@ -190,7 +190,7 @@ def _end_of_nested(content: bytes, position: tuple[int, int]) -> tuple[int, int]
 
 
 def _blank_dead(text: bytearray) -> int:
-    """Blank the parts that `#if 0` leaves out; return how far it came."""
+    """Mask the parts disabled by `#if 0`; return the offset up to which directives were read."""
     before = bytes(text)
     end = len(before)
     for start, stop in _dead_parts(before):
@@ -200,7 +200,7 @@ def _blank_dead(text: bytearray) -> int:
 
 
 def _dead_parts(text: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the dead parts; an empty one says that there were too many directives to go on."""
+    """Yield the disabled parts; an empty span at the end means that the limit on directives was reached."""
     dead_from, depth = -1, 0
     first = FIRST_DIRECTIVE.match(text)
     for count, match in enumerate(chain((first,) if first else (), NEXT_DIRECTIVE.finditer(text))):

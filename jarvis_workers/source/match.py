@@ -1,8 +1,8 @@
-"""Propose where something of interest may stand in a file, at the speed of the fastest engine there is.
+"""Find all occurrences of many patterns in a file with the fastest installed engine.
 
-Every engine is built from the same patterns and proposes the same offsets, in order; whether a
-proposal means anything is for the caller to decide.  For that, no two patterns may match
-overlapping text, and a match has one start and one end: a word and what follows it.
+All engines are built from the same patterns and report the same offsets in the same order; the caller decides whether a
+match is relevant. To make this possible, no two patterns may match overlapping text, and each match has exactly one
+start and one end: a word and the text after it.
 """
 
 import importlib
@@ -20,43 +20,43 @@ from jarvis_workers.source.pattern_cache import PatternCache, key_of
 __all__ = ["ENGINES", "Matcher", "Word", "build", "engines"]
 
 UNLIMITED = 1 << 62
-# hyperscan does not promise to report in order: the first `limit` are among the first `limit + SLACK`
+# hyperscan does not guarantee the order of matches: the first `limit` are among the first `limit + SLACK`.
 SLACK = 1_000
-# With its 8 MB, re2 gives up its fast way at some five hundred names.
+# With the default of 8 MB, re2 falls back to its slow engine at about five hundred words.
 RE2_MEMORY_BYTES = 64 << 20
-# hyperscan takes ten times as long to compile the patterns of four hundred words as the words themselves; of a shorter
-# word, which is a part of many others, it is given the pattern.
+# hyperscan compiles four hundred plain words ten times as fast as their full patterns. Shorter words occur inside many
+# other words, so for these it gets the full pattern.
 LONG_WORD = 6
 RUN = re.compile(rb"[0-9A-Za-z_]++")
-# Of a run, so much of its end is looked at first; shorter words are left to the alternation.
+# Length of the suffix of a run that is looked up first; shorter words are left to the alternation.
 ENDS_BYTES = 4
 WHOLE_RUN = re.compile(rb"[0-9A-Za-z_]{%d,}\Z" % ENDS_BYTES)
 
 
 class Word(NamedTuple):
-    """A pattern that begins with a word as it stands, which is the faster to compile; `follows` is the rest of it."""
+    """A pattern that begins with a literal word, which compiles faster; `follows` is the pattern of the rest."""
 
     word: bytes
     follows: bytes
 
 
 class Matcher(Protocol):
-    """Patterns, compiled."""
+    """A set of compiled patterns."""
 
     def find(self, content: bytes, limit: int = UNLIMITED) -> list[tuple[int, int]]:
-        """Return the first `limit` (pattern index, start offset), by offset."""
+        """Return the first `limit` matches as (pattern index, start offset), ordered by offset."""
         ...
 
 
 def engines() -> tuple[str, ...]:
-    """Return the engines that can be used here, the best first."""
+    """Return the installed engines, the fastest first."""
     return tuple(name for name in ENGINES if _importable(name))
 
 
 def build(patterns: Sequence[bytes | Word], engine: str | None = None, kept: PatternCache | None = None) -> Matcher:
-    """Compile for one engine, or for the best there is; ImportError if `engine` is not installed.
+    """Compile for `engine`, or for the fastest installed one. Raises ImportError if `engine` is not installed.
 
-    What takes long to compile is taken from `kept`, and kept there.
+    `kept` caches patterns that are slow to compile.
     """
     if engine is not None:
         return ENGINES[engine](patterns, kept)
@@ -77,7 +77,7 @@ def _importable(name: str) -> bool:
 
 
 class _Hyperscan:
-    """One pass over the content, whatever the number of patterns."""
+    """Hyperscan: one pass over the content for any number of patterns."""
 
     def __init__(self, patterns: Sequence[bytes | Word], kept: PatternCache | None) -> None:
         self._hyperscan = importlib.import_module("hyperscan")
@@ -88,7 +88,7 @@ class _Hyperscan:
         self._words = [(len(one.word), follows[one.follows]) if _is_long(one) else None for one in patterns]
 
     def _recalled(self, given: list[bytes], flags: list[int], kept: PatternCache) -> Any:
-        """Load a database; hyperscan refuses those of another version or processor."""
+        """Load a database from the cache or compile it; hyperscan rejects databases of other versions or processors."""
         hyperscan = self._hyperscan
         key = key_of((hyperscan.__version__, given, flags))
         with suppress(hyperscan.error):
@@ -132,7 +132,7 @@ def _expression(pattern: bytes | Word) -> bytes:
 
 
 class _Alternation:
-    """All patterns as one alternative; which one it was is asked again at each match."""
+    """All patterns as one alternation; a second match at the same offset determines which pattern it was."""
 
     def __init__(self, patterns: Sequence[bytes | Word], compiled: Callable[[bytes], Any]) -> None:
         given = [_expression(pattern) for pattern in patterns]
@@ -153,7 +153,7 @@ class _Alternation:
 
 
 class _Runs:
-    """For `re`, which tries alternatives one by one: most words are looked for where a run of letters ends."""
+    """For `re`, which tries alternatives one by one: look most words up by the suffix of a run of word characters."""
 
     def __init__(self, patterns: Sequence[bytes | Word]) -> None:
         numbered = [(number, one) for number, one in enumerate(patterns)]

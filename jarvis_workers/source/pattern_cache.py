@@ -1,7 +1,7 @@
-"""Keep compiled patterns between processes: compiling them takes longer than scanning many a tree.
+"""Cache compiled patterns on disk between processes: compiling them takes longer than scanning a small tree.
 
-Whoever loads such a file trusts it like code.  So only one counts that is the user's own, private, and whole by its
-hash; whatever else is amiss with it, or with the disk, the patterns are compiled as if nothing was kept.
+A compiled pattern is as trusted as code, so only private files of the user with a matching digest are loaded. After any
+other error, of the file or of the disk, the patterns are compiled as without a cache.
 """
 
 import os
@@ -20,12 +20,12 @@ DIGEST_BYTES = 32
 
 
 def key_of(parts: Sequence[object]) -> str:
-    """Return a name that differs wherever what was compiled differs."""
+    """Return a cache key: a digest of everything that the compiled patterns depend on."""
     return sha256(repr(parts).encode()).hexdigest()
 
 
 class PatternCache:
-    """A directory of payloads by key; what was not of use for the longest goes when there are too many."""
+    """A directory of payloads by key; the oldest files are removed beyond FILES_MAX."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -38,7 +38,7 @@ class PatternCache:
         return None
 
     def keep(self, key: str, payload: bytes) -> None:
-        """Put the file in its place whole, or not at all."""
+        """Write a file atomically; an OSError is ignored."""
         aside = self._directory / f"new-{os.getpid()}-{os.urandom(8).hex()}"
         with suppress(OSError):
             make_private_directory(self._directory)

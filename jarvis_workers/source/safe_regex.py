@@ -1,6 +1,6 @@
-"""Search with a pattern that somebody else wrote: in time linear in the text, or not at all.
+"""Search with untrusted patterns in time linear in the text.
 
-Python's `re` can be made to run for years by a pattern of twenty characters, so that only google-re2 will do.
+Twenty characters are enough for catastrophic backtracking in Python's `re`, so only google-re2 is used.
 """
 
 import importlib
@@ -13,7 +13,7 @@ MEMORY_BYTES = 1 << 20
 
 
 def is_linear_here() -> bool:
-    """Tell whether google-re2 is installed."""
+    """Return whether google-re2 is installed."""
     try:
         importlib.import_module("re2")
     except ImportError:
@@ -22,7 +22,7 @@ def is_linear_here() -> bool:
 
 
 def compile_linear(pattern: str) -> Callable[[bytes], bool]:
-    """Return a search; raises ImportError without google-re2, and ValueError for what is no pattern of its."""
+    """Return a search function. Raises ImportError without google-re2, and ValueError for an invalid pattern."""
     re2 = importlib.import_module("re2")
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
