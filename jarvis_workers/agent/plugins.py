@@ -89,7 +89,7 @@ def _callback(path: Path, module: ModuleType) -> Any:
 
 
 def _with_agent(callback: Callable[..., Any]) -> Callable[..., Any]:
-    def listener(**payload: Any) -> None:
-        callback(payload["agent"])
+    def listener(agent: Any, **_: Any) -> None:
+        callback(agent)
 
     return listener

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from jarvis_workers.paths import shown
 from jarvis_workers.pipeline.each_file import FileLimits
 from jarvis_workers.pipeline.json_record import JsonRecord
+from jarvis_workers.pipeline.options import RunOptions, read_limits
 from jarvis_workers.store.values import Claimed, NewJob
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class BatchWork(BatchPayload):
     """
 
     snapshot: str
-    limits: FileLimits = field(default=FileLimits(), metadata={"read": lambda said: FileLimits(**said)})
+    limits: FileLimits = field(default=FileLimits(), metadata={"read": read_limits})
     cache: bool = True
     careful: bool = False
     rules: str | None = None
@@ -49,16 +50,9 @@ W = TypeVar("W", bound=BatchWork)
 
 def work_of(kind: type[W], run: "Run", job: Claimed, **more: Any) -> W:
     """Return the work of a job: `more`, what the run says, and the job's payload."""
-    return kind.decode(
-        {
-            "snapshot": run.snapshot_id,
-            "cache": run.options.get("cache", True),
-            "limits": run.options.get("limits", {}),
-            "careful": bool(job.crashes or job.attempts),
-            **more,
-            **json.loads(job.payload),
-        }
-    )
+    options, careful = RunOptions.of(run), bool(job.crashes or job.attempts)
+    shared = {"snapshot": run.snapshot_id, "cache": options.cache, "limits": options.limits, "careful": careful}
+    return kind.decode({**shared, **more, **json.loads(job.payload)})
 
 
 def batch_job(

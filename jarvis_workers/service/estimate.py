@@ -12,15 +12,14 @@ from pathlib import Path
 from jarvis_workers.platforms.costs import cost_of
 from jarvis_workers.platforms.profiles import Prices
 from jarvis_workers.platforms.protocol import TokenUsage
-from jarvis_workers.sec.finding import Candidate
-from jarvis_workers.sec.judge.batching import Member, batches, place_of, worst
+from jarvis_workers.sec.judge.batching import batches, place_of, worst
 from jarvis_workers.sec.judge.clustering import Cluster, verified_together, without_model
 from jarvis_workers.sec.judge.cost_model import ASSUMED, Habit, Made, Talked, expected_clusters, habit_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.checkout import unpack
-from jarvis_workers.steps.sec.candidates import counted_of, severities_of
+from jarvis_workers.steps.sec.candidates import counted_of
 from jarvis_workers.steps.sec.dry_run import DryRun, FirstRequest, Plan
-from jarvis_workers.steps.sec.flow_rules import rules_blob
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.ruleset import conditions_of
 from jarvis_workers.store import clusters, transcripts
 from jarvis_workers.store.engine import Store
@@ -100,12 +99,12 @@ def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path
         }
         made = [Made(*row) for row in clusters.made(session, RECENT_JOBS)]
         measure = _Measure(habits, transcripts.ratio(session), plan.model.prices)
-    plan = replace(plan, severities=severities_of(run))
+    rules = SecOptions.of(run).rules
+    plan = replace(plan, severities=rules.severity)
     foresight = _foresight(store, plan, unpack(blobs, run.snapshot_id, unpacked))
-    chosen = rules_blob(run)
-    conditions = conditions_of(blobs.read(chosen) if chosen else None)
+    conditions = conditions_of(blobs.read(rules.blob) if rules.blob else None)
     plain, questions, expected = 0, [], list[Cluster]()
-    places = _places(run, numbered)
+    places = [place_of(gid, found, rules.severity) for gid, found in numbered.items()]
     for batch in batches(worst(places, plan.max_findings) if plan.max_findings else places, plan.cluster_limit):
         members = [(gid, numbered[gid]) for gid in batch.gids]
         found = without_model(members, conditions, batch.shared)
@@ -137,8 +136,3 @@ def _foresight(store: Store, plan: Plan, root: Path) -> DryRun:
             return transcripts.answer(session, key)
 
     return DryRun(root, plan, secret, find)
-
-
-def _places(run: Run, numbered: Mapping[int, Candidate]) -> list[Member]:
-    severities = severities_of(run)
-    return [place_of(gid, found, severities) for gid, found in numbered.items()]

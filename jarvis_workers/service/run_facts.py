@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.values import Run, StageProgress
 
 __all__ = ["RunCosts", "run_facts"]
 
 # What of the choice of rules a report repeats.
-RULES_SAID: Mapping[str, Any] = {"off": [], "severity": {}, "project": [], "packages": {}, "learned": {}}
+RULES_SAID = ("off", "severity", "project", "packages", "learned")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class RunCosts:
 
 def run_facts(run: Run, progress: Iterable[StageProgress], costs: RunCosts) -> dict[str, Any]:
     """Return the `run` part; `progress` are the stages in their order."""
+    options = SecOptions.of(run)
     return {
         "id": run.id,
         "kind": run.kind,
@@ -33,16 +35,16 @@ def run_facts(run: Run, progress: Iterable[StageProgress], costs: RunCosts) -> d
         "model": costs.model,
         **({"budget": costs.budget} if costs.budget else {}),
         "scanned_root": run.root,
-        **({"paths": run.options["paths"]} if "paths" in run.options else {}),
-        **({"source_url": run.options["source_url"]} if "source_url" in run.options else {}),
-        **({"label": run.options["label"]} if run.options.get("label") else {}),
-        **({"checkout": run.options["checkout"]} if "checkout" in run.options else {}),
-        "path_prefix": run.options.get("path_prefix", ""),
+        **({"paths": options.paths} if options.paths is not None else {}),
+        **({"source_url": options.source_url} if options.source_url else {}),
+        **({"label": options.label} if options.label else {}),
+        **({"checkout": options.checkout} if options.checkout else {}),
+        "path_prefix": options.path_prefix,
         "snapshot": run.snapshot_id,
         "version": run.version,
-        "rules": {name: run.options.get("rules", {}).get(name, empty) for name, empty in RULES_SAID.items()},
-        **({"baseline": run.options["baseline"]["what"]} if "baseline" in run.options else {}),
-        **({"triage": run.options["triage"]} if "triage" in run.options else {}),
+        "rules": {name: getattr(options.rules, name) for name in RULES_SAID},
+        **({"baseline": options.baseline["what"]} if options.baseline else {}),
+        **({"triage": options.triage} if options.triage else {}),
         "executor": run.executor,
         "created_at": _iso(run.created_at),
         "started_at": _iso(run.started_at),
@@ -50,7 +52,7 @@ def run_facts(run: Run, progress: Iterable[StageProgress], costs: RunCosts) -> d
         "seconds": _seconds(run.created_at, run.ended_at),
         "cost": round(costs.cost, 6),
         **({"sandbox": costs.sandbox} if costs.sandbox else {}),
-        **({"remark": run.options["remark"]} if "remark" in run.options else {}),
+        **({"remark": options.remark} if options.remark else {}),
         "stages": {stage.name: _stage(stage) for stage in progress},
     }
 

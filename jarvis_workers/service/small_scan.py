@@ -31,6 +31,7 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.pack import Snapshot, pack
 from jarvis_workers.steps.sec.direct import DirectJob, DirectScan, is_one_batch, scan_directly
 from jarvis_workers.steps.sec.numbering import place_spots
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.report_body import encode_body
 from jarvis_workers.steps.sec.results import spots_of
 from jarvis_workers.store.sqlite_reader import open_direct
@@ -194,7 +195,7 @@ def _job(run: Run, number: int, done: DirectJob, blobs: Blobs) -> tuple[Recorded
 
 def _candidates(done: DirectScan) -> list[RecordedCandidate]:
     found_by = {spot: number for number, one in enumerate(done.jobs, 1) for spot in spots_of(one.commit)}
-    placed = place_spots(list(found_by), done.run.options["min_confidence"])
+    placed = place_spots(list(found_by), SecOptions.of(done.run).min_confidence)
     return [RecordedCandidate(found_by[one.spot], *one, _rule_facts(one.spot.pattern)) for one in placed]
 
 

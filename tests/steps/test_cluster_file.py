@@ -13,15 +13,16 @@ from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StepFailed
+from jarvis_workers.sec.judge.batching import place_of
 from jarvis_workers.service.conversations import read_transcript
 from jarvis_workers.service.reports.run_baselines import of_run
 from jarvis_workers.service.submit import AgentTask
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import open_blobs
-from jarvis_workers.steps.sec.cluster_file import cluster_jobs, places_of
+from jarvis_workers.steps.sec.cluster_file import cluster_jobs
+from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.store import candidates, clusters, verdicts
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
 from jarvis_workers.store.tables import JOB
 from jarvis_workers.store.values import NewCluster
 from tests.agents.server import Body, ModelServer, Step, says
@@ -269,10 +270,8 @@ def test_a_model_group_that_is_not_here_is_named(pipeline: Pipeline, tmp_path: P
 
 def planned(*confidences: float, limit: int | None = None) -> list[tuple[str, int, Any]]:
     """Plan candidates of one file."""
-    numbered = [(gid, found(line=gid, confidence=sure)) for gid, sure in enumerate(confidences, 1)]
-    options = {} if limit is None else {"cluster_limit": limit}
-    run = Run("r", verifying.KIND, "/", b"/", "s", "x", "0", options)
-    jobs = cluster_jobs(run, places_of(run, numbered))
+    places = [place_of(gid, found(line=gid, confidence=sure), {}) for gid, sure in enumerate(confidences, 1)]
+    jobs = cluster_jobs("s", JudgeOptions() if limit is None else JudgeOptions(cluster_limit=limit), places)
     return [(job.label, job.weight, json.loads(job.payload)["gids"]) for job in jobs]
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import sqlalchemy as sa
 
 from jarvis_workers.paths import as_text, from_text
+from jarvis_workers.pipeline.options import RunOptions
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE, Stage
 from jarvis_workers.store.domain_results import register_result
 
@@ -33,11 +34,11 @@ LINES = sa.Table(
 )
 
 
-@dataclass(frozen=True)
-class ToyOptions:
+@dataclass(frozen=True, kw_only=True)
+class ToyOptions(RunOptions):
     """Files of fewer than `least` lines do not count."""
 
-    least: int
+    least: int = 0
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -80,5 +81,5 @@ def write_lines(session: "Session", run_id: str, _: int, result: LineCounts) -> 
 
 def drop_small_files(session: "Session", run: Any) -> None:
     """Forget the files that do not count, before they are added up."""
-    small = (LINES.c.run_id == run.id) & (LINES.c.lines < run.options["least"])
+    small = (LINES.c.run_id == run.id) & (LINES.c.lines < ToyOptions.of(run).least)
     session.execute(sa.delete(LINES).where(small))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jarvis_workers.pipeline.batches import BatchPayload, BatchWork, batch_job, work_of
+from jarvis_workers.pipeline.options import RunOptions
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.resources import Resources
@@ -18,8 +19,9 @@ read_work = BatchWork.decode
 
 
 def plan(run: Run, blobs: Blobs) -> Iterator[NewJob]:
+    options = RunOptions.of(run)
     with open_snapshot(blobs, run.snapshot_id) as reader:
-        for batch in reader.batches(run.options["batch_files"], run.options["batch_bytes"]):
+        for batch in reader.batches(options.batch_files, options.batch_bytes):
             payload = BatchPayload(batch.offset, batch.length)
             yield batch_job("count", run.snapshot_id, payload, label=batch.label, weight=batch.bytes, made_by=())
 

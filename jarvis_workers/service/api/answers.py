@@ -11,6 +11,7 @@ from jarvis_workers.service.api.regions import read_regions
 from jarvis_workers.service.reports.excerpts import read_excerpts
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.values import Run
 
 __all__ = ["answer_of"]
@@ -28,11 +29,12 @@ def answer_of(
     excerpts = read_excerpts(blobs, run.snapshot_id, [*body["issues"], *body.get("dismissed", ())])
     with open_snapshot(blobs, run.snapshot_id) as reader:
         files = [shown(entry.path) for entry in reader.files()]
+    options = SecOptions.of(run)
     return {
         "run": dict(part),
         "body": dict(body),
-        "language": run.options.get("lang", "en"),
-        "min_confidence": run.options["min_confidence"],
+        "language": options.language,
+        "min_confidence": options.min_confidence,
         "titles": {rule.pattern: rule.title for rule in rules if rule.pattern in fired},
         "regions": {str(gid): _row(region) for gid, region in regions.items()},
         "excerpts": json.loads(json.dumps(excerpts)),

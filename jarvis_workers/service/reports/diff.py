@@ -19,6 +19,7 @@ from jarvis_workers.service.reports.report_files import read_report_file
 from jarvis_workers.service.reports.reports import read_body, run_part
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.write_report import REPORT
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
@@ -129,5 +130,5 @@ def _looked(blobs: Blobs, run: Run) -> Looked:
         except SnapshotError:
             return ()
 
-    off = run.options.get("rules", {}).get("off", ())
-    return Looked(run.state, run.options["min_confidence"], off, scanned, frozenset(run.options.get("paths", ())))
+    options = SecOptions.of(run)
+    return Looked(run.state, options.min_confidence, options.rules.off, scanned, frozenset(options.paths or ()))

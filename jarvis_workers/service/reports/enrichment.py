@@ -7,6 +7,7 @@ from jarvis_workers.sec.report.text import titled
 from jarvis_workers.sec.translations import report_in
 from jarvis_workers.service.reports.excerpts import read_excerpts
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.values import Run
 
 __all__ = ["dress_body", "language_facts"]
@@ -18,10 +19,11 @@ def dress_body(blobs: Blobs, run: Run, body: dict[str, Any], form: str) -> dict[
         shown = [*body["issues"], *body.get("dismissed", ())]
         body = body | {"excerpts": read_excerpts(blobs, run.snapshot_id, shown)}
     if form in WORDED:
-        body = report_in(run.options.get("lang", "en"), dict(titled(body)) if form == "text" else body)
+        body = report_in(SecOptions.of(run).language, dict(titled(body)) if form == "text" else body)
     return body
 
 
 def language_facts(run: Run) -> dict[str, Any]:
     """Return what the `run` part of a report says of its language: nothing in English."""
-    return {"lang": run.options["lang"]} if "lang" in run.options else {}
+    lang = SecOptions.of(run).lang
+    return {"lang": lang} if lang else {}

@@ -8,9 +8,10 @@ from jarvis_workers.paths import shown
 from jarvis_workers.sec.judge.canary import CANARY_GID
 from jarvis_workers.sec.report import every_issue
 from jarvis_workers.service.reports.run_files import Row, progress_row
-from jarvis_workers.steps.sec.candidates import severities_of, some_of
+from jarvis_workers.steps.sec.candidates import some_of
 from jarvis_workers.steps.sec.cluster_file import STEP as CLUSTER
 from jarvis_workers.steps.sec.cluster_file import VERIFY
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.payloads import CandidatesPayload, ClusterPayload, VerifyPayload
 from jarvis_workers.steps.sec.verdicts import nothing_said, said_of
 from jarvis_workers.store import clusters, events, jobs, verdicts
@@ -72,7 +73,7 @@ def _issues(session: "Session", run: Run, about: Mapping[int, Over]) -> Iterator
     """Yield candidates, by the jobs they are of, with their verdicts; the numbers of clusters are known in the end."""
     numbered = some_of(session, run, about) if about else []
     found = said_of(session, run, about) if about else {}
-    for issue in every_issue(lambda: numbered, 0.0, severities=severities_of(run)):
+    for issue in every_issue(lambda: numbered, 0.0, severities=SecOptions.of(run).rules.severity):
         job = about[issue["gid"]]
         said = found.get(issue["gid"]) or nothing_said(f"its job failed: {job.reason}")
         yield issue | said | {"verification": VerifyPayload.from_json(job.payload).verification, "cluster": None}

@@ -4,12 +4,14 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from jarvis_workers.conversations.options import ConversationOptions
 from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.sec.report import FORMATS
 from jarvis_workers.service.budgets import told as budget_told
 from jarvis_workers.service.reports.enrichment import dress_body, language_facts
 from jarvis_workers.service.run_facts import RunCosts, run_facts
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.profile import merge
 from jarvis_workers.steps.sec.report_body import report_body
 from jarvis_workers.steps.sec.write_report import REPORT, load
@@ -33,8 +35,9 @@ def run_part(store: Store, run: Run) -> dict[str, Any]:
         progress = stages.progress(session, run.id)
         taken = transcripts.total(session, run.id)
         tiers = verdicts.sandboxes(session, run.id)
+    group = ConversationOptions.of(run).model_group
     costs = RunCosts(
-        model=_model(run, taken) if "model_group" in run.options else None,
+        model=_model(group, taken) if group is not None else None,
         cost=taken.cost,
         budget=budget_told(store, run),
         sandbox=tiers,
@@ -62,7 +65,7 @@ def prepare(
 
 
 def has_profile(run: Run) -> bool:
-    return bool(run.options.get("profile"))
+    return SecOptions.of(run).profile
 
 
 def read_profile(store: Store, blobs: Blobs, run: Run) -> dict[str, Any]:
@@ -73,10 +76,10 @@ def read_profile(store: Store, blobs: Blobs, run: Run) -> dict[str, Any]:
     return merge(said for said in taken if said)
 
 
-def _model(run: Run, taken: transcripts.Total) -> dict[str, Any]:
+def _model(group: str, taken: transcripts.Total) -> dict[str, Any]:
     numbers = taken._asdict()
     del numbers["cost"]
-    return {"group": run.options["model_group"], **numbers, "seconds": round(taken.seconds, 3)}
+    return {"group": group, **numbers, "seconds": round(taken.seconds, 3)}
 
 
 def _with_calls(store: Store, run: Run, part: dict[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from jarvis_workers.agent.own_tools import own_tools
 from jarvis_workers.agent.prompts import fill
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.conversations.conversation import JobConversation
+from jarvis_workers.conversations.options import ConversationOptions
 from jarvis_workers.conversations.runtime import OWN_TOOLS, AgentRuntime
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import plain
@@ -37,6 +38,13 @@ if TYPE_CHECKING:
 STEP = "converse"
 ANSWER = "answer"
 TASK = b"task"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskOptions(ConversationOptions):
+    """The options of a run of one agent."""
+
+    task: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,21 +69,21 @@ class ConverseWork:
 
 def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
     """Yield the one job; its input is the task and the sources, so that the same task asks the same questions."""
-    task = run.options["task"]
+    task = TaskOptions.of(run).task
     about = sha256(f"{run.snapshot_id}\0{task}".encode("utf-8", "surrogatepass")).hexdigest()
     yield NewJob(STEP, AGENT_QUEUE, plain(" ".join(task.split())), about, payload=ConversePayload(about).to_json())
 
 
 def load(session: "Session", run: Run, job: Claimed) -> ConverseWork:
     """Return the task of the run."""
-    options = run.options
+    options = TaskOptions.of(run)
     return ConverseWork(
         job,
-        options["task"],
+        options.task,
         ConversePayload.from_json(job.payload).about,
         run.snapshot_id,
-        options["model_group"],
-        AgentLimits(**options["agent_limits"]),
+        options.model_group or "",
+        options.agent_limits,
         lines(session, job.id),
     )
 

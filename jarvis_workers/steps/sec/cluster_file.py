@@ -6,7 +6,7 @@ scores.
 
 import asyncio
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -32,8 +32,8 @@ from jarvis_workers.sec.judge.clustering import (
     without_model,
 )
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.sec.candidates import counted_of, severities_of, some_of
-from jarvis_workers.steps.sec.flow_rules import rules_blob
+from jarvis_workers.steps.sec.candidates import counted_of, some_of
+from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.payloads import ClusterPayload, VerifyPayload
 from jarvis_workers.steps.sec.results import ClusterResult
 from jarvis_workers.steps.sec.ruleset import conditions_of
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
 STEP, VERIFY = "cluster", "verify"
-CLUSTER_LIMIT = 50
 LABEL_LENGTH = 160
 WEIGHT = 100
 AT_ONCE = 100
@@ -80,39 +79,34 @@ class ClusterWork:
 
 def plan_on(run: Run, _: Blobs, earlier: Earlier) -> Iterator[NewJob]:
     """Yield a job for each batch of candidates that count, and one for a known bug if the user wants one among them."""
-    if run.options.get("canary"):
+    options = JudgeOptions.of(run)
+    if options.canary:
         payload = VerifyPayload((CANARY_GID,), canary_for(run.snapshot_id).verification).to_json()
         yield NewJob(VERIFY, AGENT_QUEUE, "a known bug", "canary", payload=payload, weight=CANARY_WEIGHT, stage=VERIFY)
     with earlier.read() as session:
-        places = places_of(run, counted_of(session, run))
-    yield from cluster_jobs(run, places)
+        places = [place_of(gid, found, options.rules.severity) for gid, found in counted_of(session, run)]
+    yield from cluster_jobs(run.snapshot_id, options, places)
 
 
-def places_of(run: Run, numbered: Iterable[Numbered]) -> list[Member]:
-    """Return what batching needs of candidates, with the severities that the user has given to rules."""
-    severities = severities_of(run)
-    return [place_of(gid, found, severities) for gid, found in numbered]
-
-
-def cluster_jobs(run: Run, places: list[Member]) -> Iterator[NewJob]:
+def cluster_jobs(snapshot_id: str, options: JudgeOptions, places: list[Member]) -> Iterator[NewJob]:
     """Yield a job for each batch of candidates."""
-    if most := run.options.get("max_findings"):
-        places = worst(places, most)
+    if options.max_findings:
+        places = worst(places, options.max_findings)
     alone: list[CandidateBatch] = []
-    for batch in batches(places, run.options.get("cluster_limit", CLUSTER_LIMIT)):
+    for batch in batches(places, options.cluster_limit):
         if len(batch.gids) == 1 and not batch.shared:
             alone.append(batch)
         else:
-            yield _job(run.snapshot_id, batch)
+            yield _job(snapshot_id, batch)
     alone.sort(key=lambda batch: (-batch.score, batch.gids))
     for start in range(0, len(alone), AT_ONCE):
-        yield _job_of_many(run.snapshot_id, alone[start : start + AT_ONCE])
+        yield _job_of_many(snapshot_id, alone[start : start + AT_ONCE])
 
 
 def load(session: "Session", run: Run, job: Claimed) -> ClusterWork:
     """Return the candidates of a batch."""
     payload = ClusterPayload.from_json(job.payload)
-    options = run.options
+    options = JudgeOptions.of(run)
     return ClusterWork(
         job=job,
         file=payload.file,
@@ -120,11 +114,11 @@ def load(session: "Session", run: Run, job: Claimed) -> ClusterWork:
         shared=payload.shared,
         numbered=some_of(session, run, payload.gids),
         snapshot_id=run.snapshot_id,
-        rules=rules_blob(run),
-        severities=severities_of(run),
-        model_group=options["model_group"],
-        limits=AgentLimits(**options["agent_limits"]),
-        language=options.get("lang", "en"),
+        rules=options.rules.blob,
+        severities=options.rules.severity,
+        model_group=options.model_group or "",
+        limits=options.agent_limits,
+        language=options.language,
         lines=lines(session, job.id),
         alone=payload.alone or (),
     )

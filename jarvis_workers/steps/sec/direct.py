@@ -21,6 +21,7 @@ from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.sec.not_checked import Jobs
 from jarvis_workers.steps.sec.numbering import number_spots
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.pipelines import SCANNING
 from jarvis_workers.steps.sec.report_body import ReportWork, encode_body, report_body
 from jarvis_workers.steps.sec.results import candidates_of, spots_of
@@ -58,7 +59,8 @@ class DirectScan(NamedTuple):
 def is_one_batch(run: Run, blobs: Blobs) -> bool:
     """Tell whether the snapshot of a run is one batch at most."""
     with open_snapshot(blobs, run.snapshot_id) as reader:
-        batches = reader.batches(run.options["batch_files"], run.options["batch_bytes"])
+        options = SecOptions.of(run)
+        batches = reader.batches(options.batch_files, options.batch_bytes)
         return sum(1 for _, _ in zip(batches, range(2), strict=False)) <= 1
 
 
@@ -117,11 +119,11 @@ def _report(
     known: Mapping[str, int] | None,
     judged: Mapping[str, TriageVerdict],
 ) -> dict[str, Any]:
-    least: float = run.options["min_confidence"]
+    options = SecOptions.of(run)
+    least, severities = options.min_confidence, options.rules.severity
     found = [result for commit in commits for result in candidates_of(commit)]
     spots = [spot for result in found for spot in result.spots]
     meanings = [meaning for result in found for meaning in result.meanings]
-    severities = run.options.get("rules", {}).get("severity", {})
     numbered = number_spots(spots, meanings, least)
     findings = gather(numbered, least, severities=severities, known=known, judged=judged)
     body: dict[str, Any] = json.loads(encode_body(report_body(ReportWork(run, findings, Jobs(**outcomes)), blobs)))

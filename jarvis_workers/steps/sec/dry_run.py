@@ -24,7 +24,8 @@ from jarvis_workers.sec.judge.clustering import Cluster, Conditions, cluster, cl
 from jarvis_workers.sec.judge.cost_model import first_request
 from jarvis_workers.sec.judge.slices import CodeIndex, PlacedTree
 from jarvis_workers.sec.judge.verification import Verification, votes_of
-from jarvis_workers.steps.sec.cluster_file import CLUSTER_LIMIT, look
+from jarvis_workers.steps.sec.cluster_file import look
+from jarvis_workers.steps.sec.judge_options import CLUSTER_LIMIT
 from jarvis_workers.tools.reading import read_code
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.scripting import execute_script

@@ -8,8 +8,9 @@ from jarvis_workers.paths import shown
 from jarvis_workers.sec.report.body import Findings, build
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
-from jarvis_workers.steps.sec.flow_rules import flow_patterns, rules_blob
+from jarvis_workers.steps.sec.flow_rules import flow_patterns
 from jarvis_workers.steps.sec.not_checked import Jobs, what_is_missing
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.values import Run
 
 __all__ = ["ReportWork", "encode_body", "report_body"]
@@ -31,7 +32,8 @@ class ReportWork:
 def report_body(work: ReportWork, blobs: Blobs) -> dict[str, Any]:
     """Return summary and issues, of a run that is done or of as much as there is."""
     reader = open_snapshot(blobs, work.run.snapshot_id)
-    flow = bool(flow_patterns(blobs, rules_blob(work.run)))
+    options = SecOptions.of(work.run)
+    flow = bool(flow_patterns(blobs, options.rules.blob))
     missing = what_is_missing(reader, blobs, work.jobs, flow=flow)
     return build(
         work.findings,
@@ -40,7 +42,7 @@ def report_body(work: ReportWork, blobs: Blobs) -> dict[str, Any]:
         left_out=reader.index.left_out,
         excluded=[(shown(path), reason) for path, reason in reader.index.excluded],
         remarks=missing.remarks,
-        baseline=work.run.options.get("baseline"),
+        baseline=options.baseline,
         canary=work.canary,
     )
 

@@ -18,7 +18,7 @@ from jarvis_workers.snapshots.manifest import Entry, entry_line
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.source.pattern_cache import PatternCache
-from jarvis_workers.steps.sec.flow_rules import rules_blob
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.profile import Watch
 from jarvis_workers.steps.sec.results import CandidateResult
 from jarvis_workers.steps.sec.scan_cache import Keyed, ScanCache, keyed
@@ -46,14 +46,17 @@ read_work = ScanWork.decode
 def plan(run: "Run", blobs: Blobs) -> Iterator[NewJob]:
     """Yield a job for each batch of the snapshot."""
     reader = open_snapshot(blobs, run.snapshot_id)
-    rules = rules_blob(run)
-    for batch in reader.batches(run.options["batch_files"], run.options["batch_bytes"]):
-        yield _job(run.snapshot_id, rules, BatchPayload(batch.offset, batch.length), batch.label, batch.bytes)
+    options = SecOptions.of(run)
+    for batch in reader.batches(options.batch_files, options.batch_bytes):
+        yield _job(
+            run.snapshot_id, options.rules.blob, BatchPayload(batch.offset, batch.length), batch.label, batch.bytes
+        )
 
 
 def load(_: "Session", run: "Run", job: Claimed) -> ScanWork:
     """Return the batch of a job."""
-    return work_of(ScanWork, run, job, rules=rules_blob(run), profile=run.options.get("profile", False))
+    options = SecOptions.of(run)
+    return work_of(ScanWork, run, job, rules=options.rules.blob, profile=options.profile)
 
 
 def recall(work: ScanWork, resources: Resources) -> Commit | None:

@@ -25,7 +25,8 @@ from jarvis_workers.snapshots.manifest import Entry, entry_line
 from jarvis_workers.snapshots.reader import Reader, open_snapshot
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.sec.flow_cache import Remembered, loaded_flow, space
-from jarvis_workers.steps.sec.flow_rules import NOT_RUN, flow_patterns, rules_blob
+from jarvis_workers.steps.sec.flow_rules import NOT_RUN, flow_patterns
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.payloads import ModelBlobs, SummarizePayload
 from jarvis_workers.steps.sec.scan_cache import Keyed, keyed
 from jarvis_workers.steps.sec.scan_files import language_for
@@ -52,7 +53,7 @@ read_work = SummarizeWork.decode
 
 def plan_on(run: "Run", blobs: Blobs, earlier: Earlier) -> Iterator[NewJob]:
     """Yield a job for each batch that was scanned, unless no flow rule is on."""
-    if not flow_patterns(blobs, rules_blob(run)):
+    if not flow_patterns(blobs, SecOptions.of(run).rules.blob):
         return
     for scan, offset, length in done_ranges(earlier.outcomes("scan")):
         skip = sorted(as_text(from_shown(path)) for path in unscanned(blobs, scan))

@@ -22,7 +22,8 @@ from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.sec.flow_cache import Remembered, loaded_flow, space
 from jarvis_workers.steps.sec.flow_hits import FileFlowHits, Sources, judge_hits
-from jarvis_workers.steps.sec.flow_rules import NOT_RUN, flow_patterns, rules_blob
+from jarvis_workers.steps.sec.flow_rules import NOT_RUN, flow_patterns
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.payloads import FlowPayload, ModelBlobs
 from jarvis_workers.steps.sec.results import CandidateResult
 from jarvis_workers.steps.sec.summaries import Row, model_of, read_rows
@@ -66,15 +67,16 @@ def plan_on(run: "Run", blobs: Blobs, earlier: Earlier) -> Iterator[NewJob]:
     made = [(job, models) for job, models in found if models]
     if not made:
         return
+    rules = SecOptions.of(run).rules.blob
     names = merge_names(blobs, [(one.models, one.index) for _, one in made], earlier.put)
     for job, one in made:
         payload = FlowPayload(*range_of(job), one.models, one.index, names)
-        yield _job(run.snapshot_id, rules_blob(run), payload, job.label, job.weight)
+        yield _job(run.snapshot_id, rules, payload, job.label, job.weight)
 
 
 def load(_: "Session", run: "Run", job: Claimed) -> FlowWork:
     """Return the batch of a job."""
-    return work_of(FlowWork, run, job, rules=rules_blob(run))
+    return work_of(FlowWork, run, job, rules=SecOptions.of(run).rules.blob)
 
 
 def recall(work: FlowWork, resources: Resources) -> Commit | None:

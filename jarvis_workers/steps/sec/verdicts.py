@@ -12,6 +12,7 @@ from jarvis_workers.pipeline.stages import stages_of
 from jarvis_workers.sec.judge.canary import CANARY_GID
 from jarvis_workers.steps.sec.cluster_file import STEP as CLUSTERING
 from jarvis_workers.steps.sec.cluster_file import VERIFY
+from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.payloads import CandidatesPayload
 from jarvis_workers.store import clusters, jobs, verdicts
 from jarvis_workers.store.runs import Run
@@ -40,7 +41,7 @@ def statuses_of(session: "Session", run: Run) -> dict[int, str] | None:
 
 def canary_of(session: "Session", run: Run) -> dict[str, Any] | None:
     """Return what became of the known bug, None where there is none in the run."""
-    if not run.options.get("canary"):
+    if not JudgeOptions.of(run).canary:
         return None
     said = said_of(session, run, [CANARY_GID]).get(CANARY_GID) or nothing_said(NOT_REACHED)
     return {"status": said["status"], "reason": said["reason"]}
@@ -55,7 +56,7 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
     planned = jobs.outcomes(session, run.id, CLUSTERING)
     reasons = dict(_reasons(planned)) | dict(_reasons(jobs.outcomes(session, run.id, VERIFY)))
     chosen = frozenset(gid for job in planned for gid in _gids(job))
-    most = run.options.get("max_findings")
+    most = JudgeOptions.of(run).max_findings
     waiting = iter(issues)
     while chunk := list(islice(waiting, CHUNK)):
         found = said_of(session, run, [issue["gid"] for issue in chunk])

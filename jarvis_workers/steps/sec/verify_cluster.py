@@ -22,7 +22,8 @@ from jarvis_workers.sec.judge.slices import CodeIndex, PlacedTree
 from jarvis_workers.sec.judge.verdict import Verdict
 from jarvis_workers.sec.judge.verification import Verification
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.steps.sec.candidates import severities_of, some_of
+from jarvis_workers.steps.sec.candidates import some_of
+from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.payloads import VerifyPayload
 from jarvis_workers.steps.sec.results import VerdictResult
 from jarvis_workers.store import transcripts
@@ -55,7 +56,7 @@ class VerifyWork:
 
 def load(session: "Session", run: Run, job: Claimed) -> VerifyWork:
     """Return the candidates that the job names."""
-    payload, options = VerifyPayload.from_json(job.payload), run.options
+    payload, options = VerifyPayload.from_json(job.payload), JudgeOptions.of(run)
     canary = canary_for(run.snapshot_id) if payload.gids == (CANARY_GID,) else None
     found = [(CANARY_GID, canary.found)] if canary else some_of(session, run, payload.gids)
     if len(found) != len(set(payload.gids)):
@@ -63,14 +64,13 @@ def load(session: "Session", run: Run, job: Claimed) -> VerifyWork:
     cluster = ClusterQuestion(
         payload.verification,
         tuple(found),
-        options.get("lang", "en"),
-        votes=options.get("votes", 1),
-        second_look=options.get("second_look", False),
-        severities=severities_of(run),
+        options.language,
+        votes=options.votes,
+        second_look=options.second_look,
+        severities=options.rules.severity,
     )
-    limits = AgentLimits(**options["agent_limits"])
-    groups = (options["model_group"], options.get("second_group"))
-    return VerifyWork(job, cluster, run.snapshot_id, *groups, limits, transcripts.lines(session, job.id), canary)
+    groups, lines = (options.model_group or "", options.second_group), transcripts.lines(session, job.id)
+    return VerifyWork(job, cluster, run.snapshot_id, *groups, options.agent_limits, lines, canary)
 
 
 async def converse(work: VerifyWork, blobs: Blobs, talks: AgentRuntime) -> Commit:

@@ -10,8 +10,9 @@ from jarvis_workers.sec.report import every_issue, gather
 from jarvis_workers.sec.report.exclusions import begin_aside
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
-from jarvis_workers.steps.sec.candidates import all_of, judged_of, known_of, severities_of
+from jarvis_workers.steps.sec.candidates import all_of, judged_of, known_of
 from jarvis_workers.steps.sec.not_checked import Jobs
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.report_body import ReportWork, encode_body, report_body
 from jarvis_workers.steps.sec.verdicts import canary_of, statuses_of, with_verdicts
 from jarvis_workers.store import jobs, stages
@@ -32,10 +33,11 @@ def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
 
 def load(session: "Session", run: Run, _: Claimed | None = None) -> ReportWork:
     """Gather what the report is made of."""
+    options = SecOptions.of(run)
     findings = gather(
         all_of(session, run),
-        run.options["min_confidence"],
-        severities=severities_of(run),
+        options.min_confidence,
+        severities=options.rules.severity,
         known=known_of(session, run),
         judged=judged_of(session, run),
         statuses=statuses_of(session, run),
@@ -53,11 +55,12 @@ def decide(work: ReportWork, resources: Resources) -> Commit:
 
 def list_issues(session: "Session", run: Run) -> Iterator[dict[str, Any]]:
     """Yield every issue of a run, also those beyond what a report lists, and what is dismissed."""
-    least, known, judged = run.options["min_confidence"], known_of(session, run), judged_of(session, run)
+    options, known, judged = SecOptions.of(run), known_of(session, run), judged_of(session, run)
+    least = options.min_confidence
     issues = every_issue(
         lambda: begin_aside(known, judged).counted(all_of(session, run), least),
         least,
-        severities=severities_of(run),
+        severities=options.rules.severity,
         judged=judged,
     )
     return with_verdicts(session, run, issues)

@@ -1,0 +1,16 @@
+"""The options of runs that have conversations."""
+
+from dataclasses import dataclass, field
+
+from jarvis_workers.agent.limits import AgentLimits
+from jarvis_workers.pipeline.options import RunOptions
+
+__all__ = ["ConversationOptions"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConversationOptions(RunOptions):
+    """The model group that is asked, None where none is, and how far a conversation may go."""
+
+    model_group: str | None = None
+    agent_limits: AgentLimits = field(default=AgentLimits(), metadata={"read": lambda said: AgentLimits(**said)})

@@ -1,0 +1,32 @@
+"""The options of a scan whose candidates agents verify."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jarvis_workers.conversations.options import ConversationOptions
+from jarvis_workers.steps.sec.options import SecOptions
+
+if TYPE_CHECKING:
+    from jarvis_workers.tools.tool import Language
+
+__all__ = ["CLUSTER_LIMIT", "JudgeOptions"]
+
+CLUSTER_LIMIT = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeOptions(SecOptions, ConversationOptions):
+    """How agents verify what a scan finds.
+
+    At most `cluster_limit` candidates are put to one agent; those of high severity get `votes`, all but the first by
+    the `second_group` if there is one; `max_findings` are the candidates verified at most, the highest-scoring first;
+    a `canary` is a known bug among them.
+    """
+
+    lang: "Language | None" = "en"
+    cluster_limit: int = CLUSTER_LIMIT
+    votes: int = 1
+    second_group: str | None = None
+    second_look: bool = False
+    max_findings: int | None = None
+    canary: bool = False

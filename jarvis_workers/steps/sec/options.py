@@ -1,0 +1,50 @@
+"""The options of a scan: light, as scanning children import it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from jarvis_workers.pipeline.json_record import JsonRecord
+from jarvis_workers.pipeline.options import RunOptions
+
+if TYPE_CHECKING:
+    from jarvis_workers.tools.tool import Language
+
+__all__ = ["RuleFacts", "SecOptions"]
+
+
+@dataclass(frozen=True)
+class RuleFacts(JsonRecord):
+    """The rules of a run: the `blob` that workers read, None for those built in; ids that are off; severities by id.
+
+    `project` are the ids of the project's own rules, `packages` fingerprints of installed rule packages by name;
+    `learned` says how far triage verdicts have moved the confidence of rules.
+    """
+
+    blob: str | None = None
+    off: Sequence[str] = field(default_factory=list)
+    severity: Mapping[str, str] = field(default_factory=dict)
+    project: Sequence[str] = field(default_factory=list)
+    packages: Mapping[str, str] = field(default_factory=dict)
+    learned: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SecOptions(RunOptions):
+    """What is reported, and compared with what.
+
+    With `profile` times are taken. `lang` is the language of the report, None for English that nobody asked for.
+    `baseline` says in reports what the findings were compared with, `triage` names the file of triage verdicts.
+    """
+
+    min_confidence: float = 0.0
+    profile: bool = False
+    lang: "Language | None" = None
+    rules: RuleFacts = field(default=RuleFacts(), metadata={"read": RuleFacts.decode})
+    baseline: Mapping[str, Any] | None = None
+    triage: str | None = None
+
+    @property
+    def language(self) -> "Language":
+        """The language of the report."""
+        return self.lang or "en"
