@@ -1,1 +1,1 @@
-"""Run programs of the host. Alone starts processes."""
+"""Access to host programs and to the file system. With `sandbox`, the only package that starts processes."""

@@ -1,4 +1,4 @@
-"""Keep the beginning and the end of what a command writes."""
+"""Bounded capture of a command's output: its beginning and its end."""
 
 import os
 from collections import deque
@@ -8,7 +8,7 @@ READ_BYTES = 1 << 16
 
 
 class Output:
-    """What has been written: its first and its last `half` bytes."""
+    """The captured output: its first and its last `half` bytes."""
 
     def __init__(self, half: int) -> None:
         self._half = half
@@ -18,11 +18,11 @@ class Output:
 
     @property
     def cut(self) -> int:
-        """How many bytes are missing."""
+        """The number of bytes dropped in the middle."""
         return self._dropped + max(0, self._tail_bytes - self._half)
 
     def take(self, pipe: int) -> bool:
-        """Read what a pipe has; False at its end."""
+        """Read the available bytes of a pipe; return False at its end."""
         try:
             chunk = os.read(pipe, READ_BYTES)
         except BlockingIOError:
@@ -31,7 +31,7 @@ class Output:
         return bool(chunk)
 
     def drain(self, pipe: int) -> None:
-        """Read what is still in a pipe that nobody writes to any more."""
+        """Read the rest of a pipe whose writers have ended."""
         with suppress(BlockingIOError):
             while chunk := os.read(pipe, READ_BYTES):
                 self.add(chunk)
@@ -48,7 +48,7 @@ class Output:
             self._dropped += dropped
 
     def text(self) -> bytes:
-        """Return it, and say where something is missing, and how much."""
+        """Return the captured bytes, with a note in the middle that gives the number of bytes dropped."""
         tail = b"".join(self._tail)
         said = f"\n[... {self.cut} bytes cut ...]\n".encode() if self.cut else b""
         return bytes(self._head) + said + tail[max(0, len(tail) - self._half) :]

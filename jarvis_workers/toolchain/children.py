@@ -1,7 +1,7 @@
-"""Start our own Python modules as children, and talk to them in lines over pipes.
+"""Start Python modules of this project as child processes and exchange lines with them over pipes.
 
-A child sees no environment but what it needs, reads standard input to its end when its parent
-dies, and keeps standard output for its answers.
+A child gets a minimal environment, exits at the end of its standard input, that is when its parent dies, and writes its
+answers to standard output.
 """
 
 import os
@@ -31,16 +31,16 @@ READ_BYTES = 1 << 18
 
 
 class ChildDied(JarvisError):
-    """A child closed its pipe; the message says how it ended."""
+    """Raised when a child has closed its pipe; the message gives the signal or exit code."""
 
 
 def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return what a child may see of an environment: no keys, no passwords, no settings."""
+    """Return the variables of an environment that a child may see: no keys, no passwords, no settings."""
     return {name: value for name, value in environ.items() if name in KEPT or name.startswith(KEPT_PREFIXES)}
 
 
 class Child:
-    """A running module. Lines sent must fit a pipe (64 KB)."""
+    """A running module. Each line sent must fit into a pipe (64 KB)."""
 
     def __init__(self, module: str, arguments: Sequence[str], environ: Mapping[str, str], errors: IO[bytes]) -> None:
         command = [sys.executable, "-P", "-m", module, *arguments]
@@ -59,18 +59,18 @@ class Child:
         return self._process.pid
 
     def fileno(self) -> int:
-        """Return what to wait on for answers."""
+        """Return the file descriptor to poll for answers."""
         return self._pipe(self._process.stdout).fileno()
 
     def send(self, line: bytes) -> None:
-        """Send a line; raises ChildDied when nobody reads it."""
+        """Send a line. Raises ChildDied when the child no longer reads."""
         try:
             self._pipe(self._process.stdin).write(line + b"\n")
         except BrokenPipeError as error:
             raise ChildDied(self._end()) from error
 
     def receive(self) -> list[bytes]:
-        """Return the whole lines that have come; raises ChildDied at the end of the pipe."""
+        """Return the complete lines received so far. Raises ChildDied at the end of the pipe."""
         chunk = os.read(self.fileno(), READ_BYTES)
         if not chunk:
             raise ChildDied(self._end())
@@ -82,27 +82,27 @@ class Child:
         return lines
 
     def ended(self) -> str | None:
-        """Return how it ended, or None while it runs."""
+        """Return the signal or exit code of the child as text, or None while it runs."""
         return None if self._process.poll() is None else self._end()
 
     def signal(self, number: int) -> None:
-        """Send it a signal."""
+        """Send the child a signal."""
         self._process.send_signal(number)
 
     def wait(self, seconds: float) -> str:
-        """Wait for its end; after `seconds` end it."""
+        """Wait for the child to exit, kill it after `seconds`, and return its signal or exit code as text."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(seconds)
         self._process.kill()
         return self._end()
 
     def kill(self) -> None:
-        """End it at once, and wait until it has ended."""
+        """Kill the child and reap it."""
         self._process.kill()
         self._end()
 
     def close(self) -> None:
-        """Ask it to end by closing its input, and wait until it has ended."""
+        """Close the child's standard input, which makes it exit, and reap it."""
         self._end()
 
     def _end(self) -> str:

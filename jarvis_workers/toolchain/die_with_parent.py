@@ -1,4 +1,4 @@
-"""Tie a process to its parent: it is killed when the parent dies, however it dies."""
+"""Tie a process to its parent: it is killed when the parent dies for any reason."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def die_with_parent(parent: int) -> None:
-    """Be killed by the kernel when `parent` dies, on Linux; end at once if it is dead already."""
+    """Have the kernel kill this process when `parent` dies (on Linux); exit at once if `parent` is already dead."""
     if sys.platform == "linux":
         import ctypes  # noqa: PLC0415 - slow, and few processes need it
 
@@ -19,7 +19,7 @@ def die_with_parent(parent: int) -> None:
 
 
 def is_running(pid: int) -> bool:
-    """Say whether a process of this machine is there and no zombie."""
+    """Return whether a process of this machine exists and is not a zombie."""
     try:
         said = Path(f"/proc/{pid}/stat").read_text()
     except OSError:

@@ -1,6 +1,6 @@
-"""Open the user's editor at a line: an argument list of their own `$VISUAL` or `$EDITOR`, never a shell.
+"""Open the user's editor at a line, by an argument list built from `$VISUAL` or `$EDITOR`, never through a shell.
 
-The path is always absolute, so that no file name reads as an option.
+The path is always absolute, so that no file name can be read as an option.
 """
 
 import os
@@ -16,7 +16,7 @@ from jarvis_workers.paths import plain
 __all__ = ["editor_command", "open_editor"]
 
 FALLBACKS = ("sensible-editor", "vi", "nano")
-# Editors that take the line otherwise than as `+LINE FILE`, which vi, nano, emacs and most others do.
+# Editors with another syntax than `+LINE FILE`, which vi, nano, emacs and most others accept.
 JUMPS: Mapping[str, Sequence[str]] = {
     "code": ("--goto", "{file}:{line}"),
     "code-insiders": ("--goto", "{file}:{line}"),
@@ -35,7 +35,7 @@ USUAL = ("+{line}", "{file}")
 
 
 def editor_command(environ: Mapping[str, str], file: Path, line: int) -> list[str]:
-    """Return the arguments that open `file` at `line`. Raises UsageError where there is no editor."""
+    """Return the argument list that opens `file` at `line`. Raises UsageError if no editor is found."""
     name = "VISUAL" if environ.get("VISUAL", "").strip() else "EDITOR"
     editor = environ.get(name, "").strip()
     try:
@@ -48,12 +48,12 @@ def editor_command(environ: Mapping[str, str], file: Path, line: int) -> list[st
             raise UsageError("no editor: set VISUAL or EDITOR")
         words = [found]
     pattern = JUMPS.get(PurePath(words[0]).name, USUAL)
-    # The file's name comes last, so that braces in it are not read again.
+    # The file name is substituted last, so that braces in it are not expanded.
     return [*words, *(part.replace("{line}", str(line)).replace("{file}", str(file.absolute())) for part in pattern)]
 
 
 def open_editor(command: Sequence[str]) -> None:
-    """Run the editor on this terminal until it ends. Raises UsageError where it cannot be started."""
+    """Run the editor on this terminal until it exits. Raises UsageError if it cannot be started."""
     try:
         subprocess.run(list(command), check=False, env=os.environ)
     except OSError as error:

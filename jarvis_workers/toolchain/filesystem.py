@@ -1,7 +1,7 @@
-"""Say whether a path lies on a network file system, where SQLite's locks cannot be trusted.
+"""Detect paths on network file systems, where SQLite's locks are unreliable.
 
-The kernel's list of mounts decides: the longest mount point above the path wins, and of two
-mounts on one point the later.  Where there is no such list, nothing is known and nothing refused.
+The file system is looked up in the kernel's mount table: the longest mount point above the path wins, and the later of
+two mounts on the same point. Without a mount table the file system is unknown and no path is refused.
 """
 
 import os
@@ -19,16 +19,16 @@ NETWORK_TYPES = frozenset({
 
 
 def network_file_system(path: Path, mounts: str | None = None) -> str | None:
-    """Return the kind of network file system that holds `path` ("nfs4"), or None if it is local.
+    """Return the type of the network file system that holds `path` ("nfs4"), or None if it is local or unknown.
 
-    The path need not exist yet.  `mounts` is the text of /proc/self/mountinfo, which is read when not given.
+    The path need not exist yet. `mounts` is the text of /proc/self/mountinfo, which is read by default.
     """
     kind = file_system(path, mounts)
     return kind if kind in NETWORK_TYPES else None
 
 
 def file_system(path: Path, mounts: str | None = None) -> str | None:
-    """Return the kind of file system that holds `path`, or None where that cannot be known."""
+    """Return the type of the file system that holds `path`, or None if it is unknown."""
     where = path.resolve()
     best, kind = -1, None
     for line in (_read_mounts() if mounts is None else mounts).split("\n"):
@@ -43,7 +43,7 @@ def _read_mounts() -> str:
 
 
 def _mount(line: str) -> tuple[Path | None, str | None]:
-    """A line is `36 35 98:0 /root /point options [optional ...] - type source options`, spaces as \\040."""
+    """Parse a line `36 35 98:0 /root /point options [optional ...] - type source options`; spaces are octal escapes."""
     head, dash, tail = line.partition(" - ")
     fields = head.split(" ")
     if not dash or len(fields) < 5:

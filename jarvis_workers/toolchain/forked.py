@@ -1,7 +1,7 @@
-"""Do pieces of work in a forked process, so that one which kills its process takes nothing with it but itself.
+"""Run a sequence of work items in a forked process, so that a crash costs one item only.
 
-One fork does them in order and tells of each as it goes; where it dies, another goes on behind the piece it was at.
-For processes of one thread only.
+One fork processes the items in order and reports each result as it completes; when the fork dies, a new one continues
+after the item that killed it. For single-threaded processes only.
 """
 
 import json
@@ -16,14 +16,14 @@ from jarvis_workers.errors import JarvisError
 from jarvis_workers.toolchain.die_with_parent import die_with_parent
 from jarvis_workers.toolchain.limits import cpu_seconds, too_slow
 
-# A piece ends itself when its time is up; one that cannot is ended after this many times as long.
+# The work enforces its own CPU limit; the kernel kills work that does not stop after this multiple of it.
 PATIENCE = 2
 
 T = TypeVar("T")
 
 
 class Crashed(NamedTuple):
-    """A piece of work that came to nothing, and why."""
+    """The result of a work item that failed, with the reason."""
 
     reason: str
 
@@ -31,7 +31,7 @@ class Crashed(NamedTuple):
 def map_in_fork(
     items: Sequence[T], work: Callable[[T], Any], seconds: Callable[[T], float]
 ) -> Generator[Any | Crashed, None, None]:
-    """Yield for each item what JSON keeps of `work`, which should take at most its `seconds` of CPU."""
+    """Yield the JSON round trip of each item's result, or Crashed; `seconds` is the CPU limit of an item."""
     place = 0
     while place < len(items):
         fork = _Fork(items[place:], work, seconds)
@@ -48,7 +48,7 @@ def map_in_fork(
 
 
 class _Fork:
-    """A process that answers for each item with a line."""
+    """A forked process that writes one line of JSON per item."""
 
     def __init__(self, items: Sequence[T], work: Callable[[T], Any], seconds: Callable[[T], float]) -> None:
         parent = os.getpid()
@@ -67,7 +67,7 @@ class _Fork:
                 yield Crashed(said["error"]) if "error" in said else said["answer"]
 
     def end(self) -> str | None:
-        """End it, and return how it ended by itself if it did; None when its time was up."""
+        """Kill the fork if it still runs; return how it ended, or None if it exceeded its CPU limit."""
         self._stream.close()
         ended, status = os.waitpid(self._pid, os.WNOHANG)
         if not ended:
@@ -84,7 +84,7 @@ class _Fork:
 def _serve(
     items: Sequence[T], work: Callable[[T], Any], seconds: Callable[[T], float], *, parent: int, stream: IO[bytes]
 ) -> None:
-    """Be the fork; never return into what the parent was doing."""
+    """Run the child side of the fork; never returns to the parent's code."""
     try:
         die_with_parent(parent)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -97,7 +97,7 @@ def _serve(
 
 
 def _answer(item: T, work: Callable[[T], Any]) -> dict[str, Any]:
-    """Do one piece. This is a task boundary: whatever it raises is told as its reason."""
+    """Run one work item. This is a task boundary: any exception becomes the reason of a failure."""
     try:
         return {"answer": work(item)}
     except JarvisError as problem:
@@ -107,7 +107,7 @@ def _answer(item: T, work: Callable[[T], Any]) -> dict[str, Any]:
 
 
 def _end_by(seconds: float) -> None:
-    """Let the kernel end this process when it has used so much CPU."""
+    """Have the kernel end this process at a total of `seconds` of CPU time."""
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     soft = math.ceil(seconds)
     resource.setrlimit(resource.RLIMIT_CPU, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))

@@ -1,10 +1,10 @@
-"""Run git: fetch one revision of a repository, or read one that is here, trusting nothing that it brings.
+"""Run git on untrusted repositories: fetch one revision of a remote one, or read a local one.
 
-Credentials come from the environment and go to git in its environment: never in arguments,
-addresses or logs.  No hooks, no prompts, no `ext::` transports, no configuration of the host but the user's.
+Credentials come from the environment and reach git through its environment only: never in arguments, addresses or logs.
+Hooks, prompts, `ext::` transports and the system-wide git configuration are disabled.
 
-A repository that is here may name programs in its configuration (filters, file system monitors, transports).  So it is
-asked for the names of commits alone; its objects are read through a repository of our own that borrows them.
+A local repository may name programs in its configuration (filters, file system monitors, transports). So only names of
+commits are read from it directly; its objects are read through a repository of our own that has it as an alternate.
 """
 
 import base64
@@ -28,7 +28,7 @@ CONFIG = {
     "core.hooksPath": os.devnull,
     "core.fsmonitor": "false",
     "core.symlinks": "true",
-    # What is larger is streamed and never held; windows of packs stay within RLIMIT_AS.
+    # Larger blobs are streamed instead of loaded; the windows on packs stay within RLIMIT_AS.
     "core.bigFileThreshold": "16m",
     "core.packedGitWindowSize": "32m",
     "core.packedGitLimit": "512m",
@@ -46,7 +46,7 @@ def fetch(
 ) -> str:
     """Check a revision out into an empty directory; return its commit.
 
-    Raises UsageError with git's reason, or when the tree is beyond its bounds: then nothing of it was written.
+    Raises UsageError with git's message, or if the tree exceeds its bounds; then nothing has been checked out.
     """
     seen = {name: environ[name] for name in KEPT if name in environ} | _settings(url, token)
     _git(["init", "--quiet", str(into)], seen)
@@ -58,9 +58,9 @@ def fetch(
 
 
 class Borrowed(NamedTuple):
-    """A repository of our own in `place` that has the objects of another, whose working tree is `top`.
+    """A repository of our own at `place` with the objects of another one, whose working tree is `top`, as alternate.
 
-    `commit` is what was asked for, `head` what is checked out there, if anything is.
+    `commit` is the requested commit, `head` the one checked out in `top`, if any.
     """
 
     place: Path
@@ -72,7 +72,7 @@ class Borrowed(NamedTuple):
 
 
 def borrow(place: Path, revision: str, into: Path, environ: Mapping[str, str], bounds: TreeBounds) -> Borrowed:
-    """Borrow the objects of the repository around `place`, for a revision of it. Raises UsageError."""
+    """Create a repository at `into` that borrows the objects of the repository around `place`. Raises UsageError."""
     seen = local_environment(environ)
     inside = ["-C", str(place if place.is_dir() else place.parent), "rev-parse"]
     top = _top(place, inside, seen)
@@ -88,25 +88,25 @@ def borrow(place: Path, revision: str, into: Path, environ: Mapping[str, str], b
 
 
 def local_environment(environ: Mapping[str, str], config: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment in which git reads a repository that is here: no program of its own, no network."""
+    """Return the environment for reading a local repository: no programs that it configures, no network."""
     seen = {name: environ[name] for name in KEPT if name in environ} | _settings("", None, config)
     return seen | {"GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 
 
 def check_out(borrowed: Borrowed) -> None:
-    """Write the files of the commit to the place of the borrowing repository. Raises UsageError beyond its bounds."""
+    """Check the commit out into the borrowing repository. Raises UsageError if the tree exceeds its bounds."""
     check_bounds(borrowed.place, borrowed.commit, borrowed.bounds, borrowed.environ)
     _git(["-C", str(borrowed.place), "checkout", "--quiet", "--detach", borrowed.commit], borrowed.environ)
 
 
 def files_of(borrowed: Borrowed) -> dict[bytes, str]:
-    """Return the hash of each file of the commit, by its path from the top."""
+    """Return the hash of each regular file of the commit, by path from the top."""
     entries = list_tree(borrowed.place, borrowed.commit, borrowed.bounds, borrowed.environ)
     return {entry.path: entry.hash for entry in entries if entry.mode.startswith(REGULAR_FILE)}
 
 
 def renames_since(borrowed: Borrowed) -> dict[bytes, bytes]:
-    """Return new paths by old ones, of files that were moved from the commit to what is checked out."""
+    """Return the files renamed between the commit and the checked-out one, as {path before: path after}."""
     if borrowed.head is None:
         return {}
     check_count(borrowed.place, borrowed.head, borrowed.bounds, borrowed.environ)
@@ -136,14 +136,14 @@ def _path(said: bytes) -> Path:
 
 
 def _quoted(path: bytes) -> bytes:
-    """Write a path as git's file of alternates wants it where it holds a line end, or begins like a comment."""
+    """Quote a path for git's alternates file if it contains a newline or starts like a comment."""
     if b"\n" not in path and not path.startswith((b"#", b'"')):
         return path
     return b'"%b"' % path.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
 
 
 def _settings(url: str, token: str | None, more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return git's configuration as variables, with the token for this address alone."""
+    """Return git's configuration as environment variables; the token is sent to the host of `url` only."""
     config = CONFIG | dict(more or {})
     if token and url.startswith("https://"):
         host = "/".join(url.split("/", 3)[:3])

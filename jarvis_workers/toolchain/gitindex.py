@@ -1,7 +1,7 @@
-"""Tell which files of a working tree git tracks, by its index.
+"""Look up which files of a working tree are tracked in git's index.
 
-The index is sorted by path bytes, and so is a walk through the tree: the output of `git ls-files` is merged with the
-walk, so memory does not grow with the index, and git is started only when something is ignored.
+The index is sorted by path bytes, as is the walk of the tree: the output of `git ls-files` is merged with the walk, so
+memory does not grow with the index, and git is only started for the first ignored path.
 """
 
 import os
@@ -15,15 +15,15 @@ from jarvis_workers.toolchain.git import local_environment
 from jarvis_workers.toolchain.gitstream import GitStream
 
 WAIT_SECONDS = 60.0
-# A stage line is `mode hash stage<TAB>path`.
+# A line of `git ls-files --stage` is `mode hash stage<TAB>path`.
 SUBMODULE = b"160000 "
-# Git refuses trees of other users, as their configuration names programs; none of those runs here.
+# Git refuses trees of other users, as their configuration can name programs; none of those programs runs here.
 ANY_OWNER = {"safe.directory": "*"}
 LIST = ("ls-files", "-z", "--stage")
 
 
 class TrackedFiles:
-    """The tracked paths below a directory. When git cannot tell, everything counts as tracked, so nothing is hidden."""
+    """The tracked paths below a directory. If git fails, every path counts as tracked, so that none is skipped."""
 
     def __init__(self, directory: Path, environ: Mapping[str, str], *, readable: bool = True) -> None:
         self._directory = directory
@@ -37,9 +37,10 @@ class TrackedFiles:
         self._unreadable = not readable
 
     def holds(self, path: bytes) -> bool:
-        """Take paths relative to the directory, in ascending order; a directory's ends with a slash.
+        """Return whether a path relative to the directory is tracked; paths must be passed in ascending order.
 
-        A directory is tracked when a file below it is, or when it is a submodule.
+        The path of a directory ends with a slash. A directory is tracked if a file below it is, or if it is a
+        submodule.
         """
         if not self._unreadable:
             try:
@@ -54,13 +55,13 @@ class TrackedFiles:
         return following == path or (path.endswith(b"/") and following.startswith(path))
 
     def close(self) -> None:
-        """End git, if it runs."""
+        """End git if it is running."""
         if self._stream is not None:
             self._stream.close()
             self._stream = None
 
     def _advance(self, path: bytes) -> None:
-        """Go on to the first path that is not before `path`."""
+        """Advance to the first listed path that is not less than `path`."""
         while not self._at_end and (not self._paths or self._paths[-1] < path):
             self._read()
         self._at = bisect_left(self._paths, path, self._at)
@@ -85,5 +86,5 @@ def _path(line: bytes) -> bytes:
 
 
 def in_working_tree(directory: Path) -> bool:
-    """Say whether a directory lies in a working tree of git: it or one above it holds `.git`."""
+    """Return whether a directory is in a git working tree: whether it or one of its parents contains `.git`."""
     return any(os.path.lexists(above / ".git") for above in (directory, *directory.parents))

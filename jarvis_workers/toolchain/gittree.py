@@ -1,7 +1,7 @@
-"""Read the tree of a commit in pieces, and bound it before anything is written.
+"""Stream the tree of a commit, and check its size before any of it is checked out.
 
-A tree of 40^5 files fits into six objects of a few hundred bytes: the size of a repository does not bound what it
-checks out to.  Listing is streamed: git needs memory for the depth of a tree only.
+A tree of 40^5 files fits into six objects of a few hundred bytes: the size of a repository does not bound the size of
+its checkout. The listing is streamed: git needs memory in proportion to the depth of the tree only.
 """
 
 import shutil
@@ -15,13 +15,13 @@ from jarvis_workers.toolchain.gitstream import GitStream
 WAIT_SECONDS = 120.0
 MEGABYTE = 1_000_000
 HASH_LENGTH = 12
-# A longer path cannot be checked out (PATH_MAX), so what lists more is not counted to its end.
+# Longer paths cannot be checked out (PATH_MAX), so listing stops at the first one.
 MAX_ENTRY_BYTES = 4_300
 REMEDY = "scan a directory of a clone, or raise {setting}"
 
 
 class TreeBounds(NamedTuple):
-    """What a revision may check out to: so many files, of so many bytes together.
+    """Upper bounds for the tree of a revision: number of files and total size in bytes.
 
     The defaults have room for Linux (90,000 files, 1.5 GB), Chromium (500,000, 5 GB) and larger monorepos.
     """
@@ -31,7 +31,7 @@ class TreeBounds(NamedTuple):
 
 
 class TreeEntry(NamedTuple):
-    """A line of `git ls-tree -r`; `size` is 0 where it was not asked for, and of submodules."""
+    """An entry of `git ls-tree -r`; `size` is 0 for submodules, and if sizes were not requested."""
 
     mode: bytes
     hash: str
@@ -40,9 +40,9 @@ class TreeEntry(NamedTuple):
 
 
 def check_bounds(place: Path, commit: str, bounds: TreeBounds, environ: Mapping[str, str]) -> None:
-    """Raise UsageError when the tree of a commit is beyond its bounds, or has no room on the disk of `place`.
+    """Raise UsageError if the tree of a commit exceeds its bounds or the free space on the disk of `place`.
 
-    The files are counted first: that needs no look at their objects.
+    The files are counted first, since that does not read the objects.
     """
     check_count(place, commit, bounds, environ)
     free = shutil.disk_usage(place).free
@@ -59,7 +59,7 @@ def check_bounds(place: Path, commit: str, bounds: TreeBounds, environ: Mapping[
 
 
 def check_count(place: Path, commit: str, bounds: TreeBounds, environ: Mapping[str, str]) -> None:
-    """Raise UsageError when the tree of a commit has too many files."""
+    """Raise UsageError if the tree of a commit has too many files."""
     for _ in _lines(place, commit, bounds, environ):
         pass
 
@@ -67,7 +67,7 @@ def check_count(place: Path, commit: str, bounds: TreeBounds, environ: Mapping[s
 def list_tree(
     place: Path, commit: str, bounds: TreeBounds, environ: Mapping[str, str], *, sizes: bool = False
 ) -> Iterator[TreeEntry]:
-    """Yield the files of a commit, from the top. Raises UsageError beyond the bound on files."""
+    """Yield the files of a commit, with paths from the top. Raises UsageError beyond the bound on files."""
     for lines in _lines(place, commit, bounds, environ, *(["-l"] if sizes else [])):
         yield from map(_entry, lines)
 

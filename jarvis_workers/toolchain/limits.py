@@ -1,8 +1,8 @@
-"""End work that takes more CPU or memory than it may, and let its process live.
+"""Abort work that exceeds its limit of CPU time or memory, without ending its process.
 
-The kernel counts the CPU of the process; its signal becomes an exception between two instructions of Python, or
-inside a match of `re`.  It counts even if something on the way has swallowed it.  What no signal ends, such as a loop
-in a library, is for whoever watches the process.
+The kernel counts the CPU time of the process; its signal raises an exception between two Python instructions or inside
+a match of `re`. Exceeding the limit is reported even if the work has swallowed the exception. Code that no signal
+interrupts, such as a loop in a C library, must be killed by the supervisor of the process.
 """
 
 import resource
@@ -24,13 +24,13 @@ T = TypeVar("T")
 
 
 class _Spent(BaseException):
-    """The time is up; nobody but `run` is to catch it."""
+    """The CPU limit was reached; only `run` may catch this exception."""
 
 
 class ResourceBudget:
-    """What pieces of work may take: so many megabytes beyond what the process has now, and each its seconds of CPU.
+    """Limits for work items: `megabytes` beyond the memory of the process at entry, and CPU seconds per item.
 
-    A context manager, for the main thread; in any other there is no limit of time.
+    A context manager for the main thread; in other threads there is no CPU limit.
     """
 
     def __init__(self, megabytes: float) -> None:
@@ -51,7 +51,7 @@ class ResourceBudget:
             signal.signal(signal.SIGPROF, self._handler)
 
     def run(self, work: Callable[[], T], seconds: float) -> T:
-        """Do it; raise GivenUp when it takes too much."""
+        """Return the result of `work`; raise GivenUp if it exceeds a limit."""
         try:
             try:
                 self._arm(seconds)
@@ -84,13 +84,13 @@ def too_slow(seconds: float) -> str:
 
 
 def cpu_seconds() -> float:
-    """Return the CPU of this process and of the children it has waited for."""
+    """Return the CPU seconds of this process and of the children it has reaped."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime
 
 
 def _bounded(megabytes: float, now: tuple[int, int]) -> int:
-    """Return the limit on data that allows so much more, within the one there is."""
+    """Return an RLIMIT_DATA that allows so many megabytes more than in use, within the limits in force."""
     try:
         pages = int(STATUS.read_text().split()[DATA_FIELD])
     except OSError:

@@ -1,4 +1,4 @@
-"""Measure and remove a scratch directory, whatever a command has made of it: nested without end, or closed."""
+"""Measure and remove scratch directories written by untrusted commands: deeply nested or without permissions."""
 
 import itertools
 import os
@@ -12,9 +12,9 @@ TOO_MUCH = 1 << 62
 
 
 def size_of(directory: str, enough: int = TOO_MUCH) -> int:
-    """Return the bytes on the disk, at least a block for each entry; what is too deep to be measured is too much.
+    """Return the bytes on disk, counting at least one block per entry; a tree too deep to measure is TOO_MUCH.
 
-    It is not measured further than to more than `enough`.
+    Measuring stops as soon as the total exceeds `enough`.
     """
     total, open_directories = 0, [directory]
     while open_directories and total <= enough:
@@ -32,7 +32,7 @@ def size_of(directory: str, enough: int = TOO_MUCH) -> int:
 
 
 def remove(directory: str) -> None:
-    """Remove a directory that nobody uses any more. What is deeper is moved to its top first: no path gets long."""
+    """Remove a directory that is no longer in use; nested directories are first moved up, so that paths stay short."""
     fresh = (f".removed.{os.getpid()}.{number}" for number in itertools.count())
     try:
         top = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
@@ -66,7 +66,7 @@ def _take_out(top: int, name: str, fresh: Iterator[str]) -> None:
 
 
 def _opened(directory: str) -> str:
-    """Open a directory to its owner again."""
+    """Restore the owner's permissions on a directory."""
     with suppress(PermissionError):
         if os.stat(directory, follow_symlinks=False).st_mode & stat.S_IRWXU != stat.S_IRWXU:
             os.chmod(directory, stat.S_IRWXU)

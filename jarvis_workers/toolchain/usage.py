@@ -1,6 +1,6 @@
-"""What processes take, as /proc shows it: memory, and space on the disk that no directory shows.
+"""Resource usage of processes from /proc: memory, and disk space of files without a directory entry.
 
-The sandbox looks many times a second, so this does without pathlib.
+The sandbox measures many times per second, so this module avoids pathlib.
 """
 
 import os
@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 BLOCK_BYTES = 512
-# net.core.wmem_default, and the last buffer, which may go beyond it.
+# net.core.wmem_default plus the last buffer, which may exceed it.
 SOCKET_BYTES = 212_992 + 65_536
 LEAST_AVAILABLE = 128 << 20
 PRIVATE = re.compile(rb"^(?:RssAnon|VmSwap|VmPTE):\s+(\d+) kB$", re.MULTILINE)
@@ -19,9 +19,9 @@ AVAILABLE = re.compile(rb"^(MemTotal|MemAvailable):\s+(\d+) kB$", re.MULTILINE)
 
 
 class ProcessUsage(NamedTuple):
-    """What processes take together, in bytes: memory, and the disk's for files that have no name any more.
+    """Total usage of a set of processes in bytes: memory, and the disk space of unlinked files.
 
-    `hidden` are the processes that do not show what they have open.
+    `hidden` are the processes whose open files cannot be read.
     """
 
     memory: int
@@ -30,9 +30,9 @@ class ProcessUsage(NamedTuple):
 
 
 def usage_of(processes: Iterable[int]) -> ProcessUsage:
-    """Measure processes, but for memory that they share; a socket counts as full.
+    """Measure processes, excluding shared memory; every socket counts as full.
 
-    What a file without a name takes that is mapped and not open cannot be seen.
+    An unlinked file that is mapped but not open is not visible in /proc and not counted.
     """
     memory, sockets, files, hidden = 0, set[int](), dict[tuple[int, int], int](), set[int]()
     for process in processes:
@@ -45,7 +45,7 @@ def usage_of(processes: Iterable[int]) -> ProcessUsage:
                 elif stat.S_ISREG(found.st_mode) and not found.st_nlink:
                     files[found.st_dev, found.st_ino] = found.st_blocks * BLOCK_BYTES
         except PermissionError:
-            # A process that ends has no memory, and shows nothing either.
+            # An exiting process has no memory, and its open files cannot be read either.
             hidden |= {process} if b"VmSize" in status else set()
     return ProcessUsage(memory + len(sockets) * SOCKET_BYTES, sum(files.values()), frozenset(hidden))
 
@@ -58,7 +58,7 @@ def _open_files(process: int) -> Iterator[os.stat_result]:
 
 
 def machine_is_short_of_memory(meminfo: str = "/proc/meminfo") -> bool:
-    """Say whether so little memory is left that the kernel would soon kill something; False where nothing is known."""
+    """Return whether so little memory is available that the kernel may soon kill a process; False if unknown."""
     facts = {name: 1024 * int(number) for name, number in AVAILABLE.findall(_read(meminfo))}
     least = min(LEAST_AVAILABLE, facts.get(b"MemTotal", 0) // 50)
     return facts.get(b"MemAvailable", least) < least
