@@ -1,1 +1,1 @@
-"""Attack the sandbox: a program of its own, which uses it like any other."""
+"""Attacks on the sandbox: a separate program that uses it as any client does."""

@@ -1,7 +1,7 @@
-"""Attack the sandbox, and say what held.
+"""Attack the sandbox and report which attacks were contained.
 
-Every attack is made outside first, on throw-away targets: only what succeeds there counts. Then it is made in a tier,
-on targets that are new. A look from outside says whether the tree and what is beside it are as they were.
+Every attack is first made unconfined on disposable targets: only attacks that succeed there count. Then it is made in a
+tier, on fresh targets. Afterwards the tree and its surroundings are compared with their state before.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ from jarvis_workers.toolchain import scratch
 LOCAL = "127.0.0.1"
 SECRET_NAME = "PROBE_SECRET"
 CODE = ".probe"
-# What is run inside: the attacks, and what they know of the sandbox.
+# The files that run inside the sandbox: the attacks, and the sandbox modules that they import.
 ATTACKS = "jarvis_workers/probe/attacks"
 OF_SANDBOX = ("jarvis_workers/sandbox/syscalls.py", "jarvis_workers/sandbox/limits.py")
 BOOT = """
@@ -49,7 +49,7 @@ WAIT = "import sys, time; time.sleep(600)"
 
 
 class AttackResult(NamedTuple):
-    """What became of an attack in a tier: it escaped, it was held, or it succeeds nowhere on this machine."""
+    """The result of an attack in a tier: escaped or contained; `counts` if it succeeds unconfined on this machine."""
 
     group: str
     attack: str
@@ -63,7 +63,7 @@ def groups() -> dict[str, list[str]]:
 
 
 def unconfined(names: Sequence[str]) -> set[str]:
-    """Return which of the attacks succeed with nothing in their way."""
+    """Return the attacks that succeed without a sandbox."""
     with _targets() as (target, place):
         (place / "scratch").mkdir()
         told = target._replace(scratch=str(place / "scratch"))
@@ -71,7 +71,7 @@ def unconfined(names: Sequence[str]) -> set[str]:
 
 
 def confined(tier: Tier, names: Sequence[str], *, without: Collection[str] = (), known: int | None = None) -> set[str]:
-    """Return which of the attacks succeed in a tier, `tree_changed` among them if anything is not as it was."""
+    """Return the attacks that succeed in a tier, and `tree_changed` if any target was modified."""
     with _targets() as (target, place), _starter(target, without, known) as starter:
         before = _state(place)
 
@@ -85,7 +85,7 @@ def confined(tier: Tier, names: Sequence[str], *, without: Collection[str] = (),
 
 
 def judge(tier: Tier, names: Mapping[str, Sequence[str]], counting: Collection[str]) -> list[AttackResult]:
-    """Make the attacks in a tier, and judge those that count."""
+    """Run the attacks in a tier and return a result for each."""
     found = confined(tier, [name for some in names.values() for name in some])
     verdicts = [
         AttackResult(group, name, name in found, name in counting) for group, some in names.items() for name in some
@@ -94,7 +94,7 @@ def judge(tier: Tier, names: Mapping[str, Sequence[str]], counting: Collection[s
 
 
 def _made(run: Callable[[str, str], str], names: Sequence[str]) -> set[str]:
-    """Make attacks: some each alone, all others in one go; return which succeeded."""
+    """Run attacks, some of them one by one, all others in one process; return those that succeeded."""
     leaving = {attack.__name__ for attack in inside.ALONE["left behind"]}
     alone = [attack.__name__ for some in inside.ALONE.values() for attack in some if attack.__name__ in names]
     found = _said(run(" ".join(name for name in names if name not in alone), ""), inside.FINISHED)
@@ -107,7 +107,7 @@ def _made(run: Callable[[str, str], str], names: Sequence[str]) -> set[str]:
 
 
 def _said(text: str, word: str) -> set[str]:
-    """Return the words that were said; raises SandboxError when one is missing: then nothing was tried."""
+    """Return the words of the output; raises SandboxError if `word` is missing, as then no attack was made."""
     words = set(text.split())
     if word not in words:
         raise SandboxError(
@@ -117,7 +117,7 @@ def _said(text: str, word: str) -> set[str]:
 
 
 def _left(mark: str) -> bool:
-    """Say whether a process with this mark is still there, and end it; one that runs away may be missed at first."""
+    """Return whether a process with this mark still runs, and kill it; looks several times, as it may fork away."""
     left = False
     for _ in range(LOOKS):
         for process in _marked(mark):
@@ -135,14 +135,14 @@ def _marked(mark: str) -> Iterator[int]:
 
 
 def _limits(names: str, mark: str) -> SandboxLimits:
-    """Return what is given: time enough, but for who attacks with time alone."""
+    """Return the limits of a run: ample time, except for attacks that consist of using time."""
     if names == NEVER_ENDS:
         return GIVEN
     return GIVEN._replace(wall_seconds=SECONDS, cpu_seconds=GIVEN.cpu_seconds if mark else SECONDS)
 
 
 def _plainly(target: Target, names: str, mark: str) -> str:
-    """Make attacks with nothing in their way."""
+    """Run attacks without a sandbox."""
     with tempfile.TemporaryFile("w+") as said:
         process = subprocess.Popen(
             _command(target, names, mark),
@@ -170,7 +170,7 @@ def _starter(target: Target, without: Collection[str], known: int | None) -> Sta
 
 @contextlib.contextmanager
 def _targets() -> Iterator[tuple[Target, Path]]:
-    """Give files, a process and servers that may be harmed."""
+    """Yield target files, a target process and target servers that may be damaged."""
     with contextlib.ExitStack() as stack:
         place = Path(os.path.realpath(tempfile.mkdtemp()))
         stack.callback(scratch.remove, str(place))
@@ -247,7 +247,7 @@ def _server(stack: contextlib.ExitStack, family: int, kind: int, address: str | 
 
 
 def _state(place: Path) -> str:
-    """Return what changes when anything of the targets does."""
+    """Return a description of the targets that changes with any modification."""
     told = []
     for path in sorted(place.rglob("*")):
         found = path.lstat()

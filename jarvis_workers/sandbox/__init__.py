@@ -1,1 +1,1 @@
-"""Run a command of unknown intent: it reads one directory, writes a scratch directory, and reaches nothing else."""
+"""Run untrusted commands: they may read one directory, write a scratch directory, and access nothing else."""

@@ -1,6 +1,6 @@
-"""Turn a forked process into the command: limits first, then files, then system calls, then exec.
+"""Confine a forked process and exec the command: resource limits, then Landlock, then seccomp.
 
-Whatever of it fails ends the process before the command is started.
+Any failure ends the process before the command starts.
 """
 
 import ctypes
@@ -30,7 +30,7 @@ SYSTEM_FILES = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 FACTS = ("/proc/cpuinfo", "/proc/meminfo")
 
-# What the command cannot know, and tells its keeper.
+# Reports to the supervisor over the status socket.
 LISTENS, FAILED, NO_COMMAND = b"L", b"F", b"N"
 
 RESOURCES = {
@@ -46,7 +46,7 @@ LAYERS = (LANDLOCK, ENVIRONMENT, DESCRIPTORS, *RESOURCES, *calls.NAMES)
 
 
 class Cell:
-    """What is the same for all commands of a cell; the probe leaves layers out, or takes an older landlock."""
+    """What all commands of a cell share. The probe omits layers of protection, or limits the Landlock version."""
 
     def __init__(self, *, without: Collection[str] = (), known: int | None = None) -> None:
         self.without = frozenset(without)
@@ -60,14 +60,14 @@ class Cell:
 
     @property
     def refusal(self) -> str | None:
-        """Why no command can be confined here."""
+        """The reason why no command can be confined on this machine, or None."""
         if self.machine is None:
             return f"{platform.machine()}: no seccomp filter for this architecture"
         return None if self.landlock else "landlock: not supported by this kernel"
 
 
 def become_command(order: Order, streams: tuple[int, int, int], status: socket.socket, cell: Cell) -> NoReturn:
-    """Be the command of an order; what goes wrong is told over `status`, which closes when the command starts."""
+    """Exec the command of an order; failures are reported over `status`, which closes when the command starts."""
     try:
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
@@ -103,7 +103,7 @@ def _limit(order: Order, without: Collection[str]) -> None:
 
 
 def _tasks_of_user() -> int:
-    """Return how many threads this user has: the kernel's limit is on all of them."""
+    """Return the number of threads of this user, as RLIMIT_NPROC counts all of them."""
     user, found = os.getuid(), 0
     for name in os.listdir("/proc"):
         if name.isdecimal():
@@ -131,7 +131,7 @@ def _execute(order: Order, status: socket.socket, without: Collection[str]) -> N
         "HOME": f"{order.scratch}/{HOME}",
         "TMPDIR": f"{order.scratch}/{TEMPORARY}",
         "LANG": "C.UTF-8",
-        "GIT_CONFIG_NOSYSTEM": "1",  # git ends at a configuration that it sees and may not read
+        "GIT_CONFIG_NOSYSTEM": "1",  # git fails on a configuration file that exists but is not readable
     }
     if DESCRIPTORS not in without:
         os.closerange(3, status.fileno())

@@ -1,4 +1,4 @@
-"""The calls that Python has no names for."""
+"""Linux system calls that the standard library does not wrap."""
 
 import ctypes
 import os
@@ -23,7 +23,7 @@ _library.syscall.restype = ctypes.c_long
 
 
 def call(number: int, *arguments: Any) -> int:
-    """Make a system call; raises OSError. Integers are passed as longs, buffers by their address."""
+    """Make a system call; raises OSError. Integers are passed as longs, buffers by address."""
     passed = [ctypes.c_long(value) if isinstance(value, int) else value for value in arguments]
     answer = int(_library.syscall(ctypes.c_long(number), *passed))
     if answer < 0:
@@ -32,7 +32,7 @@ def call(number: int, *arguments: Any) -> int:
 
 
 def prctl(option: int, *arguments: int) -> int:
-    """Change what the kernel keeps of this process; raises OSError."""
+    """Call prctl(2); raises OSError."""
     padded = [ctypes.c_ulong(value) for value in (*arguments, 0, 0, 0, 0)[:4]]
     answer = int(_library.prctl(option, *padded))
     if answer < 0:
@@ -41,29 +41,29 @@ def prctl(option: int, *arguments: int) -> int:
 
 
 def set_times(path: str, times: bytes | None) -> None:
-    """Set the times of what a path leads to, as utimensat takes them; raises OSError."""
+    """Set the timestamps of a path, `times` being two packed timespecs or None for now; raises OSError."""
     if _library.utimensat(-100, path.encode(), times, 0) < 0:
         raise _error()
 
 
 def is_known(user: int) -> bool:
-    """Say whether the namespace of users that this process is in has that one."""
+    """Return whether a user id is mapped in the user namespace of this process."""
     with open("/proc/self/uid_map", encoding="ascii") as file:
         rows = [[int(word) for word in line.split()] for line in file]
     return any(first <= user < first + count for first, _, count in rows)
 
 
 def lose_root(user: int) -> None:
-    """Be that user for good, with no right of root but that to read what this process could read.
+    """Drop to `user` permanently, keeping only CAP_DAC_READ_SEARCH if this process has it.
 
-    Where there is no such user, root is somebody else's name in a namespace, and loses its rights alone.
+    If the user is not mapped, root is an ordinary user outside the namespace, and only its capabilities are dropped.
     """
     if not is_known(user):
         _keep(0)
         return
     kept = (_capabilities()[1] >> CAP_DAC_READ_SEARCH & 1) << CAP_DAC_READ_SEARCH
     prctl(PR_SET_KEEPCAPS, 1)
-    with suppress(PermissionError):  # access(2) does not count the right of one who is not root, unless told so.
+    with suppress(PermissionError):  # access(2) ignores capabilities of a non-root user unless this bit is set.
         prctl(PR_SET_SECUREBITS, prctl(PR_GET_SECUREBITS) | NO_SETUID_FIXUP)
     os.setgroups([])
     os.setresgid(user, user, user)
@@ -74,14 +74,14 @@ def lose_root(user: int) -> None:
 
 
 def _keep(kept: int) -> None:
-    """Give up all capabilities but these."""
+    """Drop all capabilities outside the mask `kept`."""
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
     if _library.capset(header, (ctypes.c_uint32 * 6)(kept, kept, kept, 0, 0, 0)) < 0:
         raise _error()
 
 
 def _capabilities() -> tuple[int, int]:
-    """Return the low halves of the effective and the permitted set."""
+    """Return the low 32 bits of the effective and the permitted capability sets."""
     header, sets = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)()
     if _library.capget(header, sets) < 0:
         raise _error()

@@ -1,6 +1,6 @@
-"""Let a process open only the files that it is to open: landlock, by its three system calls.
+"""Restrict a process to a list of paths with Landlock, through its three system calls.
 
-Older kernels know fewer rights. What they lack is refused by the filter of system calls.
+Older kernels support fewer access rights; the seccomp filter refuses the calls that these would control.
 """
 
 import os
@@ -18,7 +18,7 @@ EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
 MAKE_CHAR, MAKE_SOCK, MAKE_BLOCK = 1 << 6, 1 << 9, 1 << 11
 REFER, TRUNCATE = 1 << 13, 1 << 14
 OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE
-# How many rights each version of landlock has had.
+# The number of access rights in each ABI version of Landlock.
 RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 SCOPE_SIGNALS = 2
 SCOPES_SINCE = 6
@@ -28,7 +28,7 @@ DEVICE = READ_FILE | WRITE_FILE
 
 
 def version() -> int:
-    """Return what the kernel has of landlock, 0 for nothing."""
+    """Return the kernel's Landlock ABI version, 0 if it is not supported."""
     try:
         return kernel.call(CREATE_RULESET, None, 0, VERSION)
     except OSError:
@@ -36,9 +36,9 @@ def version() -> int:
 
 
 def restrict(rules: Iterable[tuple[str, int]], known: int) -> None:
-    """Leave this process only the files beneath paths, each with its rights; raises OSError.
+    """Restrict this process to paths, given as (path, access rights); raises OSError.
 
-    Paths that are not there are left out. `known` is the version of landlock to use.
+    Missing paths are skipped. `known` is the Landlock ABI version to use.
     """
     every = (1 << RIGHTS[min(known, max(RIGHTS))]) - 1
     attributes = struct.pack("QQQ", every, 0, SCOPE_SIGNALS) if known >= SCOPES_SINCE else struct.pack("Q", every)
@@ -50,7 +50,7 @@ def restrict(rules: Iterable[tuple[str, int]], known: int) -> None:
 
 
 def write_rights() -> int:
-    """Return all rights but those to make devices and sockets."""
+    """Return all access rights except creating devices and sockets."""
     return ((1 << 15) - 1) & ~(MAKE_CHAR | MAKE_SOCK | MAKE_BLOCK)
 
 

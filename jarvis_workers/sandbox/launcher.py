@@ -1,7 +1,7 @@
-"""Start cells, and ask them to run commands.
+"""Start cells (zygote processes) and request commands from them.
 
-A worker makes one Starter early and keeps it: the process behind it is started apart, with nothing of the worker's
-environment, descriptors or memory, and forks fast because it is small.
+A worker creates one Starter early and keeps it: the zygote is a separate process without the environment, descriptors
+or memory of the worker, and forks fast because it is small.
 """
 
 import contextlib
@@ -26,20 +26,20 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class ZygoteSocket(NamedTuple):
-    """A socket that a cell listens to, and where it writes why it died."""
+    """The control socket of a cell, and the file that receives the cell's error messages."""
 
     control: socket.socket
     errors: int
 
     def ask(self, what: Mapping[str, Any], held: Collection[int] = ()) -> None:
-        """Ask for something, and hand over descriptors; raises SandboxError when the cell is dead."""
+        """Send a request with descriptors. Raises SandboxError if the cell has died."""
         try:
             socket.send_fds(self.control, [json.dumps(what).encode()], list(held))
         except OSError as error:
             raise self.broken() from error
 
     def run(self) -> socket.socket:
-        """Return the stream that takes an order and gives the answer; closing it ends the command."""
+        """Return the stream for one order and its answer; closing the stream kills the command."""
         ours, theirs = socket.socketpair()
         with theirs:
             try:
@@ -50,7 +50,7 @@ class ZygoteSocket(NamedTuple):
         return ours
 
     def broken(self) -> SandboxError:
-        """Return how it died, in its own words."""
+        """Return the error for a dead cell, with the last line of its error messages."""
         said = b""
         with contextlib.suppress(OSError):
             said = os.pread(self.errors, ERROR_BYTES, max(0, os.fstat(self.errors).st_size - ERROR_BYTES))
@@ -63,10 +63,10 @@ class ZygoteSocket(NamedTuple):
 
 
 class Starter:
-    """The process that starts commands.
+    """The zygote process that starts commands.
 
-    `without` and `known` are for the probe alone: layers to leave out, and the newest version of landlock to use.
-    `environ` is what its process is to see of an environment: nothing.
+    `without` (layers of protection to omit) and `known` (the newest Landlock version to use) are for the probe only.
+    `environ` is the environment of the zygote: empty, except in the probe.
     """
 
     def __init__(
@@ -102,12 +102,12 @@ class Starter:
         self.close()
 
     def command(self, control: int) -> list[str]:
-        """Return how a cell is started that listens on a descriptor."""
+        """Return the command line of a cell that reads requests from a descriptor."""
         kind = json.dumps(self.kind)
         return [os.path.realpath(sys.executable), "-I", "-S", "-c", BOOT, str(PACKAGES), str(control), kind]
 
     def outer_command(self, control: int) -> list[str]:
-        """Return how the first cell is started, the one outside bubblewrap."""
+        """Return the command line of the first cell, which runs outside bubblewrap."""
         return self.command(control)
 
     @property
@@ -115,7 +115,7 @@ class Starter:
         return self._process.pid
 
     def start_inside(self, bubblewrap: list[str]) -> ZygoteSocket:
-        """Start a further cell inside bubblewrap."""
+        """Start another cell inside bubblewrap."""
         line, theirs, errors = _make_line()
         try:
             self.line.ask({"bubblewrap": bubblewrap + self.command(3)}, [theirs.fileno(), errors])
@@ -128,13 +128,13 @@ class Starter:
         return line
 
     def close(self) -> None:
-        """End all that it has started, and wait until nothing is left."""
+        """Kill everything that the zygote has started, and wait for it to exit."""
         self.line.close()
         self._process.wait()
 
 
 def _make_line() -> tuple[ZygoteSocket, socket.socket, int]:
-    """Return our end, the cell's end, and where the cell writes errors: a file without a name."""
+    """Return our end of the socket, the cell's end, and the descriptor of an unnamed file for the cell's errors."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with tempfile.TemporaryFile() as file:
         return ZygoteSocket(ours, os.dup(file.fileno())), theirs, os.dup(file.fileno())
@@ -142,7 +142,7 @@ def _make_line() -> tuple[ZygoteSocket, socket.socket, int]:
 
 @contextlib.contextmanager
 def borrowed(starter: Starter | None) -> Iterator[Starter]:
-    """Give a starter that there is, or one of its own."""
+    """Yield the given starter, or a temporary one."""
     if starter is not None:
         yield starter
         return

@@ -1,4 +1,4 @@
-"""What a command in the sandbox may take, and how it ended."""
+"""Resource limits and outcomes of sandboxed commands."""
 
 import enum
 from typing import NamedTuple
@@ -7,18 +7,18 @@ MEGABYTE = 1 << 20
 
 
 class Tier(enum.StrEnum):
-    """How much stands between a command and the machine."""
+    """The level of isolation between a command and the machine."""
 
-    A = "A"  # bubblewrap, and in it all of B
-    B = "B"  # landlock, seccomp and limits
-    C = "C"  # nothing can be trusted to: no command is run
+    A = "A"  # bubblewrap around all of B
+    B = "B"  # Landlock, seccomp and resource limits
+    C = "C"  # no isolation available: no command is run
 
 
 class SandboxLimits(NamedTuple):
-    """What a command may take.
+    """Resource limits of a command.
 
-    Each process may have so much CPU, address space, open files and size of a file; all of them together so much time,
-    memory and disk in the scratch directory, and so many processes.
+    CPU time, address space, open files and file size are limited per process; wall time, memory, scratch space and the
+    number of processes are limited in total.
     """
 
     wall_seconds: float = 120
@@ -32,10 +32,10 @@ class SandboxLimits(NamedTuple):
 
 
 class CommandOutcome(NamedTuple):
-    """How a command ended.
+    """The outcome of a command: an exit code, or the signal that ended it.
 
-    It has an exit code or the signal that ended it.  `cut` counts the bytes that its output lacks in the middle, and
-    `reason` says which limit ended it, or why it could not be started.
+    `cut` is the number of bytes missing in the middle of its output. `reason` is the limit that ended it, or the reason
+    why it could not be started.
     """
 
     code: int | None

@@ -1,7 +1,8 @@
-"""Answer the calls that a command may make only on its own files and its own processes.
+"""Handle the system calls that a command may make only on its own files and processes.
 
-The kernel stops the caller and asks here. Changing mode or times of a file is done here in its stead, on a file that
-was opened here first: what the caller changes meanwhile in its memory or among its files makes no difference.
+The kernel suspends the caller and notifies this handler (seccomp user notification). Changes of mode and times are made
+here on behalf of the caller, on a file that was opened first: changing its memory or its files in the meantime has no
+effect.
 """
 
 import errno
@@ -32,7 +33,7 @@ LOCKS = ("flock", "fcntl")
 
 
 class SyscallRequest(NamedTuple):
-    """A call that waits for an answer: who makes it, its number and its arguments."""
+    """A suspended system call: notification id, process id, call number and arguments."""
 
     key: int
     process: int
@@ -40,28 +41,28 @@ class SyscallRequest(NamedTuple):
     arguments: tuple[int, ...]
 
     def number_at(self, place: int) -> int:
-        """Return an argument as a signed number of 32 bits."""
+        """Return an argument as a signed 32-bit integer."""
         return int(struct.unpack("i", struct.pack("I", self.arguments[place] & 0xFFFFFFFF))[0])
 
     def file_at(self, place: int) -> str:
-        """Return where the caller's open file is whose descriptor is an argument."""
+        """Return the /proc path of the caller's open file whose descriptor is an argument."""
         return f"/proc/{self.process}/fd/{self.number_at(place)}"
 
 
 class Custodian:
-    """Answers for one command, whose scratch directory and processes these are."""
+    """The notification handler of one command, for its scratch directory and its processes."""
 
     def __init__(self, listener: int, scratch: str, machine: Architecture, processes: Callable[[], set[int]]) -> None:
         self._listener, self._scratch, self._processes = listener, scratch, processes
         self._names = {number: name for name, number in machine.numbers.items()}
-        # All that was ever mapped: what is unmapped in part, or not resident, may still be taken.
+        # Total ever mapped: partly unmapped or non-resident memory may still be in use.
         self.shared_bytes = 0
 
     def fileno(self) -> int:
         return self._listener
 
     def answer(self) -> None:
-        """Answer the next call, if it still waits."""
+        """Handle the next notification; a call that has been interrupted is skipped."""
         asked = bytearray(ASKED.size)
         try:
             fcntl.ioctl(self._listener, RECEIVE, asked)
@@ -72,7 +73,7 @@ class Custodian:
             return
 
     def _judge(self, asked: SyscallRequest) -> tuple[int, int]:
-        """Return the number of an error, 0 for none, and whether the kernel is to go on with the call."""
+        """Return an error number, 0 for success, and whether the kernel shall continue the call."""
         name = self._names[asked.number]
         try:
             if name in CHANGES:
@@ -104,7 +105,7 @@ class Custodian:
             os.close(held)
 
     def _open(self, change: "PathArguments", asked: SyscallRequest) -> int:
-        """Open what the call is about, without reading it."""
+        """Open the file that the call refers to, without reading it."""
         base, flags = f"/proc/{asked.process}/cwd", 0
         if change.directory is not None and asked.number_at(change.directory) != HERE:
             base = asked.file_at(change.directory)
@@ -118,7 +119,7 @@ class Custodian:
         return os.open(target, os.O_PATH | os.O_CLOEXEC | (os.O_NOFOLLOW if flags & NOFOLLOW else 0))
 
     def _read(self, asked: SyscallRequest, address: int, size: int) -> bytes:
-        """Return what the caller has in its memory, and see that it is still the caller."""
+        """Read the caller's memory, then check that the notification is still valid."""
         if address > LAST_ADDRESS:
             raise OSError(errno.EFAULT, "no such address")
         with open(f"/proc/{asked.process}/mem", "rb", buffering=0) as memory:
@@ -128,15 +129,15 @@ class Custodian:
         return found
 
     def _maps_memory(self, asked: SyscallRequest) -> bool:
-        """Say whether a shared mapping is of memory alone; shared files count as files."""
+        """Return whether a shared mapping is anonymous memory; shared files count as files."""
         return bool(asked.arguments[3] & MAP_ANONYMOUS) or os.readlink(asked.file_at(4)) == "/dev/zero"
 
     def _may_lock(self, asked: SyscallRequest) -> bool:
-        """Say whether a file is the command's own: locks on others would hold up who else uses them."""
+        """Return whether a file is in the scratch directory: locks on other files would block their users."""
         return os.readlink(asked.file_at(0)).startswith(self._scratch + "/")
 
     def _may_signal(self, name: str, asked: SyscallRequest) -> bool:
-        """Say whether a signal stays inside; 0 is the caller's own group."""
+        """Return whether a signal goes to the command's own processes; process id 0 is the caller's group."""
         if name == "pidfd_send_signal":
             return False
         process = asked.number_at(0)
@@ -144,7 +145,7 @@ class Custodian:
 
 
 class PathArguments(NamedTuple):
-    """Which arguments of a call are its directory, path, value and flags."""
+    """Positions of the directory, path, value and flags in the arguments of a call."""
 
     directory: int | None
     path: int | None

@@ -1,6 +1,6 @@
-"""The processes that a command has started, wherever they have gone: what they hold, and how they are ended.
+"""List and kill all processes that a command has started, including daemons.
 
-They cannot get away: who loses its parent becomes a child of the keeper, which kills until it has no child left.
+No process escapes: orphans are reparented to the supervisor, a child subreaper, which kills until it has no children.
 """
 
 import os
@@ -12,7 +12,7 @@ PAUSE_SECONDS = 0.001
 
 
 def descendants() -> set[int]:
-    """Return all processes below this one."""
+    """Return the ids of all descendants of this process."""
     parents = _parents()
     found, more = set[int](), {os.getpid()}
     while more:
@@ -22,13 +22,13 @@ def descendants() -> set[int]:
 
 
 def children() -> set[int]:
-    """Return the processes whose parent this one is."""
+    """Return the ids of the direct children of this process."""
     me = os.getpid()
     return {process for process, parent in _parents().items() if parent == me}
 
 
 def end(group: int) -> None:
-    """Kill a group, and then all that is left; return when there is no child any more."""
+    """Kill a process group, then all remaining descendants; return when there are no children left."""
     with suppress(ProcessLookupError):
         os.killpg(group, signal.SIGKILL)
     while _has_children():

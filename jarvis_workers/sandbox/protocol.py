@@ -1,6 +1,6 @@
-"""What a cell is asked to run, and how it answers: JSON on one line, then bytes.
+"""Wire format of orders and answers between a worker and a cell: one line of JSON, then raw bytes.
 
-A cell is told each time where the command may read and write, and what it may take; it keeps nothing between two runs.
+A cell is stateless: each order states the paths that the command may read and write, and its limits.
 """
 
 import json
@@ -14,7 +14,7 @@ CHUNK_BYTES = 1 << 16
 
 
 class Order(NamedTuple):
-    """A command, the directory it is about, its scratch directory, and what else it may read."""
+    """A command to run, its root directory, its scratch directory, and further readable paths."""
 
     argv: tuple[str, ...]
     root: str
@@ -26,7 +26,7 @@ class Order(NamedTuple):
 
 
 class SandboxRefusal(Exception):
-    """What the cell says instead of an outcome: why it has not run the command."""
+    """The cell refused to run the command; the message gives the reason."""
 
 
 def pack_order(order: Order) -> bytes:
@@ -35,7 +35,7 @@ def pack_order(order: Order) -> bytes:
 
 
 def receive_order(stream: socket.socket) -> Order:
-    """Read an order; raises EOFError when who asked has gone."""
+    """Read an order. Raises EOFError if the client has disconnected."""
     with stream.makefile("rb") as lines:
         said = json.loads(lines.readline(LINE_BYTES) or b"null")
         if said is None:
@@ -63,7 +63,7 @@ def pack_refusal(why: str) -> bytes:
 
 
 def read_answer(answer: bytes) -> CommandOutcome:
-    """Return the outcome; raises Refused when the command was not run, EOFError when the answer is not whole."""
+    """Parse an answer. Raises SandboxRefusal if the command was not run, EOFError if the answer is incomplete."""
     line, _, rest = answer.partition(b"\n")
     if not line:
         raise EOFError

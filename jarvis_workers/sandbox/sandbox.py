@@ -1,6 +1,6 @@
-"""Run commands over a directory: they read it, write a scratch directory, and reach nothing else.
+"""Run commands over a directory: they may read it, write a scratch directory, and access nothing else.
 
-The strongest tier that this machine offers is taken; where it offers neither A nor B, no command is run at all.
+The strongest tier supported by the machine is used; if it supports neither A nor B, no command is run at all.
 """
 
 import asyncio
@@ -27,15 +27,15 @@ RUNNING = (Tier.A, Tier.B)
 PREFIX = "jarvis-sandbox-"
 PATH = "/usr/local/bin:/usr/bin:/bin"
 PATIENCE_SECONDS = 30
-# Git reads no tree of another user unless it is told to.
+# Git refuses trees of other users unless they are listed as safe.
 TRUSTED_BY_GIT = "[safe]\n\tdirectory = *\n"
 NO_LIMITS_SAID = SandboxLimits()
 
 
 def open_sandbox(root: Path, *, tier: Tier | None = None, starter: Starter | None = None) -> "Sandbox":
-    """Make a sandbox over a directory, in the best tier or in a certain one; raises SandboxError when it is refused.
+    """Open a sandbox over a directory, in the given tier or the strongest one. Raises SandboxError if it is refused.
 
-    A worker that opens many hands in a starter that it keeps.
+    A worker that opens many sandboxes passes a starter to share.
     """
     directory = os.path.realpath(root)
     if not Path(directory).is_dir():
@@ -49,18 +49,18 @@ def open_sandbox(root: Path, *, tier: Tier | None = None, starter: Starter | Non
 
 
 def best_tier() -> Tier:
-    """Return the strongest tier that this machine offers."""
+    """Return the strongest tier that this machine supports."""
     return next((tier for tier in RUNNING if not refusal(tier)), Tier.C)
 
 
 def tiers() -> dict[Tier, str | None]:
-    """Return for each tier why it is refused, None if it is not."""
+    """Return the reason for refusal of each tier, None for a supported one."""
     return {tier: refusal(tier) for tier in Tier}
 
 
 @functools.cache
 def refusal(tier: Tier) -> str | None:
-    """Try a tier, once in this process; return why it is refused, None if it is not."""
+    """Try a tier, once per process; return why it is refused, or None."""
     if tier not in RUNNING:
         return f"no command is run in tier {tier}; {'; '.join(filter(None, map(refusal, RUNNING)))}".rstrip("; ")
     try:
@@ -74,7 +74,7 @@ def refusal(tier: Tier) -> str | None:
 
 
 class Sandbox:
-    """Where commands run over one directory; `home` is theirs to write in. A context manager."""
+    """Runs commands over one directory; `home` is writable for them. A context manager."""
 
     def __init__(self, root: str, tier: Tier, starter: Starter | None = None) -> None:
         self.root, self.tier = root, tier
@@ -117,7 +117,7 @@ class Sandbox:
         self.close()
 
     def close(self) -> None:
-        """End what runs, in whatever thread, and remove the scratch directory."""
+        """Kill the commands of all threads and remove the scratch directory."""
         for stream in tuple(self._streams):
             with suppress(OSError):
                 stream.shutdown(socket.SHUT_RDWR)
@@ -126,7 +126,7 @@ class Sandbox:
     def run(
         self, argv: Sequence[str], *, stdin: bytes | None = None, limits: SandboxLimits = NO_LIMITS_SAID
     ) -> CommandOutcome:
-        """Run a command to its end; raises SandboxError when it could not be confined."""
+        """Run a command to completion. Raises SandboxError if it could not be confined."""
         order, answer = self._order(argv, stdin, limits), bytearray()
         with self._line.run() as stream, self._ended_by_close(stream):
             stream.settimeout(limits.wall_seconds + PATIENCE_SECONDS)
@@ -141,7 +141,7 @@ class Sandbox:
     async def run_async(
         self, argv: Sequence[str], *, stdin: bytes | None = None, limits: SandboxLimits = NO_LIMITS_SAID
     ) -> CommandOutcome:
-        """Run a command to its end while other coroutines go on; cancelling it ends the command."""
+        """Run a command to completion without blocking the event loop; cancelling kills the command."""
         loop, order, answer = asyncio.get_running_loop(), self._order(argv, stdin, limits), bytearray()
         with self._line.run() as stream:
             stream.setblocking(False)
@@ -163,7 +163,7 @@ class Sandbox:
             self._streams.discard(stream)
 
     def _remove(self, line: ZygoteSocket) -> None:
-        """Have the scratch directory removed by who may remove all that commands have made."""
+        """Let the zygote remove the scratch directory, as it may delete all files that commands have created."""
         try:
             line.ask({"done": self.scratch})
         except SandboxError:
@@ -184,7 +184,7 @@ class Sandbox:
 
 
 def _interpreter() -> tuple[str, ...]:
-    """Return where Python itself is, if not among the system's directories: commands may use it."""
+    """Return the path of the Python installation if it is not in a system directory, so that commands may use it."""
     place = Path(sys.base_prefix).resolve()
     if any(place.is_relative_to(known) for known in SYSTEM) or Path.home().resolve().is_relative_to(place):
         return ()

@@ -1,7 +1,7 @@
-"""Which system calls are refused, and the program that the kernel runs to refuse them.
+"""The seccomp filter: which system calls are refused, and the BPF program that refuses them.
 
-Landlock knows opening, making and removing files.  What it does not know is here: the network, other processes,
-attributes of files, and all that is newer than this page: a call without a number below is as good as not there.
+Landlock controls opening, creating and removing files. This filter covers the rest: the network, other processes,
+attributes of files, and all system calls newer than LAST_KNOWN, which fail with ENOSYS.
 """
 
 import errno
@@ -21,7 +21,7 @@ NO_SUCH_DEVICE_CALL = REFUSE | errno.ENOTTY
 NOT_SUPPORTED = REFUSE | errno.EOPNOTSUPP
 DONE_NOTHING = REFUSE | 0
 
-# The newest call that was looked at: cachestat.
+# The newest system call that was reviewed: cachestat.
 LAST_KNOWN = 451
 
 LOAD, MASK, JUMP, JUMP_IF_EQUAL, JUMP_IF_GREATER, RETURN = 0x20, 0x54, 0x05, 0x15, 0x25, 0x06
@@ -38,19 +38,19 @@ OPEN_MODE, TRUNCATES = 0o3 | 0o1000, 0o1000
 OWNER_CALLS = (8, 10, 15, 1024, 1026)
 # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW
 LOCK_CALLS = (6, 7, 37, 38)
-# SO_SNDBUF, SO_RCVBUF, and both by force: what a socket holds is counted as if these were the default.
+# SO_SNDBUF, SO_RCVBUF and their FORCE variants: a socket's memory is counted as if its buffers had the default size.
 BUFFER_SIZES = (7, 8, 32, 33)
 MAP_SHARED = 1
-# Of asm-generic/ioctls.h: what programs ask of terminals and pipes, non-blocking and close-on-exec.
+# From asm-generic/ioctls.h: calls on terminals and pipes, non-blocking mode and close-on-exec.
 TCGETS, TIOCGWINSZ, TIOCGPGRP, FIONREAD = 0x5401, 0x5413, 0x540F, 0x541B
 FIONBIO, FIONCLEX, FIOCLEX = 0x5421, 0x5450, 0x5451
-# Of linux/fs.h: copies that share their blocks.
+# From linux/fs.h: copies that share their blocks.
 FICLONE, FICLONERANGE = 0x40049409, 0x4020940D
 DEVICE_CALLS = (TCGETS, TIOCGWINSZ, TIOCGPGRP, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX, FICLONE, FICLONERANGE)
 
 
 class Test(NamedTuple):
-    """Whether the low half of an argument, under a mask, is a value, or is not."""
+    """A condition: the low 32 bits of an argument, masked, equal a value (or differ from it)."""
 
     argument: int
     value: int
@@ -59,7 +59,7 @@ class Test(NamedTuple):
 
 
 class SyscallRule(NamedTuple):
-    """What becomes of calls whose arguments pass all the tests."""
+    """The answer to system calls whose arguments pass all tests."""
 
     calls: str
     answer: int
@@ -103,7 +103,7 @@ GROUPS: dict[str, tuple[SyscallRule, ...]] = {
         SyscallRule("msgget msgsnd msgrcv msgctl mq_open mq_unlink memfd_create vmsplice", NOT_THERE),
         SyscallRule("mmap", ASK, (Test(3, MAP_SHARED, mask=MAP_SHARED),)),
     ),
-    # It takes gigabytes in an instant; posix_fallocate writes instead, which is seen in time.
+    # fallocate takes gigabytes at once; posix_fallocate falls back to writing, which is noticed in time.
     "disk": (SyscallRule("fallocate", NOT_SUPPORTED),),
     "locks": (SyscallRule("flock", ASK), *(SyscallRule("fcntl", ASK, (Test(1, number),)) for number in LOCK_CALLS)),
     "watching": (SyscallRule("inotify_init inotify_init1 fanotify_init", NOT_THERE),),
@@ -121,7 +121,7 @@ GROUPS: dict[str, tuple[SyscallRule, ...]] = {
         SyscallRule("ioctl", NO_SUCH_DEVICE_CALL, tuple(Test(1, number, same=False) for number in DEVICE_CALLS)),
     ),
 }
-# What a landlock before the one of the key does not know, and later ones do.
+# Rules for kernels whose Landlock is older than the version of the key: calls that only newer ones control.
 BEFORE: dict[int, tuple[SyscallRule, ...]] = {
     3: (
         SyscallRule("truncate", NOT_PERMITTED),
@@ -131,14 +131,14 @@ BEFORE: dict[int, tuple[SyscallRule, ...]] = {
     ),
     6: (SyscallRule("kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal", ASK),),
 }
-# These two are no lists of calls: calls of another architecture, and calls with a number that is not known.
+# Two checks that are not groups of calls: other architectures, and unknown call numbers.
 MACHINES = "architectures"
 NUMBERS = "new calls"
 NAMES = (*GROUPS, MACHINES, NUMBERS)
 
 
 def program(machine: Architecture, landlock: int, without: Iterable[str] = ()) -> bytes:
-    """Return the filter for an architecture and a version of landlock, without the groups of these names."""
+    """Return the BPF program for an architecture and a Landlock version, omitting the named groups."""
     left_out = frozenset(without)
     rules = [rule for name, group in GROUPS.items() if name not in left_out for rule in group]
     rules += [rule for version, group in BEFORE.items() if landlock < version for rule in group]
@@ -154,7 +154,7 @@ def program(machine: Architecture, landlock: int, without: Iterable[str] = ()) -
 
 
 def _refuse(number: int, rule: SyscallRule) -> Iterator[bytes]:
-    """Yield the steps that answer a call; the number is loaded before and after them."""
+    """Yield the instructions of a rule for one call number, which is in the accumulator before and after."""
     body = [step for place, test in enumerate(rule.tests, 1) for step in _test(test, len(rule.tests) - place)]
     body.append(_step(RETURN, rule.answer))
     if rule.tests:
@@ -164,7 +164,7 @@ def _refuse(number: int, rule: SyscallRule) -> Iterator[bytes]:
 
 
 def _test(test: Test, left: int) -> list[bytes]:
-    """Return three steps that go on if the test holds, and else jump behind the answer; `left` tests come after it."""
+    """Return three instructions that jump past the answer if the test fails; `left` more tests follow."""
     out = left * 3 + 1
     return [
         _step(LOAD, ARGUMENTS_AT + 8 * test.argument),

@@ -1,7 +1,7 @@
-"""Keep one command: start it, carry its output, hold it to its limits, end all of it, and say how it ended.
+"""Supervise one command: start it, capture its output, enforce its limits, kill all its processes, report the outcome.
 
-A process for each command, between the cell and the command; not confined itself, it takes nothing from the command but
-bytes and numbers.  When who asked is gone, or the cell is, it ends the command.
+One supervisor process per command, between the cell and the command. It is not confined, and accepts only bytes and
+numbers from the command. It kills the command when the client or the cell has died.
 """
 
 import functools
@@ -26,23 +26,23 @@ from jarvis_workers.toolchain.usage import machine_is_short_of_memory, usage_of
 NOBODY = 65534
 READ_BYTES = 1 << 16
 FIRST_LOOK_SECONDS = 0.05
-# A look may take this part of the time, but is never put off for longer.
+# Checks take at most a tenth of the time, but are at most a second apart.
 LOOKING_SHARE, LAST_LOOK_SECONDS = 10, 1.0
-# Where the disk loses this part of the limit, whoever takes it, the next look comes at once.
+# If the disk loses an eighth of the limit, due to any process, the next check is made at once.
 GLANCE_SECONDS, FILLING_SHARE = 0.02, 8
-# So much is left to others, whoever takes the rest.
+# Free disk space that is reserved for other programs.
 LEAST_FREE = 32 << 20
-# The kernel's limit on processes is exact, where it counts them at all; this many times as many are seen from here.
+# The kernel's limit on processes is exact where it applies; for other cases this multiple of it is enforced here.
 UNCOUNTED = 2
 REASONS = {int(signal.SIGXCPU): "CPU time", int(signal.SIGXFSZ): "file size"}
 
 
 class _Ended(BaseException):
-    """Nobody waits for the command any more."""
+    """The client no longer waits for the command."""
 
 
 def keep(stream: socket.socket, cell: Cell) -> None:
-    """Carry out the order that comes over a stream, and answer over it."""
+    """Run the order received over a stream and send the answer."""
     parent = os.getppid()
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -61,13 +61,13 @@ def keep(stream: socket.socket, cell: Cell) -> None:
 
 
 def _stop(_number: int, _frame: object) -> NoReturn:
-    """End once: who is told twice would leave half of what it has to end."""
+    """Raise _Ended on the first SIGTERM only: a second one would interrupt the cleanup."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise _Ended
 
 
 class _Kept:
-    """A command that runs."""
+    """A running command and its supervision."""
 
     def __init__(self, order: Order, cell: Cell, stream: socket.socket) -> None:
         self._order, self._cell, self._stream = order, cell, stream
@@ -85,7 +85,7 @@ class _Kept:
         self._hidden = frozenset[int]()
 
     def to_the_end(self) -> bytes:
-        """Run it, and return the answer."""
+        """Run the command and return the answer."""
         pid = self._start()
         try:
             self._watch()
@@ -142,7 +142,7 @@ class _Kept:
             os._exit(confine.NOT_EXECUTABLE)
 
     def _watch(self) -> None:
-        """Serve the command until it has ended, or has to."""
+        """Serve the command until it ends or exceeds a limit."""
         deadline = self._started + self._order.limits.wall_seconds
         while not self._reason:
             now = time.monotonic()
@@ -160,11 +160,11 @@ class _Kept:
                         self._actions[place]()
 
     def _look(self) -> None:
-        """See what no limit of the kernel's counts: what all of it takes together."""
+        """Check the limits that the kernel does not enforce: the totals over all processes."""
         began = time.monotonic()
         limits, everyone = self._order.limits, process_tree.descendants()
         usage, free = usage_of(everyone), self._free_bytes()
-        # Root's own fork hides, too, until it has become the command.
+        # Root's fork also hides its files until it has become the command.
         hidden = frozenset() if self._status.fileno() in self._actions else usage.hidden
         shared = self._custodian.shared_bytes if self._custodian else 0
         if len(everyone) > UNCOUNTED * limits.processes:
@@ -189,7 +189,7 @@ class _Kept:
         return found.f_bavail * found.f_frsize
 
     def _end_of(self, pid: int) -> tuple[int | None, int | None]:
-        """Return its code or signal; its number stays taken until its group is ended."""
+        """Return exit code and signal; the process stays a zombie, so that its id is not reused too early."""
         if self._reason:
             return None, signal.SIGKILL
         found = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
@@ -199,7 +199,7 @@ class _Kept:
         return (found.si_status, None) if found.si_code == os.CLD_EXITED else (None, found.si_status)
 
     def _hear(self) -> bool:
-        """Take what is told of the start; False at its end."""
+        """Read a status message of the start; return False at the end of the stream."""
         message, held, _, _ = socket.recv_fds(self._status, READ_BYTES, 1)
         if not message:
             self._off(self._status.fileno())
@@ -237,5 +237,5 @@ class _Kept:
 
 
 def _reason_of(number: int | None) -> str | None:
-    """Say which of the kernel's limits ended it by a signal."""
+    """Return the kernel limit that a signal stands for."""
     return REASONS.get(number) if number else None

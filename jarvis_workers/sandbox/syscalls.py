@@ -1,11 +1,11 @@
-"""The numbers of the system calls that the filter names: name, x86_64, aarch64, which lacks the oldest ones.
+"""Numbers of the system calls named by the filter: name, x86_64, aarch64 (`-` where it does not exist).
 
-They are the kernel's: asm/unistd_64.h, and asm-generic/unistd.h for aarch64.
+Source: asm/unistd_64.h of the kernel, and asm-generic/unistd.h for aarch64.
 """
 
 from typing import NamedTuple
 
-# Audit's name of the architecture, and what `platform.machine` calls it.
+# The AUDIT_ARCH value by the name that `platform.machine` returns.
 MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 TABLE = """
@@ -33,14 +33,14 @@ utimensat:280:88 utimes:235:- vhangup:153:58 vmsplice:278:75
 
 
 class Architecture(NamedTuple):
-    """An architecture, and the numbers that its calls have."""
+    """An architecture and its system call numbers."""
 
     audit: int
     numbers: dict[str, int]
 
 
 def machine_of(name: str) -> Architecture | None:
-    """Return what is known of an architecture."""
+    """Return the architecture with the given machine name, or None if it is not supported."""
     if name not in MACHINES:
         return None
     place = 1 + list(MACHINES).index(name)

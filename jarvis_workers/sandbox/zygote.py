@@ -1,7 +1,7 @@
-"""Be the process that starts commands: one thread, small, started before there is anything to leak.
+"""The zygote: a small single-threaded process that starts commands, itself started before there is anything to leak.
 
-A worker keeps one, outside or inside bubblewrap, and hands it over a socket the end of a stream for each command,
-which a fork of its own (supervisor.py) serves.  When the worker is gone it ends what runs and removes the scratch
+A worker keeps one, outside or inside bubblewrap, and sends it one end of a stream for each command; a fork
+(supervisor.py) serves the stream. When the worker dies, the zygote kills all commands and removes the scratch
 directories.
 """
 
@@ -27,7 +27,7 @@ PAUSE_SECONDS = 0.005
 
 
 def main() -> None:
-    """Serve the socket whose number is the first argument; the second says what kind of cell this is."""
+    """Serve the socket whose descriptor is the first argument; the second is the configuration of the cell as JSON."""
     kind = json.loads(sys.argv[2])
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)
@@ -45,7 +45,7 @@ def serve(control: socket.socket, cell: Cell) -> None:
 
 
 class _Host:
-    """What the cell has started and is to remove."""
+    """The child processes and scratch directories of a zygote."""
 
     def __init__(self, control: socket.socket, cell: Cell) -> None:
         self._control, self._cell = control, cell
@@ -55,7 +55,7 @@ class _Host:
         self._poll.register(control, select.POLLIN)
 
     def serve_one(self) -> bool:
-        """Do one thing that is asked for; False when nobody asks any more."""
+        """Handle one request; return False when the client has disconnected."""
         while not self._poll.poll(STRAYS_MILLISECONDS if self._children else None):
             self._end_strays()
         message, held, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 2)
@@ -87,7 +87,7 @@ class _Host:
                 os.chown(path, supervisor.NOBODY, supervisor.NOBODY)
 
     def _remove(self, directory: str) -> None:
-        """Remove a scratch directory; one that a command still writes to is removed in the end."""
+        """Remove a scratch directory; if a command still writes to it, the removal is retried at the end."""
         with suppress(OSError):
             scratch.remove(directory)
             self._scratches.discard(directory)
@@ -102,7 +102,7 @@ class _Host:
         os._exit(0)
 
     def _end_strays(self) -> None:
-        """End who has lost its keeper, and forget who has ended."""
+        """Kill orphans whose supervisor has died, and forget children that have exited."""
         below = process_tree.children()
         for stray in below - self._children:
             with suppress(OSError):
@@ -110,7 +110,7 @@ class _Host:
         self._children &= below
 
     def close(self) -> None:
-        """End what runs, and leave nothing behind."""
+        """Kill all commands and remove all scratch directories."""
         for child in self._children:
             with suppress(OSError):
                 os.kill(child, signal.SIGTERM)
@@ -122,7 +122,7 @@ class _Host:
 
 
 def _become(command: list[str], control: int, errors: int) -> NoReturn:
-    """Be bubblewrap, which dies with the cell that started it; the end of its control socket has the number 3."""
+    """Exec bubblewrap, which dies with the cell that started it; its end of the control socket is descriptor 3."""
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     os.dup2(errors, 2)
     os.dup2(control, 3)

@@ -1,1 +1,1 @@
-"""Attacks on the sandbox, as its selftest makes them: they run inside, and need the standard library alone."""
+"""Attacks on the sandbox for its self-test; they run inside it and use the standard library only."""

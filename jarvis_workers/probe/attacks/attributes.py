@@ -1,4 +1,4 @@
-"""Change mode, times and attributes of files that are not the command's own; landlock knows none of this."""
+"""Attacks on the mode, times and attributes of foreign files, which Landlock does not control."""
 
 import ctypes
 import fcntl
@@ -54,7 +54,7 @@ def change_the_mode_through_a_link(t: Target) -> bool:
 
 
 def change_the_mode_in_a_race(t: Target) -> bool:
-    """Swap a file of the command's own for a link to another while its mode is changed."""
+    """Replace a file of the command by a link to a foreign one while its mode is being changed."""
     place, victim = t.own(change_the_mode_in_a_race), t.out(change_the_mode_in_a_race)
     write(place)
     swapping = os.fork()

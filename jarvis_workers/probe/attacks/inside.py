@@ -1,4 +1,4 @@
-"""Make attacks from where a command runs: each in a process of its own; a line a success."""
+"""Run attacks inside the sandbox, each in a process of its own; print a line for each success."""
 
 import json
 import os
@@ -20,12 +20,12 @@ ALONE: dict[str, tuple[Attack, ...]] = {"resources": resources.ATTACKS, "left be
 ATTACKS = {attack.__name__: attack for group in (TOGETHER | ALONE).values() for attack in group}
 SECONDS = 10
 PAUSE_SECONDS = 0.01
-# Without these words nothing was tried, and nothing held.
+# Without these words in the output no attack was made, so nothing was contained.
 STARTED, FINISHED = "-started", "-finished"
 
 
 def main() -> None:
-    """Make the attacks that are named in the second argument, and say which succeeded."""
+    """Run the attacks named in the second argument and print those that succeeded."""
     target = Target(**json.loads(sys.argv[1]))._replace(parent=os.getppid())
     alone = {attack.__name__ for group in ALONE.values() for attack in group}
     _say(STARTED)
@@ -53,7 +53,7 @@ def _apart(attack: Attack, target: Target) -> bool:
 
 
 def _fork() -> int:
-    """Fork; what else the user runs may take up the limit on processes for a while."""
+    """Fork, with retries: other programs of the user may use up the process limit for a while."""
     end = time.monotonic() + SECONDS
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Speak to anybody."""
+"""Attacks over the network: connect, listen and send."""
 
 import os
 import socket

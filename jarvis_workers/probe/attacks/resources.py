@@ -1,4 +1,4 @@
-"""Take more than is given. Each runs alone, and has succeeded when it comes to its end."""
+"""Attacks that exceed resource limits. Each runs alone and succeeds by running to completion."""
 
 import contextlib
 import ctypes
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from jarvis_workers.probe.attacks.target import Target
 from jarvis_workers.sandbox.limits import MEGABYTE, SandboxLimits
 
-# What the probe gives; each attack takes more of one of them.
+# The limits set by the probe; each attack exceeds one of them.
 GIVEN = SandboxLimits(
     wall_seconds=3,
     cpu_seconds=1,
@@ -24,7 +24,7 @@ GIVEN = SandboxLimits(
     scratch_bytes=24 * MEGABYTE,
     output_bytes=256 * 1024,
 )
-# How long what is above a limit stays there, so that who looks can see it.
+# Seconds for which an excess is held, so that the supervisor can observe it.
 SEEN_SECONDS = 2.5
 PR_SET_DUMPABLE = 4
 
@@ -64,7 +64,7 @@ def share_memory_of_many_processes(_: Target) -> bool:
 
 
 def fill_socket_pairs(_: Target) -> bool:
-    """What is sent and not received is memory of the kernel."""
+    """Fill socket buffers: data that is sent but not received is kernel memory."""
 
     def fill() -> object:
         held = [end for _ in range(GIVEN.files // 2 - 4) for end in socket.socketpair()]
@@ -151,7 +151,7 @@ def raise_the_limits(_: Target) -> bool:
 
 
 def _hold(work: Callable[[], object]) -> int:
-    """Start a process that does it and stays."""
+    """Start a process that does the work and then stays alive."""
     child = os.fork()
     if child:
         return child
@@ -180,7 +180,7 @@ def leave_a_daemon(_: Target) -> bool:
 
 
 def leave_a_daemon_that_runs_away(_: Target) -> bool:
-    """Be a new process in a new session all the time, so that who is to be killed is gone already."""
+    """Fork into new sessions continuously, so that a process has exited before it can be killed."""
     if not os.fork():
         end = time.monotonic() + 8
         while time.monotonic() < end:
@@ -218,5 +218,5 @@ ATTACKS = (
     allow_core_dumps,
     raise_the_limits,
 )
-# What is left of these is looked for from outside.
+# The self-test looks for the processes that these leave behind.
 LEAVING = (leave_a_daemon, leave_a_daemon_that_runs_away, leave_a_stopped_process)

@@ -1,4 +1,4 @@
-"""Read what the command is not to know."""
+"""Attacks that read secrets: environment, files and memory of other processes."""
 
 import ctypes
 import os
@@ -80,7 +80,7 @@ def read_the_memory_of_a_process(t: Target) -> bool:
 
 
 def read_the_memory_of_the_keeper(t: Target) -> bool:
-    """Read from whoever started this process: in the sandbox it is not confined."""
+    """Read the memory of the parent process, which is not confined in the sandbox."""
     return _read_memory(t.parent)
 
 

@@ -1,4 +1,4 @@
-"""Reach into other processes, or into parts of the kernel that no command needs."""
+"""Attacks on other processes and on kernel interfaces that no command needs."""
 
 import ctypes
 import fcntl
@@ -25,7 +25,7 @@ IO_URING_PARAMETERS = 120
 
 
 def _in_a_child(work: Callable[[], object]) -> bool:
-    """Say whether it works, in a process whose end takes it back."""
+    """Return whether the work succeeds in a child process, whose exit reverts it."""
     if not (child := os.fork()):
         try:
             work()
@@ -182,7 +182,7 @@ def call_as_x32(_: Target) -> bool:
 
 
 def call_as_32_bits(_: Target) -> bool:
-    """Make a socket by the calls of i386: int 0x80 with their numbers."""
+    """Create a socket through the i386 system call table: int 0x80 with its call numbers."""
     if platform.machine() != "x86_64":
         return False
     code = bytes.fromhex("53 b8 67010000 bb 01000000 b9 01000000 31d2 cd80 5b c3".replace(" ", ""))

@@ -1,7 +1,7 @@
-"""What attacks aim at, and what they have in common.
+"""The targets of the attacks, and code that the attacks share.
 
-Each attack has files of its own, named after it: one in `outside`, which the sandbox is not to reach at all, and one
-in `tree`, which it is to read only.
+Each attack has its own files, named after it: one in `outside`, which the sandbox must not reach at all, and one in
+`tree`, which is read-only.
 """
 
 import ctypes
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from jarvis_workers.sandbox.syscalls import machine_of
 
 NOT_CHANGED = "as it was\n"
-# The target's process has the secret among its arguments too, with this behind it: the attack's own have it without.
+# The target process has the secret plus this suffix among its arguments; the attack's own arguments lack the suffix.
 SECRET_ARGUMENT = "-argument"
 Attack = Callable[["Target"], bool]
 
@@ -22,7 +22,7 @@ _library.syscall.restype = ctypes.c_long
 
 
 class Target(NamedTuple):
-    """Throw-away files, a process and servers of the same user."""
+    """Disposable files, a process and servers of the same user."""
 
     outside: str
     tree: str
@@ -38,15 +38,15 @@ class Target(NamedTuple):
     abstract: str
 
     def out(self, attack: Any) -> str:
-        """Return the file outside that is the attack's."""
+        """Return the attack's file outside the tree."""
         return f"{self.outside}/{_name(attack)}"
 
     def inside(self, attack: Any) -> str:
-        """Return the file in the tree that is the attack's."""
+        """Return the attack's file in the tree."""
         return f"{self.tree}/{_name(attack)}"
 
     def own(self, attack: Any) -> str:
-        """Return a path in the scratch directory."""
+        """Return the attack's path in the scratch directory."""
         return f"{self.scratch}/{_name(attack)}"
 
 
@@ -55,7 +55,7 @@ def _name(attack: Any) -> str:
 
 
 def call(name: str | int, *arguments: Any) -> int:
-    """Make a system call by its name or number; raises OSError."""
+    """Make a system call by name or number; raises OSError."""
     machine = machine_of(platform.machine())
     assert machine is not None
     number = machine.numbers[name] if isinstance(name, str) else name

@@ -1,4 +1,4 @@
-"""Change files that are not the command's own."""
+"""Attacks that modify foreign files."""
 
 import ctypes
 import fcntl
