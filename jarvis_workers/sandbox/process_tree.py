@@ -8,6 +8,8 @@ import signal
 import time
 from contextlib import suppress
 
+from jarvis_workers.toolchain.usage import read_proc_file
+
 PAUSE_SECONDS = 0.001
 
 
@@ -41,7 +43,7 @@ def end(group: int) -> None:
 def _parents() -> dict[int, int]:
     found = {}
     for name in os.listdir("/proc"):
-        if name.isdecimal() and (said := _read(f"/proc/{name}/stat")):
+        if name.isdecimal() and (said := read_proc_file(f"/proc/{name}/stat")):
             found[int(name)] = int(said[said.rindex(b")") + 4 :].split()[0])
     return found
 
@@ -53,11 +55,3 @@ def _has_children() -> bool:
     except ChildProcessError:
         return False
     return True
-
-
-def _read(path: str) -> bytes:
-    try:
-        with open(path, "rb", buffering=0) as file:
-            return file.read()
-    except OSError:
-        return b""

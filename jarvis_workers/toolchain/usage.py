@@ -36,7 +36,7 @@ def usage_of(processes: Iterable[int]) -> ProcessUsage:
     """
     memory, sockets, files, hidden = 0, set[int](), dict[tuple[int, int], int](), set[int]()
     for process in processes:
-        status = _read(f"/proc/{process}/status")
+        status = read_proc_file(f"/proc/{process}/status")
         memory += 1024 * sum(map(int, PRIVATE.findall(status)))
         try:
             for found in _open_files(process):
@@ -59,12 +59,13 @@ def _open_files(process: int) -> Iterator[os.stat_result]:
 
 def machine_is_short_of_memory(meminfo: str = "/proc/meminfo") -> bool:
     """Return whether so little memory is available that the kernel may soon kill a process; False if unknown."""
-    facts = {name: 1024 * int(number) for name, number in AVAILABLE.findall(_read(meminfo))}
+    facts = {name: 1024 * int(number) for name, number in AVAILABLE.findall(read_proc_file(meminfo))}
     least = min(LEAST_AVAILABLE, facts.get(b"MemTotal", 0) // 50)
     return facts.get(b"MemAvailable", least) < least
 
 
-def _read(path: str) -> bytes:
+def read_proc_file(path: str) -> bytes:
+    """Return the content of a file of /proc; empty if its process has ended or does not show it."""
     try:
         with open(path, "rb", buffering=0) as file:
             return file.read()
