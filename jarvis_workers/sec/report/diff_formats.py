@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jarvis_workers.paths import plain
+from jarvis_workers.sec.report import SUFFIXES
 from jarvis_workers.sec.report.diff import Difference, status_of
 from jarvis_workers.sec.report.escape import code, prose
 from jarvis_workers.sec.report.html.difference import Section, render_difference
@@ -26,14 +27,6 @@ TITLES = {
 SAID = ("id", "severity", "score", "pattern", "file", "line", "evidence", "cwe", "fingerprint")
 RUN_SAID = ("id", "kind", "state", "scanned_root", "created_at", "version")
 COMMIT_DIGITS = 9
-DIFFERENCE_SUFFIXES = {
-    ".json": "json",
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".txt": "text",
-    ".html": "html",
-    ".htm": "html",
-}
 
 
 class Sides(NamedTuple):
@@ -162,3 +155,4 @@ DIFFERENCE_FORMS: Mapping[str, Callable[[Sides], Iterator[str]]] = {
     "markdown": write_markdown,
     "html": write_html,
 }
+DIFFERENCE_SUFFIXES = {suffix: form for suffix, form in SUFFIXES.items() if form in DIFFERENCE_FORMS}
