@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from jarvis_workers.sec.evidence import column_of, evidence
 from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
-from jarvis_workers.sec.rules.analysis.aliases import ALIASES, SPELLINGS, aliases, occurrences
+from jarvis_workers.sec.rules.analysis.aliases import SPELLINGS, aliases, occurrences
 from jarvis_workers.sec.rules.rule import Rule, Site, SourceText
 from jarvis_workers.sec.suppressions import MARKS, OWN_MARK, Remark, judge, suppressions
 from jarvis_workers.source.calls import is_declaration, is_foreign, opening
@@ -96,7 +96,7 @@ class Scanner:
             line = content.count(b"\n", 0, end) + 1
             problem = f"too many comments and literals; checked only as far as line {line}"
         source = SourceText(content, text, language=language, header=header, test=test)
-        source.remembered[ALIASES] = named
+        source.aliases = named
         hits = _hits(source, names)
         return self._judged(source, hits, marks, problem) if marks else Scan(hits, problem)
 

@@ -1,8 +1,8 @@
 """The types of the rules: a rule, the source text it checks, and the site of a match."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from jarvis_workers.sec.rules.analysis.call_results import ResultUse, result_of
 from jarvis_workers.sec.rules.analysis.mentions import Use, uses
@@ -41,7 +41,14 @@ class SourceText:
         self.language = language
         self.header = header
         self.test = test
-        self.remembered: dict[str, object] = {}
+        self.aliases: Mapping[bytes, bytes] = {}
+        self.cache: dict[str, object] = {}
+
+    def once(self, fact: str, compute: Callable[[], T]) -> T:
+        """Return a fact about the file, computed on first use; of a table that callers fill, `compute` is its type."""
+        if fact not in self.cache:
+            self.cache[fact] = compute()
+        return cast(T, self.cache[fact])
 
     @_Once
     def functions(self) -> Functions:

@@ -8,14 +8,13 @@ one function here and for another there, as behind `#ifdef _WIN32`, that of POSI
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any, cast
+from typing import Any
 
 from jarvis_workers.sec.rules.rule import SourceText
 from jarvis_workers.source.lazy_regex import lazy
 
-__all__ = ["ALIASES", "SPELLINGS", "aliases", "occurrences", "real_name"]
+__all__ = ["SPELLINGS", "aliases", "occurrences", "real_name"]
 
-ALIASES = "aliases"
 CHAIN_MAX, ALIASES_MAX = 3, 64
 LINE_MAX, DEFINES_MAX = 160, 20_000
 WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$")
@@ -75,7 +74,7 @@ def occurrences(content: bytes, named: Mapping[bytes, bytes], limit: int) -> lis
 
 def real_name(source: SourceText, name: bytes) -> bytes:
     """Return the function that a name of the file stands for, most often itself."""
-    named = cast("Mapping[bytes, bytes]", source.remembered.get(ALIASES, {})).get(name, name)
+    named = source.aliases.get(name, name)
     return SPELLINGS.get(named, named)
 
 

@@ -1,7 +1,7 @@
 """Find the calls of the function around a site in its own file, and the arguments that they pass."""
 
 from collections.abc import Callable, Iterator
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from jarvis_workers.sec.rules.analysis.declarations import GLOBALS_MAX, Scope
 from jarvis_workers.sec.rules.rule import Site
@@ -44,7 +44,7 @@ def once_per_function(scope: Scope, what: str, name: bytes, compute: Callable[[]
     """Compute once per function what does not depend on the site in it; `what` names the cache."""
     if scope.depth:
         return compute()
-    cache = cast("dict[tuple[int, bytes], T]", scope.site.source.remembered.setdefault(what, {}))
+    cache: dict[tuple[int, bytes], T] = scope.site.source.once(what, dict)
     key = (scope.start, name)
     if key not in cache:
         cache[key] = compute()
@@ -57,7 +57,7 @@ def _calls(scope: Scope, name: bytes) -> list[int]:
 
 def _may_search(scope: Scope) -> bool:
     """Bound the number of functions of a file for which its whole text is searched."""
-    searched = cast("set[int]", scope.site.source.remembered.setdefault("callers searched", set()))
+    searched: set[int] = scope.site.source.once("callers searched", set)
     if len(searched) < SEARCHED_MAX:
         searched.add(scope.start)
     return scope.start in searched

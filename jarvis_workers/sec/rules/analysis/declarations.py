@@ -6,7 +6,7 @@ the site may or may not have happened, so that there can be several values; none
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from jarvis_workers.sec.rules.rule import Site
 from jarvis_workers.source.lazy_regex import lazy
@@ -148,9 +148,7 @@ class Scope:
 
     def _declarations(self, name: bytes) -> list[Declaration]:
         """Return all of a name in the function; worked out once for all sites in it."""
-        known = cast(
-            "dict[tuple[int, bytes], list[Declaration]]", self.site.source.remembered.setdefault("declared", {})
-        )
+        known: dict[tuple[int, bytes], list[Declaration]] = self.site.source.once("declared", dict)
         key = (self.start, name)
         if key not in known:
             found = [self._declaration(name, at) for at in self._mentions(name)]

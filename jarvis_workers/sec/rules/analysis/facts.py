@@ -37,11 +37,9 @@ def declaration(site: Site, name: bytes) -> tuple[int, int] | None:
 
 
 def is_in_file(site: Site, pattern: re.Pattern[bytes]) -> bool:
-    """Tell whether a pattern is found in the code of the file; looked for once a file."""
-    known = site.source.remembered.get(pattern.pattern.decode())
-    if known is None:
-        known = site.source.remembered[pattern.pattern.decode()] = pattern.search(site.source.text) is not None
-    return known is True
+    """Tell whether the masked text of the file matches a pattern; searched once a file."""
+    text = site.source.text
+    return site.source.once(pattern.pattern.decode(), lambda: pattern.search(text) is not None)
 
 
 def target_at(site: Site) -> int:

@@ -78,21 +78,13 @@ class LockCalls:
 
 def lock_calls(site: Site, function: Function) -> LockCalls:
     """Return the lock calls of a function, computed once."""
-    known = site.source.remembered.get(f"locks {function.body}")
-    if known is None:
-        known = site.source.remembered[f"locks {function.body}"] = LockCalls(site.source.text, function)
-    assert isinstance(known, LockCalls)
-    return known
+    return site.source.once(f"locks {function.body}", lambda: LockCalls(site.source.text, function))
 
 
 def released_locks(site: Site) -> frozenset[bytes]:
     """Return the locks that the file releases somewhere, computed once."""
-    known = site.source.remembered.get("unlocked")
-    if known is None:
-        text = site.source.text
-        known = site.source.remembered["unlocked"] = frozenset(call.key for call in _unlocks(text, 0, len(text)))
-    assert isinstance(known, frozenset)
-    return known
+    text = site.source.text
+    return site.source.once("unlocked", lambda: frozenset(call.key for call in _unlocks(text, 0, len(text))))
 
 
 def _locks(text: bytes, start: int, end: int) -> Iterator[LockCall]:

@@ -2,7 +2,6 @@
 
 from bisect import bisect_left
 from itertools import islice
-from typing import cast
 
 from jarvis_workers.sec.rules.analysis.function_exits import ways_out
 from jarvis_workers.sec.rules.analysis.lock_calls import LIKE_A_LOCK, LockCall, lock_calls
@@ -19,7 +18,7 @@ MEMBER = lazy(rb"[A-Za-z_]\w*+(?:->|\.)[\w.]++\Z")
 
 def inverted_lock(site: Site, call: LockCall, function: Function) -> bytes | None:
     """Return a lock held at the call that another function of the file acquires only after the call's lock."""
-    pairs = _pairs(site)
+    pairs = site.source.once("lock pairs", lambda: _pairs(site))
     for first in pairs.held_at.get((call.key, call.at), ()):
         if pairs.functions.get((call.key, first), set()) - {function.name}:
             return first
@@ -39,25 +38,19 @@ class _LockPairs:
 
 
 def _pairs(site: Site) -> _LockPairs:
-    """Return the pairs of a file, computed once."""
-    known = site.source.remembered.get("locks")
-    if known is None:
-        known = site.source.remembered["locks"] = _LockPairs()
-        for one in islice(site.source.functions, FUNCTIONS_MAX):
-            if _may_acquire_two(site, one):
-                for held, key, at in _pairs_of(site, one):
-                    known.add(held, key, one.name, at)
-    assert isinstance(known, _LockPairs)
-    return known
+    pairs = _LockPairs()
+    for one in islice(site.source.functions, FUNCTIONS_MAX):
+        if _may_acquire_two(site, one):
+            for held, key, at in _pairs_of(site, one):
+                pairs.add(held, key, one.name, at)
+    return pairs
 
 
 def _may_acquire_two(site: Site, function: Function) -> bool:
     """Count the likely acquisitions, quickly: most functions have none."""
-    known = cast("list[int] | None", site.source.remembered.get("lock calls"))
-    if known is None:
-        known = [match.start() for match in LIKE_A_LOCK.finditer(site.source.text)]
-        site.source.remembered["lock calls"] = known
-    return bisect_left(known, function.body[1]) - bisect_left(known, function.body[0]) > 1
+    source = site.source
+    calls = source.once("lock calls", lambda: [match.start() for match in LIKE_A_LOCK.finditer(source.text)])
+    return bisect_left(calls, function.body[1]) - bisect_left(calls, function.body[0]) > 1
 
 
 def _pairs_of(site: Site, function: Function) -> list[tuple[bytes, bytes, int]]:

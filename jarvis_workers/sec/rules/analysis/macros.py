@@ -5,7 +5,6 @@ And say which macros of a file stand for text.
 
 import re
 from collections.abc import Mapping
-from typing import cast
 
 from jarvis_workers.sec.rules.rule import Site, SourceText
 from jarvis_workers.source.lazy_regex import lazy
@@ -41,6 +40,4 @@ def _head(site: Site) -> re.Match[bytes] | None:
 
 def text_macros(source: SourceText) -> Mapping[bytes, bytes]:
     """Return the macros of the file that stand for a literal, with its quotes."""
-    if "text macros" not in source.remembered:
-        source.remembered["text macros"] = {one[1]: one[2] for one in TEXT.finditer(source.content)}
-    return cast("Mapping[bytes, bytes]", source.remembered["text macros"])
+    return source.once("text macros", lambda: {one[1]: one[2] for one in TEXT.finditer(source.content)})

@@ -80,10 +80,10 @@ class Mention(NamedTuple):
 
 def values_before(site: Site, name: bytes) -> list[Assigned]:
     """Return what a pointer may hold at the site; several rules ask the same."""
-    known = site.source.remembered.get("values")
+    known = site.source.cache.get("values")
     if not isinstance(known, tuple) or known[0] != (site.start, name):
         known = (site.start, name), Scope(site).values(name)
-        site.source.remembered["values"] = known
+        site.source.cache["values"] = known
     return cast("list[Assigned]", known[1])
 
 

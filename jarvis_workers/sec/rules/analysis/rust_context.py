@@ -2,7 +2,6 @@
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from typing import cast
 
 from jarvis_workers.sec.rules.rule import Site, SourceText
 from jarvis_workers.source.lazy_regex import lazy
@@ -82,7 +81,7 @@ def is_commented(site: Site) -> bool:
 
 def is_in_tests(site: Site) -> bool:
     """Tell whether a test attribute, or a module named `tests`, is around the site."""
-    starts, ends = _test_ranges(site.source)
+    starts, ends = site.source.once("tests", lambda: _test_ranges(site.source))
     number = bisect_right(starts, site.start) - 1
     return number >= 0 and site.start < ends[number]
 
@@ -98,10 +97,8 @@ def is_unsafe_function(text: bytes, name: int) -> bool:
 
 
 def _test_ranges(source: SourceText) -> tuple[list[int], list[int]]:
-    if "tests" not in source.remembered:
-        ranges = list(_ranges(source.text))
-        source.remembered["tests"] = [start for start, _ in ranges], [end for _, end in ranges]
-    return cast(tuple[list[int], list[int]], source.remembered["tests"])
+    ranges = list(_ranges(source.text))
+    return [start for start, _ in ranges], [end for _, end in ranges]
 
 
 def _ranges(text: bytes) -> Iterator[tuple[int, int]]:

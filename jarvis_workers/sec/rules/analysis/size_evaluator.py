@@ -4,7 +4,6 @@ An unknown part stands for itself in the amount.  Lookups are bounded per site: 
 """
 
 from collections.abc import Iterator
-from typing import cast
 
 from jarvis_workers.sec.rules.analysis.declarations import NAME, Declaration, Scope
 from jarvis_workers.sec.rules.analysis.string_lengths import initializer_length, length_of, numbers_of
@@ -89,7 +88,7 @@ class SizeEvaluator(Scope):
         member = MEMBER_NAME.search(expression)
         if member is None or expression.startswith(b"&"):
             return []
-        known = cast("dict[bytes, list[Amount]]", self.site.source.remembered.setdefault("member capacities", {}))
+        known: dict[bytes, list[Amount]] = self.site.source.once("member capacities", dict)
         if member[1] not in known:
             found = list(self._member_declarations(member[1]))
             capacities = {self.declared_size(one) for one in found}

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from typing import cast
 
 from jarvis_workers.sec.rules.analysis.declarations import LATER, NAME, Scope, bare
 from jarvis_workers.sec.rules.analysis.symbolic_sizes import LARGEST, Amount, literal_length, read_amount
@@ -66,11 +65,8 @@ def _length_of_variable(scope: Scope, name: bytes, read: Callable[[bytes], Amoun
 
 
 def numbers_of(source: SourceText) -> dict[bytes, int]:
-    """Return the numbers that a file gives to names, once and for all."""
-    known = cast("dict[bytes, int] | None", source.remembered.get("numbers"))
-    if known is None:
-        known = source.remembered["numbers"] = _numbers(source.text)
-    return known
+    """Return the numbers that the macros of a file stand for, by name."""
+    return source.once("numbers", lambda: _numbers(source.text))
 
 
 def _numbers(text: bytes) -> dict[bytes, int]:
@@ -95,18 +91,16 @@ def _literal(scope: Scope, masked: bytes, start: int) -> Amount | None:
         held = scope.site.source.content[start : start + len(masked)]
         parts = [held[slice(*match.span(1))] for match in QUOTED.finditer(masked)]
         return Amount.of(sum(map(literal_length, parts)))
-    length = _texts(scope.site.source).get(masked)
+    source = scope.site.source
+    length = source.once("texts", lambda: _texts(source)).get(masked)
     return None if length is None else Amount.of(length)
 
 
 def _texts(source: SourceText) -> dict[bytes, int]:
-    known = cast("dict[bytes, int] | None", source.remembered.get("texts"))
-    if known is None:
-        known = source.remembered["texts"] = {
-            match[1]: literal_length(source.content[match.start(2) : match.end(2)])
-            for match in TEXT_MACRO.finditer(source.text)
-        }
-    return known
+    return {
+        match[1]: literal_length(source.content[match.start(2) : match.end(2)])
+        for match in TEXT_MACRO.finditer(source.text)
+    }
 
 
 def _is_changed(text: bytes, at: int, behind: int) -> bool:

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from jarvis_workers.sec.rules.analysis.declarations import Assigned, Scope
+from jarvis_workers.sec.rules.analysis.facts import is_in_file
 from jarvis_workers.sec.rules.analysis.forward_paths import is_conditional
 from jarvis_workers.sec.rules.analysis.mentions import uses
 from jarvis_workers.sec.rules.analysis.pointer_uses import (
@@ -80,10 +81,10 @@ def check_release(site: Site) -> float | None:
 
 def _next(site: Site, name: bytes) -> _Next:
     """Look once for both rules."""
-    known = site.source.remembered.get("behind a release")
+    known = site.source.cache.get("behind a release")
     if not isinstance(known, tuple) or known[0] != site.start:
         known = site.start, _look_behind(site, name)
-        site.source.remembered["behind a release"] = known
+        site.source.cache["behind a release"] = known
     found = known[1]
     assert isinstance(found, _Next)
     return found
@@ -126,10 +127,7 @@ def _behind(site: Site) -> int:
 
 def _is_replaced(site: Site) -> bool:
     """Tell whether the file has a `free` of its own, which may set the pointer to NULL."""
-    known = site.source.remembered.get("free is a macro")
-    if known is None:
-        known = site.source.remembered["free is a macro"] = REPLACED.search(site.source.text) is not None
-    return bool(known)
+    return is_in_file(site, REPLACED)
 
 
 def _used(site: Site, name: bytes, mention: Mention) -> float | None:
@@ -273,7 +271,7 @@ def _is_array(site: Site, name: bytes) -> bool:
     found = scope.declared(name)
     if found is None or not found.dimensions or scope.is_parameter(name):
         return False
-    known = cast("dict[bytes, bool]", site.source.remembered.setdefault("pointers of the file", {}))
+    known: dict[bytes, bool] = site.source.once("pointers of the file", dict)
     if name not in known and len(known) < NAMES_MAX:
         known[name] = re.search(POINTER % name, site.source.text) is not None
     return not known.get(name, False)
@@ -285,7 +283,7 @@ def _may_be_array(site: Site, name: bytes) -> bool:
     start = site.function.body[0] if site.function else 0
     if _is_declared_between(text, name, max(start, site.start - REACH), site.start):
         return True
-    known = cast("dict[bytes, bool]", site.source.remembered.setdefault("arrays of the file", {}))
+    known: dict[bytes, bool] = site.source.once("arrays of the file", dict)
     if name not in known and len(known) < NAMES_MAX:
         known[name] = _is_declared_between(text, name, 0, start)
     return known.get(name, False)

@@ -26,7 +26,6 @@ CLOSING = (b"\xe2\x80\xac", b"\xe2\x81\xa9")
 # The search for a pattern that begins with a literal byte is the fastest.
 SPLICED = lazy(rb"\\(?<=[\w/*]\\)[ \t\f\v]*+\r?\n(?=[\w/*])")
 SLASH_AND_STAR = b"/*"
-COMMENTS = "hidden_code.comments"
 
 
 def find_places(raw: bytes) -> Iterator[int]:
@@ -62,7 +61,8 @@ def check_hidden(site: Site) -> float | None:
         return 0.0 if _line(text, at).strip() else NO_CODE
     if content[at] not in SLASH_AND_STAR:
         return 0.0 if text[at] == content[at] else None
-    return 0.0 if at in _comment_edges(site) or splice.end() + 1 in _comment_edges(site) else None
+    edges = site.source.once("comment edges", lambda: _comment_edges(site))
+    return 0.0 if at in edges or splice.end() + 1 in edges else None
 
 
 def _line(content: bytes, at: int) -> bytes:
@@ -83,13 +83,8 @@ def _is_paired(line: bytes) -> bool:
 
 def _comment_edges(site: Site) -> frozenset[int]:
     """Return where the comments of the file begin and end."""
-    remembered = site.source.remembered
-    if COMMENTS not in remembered:
-        spans = comments(site.source.content, site.source.language)
-        remembered[COMMENTS] = frozenset(edge for span in spans for edge in span)
-    edges = remembered[COMMENTS]
-    assert isinstance(edges, frozenset)
-    return edges
+    spans = comments(site.source.content, site.source.language)
+    return frozenset(edge for span in spans for edge in span)
 
 
 RULES: tuple[Rule, ...] = (

@@ -5,7 +5,6 @@ A function that never releases a lock is assumed to lock for its caller.
 
 import re
 from itertools import islice
-from typing import cast
 
 from jarvis_workers.sec.rules.analysis.facts import is_in_file
 from jarvis_workers.sec.rules.analysis.function_exits import Way, head_of, held_from, ways_out
@@ -203,20 +202,13 @@ def _never(site: Site, call: LockCall, function: Function) -> float | None:
         return None
     if call.key in released_locks(site):
         return None
-    declared = _first_places(site).get(call.key, 0)
+    declared = site.source.once("first places", lambda: _first_places(text)).get(call.key, 0)
     line = text.rfind(b"\n", 0, declared) + 1
     return NEVER if declared and text.startswith(b"static ", line) else None
 
 
-def _first_places(site: Site) -> dict[bytes, int]:
-    """Return where each word of the file stands first, behind a space; worked out once."""
-    known = site.source.remembered.get("first places")
-    if known is None:
-        known = site.source.remembered["first places"] = _places(site.source.text)
-    return cast("dict[bytes, int]", known)
-
-
-def _places(text: bytes) -> dict[bytes, int]:
+def _first_places(text: bytes) -> dict[bytes, int]:
+    """Return the offset of the first occurrence of each word behind a space."""
     places: dict[bytes, int] = {}
     for word in SPACED.finditer(text):
         places.setdefault(word[1], word.start())

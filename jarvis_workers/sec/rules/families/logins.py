@@ -3,11 +3,11 @@
 Here the call says that it is a secret, whatever the variable is called; where it comes from is read backwards.
 """
 
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from jarvis_workers.sec.rules.analysis.declarations import Scope, bare
 from jarvis_workers.sec.rules.analysis.macros import text_macros
-from jarvis_workers.sec.rules.rule import Rule, Site
+from jarvis_workers.sec.rules.rule import Rule, Site, SourceText
 from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
@@ -91,7 +91,7 @@ def _held(site: Site, name: bytes) -> float | None:
     values = Scope(site).values(name)
     if values:
         return AS_KEY if all(_is_known(site, one.text) for one in values) else None
-    held = _arrays(site).get(name, b"")
+    held = site.source.once("arrays", lambda: _arrays(site.source)).get(name, b"")
     return AS_KEY if BYTES.match(held) or (held[-1:] == b'"' and len(held) > SHORT) else None
 
 
@@ -115,17 +115,14 @@ def _worth(literal: bytes, moved: float) -> float | None:
     return None if PLACEHOLDER.match(held) else moved
 
 
-def _arrays(site: Site) -> dict[bytes, bytes]:
-    """Return what the arrays of the file begin with."""
-    source = site.source
-    if "arrays" not in source.remembered:
-        named: dict[bytes, bytes] = {}
-        for found in ARRAY.finditer(source.text):
-            name = LAST_NAME.search(source.text, max(0, found.start() - NAME_MAX), found.start())
-            if name:
-                named[name[0]] = source.content[found.start(1) : found.end(1)]
-        source.remembered["arrays"] = named
-    return cast("dict[bytes, bytes]", source.remembered["arrays"])
+def _arrays(source: SourceText) -> dict[bytes, bytes]:
+    """Return the first elements of the arrays of the file, by name."""
+    named: dict[bytes, bytes] = {}
+    for found in ARRAY.finditer(source.text):
+        name = LAST_NAME.search(source.text, max(0, found.start() - NAME_MAX), found.start())
+        if name:
+            named[name[0]] = source.content[found.start(1) : found.end(1)]
+    return named
 
 
 RULES: tuple[Rule, ...] = (

@@ -1,7 +1,5 @@
 """malloc_free_mismatch: what one allocator gave goes back to another."""
 
-from typing import cast
-
 from jarvis_workers.sec.rules.analysis.pointer_uses import plain_pointer, released, values_before
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
@@ -117,7 +115,7 @@ def _family(value: bytes) -> str | None:
 def _member_values(site: Site, name: bytes) -> list[bytes]:
     """Return what the file gives to a member of a class, wherever it does; nothing for other names."""
     member = MEMBER.match(name)
-    known = cast("dict[bytes, list[bytes]]", site.source.remembered.setdefault("members are given", {}))
+    known: dict[bytes, list[bytes]] = site.source.once("member values", dict)
     if member is None:
         return []
     if member[1] not in known and len(known) < NAMES_MAX:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from jarvis_workers.sec.rules.analysis.facts import is_in_file
 from jarvis_workers.sec.rules.analysis.forward_paths import is_conditional
 from jarvis_workers.sec.rules.analysis.known_nulls import SHAPES, check_known_null
 from jarvis_workers.sec.rules.analysis.mentions import uses
@@ -134,14 +135,10 @@ def _was_looked_for(site: Site) -> bool:
 
 
 def _cannot_fail(site: Site) -> bool:
-    source = site.source
-    known = source.remembered.get("malloc is a macro")
-    if known is None:
-        known = source.remembered["malloc is a macro"] = FAILS.search(source.text) is not None
-    if known and site.name in (b"malloc", b"calloc", b"realloc", b"strdup"):
+    if is_in_file(site, FAILS) and site.name in (b"malloc", b"calloc", b"realloc", b"strdup"):
         return True
     end = site.arguments.end
-    return end is not None and CANNOT_FAIL.search(source.text, site.at, end) is not None
+    return end is not None and CANNOT_FAIL.search(site.source.text, site.at, end) is not None
 
 
 def _first_use(site: Site, end: int | None, *, passes: bool) -> float | None:

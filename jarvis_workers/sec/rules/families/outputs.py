@@ -5,9 +5,7 @@ function means to; the few that it does not check are likely forgotten.
 """
 
 from functools import lru_cache
-from typing import cast
 
-from jarvis_workers.sec.rules.analysis.aliases import ALIASES
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
 
@@ -54,8 +52,7 @@ def check_outlier(site: Site) -> float | None:
 
 def _tally(site: Site) -> tuple[int, int]:
     """Count the calls in the file that are looked at and that are not, by whatever name."""
-    named = cast("dict[bytes, bytes]", site.source.remembered.get(ALIASES, {}))
-    spellings = (site.name, *(alias for alias, name in named.items() if name == site.name))
+    spellings = (site.name, *(alias for alias, name in site.source.aliases.items() if name == site.name))
     return _counted(site.source.text, spellings)
 
 

@@ -1,9 +1,8 @@
 """open_permissive_perms: files, directories and masks that let every user of the machine write."""
 
-from typing import cast
-
 from jarvis_workers.sec.rules.analysis.declarations import Scope
-from jarvis_workers.sec.rules.rule import Rule, Site, SourceText
+from jarvis_workers.sec.rules.analysis.facts import is_in_file
+from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
 
 __all__ = ["RULES"]
@@ -58,13 +57,7 @@ def check_mode(site: Site) -> float | None:
         moved += STICKY
     elif site.name not in SETS and not _is_directory(site) and mode & ALL_EXECUTE == ALL_EXECUTE:
         moved += EXECUTABLE
-    return moved + (EXACT if site.name not in SETS and _has_no_mask(site.source) else 0.0)
-
-
-def _has_no_mask(source: SourceText) -> bool:
-    if "no mask" not in source.remembered:
-        source.remembered["no mask"] = NO_MASK.search(source.text) is not None
-    return cast(bool, source.remembered["no mask"])
+    return moved + (EXACT if site.name not in SETS and is_in_file(site, NO_MASK) else 0.0)
 
 
 def _mask(site: Site, mode: int) -> float | None:
@@ -117,9 +110,8 @@ def _bits(expression: bytes) -> int | None:
 def _macro(site: Site, name: bytes) -> bytes:
     """Return what a macro of this file stands for, or nothing."""
     source = site.source
-    if "mode macros" not in source.remembered:
-        source.remembered["mode macros"] = {match[1]: match[2] for match in MACRO.finditer(source.text)}
-    return cast("dict[bytes, bytes]", source.remembered["mode macros"]).get(name, b"")
+    macros = source.once("mode macros", lambda: {match[1]: match[2] for match in MACRO.finditer(source.text)})
+    return macros.get(name, b"")
 
 
 RULES: tuple[Rule, ...] = (

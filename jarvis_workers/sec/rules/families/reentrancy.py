@@ -4,7 +4,6 @@ With threads, or with two answers in use at a time, the second overwrites the fi
 """
 
 import re
-from typing import cast
 
 from jarvis_workers.sec.rules.analysis.literals import is_constant
 from jarvis_workers.sec.rules.analysis.mentions import uses
@@ -83,10 +82,10 @@ def check_inet(site: Site) -> float | None:
 
 def knows_threads(source: SourceText) -> bool:
     """Tell whether a file shows that its program has threads."""
-    if "threads" not in source.remembered:
-        hinted = any(word in source.content for word in THREAD_WORDS)
-        source.remembered["threads"] = hinted and THREADS.search(source.content) is not None
-    return cast(bool, source.remembered["threads"])
+    content = source.content
+    return source.once(
+        "threads", lambda: any(word in content for word in THREAD_WORDS) and THREADS.search(content) is not None
+    )
 
 
 def _threads(site: Site) -> float:
@@ -119,7 +118,7 @@ def _is_nested(site: Site) -> bool:
     function = site.function
     if not NAME.match(word) or function is None or not LOOPS.search(site.before(LOOP_REACH)):
         return False
-    known = cast("dict[tuple[int, bytes], bool]", site.source.remembered.setdefault("words of strtok", {}))
+    known: dict[tuple[int, bytes], bool] = site.source.once("words of strtok", dict)
     key = function.body[0], word
     if key not in known:
         known[key] = _walks(site.source.text, word, function)

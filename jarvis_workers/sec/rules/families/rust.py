@@ -40,7 +40,7 @@ def check_unsafe(site: Site) -> float | None:
     if code is None or text[site.start - 1 : site.start] == b"#" or _gives_back(site):
         return None
     if is_explained(site) or is_of_tests(site) or _is_answered_for(site, code):
-        first = site.source.remembered.setdefault("spoken for", site.start)
+        first = site.source.once("first explained", lambda: site.start)
         return softened(site) if first == site.start else None
     return 0.0
 

@@ -1,7 +1,6 @@
 """extern_c and unsafe_send_sync: what Rust code promises to other languages and to other threads."""
 
 import re
-from typing import cast
 
 from jarvis_workers.sec.rules.analysis.rust_context import is_commented, is_generated, softened
 from jarvis_workers.sec.rules.rule import Rule, Site, SourceText
@@ -107,9 +106,7 @@ def _held(site: Site, target: bytes, free: list[bytes]) -> float:
 
 def _declarations(source: SourceText) -> dict[bytes, int]:
     """Return where each type of the file is declared, behind its name."""
-    if "types" not in source.remembered:
-        source.remembered["types"] = {match[1]: match.end() for match in DECLARED.finditer(source.text)}
-    return cast("dict[bytes, int]", source.remembered["types"])
+    return source.once("types", lambda: {match[1]: match.end() for match in DECLARED.finditer(source.text)})
 
 
 def _asks(bounds: bytes) -> bool:

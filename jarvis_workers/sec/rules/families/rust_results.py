@@ -1,7 +1,5 @@
 """ignored_result: a Result that is thrown away, and with it the word that something failed."""
 
-from typing import cast
-
 from jarvis_workers.sec.rules.analysis.rust_context import in_tests, is_commented, is_of_tests
 from jarvis_workers.sec.rules.rule import Rule, Site
 from jarvis_workers.source.lazy_regex import lazy
@@ -152,11 +150,11 @@ def _weight(site: Site, callee: bytes) -> float | None:
 def _is_declared_fallible(site: Site, callee: bytes) -> bool:
     """Tell whether a function of this name in the file returns a Result."""
     source = site.source
-    if "fallible" not in source.remembered:
-        source.remembered["fallible"] = {
-            match[1] for match in DECLARED.finditer(source.text) if RESULTS.search(match[2].partition(b"->")[2])
-        }
-    return callee in cast("set[bytes]", source.remembered["fallible"])
+    return callee in source.once("fallible", lambda: _fallible_functions(source.text))
+
+
+def _fallible_functions(text: bytes) -> set[bytes]:
+    return {match[1] for match in DECLARED.finditer(text) if RESULTS.search(match[2].partition(b"->")[2])}
 
 
 RULES: tuple[Rule, ...] = (
