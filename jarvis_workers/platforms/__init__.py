@@ -1,1 +1,1 @@
-"""Model providers: what is asked of one, its quirks as data, what an answer costs."""
+"""Model providers: requests and replies, profiles, retries, answer cache and prices."""

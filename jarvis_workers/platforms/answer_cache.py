@@ -1,7 +1,8 @@
 """The answer cache: answers of models by the SHA-256 of model, request, sampling and vote (`request.RequestWriter`).
 
-Only usable answers are cached: complete, not empty, with JSON arguments in their tool calls.  The storage is the
-caller's; a directory of files is one, also for recording a conversation with a real model and replaying it.
+Only usable answers are cached: complete, not empty, with JSON arguments in their tool calls. The caller supplies the
+storage; one implementation is a directory of files, which can also record a conversation with a real model and replay
+it.
 """
 
 import asyncio
@@ -23,19 +24,19 @@ class AnswerStore(Protocol):
         ...
 
     def keep(self, key: str, text: str) -> None:
-        """Cache an answer; an earlier one with the same key stays."""
+        """Cache an answer; an existing answer with the same key stays."""
         ...
 
     def forget(self, key: str) -> None:
-        """Remove an answer that was of no use; a store that its user keeps may ignore this."""
+        """Remove an answer that proved useless; a store that belongs to its user may ignore this."""
         ...
 
 
 class CachedPlatform:
-    """A cache in front of a platform, for one conversation; if `offline`, raise ModelUnavailable for what is not in it.
+    """A cache in front of a platform, for one conversation; `offline` raises ModelUnavailable on a cache miss.
 
-    Requests after a cache miss contain a new answer, so from the first miss on the cache is not read, only written.
-    `keys` are those of all answers of the conversation that are in the cache.
+    Requests after a cache miss contain a new answer, so from the first miss on the cache is written but no longer read.
+    `keys` are the keys of all answers of the conversation that are in the cache.
     """
 
     def __init__(self, platform: Platform, answers: AnswerStore, *, offline: bool = False) -> None:
@@ -72,7 +73,7 @@ class CachedPlatform:
 
     def _keep(self, key: str, reply: Reply) -> Reply:
         if can_be_read(reply):
-            # Half of a surrogate pair is no text that can be kept.
+            # Lone surrogates cannot be encoded as UTF-8.
             text = json.dumps(record_of(reply), ensure_ascii=False).encode("utf-8", "backslashreplace")
             self._answers.keep(key, text.decode())
             self.keys.add(key)
@@ -80,7 +81,7 @@ class CachedPlatform:
 
 
 class Folder:
-    """AnswerStore as files of a directory, one each, named by key. `find` raises UsageError for an unreadable file."""
+    """AnswerStore in a directory, one file per key. `find` raises UsageError for an unreadable file."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -106,7 +107,7 @@ class Folder:
 
 
 def can_be_read(reply: Reply) -> bool:
-    """Whether an answer may be cached."""
+    """Return whether an answer may be cached."""
     return reply.is_whole and bool(reply.content.strip() or reply.calls) and all(map(_has_arguments, reply.calls))
 
 

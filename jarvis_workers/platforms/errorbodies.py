@@ -1,20 +1,20 @@
-"""Read error responses of a model server up to a bound, as a server may send a body without an end.
+"""Read error responses of a model server up to a bound, as a server may send an endless body.
 
-The openai library reads the whole body of a response that is not a success before it raises.
+The openai library reads the whole body of an error response before it raises.
 """
 
 import time
 from contextlib import aclosing, closing, suppress
 from typing import Any
 
-# Of what an error says, a few hundred characters are shown.
+# Error messages show only a few hundred characters.
 ERROR_BYTES_MAX = 1 << 20
-# They describe the body as it was sent; the one that is passed on is decoded.
+# These headers describe the body as transferred; the body passed on is decoded.
 OF_THE_BODY = ("content-encoding", "content-length", "transfer-encoding")
 
 
 def bounded_client(kind: Any, http: Any) -> Any:
-    """Return a kind of blocking client like `kind`, of the library `http`, that reads no error to its end."""
+    """Return a subclass of `kind`, a blocking client class of the library `http`, that bounds error bodies."""
 
     class BoundedClient(kind):  # type: ignore[misc]
         def send(self, request: Any, **how: Any) -> Any:
@@ -32,7 +32,7 @@ def bounded_client(kind: Any, http: Any) -> Any:
 
 
 def bounded_async_client(kind: Any, http: Any) -> Any:
-    """Return the same for a client of an event loop."""
+    """Return the same for an asyncio client class."""
 
     class BoundedAsyncClient(kind):  # type: ignore[misc]
         async def send(self, request: Any, **how: Any) -> Any:
@@ -51,19 +51,19 @@ def bounded_async_client(kind: Any, http: Any) -> Any:
 
 
 class _Start:
-    """The start of a body: ERROR_BYTES_MAX at most, and what comes within the time of one read."""
+    """The start of a body: at most ERROR_BYTES_MAX, received within the time limit of one read."""
 
     def __init__(self, request: Any) -> None:
         self._deadline = time.monotonic() + (request.extensions["timeout"]["read"] or 0.0)
         self._bytes = bytearray()
 
     def add(self, piece: bytes) -> bool:
-        """Take a piece; return whether that is enough."""
+        """Append a piece; return whether that is enough."""
         self._bytes += piece[: ERROR_BYTES_MAX - len(self._bytes)]
         return len(self._bytes) >= ERROR_BYTES_MAX or time.monotonic() > self._deadline
 
     def of(self, response: Any, http: Any) -> Any:
-        """Return a response of the same status and headers with this body."""
+        """Return a response with the same status and headers and this body."""
         headers = [(name, value) for name, value in response.headers.multi_items() if name.lower() not in OF_THE_BODY]
         return http.Response(
             response.status_code, headers=headers, content=bytes(self._bytes), request=response.request

@@ -1,7 +1,8 @@
-"""Model groups: which model a user means, where it is served, and what it may cost.
+"""Model groups: a configured model with its address, limits and prices.
 
-A group stands in `models:` of jarvis.yaml; the variables OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL alone
-are a group too, called "environment".  A key is a secret: it is never shown, and may stand in a variable or a file.
+Groups are listed in `models:` of jarvis.yaml; the variables OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL alone
+define a group as well, called "environment". An API key is a secret: it is never shown, and may be in a variable or a
+file.
 """
 
 from collections.abc import Mapping
@@ -38,7 +39,7 @@ def _address(url: str) -> str:
 
 
 class ModelGroup(FrozenProfile):
-    """One model as a user sets it; what is None comes from the profile."""
+    """The settings of one model; a value of None is taken from the profile."""
 
     model: Annotated[str, Field(min_length=1)]
     platform: str = "openai"
@@ -58,19 +59,19 @@ class ModelGroup(FrozenProfile):
 
     @property
     def limited(self) -> ModelKey:
-        """What all who ask this model share its limits by."""
+        """The key under which all users of this model share its rate limits."""
         return ModelKey(self.base_url, self.model)
 
     @property
     def limits(self) -> RateLimitPolicy:
-        """What the provider allows."""
+        """The rate limits of the provider."""
         return RateLimitPolicy(
             self.concurrent, self.requests_per_second, self.requests_per_minute, self.tokens_per_minute
         )
 
     @property
     def quirks(self) -> Profile:
-        """The profile with this group's own changes; raises SettingsError."""
+        """The profile with this group's overrides. Raises SettingsError."""
         base = PROFILES[self.profile or profile_for(self.base_url)]
         try:
             return Profile.model_validate({**base.model_dump(), **self.overrides})
@@ -80,7 +81,7 @@ class ModelGroup(FrozenProfile):
             ) from error
 
     def key(self, environ: Mapping[str, str]) -> str:
-        """Return the key; servers of one's own often want none. Raises SettingsError."""
+        """Return the API key; self-hosted servers often need none. Raises SettingsError."""
         if self.api_key is not None:
             return self.api_key.get_secret_value()
         if self.api_key_file is not None:
@@ -95,15 +96,15 @@ class ModelGroup(FrozenProfile):
 
 
 def all_groups(groups: Mapping[str, ModelGroup], environ: Mapping[str, str]) -> dict[str, ModelGroup]:
-    """Return the groups with that of the environment, if its variables are set."""
+    """Return the groups, including the one from the environment if its variables are set."""
     found = None if ENVIRONMENT in groups else _of_environment(environ)
     return {**groups, **({ENVIRONMENT: found} if found else {})}
 
 
 def choose_group(groups: Mapping[str, ModelGroup], name: str | None, environ: Mapping[str, str]) -> str | None:
-    """Return `name`, else that of the only group, else that of the environment, else None.
+    """Return `name`, else the name of the only group, else "environment" if it exists, else None.
 
-    Raises SettingsError for a name that no group has.
+    Raises SettingsError for an unknown name.
     """
     known = all_groups(groups, environ)
     if name is not None:
@@ -116,7 +117,7 @@ def choose_group(groups: Mapping[str, ModelGroup], name: str | None, environ: Ma
 
 
 def tell_problem(wrong: "ErrorDetails", groups: object) -> str:
-    """Return what is wrong with the groups that a user set, in one line that tells no secret."""
+    """Return a one-line description of an invalid group setting, without secrets."""
     names = [str(part) for part in wrong["loc"]]
     place, last = f'"{".".join(names)}"', names[-1]
     if wrong["type"] == "missing":

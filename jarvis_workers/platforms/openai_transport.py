@@ -1,9 +1,9 @@
-"""The openai library as a wire, and nobody else knows it: only its transport and its errors are used.
+"""The openai library as a wire; no other module uses it, and only its transport and errors are used.
 
-It is imported when the first client is made, in the process that uses it.  There is one client a process and address,
-since each costs 56 ms and 0.8 MB; keys and time limits are options of a request.  Its own retries are off: whether to
-try again is decided in one place.  Answers are read as bytes, and where many ask at once requests are written as bytes,
-which spares every process the building of its models.  A key that a server repeats goes no further than this module.
+The library is imported with the first client, in the process that uses it. There is one client per process and address,
+as each takes 56 ms and 0.8 MB; keys and timeouts are options of a request. Its own retries are disabled, as retry.py
+decides on them. Requests and answers are bytes, which avoids building the library's models. An API key echoed by a
+server is removed here.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 class Clients:
-    """The clients of this process, made when they are first wanted; those of an event loop are closed with it."""
+    """The clients of this process, created on demand; clients of an event loop are closed with it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -43,7 +43,7 @@ class Clients:
         self._in_loop: dict[LoopPlace, tuple[Any, AsyncGenerator[Any, None]]] = {}
 
     def blocking(self, base_url: str, most: int) -> Any:
-        """Return the client for threads."""
+        """Return the blocking client, which is shared by all threads."""
         place = (base_url, most)
         with self._lock:
             if self._pid != os.getpid():
@@ -53,7 +53,7 @@ class Clients:
             return self._blocking[place]
 
     async def of_loop(self, base_url: str, most: int) -> Any:
-        """Return the client of the event loop that runs here."""
+        """Return the client of the running event loop."""
         place = (asyncio.get_running_loop(), base_url, most)
         if place not in self._in_loop:
             opened = self._open(place)
@@ -61,7 +61,7 @@ class Clients:
         return self._in_loop[place][0]
 
     async def _open(self, place: LoopPlace) -> AsyncGenerator[Any, None]:
-        """Make a client; a loop that ends shuts down the generators that are open, and so closes it."""
+        """Yield a client; closed by the event loop, which shuts down open async generators when it ends."""
         client = _make(*place[1:], ("AsyncOpenAI", "DefaultAioHttpClient"), bounded_async_client)
         try:
             yield client
@@ -71,17 +71,17 @@ class Clients:
 
 
 class Sdk:
-    """A server that speaks chat.completions."""
+    """A server with the chat.completions API."""
 
     def __init__(self, clients: Clients, base_url: str, *, key: str, max_connections: int) -> None:
         self.base_url, self._key, self._most, self._clients = base_url, key, max_connections, clients
-        self._url = base_url + PATH  # whole, since the library would parse it twice
+        self._url = base_url + PATH  # the full URL, since otherwise the library parses it twice
 
     def send(self, body: bytes, seconds: float) -> bytes:
         openai, http = _libraries()
         deadline, how, found = time.monotonic() + seconds, self._how(body, seconds), _BoundedResponse()
         try:
-            # read as it comes, so that it can be left in the middle
+            # streamed, so that reading can stop early
             with closing(self._blocking().post(self._url, cast_to=http.Response, stream=True, **how)) as answer:
                 for piece in _until(deadline, answer.iter_bytes()):
                     found.add(piece)
@@ -120,7 +120,7 @@ class Sdk:
             raise self._cut(error) from None
 
     def _how(self, body: bytes, seconds: float) -> dict[str, Any]:
-        """Return what is sent, by whom, and in what time."""
+        """Return the body, headers and timeout of a request, as arguments for the library."""
         timeout = _libraries()[1].Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
         headers = {"Authorization": f"Bearer {self._key}"}
         return {"content": body, "options": {"headers": headers, "security": {"bearer_auth": True}, "timeout": timeout}}
@@ -129,7 +129,7 @@ class Sdk:
         return self._clients.blocking(self.base_url, self._most)
 
     def _cleared(self, body: bytes) -> bytes:
-        """Return an answer without the key."""
+        """Return an answer with the API key removed."""
         if self._key.encode() not in body:
             return body
         return without(body.decode("utf-8", "surrogateescape"), self._key).encode("utf-8", "surrogateescape")
@@ -141,10 +141,10 @@ class Sdk:
         return Unreachable(redact_said(f"the response was truncated: {error}", self._key)[:SAID])
 
     def _ours(self, error: Any) -> RequestRefused | Unreachable:
-        """Return the error that others know; whoever sees it sees no key, not even by what it came from."""
+        """Convert an error of the library; neither the message nor the cause contains the API key."""
         status = getattr(error, "status_code", None)
         if status is None:
-            # the library calls every lost connection "timed out": its cause knows better
+            # the library reports every lost connection as a timeout; the cause is more precise
             says = str(error.__cause__ or "") or f"{type(error).__name__}: {error}"
             return Unreachable(redact_said(says, self._key)[:SAID])
         headers = error.response.headers
@@ -152,7 +152,7 @@ class Sdk:
 
 
 class _BoundedResponse:
-    """An answer as it comes, while it is no larger than any that is wanted."""
+    """A response body being received, up to MOST_BYTES."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -179,7 +179,7 @@ def _make(base_url: str, most: int, kinds: tuple[str, str], bounded: Callable[[A
 
 @cache
 def _libraries() -> tuple[Any, Any]:
-    """Import openai and its httpx2; what they are made of stays, and the collector need not go through it each time."""
+    """Import openai and httpx2; gc.freeze exempts their objects from later garbage collection."""
     found = importlib.import_module("openai"), importlib.import_module("httpx2")
     gc.freeze()
     return found
@@ -187,12 +187,12 @@ def _libraries() -> tuple[Any, Any]:
 
 @cache
 def _trusted() -> Any:
-    """Whom servers' certificates are checked against: read once, as it takes most of the time that a client takes."""
+    """Return the TLS context, created once: it takes most of the time that creating a client takes."""
     return _libraries()[1].create_ssl_context()
 
 
 def _until(deadline: float, pieces: Iterable[T]) -> Iterator[T]:
-    """Pass pieces on while there is time: a server that sends one now and then never runs into a read's time limit."""
+    """Yield pieces until the deadline: a server that trickles data never hits a read timeout."""
     for piece in pieces:
         yield piece
         if time.monotonic() > deadline:

@@ -1,7 +1,7 @@
-"""What is different about each provider, as data: adding one is adding a row.
+"""The differences between providers as data: adding a provider is adding a row.
 
-`reasoning` says which of a model's own thoughts it wants back: none of them, those of this turn, or all.
-Prices are in dollars for a million tokens; what is not known costs nothing, and a group's own prices win.
+`reasoning` states which reasoning texts of the model are sent back to it: none, those of the current turn, or all.
+Prices are in dollars per million tokens; unknown prices are 0, and a group's own prices take precedence.
 """
 
 from typing import Literal
@@ -19,7 +19,7 @@ class FrozenProfile(BaseModel):
 
 
 class Prices(FrozenProfile):
-    """Dollars for a million tokens."""
+    """Dollars per million tokens."""
 
     input: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     cached: float | None = Field(default=None, ge=0, allow_inf_nan=False)
@@ -27,7 +27,7 @@ class Prices(FrozenProfile):
 
 
 class Profile(FrozenProfile):
-    """How a provider is spoken to."""
+    """The API features and limits of a provider."""
 
     tools: Tools = "native"
     schemas: Schemas = "none"
@@ -78,7 +78,7 @@ PORTS = {11434: "ollama", 8000: "vllm", 8080: "llama.cpp"}
 
 
 def profile_for(base_url: str) -> str:
-    """Return the name of the profile that an address is likely to want."""
+    """Return the name of the profile that most likely fits an address."""
     try:
         parts = urlsplit(base_url)
         host, port = parts.hostname or "", parts.port

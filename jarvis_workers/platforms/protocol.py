@@ -1,6 +1,6 @@
-"""The words of a conversation with a model, and what a provider is to those who ask it.
+"""Value types of a conversation with a model, and the interface of a provider.
 
-Nothing here knows a wire format: `request.py` writes what a server reads, `replies.py` reads what it wrote.
+This module is independent of the wire format: `request.py` serializes requests, `replies.py` parses replies.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ WHOLE = frozenset({"stop", "tool_calls", "function_call"})
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call as the model wrote it: `arguments` is text that may or may not be JSON."""
+    """A tool call as written by the model; `arguments` is text that may or may not be JSON."""
 
     id: str
     name: str
@@ -26,7 +26,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message; `call_id` says which call a tool's message answers."""
+    """One message; `call_id` is the call that a tool message answers."""
 
     role: Role
     content: str
@@ -37,7 +37,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """What a model is told of a tool; `parameters` is a JSON schema."""
+    """The description of a tool for a model; `parameters` is a JSON schema."""
 
     name: str
     description: str
@@ -46,7 +46,7 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class TokenUsage:
-    """Tokens; `cached` is a part of `prompt`, `reasoning` a part of `completion`."""
+    """Token counts; `cached` is part of `prompt`, `reasoning` part of `completion`."""
 
     prompt: int = 0
     completion: int = 0
@@ -68,11 +68,10 @@ class TokenUsage:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """What is asked; messages before `turn` belong to earlier turns, `schema` is the form of a whole answer.
+    """A request; messages before index `turn` belong to earlier turns, `schema` is the JSON schema of the answer.
 
-    `seconds` is the time left for it, tries and waits included; `retries` how often it may be sent again; `body` is
-    how it is sent, if somebody has written it already. `estimated` is for how many tokens it is taken, whatever servers
-    have reported; 0 where nobody has counted.
+    `seconds` is the time limit including retries and waits; `retries` the maximum number of retries; `body` the
+    serialized request if it already exists. `estimated` is the estimated number of tokens, 0 if unknown.
     """
 
     messages: tuple[Message, ...]
@@ -88,7 +87,7 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer, and what it took: `tries` counts every time the request was sent, 0 if it was remembered."""
+    """An answer and its metadata; `tries` is the number of times the request was sent, 0 for a cached answer."""
 
     content: str = ""
     calls: tuple[ToolCall, ...] = ()
@@ -102,41 +101,41 @@ class Reply:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the model came to its end by itself: "length", a filter and nothing at all are no ends."""
+        """Whether the model finished by itself, not at a length limit or a content filter."""
         return self.finish in WHOLE
 
     def remembered(self) -> "Reply":
-        """The same answer when nobody was asked: it took no time and no money."""
+        """Return the answer as a cached one: without cost, time and tries."""
         return replace(self, cost=0.0, seconds=0.0, tries=0)
 
 
 class Platform(Protocol):
-    """A model provider: all that the loop needs of one. Both forms raise ModelError."""
+    """A model provider, as seen by the agent loop. Both methods raise ModelError."""
 
     name: str
     model: str
     profile: "Profile"
 
     def ask(self, request: ModelRequest, hear: Hear | None = None) -> Reply:
-        """Answer; `hear` is given the text as it comes."""
+        """Return the answer; `hear` is called with each piece of its text."""
         ...
 
     async def ask_async(self, request: ModelRequest) -> Reply:
-        """Answer, and let others run meanwhile."""
+        """Return the answer without blocking the event loop."""
         ...
 
 
 def fields_of(value: Any) -> dict[str, Any]:
-    """Return the fields of a value that has slots, as they are: `asdict` copies what they hold, and takes long."""
+    """Return the fields of a value with slots, uncopied: `asdict` makes deep copies, which is slow."""
     return {name: getattr(value, name) for name in value.__slots__}
 
 
 def record_of(reply: Reply) -> dict[str, Any]:
-    """Return what is kept of a reply; `reply_from` turns it back."""
+    """Return a reply as a JSON object for storage; `reply_from` is the inverse."""
     return fields_of(reply) | {"calls": [*map(fields_of, reply.calls)], "usage": fields_of(reply.usage)}
 
 
 def reply_from(found: Mapping[str, Any]) -> Reply:
-    """Turn what `record_of` made of a reply back into it."""
+    """Return the reply that `record_of` has converted."""
     calls = tuple(ToolCall(**call) for call in found["calls"])
     return Reply(**{**found, "calls": calls, "usage": TokenUsage(**found["usage"])})

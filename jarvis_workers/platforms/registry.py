@@ -1,4 +1,4 @@
-"""Which platforms there are, by name; the one place where a model group becomes something that can be asked."""
+"""The table of platforms by name, and the creation of a platform from a model group."""
 
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
@@ -15,10 +15,10 @@ Maker = Callable[[ModelGroup], Platform]
 
 
 class Providers:
-    """The platforms of a process: it has one of these, and so one client for an address and one gate for a model.
+    """The platforms of a process. There is one instance, so that clients and rate limiters are shared.
 
-    `environ` is where keys are looked up, `own` are the user's platforms by name; `limiter` makes the gates, which are
-    those of this process if it is not told.
+    `environ` contains the API keys; `own` are user-defined platforms by name; `limiter` creates rate limiters, by
+    default ones that are local to the process.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Providers:
         self._makers: dict[str, Maker] = {**(own or {}), "openai": self._compatible}
 
     def open(self, group: ModelGroup) -> Platform:
-        """Return the platform of a group; raises SettingsError."""
+        """Return the platform of a group. Raises SettingsError."""
         make = self._makers.get(group.platform)
         if make is None:
             close = get_close_matches(group.platform, self._makers, n=1)

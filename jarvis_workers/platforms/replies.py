@@ -1,7 +1,7 @@
-"""Read what a chat.completions server wrote, whole or in pieces.
+"""Parse chat.completions responses, whole or streamed.
 
-A server is not to be trusted with types: what is not of the form of an answer raises BrokenAnswer, which is worth
-another try; what is only missing (usage, a finish reason) is missing in the reply too, and the loop judges.
+Responses are untrusted: a value of the wrong type raises BrokenAnswer, which is retried; missing values (usage, finish
+reason) stay empty in the reply, and the agent loop deals with them.
 """
 
 import json
@@ -18,7 +18,7 @@ MOST_TOKENS = 1_000_000_000
 
 
 def decode(body: bytes) -> Reply:
-    """Read a whole answer; raises BrokenAnswer."""
+    """Parse a whole response. Raises BrokenAnswer."""
     try:
         answer = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -36,7 +36,7 @@ def decode(body: bytes) -> Reply:
 
 
 def gather(pieces: Iterable[Mapping[str, Any]], hear: Hear) -> Reply:
-    """Put an answer together from its pieces, and pass its text on as it comes; raises BrokenAnswer."""
+    """Assemble a streamed response, passing each piece of its text to `hear`. Raises BrokenAnswer."""
     building = _Building()
     for piece in pieces:
         hear(building.add(_mapping(piece)))
@@ -44,7 +44,7 @@ def gather(pieces: Iterable[Mapping[str, Any]], hear: Hear) -> Reply:
 
 
 class _Building:
-    """An answer that grows."""
+    """A streamed response being assembled."""
 
     def __init__(self) -> None:
         self.content: list[str] = []
@@ -54,7 +54,7 @@ class _Building:
         self.usage, self.model = TokenUsage(), ""
 
     def add(self, piece: Mapping[str, Any]) -> str:
-        """Take a piece in; return its text."""
+        """Add a piece and return its text."""
         if piece.get("usage"):
             self.usage = _usage(piece["usage"])
         self.model = _text(piece.get("model")) or self.model
@@ -147,7 +147,7 @@ def _sequence(found: object) -> list[Any]:
 
 
 def _text(found: object) -> str:
-    """Some servers write a message as a list of parts."""
+    """Return text; some servers send it as a list of parts."""
     if isinstance(found, list):
         return "".join(_text(part.get("text")) for part in found if isinstance(part, Mapping))
     return found if isinstance(found, str) else ""

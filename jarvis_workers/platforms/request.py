@@ -1,8 +1,8 @@
-"""Write what a chat.completions server reads.
+"""Serialize chat.completions requests.
 
-The same conversation gives the same bytes: a request begins with the one before it, but where the profile drops
-the model's thoughts of an earlier turn.  That is what makes providers' prompt caches work, and what spares this process
-to write and to hash again what it has written before.
+Serialization is deterministic: each request starts with the bytes of the one before, unless the profile drops the
+reasoning of an earlier turn. This makes the providers' prompt caches effective, and only the new part must be
+serialized and hashed.
 """
 
 import json
@@ -18,14 +18,14 @@ SEED = 7
 
 
 class Written(NamedTuple):
-    """The body of a request, and what it is known by again: all that the answer depends on, and the vote."""
+    """The body of a request, and its cache key: a hash of the request and the vote."""
 
     body: bytes
     key: str
 
 
 class RequestWriter:
-    """Writes the requests of a conversation with one model; `tools` and messages first, what may change last."""
+    """Serializes the requests of a conversation with one model; tools and messages come first, variable parts last."""
 
     def __init__(self, model: str, profile: Profile) -> None:
         self._model, self._profile = model, profile
@@ -34,7 +34,7 @@ class RequestWriter:
         self._last, self._end, self._hash = b"", 0, sha256()
 
     def write(self, request: ModelRequest) -> Written:
-        """Return the request as it is sent; what it has in common with the one before is taken from there."""
+        """Return the serialized request, reusing the prefix shared with the previous one."""
         if not self._continues(request):
             self._begin(request)
         new, tail = b"".join(self._new(request)), self._tail(request)
@@ -81,13 +81,13 @@ class RequestWriter:
 
 
 def streamed(body: bytes, profile: Profile) -> bytes:
-    """Return the same request for an answer in pieces."""
+    """Return the request changed to ask for a streamed response."""
     options = {"stream": True} | ({"stream_options": {"include_usage": True}} if profile.stream_usage else {})
     return body[:-1] + b"," + _json(options)[1:]
 
 
 def _message(message: Message, thoughts: str | None) -> dict[str, Any]:
-    """Return a message; its thoughts stand in the field that is named, if any is."""
+    """Return a message as JSON; its reasoning goes into the field named `thoughts`, or is dropped if that is None."""
     body: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.call_id is not None:
         body["tool_call_id"] = message.call_id
@@ -112,5 +112,5 @@ def _form(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _json(part: Mapping[str, Any]) -> bytes:
-    """Half of a surrogate pair is no text that a server can read."""
+    """Encode as JSON; lone surrogates are replaced, as they are not valid UTF-8."""
     return json.dumps(part, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

@@ -1,7 +1,7 @@
-"""The one policy of trying again: which errors are worth it, how long to wait, and when to stop.
+"""The retry policy: which errors are retried, how long to back off, and when to stop.
 
-A request has a number of seconds, tries and waits together, and a number of further tries.  A wait that would not
-leave time for the answer is not begun: the error that caused it ends the call.
+A request has a time limit, which includes waits, and a maximum number of retries. If a wait would leave no time for the
+answer, the last error is raised instead.
 """
 
 import random
@@ -20,7 +20,7 @@ WORTH_ANOTHER = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524
 PROBLEMS = (RequestRefused, Unreachable, BrokenAnswer)
 FIRST_WAIT, LONGEST_WAIT = 0.5, 8.0
 TOO_MANY = 429
-# What one request waits at least after so many 429s of its own: it outlasts a storm of 30 s with three more tries.
+# Minimum wait after the n-th 429 of a request: three retries outlast a period of 30 s without capacity.
 STORM_WAITS = (0.0, 6.0, 24.0, 30.0)
 LEAST_SECONDS = 0.05
 
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class Patience:
-    """How long one request may take, and how often it was sent."""
+    """The time limit of a request and the number of attempts so far."""
 
     def __init__(self, seconds: float, retries: int, answer_seconds: float) -> None:
         self.began = time.monotonic()
@@ -40,7 +40,7 @@ class Patience:
         return self.seconds - (time.monotonic() - self.began)
 
     def begin(self) -> float:
-        """Count a try; return the seconds it may take. Raises Unreachable when none are left."""
+        """Count an attempt; return its time limit in seconds. Raises Unreachable if no time is left."""
         allowed = min(self.left, self.answer_seconds)
         if allowed <= 0:
             raise Unreachable(f"no answer within {self.seconds:.3g} s")
@@ -52,14 +52,14 @@ class Patience:
 
 
 def is_worth_another(error: BaseException) -> bool:
-    """Whether the same request may fare better in a while."""
+    """Return whether a retry of the same request may succeed."""
     if isinstance(error, RequestRefused):
         return error.status in WORTH_ANOTHER
     return isinstance(error, Unreachable | BrokenAnswer)
 
 
 def insist(attempt: Callable[[float], T], patience: Patience) -> T:
-    """Try until it works or is not worth it; raises ModelError."""
+    """Call `attempt` until it succeeds or is not worth retrying; raises ModelError."""
     try:
         return Retrying(**patience.options())(lambda: attempt(patience.begin()))
     except PROBLEMS as error:
@@ -67,7 +67,7 @@ def insist(attempt: Callable[[float], T], patience: Patience) -> T:
 
 
 async def insist_async(attempt: Callable[[float], Awaitable[T]], patience: Patience) -> T:
-    """The same, and others run meanwhile. Most tries work at once, and are spared what trying again takes."""
+    """Do the same with asyncio. The first attempt bypasses the retry library, as most requests succeed at once."""
     try:
         return await attempt(patience.begin())
     except PROBLEMS as error:
@@ -86,7 +86,7 @@ async def insist_async(attempt: Callable[[float], Awaitable[T]], patience: Patie
 
 
 def told(error: Exception, patience: Patience) -> ModelError:
-    """Return the error that others know."""
+    """Convert an error to a ModelError with the number of attempts."""
     known = _told(error, patience)
     known.tries = max(patience.tries, 1)
     return known
@@ -100,7 +100,7 @@ def _told(error: Exception, patience: Patience) -> ModelError:
 
 
 class _Wait(wait_base):
-    """What the server asks for, else twice as long each time, and never the same for two."""
+    """Wait for Retry-After, else exponential back-off with jitter."""
 
     def __call__(self, state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None

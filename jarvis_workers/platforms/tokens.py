@@ -1,8 +1,8 @@
-"""Estimate tokens without a tokenizer, which would want its tables from the net.
+"""Estimate token counts without a tokenizer, which would have to download its vocabulary.
 
-A word of letters is a token per `LETTERS` letters or part of them, three digits are one, so is a run of two
-marks, a letter of Chinese, and a line's indentation.  What a provider reports corrects the rest: `Calibration`
-keeps the ratio.
+One token is: up to `LETTERS` letters of a word, up to three digits, up to two punctuation characters, a non-ASCII
+character, or a run of white space up to 16 characters. Token counts reported by the provider correct the estimate:
+`Calibration` maintains the ratio.
 """
 
 import re
@@ -18,28 +18,28 @@ CHARACTERS = 4
 
 
 def estimate(text: str) -> int:
-    """Return about how many tokens a text is."""
+    """Return the estimated number of tokens of a text."""
     return len(PIECE.findall(text))
 
 
 def estimate_message(message: Message) -> int:
-    """Return about how many tokens a message is."""
+    """Return the estimated number of tokens of a message."""
     calls = sum(estimate(call.arguments) + estimate(call.name) for call in message.calls)
     return PER_MESSAGE + estimate(message.content) + calls
 
 
 def estimate_tools(specs: Iterable[ToolSpec]) -> int:
-    """Return about how many tokens it takes to tell of tools."""
+    """Return the estimated number of tokens of tool descriptions."""
     return sum(estimate(f"{spec.name} {spec.description} {spec.parameters}") for spec in specs)
 
 
 def estimate_request(request: ModelRequest) -> int:
-    """Return about how many tokens a request is: what its conversation has counted, or what is counted now."""
+    """Return the estimated number of tokens of a request, as counted by its conversation or computed now."""
     return request.estimated or sum(map(estimate_message, request.messages)) + estimate_tools(request.tools)
 
 
 def with_estimated_usage(reply: Reply, request: ModelRequest) -> Reply:
-    """Return a reply with estimates for the tokens that its server did not report: else no budget would ever end."""
+    """Return the reply with estimates for token counts that the server did not report, so that budgets still apply."""
     usage = reply.usage
     if usage.prompt and usage.completion:
         return reply

@@ -1,7 +1,7 @@
-"""The way to a server: what is sent, what comes back, and the two ways in which that fails.
+"""The interface to a server, and the two kinds of failure.
 
-What a server says no to is Refused, with its status and when to come again; what never became an answer is
-Unreachable.  `retry.py` decides which of them deserve another try.
+RequestRefused is an error response, with its status and Retry-After; Unreachable means that no complete response
+arrived. `retry.py` decides which of them are retried.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,27 +17,27 @@ class RequestRefused(Exception):
 
 
 class Unreachable(Exception):
-    """No whole answer came: no connection, one that was cut, or none in time."""
+    """No complete response: connection failed, connection lost, or timeout."""
 
 
 class Wire(Protocol):
-    """A client of one server. Each form raises RequestRefused or Unreachable."""
+    """A client of one server. All methods raise RequestRefused or Unreachable."""
 
     def send(self, body: bytes, seconds: float) -> bytes:
-        """Return the answer's body."""
+        """Send a request and return the body of the response."""
         ...
 
     async def send_async(self, body: bytes, seconds: float) -> bytes:
-        """Return the answer's body."""
+        """Send a request with asyncio and return the body of the response."""
         ...
 
     def stream(self, body: bytes, seconds: float) -> Iterator[Mapping[str, Any]]:
-        """Yield the pieces of the answer; the body asks for them."""
+        """Send a request whose body asks for streaming; yield the events of the response."""
         ...
 
 
 def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
-    """Read Retry-After, in its two spellings; a date is not worth the trouble of other people's clocks."""
+    """Parse Retry-After in seconds or milliseconds; dates are ignored, as clocks may differ."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
             seconds = float(headers.get(name, "")) * unit

@@ -1,12 +1,11 @@
-"""Read the settings, and say where each came from.
+"""Read the settings, and record the origin of each.
 
-A flag wins over a JARVIS_* variable, that over jarvis.yaml, that over [tool.jarvis] in pyproject.toml
-(both in the directory of the command), that over the default.  What is not a setting is refused
-wherever it stands, and each place is checked by itself, so that the message can name it.
+Order of precedence: flags, JARVIS_* variables, jarvis.yaml, [tool.jarvis] in pyproject.toml (both files in the
+directory of the command), defaults. Unknown settings are rejected in each place, and each place is validated on its
+own, so that the error message can name it.
 
-In variables a section is parted by two underscores (JARVIS_SCAN__EXTENSIONS), a list by commas, and a
-mapping is a=b,c=d; an empty variable counts as not set.  A secret may be read from a file
-(JARVIS_STORE_URL_FILE).
+In variables, two underscores separate section and name (JARVIS_SCAN__EXTENSIONS), commas separate list elements, and a
+mapping is a=b,c=d; an empty variable counts as not set. A secret may be read from a file (JARVIS_STORE_URL_FILE).
 """
 
 from jarvis_workers.settings.origins import Origin, load_settings, origins

@@ -1,4 +1,4 @@
-"""Merge and check the layers of settings, and say where each setting came from."""
+"""Merge and validate the layers of settings, and record the origin of each setting."""
 
 import os
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ TICK_SHARE = 1 / 3
 
 @dataclass(frozen=True)
 class Origin:
-    """One setting, its value without secrets, and the place that it came from."""
+    """A setting, its value without secrets, and its origin."""
 
     setting: str
     value: object
@@ -32,9 +32,9 @@ class Origin:
 def load_settings(
     flags: Mapping[str, object] | None = None, *, environ: Mapping[str, str] = os.environ, directory: Path
 ) -> Settings:
-    """Read the settings of a command that runs in `directory`.
+    """Load the settings of a command that runs in `directory`.
 
-    `flags` are by full name ("scan.languages"); None is a flag not given.  Raises SettingsError.
+    `flags` are by full name ("scan.languages"); None is a flag not given. Raises SettingsError.
     """
     layers = read_layers(flags or {}, environ, directory)
     return _settle(layers, directory)
@@ -43,7 +43,7 @@ def load_settings(
 def origins(
     flags: Mapping[str, object] | None = None, *, environ: Mapping[str, str] = os.environ, directory: Path
 ) -> list[Origin]:
-    """List every setting with the place it came from, secrets redacted."""
+    """Return every setting with its origin, secrets redacted."""
     layers = read_layers(flags or {}, environ, directory)
     settings = _settle(layers, directory)
     stand_in = {
@@ -77,7 +77,7 @@ def _settle(layers: list[Layer], directory: Path) -> Settings:
 
 
 def _check_together(settings: Settings) -> None:
-    """Refuse what each setting allows and their company does not."""
+    """Reject combinations of settings that are invalid although each setting is valid."""
     most = settings.lease_seconds * TICK_SHARE
     if settings.tick_seconds > most:
         raise SettingsError(

@@ -1,4 +1,4 @@
-"""The settings: each with its type, bounds and default."""
+"""The settings: type, bounds and default of each."""
 
 import os
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ def _path(value: object) -> object:
 
 
 def _default_data_dir() -> Path:
-    import platformdirs  # noqa: PLC0415  (slow to import, and not needed where JARVIS_DATA_DIR is set)
+    import platformdirs  # noqa: PLC0415  (slow to import, and not needed if JARVIS_DATA_DIR is set)
 
     return Path(platformdirs.user_data_dir("jarvis-workers"))
 
@@ -64,9 +64,9 @@ class FrozenSettings(BaseModel):
 
 
 class ScanSettings(FrozenSettings):
-    """What is scanned, and in what portions; suffixes stand without their dot, and `C` is not `c`.
+    """The files to scan, and the batch sizes; suffixes have no dot and are case-sensitive (`C` is not `c`).
 
-    A tree of at most `small_files` is scanned without an executor; 0: none is.
+    A tree of at most `small_files` files is scanned in-process, without an executor; 0 disables this.
     """
 
     extensions: Suffixes = ("c", "cpp", "h", "hpp", "rs", "cc", "cxx", "c++", "C", "hh", "hxx", "inl", "ipp", "tpp")
@@ -86,9 +86,9 @@ class ScanSettings(FrozenSettings):
 
 
 class RulesSettings(FrozenSettings):
-    """Which rules there are, by id; `paths` are files or directories with rules of the project's own.
+    """Selection of rules by id; `paths` are files or directories with project-specific rules.
 
-    With `learned` they are weighed as judgements of their findings suggest.
+    With `learned`, confidences are adjusted by the triage verdicts on earlier findings.
     """
 
     disable: Names = ()
@@ -100,7 +100,7 @@ class RulesSettings(FrozenSettings):
 
 
 class Cache(FrozenSettings):
-    """What this machine keeps of earlier scans; 0 is nothing."""
+    """Size limits of the result cache of this machine; 0 disables it."""
 
     max_mb: Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)] = 500
 
@@ -110,16 +110,16 @@ class Cache(FrozenSettings):
 
 
 class StoreSettings(FrozenSettings):
-    """How long a statement on PostgreSQL may go without an answer before its connection is given up."""
+    """Timeout of a PostgreSQL statement, after which its connection is given up."""
 
     statement_seconds: Seconds = 15
 
 
 class AgentSettings(FrozenSettings):
-    """How far a conversation may go (None: no limit), and directories with what is called after each tool.
+    """Limits of a conversation (None: no limit), and directories with after-tool callbacks.
 
-    With more tools than `filter_above` the model is asked which of them it needs; what a tool says is cut to
-    `output_tokens`. The `budget` is for all conversations of a run together.
+    With more tools than `filter_above`, the model first selects those it needs; tool output is cut to `output_tokens`.
+    The `budget` is shared by all conversations of a run.
     """
 
     rounds: Count = 60
@@ -133,14 +133,14 @@ class AgentSettings(FrozenSettings):
 
 
 class ReportSettings(FrozenSettings):
-    """What is told of what was found; `source_url` is the template of links to the source (sec/sourcelinks)."""
+    """Settings of reports; `source_url` is the template of links to the source (sec/sourcelinks)."""
 
     min_confidence: Annotated[float, Field(ge=0, le=1)] = 0.4
     source_url: Annotated[str, AfterValidator(check_template)] | None = None
 
 
 class Settings(FrozenSettings):
-    """Everything a user can set; the addresses that stand for None are properties."""
+    """All settings of a user; the addresses that replace None are properties."""
 
     data_dir: Annotated[Path, BeforeValidator(_path)] = Field(default_factory=_default_data_dir)
     store_url: str | None = None
@@ -171,11 +171,11 @@ class Settings(FrozenSettings):
 
     @property
     def place(self) -> Literal["local", "cluster"]:
-        """Where runs are worked on: on the cluster as soon as there is a broker."""
+        """Where runs execute: on the cluster if a broker is configured, else locally."""
         return self.where or ("cluster" if self.broker_url else "local")
 
     @property
     def process_count(self) -> int:
-        """One for each processor that this process may use; 0: none, everything is done in the command itself."""
+        """The number of child processes: one per available processor; 0 runs everything in the command itself."""
         allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         return (allowed or 1) if self.processes is None else self.processes

@@ -1,4 +1,4 @@
-"""Where settings come from: flags, variables, jarvis.yaml, pyproject.toml; each a layer of values by full name."""
+"""The sources of settings: flags, variables, jarvis.yaml, pyproject.toml; each a layer of values by full name."""
 
 import os
 import tomllib
@@ -40,7 +40,7 @@ FLAG = "command line"
 
 @dataclass(frozen=True)
 class Layer:
-    """What one place sets, by full name; `strict` where values have types, unlike variables."""
+    """The settings from one source, by full name; `strict` if its values are typed, unlike variables."""
 
     source: str
     values: Mapping[str, object]
@@ -62,7 +62,7 @@ def setting_names() -> list[str]:
 
 
 def flat(values: Mapping[Any, object], section: str = "") -> Iterator[tuple[str, object]]:
-    """Give each setting its full name: {"scan": {"languages": x}} is "scan.languages"."""
+    """Yield each setting with its full name: {"scan": {"languages": x}} becomes "scan.languages"."""
     for name, value in values.items():
         full = f"{section}{name}"
         if isinstance(value, Mapping) and value and full not in MAPPINGS:
@@ -96,7 +96,7 @@ def _meant(name: str, known: list[str]) -> str:
 
 
 def _variables(environ: Mapping[str, str]) -> Iterator[Layer]:
-    """One layer a variable, so that the place of a setting is the variable's name."""
+    """Yield one layer per variable, so that the source of a setting is the name of the variable."""
     known = {PREFIX + name.upper().replace(".", "__"): name for name in setting_names()}
     files = {PREFIX + name.upper() + "_FILE": PREFIX + name.upper() for name in SECRETS}
     for variable, text in sorted(environ.items()):

@@ -1,1 +1,1 @@
-"""What an agent may do."""
+"""The tools that an agent may call."""

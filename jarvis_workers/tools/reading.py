@@ -1,7 +1,7 @@
-"""read_code: lines of a file, with their numbers, as the file has them or with its comments blanked.
+"""read_code: numbered lines of a file, verbatim or with comments blanked.
 
-Blanked, the lines keep their numbers and columns: what a comment says about the code is a claim of whoever wrote it,
-and is told apart and on request only.
+Blanking preserves line numbers and columns. A comment is a claim of its author, not a fact about the code, so comments
+are listed separately, and only on request.
 """
 
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ View = Literal["raw", "blanked"]
 
 
 class ReadCode(ToolArguments):
-    """Which lines of which file; -1 is the last line."""
+    """A range of lines of a file; -1 is the last line."""
 
     path: str = Field(min_length=1, max_length=4096, description="relative to the root of the project")
     start_line: int = Field(default=1, ge=1, description="the first line")
@@ -35,7 +35,7 @@ class ReadCode(ToolArguments):
 
 
 def read_code(tree: Tree, view: View = "raw") -> Tool:
-    """Return the tool for a tree."""
+    """Return the read_code tool for a tree."""
 
     def run(wanted: ReadCode) -> ToolOutcome:
         content = code_text(wanted.path, tree.read(wanted.path))
@@ -51,18 +51,18 @@ def read_code(tree: Tree, view: View = "raw") -> Tool:
 
 
 def code_text(path: str, content: bytes) -> bytes:
-    """Return the content of a file with the newlines that a compiler of its language sees; others as they are."""
+    """Return the content with line ends as a compiler of its language sees them; other files are unchanged."""
     known = path.lower().endswith(CODE_SUFFIXES)
     return compiler_newlines(content, _language(path)) if known else content
 
 
 def blank_comments(content: bytes, language: str) -> bytes:
-    """Return the content with spaces for comments: as long, with the same lines."""
+    """Return the content with comments replaced by spaces; length and line numbers do not change."""
     return _blank(content, comments(content, language))
 
 
 def _comments(content: bytes, wanted: ReadCode) -> list[tuple[int, int]]:
-    """Return where the comments are, as far as anybody will look."""
+    """Return the spans of the comments, up to the last requested line."""
     path = wanted.path.lower()
     if not path.endswith(CODE_SUFFIXES):
         return []
@@ -113,7 +113,7 @@ def short_line(line: str) -> str:
 
 
 def _claims(content: bytes, spans: list[tuple[int, int]], wanted: ReadCode) -> str:
-    """List the comments of the range, each with the line that it begins on."""
+    """List the comments that start in the requested range, with their line numbers."""
     told = ["", "comments (what somebody claims, to be checked against the code):"]
     line, at, room = 1, 0, MOST_CHARACTERS
     for start, end in spans:

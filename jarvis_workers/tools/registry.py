@@ -1,7 +1,7 @@
-"""The tools of one agent. A name is looked up here, at dispatch, and nowhere else.
+"""The tools of one agent. Names are looked up here, at dispatch, and nowhere else.
 
-It must be equal to the letter: no case is folded, no space cut, nothing that looks alike is taken for it.  What is not
-in the list cannot be run, whatever tools there are elsewhere.
+Names must match exactly: no case folding, no trimming, no look-alike characters. A tool that is not in the list cannot
+run, even if other agents have it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ NAME_SHOWN = 80
 
 
 class Toolbox:
-    """Tools by name, in the order in which a model is told of them."""
+    """Tools by name, in the order in which they are described to a model."""
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self._tools: dict[str, Tool] = {}
@@ -32,7 +32,7 @@ class Toolbox:
         return tuple(self._tools.values())
 
     def only(self, names: Iterable[str]) -> "Toolbox":
-        """Return a box with just these, in the order of this one; raises UsageError for one that is not here."""
+        """Return a toolbox with only these tools, in the same order. Raises UsageError for an unknown name."""
         wanted = set(names)
         unknown = sorted(wanted - set(self._tools))
         if unknown:
@@ -40,11 +40,11 @@ class Toolbox:
         return Toolbox(tool for name, tool in self._tools.items() if name in wanted)
 
     def plus(self, *tools: Tool) -> "Toolbox":
-        """Return a box with these too."""
+        """Return a toolbox with further tools."""
         return Toolbox((*self._tools.values(), *tools))
 
     def find(self, name: str) -> Tool:
-        """Return a tool of this list; raises BadCall."""
+        """Return a tool by name. Raises BadCall if it is not in the list."""
         tool = self._tools.get(name)
         if tool is None:
             known = ", ".join(self._tools) or "none"
@@ -52,14 +52,14 @@ class Toolbox:
         return tool
 
     def read(self, name: str, arguments: str) -> Mapping[str, Any]:
-        """Return a call's arguments as they are handed on; raises BadCall if the tool cannot take them."""
+        """Return the parsed arguments of a call. Raises BadCall if the tool does not accept them."""
         tool = self.find(name)
         found = read_arguments(arguments)
         tool.read(found)
         return found
 
     def run(self, name: str, arguments: Mapping[str, Any]) -> ToolOutcome:
-        """Run a tool of this list, and no other."""
+        """Run a tool of this list; BadCall and ToolFailed become an outcome in state "error"."""
         try:
             tool = self.find(name)
             return tool.run(tool.read(arguments))

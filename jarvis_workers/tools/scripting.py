@@ -1,4 +1,4 @@
-"""execute_script: run a script where it can do no harm. Where that is, is handed in; without it there is no tool."""
+"""execute_script: run a script in a sandbox, which the caller supplies; without one the tool does not exist."""
 
 from typing import Literal, Protocol
 
@@ -16,22 +16,22 @@ Interpreter = Literal["bash", "sh", "python3"]
 
 
 class ScriptRunner(Protocol):
-    """A place where scripts are run, confined."""
+    """Runs scripts in a sandbox."""
 
     def __call__(self, interpreter: str, script: str) -> ToolOutcome:
-        """Run it to its end or its limits; failing is an outcome, not an exception."""
+        """Run a script to completion or to its limits; failure is an outcome, not an exception."""
         ...
 
 
 class ExecuteScript(ToolArguments):
-    """A script, and what runs it."""
+    """A script and its interpreter."""
 
     interpreter: Interpreter = "bash"
     script_content: str = Field(min_length=1, max_length=SCRIPT_MAX, description="the text of the script")
 
 
 def execute_script(run: ScriptRunner) -> Tool:
-    """Return the tool for a place to run in."""
+    """Return the execute_script tool for a runner."""
 
     def confined(wanted: ExecuteScript) -> ToolOutcome:
         return run(wanted.interpreter, wanted.script_content)

@@ -1,7 +1,7 @@
-"""search_code: which lines of which files match.
+"""search_code: search the lines of the files of a tree.
 
-A pattern that a model writes is compiled by google-re2, whose time is linear in the text; where that is not installed,
-only a literal text can be searched for. Files, bytes and lines found are bounded, and what was left out is told.
+The patterns of a model are compiled by google-re2, whose run time is linear in the text; without google-re2 only
+literal text can be searched for. Files, bytes and matching lines are bounded, and omissions are reported.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ Search = Callable[[bytes], bool]
 
 
 class SearchCode(ToolArguments):
-    """What to look for, and in which files."""
+    """The pattern to search for, and the files to search."""
 
     pattern: str = Field(min_length=1, max_length=PATTERN_MAX, description="regular expression (RE2 syntax)")
     files: str = Field(default="*", max_length=400, description="only files whose path fits, such as src/*.c")
@@ -33,7 +33,7 @@ class SearchCode(ToolArguments):
 
 
 def search_code(tree: Tree) -> Tool:
-    """Return the tool for a tree."""
+    """Return the search_code tool for a tree."""
 
     def run(wanted: SearchCode) -> ToolOutcome:
         found: list[str] = []

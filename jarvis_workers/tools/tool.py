@@ -1,8 +1,8 @@
-"""A tool, and what became of a call.
+"""A tool, and the outcome of a call.
 
-The name is compared as it stands, wherever it comes from; the arguments are JSON that the tool's own model reads.
-`brings_foreign` marks a tool whose output somebody outside may have written; `repeatable` one that may be run again
-when nobody knows whether it ran: what changes anything outside is not; `quick` one that never waits.
+Names are compared exactly; arguments are JSON, validated by the tool's own model. `brings_foreign` marks a tool whose
+output may contain untrusted text; `repeatable` a tool that may run again if it is unknown whether it ran, so no tool
+with side effects outside; `quick` a tool that never blocks.
 """
 
 import json
@@ -25,22 +25,22 @@ A = TypeVar("A", bound=BaseModel)
 
 
 class BadCall(Exception):
-    """A call that cannot be run as it was written; the message is for the model."""
+    """The call is malformed and cannot run; the message is for the model."""
 
 
 class ToolFailed(Exception):
-    """A tool could not do what it was asked; the message is for the model."""
+    """A tool could not complete its task; the message is for the model."""
 
 
 class ToolArguments(BaseModel):
-    """What a tool is given; what it does not know is refused."""
+    """Base of the arguments of a tool; unknown fields are rejected."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """What became of a call: done, failed (it ran, and says so itself), or error (it did not come to that)."""
+    """The outcome of a call: done, failed (the tool ran and reported failure), or error (the tool did not run)."""
 
     state: State = "done"
     stdout: str = ""
@@ -53,7 +53,7 @@ class ToolOutcome:
         return self.state == "done"
 
     def text(self, language: Language = "en") -> str:
-        """Return what the model reads."""
+        """Return the text for the model."""
         failed, partial, error = WORDS[language]
         if self.state == "error":
             return f"{error} {self.stderr}"
@@ -66,7 +66,7 @@ class ToolOutcome:
 
 @dataclass(frozen=True)
 class Tool:
-    """Something that an agent may do; `read` turns the arguments into what `run` takes, or raises BadCall."""
+    """A tool of an agent; `read` validates the arguments and returns the input of `run`, or raises BadCall."""
 
     name: str
     description: str
@@ -79,7 +79,7 @@ class Tool:
 
 
 def typed(model: type[A], run: Callable[[A], ToolOutcome], **about: Any) -> Tool:
-    """Make a tool whose arguments are a pydantic model; `about` holds the other fields of a Tool."""
+    """Return a tool whose arguments are a pydantic model; `about` sets the other fields of Tool."""
 
     def read(arguments: Mapping[str, Any]) -> A:
         try:
@@ -91,7 +91,7 @@ def typed(model: type[A], run: Callable[[A], ToolOutcome], **about: Any) -> Tool
 
 
 def read_arguments(text: str) -> Mapping[str, Any]:
-    """Read a call's arguments; an empty text is none. Raises BadCall."""
+    """Parse a call's arguments; empty text means no arguments. Raises BadCall."""
     if len(text) > ARGUMENTS_MAX:
         raise BadCall(f"the arguments are {len(text)} characters long; {ARGUMENTS_MAX} are the most")
     try:
@@ -104,7 +104,7 @@ def read_arguments(text: str) -> Mapping[str, Any]:
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """What stands twice has two meanings."""
+    """Return the object; raises ValueError for a duplicate key, which is ambiguous."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a name stands twice")
@@ -126,7 +126,7 @@ def _schema(model: type[BaseModel]) -> Mapping[str, Any]:
 
 
 def _untitled(part: Any) -> Any:
-    """Drop the titles that pydantic writes: they tell a model nothing that the names do not."""
+    """Drop the titles that pydantic generates: they only repeat the names."""
     if isinstance(part, dict):
         return {
             name: {key: _untitled(value) for key, value in inner.items()} if name == "properties" else _untitled(inner)

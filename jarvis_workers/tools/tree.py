@@ -1,7 +1,7 @@
-"""The files that tools may read: a tree, and nothing outside of it.
+"""The files that tools may read: those of one tree.
 
-A path is relative, has no `..`, and no part of it is a link: each part is opened beneath the one before it, so
-that nothing that changes meanwhile leads out.
+A path is relative, contains no `..`, and none of its parts is a symbolic link: each part is opened relative to its
+parent, so that concurrent changes cannot lead outside the tree.
 """
 
 import errno
@@ -20,19 +20,19 @@ SKIPPED = frozenset({b".git", b".jarvis"})
 
 
 class Tree(Protocol):
-    """Files by path, the parts parted by `/`."""
+    """Read access to files by path, with `/` as separator."""
 
     def read(self, path: str) -> bytes:
-        """Return a file's bytes; raises ToolFailed."""
+        """Return the content of a file. Raises ToolFailed."""
         ...
 
     def paths(self) -> Iterator[str]:
-        """Yield all files, in order."""
+        """Yield the paths of all files, in a fixed order."""
         ...
 
 
 class DirectoryTree:
-    """A directory of this machine."""
+    """A tree in a directory of this machine."""
 
     def __init__(self, root: Path) -> None:
         self._root = root.resolve()
@@ -63,7 +63,7 @@ class DirectoryTree:
 
 
 class _Opened:
-    """A file, opened part by part without following a link."""
+    """A file, opened part by part without following symbolic links."""
 
     def __init__(self, root: Path, parts: list[bytes]) -> None:
         self._root, self._parts = root, parts
