@@ -3,7 +3,7 @@
 The run is recorded when it is done, in one transaction; until then the store knows nothing of it.  Whatever is
 unusual is left to the ordinary way, which repeats the work with all its care: a tree that is not small, takes long or
 is not checked in full, findings that people have judged, a file that kills its process, a store that is new, busy or
-no SQLite file.
+no SQLite file, a command that is to start no processes.
 """
 
 import os
@@ -86,7 +86,9 @@ def scan_small(settings: Settings, request: RunRequest) -> SmallScan | None:
 
 
 def _is_plain(settings: Settings, request: RunRequest) -> bool:
-    """Tell whether the run needs nothing that only the database libraries can read."""
+    """Tell whether a fork may be started, and the run needs nothing that only the database libraries can read."""
+    if settings.process_count == 0:
+        return False
     if request.agent or request.baseline or request.profile or request.triage.more or request.triage.learns:
         return False
     if request.rules != Chosen() or request.selection.unchanged is not None:

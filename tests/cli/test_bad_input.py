@@ -273,8 +273,8 @@ def test_a_file_that_does_not_stand_still_is_named(jarvis):
         (["--where", "moon"], "jarvis: command line: \"where\" is 'moon', should be 'local' or 'cluster'"),
         (["--languages", "perl"], "jarvis: command line: \"scan.languages\" is 'perl', should be 'c/cpp' or 'rust'"),
         (["--min-confidence", "7"], 'jarvis: --min-confidence: "7" is not a number from 0 to 1'),
-        (["-j", "0"], 'jarvis: --processes: "0" is not a whole number of at least 1'),
-        (["-j", "x"], 'jarvis: --processes: "x" is not a whole number of at least 1'),
+        (["-j", "-1"], 'jarvis: --processes: "-1" is not a whole number of at least 0'),
+        (["-j", "x"], 'jarvis: --processes: "x" is not a whole number of at least 0'),
         (["--fial-on", "high"], "jarvis sec fast: No such option: --fial-on"),
     ],
 )

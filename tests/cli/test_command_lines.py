@@ -73,8 +73,8 @@ CASES = (
     Case("runs list --format jso", 2, "", '--format: "jso" is not one of table, json (did you mean "json"?)\n'),
     Case("sec fast --lang fr", 2, "", 'jarvis: --lang: "fr" is not one of en, zh\n'),
     Case("sec explain unsafe_api --lang de", 2, "", 'jarvis: --lang: "de" is not one of en, zh\n'),
-    Case("sec fast -j 0", 2, "", 'jarvis: --processes: "0" is not a whole number of at least 1\n'),
-    Case("sec fast -j many", 2, "", 'jarvis: --processes: "many" is not a whole number of at least 1\n'),
+    Case("sec fast -j -1", 2, "", 'jarvis: --processes: "-1" is not a whole number of at least 0\n'),
+    Case("sec fast -j many", 2, "", 'jarvis: --processes: "many" is not a whole number of at least 0\n'),
     Case("sec fast --min-confidence 3", 2, "", 'jarvis: --min-confidence: "3" is not a number from 0 to 1\n'),
     Case("sec agent --votes 10", 2, "", 'jarvis: --votes: "10" is not a whole number from 1 to 9\n'),
     Case("runs list -n 0", 2, "", 'jarvis: --limit: "0" is not a whole number from 1 to 10,000\n'),
@@ -111,6 +111,8 @@ CASES = (
     Case("sec rules --category crypto --json", 0, '"category": "crypto"'),
     Case("sec rules --only crypto --format json", 0, '"category": "crypto"'),
     Case("sec explain unsafe_api", 0, "unsafe_api"),
+    # Without children.
+    Case("sec fast tree -q -j 0", 0, "[unsafe_api]"),
 )
 
 

@@ -123,6 +123,9 @@ def test_what_is_unusual_is_left_to_the_ordinary_way(settings: Settings, tree: P
     assert scan_small(settings, asked) is None, "not checked in full"
 
     (tree / "away.c").unlink()
+    inline = settings.model_copy(update={"processes": 0})
+    assert scan_small(inline, asked) is None, "a fork would be a process"
+
     elsewhere = settings.model_copy(update={"store_url": f"sqlite:///{tree / 'new.db'}"})
     assert scan_small(elsewhere, asked) is None, "a store that is not there yet"
     assert rows(sqlite_url, asked.run_id)["run"] == []
