@@ -7,10 +7,8 @@ without a crash count. A job runs as long as its lease is renewed, and `deadline
 import os
 import resource
 import threading
-import time
 import traceback
 from collections.abc import Callable
-from concurrent.futures import CancelledError
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
@@ -18,10 +16,10 @@ from typing import Any, TypeVar
 from jarvis_workers.conversations.event_loop import ConversationLoop
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.dispatch import job_log
-from jarvis_workers.dispatch.prefork_task import go_on, pause
+from jarvis_workers.dispatch.job_task import execute, go_on, pause
 from jarvis_workers.dispatch.routing import POOLS, TALKS_CONNECTIONS
 from jarvis_workers.dispatch.store_writer import Holder, JobWriter
-from jarvis_workers.errors import BudgetSpent, StoreError, StoreFull
+from jarvis_workers.errors import StoreError
 from jarvis_workers.pipeline.runner import keep, load
 from jarvis_workers.pipeline.stages import step_of
 from jarvis_workers.pipeline.store_retry import patiently
@@ -56,38 +54,37 @@ class Agents:
         self.blobs = resources.blobs
         self.talks = talks
         self._told, self._ended = threading.Event(), threading.Event()
-        self._process = f"{worker_id}/{os.getpid()}"
-        holder = Holder(worker_id, self._process, lease_seconds)
+        self.process = f"{worker_id}/{os.getpid()}"
+        holder = Holder(worker_id, self.process, lease_seconds)
         self._loop = ConversationLoop(deadline_seconds)
         self._writer = JobWriter(self.store, holder, self._loop.cancel, self._told)
         self._at_the_store = threading.BoundedSemaphore(AT_THE_STORE)
         self._threads = [vital(self._loop.run), vital(self._writer.run), vital(self._end_in_time)]
 
     def do(self, job_id: int) -> None:
-        """Claim, converse, save; a task boundary: what the job raises is recorded on its row."""
-        job = self._writer.claim(job_id)
-        if job is None:
-            return job_log.refused(job_id, self._process)
-        began = time.monotonic()
-        job_log.claimed(job, self._process)
-        try:
-            commit = self._decide(job)
-            accepted = self._writer.commit(self._briefly(lambda: keep(self.store, self.blobs, [(job, commit)])[0]))
-            job_log.saved(job, commit, time.monotonic() - began, accepted=accepted)
-        except (CancelledError, BudgetSpent):
-            return job_log.released(job, accepted=self._writer.release(job))
-        except StoreFull as full:
-            try:
-                self._pause(job, str(full))
-            finally:
-                job_log.released(job, accepted=self._writer.release(job))
-            return None
-        except StoreError:
-            job_log.released(job, accepted=self._writer.release(job))
-            raise
-        except Exception as error:  # noqa: BLE001  (the task boundary)
-            says = f"{type(error).__name__}: {error}"
-            job_log.failed(job, says, time.monotonic() - began, accepted=self._writer.fail(job, says))
+        """Execute the job that a message names."""
+        execute(self, job_id)
+
+    def claim(self, job_id: int) -> Claimed | None:
+        return self._writer.claim(job_id)
+
+    def decide(self, job: Claimed) -> Commit:
+        module, work = self._briefly(lambda: load(self.store, job))
+        return self._loop.start(job, partial(step_of(module).converse, work, self.blobs, self.talks)).result()
+
+    def save(self, job: Claimed, commit: Commit) -> bool:
+        return self._writer.commit(self._briefly(lambda: keep(self.store, self.blobs, [(job, commit)])[0]))
+
+    def fail(self, job: Claimed, reason: str) -> bool:
+        return self._writer.fail(job, reason)
+
+    def release(self, job: Claimed) -> bool:
+        return self._writer.release(job)
+
+    def pause(self, job: Claimed, why: str) -> None:
+        self._briefly(lambda: pause(self.store, job, why, self.process))
+
+    def go_on(self, job: Claimed) -> None:
         self._briefly(lambda: go_on(self.store, job, self.ring))
 
     def call_off(self) -> None:
@@ -102,13 +99,6 @@ class Agents:
         self._told.set()
         for thread in self._threads:
             thread.join(LAST_SECONDS)
-
-    def _decide(self, job: Claimed) -> Commit:
-        module, work = self._briefly(lambda: load(self.store, job))
-        return self._loop.start(job, partial(step_of(module).converse, work, self.blobs, self.talks)).result()
-
-    def _pause(self, job: Claimed, why: str) -> None:
-        self._briefly(lambda: pause(self.store, job, why, self._process))
 
     def _end_in_time(self) -> None:
         """Once told, cancel everything; a process that is still there after LAST_SECONDS is ended."""

@@ -5,22 +5,22 @@ store outage is retried with a deadline; the job's result stays in memory meanwh
 """
 
 import os
-import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from jarvis_workers.dispatch import job_log
-from jarvis_workers.errors import BrokerUnavailable, StoreError, StoreFull, StoreUnavailable
-from jarvis_workers.pipeline.controller import advance
+from jarvis_workers.dispatch.job_task import execute, go_on, pause
+from jarvis_workers.errors import StoreUnavailable
 from jarvis_workers.pipeline.runner import perform, save
-from jarvis_workers.pipeline.stages import PLAN
 from jarvis_workers.pipeline.store_retry import patiently
 from jarvis_workers.snapshots.resources import Resources
-from jarvis_workers.store import dispatching, jobs, runs, stages
+from jarvis_workers.store import dispatching, jobs
 from jarvis_workers.store.engine import Store
-from jarvis_workers.store.values import Claimed
+from jarvis_workers.store.values import Claimed, Commit
 from jarvis_workers.toolchain.limits import cpu_seconds
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
 
 
 @dataclass
@@ -44,35 +44,32 @@ class PreforkRunner:
         return f"{self.worker_id}/{os.getpid()}"
 
     def do(self, job_id: int) -> None:
-        """Claim, decide, save; a task boundary: what the job raises is recorded on its row."""
-        store, resources, ring = patiently(self._world)
-        job = patiently(lambda: self._claim(store, job_id))
-        if job is None:
-            return job_log.refused(job_id, self.process)
-        began = time.monotonic()
-        job_log.claimed(job, self.process)
-        try:
-            commit = patiently(lambda: perform(store, resources, job))
-            if commit is None:
-                job_log.lost(job)
-            else:
-                counted = commit._replace(cpu_seconds=self._cpu())
-                accepted = patiently(lambda: save(store, resources.blobs, [(job, counted)]))
-                job_log.saved(job, counted, time.monotonic() - began, accepted=job.id in accepted)
-        except StoreFull as full:
-            reason = str(full)
-            try:
-                patiently(lambda: pause(store, job, reason, self.process))
-            finally:
-                job_log.released(job, accepted=patiently(lambda: self._release(store, job)))
-            return None
-        except StoreError:
-            job_log.released(job, accepted=patiently(lambda: self._release(store, job)))
-            raise
-        except Exception as error:  # noqa: BLE001  (the task boundary)
-            says = f"{type(error).__name__}: {error}"
-            recorded = patiently(lambda: self._fail(store, job, says))
-            job_log.failed(job, says, time.monotonic() - began, accepted=recorded)
+        """Execute the job that a message names."""
+        execute(self, job_id)
+
+    def claim(self, job_id: int) -> Claimed | None:
+        return patiently(lambda: self._claim(self._world()[0], job_id))
+
+    def decide(self, job: Claimed) -> Commit | None:
+        store, resources, _ = self._world()
+        return patiently(lambda: perform(store, resources, job))
+
+    def save(self, job: Claimed, commit: Commit) -> bool:
+        store, resources, _ = self._world()
+        counted = commit._replace(cpu_seconds=self._cpu())
+        return job.id in patiently(lambda: save(store, resources.blobs, [(job, counted)]))
+
+    def fail(self, job: Claimed, reason: str) -> bool:
+        return patiently(lambda: self._write(lambda session: jobs.fail_attempt(session, job, reason)))
+
+    def release(self, job: Claimed) -> bool:
+        return patiently(lambda: self._write(lambda session: bool(jobs.release(session, [job]))))
+
+    def pause(self, job: Claimed, why: str) -> None:
+        patiently(lambda: pause(self._world()[0], job, why, self.process))
+
+    def go_on(self, job: Claimed) -> None:
+        store, _, ring = self._world()
         patiently(lambda: go_on(store, job, ring))
 
     def _world(self) -> tuple[Store, Resources, Callable[[], None]]:
@@ -108,31 +105,6 @@ class PreforkRunner:
         self._claim_in_doubt = False
         return claimed
 
-    def _release(self, store: Store, job: Claimed) -> bool:
-        with store.write() as session:
-            return bool(jobs.release(session, [job]))
-
-    def _fail(self, store: Store, job: Claimed, says: str) -> bool:
-        with store.write() as session:
-            return jobs.fail_attempt(session, job, says)
-
-
-def go_on(store: Store, job: Claimed, ring: Callable[[], None]) -> None:
-    """Move the run on at once when this was the last open job; the controller's tick sees to it otherwise."""
-    with store.read() as session:
-        open_jobs = stages.has_open_jobs(session, job.run_id, job.stage)
-    if not open_jobs:
-        with store.write() as session:
-            advance(session, job.run_id)
-    if job.step == PLAN or not open_jobs:
-        with suppress(BrokerUnavailable):
-            ring()
-
-
-def pause(store: Store, job: Claimed, why: str, process: str) -> None:
-    """Pause a run for which there is no room: before the job goes back, or it would be rung for again at once."""
-    reason = f"{why} (process {process})"
-    with store.write() as session:
-        paused = runs.pause(session, job.run_id, reason)
-    if paused:
-        job_log.paused(job, reason)
+    def _write(self, change: Callable[["Session"], bool]) -> bool:
+        with self._world()[0].write() as session:
+            return change(session)

@@ -2,14 +2,14 @@
 
 import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
 from jarvis_workers.conversations.event_loop import ConversationLoop
 from jarvis_workers.conversations.runtime import AgentRuntime
-from jarvis_workers.errors import BudgetSpent, StoreError, StoreFull
-from jarvis_workers.local.children import JobOutcome
+from jarvis_workers.local.outcomes import JobOutcome
+from jarvis_workers.pipeline.attempt import attempt
 from jarvis_workers.pipeline.stages import step_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.values import Claimed, Commit
@@ -48,7 +48,7 @@ class Talkers:
     def take(self) -> list[JobOutcome]:
         """Return what came of those that have ended since."""
         over = [job for job, future in self._on.items() if future.done()]
-        return [_answer(job, self._on.pop(job)) for job in over]
+        return [JobOutcome(job, attempt(self._on.pop(job).result)) for job in over]
 
     def drop(self, lost: Iterable[Claimed]) -> None:
         """Call off the conversations of jobs that are no longer ours."""
@@ -66,15 +66,3 @@ class Talkers:
         self._loop.stop()
         self._thread.join(LAST_SECONDS)
         self._talks.close()
-
-
-def _answer(job: Claimed, future: Future[Commit]) -> JobOutcome:
-    """A task boundary: what the job raised is told of it."""
-    try:
-        return JobOutcome(job, commit=future.result())
-    except StoreFull as full:
-        return JobOutcome(job, full=str(full), given_back=True)
-    except (StoreError, BudgetSpent, CancelledError):
-        return JobOutcome(job, given_back=True)
-    except Exception as error:  # noqa: BLE001  (the task boundary)
-        return JobOutcome(job, error=f"{type(error).__name__}: {error}")

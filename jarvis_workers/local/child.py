@@ -9,13 +9,15 @@ import json
 import os
 import sys
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from jarvis_workers.errors import StoreFull
+from jarvis_workers.pipeline.attempt import attempt_without_store
 from jarvis_workers.pipeline.stages import step_of
-from jarvis_workers.pipeline.wire import decode_work, encode_commit, to_line
+from jarvis_workers.pipeline.wire import decode_work, encode_outcome, to_line
 from jarvis_workers.snapshots.resources import Resources, open_resources
+from jarvis_workers.store.values import Commit
 from jarvis_workers.toolchain.limits import cpu_seconds
 
 
@@ -27,23 +29,18 @@ def serve(lines: Iterable[bytes], answers: IO[bytes]) -> None:
     resources = open_resources(where["blobs"], Path(where["cache"]), results_bytes=limit)
     spent = 0.0
     for line in requests:
-        answer = decide(json.loads(line), resources)
+        request = json.loads(line)
+        outcome = attempt_without_store(partial(_decide, request, resources))
         total = cpu_seconds()
-        answers.write(to_line({**answer, "cpu_seconds": total - spent}) + b"\n")
+        answer = {"job": request["job"], **encode_outcome(outcome), "cpu_seconds": total - spent}
+        answers.write(to_line(answer) + b"\n")
         answers.flush()
         spent = total
 
 
-def decide(request: dict[str, Any], resources: Resources) -> dict[str, Any]:
-    """Do one job. This is a task boundary: whatever it raises is recorded on the job's row."""
-    try:
-        step = step_of(request["module"])
-        commit = step.decide(decode_work(step, request["work"]), resources)
-    except StoreFull as full:
-        return {"job": request["job"], "full": str(full)}
-    except Exception as error:  # noqa: BLE001  (the task boundary)
-        return {"job": request["job"], "error": f"{type(error).__name__}: {error}"}
-    return {"job": request["job"], "commit": encode_commit(commit)}
+def _decide(request: dict[str, Any], resources: Resources) -> Commit:
+    step = step_of(request["module"])
+    return step.decide(decode_work(step, request["work"]), resources)
 
 
 def main() -> None:

@@ -1,7 +1,4 @@
-"""The children of a command: one seat each, started when there is work, replaced when they die.
-
-A crew of size 0 has one seat, whose jobs are decided in this process.
-"""
+"""The children of a command: one seat each, started when there is work, replaced when they die."""
 
 import json
 import os
@@ -10,29 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
-from jarvis_workers.local.inline import InlineChild
-from jarvis_workers.pipeline.wire import decode_commit, to_line
-from jarvis_workers.store.values import Claimed, Commit
+from jarvis_workers.local.outcomes import JobOutcome
+from jarvis_workers.pipeline.attempt import Died
+from jarvis_workers.pipeline.wire import decode_outcome, to_line
+from jarvis_workers.store.values import Claimed
 from jarvis_workers.toolchain.children import Child, ChildDied
 
 CHILD_MODULE = "jarvis_workers.local.child"
 LAST_WORDS_BYTES = 4096
-
-
-@dataclass(frozen=True, slots=True)
-class JobOutcome:
-    """What came of a job: a commit, the error of its own work, the death of its process, no room for its results.
-
-    Or nothing yet: it is given back, to be done later, without blame.
-    """
-
-    job: Claimed
-    process: str = ""
-    commit: Commit | None = None
-    error: str | None = None
-    death: str | None = None
-    full: str | None = None
-    given_back: bool = False
 
 
 @dataclass(slots=True)
@@ -40,13 +22,13 @@ class ChildSlot:
     """A child and the job it has. `process` names it in the store, and no two children share a name."""
 
     process: str
-    child: Child | InlineChild | None = None
+    child: Child | None = None
     job: Claimed | None = None
     since: float = 0.0
 
 
 class LocalChildren:
-    """At most `size` children, none if it is 0. `where` is the first line that each of them reads."""
+    """At most `size` children. `where` is the first line that each of them reads."""
 
     def __init__(
         self, worker_id: str, size: int, *, where: Mapping[str, str], environ: Mapping[str, str], errors: IO[bytes]
@@ -56,9 +38,8 @@ class LocalChildren:
         self._environ = environ
         self._errors = errors
         self._named = 0
-        self._is_inline = size == 0
         self.selector = selectors.DefaultSelector()
-        self.seats = [self._seat() for _ in range(max(1, size))]
+        self.seats = [self._seat() for _ in range(size)]
 
     @property
     def idle(self) -> list[ChildSlot]:
@@ -70,18 +51,18 @@ class LocalChildren:
         """The seats with a job, and the jobs."""
         return [(seat, seat.job) for seat in self.seats if seat.job is not None]
 
-    def give(self, seat: ChildSlot, job: Claimed, request: Mapping[str, Any], now: float) -> JobOutcome | None:
+    def give(self, seat: ChildSlot, job: Claimed, request: Mapping[str, Any], now: float) -> list[JobOutcome]:
         """Let a seat's child decide a job; an answer at once only if the child is dead."""
         seat.job, seat.since = job, now
         try:
             if seat.child is None:
-                seat.child = self._start()
+                seat.child = Child(CHILD_MODULE, [], self._environ, self._errors)
                 self.selector.register(seat.child, selectors.EVENT_READ, seat)
                 seat.child.send(self._where)
             seat.child.send(to_line({"job": job.id, **request}))
         except ChildDied as death:
             return self._bury(seat, str(death))
-        return None
+        return []
 
     def hear(self, seat: ChildSlot) -> list[JobOutcome]:
         """Return what a seat's child has answered, or its death."""
@@ -89,11 +70,10 @@ class LocalChildren:
         try:
             lines = seat.child.receive()
         except ChildDied as death:
-            answer = self._bury(seat, str(death))
-            return [answer] if answer else []
+            return self._bury(seat, str(death))
         return [self._read(seat, json.loads(line)) for line in lines]
 
-    def kill(self, seat: ChildSlot, why: str) -> JobOutcome | None:
+    def kill(self, seat: ChildSlot, why: str) -> list[JobOutcome]:
         """End a seat's child at once."""
         if seat.child is not None:
             self.selector.unregister(seat.child)
@@ -112,25 +92,18 @@ class LocalChildren:
                     seat.child.close()
         self.seats = [self._seat() for _ in self.seats]
 
-    def _start(self) -> Child | InlineChild:
-        return InlineChild() if self._is_inline else Child(CHILD_MODULE, [], self._environ, self._errors)
-
     def _read(self, seat: ChildSlot, said: dict[str, Any]) -> JobOutcome:
         job, seat.job = seat.job, None
         assert job is not None
         assert job.id == said["job"]
-        if "full" in said:
-            return JobOutcome(job, seat.process, full=said["full"])
-        if "error" in said:
-            return JobOutcome(job, seat.process, error=said["error"])
-        return JobOutcome(job, seat.process, commit=decode_commit(said["commit"], said["cpu_seconds"]))
+        return JobOutcome(job, decode_outcome(said), seat.process)
 
-    def _bury(self, seat: ChildSlot, how: str) -> JobOutcome | None:
+    def _bury(self, seat: ChildSlot, how: str) -> list[JobOutcome]:
         """Put a fresh seat in the place of a dead one; return the answer for the job it had."""
         if seat.child is not None:
             self.selector.unregister(seat.child)
         self.seats[self.seats.index(seat)] = self._seat()
-        return JobOutcome(seat.job, seat.process, death=how + self._last_words()) if seat.job else None
+        return [JobOutcome(seat.job, Died(how + self._last_words()), seat.process)] if seat.job else []
 
     def _last_words(self) -> str:
         """Return the last line that the children have said on standard error, which then is empty again."""

@@ -1,4 +1,4 @@
-"""The wire format between a child and its parent: the work of a job, and its commit, as one line of JSON each.
+"""The wire format between a child and its parent: the work of a job, and its outcome, as one line of JSON each.
 
 Paths are bytes; on the wire they are text with surrogate escapes, which JSON keeps as ASCII.
 """
@@ -7,12 +7,34 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.paths import as_text, from_text
+from jarvis_workers.pipeline.attempt import AttemptOutcome, Done, Failed, Full
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.store.domain_results import decode_results, encode_results
 from jarvis_workers.store.values import Commit, NewJob
 
 if TYPE_CHECKING:
     from jarvis_workers.pipeline.stages import Step
+
+
+def encode_outcome(outcome: AttemptOutcome) -> dict[str, Any]:
+    """Return what JSON can hold of the outcome of a job in a child."""
+    match outcome:
+        case Done(commit):
+            return {"commit": encode_commit(commit)}
+        case Full(reason):
+            return {"full": reason}
+        case Failed(reason):
+            return {"error": reason}
+    raise ValueError(f"not an outcome of a child: {outcome}")
+
+
+def decode_outcome(said: dict[str, Any]) -> AttemptOutcome:
+    """Return the outcome that `encode_outcome` wrote; the CPU seconds stand beside it."""
+    if "full" in said:
+        return Full(said["full"])
+    if "error" in said:
+        return Failed(said["error"])
+    return Done(decode_commit(said["commit"], said["cpu_seconds"]))
 
 
 def encode_commit(commit: Commit) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.conversations.resources import AgentSetup, setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StoreError
-from jarvis_workers.local.executor import ExecutorContext, LocalExecutor, RunLimits
+from jarvis_workers.local.context import ExecutorContext, RunLimits
+from jarvis_workers.local.executor import LocalExecutor
 from jarvis_workers.pipeline.store_retry import PATIENCE_SECONDS
 from jarvis_workers.service.health.process_identity import this_worker
 from jarvis_workers.service.models import model_facts

@@ -17,7 +17,7 @@ from jarvis_workers.dispatch.supervisor import FAREWELL_SECONDS, Parent, Surroun
 from jarvis_workers.dispatch.watchdog import Watchdog
 from jarvis_workers.errors import UsageError
 from jarvis_workers.extras import require
-from jarvis_workers.local.executor import LEASE_MARGIN_SECONDS
+from jarvis_workers.local.pools import LEASE_MARGIN_SECONDS
 from jarvis_workers.service.health.process_identity import this_worker
 from jarvis_workers.service.models import model_facts
 from jarvis_workers.service.remote import bell_of, broker_url

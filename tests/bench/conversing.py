@@ -19,6 +19,7 @@ from sqlalchemy import select
 from jarvis_workers.conversations.resources import AgentSetup, setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.local.agents import Talkers
+from jarvis_workers.pipeline.attempt import Done
 from jarvis_workers.pipeline.runner import load, save
 from jarvis_workers.platforms.compatible import Compatible, Terms
 from jarvis_workers.platforms.groups import ModelGroup
@@ -89,7 +90,7 @@ class Command:
         while saved < len(names):
             ended.wait()
             ended.clear()
-            done = [(answer.job, answer.commit) for answer in talkers.take() if answer.commit]
+            done = [(one.job, one.outcome.commit) for one in talkers.take() if isinstance(one.outcome, Done)]
             saved += len(save(self.store, self.blobs, done))
         talkers.close()
         return self.sizes(names)

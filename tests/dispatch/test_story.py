@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.dispatch import job_log
-from jarvis_workers.dispatch.prefork_task import PreforkRunner, pause
+from jarvis_workers.dispatch.job_task import pause
+from jarvis_workers.dispatch.prefork_task import PreforkRunner
 from jarvis_workers.snapshots.resources import open_resources
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Commit

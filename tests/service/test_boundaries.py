@@ -11,7 +11,8 @@ import pytest
 from jarvis_workers.errors import StoreFull, StoreUnavailable
 from jarvis_workers.local.agents import Talkers
 from jarvis_workers.local.child import serve
-from jarvis_workers.local.children import JobOutcome
+from jarvis_workers.local.outcomes import JobOutcome
+from jarvis_workers.pipeline.attempt import AttemptOutcome, Done, Failed, Full, Released
 from jarvis_workers.service.wiring import executor_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs
@@ -20,6 +21,8 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.values import Commit
 from tests.store.arrange import add_planned_run, add_run, claim, job_rows
+
+AWAY = StoreUnavailable("gone")
 
 
 class Silent:
@@ -76,16 +79,16 @@ def test_what_a_control_job_of_a_command_raises_is_recorded_on_its_row(store: St
 
 @pytest.mark.timing
 @pytest.mark.parametrize(
-    ("raised", "told"),
+    ("raised", "outcome"),
     [
-        (LookupError("lost"), {"error": "LookupError: lost"}),
-        (StoreFull("no room"), {"full": "no room", "given_back": True}),
-        (StoreUnavailable("gone"), {"given_back": True}),
-        (None, {"commit": Commit(files=1)}),
+        (LookupError("lost"), Failed("LookupError: lost")),
+        (StoreFull("no room"), Full("no room")),
+        (AWAY, Released(AWAY)),
+        (None, Done(Commit(files=1))),
     ],
 )
 def test_what_a_conversation_of_a_command_raises_is_its_answer(
-    store: Store, tmp_path: Path, raised: Exception | None, told: dict[str, Any]
+    store: Store, tmp_path: Path, raised: Exception | None, outcome: AttemptOutcome
 ) -> None:
     (job,) = claim(store, add_planned_run(store, 1))
     ended = threading.Event()
@@ -93,5 +96,5 @@ def test_what_a_conversation_of_a_command_raises_is_its_answer(
     talkers.start(job, __name__, raised)
     assert ended.wait(10)
 
-    assert talkers.take() == [JobOutcome(job, **told)]
+    assert talkers.take() == [JobOutcome(job, outcome)]
     talkers.close()

@@ -12,7 +12,8 @@ from jarvis_workers.conversations.resources import AgentSetup
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StoreFull, StoreUnavailable
 from jarvis_workers.local.agents import AT_ONCE, LAST_SECONDS, Talkers
-from jarvis_workers.local.children import JobOutcome
+from jarvis_workers.local.outcomes import JobOutcome
+from jarvis_workers.pipeline.attempt import AttemptOutcome, Done, Failed, Full, Released
 from jarvis_workers.platforms.registry import Providers
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store.engine import Store
@@ -21,6 +22,8 @@ from tests.service.asking import MODULE, Work
 from tests.steps.test_loop import DONE, SECONDS, job
 
 pytestmark = pytest.mark.timing
+
+AWAY = StoreUnavailable("away")
 
 
 @pytest.fixture
@@ -79,7 +82,7 @@ def fetched(talkers: Talkers, woken: threading.Semaphore) -> list[JobOutcome]:
 def test_what_came_of_a_conversation_is_fetched_once(talkers: Talkers, woken: threading.Semaphore) -> None:
     talkers.start(job(1), MODULE, does(lambda: DONE))
 
-    assert fetched(talkers, woken) == [JobOutcome(job(1), commit=DONE)]
+    assert fetched(talkers, woken) == [JobOutcome(job(1), Done(DONE))]
     assert (talkers.take(), talkers.held, talkers.free) == ([], [], AT_ONCE)
 
 
@@ -91,23 +94,23 @@ def test_a_conversation_is_held_until_it_is_fetched(talkers: Talkers, woken: thr
     assert woken.acquire(timeout=SECONDS)
     assert talkers.held == [job(1)]
 
-    assert [answer.commit for answer in talkers.take()] == [DONE]
+    assert [answer.outcome for answer in talkers.take()] == [Done(DONE)]
 
 
 @pytest.mark.parametrize(
-    ("error", "answer"),
+    ("error", "outcome"),
     [
-        (ValueError("no luck"), JobOutcome(job(1), error="ValueError: no luck")),
-        (StoreFull("no room"), JobOutcome(job(1), full="no room", given_back=True)),
-        (StoreUnavailable("away"), JobOutcome(job(1), given_back=True)),
+        (ValueError("no luck"), Failed("ValueError: no luck")),
+        (StoreFull("no room"), Full("no room")),
+        (AWAY, Released(AWAY)),
     ],
 )
 def test_what_a_conversation_raises_is_told_of_its_job(
-    talkers: Talkers, woken: threading.Semaphore, error: Exception, answer: JobOutcome
+    talkers: Talkers, woken: threading.Semaphore, error: Exception, outcome: AttemptOutcome
 ) -> None:
     talkers.start(job(1), MODULE, fails(error))
 
-    assert fetched(talkers, woken) == [answer]
+    assert fetched(talkers, woken) == [JobOutcome(job(1), outcome)]
 
 
 def test_a_conversation_that_is_lost_is_called_off_and_forgotten(talkers: Talkers, woken: threading.Semaphore) -> None:

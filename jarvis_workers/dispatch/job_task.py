@@ -1,0 +1,94 @@
+"""The task of a pool process: claim the job that a message names, attempt it, write and log its outcome."""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Protocol
+
+from jarvis_workers.dispatch import job_log
+from jarvis_workers.errors import BrokerUnavailable, StoreError
+from jarvis_workers.pipeline.attempt import Failed, Full, Lost, Released, attempt
+from jarvis_workers.pipeline.controller import advance
+from jarvis_workers.pipeline.stages import PLAN
+from jarvis_workers.store import runs, stages
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.values import Claimed, Commit
+
+
+class JobHost(Protocol):
+    """How a pool process executes a job and reaches the store; each call waits for a store that is away.
+
+    `save`, `fail` and `release` return False, and nothing happens, if the lease was lost meanwhile.
+    """
+
+    @property
+    def process(self) -> str: ...
+
+    def claim(self, job_id: int) -> Claimed | None: ...
+
+    def decide(self, job: Claimed) -> Commit | None: ...
+
+    def save(self, job: Claimed, commit: Commit) -> bool: ...
+
+    def fail(self, job: Claimed, reason: str) -> bool: ...
+
+    def release(self, job: Claimed) -> bool: ...
+
+    def pause(self, job: Claimed, why: str) -> None: ...
+
+    def go_on(self, job: Claimed) -> None: ...
+
+
+def execute(host: JobHost, job_id: int) -> None:
+    """Execute a job once, if it can be claimed. Raises StoreError, after the job is released, if the store refused."""
+    job = host.claim(job_id)
+    if job is None:
+        return job_log.refused(job_id, host.process)
+    began = time.monotonic()
+    job_log.claimed(job, host.process)
+    match attempt(lambda: _decide_and_save(host, job, began)):
+        case Full(reason):
+            try:
+                host.pause(job, reason)
+            finally:
+                job_log.released(job, accepted=host.release(job))
+            return None
+        case Released(error):
+            job_log.released(job, accepted=host.release(job))
+            if isinstance(error, StoreError):
+                raise error
+            return None
+        case Failed(reason):
+            job_log.failed(job, reason, time.monotonic() - began, accepted=host.fail(job, reason))
+        case Lost():
+            job_log.lost(job)
+    host.go_on(job)
+
+
+def _decide_and_save(host: JobHost, job: Claimed, began: float) -> Commit | None:
+    commit = host.decide(job)
+    if commit is not None:
+        accepted = host.save(job, commit)
+        job_log.saved(job, commit, time.monotonic() - began, accepted=accepted)
+    return commit
+
+
+def go_on(store: Store, job: Claimed, ring: Callable[[], None]) -> None:
+    """Move the run on at once when this was the last open job; the controller's tick sees to it otherwise."""
+    with store.read() as session:
+        open_jobs = stages.has_open_jobs(session, job.run_id, job.stage)
+    if not open_jobs:
+        with store.write() as session:
+            advance(session, job.run_id)
+    if job.step == PLAN or not open_jobs:
+        with suppress(BrokerUnavailable):
+            ring()
+
+
+def pause(store: Store, job: Claimed, why: str, process: str) -> None:
+    """Pause a run for which there is no room: before the job goes back, or it would be rung for again at once."""
+    reason = f"{why} (process {process})"
+    with store.write() as session:
+        paused = runs.pause(session, job.run_id, reason)
+    if paused:
+        job_log.paused(job, reason)

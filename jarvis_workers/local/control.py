@@ -1,0 +1,60 @@
+"""Plan and report jobs, one at a time, in a thread of the command; or in its own, for debuggers."""
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+
+from jarvis_workers.errors import StoreError
+from jarvis_workers.local.outcomes import JobOutcome
+from jarvis_workers.pipeline.attempt import AttemptOutcome, Released, attempt
+from jarvis_workers.pipeline.runner import perform
+from jarvis_workers.snapshots.resources import Resources
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.values import Claimed
+
+
+class ControlThread:
+    """Has one job at most; `wake` is called, in some thread, when it has ended. `inline` executes it in `start`."""
+
+    def __init__(self, store: Store, resources: Resources, wake: Callable[[], None], *, inline: bool = False) -> None:
+        self._perform = partial(perform, store, resources)
+        self._wake = wake
+        self._thread = None if inline else ThreadPoolExecutor(1, thread_name_prefix="control")
+        self._current: tuple[Claimed, Future[AttemptOutcome]] | None = None
+
+    @property
+    def held(self) -> list[Claimed]:
+        """The job that it has, if any."""
+        return [self._current[0]] if self._current else []
+
+    def start(self, job: Claimed) -> None:
+        """Execute a job."""
+        execute = partial(attempt, partial(self._perform, job))
+        future = self._thread.submit(execute) if self._thread else _executed(execute)
+        self._current = (job, future)
+        future.add_done_callback(lambda _: self._wake())
+
+    def take(self) -> list[JobOutcome]:
+        """Return the outcome of a job that has ended. Raises the StoreError that ended it."""
+        if not self._current or not self._current[1].done():
+            return []
+        (job, future), self._current = self._current, None
+        outcome = future.result()
+        if isinstance(outcome, Released) and isinstance(outcome.error, StoreError):
+            raise outcome.error
+        return [JobOutcome(job, outcome)]
+
+    def forget(self) -> None:
+        """Let go of the job: what comes of it is nobody's business."""
+        self._current = None
+
+    def close(self) -> None:
+        """Wait for the end of the job, and end the thread."""
+        if self._thread:
+            self._thread.shutdown(wait=True, cancel_futures=True)
+
+
+def _executed(execute: Callable[[], AttemptOutcome]) -> Future[AttemptOutcome]:
+    future = Future[AttemptOutcome]()
+    future.set_result(execute())
+    return future

@@ -1,0 +1,200 @@
+"""The pools of a command: children for scan jobs, a thread for control jobs, an event loop for conversations.
+
+With 0 processes scan and control jobs are executed by `start`, in the thread of the command, for debuggers and tests.
+Then nothing protects the command from a job: one that kills its process or never ends takes the command with it, and
+while a job is executed no lease is renewed.
+"""
+
+import selectors
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from jarvis_workers.errors import StepFailed
+from jarvis_workers.local.agents import Talkers
+from jarvis_workers.local.children import ChildSlot, LocalChildren
+from jarvis_workers.local.context import ExecutorContext, RunLimits
+from jarvis_workers.local.control import ControlThread
+from jarvis_workers.local.outcomes import JobOutcome
+from jarvis_workers.pipeline.attempt import Done, Failed, attempt_without_store
+from jarvis_workers.pipeline.runner import Loading, load, recall
+from jarvis_workers.pipeline.stages import CONTROL_QUEUE, step_of
+from jarvis_workers.snapshots.resources import Resources
+from jarvis_workers.store import jobs
+from jarvis_workers.store.queues import CONVERSATION_QUEUES
+from jarvis_workers.store.values import Claimed
+from jarvis_workers.toolchain.limits import cpu_seconds
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+SCAN_QUEUE = "scan"
+LEASE_MARGIN_SECONDS = 10
+
+
+class Claims(NamedTuple):
+    """Jobs that were claimed together; those to scan with the child that is to have each."""
+
+    scan: list[tuple[ChildSlot, Claimed]]
+    control: list[Claimed]
+    conversations: list[Claimed]
+
+
+class LocalPools:
+    """Claims jobs for one worker id, executes them, and collects their outcomes."""
+
+    def __init__(self, world: ExecutorContext, limits: RunLimits, worker_id: str) -> None:
+        self._world, self._limits, self._worker_id = world, limits, worker_id
+        self._children = LocalChildren(
+            worker_id, max(1, limits.processes), where=world.where, environ=world.environ, errors=world.errors
+        )
+        self._agents: Talkers | None = None
+        self._outcomes: list[JobOutcome] = []
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Start the thread, and end whatever has been started."""
+        self._bell, self._ring = socket.socketpair()
+        self._ring.setblocking(False)
+        self._children.selector.register(self._bell, selectors.EVENT_READ)
+        self._control = ControlThread(
+            self._world.store, self._world.resources, self._wake, inline=self._limits.processes == 0
+        )
+        try:
+            yield
+        finally:
+            self._children.dismiss()
+            if self._agents:
+                self._agents.close()
+                self._agents = None
+            self._control.close()
+            self._children.selector.close()
+            self._bell.close()
+            self._ring.close()
+
+    def open_agents(self) -> None:
+        """Take conversations, too, if the command knows how to lead them."""
+        if self._world.talks:
+            self._agents = Talkers(self._world.talks(), self._world.blobs, self._wake)
+
+    @property
+    def held(self) -> set[int]:
+        """The ids of the jobs that are executed, or whose outcomes have not been saved."""
+        held = [job for _, job in self._children.busy] + [one.job for one in self._outcomes] + self._control.held
+        return {job.id for job in held + (self._agents.held if self._agents else [])}
+
+    @property
+    def has_outcomes(self) -> bool:
+        """Whether there is something to save without waiting."""
+        return bool(self._outcomes)
+
+    def claim(self, session: "Session", executor: str) -> Claims:
+        """Claim a job for every idle child and for the thread, and as many conversations as there may be."""
+
+        def claim(queue: str, limit: int, process: str) -> list[Claimed]:
+            hard_limit = self._limits.hard_limit_seconds + LEASE_MARGIN_SECONDS
+            return jobs.claim_many(
+                session,
+                executor=executor,
+                queue=queue,
+                worker_id=self._worker_id,
+                process=process,
+                limit=limit,
+                lease_seconds=hard_limit if queue == SCAN_QUEUE else self._limits.lease_seconds,
+            )
+
+        claims = Claims([], [], [])
+        for slot in self._children.idle:
+            if not (claimed := claim(SCAN_QUEUE, 1, slot.process)):
+                break
+            claims.scan.append((slot, claimed[0]))
+        if not self._control.held:
+            claims.control.extend(claim(CONTROL_QUEUE, 1, self._worker_id))
+        if self._agents:
+            for queue in CONVERSATION_QUEUES:
+                free = self._agents.free - len(claims.conversations)
+                claims.conversations.extend(claim(queue, free, self._worker_id))
+        return claims
+
+    def start(self, claims: Claims) -> None:
+        """Execute what was claimed."""
+        for job in claims.control:
+            self._control.start(job)
+        self._converse(claims.conversations)
+        for slot, job in claims.scan:
+            module, work = load(self._world.store, job)
+            if commit := recall(module, work, self._world.resources):
+                self._outcomes.append(JobOutcome(job, Done(commit), slot.process))
+            elif self._limits.processes:
+                request = {"module": module, "work": work}
+                self._outcomes += self._children.give(slot, job, request, self._world.clock())
+            else:
+                self._outcomes.append(_decide_inline(job, module, work, self._world.resources))
+
+    def _converse(self, given: Sequence[Claimed]) -> None:
+        """Begin conversations; what one lacks to begin is recorded on its row."""
+        if not given or not self._agents:
+            return
+        with self._world.store.read() as session:
+            loading = Loading(session)
+            for job in given:
+                try:
+                    self._agents.start(job, *loading.load(job))
+                except StepFailed as error:
+                    self._outcomes.append(JobOutcome(job, Failed(str(error))))
+
+    def renew(self, session: "Session") -> None:
+        """Extend leases; conversations whose leases are lost are cancelled. Children have theirs to the hard limit."""
+        jobs.renew(session, self._control.held, self._limits.lease_seconds)
+        if self._agents and (held := self._agents.held):
+            kept = jobs.renew(session, held, self._limits.lease_seconds)
+            self._agents.drop(job for job in held if job.id not in kept)
+
+    def allow_for_sleep(self, seconds: float) -> None:
+        """After a suspension the children's time starts anew: nobody was too slow."""
+        for slot, _ in self._children.busy:
+            slot.since += seconds
+
+    def enforce_limit(self, now: float) -> None:
+        """Kill children that have had a job for longer than the hard limit."""
+        limit = self._limits.hard_limit_seconds
+        for slot, _ in self._children.busy:
+            if now - slot.since > limit:
+                self._outcomes += self._children.kill(slot, f"exceeded the hard limit of {limit:g} s")
+
+    def listen(self, seconds: float) -> None:
+        """Wait until a job has ended, `seconds` at most."""
+        for key, _ in self._children.selector.select(seconds):
+            if key.fileobj is self._bell:
+                self._bell.recv(64)
+            else:
+                self._outcomes += self._children.hear(key.data)
+
+    def outcomes(self) -> list[JobOutcome]:
+        """Return all outcomes that have not been cleared from the list. Raises the StoreError of a control job."""
+        self._outcomes += self._control.take()
+        if self._agents:
+            self._outcomes += self._agents.take()
+        return self._outcomes
+
+    def stop(self) -> None:
+        """Stop all jobs and forget their outcomes; what the thread executes goes on, in vain."""
+        self._control.forget()
+        self._outcomes.clear()
+        self._children.dismiss()
+        if self._agents:
+            self._agents.call_off()
+
+    def _wake(self) -> None:
+        # A bell that takes no more has been rung.
+        with suppress(BlockingIOError):
+            self._ring.send(b"!")
+
+
+def _decide_inline(job: Claimed, module: str, work: object, resources: Resources) -> JobOutcome:
+    before = cpu_seconds()
+    outcome = attempt_without_store(lambda: step_of(module).decide(work, resources))
+    if isinstance(outcome, Done):
+        outcome = Done(outcome.commit._replace(cpu_seconds=cpu_seconds() - before))
+    return JobOutcome(job, outcome)

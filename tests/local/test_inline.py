@@ -1,0 +1,65 @@
+"""With 0 processes a debugger reaches every step: jobs are executed in the process and thread of the command."""
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+import psutil
+import pytest
+
+from jarvis_workers.service import wiring
+from jarvis_workers.service.submit import RunRequest, submit
+from jarvis_workers.settings import Settings
+from jarvis_workers.store.engine import Store
+from tests.local.stopping import KIND
+from tests.store.arrange import job_rows
+
+Places = list[tuple[int, int]]
+
+
+@pytest.fixture
+def places(monkeypatch: pytest.MonkeyPatch) -> Places:
+    """Where `breakpoint()` was called: process and thread."""
+    found: Places = []
+    monkeypatch.setattr(sys, "breakpointhook", lambda: found.append((os.getpid(), threading.get_ident())))
+    return found
+
+
+def run_inline(store: Store, place: Path, kind: str) -> str:
+    settings = Settings(data_dir=place / "data", processes=0)
+    (place / "tree").mkdir()
+    (place / "tree" / "a.c").write_text("void f(char *a, char *b) { strcpy(a, b); }\n")
+    with wiring.executor_of(settings, store, tell=lambda _: None, show=lambda *_: None) as local:
+        request = RunRequest(
+            run_id="inline",
+            kind=kind,
+            path=place / "tree",
+            selection=wiring.selection_of(settings),
+            executor=local.executor,
+            min_confidence=0.4,
+            batch_files=10,
+            batch_bytes=1 << 20,
+            processes=0,
+        )
+        run = local.carry_out(submit(store, local.world.blobs, request))
+    assert run.state == "done"
+    return run.id
+
+
+def test_every_step_is_executed_in_the_thread_of_the_command(store: Store, tmp_path: Path, places: Places) -> None:
+    run_inline(store, tmp_path, KIND)
+
+    assert set(places) == {(os.getpid(), threading.get_ident())}
+    assert len(places) == 4
+
+
+def test_a_scan_without_processes_starts_none(store: Store, tmp_path: Path) -> None:
+    before = set(psutil.Process().children(recursive=True))
+
+    run = run_inline(store, tmp_path, "sec.fast")
+
+    assert set(psutil.Process().children(recursive=True)) <= before
+    (scan,) = job_rows(store, run)
+    assert (scan.state, scan.files) == ("done", 1)
+    assert scan.cpu_seconds > 0
