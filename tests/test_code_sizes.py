@@ -16,7 +16,6 @@ LONG_FUNCTIONS = {
 }
 LARGE_CLASSES = {
     "jarvis_workers/agent/loop.py:Agent": "conversation loop, to be split",
-    "jarvis_workers/dispatch/store_writer.py:JobWriter": "to be split into queue and commits",
     "jarvis_workers/snapshots/blobs.py:DirectoryBlobs": "shares its operations with RemoteBlobs, to be merged",
     "jarvis_workers/snapshots/remote.py:RemoteBlobs": "shares its operations with DirectoryBlobs, to be merged",
 }

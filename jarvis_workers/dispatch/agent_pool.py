@@ -17,8 +17,9 @@ from jarvis_workers.conversations.event_loop import ConversationLoop
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.dispatch import job_log
 from jarvis_workers.dispatch.job_task import execute, go_on, pause
+from jarvis_workers.dispatch.leased_jobs import Holder
 from jarvis_workers.dispatch.routing import POOLS, TALKS_CONNECTIONS
-from jarvis_workers.dispatch.store_writer import Holder, JobWriter
+from jarvis_workers.dispatch.store_writer import JobWriter
 from jarvis_workers.errors import StoreError
 from jarvis_workers.pipeline.runner import keep, load
 from jarvis_workers.pipeline.stages import step_of

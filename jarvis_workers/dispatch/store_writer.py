@@ -12,22 +12,14 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from jarvis_workers.errors import StoreError, StoreUnavailable
+from jarvis_workers.dispatch.leased_jobs import Holder, LeasedJobs
+from jarvis_workers.errors import StoreUnavailable
 from jarvis_workers.pipeline.store_retry import patiently
-from jarvis_workers.store import dispatching, jobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Finished
+from jarvis_workers.toolchain.futures import settle
 
 GATHER_SECONDS = 0.02
-
-
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """Who claims: in the store a worker and its process, with leases of a length."""
-
-    worker_id: str
-    process: str
-    lease_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,35 +38,31 @@ class JobWriter:
     def __init__(
         self, store: Store, holder: Holder, lose: Callable[[Claimed], None], told: threading.Event | None = None
     ) -> None:
-        self.store, self.holder = store, holder
-        self._lose = lose
         self._told = told or threading.Event()
+        self._jobs = LeasedJobs(store, holder, lose, self._told)
         self._asked: SimpleQueue[WriteRequest | None] = SimpleQueue()
-        self._held: set[Claimed] = set()
-        self._in_doubt = False
-        self._spent = time.process_time()
 
     @property
     def held(self) -> list[Claimed]:
         """The jobs whose leases are renewed."""
-        return list(self._held)
+        return self._jobs.held
 
     def claim(self, job_id: int) -> Claimed | None:
         """Take a job that was rung for; None when it is not to be had."""
-        taken: Claimed | None = self._ask(self._claim, job_id, job_id)
+        taken: Claimed | None = self._ask(self._jobs.claim, job_id, job_id)
         return taken
 
     def commit(self, finished: Finished) -> bool:
         """Save what a job did; False when it was lost meanwhile."""
-        return bool(self._ask(self._commit, finished.job, finished))
+        return bool(self._ask(self._jobs.commit, finished.job, finished))
 
     def fail(self, job: Claimed, reason: str) -> bool:
         """Record a failed attempt; False when the job was lost meanwhile."""
-        return bool(self._ask(self._fail, job, (job, reason)))
+        return bool(self._ask(self._jobs.fail, job, (job, reason)))
 
     def release(self, job: Claimed) -> bool:
         """Put a job back without blame; False, and nothing happens, when it was lost."""
-        return bool(self._ask(self._release, job, job))
+        return bool(self._ask(self._jobs.release, job, job))
 
     def close(self) -> None:
         """Let `run` return when everything asked so far is done."""
@@ -82,19 +70,16 @@ class JobWriter:
 
     def run(self) -> None:
         """Write what is asked, until closed."""
-        closing, due = False, self._next_renewal()
+        closing, due = False, self._jobs.next_renewal()
         while not closing:
             batch = self._gather(due)
             closing = None in batch
-            for do in (self._release, self._fail, self._commit, self._claim):
+            for do in (self._jobs.release, self._jobs.fail, self._jobs.commit, self._jobs.claim):
                 if asked := [one for one in batch if one and one.do == do]:
                     self._together(asked)
             if time.monotonic() >= due:
-                self._renew()
-                due = self._next_renewal()
-
-    def _next_renewal(self) -> float:
-        return time.monotonic() + self.holder.lease_seconds / 3
+                self._jobs.renew()
+                due = self._jobs.next_renewal()
 
     def _ask(self, do: Callable[[Sequence[Any]], Mapping[Any, Any]], key: Any, content: Any) -> Any:
         asked = WriteRequest(do, key, content)
@@ -114,84 +99,17 @@ class JobWriter:
 
     def _together(self, asked: Sequence[WriteRequest]) -> None:
         """Write all at once; what the store refuses is written one by one, so that only the guilty fails."""
-        try:
-            done = dict(patiently(lambda: asked[0].do([one.content for one in asked]), self._told))
-        except Exception as error:  # noqa: BLE001  (handed to the task boundary of each)
-            if len(asked) == 1 or isinstance(error, StoreUnavailable):
-                for one in asked:
-                    self._held.discard(one.key)
-                    one.answer.set_exception(error)
-            else:
-                for one in asked:
-                    self._together([one])
+        contents = [one.content for one in asked]
+        done = settle(Future[Mapping[Any, Any]](), patiently, lambda: asked[0].do(contents), self._told)
+        error = done.exception()
+        if error is None:
+            answers = dict(done.result())
+            for one in asked:
+                one.answer.set_result(answers.pop(one.key, None))
+        elif len(asked) == 1 or isinstance(error, StoreUnavailable):
+            for one in asked:
+                self._jobs.forget(one.key)
+                one.answer.set_exception(error)
         else:
             for one in asked:
-                one.answer.set_result(done.pop(one.key, None))
-
-    def _claim(self, ids: Sequence[int]) -> Mapping[int, Claimed]:
-        if self._told.is_set():
-            return {}
-        try:
-            taken = self._take(ids)
-        except StoreUnavailable:
-            self._in_doubt = True
-            raise
-        self._in_doubt = False
-        mine = {job.id for job in taken}
-        for earlier in [job for job in self._held if job.id in mine]:
-            self._lose(earlier)
-            self._held.discard(earlier)
-        self._held |= set(taken)
-        return {job.id: job for job in taken}
-
-    def _take(self, ids: Sequence[int]) -> list[Claimed]:
-        holder = self.holder
-        with self.store.write() as session:
-            if self._in_doubt:
-                jobs.release_strays(session, holder.worker_id, {job.id for job in self._held})
-            return dispatching.claim_rung(
-                session,
-                ids,
-                worker_id=holder.worker_id,
-                process=holder.process,
-                lease_seconds=holder.lease_seconds,
-                worker_lease_seconds=holder.lease_seconds,
-            )
-
-    def _commit(self, finished: Sequence[Finished]) -> Mapping[Claimed, bool]:
-        """Commit, and share the CPU of the process since the last commits among these."""
-        total = time.process_time()
-        each = (total - self._spent) / len(finished)
-        counted = [one._replace(commit=one.commit._replace(cpu_seconds=each)) for one in finished]
-        with self.store.write() as session:
-            accepted = jobs.commit_many(session, counted)
-        self._spent = total
-        self._held -= {one.job for one in finished}
-        return {one.job: one.job.id in accepted for one in finished}
-
-    def _fail(self, failed: Sequence[tuple[Claimed, str]]) -> Mapping[Claimed, bool]:
-        with self.store.write() as session:
-            recorded = {job: jobs.fail_attempt(session, job, reason) for job, reason in failed}
-        self._held -= set(recorded)
-        return recorded
-
-    def _release(self, released: Sequence[Claimed]) -> Mapping[Claimed, bool]:
-        with self.store.write() as session:
-            back = jobs.release(session, released)
-        self._held -= set(released)
-        return {job: job.id in back for job in released}
-
-    def _renew(self) -> None:
-        """Extend the leases of what is held; what is no longer ours, or of a run that is not on, is lost."""
-        held = self.held
-        try:
-            kept = patiently(lambda: self._extend(held), self._told) if held else set()
-        except StoreError:
-            kept = set()
-        for job in held:
-            if job.id not in kept:
-                self._lose(job)
-
-    def _extend(self, held: Sequence[Claimed]) -> set[int]:
-        with self.store.write() as session:
-            return jobs.renew(session, held, self.holder.lease_seconds)
+                self._together([one])

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from sqlmodel import Session
 
-from jarvis_workers.dispatch.store_writer import Holder, JobWriter
+from jarvis_workers.dispatch.leased_jobs import Holder
+from jarvis_workers.dispatch.store_writer import JobWriter
 from jarvis_workers.errors import StoreUnavailable
 from jarvis_workers.store import crash_attribution
 from jarvis_workers.store.engine import Store

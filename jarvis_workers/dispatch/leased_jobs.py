@@ -1,0 +1,121 @@
+"""The claims, renewals and commits of a process with many jobs, several to a transaction."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jarvis_workers.errors import StoreError, StoreUnavailable
+from jarvis_workers.pipeline.store_retry import patiently
+from jarvis_workers.store import dispatching, jobs
+from jarvis_workers.store.engine import Store
+from jarvis_workers.store.values import Claimed, Finished
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who claims: in the store a worker and its process, with leases of a length."""
+
+    worker_id: str
+    process: str
+    lease_seconds: float
+
+
+class LeasedJobs:
+    """The jobs that a process has claimed, and what happens to them in the store; for one thread.
+
+    What changes jobs returns for each whether it was still held.  `lose` is called with jobs whose leases are lost.
+    """
+
+    def __init__(self, store: Store, holder: Holder, lose: Callable[[Claimed], None], told: threading.Event) -> None:
+        self.store, self.holder = store, holder
+        self._lose = lose
+        self._told = told
+        self._held: set[Claimed] = set()
+        self._in_doubt = False
+        self._spent = time.process_time()
+
+    @property
+    def held(self) -> list[Claimed]:
+        """The jobs whose leases are renewed."""
+        return list(self._held)
+
+    def next_renewal(self) -> float:
+        """Return when leases are to be renewed if they are renewed now."""
+        return time.monotonic() + self.holder.lease_seconds / 3
+
+    def forget(self, key: Any) -> None:
+        """Renew a job no longer, if it is one."""
+        self._held.discard(key)
+
+    def claim(self, ids: Sequence[int]) -> Mapping[int, Claimed]:
+        """Claim jobs; return those that could be claimed, by their ids."""
+        if self._told.is_set():
+            return {}
+        try:
+            taken = self._take(ids)
+        except StoreUnavailable:
+            self._in_doubt = True
+            raise
+        self._in_doubt = False
+        mine = {job.id for job in taken}
+        for earlier in [job for job in self._held if job.id in mine]:
+            self._lose(earlier)
+            self._held.discard(earlier)
+        self._held |= set(taken)
+        return {job.id: job for job in taken}
+
+    def _take(self, ids: Sequence[int]) -> list[Claimed]:
+        holder = self.holder
+        with self.store.write() as session:
+            if self._in_doubt:
+                jobs.release_strays(session, holder.worker_id, {job.id for job in self._held})
+            return dispatching.claim_rung(
+                session,
+                ids,
+                worker_id=holder.worker_id,
+                process=holder.process,
+                lease_seconds=holder.lease_seconds,
+                worker_lease_seconds=holder.lease_seconds,
+            )
+
+    def commit(self, finished: Sequence[Finished]) -> Mapping[Claimed, bool]:
+        """Commit, and share the CPU of the process since the last commits among these."""
+        total = time.process_time()
+        each = (total - self._spent) / len(finished)
+        counted = [one._replace(commit=one.commit._replace(cpu_seconds=each)) for one in finished]
+        with self.store.write() as session:
+            accepted = jobs.commit_many(session, counted)
+        self._spent = total
+        self._held -= {one.job for one in finished}
+        return {one.job: one.job.id in accepted for one in finished}
+
+    def fail(self, failed: Sequence[tuple[Claimed, str]]) -> Mapping[Claimed, bool]:
+        """Record failed attempts."""
+        with self.store.write() as session:
+            recorded = {job: jobs.fail_attempt(session, job, reason) for job, reason in failed}
+        self._held -= set(recorded)
+        return recorded
+
+    def release(self, released: Sequence[Claimed]) -> Mapping[Claimed, bool]:
+        """Put jobs back without blame."""
+        with self.store.write() as session:
+            back = jobs.release(session, released)
+        self._held -= set(released)
+        return {job: job.id in back for job in released}
+
+    def renew(self) -> None:
+        """Extend the leases of what is held; what is no longer ours, or of a run that is not on, is lost."""
+        held = self.held
+        try:
+            kept = patiently(lambda: self._extend(held), self._told) if held else set()
+        except StoreError:
+            kept = set()
+        for job in held:
+            if job.id not in kept:
+                self._lose(job)
+
+    def _extend(self, held: Sequence[Claimed]) -> set[int]:
+        with self.store.write() as session:
+            return jobs.renew(session, held, self.holder.lease_seconds)
