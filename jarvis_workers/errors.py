@@ -1,25 +1,25 @@
-"""Our errors, and what becomes of each.
+"""The exceptions of the project, and how each one is handled.
 
-JarvisError                one line for the user, exit 2
-├── UsageError             what was asked for makes no sense: a wrong path, option or id
-├── SettingsError          a setting that is unknown, of the wrong type or unreadable
+JarvisError                one line for the user, exit code 2
+├── UsageError             an invalid request: a wrong path, option or id
+├── SettingsError          an unknown, mistyped or unreadable setting
 ├── StoreError             the results store cannot be used
-│   ├── StoreOutdated      its schema is missing or too old: an administrator migrates it
-│   ├── StoreUnavailable   it does not answer now: tried again while a run is on
-│   └── StoreFull          it answers, and cannot write: the run is paused
-├── BrokerUnavailable      Redis does not answer: at a start an error, in the middle only latency
+│   ├── StoreOutdated      its schema is missing or too old: an administrator must migrate it
+│   ├── StoreUnavailable   it does not respond: retried during a run
+│   └── StoreFull          it responds but cannot write: the run is paused
+├── BrokerUnavailable      Redis does not respond: an error at startup, later only latency
 ├── SnapshotError          the source tree or its copy cannot be read
 │   └── SnapshotDamaged    a blob does not match its hash: the job fails, its files are not checked
-├── ModelError             a model gave no answer that can be used
-│   ├── ModelRefused       its server says no, and will say so again: a wrong key, model or request
-│   ├── ModelUnavailable   it did not answer in its time, however often it was asked: tried again later
-│   └── BrokenAnswer       what came is no answer: tried again, then as if it had not answered
-├── BudgetSpent            a run has taken what it may: it is paused, its jobs go back without blame
-├── AgentStopped           a conversation reached a limit: its reason is recorded, what it was about is undecided
+├── ModelError             a model gave no usable answer
+│   ├── ModelRefused       a permanent error of its server: a wrong key, model or request
+│   ├── ModelUnavailable   no answer in time after all retries: the job is retried later
+│   └── BrokenAnswer       the response cannot be parsed: retried, then handled as ModelUnavailable
+├── BudgetSpent            the budget of a run is used up: it is paused, its jobs are released without a crash count
+├── AgentStopped           a conversation reached a limit: the reason is recorded, its subject stays undecided
 ├── SandboxError           a command could not be confined, and was not run
-├── ScanCancelled          a scan from Python was cancelled by its caller
-├── StepFailed             a job's own work failed: recorded on its row, tried again, then not checked
-└── GivenUp                a file took more time or memory than it may: it is not checked, its batch goes on
+├── ScanCancelled          a scan through the Python API was cancelled by its caller
+├── StepFailed             a step failed: recorded on the job's row, retried, then not checked
+└── GivenUp                a file exceeded a limit of time or memory: it is not checked, its batch continues
 """
 
 __all__ = [
@@ -47,15 +47,15 @@ __all__ = [
 
 
 class JarvisError(Exception):
-    """A message for people: what was wrong, where, and what to do."""
+    """An error message for users: what is wrong, where, and how to fix it."""
 
 
 class UsageError(JarvisError):
-    """What was asked for makes no sense."""
+    """The request is invalid: a wrong path, option or id."""
 
 
 class SettingsError(JarvisError):
-    """A setting is unknown, of the wrong type or unreadable."""
+    """A setting is unknown, has the wrong type or is unreadable."""
 
 
 class StoreError(JarvisError):
@@ -63,23 +63,23 @@ class StoreError(JarvisError):
 
 
 class StoreOutdated(StoreError):
-    """The results store has not the schema that this program needs."""
+    """The schema of the results store is missing or too old."""
 
 
 class StoreUnavailable(StoreError):
-    """The results store does not answer now."""
+    """The results store does not respond."""
 
 
 class StoreFull(StoreError):
-    """The results store answers, and cannot write."""
+    """The results store responds but cannot write."""
 
 
 class BrokerUnavailable(JarvisError):
-    """The broker does not answer now."""
+    """The broker does not respond."""
 
 
 class SnapshotError(JarvisError):
-    """The source tree, or its copy, cannot be read."""
+    """The source tree or its copy cannot be read."""
 
 
 class SnapshotDamaged(SnapshotError):
@@ -91,25 +91,25 @@ class SandboxError(JarvisError):
 
 
 class ScanCancelled(JarvisError):
-    """The caller cancelled the scan; nothing of it is left, or its run is cancelled."""
+    """The caller cancelled the scan; its data has been removed, or its run is cancelled."""
 
 
 class StepFailed(JarvisError):
-    """A job's own work failed."""
+    """The step of a job failed."""
 
 
 class GivenUp(JarvisError):
-    """A piece of work took more time or memory than it may."""
+    """A work item exceeded a limit of time or memory."""
 
 
 class ModelError(JarvisError):
-    """A model gave no answer that can be used; `tries` is how often it was asked for one."""
+    """A model gave no usable answer; `tries` is the number of attempts."""
 
     tries = 1
 
 
 class ModelRefused(ModelError):
-    """The server says no, and will say so again."""
+    """A permanent error of the server."""
 
 
 class ModelUnavailable(ModelError):
@@ -117,11 +117,11 @@ class ModelUnavailable(ModelError):
 
 
 class BrokenAnswer(ModelError):
-    """What the server sent is no answer."""
+    """The server's response cannot be parsed."""
 
 
 class BudgetSpent(JarvisError):
-    """A run has taken what it may, or is no longer on."""
+    """A run has used up its budget, or is no longer active."""
 
 
 class AgentStopped(JarvisError):

@@ -1,7 +1,7 @@
-"""What an installation may lack: the extras of the package, and the modules that each brings.
+"""Optional dependencies: the extras of the package, and the modules that each provides.
 
-Advice names the distributions themselves, from the package's own metadata: they can be installed wherever the package
-came from.
+Messages list the distributions, from the package's own metadata: they can be installed whatever the package was
+installed from.
 """
 
 import sys
@@ -26,25 +26,25 @@ MODULES = {
 
 
 def require(extra: str, what: str) -> None:
-    """Raise UsageError, with what to install, unless all that `what` needs of an extra is there."""
+    """Raise UsageError with an installation hint unless all modules of an extra are installed; `what` needs them."""
     absent = [module for module in MODULES[extra] if not is_installed(module)]
     if absent:
         raise UsageError(f"{what} needs {absent[0]}, which is not installed; {advice(extra)}")
 
 
 def is_installed(module: str) -> bool:
-    """Say whether a module can be imported, without importing it."""
+    """Return whether a module can be imported, without importing it."""
     return module in sys.modules or find_spec(module) is not None
 
 
 def extra_of(module: str) -> str | None:
-    """Return the extra that brings a module, by its name or that of a module inside it; None if none does."""
+    """Return the extra that provides a module or the package containing it, or None."""
     top = module.partition(".")[0]
     return next((extra for extra, modules in MODULES.items() if top in modules), None)
 
 
 def advice(extra: str) -> str:
-    """Say how to install an extra, in a few words."""
+    """Return a short installation hint for an extra."""
     distributions = " ".join(f"'{one}'" for one in _distributions(extra))
     name = f'the extra "{extra}" of {DISTRIBUTION}'
     return f"install it with: pip install {distributions} ({name})" if distributions else f"install {name}"

@@ -1,7 +1,7 @@
-"""File names are bytes: how they travel in JSON, how people see them, and which are refused.
+"""File names are bytes: their form in JSON, their form for users, and which ones are rejected.
 
-A manifest holds them as text with surrogate escapes, which is exact for any bytes; people see `\\xNN`, which is
-always valid UTF-8 and can be turned back: where a name itself says `\\xNN`, its backslash is written as `\\x5c`.
+A manifest stores them as text with surrogate escapes, which is lossless. Users see `\\xNN` for other bytes, which is
+always valid UTF-8 and reversible: in a name that literally contains `\\xNN`, the backslash is shown as `\\x5c`.
 """
 
 import re
@@ -12,17 +12,17 @@ _ESCAPED = re.compile(rb"\\x([0-9a-f]{2})")
 
 
 def shown(path: bytes) -> str:
-    """Return the path for people: UTF-8 as it is, other bytes as `\\xNN`."""
+    """Return a path for display: valid UTF-8 unchanged, other bytes as `\\xNN`."""
     return _LOOKS_ESCAPED.sub(rb"\\x5c", path).decode("utf-8", "backslashreplace").replace("\0", "\\x00")
 
 
 def from_shown(text: str) -> bytes:
-    """Return the path that people see as this text."""
+    """Return the path whose display form is this text; the inverse of `shown`."""
     return _ESCAPED.sub(lambda found: bytes.fromhex(found[1].decode()), text.encode("utf-8", "backslashreplace"))
 
 
 def plain(text: str) -> str:
-    """Return text that a terminal shows and does not obey: what is not printable becomes `\\xNN` or `\\uNNNN`."""
+    """Return text that is safe on a terminal: characters that are not printable become `\\xNN` or `\\uNNNN`."""
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 
@@ -31,10 +31,10 @@ def as_text(path: bytes) -> str:
 
 
 def from_text(text: str) -> bytes:
-    """Raise ValueError for text that no path turns into."""
+    """Return the path whose JSON form is this text. Raises ValueError for text that is not such a form."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def leaves_the_root(path: bytes) -> bool:
-    """Whether a path is absolute or empty, or has a NUL or an empty, `.` or `..` component."""
+    """Return whether a path is absolute or empty, or contains NUL or an empty, `.` or `..` component."""
     return _UNSAFE.search(path) is not None

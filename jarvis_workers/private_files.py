@@ -1,4 +1,4 @@
-"""Files and directories that only their owner may open: what is in them is secret, or trusted when it is read back."""
+"""Files and directories that only their owner may access: their content is secret, or trusted when read back."""
 
 import errno
 import os
@@ -15,7 +15,7 @@ KEY_BYTES = 32
 
 
 def make_private_directory(directory: Path) -> None:
-    """Make the directory and those above it that are missing, for the owner alone; what is there stays as it is.
+    """Create a directory and its missing parents with owner-only permissions; existing ones are not changed.
 
     Raises OSError.
     """
@@ -27,15 +27,15 @@ def make_private_directory(directory: Path) -> None:
 
 
 def touch_private(place: Path) -> None:
-    """Make an empty file for the owner alone, unless there is one. Raises OSError."""
+    """Create an empty file with owner-only permissions, unless it exists. Raises OSError."""
     with suppress(FileExistsError):
         os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, PRIVATE))
 
 
 def read_private(place: Path, most: int) -> bytes:
-    """Return what a regular file of at most `most` bytes holds, and set its time of last use.
+    """Return the content of a regular file of at most `most` bytes, and set its modification time.
 
-    Returns nothing if somebody else owns it, or may open it, or it is larger. Raises OSError.
+    Returns b"" if the file has another owner, is accessible to other users, or is larger. Raises OSError.
     """
     stream = os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
@@ -51,7 +51,7 @@ def read_private(place: Path, most: int) -> bytes:
 
 
 def private_key(place: Path) -> bytes | None:
-    """Return the key in a file, which is made, or made anew where others may know it; None where that cannot be."""
+    """Return the key in a file; it is created if missing, and replaced if not private. None on an OSError."""
     with suppress(OSError):
         if key := _whole_key(place):
             return key
@@ -75,7 +75,7 @@ def _whole_key(place: Path) -> bytes | None:
 
 
 def _put_in_place(aside: Path, place: Path) -> None:
-    """Of several processes that make a key at once, the first wins."""
+    """Move a new key to its place; if several processes create one at once, the first wins."""
     try:
         os.link(aside, place)
     except FileExistsError:

@@ -1,4 +1,4 @@
-"""Show any value in one short line, for messages."""
+"""Short representations of any value, for messages."""
 
 from reprlib import Repr
 
@@ -6,7 +6,7 @@ NUMBER_BITS = 1_000
 
 
 class Short(Repr):
-    """Shows any value in short; Python refuses to write out a number of thousands of digits."""
+    """A repr of one short line; Python refuses to format integers of thousands of digits."""
 
     def repr_int(self, x: int, level: int) -> str:
         return super().repr_int(x, level) if x.bit_length() < NUMBER_BITS else "a number with too many digits"

@@ -1,7 +1,7 @@
-"""Logs: one line an event, so that `grep 'job=12 '` over the logs of all workers tells a job's whole story.
+"""Structured logs: one line per event, so that `grep 'job=12 '` over the logs of all workers lists all events of a job.
 
-A line is logfmt of at most LINE_BYTES.  Values are hostile: control characters, quotes and secrets are
-escaped, and none can pass for the field by which a story is found.  Nothing is written before `set_up`.
+A line is logfmt of at most LINE_BYTES bytes. Values are untrusted: control characters, quotes and secrets are escaped,
+and no value can imitate the field that is searched for. Nothing is written before `set_up`.
 """
 
 import logging
@@ -30,7 +30,7 @@ _log.addHandler(logging.NullHandler())
 
 
 class Job(Protocol):
-    """What a story is told of."""
+    """The fields of a job that events carry."""
 
     @property
     def id(self) -> int: ...
@@ -43,22 +43,22 @@ class Job(Protocol):
 
 
 def about(job: Job) -> dict[str, Any]:
-    """Return the facts that each line about a job begins with."""
+    """Return the fields that each event of a job starts with."""
     return {"job": job.id, "run": job.run_id, "stage": job.stage, "label": job.label}
 
 
 def debug(event: str, **facts: Any) -> None:
-    """Tell of what is of use only when something is looked into."""
+    """Log an event for debugging."""
     _tell(logging.DEBUG, event, facts)
 
 
 def info(event: str, **facts: Any) -> None:
-    """Tell of what happens every day."""
+    """Log an event of normal operation."""
     _tell(logging.INFO, event, facts)
 
 
 def warning(event: str, **facts: Any) -> None:
-    """Tell of what should not happen often."""
+    """Log an unusual event."""
     _tell(logging.WARNING, event, facts)
 
 
@@ -73,7 +73,7 @@ def set_up(level: LogLevel, file: int) -> None:
 
 
 class _NoLock:
-    """A lock that is always free: `logging` calls acquire and release, from Python 3.13 on it uses `with`."""
+    """A lock that is always free: `logging` calls acquire and release, and from Python 3.13 on uses `with`."""
 
     def acquire(self) -> None:
         """Return at once."""
@@ -88,18 +88,18 @@ class _NoLock:
 
 
 class Lines(logging.Handler):
-    """Writes a record at once: lines of many processes and threads stay whole, and nobody waits for a lock."""
+    """A handler that writes each record with one system call, so that lines stay whole without a lock."""
 
     def __init__(self, file: int) -> None:
         super().__init__()
         self.file = file
 
     def createLock(self) -> None:  # noqa: N802  (logging's name)
-        """Install a lock that never blocks, as one write is atomic; from 3.13 on `logging` cannot do without any."""
+        """Install a lock that never blocks, as one write is atomic; from 3.13 on `logging` requires a lock."""
         self.lock = cast(threading.RLock, _NoLock())
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record; one that cannot be written stops no work."""
+        """Write a record; errors are ignored, as logging must not stop work."""
         with suppress(OSError, TypeError, ValueError):
             facts = getattr(record, "facts", None)
             event, facts = (record.name, _said(record)) if facts is None else (record.msg, facts)
@@ -107,7 +107,7 @@ class Lines(logging.Handler):
 
 
 def line(at: float, level: str, event: str, facts: Mapping[str, Any]) -> bytes:
-    """Return the line of an event that happened `at`, in seconds since 1970; fields without room are left out."""
+    """Return the line of an event at `at`, in seconds since 1970; fields that do not fit are omitted."""
     moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at))
     told = f"{moment}.{int(at * 1000) % 1000:03d}Z {level} {event}".encode()
     for name, value in facts.items():
@@ -124,7 +124,7 @@ def _tell(level: int, event: str, facts: Mapping[str, Any]) -> None:
 
 
 def _said(record: logging.LogRecord) -> Mapping[str, Any]:
-    """Return what a library said as the facts of an event."""
+    """Return the message and error of a library's log record as fields."""
     facts = {"says": record.getMessage()}
     if record.exc_info and record.exc_info[1]:
         facts["error"] = f"{type(record.exc_info[1]).__name__}: {record.exc_info[1]}"
@@ -132,7 +132,7 @@ def _said(record: logging.LogRecord) -> Mapping[str, Any]:
 
 
 def _shown(value: Any, room: int) -> str:
-    """Return a value as it stands in a line, at most `room` bytes of it."""
+    """Return a value formatted for a line, cut to `room` bytes."""
     if isinstance(value, int | float):
         return f"{value:.3f}" if isinstance(value, float) else str(value)
     text = str(value)[:LOOKED_AT]
@@ -145,7 +145,7 @@ def _shown(value: Any, room: int) -> str:
 
 
 def _cut(text: str, room: int) -> str:
-    """Return as much of a text, escaped, as there is room for."""
+    """Return the longest prefix of a text, escaped, that fits into `room` bytes, with a mark where it is cut."""
     kept: list[str] = []
     for piece in map(_escaped, _PIECES.findall(text)):
         room -= len(piece.encode())

@@ -1,4 +1,4 @@
-"""A safe YAML loader that refuses what YAML would quietly read as something else."""
+"""A safe YAML loader that rejects input which YAML would silently reinterpret."""
 
 from collections.abc import Hashable
 from typing import Any
@@ -7,13 +7,13 @@ import yaml
 
 from jarvis_workers.reprs import short
 
-# YAML counts 1:00:00 to the base of 60, in a time that grows with the square of the length.
+# YAML reads 1:00:00 as a base-60 number, in time quadratic in its length.
 NUMBER_CHARACTERS = 100
 NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 
 
 class UniqueKeys(yaml.SafeLoader):
-    """Refuses a key that stands twice, where YAML would keep the last, and what is not what its tag says."""
+    """Rejects duplicate keys, of which YAML would keep the last, and values that do not match their tags."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         if node.tag in NUMBERS and len(node.value) > NUMBER_CHARACTERS:

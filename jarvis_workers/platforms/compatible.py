@@ -1,7 +1,7 @@
-"""A platform for every server that speaks chat.completions; what is different about it is its profile.
+"""A platform for all servers with the chat.completions API; their differences are in their profiles.
 
-A request passes the gate of its provider, is sent until it works or is not worth it, and comes back as a reply that
-knows its cost.  People are served with a stream, workers without.
+A request waits for a slot of the rate limiter, is retried while that is worthwhile, and returns a reply with its cost.
+Interactive callers get a stream, workers do not.
 """
 
 import time
@@ -25,7 +25,7 @@ RATE_LIMITED = frozenset({429, 529})
 
 @dataclass(frozen=True)
 class Terms:
-    """On what terms a model is asked."""
+    """Profile, prices and time limit of a model."""
 
     profile: Profile
     prices: Prices
@@ -95,7 +95,7 @@ class Compatible:
 
 @contextmanager
 def _noting(turn: Turn) -> Iterator[None]:
-    """Tell the gate when the provider has had enough."""
+    """Report a rate-limit error of the provider to the rate limiter."""
     try:
         yield
     except RequestRefused as error:
@@ -105,7 +105,7 @@ def _noting(turn: Turn) -> Iterator[None]:
 
 
 def _left(patience: Patience, seconds: float) -> float:
-    """What is left of a try once it has its turn; a little, where that took it all, so that the wire says so."""
+    """Return the seconds left for an attempt that has a slot; at least LEAST_SECONDS, so that the wire times out."""
     return max(min(seconds, patience.left), LEAST_SECONDS)
 
 

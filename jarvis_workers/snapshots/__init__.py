@@ -1,1 +1,1 @@
-"""Pack a source tree into content-addressed blobs, and read it back."""
+"""Pack a source tree into content-addressed blobs, and read it."""

@@ -1,7 +1,6 @@
-"""The blobs that this machine has fetched: a directory that several processes share.
+"""A cache of fetched blobs: a directory shared by the processes of this machine.
 
-A blob that a process has open holds a shared lock, and what is locked is not evicted; the rest goes by when it was last
-opened.
+An open blob is protected by a shared lock; unlocked blobs are evicted in order of last use.
 """
 
 import fcntl
@@ -15,27 +14,27 @@ __all__ = ["BlobCache"]
 
 
 class BlobCache:
-    """At most about `max_bytes` of blobs in `directory`."""
+    """A cache of about `max_bytes` at most, in `directory`."""
 
     def __init__(self, directory: DirectoryBlobs, max_bytes: int) -> None:
         self.directory = directory
         self._max_bytes = max_bytes
 
     def find(self, name: str) -> int | None:
-        """Open it as `open` does; None where it is not there."""
+        """Open a blob as `open` does; return None if it is not cached."""
         if self.directory.has(name):
             with suppress(SnapshotDamaged):  # another process may evict it in between
                 return self.open(name)
         return None
 
     def open(self, name: str) -> int:
-        """Return a descriptor that the caller closes: until then no process evicts it. Raises SnapshotDamaged."""
+        """Return a descriptor, which the caller must close; an open blob is not evicted. Raises SnapshotDamaged."""
         descriptor = self.directory.open(name)
         os.utime(descriptor)
         return descriptor
 
     def evict(self) -> None:
-        """Remove what was opened longest ago, as far as there is too much."""
+        """Remove the least recently used blobs until the cache is within its limit."""
         stored = sorted(self.directory.names(), key=lambda blob: blob.wanted_at)
         excess = sum(blob.size for blob in stored) - self._max_bytes
         for blob in stored:
@@ -46,7 +45,7 @@ class BlobCache:
 
 
 def _drop(cache: DirectoryBlobs, name: str) -> bool:
-    """Return whether it went; what is open in any process stays."""
+    """Return whether the blob is gone; a blob that is open in any process stays."""
     try:
         descriptor = os.open(cache.path(name), os.O_RDONLY | os.O_CLOEXEC)
     except (SnapshotDamaged, FileNotFoundError):

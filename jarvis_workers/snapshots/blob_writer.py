@@ -1,4 +1,4 @@
-"""Write blobs into a directory, each whole or not at all: into a temporary file, which is then renamed."""
+"""Write blobs into a directory atomically: into a temporary file, which is then renamed."""
 
 import errno
 import hashlib
@@ -17,19 +17,19 @@ _CHUNK = 1 << 20
 
 
 class BlobWriter:
-    """Writes below `root`. Raises StoreFull, and StoreError for what else the file system refuses."""
+    """Writes files below `root`. Raises StoreFull, or StoreError for other errors of the file system."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     def write(self, place: Path, content: bytes) -> None:
-        """Write a file, with the directories above it."""
+        """Write a file, creating its parent directories."""
         with self.checked(), self._temporary(place.parent) as (stream, temporary):
             _write_all(stream, content)
             temporary.rename(place)
 
     def write_chunks(self, chunks: Iterable[bytes], place_of: Callable[[str], Path]) -> str:
-        """Write what need not fit into memory to the place of its SHA-256; return that."""
+        """Write content of any size to the place given by its SHA-256; return the digest in hexadecimal."""
         digest = hashlib.sha256()
         with self._temporary(self._root) as (stream, temporary):
             for chunk in chunks:
@@ -44,7 +44,7 @@ class BlobWriter:
 
     @contextmanager
     def checked(self) -> Iterator[None]:
-        """Turn an OSError of the block into a StoreFull or StoreError."""
+        """Convert an OSError in the block to StoreFull or StoreError."""
         try:
             yield
         except OSError as error:
@@ -56,7 +56,7 @@ class BlobWriter:
     def _temporary(self, directory: Path) -> Iterator[tuple[int, Path]]:
         with self.checked():
             directory.mkdir(parents=True, exist_ok=True)
-            import tempfile  # noqa: PLC0415 - slow, and who only reads needs none
+            import tempfile  # noqa: PLC0415 - slow, and not needed by readers
 
             stream, name = tempfile.mkstemp(prefix=TEMPORARY, dir=directory)
         try:

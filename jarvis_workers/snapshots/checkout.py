@@ -1,7 +1,7 @@
-"""A snapshot as files: unpacked once on a machine, for tools that want a directory.
+"""Check a snapshot out as files, once per machine, for tools that need a directory.
 
-What is there under its name is whole: it was written beside it and renamed, and is renamed before it is removed.  Trees
-that nobody has opened for a day go when another one comes.
+A checkout is complete if it exists: it is renamed to its name when finished, and renamed before it is removed.
+Checkouts not used for a day are removed when another one is created.
 """
 
 import fcntl
@@ -25,7 +25,7 @@ LOCK = ".lock"
 
 
 def unpack(blobs: Blobs, snapshot_id: str, place: Path, now: float | None = None) -> Path:
-    """Return a directory below `place` that holds the snapshot's files; raises SnapshotError, StoreFull."""
+    """Return a directory below `place` with the files of the snapshot. Raises SnapshotError, StoreFull."""
     target = place / snapshot_id
     try:
         if not _is_used(target):
@@ -42,7 +42,7 @@ def unpack(blobs: Blobs, snapshot_id: str, place: Path, now: float | None = None
 
 
 def _is_used(target: Path) -> bool:
-    """Say that a tree is used now; False if it is not there."""
+    """Mark a checkout as in use; return False if it does not exist."""
     try:
         os.utime(target)
     except FileNotFoundError:
@@ -52,7 +52,7 @@ def _is_used(target: Path) -> bool:
 
 @contextmanager
 def _alone(place: Path) -> Iterator[None]:
-    """Let one process at a time write here."""
+    """Hold an exclusive lock on the directory of checkouts."""
     with (place / LOCK).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -83,7 +83,7 @@ def _write_files(reader: Reader, root: bytes) -> None:
 
 
 def _remove_unused(place: Path, now: float) -> None:
-    """Remove what nobody uses, and what is hidden: whoever wrote or removed that has died in the middle of it."""
+    """Remove unused checkouts, and hidden directories left by processes that died while writing or removing."""
     for found in place.iterdir():
         if not found.is_dir():
             continue
@@ -94,7 +94,7 @@ def _remove_unused(place: Path, now: float) -> None:
 
 
 def _remove(tree: Path, now: float) -> None:
-    """Remove a tree, unless somebody has begun to use it since it was looked at."""
+    """Remove a checkout, unless another process has started to use it in the meantime."""
     leaving = tree.with_name(HIDDEN + tree.name)
     tree.rename(leaving)
     if leaving.stat().st_mtime < now - UNUSED_SECONDS:

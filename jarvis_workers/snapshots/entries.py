@@ -1,10 +1,10 @@
-"""What a walk through a tree says of each thing it meets."""
+"""The outcomes of a walk through a tree."""
 
 from typing import NamedTuple
 
 
 class FileFound(NamedTuple):
-    """A file to pack.  Its directory is open only until the walk goes on."""
+    """A file to pack. Its directory is open only until the walk continues."""
 
     path: bytes
     directory: int
@@ -12,21 +12,21 @@ class FileFound(NamedTuple):
 
 
 class NotChecked(NamedTuple):
-    """What would have been checked, and could not be."""
+    """A file or directory that should be checked but cannot be."""
 
     path: bytes
     reason: str
 
 
 class Excluded(NamedTuple):
-    """A directory that was left out with all that is in it."""
+    """A directory excluded with everything in it."""
 
     path: bytes
     reason: str
 
 
 class LeftOut(NamedTuple):
-    """Files that nobody asked for."""
+    """Files that are not selected."""
 
     reason: str
     files: int = 1

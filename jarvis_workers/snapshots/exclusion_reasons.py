@@ -1,4 +1,4 @@
-"""Why a file is not in a snapshot: the phrases that reports quote and count."""
+"""Reasons why a file is not in a snapshot, as quoted and counted in reports."""
 
 import errno
 import stat
@@ -37,7 +37,7 @@ def reason_of(error: OSError) -> str:
 
 
 def ignored_by_file(name: str) -> str:
-    """`name` is that of the ignore file, as .gitignore."""
+    """Return the reason for a file ignored by the ignore file `name`, such as .gitignore."""
     return f"ignored by {name}"
 
 
@@ -46,7 +46,7 @@ def too_large(size: int, limit: int) -> str:
 
 
 def not_regular(mode: int) -> str:
-    """Name what stands there instead of a regular file."""
+    """Return the reason for a file that is not regular, by its mode."""
     if stat.S_ISFIFO(mode):
         return "named pipe, not a regular file"
     if stat.S_ISSOCK(mode):

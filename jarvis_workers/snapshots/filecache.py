@@ -1,10 +1,9 @@
-"""Keep what was found out about a file on this machine, so that the next scan need not look again.
+"""A cache of results per source file, on this machine.
 
-One file of lines for each directory of a source tree, as what a batch asks for lies together in its tree; all
-processes append to it, and nobody changes it.  A line has a keyed hash over where it stands: one that is torn, flipped
-or forged counts as not there, as does a file that others may write.  Losing any of it costs time, and nothing else, so
-nothing is locked or synced, and what the disk refuses is passed over.  What was not asked for the longest goes first
-when there is too much.
+There is one file of lines per directory of a source tree, since a batch mostly covers whole directories; all processes
+append to it, and existing lines are never changed. Each line carries a MAC over its place: a torn, corrupted or forged
+line is ignored, as is a file with other permissions than private. Losing entries costs time only, so nothing is locked
+or synced, and disk errors are ignored. Beyond the size limit the least recently used files are removed.
 """
 
 import os
@@ -21,14 +20,14 @@ from typing import NamedTuple
 from jarvis_workers.private_files import PRIVATE, make_private_directory, private_key, read_private
 
 FOLDER = "results"
-# Beside the cache, and not in it: who may restore a cache from elsewhere does not bring the key along.
+# Next to the cache, not in it: restoring a cache from another machine does not bring the key along.
 KEY_FILE = "cache.key"
 CHECK_BYTES = 9
 CHECK_LENGTH = 12
-# A directory with more than this is started anew: most of it is of contents that are no more.
+# A larger file is truncated: most of it is for contents that no longer exist.
 DIRECTORY_BYTES = 16_000_000
 SWEEP_SECONDS = 3600.0
-# What one process may write before it looks at the whole.
+# A process checks the total size after writing this fraction of the limit.
 SWEEP_SHARE = 64
 MARKER = "swept"
 
@@ -36,16 +35,16 @@ Check = Callable[[bytes, bytes], bytes]
 
 
 class Size(NamedTuple):
-    """How much there is."""
+    """The number of files and bytes in the cache."""
 
     files: int
     bytes: int
 
 
 class Results:
-    """Payloads by rule set, directory and key; keys are ASCII of one length without spaces, payloads one line each.
+    """Payloads by rule set, directory and key; keys are ASCII of one length without spaces, payloads single lines.
 
-    `key_file` has the secret that lines are authenticated with; without one that is private nothing is found or kept.
+    `key_file` contains the MAC key; without a private key file nothing is read or cached.
     """
 
     def __init__(self, root: Path, max_bytes: int, key_file: Path) -> None:
@@ -55,7 +54,7 @@ class Results:
         self._written = 0
 
     def find(self, rules: str, directory: bytes, keys: Sequence[str]) -> dict[str, bytes]:
-        """Return what is kept under the keys, and as it was kept."""
+        """Return the cached payloads by key."""
         content = _read(self._place(rules, directory))
         if not content or not keys or self._secret is None:
             return {}
@@ -69,7 +68,7 @@ class Results:
         return found
 
     def keep(self, rules: str, directory: bytes, payloads: Mapping[str, bytes]) -> None:
-        """Add to what is kept, in one write: a line that somebody else has torn ends where this one begins."""
+        """Append payloads in one write; the leading newline ends a line that another process left torn."""
         if payloads and self._secret is not None:
             check = self._check(rules, directory)
             content = b"\n" + b"".join(_line(key.encode(), payload, check) for key, payload in payloads.items())
@@ -81,7 +80,7 @@ class Results:
         return private_key(self._key_file)
 
     def _check(self, rules: str, directory: bytes) -> Check:
-        """Return what authenticates a line of this place, and of no other."""
+        """Return the MAC function for lines of this rule set and directory."""
         keyed = blake2b(f"{rules}\0".encode() + directory + b"\0", key=self._secret or b"", digest_size=CHECK_BYTES)
 
         def check(key: bytes, payload: bytes) -> bytes:
@@ -92,8 +91,8 @@ class Results:
         return check
 
     def clear(self) -> Size:
-        """Remove everything; return how much it was."""
-        import shutil  # noqa: PLC0415 - slow, and no scanning process clears
+        """Remove all entries; return their size."""
+        import shutil  # noqa: PLC0415 - slow, and not needed for scanning
 
         size = self.size()
         shutil.rmtree(self.root, ignore_errors=True)
@@ -120,7 +119,7 @@ class Results:
         self._make_room()
 
     def _make_room(self) -> None:
-        """Look at the whole once an hour, whoever comes first, and after much was written."""
+        """Check the total size once an hour, and after many writes; remove the least recently used files."""
         marker = self.root / MARKER
         if self._written <= self.max_bytes // SWEEP_SHARE and _is_fresh(marker):
             return
@@ -135,7 +134,7 @@ class Results:
             excess -= size
 
     def _files(self) -> list[tuple[float, int, Path]]:
-        """List what there is: when it was last of use, its size and its place."""
+        """Return all files as (time of last use, size, path)."""
         found = []
         for place in self.root.glob("*/??/*"):
             with suppress(OSError):
@@ -149,7 +148,7 @@ class Results:
 
 
 def _read(place: Path) -> bytes:
-    """Return what a file holds, and note that it was of use; nothing if it is not there, or not ours alone."""
+    """Return the content of a file and set its time of last use; b"" if it is missing or not private."""
     try:
         return read_private(place, 2 * DIRECTORY_BYTES)
     except OSError:

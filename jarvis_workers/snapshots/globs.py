@@ -1,7 +1,7 @@
-"""Turn one gitignore-style glob into a regular expression, as git reads it.
+"""Translate a gitignore-style glob to a regular expression with git's semantics.
 
-Untrusted trees bring their own globs, so every part that a later wildcard makes final is an atomic group: matching
-takes no exponential time whatever the pattern.
+Globs come from untrusted trees, so every part that a later wildcard makes final is an atomic group: no pattern causes
+exponential backtracking.
 """
 
 import re
@@ -26,7 +26,7 @@ _SLASH = re.compile(rb"\\?/")
 
 
 def translate(glob: bytes) -> bytes:
-    """Return an expression for whole paths, relative to the glob's directory; a directory's path ends with a slash."""
+    """Return an expression for paths relative to the glob's directory; the path of a directory ends with a slash."""
     only_directories = glob.endswith(b"/")
     glob = glob.removesuffix(b"/")
     if not glob:
@@ -37,7 +37,7 @@ def translate(glob: bytes) -> bytes:
 
 
 def _split(glob: bytes) -> list[bytes]:
-    """Cut at slashes, but for those within brackets."""
+    """Split at slashes outside brackets."""
     parts, at = [b""], 0
     while at < len(glob):
         slash = _SLASH.match(glob, at)
@@ -51,7 +51,7 @@ def _split(glob: bytes) -> list[bytes]:
 
 
 def _segments(parts: list[bytes]) -> bytes:
-    """Between two `**` the leftmost fit is as good as any, so it is final."""
+    """Translate path segments; the leftmost match between two `**` is sufficient, so it is atomic."""
     runs: list[list[bytes]] = [[]]
     for part in parts[:-1]:
         if _is_double_star(part):
@@ -71,12 +71,12 @@ def _is_double_star(part: bytes) -> bool:
 
 
 def _last_segment(glob: bytes) -> bytes:
-    """A star there may not stand for nothing before the slash of a directory."""
+    """Translate the last segment, where a star must not match the empty name before a directory's slash."""
     return b"(?=[^/])" + _segment(glob)
 
 
 def _segment(glob: bytes) -> bytes:
-    """Between two stars every piece has a fixed length, so its leftmost fit is final."""
+    """Translate one segment; each piece between two stars has a fixed length, so its leftmost match is atomic."""
     pieces: list[list[bytes]] = [[]]
     at = 0
     while at < len(glob):
@@ -106,7 +106,7 @@ def _piece(glob: bytes, at: int) -> tuple[bytes, int]:
 
 
 def _bracket(glob: bytes, start: int) -> tuple[bytes, int]:
-    """A bracket that does not end, or names no class, matches nothing, as in git."""
+    """Translate a bracket expression; one without end or with an unknown class matches nothing, as in git."""
     at = start + 1
     negated = glob[at : at + 1] in (b"!", b"^")
     at += negated
@@ -123,7 +123,7 @@ def _bracket(glob: bytes, start: int) -> tuple[bytes, int]:
 
 
 def _members(glob: bytes, at: int) -> tuple[bytes | None, int]:
-    """Return what a class is made of, to stand between brackets; nothing for a range that ends before it begins."""
+    """Return one member of a bracket expression and its end; b"" for an empty range, None for an invalid member."""
     if glob.startswith(b"[:", at):
         end = glob.find(b"]", at + 2)
         if end < 0:

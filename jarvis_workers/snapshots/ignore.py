@@ -1,8 +1,8 @@
-"""Decide whether globs leave a path out, with git's meaning.
+"""Decide whether globs exclude a path, with git's semantics.
 
-Within one directory the last line that matches decides, `!` takes a path back, and a deeper directory's lines win over
-a higher one's.  What lies in a directory that was left out cannot be taken back, as the walk never gets there.
-Pathspec judges whole paths and so gets `*`, `!*/`, `!*.c` wrong level by level; hence our own.
+Within one directory the last matching line decides, `!` re-includes a path, and lines of a deeper directory take
+precedence. A path in an excluded directory cannot be re-included, as the walk does not enter it. The library pathspec
+matches whole paths and gets `*`, `!*/`, `!*.c` wrong, which needs one decision per level.
 """
 
 import re
@@ -20,7 +20,7 @@ _UNTRIMMED = re.compile(rb"((?:\\.|[^\\])*?) *\Z", re.DOTALL)
 
 
 class IgnorePattern(NamedTuple):
-    """A line of a file of globs, and the reason for what it leaves out."""
+    """A line of an ignore file, and the reason to report for the paths that it excludes."""
 
     text: bytes
     reason: str
@@ -34,7 +34,7 @@ class Match(NamedTuple):
 
 
 class Globs:
-    """The lines that hold in one directory, as one expression."""
+    """The lines that apply in one directory, compiled to one expression."""
 
     def __init__(self, lines: Iterable[IgnorePattern]) -> None:
         rules = [(_unwrapped(line.text), line.reason) for line in lines]
@@ -44,7 +44,7 @@ class Globs:
         self._expression = _compile([translate(glob.removeprefix(b"!")) for glob, _ in rules]) if rules else None
 
     def match(self, path: bytes) -> Match | None:
-        """Take a path relative to the directory of the lines; a directory's path ends with a slash."""
+        """Match a path relative to the directory of the lines; the path of a directory ends with a slash."""
         found = self._expression.fullmatch(path) if self._expression else None
         return self._matches[found.lastindex - 1] if found and found.lastindex else None
 
@@ -53,14 +53,14 @@ def _compile(alternatives: Iterable[bytes]) -> re.Pattern[bytes]:
     joined = b"|".join(b"(" + alternative + b")" for alternative in alternatives)
     expression = re.compile(joined, re.DOTALL)
     if len(joined) > LONGEST_KEPT:
-        re.purge()  # the module keeps the last 512 expressions, and a hostile tree makes each of them megabytes
+        re.purge()  # re caches the last 512 expressions, and those of a hostile tree have megabytes each
     return expression
 
 
 class IgnoreRules(NamedTuple):
-    """The globs of a directory, the length of its path, and the nearest ones above.
+    """The globs of a directory, the length of its path, and the rules of the nearest parent.
 
-    `for_tracked` are those that hold for files that git tracks, too.
+    `for_tracked` are the globs that also apply to files tracked by git.
     """
 
     globs: Globs
@@ -70,7 +70,7 @@ class IgnoreRules(NamedTuple):
 
 
 def ignored_by(rules: IgnoreRules | None, path: bytes, *, tracked: bool = False) -> str | None:
-    """Return the reason for leaving out a path, which is relative to the root, if it is left out."""
+    """Return the reason why a path, relative to the root, is excluded, or None."""
     while rules is not None:
         globs = rules.for_tracked if tracked else rules.globs
         found = globs.match(path[rules.length :])
@@ -83,7 +83,7 @@ def ignored_by(rules: IgnoreRules | None, path: bytes, *, tracked: bool = False)
 def ignore_lines(name: str, content: bytes | None) -> Sequence[IgnorePattern]:
     """Return the lines of an ignore file.
 
-    One that cannot be read, or is beyond the limits, takes everything back, as what it spares must not go unchecked.
+    A file that is unreadable or exceeds the limits re-includes everything, so that no source is skipped by mistake.
     """
     reason = ignored_by_file(name)
     lines = _lines(content)
@@ -98,7 +98,7 @@ def _lines(content: bytes | None) -> list[bytes] | None:
 
 
 def _unwrapped(line: bytes) -> bytes:
-    """Without the carriage return and the blanks at its end, unless a backslash keeps them."""
+    """Remove the carriage return and trailing blanks, unless these are escaped by a backslash."""
     line = line.removesuffix(b"\r")
     found = _UNTRIMMED.match(line)
     return found[1] if found else line

@@ -1,6 +1,6 @@
-"""Judge a symbolic link: none is ever followed, and none that could hide source goes unsaid.
+"""Classify symbolic links: none is followed, and every link that could hide source is reported.
 
-A file that is named like source is packed, counted or named where it lies, and so may be a link's target unsaid.
+A target with a source suffix is packed, counted or reported at its own path, so a link to it needs no report.
 """
 
 import errno
@@ -22,7 +22,7 @@ from jarvis_workers.snapshots.selection import OWN_DIRECTORY, Selection
 
 
 def judge_link(root: bytes, path: bytes, selection: Selection) -> LeftOut | NotChecked | None:
-    """Say what becomes of the link at `path`, relative to `root`, which is a real path; None if it is no source."""
+    """Classify the link at `path`, relative to the real path `root`; return None if it cannot hide source."""
     is_source = selection.is_source(path.rpartition(b"/")[2])
     above = root.rstrip(b"/") + b"/"
     try:
@@ -37,7 +37,7 @@ def judge_link(root: bytes, path: bytes, selection: Selection) -> LeftOut | NotC
 
 
 def _hides(target: bytes, mode: int, selection: Selection) -> str | None:
-    """Return why the target of a link that is named like source appears nowhere else, if so."""
+    """Return why the target of a link with a source suffix is not scanned elsewhere, or None if it is."""
     *directories, name = target.split(b"/")
     if directories[:1] == [OWN_DIRECTORY]:
         return LINK_TO_OWN

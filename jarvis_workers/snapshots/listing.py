@@ -18,8 +18,8 @@ __all__ = ["Listing", "add_named", "list_directory", "list_passage", "read_globs
 class Listing:
     """The entries of a directory.
 
-    `names` are sorted, a directory's ends with a slash; `links` are symbolic links; `special` maps a name to the reason
-    why it cannot be read; `ignore_files` are the ignore files that are there.
+    `names` are sorted, with a slash at the end of a directory's; `links` are symbolic links; `special` maps names to
+    the reason why they cannot be read; `ignore_files` are the ignore files present.
     """
 
     names: list[bytes] = field(default_factory=list)
@@ -30,7 +30,7 @@ class Listing:
 
 
 def list_directory(descriptor: int, selection: Selection) -> Listing:
-    """List all that the selection may include; raises OSError."""
+    """List all entries that the selection may include; raises OSError."""
     listing = Listing()
     with os.scandir(descriptor) as entries:
         for entry in entries:
@@ -40,7 +40,7 @@ def list_directory(descriptor: int, selection: Selection) -> Listing:
 
 
 def list_passage(descriptor: int) -> Listing:
-    """Return the listing of a directory that only leads to selected paths: whether it is a repository."""
+    """Return the listing of a directory that only leads to selected paths; it states only if this is a repository."""
     try:
         os.stat(".git", dir_fd=descriptor, follow_symlinks=False)
     except OSError:
@@ -65,7 +65,7 @@ def _add(listing: Listing, entry: os.DirEntry[str], selection: Selection) -> Non
 
 
 def add_named(listing: Listing, descriptor: int, names: Collection[bytes]) -> None:
-    """Add those of the selected `names` that exist, in sorted order."""
+    """Add the selected `names` that exist, keeping the order sorted."""
     missing = set(names).difference(listing.names, (name.removesuffix(b"/") for name in listing.names)) if names else ()
     for name in missing:
         try:
@@ -92,7 +92,7 @@ def _kind_of(entry: os.DirEntry[str]) -> str:
 
 
 def read_globs(descriptor: int, present: set[str]) -> Globs:
-    """Read the ignore files of a directory that are `present`, in the order of their precedence."""
+    """Read the ignore files of a directory that are `present`, in order of increasing precedence."""
     names = [name for name in IGNORE_FILES if name in present]
     contents = [(name, read_file(descriptor, name.encode(), LONGEST_FILE)) for name in names]
     return Globs(

@@ -1,8 +1,8 @@
-"""The format of a snapshot: a manifest of one JSON line a file, in path order, and an index blob that names all parts.
+"""The format of a snapshot: a manifest with one JSON line per file, in path order, and an index blob.
 
-The snapshot's id is the hash of the index, so it stands for every byte below it.  The index holds a hash for each
-PART_BYTES of the manifest, so that a job may check the lines of its batch without reading the others.  The blob store
-is not trusted: what does not fit the format is refused.
+The snapshot's id is the hash of the index, and so covers every byte of the snapshot. The index contains a hash per
+PART_BYTES of the manifest, so that a job can verify the lines of its batch without reading the others. The blob store
+is not trusted: malformed content is rejected.
 """
 
 import json
@@ -18,11 +18,11 @@ _encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
 
 Absence = tuple[bytes, str]
-"""The path of what is not in a snapshot, and the reason."""
+"""The path of a file or directory that is not in a snapshot, and the reason."""
 
 
 class Entry(NamedTuple):
-    """A file: its SHA-256, and where it starts in which shard."""
+    """A file: its SHA-256, and its shard and offset there."""
 
     path: bytes
     size: int
@@ -32,7 +32,7 @@ class Entry(NamedTuple):
 
 
 class Index(NamedTuple):
-    """What a snapshot is made of, and what is not in it, with counts by reason."""
+    """The parts of a snapshot, and the files that are not in it, with counts by reason."""
 
     manifest: str
     manifest_bytes: int
@@ -50,7 +50,7 @@ def entry_line(entry: Entry) -> bytes:
 
 
 def read_line(line: bytes) -> Entry:
-    """Raise SnapshotError for a line that is none, or names a path outside the root."""
+    """Parse a line of the manifest. Raises SnapshotError if it is malformed or its path leaves the root."""
     try:
         text, size, digest, shard, start = json.loads(line)
         path = from_text(text)
@@ -73,7 +73,7 @@ def index_bytes(index: Index) -> bytes:
 
 
 def read_index(content: bytes) -> Index:
-    """Raise SnapshotError for another format."""
+    """Parse an index. Raises SnapshotError if it is malformed."""
     try:
         fields: dict[str, Any] = json.loads(content)
         version = fields.pop("format")

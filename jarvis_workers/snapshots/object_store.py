@@ -1,4 +1,4 @@
-"""An object store or directory under a URL of fsspec: put, open, find and remove blobs there."""
+"""An object store or directory at an fsspec URL: put, open, list and delete blobs."""
 
 import sys
 import time
@@ -19,10 +19,10 @@ FRESH_SECONDS = 12 * 3600.0
 
 
 class ObjectStore:
-    """Files by the names of blobs; outside a `reaching` block its methods raise what the client raises."""
+    """Blobs as files; outside a `reaching` block the methods raise the client's own errors."""
 
     def __init__(self, url: str) -> None:
-        """Raise SettingsError for a URL that cannot be used here; it may hold a password, so only its path is shown."""
+        """Raise SettingsError for a URL that cannot be used; only its path is shown, as it may contain a password."""
         scheme = url.partition("://")[0]
         try:
             self._files, self._root = _connect(url)
@@ -33,7 +33,7 @@ class ObjectStore:
         self.shown = f"{scheme}://{self._root.lstrip('/')}"
 
     def put(self, name: str, content: bytes | Path) -> None:
-        """Write bytes or a file, unless they are there and fresh."""
+        """Write bytes or a file, unless a fresh copy exists."""
         size = content.stat().st_size if isinstance(content, Path) else len(content)
         if self._is_fresh(name, size):
             return
@@ -48,17 +48,17 @@ class ObjectStore:
         return bool(self._files.exists(self._place(name)))
 
     def open(self, name: str) -> IO[bytes]:
-        """Open it to be read. Raises FileNotFoundError."""
+        """Open a blob for reading. Raises FileNotFoundError."""
         stream: IO[bytes] = self._files.open(self._place(name), "rb")
         return stream
 
     def listed(self) -> Iterator[tuple[str, int, float]]:
-        """Yield name, size and time of the last write, in seconds since 1970."""
+        """Yield name, size and time of the last write (seconds since 1970) of each blob."""
         for place, facts in self._files.find(self._root, detail=True).items():
             yield place.rsplit("/", 1)[-1], facts["size"], self._modified(place)
 
     def delete(self, name: str, unless_written_since: float | None) -> bool:
-        """Return whether it is gone."""
+        """Delete a blob; return False if it was written since the given time."""
         place = self._place(name)
         try:
             if unless_written_since is not None and self._modified(place) >= unless_written_since:
@@ -70,7 +70,7 @@ class ObjectStore:
 
     @contextmanager
     def reaching(self, family: type[StoreError] | type[SnapshotError]) -> Iterator[None]:
-        """Turn the client's errors of the block into one of the family."""
+        """Convert the client's errors in the block to `family`."""
         try:
             yield
         except _access_errors() as error:
@@ -83,7 +83,7 @@ class ObjectStore:
         return float(self._files.modified(place).timestamp())
 
     def _is_fresh(self, name: str, size: int) -> bool:
-        """Object stores touch nothing: what is not fresh is written again, so that pruning sees that it is wanted."""
+        """Return whether a recent copy exists; old ones are rewritten, as object stores cannot touch their times."""
         place = self._place(name)
         try:
             whole = self._files.info(place)["size"] == size
@@ -98,13 +98,13 @@ def _connect(url: str) -> tuple[Any, str]:
 
 
 def _missing(error: ImportError) -> str:
-    """Say what is not installed: fsspec's own words name no version, and no way to get it."""
+    """Return which package is missing and how to install it, as fsspec's own message lacks the version."""
     absent = getattr(error.__cause__, "name", None) or error.name
     extra = extra_of(absent) if absent else None
     return f"{absent} is not installed; {advice(extra)}" if extra else str(error)
 
 
 def _access_errors() -> tuple[type[Exception], ...]:
-    """Return OSError and those errors of the clients in use that are none, such as for missing credentials."""
+    """Return OSError and the client errors that are not subclasses of it, such as missing credentials."""
     loaded = [(sys.modules[module], name) for module, name in CLIENT_ERRORS if module in sys.modules]
     return OSError, *(getattr(module, name) for module, name in loaded)

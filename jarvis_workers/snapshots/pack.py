@@ -1,7 +1,7 @@
-"""Pack a source tree into blobs: shards with the files' bytes, a manifest, and an index.
+"""Pack a source tree into blobs: shards with the content of files, a manifest, and an index.
 
-The same tree gives the same id, whatever the machine and the time.  Memory does not grow with the size of the tree,
-but for the table that knows contents again.
+The same tree has the same id on every machine and at any time. Memory does not grow with the size of the tree, except
+for the table that detects duplicate contents.
 """
 
 import os
@@ -46,9 +46,10 @@ def pack(
     on_shard: Callable[[str], None] | None = None,
     read: Read = os.read,
 ) -> Snapshot:
-    """Store the tree below `root`, or that one file.
+    """Pack the tree at `root`, which may be a single file.
 
-    `on_progress` is told the files and bytes so far; `on_shard` each shard's name before the blobs are asked for it.
+    `on_progress` is called with the number of files and bytes so far; `on_shard` with each shard's name before its
+    existence is checked.
     """
     packing = _Packing(selection, ShardWriter(blobs, on_shard), read)
     manifest = blobs.put_chunks(packing.parts(walk(root, selection), on_progress))
@@ -81,7 +82,7 @@ class _Packing:
         self._left_out: Counter[str] = Counter()
 
     def parts(self, outcomes: Iterator[Outcome], on_progress: Progress | None) -> Iterator[bytes]:
-        """Yield the manifest while the shards go to the blobs."""
+        """Yield the manifest in parts; shards are written in the meantime."""
         for outcome in outcomes:
             self._take(outcome)
             if len(self._lines) >= PART_BYTES:

@@ -1,6 +1,6 @@
-"""Delete the blobs that nothing names any more.
+"""Delete unreferenced blobs.
 
-A blob younger than a day stays: a submit that is under way may have it in hand before its row is there.
+Blobs younger than a day are kept: a running submit may need them before its row exists.
 """
 
 from collections.abc import Set
@@ -12,19 +12,19 @@ GRACE_SECONDS = 24 * 3600.0
 
 
 class Pruned(NamedTuple):
-    """What went."""
+    """The number of blobs deleted and their total size."""
 
     blobs: int
     bytes: int
 
 
 def unused(blobs: Blobs, wanted: Set[str], older_than_seconds: float, now: float) -> list[str]:
-    """Return the blobs not wanted by any row and not touched for that long before `now`, in seconds since 1970."""
+    """Return the unreferenced blobs that were not touched for that long before `now`, in seconds since 1970."""
     return [blob.name for blob in _unused(blobs, wanted, now - older_than_seconds)]
 
 
 def prune(blobs: Blobs, wanted: Set[str], now: float, older_than_seconds: float = GRACE_SECONDS) -> Pruned:
-    """Delete them, but for what a submit touches meanwhile."""
+    """Delete unreferenced blobs, except those that a submit touches in the meantime."""
     before = now - older_than_seconds
     blobs.sweep(before)
     gone = [blob.size for blob in _unused(blobs, wanted, before) if blobs.delete(blob.name, unless_wanted_since=before)]

@@ -1,7 +1,7 @@
 """Read a snapshot: plan batches over its manifest, list a batch, read its files.
 
-Every byte that is handed out was checked against a hash that the snapshot's id stands for.  A reader keeps a few
-shards open and belongs to one thread.
+All content returned has been verified against hashes covered by the snapshot's id. A reader keeps a few shards open and
+is not thread-safe.
 """
 
 import os
@@ -22,7 +22,7 @@ _LONGEST_PATH = 80
 
 
 class ManifestBatch(NamedTuple):
-    """Whole lines of the manifest, as a range of its bytes; `bytes` and `largest` are sizes of files."""
+    """A range of whole lines of the manifest; `bytes` is the total and `largest` the maximum size of its files."""
 
     offset: int
     length: int
@@ -33,12 +33,12 @@ class ManifestBatch(NamedTuple):
 
 
 def open_snapshot(blobs: Blobs, snapshot_id: str) -> "Reader":
-    """Raise SnapshotDamaged when its index is missing, SnapshotError when it is none."""
+    """Open a snapshot. Raises SnapshotDamaged if its index is missing, SnapshotError if it is malformed."""
     return Reader(blobs, read_index(blobs.read(snapshot_id)))
 
 
 class Reader:
-    """An open snapshot; a context manager that closes what it opened."""
+    """An open snapshot; a context manager that closes its blobs."""
 
     def __init__(self, blobs: Blobs, index: Index) -> None:
         self.index = index
@@ -56,7 +56,7 @@ class Reader:
             os.close(self._open.popitem()[1][0])
 
     def batches(self, max_files: int, max_bytes: int) -> Iterator[ManifestBatch]:
-        """Cut the manifest, in its order; a file above `max_bytes` gets a batch of its own."""
+        """Split the manifest into batches, in its order; a file above `max_bytes` gets a batch of its own."""
         plan = _Plan(0)
         for line in self._lines():
             entry = read_line(line)
@@ -68,11 +68,11 @@ class Reader:
             yield plan.batch()
 
     def files(self) -> Iterator[Entry]:
-        """Yield all files, in the order of the manifest."""
+        """Yield all files in manifest order."""
         return map(read_line, self._lines())
 
     def entries(self, offset: int, length: int) -> list[Entry]:
-        """Return the files of a batch."""
+        """Return the files of a batch, given as a range of the manifest. Raises SnapshotError."""
         if offset < 0 or length < 0 or offset + length > self.index.manifest_bytes:
             raise SnapshotError(f"manifest {self.index.manifest}: has no bytes {offset} to {offset + length}")
         first = offset // PART_BYTES
@@ -81,7 +81,7 @@ class Reader:
         return [read_line(line) for line in parts[start : start + length].splitlines()]
 
     def read(self, entry: Entry) -> bytes:
-        """Return the bytes of a file; raise SnapshotDamaged when they are not its own."""
+        """Return the content of a file. Raises SnapshotDamaged if it does not match its hash."""
         content = b""
         if entry.size:
             if entry.shard >= len(self.index.shards):
@@ -130,7 +130,7 @@ class Reader:
 
 
 class _Plan:
-    """A batch that grows."""
+    """A batch being filled."""
 
     def __init__(self, offset: int) -> None:
         self.offset = offset

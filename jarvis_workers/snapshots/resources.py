@@ -1,4 +1,4 @@
-"""What the steps of this machine work with beside their work: blobs, cached results of files, compiled patterns."""
+"""The local resources of steps: blobs, cached results per file, compiled patterns."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +13,7 @@ PATTERNS_FOLDER = "patterns"
 
 
 class Resources(NamedTuple):
-    """`cache` has results of earlier runs by file (None: off); compiled patterns are in `patterns` (None: not kept)."""
+    """`cache` has results of earlier runs per file (None: disabled); `patterns` is a directory (None: no caching)."""
 
     blobs: Blobs
     cache: Results | None = None
@@ -21,13 +21,13 @@ class Resources(NamedTuple):
 
 
 def open_resources(url_or_path: str, cache_dir: Path, *, results_bytes: int = 0) -> Resources:
-    """Open blobs as `open_blobs` does, and what this machine caches; of results about `results_bytes`, 0 for none."""
+    """Open the blobs and the caches of this machine; `results_bytes` limits the result cache, 0 disables it."""
     cache = Results(cache_dir / FOLDER, results_bytes, cache_dir.parent / KEY_FILE) if results_bytes else None
     return Resources(open_blobs(url_or_path, cache_dir), cache, cache_dir / PATTERNS_FOLDER)
 
 
 def open_blobs(url_or_path: str, cache_dir: Path, cache_bytes: int = CACHE_BYTES) -> Blobs:
-    """Open a directory, or a URL that fsspec knows (s3://…, memory://…) behind a cache."""
+    """Open a directory, or an fsspec URL (s3://…, memory://…) behind a cache."""
     scheme, found, path = url_or_path.partition("://")
     if not found:
         return DirectoryBlobs(Path(url_or_path))

@@ -1,4 +1,4 @@
-"""Read a file that somebody else may be writing, replacing or removing."""
+"""Read a file that other processes may write, replace or remove at the same time."""
 
 import os
 import stat
@@ -13,9 +13,9 @@ Read = Callable[[int, int], bytes]
 
 
 def read_file(directory: int, name: bytes, limit: int, *, read: Read = os.read) -> bytes | str:
-    """Return the bytes of a regular file that stood still meanwhile, or the reason why it is not checked.
+    """Return the content of a regular file that did not change during the read, or the reason why it is not checked.
 
-    It never follows a link, nor waits for a pipe.
+    Links are not followed, and opening a pipe does not block.
     """
     try:
         descriptor = os.open(name, _FLAGS, dir_fd=directory)
@@ -46,7 +46,7 @@ def _read_steady(descriptor: int, limit: int, read: Read) -> bytes | str:
 
 
 def _read_all(descriptor: int, size: int, read: Read) -> bytes:
-    """One byte more than the size is asked for, so that growth shows."""
+    """Read up to one byte more than `size`, so that growth is detected."""
     content = read(descriptor, size + 1)
     while 0 < len(content) < size:
         more = read(descriptor, size + 1 - len(content))

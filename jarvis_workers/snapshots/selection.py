@@ -1,4 +1,4 @@
-"""Which files of a tree are wanted."""
+"""The selection of files in a tree."""
 
 import os
 from collections import defaultdict
@@ -12,7 +12,7 @@ from jarvis_workers.snapshots.unchanged_since import Unchanged
 
 OWN_DIRECTORY = b".jarvis"
 GIT_IGNORE = ".gitignore"
-# The lines of the later one win.
+# In order of increasing precedence.
 IGNORE_FILES = (GIT_IGNORE, ".jarvisignore")
 SLASH = ord("/")
 EXCLUDED_DIRECTORIES = frozenset({b".git", b"build", b"out", b"target", b"third_party", b"vendor", OWN_DIRECTORY})
@@ -20,14 +20,14 @@ EXCLUDED_DIRECTORIES = frozenset({b".git", b"build", b"out", b"target", b"third_
 
 @dataclass(frozen=True)
 class Selection:
-    """The choice of a user: suffixes with their dot, case-sensitive, None for all; globs as in .gitignore.
+    """The selection of a user: suffixes with their dot, case-sensitive, None for all; globs as in .gitignore.
 
-    Globs are relative to the root. With `include`, only what such a glob matches, or what lies in a directory that one
-    matches, is wanted; what is `unchanged` is not. Of IGNORE_FILES those in `ignore_files` are read; .gitignore decides
-    on files that git does not track alone.
+    Globs are relative to the root. With `include`, only matching files and files in matching directories are selected;
+    `unchanged` files are not. Of IGNORE_FILES only those in `ignore_files` are read; .gitignore applies to files that
+    git does not track only.
 
-    `paths` are the files and directories that were named, relative to the root (b"" is the root itself; empty: only
-    the root).  Each is walked like a root of its own: no ignore file above it and no excluded directory keeps it out.
+    `paths` are the files and directories named by the user, relative to the root (b"" is the root itself; empty means
+    the root). Each one is walked like a root: neither ignore files above it nor excluded directories apply.
     """
 
     suffixes: frozenset[bytes] | None
@@ -57,11 +57,11 @@ class Selection:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the root itself was named, not only parts of it."""
+        """Whether the whole root is selected rather than parts of it."""
         return not self.paths or b"" in self.paths
 
     def covers(self, path: bytes) -> bool:
-        """Tell whether a path was named, or lies in a directory that was."""
+        """Return whether a path is selected by name or is in a directory that is."""
         return self.is_whole or path in self.named or any(above in self.named for above in _above(path))
 
     @cached_property
@@ -70,7 +70,7 @@ class Selection:
 
     @cached_property
     def steps(self) -> Mapping[bytes, Collection[bytes]]:
-        """The entries that lead to named paths, by the directory that they are in (b"" is the root)."""
+        """The entries on the way to the selected paths, by their parent directory (b"" is the root)."""
         found: defaultdict[bytes, set[bytes]] = defaultdict(set)
         for path in filter(None, self.paths):
             for one in (*_above(path), path):
@@ -88,7 +88,7 @@ class Selection:
 
 
 def _above(path: bytes) -> Iterator[bytes]:
-    """Yield the directories above a path, the highest first; the root is none of them."""
+    """Yield the parent directories of a path, topmost first, without the root."""
     return (path[:place] for place, letter in enumerate(path) if letter == SLASH)
 
 

@@ -1,7 +1,7 @@
-"""Join small files into shards, each content once.
+"""Combine small files into shards, storing each content once.
 
-A shard ends after a file whose own digest says so, not after a count, so that a change to a tree leaves most shards as
-they were.
+The digest of a file decides whether the shard ends after it (content-defined chunking), so that a change to a tree
+leaves most shards unchanged.
 """
 
 from collections.abc import Callable
@@ -18,14 +18,14 @@ _START_BITS = 48
 
 
 class ShardPlace(NamedTuple):
-    """Where a file's bytes are."""
+    """The location of a file: shard number and offset."""
 
     shard: int
     start: int
 
 
 class ShardWriter:
-    """Takes files in order; memory is a shard, and some 150 bytes a distinct file to know it again."""
+    """Writes files to shards; memory is one shard, plus about 150 bytes per distinct file for deduplication."""
 
     def __init__(self, blobs: Blobs, on_shard: Callable[[str], None] | None) -> None:
         self._blobs = blobs
@@ -36,7 +36,7 @@ class ShardWriter:
         self.names: list[str] = []
 
     def add(self, content: bytes, digest: bytes) -> ShardPlace:
-        """Return where the file will be once `finish` was called; `digest` is its SHA-256."""
+        """Return the location of the file, valid after `finish`; `digest` is its SHA-256."""
         if not content:
             return ShardPlace(0, 0)
         packed = self._places.get(digest[:_KEY_BYTES])

@@ -1,7 +1,7 @@
-"""Tell the files that are as a revision has them, by the hashes that git gives to contents.
+"""Detect files that are unchanged since a git revision, by git's content hashes.
 
-Neither git's index nor its filters are asked, as they are the scanned repository's: a file that git stores in another
-form counts as changed, but for its line ends.
+Neither git's index nor its filters are used, as they belong to the scanned repository: a file that git stores in
+another form counts as changed, except for line ends.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ SHA1_DIGITS = 40
 
 
 class Unchanged(NamedTuple):
-    """A revision as the user calls it, and the hash of each of its files by path, relative to what is scanned."""
+    """A revision as named by the user, and the hash of each of its files, by path relative to the root."""
 
     revision: str
     blobs: Mapping[bytes, str]
@@ -22,7 +22,7 @@ class Unchanged(NamedTuple):
         return f"not changed since {self.revision}"
 
     def holds(self, path: bytes, content: bytes) -> bool:
-        """Tell whether the revision has a file with this content there."""
+        """Return whether the revision has a file with this path and content."""
         known = self.blobs.get(path)
         if known is None:
             return False
