@@ -1,1 +1,1 @@
-"""The results store: tables, queries, migrations. Alone knows SQL."""
+"""The results store: tables, queries and migrations. The only package with SQL."""

@@ -1,4 +1,4 @@
-"""Baselines: what was known before a run, as numbers of findings by fingerprint."""
+"""Baselines: the numbers of earlier findings by fingerprint."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -12,14 +12,14 @@ INSERT_ROWS = 5_000
 
 
 def add(session: Session, run_id: str, known: Mapping[str, int]) -> None:
-    """Keep what was known with the run."""
+    """Save the baseline of a run."""
     rows = ({"run_id": run_id, "fingerprint": print_, "findings": number} for print_, number in known.items())
     for chunk in _chunks(rows):
         session.execute(insert(BASELINE), chunk)
 
 
 def read(session: Session, run_id: str) -> dict[str, int]:
-    """Return what was known: how many findings have a fingerprint."""
+    """Return the baseline of a run: number of findings by fingerprint."""
     chosen = select(BASELINE.c.fingerprint, BASELINE.c.findings).where(BASELINE.c.run_id == run_id)
     return {fingerprint: number for fingerprint, number in session.execute(chosen)}
 

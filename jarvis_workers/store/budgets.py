@@ -1,8 +1,8 @@
-"""What a run may spend: its budget, and the allowances that processes draw from it.
+"""Budgets of runs, and the allowances that processes draw from them.
 
-There is no row that all write to: what is left is the cap, less what the model calls of the run took, less what living
-processes hold.  A process tells anew what it holds whenever it draws.  One that has no job of the run holds nothing,
-whatever it said: so the allowance of a process that died comes back when its jobs do.
+No counter row is updated: the remainder is the cap, minus the cost of the run's model calls, minus the allowances held
+by living processes. A process reports what it holds at each draw. The allowance of a process without a running job of
+the run is void, so the allowance of a dead process is released together with its jobs.
 """
 
 from typing import NamedTuple
@@ -24,9 +24,10 @@ ENDS = ("paused", *ENDED_RUNS)
 
 
 class AllowanceRequest(NamedTuple):
-    """What a process wants of a budget: `least` for its next answer, and `most` for those that follow.
+    """A request of a process: `least` for its next answer, `most` for the answers after it.
 
-    `kept` is what it cannot give back: set aside for answers that are on, or not yet saved as spent.
+    `kept` is the part of its allowance that it cannot release: reserved for pending answers, or spent but not yet
+    saved.
     """
 
     unit: Unit
@@ -36,27 +37,27 @@ class AllowanceRequest(NamedTuple):
 
 
 class BudgetGrant(NamedTuple):
-    """What came of it: nothing given is to be waited for, unless it is `over`: the run is paused, or the job lost."""
+    """The answer to a request: 0 means to wait, unless `over`: then the run is paused or the job is lost."""
 
     given: int = 0
     over: bool = False
 
 
 def put(session: Session, run_id: str, budget: RunBudget) -> None:
-    """Set or change what a run may take."""
+    """Set or change the budget of a run."""
     insert_or_lock(session, BUDGET, {"run_id": run_id, "unit": budget.unit, "cap": budget.cap})
 
 
 def find(session: Session, run_id: str) -> RunBudget | None:
-    """Return what a run may take, None where it has no budget."""
+    """Return the budget of a run, or None."""
     row = session.execute(select(BUDGET.c.unit, BUDGET.c.cap).where(BUDGET.c.run_id == run_id)).first()
     return RunBudget(*row) if row else None
 
 
 def spent(session: Session, run_id: str, unit: Unit, *, is_left: bool = False) -> int:
-    """Return what a run has taken so far; answers that were remembered are free.
+    """Return what a run has spent, in parts of the unit; cached answers are free.
 
-    Of a run that is left, nobody is there to work on it: its time ends where it last did anything.
+    If the executor of a run `is_left`, i.e. gone, the clock of its time budget stops at its last activity.
     """
     if unit == "s":
         return round(PARTS[unit] * _seconds_on(session, run_id, is_left))
@@ -66,9 +67,9 @@ def spent(session: Session, run_id: str, unit: Unit, *, is_left: bool = False) -
 
 
 def draw(session: Session, job: Claimed, wish: AllowanceRequest) -> BudgetGrant:
-    """Draw an allowance for the process that has a job; if there is nothing left for anybody, pause the run.
+    """Draw an allowance for the process of a job; pause the run if the budget is exhausted.
 
-    As long as somebody holds something that may come back, or has an answer that is on, the run is not paused.
+    The run is not paused while any process holds an allowance that may be released, or waits for an answer.
     """
     session.execute(select(BUDGET.c.run_id).where(BUDGET.c.run_id == job.run_id).with_for_update())
     budget, process = find(session, job.run_id), _process(session, job)
@@ -84,9 +85,9 @@ def draw(session: Session, job: Claimed, wish: AllowanceRequest) -> BudgetGrant:
 
 
 def _share(budget: RunBudget, wish: AllowanceRequest, unspent: int, others: int) -> int:
-    """Return what may be given: no more at once than a hundredth of the cap, unless a single answer needs it.
+    """Return the amount to grant: at most a hundredth of the cap, unless one answer needs more.
 
-    Time is not shared out: all have what is left of it.
+    A time budget is not divided: all processes get the whole remainder.
     """
     if budget.unit == "s":
         return max(unspent, 0)
@@ -95,7 +96,7 @@ def _share(budget: RunBudget, wish: AllowanceRequest, unspent: int, others: int)
 
 
 def _process(session: Session, job: Claimed) -> str | None:
-    """Return the name of the process that has a job; None if the job was lost, or its run is not on."""
+    """Return the process of a job, or None if the job was lost or its run is not active."""
     ours = (JOB.c.id == job.id) & (JOB.c.fence == job.fence) & (JOB.c.state == "running")
     held = select(JOB.c.process).join(RUN, RUN.c.id == JOB.c.run_id).where(ours, RUN.c.state.in_(ACTIVE_RUNS))
     return session.execute(held).scalar_one_or_none()
@@ -113,7 +114,7 @@ def _hold(session: Session, run_id: str, process: str, held: int) -> None:
 
 
 def _seconds_on(session: Session, run_id: str, is_left: bool) -> float:
-    """Return for how long a run has been on: not while it was paused, had ended, or its command was gone."""
+    """Return the seconds for which a run was active: neither paused nor ended, and with a living executor."""
     chosen = select(EVENT.c.name, EVENT.c.at).where(EVENT.c.run_id == run_id, EVENT.c.stage.is_(None))
     found = session.execute(chosen.where(EVENT.c.name.in_((*BEGINNINGS, *ENDS))).order_by(EVENT.c.id))
     total = 0.0
@@ -131,7 +132,7 @@ def _seconds_on(session: Session, run_id: str, is_left: bool) -> float:
 
 
 def _last_sign(session: Session, run_id: str, before: float) -> float:
-    """Return when a run last did anything: what took it up later found nobody who worked on it."""
+    """Return the time of a run's last activity before `before`."""
     begun = select(func.max(JOB.c.started_at)).where(JOB.c.run_id == run_id, JOB.c.started_at < before)
     ended = select(func.max(JOB.c.finished_at)).where(JOB.c.run_id == run_id, JOB.c.finished_at < before)
     told = select(func.max(EVENT.c.at)).where(EVENT.c.run_id == run_id, EVENT.c.at < before)

@@ -1,6 +1,6 @@
-"""Candidates: insert what a scan found, number it before the report, read it in order.
+"""Candidates: insert them, number them before the report, read them in order.
 
-A hostile tree makes hundreds of thousands of them: they come and go as plain rows, some at a time.
+A hostile tree can cause hundreds of thousands of them, so they are plain rows, processed in chunks.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ NOTHING_LEARNED: Mapping[str, float] = {}
 def insert(
     session: Session, run_id: str, job_id: int, spots: Sequence[Spot], *, meanings: Sequence[Meaning] = ()
 ) -> None:
-    """Insert what a job found; `meanings` are of the rules that are not built in."""
+    """Insert the candidates of a job; `meanings` describe rules that are not built in."""
     known = {meaning.pattern: meaning._asdict() for meaning in meanings}
     common = {"run_id": run_id, "job_id": job_id}
     for start in range(0, len(spots), INSERT_ROWS):
@@ -39,10 +39,10 @@ def insert(
 
 
 def number(session: Session, run_id: str, least: float = 0.0, learned: Mapping[str, float] = NOTHING_LEARNED) -> None:
-    """Give gids 1..N in file, line, rule order, whatever order the jobs came in.
+    """Assign gids 1..N in file, line, rule order, independent of the order of the jobs.
 
-    What is superseded by a finding of at least the confidence `least` gets none; `learned` says how far the confidence
-    of rules has moved.
+    A candidate superseded by a finding with at least the confidence `least` gets no gid; `learned` are the adjustments
+    of the confidence of rules.
     """
     again = sa.update(CANDIDATE).where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.superseded.is_not(None))
     again = again.where(CANDIDATE.c.pattern.not_in(HARMLESS))
@@ -56,7 +56,7 @@ def number(session: Session, run_id: str, least: float = 0.0, learned: Mapping[s
 
 
 def read(session: Session, run_id: str) -> Iterator[tuple[int, Candidate]]:
-    """Yield the numbered candidates of a run, in order; before its last stage has closed, numbered as of now."""
+    """Yield the numbered candidates of a run in order; numbered provisionally until the last stage has closed."""
     chosen = sa.select(*[CANDIDATE.c[name] for name in Candidate._fields])
     chosen = chosen.where(CANDIDATE.c.run_id == run_id, CANDIDATE.c.superseded.is_(None))
     ordered = chosen.order_by(*_order(session))
@@ -65,13 +65,13 @@ def read(session: Session, run_id: str) -> Iterator[tuple[int, Candidate]]:
 
 
 def count(session: Session, run_id: str) -> int:
-    """Return how many places the rules have proposed so far."""
+    """Return the number of candidates of a run so far."""
     ours = sa.select(sa.func.count()).select_from(CANDIDATE).where(CANDIDATE.c.run_id == run_id)
     return int(session.execute(ours).scalar_one())
 
 
 def of_gids(session: Session, run_id: str, gids: Collection[int]) -> list[tuple[int, Candidate]]:
-    """Return some candidates of a run that is numbered, in order."""
+    """Return the candidates with these gids, in order."""
     chosen = sa.select(CANDIDATE.c.gid, *[CANDIDATE.c[name] for name in Candidate._fields])
     ours, found = (
         chosen.where(CANDIDATE.c.run_id == run_id).order_by(CANDIDATE.c.gid),
@@ -83,7 +83,7 @@ def of_gids(session: Session, run_id: str, gids: Collection[int]) -> list[tuple[
 
 
 def _supersede(session: Session, run_id: str, least: float, learned: Mapping[str, float]) -> None:
-    """Where a rule has fired that supersedes others, let what those say of the line be silent."""
+    """Mark the candidates of rules that are superseded by another rule on the same line."""
     ours, place = CANDIDATE.c.run_id == run_id, sa.tuple_(CANDIDATE.c.file_raw, CANDIDATE.c.line)
     fired = sa.select(CANDIDATE.c.pattern).where(ours, CANDIDATE.c.pattern.in_(SUPERSEDES)).distinct()
     for pattern in sorted(session.execute(fired).scalars()):
@@ -95,7 +95,7 @@ def _supersede(session: Session, run_id: str, least: float, learned: Mapping[str
 
 @cache
 def _order(session: Session) -> tuple[sa.ColumnElement[Any], ...]:
-    """Order by bytes, whatever language the database sorts by; what is suppressed comes last."""
+    """Return the sort order: bytewise, whatever the collation of the database; suppressed candidates come last."""
     pattern: sa.ColumnElement[Any] = CANDIDATE.c.pattern
     if session.get_bind().dialect.name == "postgresql":
         pattern = sa.collate(pattern, "C")
@@ -103,7 +103,7 @@ def _order(session: Session) -> tuple[sa.ColumnElement[Any], ...]:
 
 
 def _described(pattern: str) -> dict[str, Any]:
-    """Return what the rule says, which is the same wherever it fires; what is no rule never has a number."""
+    """Return the columns that depend on the rule only; a pattern without a rule takes those of one it supersedes."""
     if pattern in HARMLESS:
         return _described(HARMLESS[pattern][0])
     return {name: getattr(RULES_BY_PATTERN[pattern], name) for name in RULE_FIELDS}

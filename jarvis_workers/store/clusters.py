@@ -1,4 +1,4 @@
-"""Clusters: insert what a job put together, read those of a run."""
+"""Clusters: insert those of a job, read those of a run."""
 
 import json
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from jarvis_workers.store.values import NewCluster
 
 
 def insert(session: Session, run_id: str, job_id: int, clusters: Sequence[NewCluster]) -> None:
-    """Insert what a job put together."""
+    """Insert the clusters of a job."""
     rows = [
         {
             "run_id": run_id,
@@ -32,12 +32,12 @@ def insert(session: Session, run_id: str, job_id: int, clusters: Sequence[NewClu
 
 
 def of_job(session: Session, job_id: int) -> list[NewCluster]:
-    """Return the clusters that a job put together, in the order of their first gids."""
+    """Return the clusters of a job, ordered by their first gids."""
     return _found(session, CLUSTER.c.job_id == job_id)
 
 
 def made(session: Session, recent: int) -> list[tuple[int, int]]:
-    """Return what models have made of the last batches of whatever run: how many candidates, and how many clusters."""
+    """Return (candidates, clusters) for each of the most recent batches clustered by models, across all runs."""
     asked = select(MODEL_CALL.c.job_id).join(JOB, JOB.c.id == MODEL_CALL.c.job_id).distinct()
     asked = asked.where(JOB.c.stage == "cluster", JOB.c.state == "done")
     last = asked.order_by(MODEL_CALL.c.job_id.desc()).limit(recent).subquery()
@@ -50,7 +50,7 @@ def made(session: Session, recent: int) -> list[tuple[int, int]]:
 
 
 def read(session: Session, run_id: str) -> list[NewCluster]:
-    """Return the clusters of a run as of now, in the order of their first gids."""
+    """Return the current clusters of a run, ordered by their first gids."""
     return _found(session, CLUSTER.c.run_id == run_id)
 
 

@@ -1,4 +1,4 @@
-"""Connections: what a PostgreSQL server has, all its databases together."""
+"""The number of connections to a PostgreSQL server, over all its databases."""
 
 from sqlalchemy import text
 from sqlmodel import Session
@@ -8,7 +8,7 @@ AT_MOST = "SELECT current_setting('max_connections')::int - current_setting('sup
 
 
 def in_use(session: Session) -> tuple[int, int] | None:
-    """Return how many connections there are, and how many there may be; None on SQLite, which has no limit."""
+    """Return the current and the maximum number of connections; None on SQLite, which has no limit."""
     if session.get_bind().dialect.name != "postgresql":
         return None
     used, most = (int(session.execute(text(asked)).scalar_one()) for asked in (IN_USE, AT_MOST))

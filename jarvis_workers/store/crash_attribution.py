@@ -1,9 +1,8 @@
-"""Decide who is to blame when a process dies with jobs in it.
+"""Crash attribution: decide which of the jobs of a dead process is to blame.
 
-A process with many jobs dies with innocents.  A job that has crashed is a suspect: it shares
-its next process with ever fewer other suspects.  It is failed when it crashes for the third
-time with nobody beside it, or for the fourth time in whatever company: one kill from outside
-never condemns a job, and no job crashes more than four times.
+A process with many jobs takes innocent ones down with it. A job that has crashed is a suspect: it shares its next
+process with ever fewer other suspects. A job fails at its third crash if no other job ran beside it, or at its fourth
+crash in any case: a single external kill never fails a job, and no job crashes more than four times.
 """
 
 from collections import Counter
@@ -23,7 +22,7 @@ CRASHES_AT_ALL = 4
 
 
 def room_for_suspects(session: Session, process: str, waiting: Sequence[tuple[int, int]]) -> list[int]:
-    """Return which of the (job id, crashes) may join a process, with the suspects it has now."""
+    """Return the jobs, of pairs (job id, crashes), that may join a process given its current suspects."""
     if not any(crashes for _, crashes in waiting):
         return [job for job, _ in waiting]
     running = select(JOB.c.crashes).where(JOB.c.process == process, JOB.c.state == "running", JOB.c.crashes > 0)
@@ -32,7 +31,7 @@ def room_for_suspects(session: Session, process: str, waiting: Sequence[tuple[in
 
 
 def choose(inside: Iterable[int], waiting: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the ids that may join suspects with the crashes `inside`; pure."""
+    """Return the ids that may join suspects with the crash counts `inside`; a pure function."""
     suspects = list(inside)
     chosen = []
     for job, crashes in waiting:
@@ -49,32 +48,32 @@ def _room(crashes: int) -> int:
 
 
 def recover(session: Session) -> list[TakenBack]:
-    """Take back the jobs whose lease ran out."""
+    """Recover the jobs whose lease has expired."""
     return _blame(session, JOB.c.lease_until < now(session), "its lease expired")
 
 
 def recover_gone(session: Session, lease_seconds: float) -> list[TakenBack]:
-    """Take back the jobs of workers that nobody has seen for a lease: theirs may be much longer.
+    """Recover the jobs of workers not seen for a lease, as the leases of the jobs may be much longer.
 
-    A job that was claimed when its worker had been silent for a third of a lease is not blamed: an orphan of a worker
-    that was dead already had taken it.
+    A job claimed when its worker had been silent for a third of a lease gets no crash count: an orphaned process of a
+    dead worker had claimed it.
     """
     here = select(WORKER.c.id).where(WORKER.c.seen_at > now(session) - lease_seconds)
     gone = JOB.c.worker_id.in_(select(WORKER.c.id)) & JOB.c.worker_id.not_in(here)
     silent_since = select(WORKER.c.seen_at).where(WORKER.c.id == JOB.c.worker_id).scalar_subquery()
     orphaned = JOB.c.started_at > silent_since + lease_seconds / 3
-    # Blame first: it counts the jobs that a process had.
+    # Blamed jobs first: attribution counts all jobs of a process.
     blamed = _blame(session, gone & ~orphaned, "its worker disappeared")
     return blamed + _put_back(session, gone & orphaned)
 
 
 def crash_process(session: Session, process: str, reason: str) -> list[TakenBack]:
-    """Take back the jobs of a process that is known to be dead."""
+    """Recover the jobs of a process that is known to be dead."""
     return _blame(session, JOB.c.process == process, reason)
 
 
 def by_stage(taken: Iterable[TakenBack]) -> list[tuple[str, str, int]]:
-    """Count jobs: return (run, stage, jobs) for each stage concerned."""
+    """Return the number of jobs by stage, as (run, stage, jobs)."""
     counts = Counter((job.run_id, job.stage) for job in taken)
     return [(run, stage, jobs) for (run, stage), jobs in sorted(counts.items())]
 
@@ -107,13 +106,13 @@ def _blame(session: Session, where: ColumnElement[bool], reason: str) -> list[Ta
 
 
 def _company(session: Session, processes: set[str]) -> Counter[str]:
-    """Count the jobs in each process, also those whose lease, taken later, has not run out yet."""
+    """Count the running jobs of each process, including jobs claimed later whose lease has not expired."""
     inside = select(JOB.c.process).where(JOB.c.state == "running", JOB.c.process.in_(processes))
     return Counter(session.execute(inside).scalars())
 
 
 def condemned(crashes: int, beside: int) -> bool:
-    """Say whether a job is given up that has now crashed `crashes` times, this time with `beside` other jobs."""
+    """Return whether a job fails at its crash number `crashes`, with `beside` other jobs in the process."""
     return crashes >= CRASHES_AT_ALL or (crashes >= CRASHES_ALONE and beside == 0)
 
 

@@ -1,23 +1,24 @@
-"""How long a statement may go without an answer; shared by all connections of an engine."""
+"""Deadlines for database statements, shared by all connections of an engine."""
 
 import math
 import time
 from dataclasses import dataclass, field
 
 STATEMENT_SECONDS = 15.0
-# A statement that the server is still executing, such as the numbering of millions of candidates.
+# For a statement that the server is still executing, such as numbering millions of candidates.
 EXECUTION_SECONDS = 600.0
-# Much longer than a process on a busy machine pauses between two statements. Who waits for a lock has no deadline.
+# Much longer than the pauses between statements on a busy machine. Waiting for a lock has no deadline.
 IDLE_SECONDS = 10.0
 
 
 @dataclass(slots=True)
 class Deadline:
-    """Limits on waiting for the database, in seconds; may be changed while statements are under way.
+    """Time limits in seconds on waiting for the database; may be changed while statements are running.
 
-    A statement without an answer for `statement_seconds` fails, unless the server says over another connection that it
-    is executing it: then it has `execution_seconds`. `alive_at` is when the server last answered (monotonic clock).
-    The server ends transactions that are idle for `idle_seconds`, which holds for connections that are made later.
+    A statement without an answer for `statement_seconds` fails, unless the server confirms over another connection that
+    it is still executing it: then `execution_seconds` applies. `alive_at` is the time of the server's last answer
+    (monotonic clock). The server ends transactions that are idle for `idle_seconds`; changing this affects new
+    connections only.
     """
 
     statement_seconds: float = STATEMENT_SECONDS
@@ -26,10 +27,10 @@ class Deadline:
     alive_at: float = field(default_factory=time.monotonic)
 
     def lift_execution_limit(self) -> None:
-        """Wait for statements as long as the server executes them: migrations, and the deletion of large runs."""
+        """Wait for as long as the server executes a statement: for migrations and the deletion of large runs."""
         self.execution_seconds = math.inf
 
     def shorten(self, seconds: float) -> None:
-        """Let every statement fail after `seconds`, those under way too: the process is about to end."""
+        """Let all statements fail after `seconds`, running ones included, since the process is about to end."""
         self.statement_seconds = min(seconds, self.statement_seconds)
         self.execution_seconds = 0.0

@@ -1,7 +1,7 @@
-"""Choose which jobs to ring for, and claim the one that was rung for.
+"""Select the jobs to notify workers of, and claim jobs after a notification.
 
-A window bounds what is outstanding on a queue, so that the broker stays small; it is shared out
-fairly: the next job comes from the run that has the fewest outstanding.
+A window bounds the outstanding jobs of a queue, so that the broker stays small. It is shared fairly: the next job comes
+from the run with the fewest outstanding jobs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ REFUSED_SECONDS = 0.25
 
 
 class Sent(NamedTuple):
-    """A job to ring for; `crashes` says how often it was lost before."""
+    """A job to send a notification for; `crashes` is its crash count."""
 
     id: int
     run_id: str
@@ -35,7 +35,7 @@ class Sent(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """What a run has on a queue: `waiting` and due, and `outstanding` (sent or running)."""
+    """The demand of a run on a queue: `waiting` jobs that are due, and `outstanding` ones (sent or running)."""
 
     run_id: str
     waiting: int
@@ -43,7 +43,7 @@ class Demand(NamedTuple):
 
 
 def demand(session: Session, executor: str, queue: str, most: int) -> list[Demand]:
-    """Return what each run that is on has on a queue; more than `most` waiting are not counted."""
+    """Return the demand of each active run on a queue; at most `most` waiting jobs per run are counted."""
     due = select(JOB.c.id).where(JOB.c.run_id == RUN.c.id, JOB.c.queue == queue, JOB.c.state == "pending")
     some = due.where(JOB.c.not_before <= now(session)).order_by(*HEAVIEST_FIRST).limit(most).correlate(RUN).subquery()
     waiting = select(func.count()).select_from(some).scalar_subquery()
@@ -54,9 +54,9 @@ def demand(session: Session, executor: str, queue: str, most: int) -> list[Deman
 
 
 def share(demands: Sequence[Demand], window: int) -> Mapping[str, int]:
-    """Share a window out: first each run's even part, then one at a time to the run with the fewest outstanding; pure.
+    """Divide a window: an even share per run, then one job at a time to the run with the fewest outstanding; pure.
 
-    A run gets its even part also while others fill the window: it came later and need not wait for them.
+    A run gets its even share even if others fill the window, so that a new run need not wait for them.
     """
     even = max(1, window // max(1, sum(1 for one in demands if one.waiting or one.outstanding)))
     shares = {one.run_id: min(one.waiting, even - one.outstanding) for one in demands if one.outstanding < even}
@@ -77,16 +77,16 @@ def share(demands: Sequence[Demand], window: int) -> Mapping[str, int]:
 
 
 def newcomers(demands: Sequence[Demand]) -> frozenset[str]:
-    """Return the runs that have nothing outstanding while others have; pure."""
+    """Return the runs without outstanding jobs while other runs have some; pure."""
     busy = any(one.outstanding for one in demands)
     return frozenset(one.run_id for one in demands if busy and one.waiting and not one.outstanding)
 
 
 def mark_sent(session: Session, queue: str, shares: Mapping[str, int], *, suspects_last: bool = False) -> list[Sent]:
-    """Mark that many jobs of each run as sent, and return them interleaved by run.
+    """Mark the given number of jobs of each run as sent, and return them interleaved by run.
 
-    Those that were lost before come first, then the heaviest.  Where a process has many jobs, the lost ones had
-    better come last: refused for want of room, they would be sent again and again.
+    Jobs with crashes come first, then the heaviest. With `suspects_last` they come last, for processes with many jobs:
+    a suspect without room there would be sent again and again.
     """
     chosen: list[list[int]] = []
     lost = JOB.c.crashes > 0
@@ -115,7 +115,7 @@ def _due(session: Session, run_id: str, queue: str, which: ColumnElement[bool], 
 
 
 def resend(session: Session, queue: str, older_than_seconds: float, before: float = 0.0) -> list[Sent]:
-    """Return the sent jobs of a queue that nobody has claimed for so long, or since `before`: sent anew."""
+    """Mark the unclaimed jobs sent that long ago, or before `before`, as sent again, and return them."""
     forgotten = or_(JOB.c.sent_at <= now(session) - older_than_seconds, JOB.c.sent_at < before)
     stale = select(JOB.c.id).where(JOB.c.queue == queue, JOB.c.state == "sent", forgotten)
     stale = stale.with_for_update(skip_locked=True)
@@ -128,7 +128,7 @@ def resend(session: Session, queue: str, older_than_seconds: float, before: floa
 def claim_sent(
     session: Session, job: int, *, worker_id: str, process: str, lease_seconds: float, worker_lease_seconds: float
 ) -> Claimed | None:
-    """Take a job that was rung for, as `claim_rung` does; None when it is not to be had."""
+    """Claim one job as `claim_rung` does; return None if it cannot be claimed."""
     taken = claim_rung(
         session,
         [job],
@@ -149,11 +149,11 @@ def claim_rung(
     lease_seconds: float,
     worker_lease_seconds: float,
 ) -> list[Claimed]:
-    """Take the jobs that were rung for and are to be had: not taken, not done, and their run is on.
+    """Claim those of the notified jobs that are waiting and belong to an active run.
 
-    A suspect for whom the process has no room (`crashes.ROOM`) is put back, to be rung for again soon; so is every
-    job for a process whose worker is unknown or has not been seen for `worker_lease_seconds`: it is an orphan, whose
-    jobs the controller would take back at once.
+    A suspect for which the process has no room (`crash_attribution.ROOM`) becomes pending again for a short time. So
+    does every job if the process is an orphan, its worker being unknown or not seen for `worker_lease_seconds`: the
+    controller would recover its jobs at once.
     """
     alive = workers.is_alive(worker_id, now(session) - worker_lease_seconds)
     going = select(RUN.c.id).where(RUN.c.state.in_(ACTIVE_RUNS))
@@ -170,21 +170,21 @@ def claim_rung(
 
 
 def queues_due(session: Session, run_id: str) -> list[str]:
-    """Return the queues on which jobs of a run that is on wait, and may be claimed now."""
+    """Return the queues with jobs of an active run that can be claimed now."""
     due = select(JOB.c.queue).join(RUN, RUN.c.id == JOB.c.run_id).where(RUN.c.id == run_id)
     due = due.where(RUN.c.state.in_(ACTIVE_RUNS), JOB.c.state.in_(WAITING_JOBS), JOB.c.not_before <= now(session))
     return list(session.execute(due.distinct().order_by(JOB.c.queue)).scalars())
 
 
 def slots(session: Session, queue: str, lease_seconds: float) -> int:
-    """Return how many slots the living workers of a queue have."""
+    """Return the total number of slots of the living workers of a queue."""
     fresh = WORKER.c.seen_at > now(session) - lease_seconds
     rows = session.execute(select(WORKER.c.slots).where(WORKER.c.queues == queue, fresh))
     return sum(rows.scalars())
 
 
 def mean_seconds(session: Session, queue: str) -> float | None:
-    """Return how long the last jobs of a queue took, or None before the first."""
+    """Return the mean duration of the last finished jobs of a queue in seconds, None if there are none."""
     recent = select(JOB.c.finished_at - JOB.c.started_at).where(JOB.c.queue == queue, JOB.c.state == "done")
     taken = list(session.execute(recent.order_by(JOB.c.finished_at.desc()).limit(RECENT)).scalars())
     return sum(taken) / len(taken) if taken else None

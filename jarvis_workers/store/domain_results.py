@@ -1,7 +1,7 @@
-"""The registry of domain results: how each type travels between processes, and what writes it to its tables.
+"""The registry of domain results: the serialization of each type, and the function that writes it to its tables.
 
-A domain registers its types where it defines them.  A type is found by its name alone, and nothing is imported for a
-name that a child sends: a compromised child cannot choose what its parent imports.
+A domain registers its types where it defines them. Types are looked up by name, and a name received from a child
+process is never imported: a compromised child cannot choose what its parent imports.
 """
 
 import importlib
@@ -19,7 +19,7 @@ Writer = Callable[["Session", str, int, Any], None]
 
 
 class ResultType(NamedTuple):
-    """A registered type; `writer` names a function as "package.module:function", imported where commits are saved."""
+    """A registered type; `writer` names a function as "package.module:function", imported when commits are saved."""
 
     name: str
     type: type[DomainResult]
@@ -32,7 +32,7 @@ _WRITERS: dict[str, Writer] = {}
 
 
 def register_result(name: str, result: type[DomainResult], *, writer: str) -> None:
-    """Register a type of result under a name; raises ValueError if the name has another type already.
+    """Register a type of result under a name. Raises ValueError if the name is registered for another type.
 
     The writer is called with the session, the ids of run and job, and the result, in the transaction of the commit.
     """
@@ -43,23 +43,23 @@ def register_result(name: str, result: type[DomainResult], *, writer: str) -> No
 
 
 def write_results(session: "Session", run_id: str, job_id: int, results: Iterable[DomainResult]) -> None:
-    """Insert the results of a job into the tables of their domains."""
+    """Insert the results of a job into the tables of its domain."""
     for result in results:
         _writer(_BY_TYPE[type(result)].writer)(session, run_id, job_id, result)
 
 
 def encode_results(results: Sequence[DomainResult]) -> list[tuple[str, Any]]:
-    """Return results as JSON can hold them: their names and contents."""
+    """Return results in JSON form, as pairs of name and content."""
     return [(_BY_TYPE[type(result)].name, result.encode()) for result in results]
 
 
 def decode_results(encoded: Iterable[Sequence[Any]]) -> tuple[DomainResult, ...]:
-    """Return the results that `encode_results` wrote; raises StepFailed for a name that this process does not know."""
+    """Return the results that `encode_results` encoded. Raises StepFailed for an unregistered name."""
     return tuple(_type(name).decode(content) for name, content in encoded)
 
 
 def count_results(results: Iterable[DomainResult]) -> dict[str, int]:
-    """Return how many rows of which sort there are, for the log."""
+    """Return the number of rows by kind, for the log."""
     counts = Counter[str]()
     for result in results:
         counts.update(result.counts())

@@ -1,11 +1,11 @@
 """Open a store, and run transactions on it.
 
-SQLite writes under BEGIN IMMEDIATE, so a transaction that starts also ends; reads see one
-moment.  Whatever the driver raises leaves here as one of our errors, in one line.
+SQLite writes under BEGIN IMMEDIATE, so that a transaction that has started cannot fail for want of the lock; reads see
+a consistent snapshot. All errors of the driver are converted to our errors with one-line messages.
 
-A connection that PostgreSQL has closed meanwhile is replaced when it is next wanted: it can be
-read from though nothing was asked, which one look at the socket tells, without a round trip.
-One that falls silent is given up by a deadline on this side (`store/postgres`).
+A connection closed by PostgreSQL is replaced at its next checkout: its socket is readable although no statement is
+pending, which is detected without a round trip. A connection that falls silent is given up by a client-side deadline
+(`store/postgres`).
 """
 
 import select as sockets
@@ -44,7 +44,7 @@ from jarvis_workers.toolchain.filesystem import network_file_system
 
 CONNECT_SECONDS = 2
 CONNECTIONS = 2
-# What a server that has vanished without a word may cost: one that is slow to answer keeps its connections.
+# Time limits for detecting a vanished server; a server that is merely slow keeps its connections.
 PATIENCE = {
     "connect_timeout": CONNECT_SECONDS,
     "keepalives_idle": 10,
@@ -54,9 +54,9 @@ PATIENCE = {
 }
 NO_PERMISSION = "42501"
 READ_ONLY = "25006"
-# The server is stopping or starting, or has ended an idle transaction: another connection may be of use.
+# The server is stopping or starting, or has ended an idle transaction: another connection may work.
 TEMPORARY = (READ_ONLY, "25P03", "57P01", "57P02", "57P03", "57P05")
-# While connecting the driver tells no code. What refuses us answers, and may soon let us in.
+# Errors while connecting have no SQLSTATE. A server that refuses the login is running, and may soon accept it.
 REFUSED_MARKS = ("authentication failed", "no password supplied", "permission denied for database")
 FULL_MARKS = ("database or disk is full", "disk i/o error", "no space left", "could not extend file")
 LOCKED_MARK = "database is locked"
@@ -67,7 +67,7 @@ Clock = Callable[[], ColumnElement[float]]
 
 
 class Store:
-    """A results store: `read()` and `write()` give a session, `clock()` is the database's time in SQL."""
+    """A results store: `read()` and `write()` yield a session, `clock()` is the database's time as SQL."""
 
     def __init__(
         self,
@@ -84,14 +84,15 @@ class Store:
 
     @property
     def where(self) -> str:
-        """The store's address, without its password."""
+        """The address of the store without its password."""
         return redact(self.engine.url.render_as_string(hide_password=True))
 
     @contextmanager
     def write(self, *, pauses: bool = False) -> Iterator[Session]:
-        """Open a transaction that writes; it is committed at the end, or not at all.
+        """Begin a write transaction; it is committed at the end of the block, rolled back on an exception.
 
-        PostgreSQL ends one that is idle between statements for long, unless it `pauses`.
+        PostgreSQL ends transactions that are idle between statements for too long, unless they are opened with
+        `pauses`.
         """
         with self._session("write") as session, session.begin():
             if pauses and self.dialect == "postgresql":
@@ -100,7 +101,7 @@ class Store:
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """Open a transaction that only reads."""
+        """Begin a read-only transaction."""
         with self._session("read") as session, session.begin():
             yield session
 
@@ -116,12 +117,12 @@ class Store:
             raise StoreUnavailable(f"{self.where}: all database connections of this process are in use") from error
 
     def now(self) -> float:
-        """Return the database's time."""
+        """Return the database's time, in seconds since 1970."""
         with self.read() as session:
             return float(session.execute(select(self.clock())).scalar_one())
 
     def close(self) -> None:
-        """Give back the connections."""
+        """Close all connections."""
         self.engine.dispose()
 
 
@@ -135,15 +136,14 @@ def open_store(
     statement_seconds: float = STATEMENT_SECONDS,
     lock_wait: LockWait | None = None,
 ) -> Store:
-    """Return the store at `url`, its schema checked; SQLite is made and migrated on the way.
+    """Open the store at `url` and check its schema; a SQLite store is created and migrated.
 
-    At most `connections` are open to PostgreSQL, the first when it is wanted, and are kept. What a `durable` store has
-    committed outlives a loss of power in SQLite, too, as it always does in PostgreSQL. A connection to PostgreSQL that
-    does not answer for `statement_seconds` is given up, which raises StoreUnavailable; so does a SQLite store where
-    others write for as long as `lock_wait` says.
+    At most `connections` to PostgreSQL are open, on demand, and are kept. With `durable`, commits survive a power loss
+    on SQLite as well, as they always do on PostgreSQL. StoreUnavailable is raised for a connection to PostgreSQL
+    without an answer for `statement_seconds`, and for a SQLite store that is locked for longer than `lock_wait` allows.
 
-    Raises StoreError for a wrong address, a network file system or a schema that does not fit,
-    StoreUnavailable when nothing answers, StoreFull when it cannot be written.
+    Raises StoreError for an invalid address, a network file system or an incompatible schema, StoreUnavailable if there
+    is no response, StoreFull if the store is not writable.
     """
     address = _address(url)
     if address.get_backend_name() == "sqlite":
@@ -167,7 +167,7 @@ def open_store(
 def make_engine(
     address: URL, connections: int, deadline: Deadline, lock_wait: LockWait, *, durable: bool = False
 ) -> Engine:
-    """Return an engine with our way of connecting and beginning."""
+    """Return an engine with our handling of connections and transactions."""
     if address.get_backend_name() == "sqlite":
         engine = create_engine(address, connect_args={"timeout": lock_wait.busy_seconds, "check_same_thread": False})
         event.listen(engine, "connect", partial(_prepare_sqlite, "FULL" if durable else "NORMAL", lock_wait))
@@ -186,7 +186,7 @@ def make_engine(
 
 
 def store_error(error: DBAPIError, where: str) -> StoreError:
-    """Say in our words, and in one line, what the driver said."""
+    """Convert an error of the driver to one of ours, with a one-line message."""
     said = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
     if any(mark in said.lower() for mark in FULL_MARKS):
         return StoreFull(f"{where}: cannot write: {said}; free some space or set JARVIS_STORE_URL to another place")
@@ -233,7 +233,7 @@ def _prepare_file(address: URL) -> None:
         raise StoreFull(
             f"{folder}: cannot make the store's directory: {error.strerror}; set JARVIS_DATA_DIR or JARVIS_STORE_URL"
         ) from error
-    # The journals get the mode of the database. What cannot be made, SQLite says better.
+    # The journals get the mode of the database. If the file cannot be created, SQLite has the better message.
     with suppress(OSError):
         touch_private(Path(address.database))
     if kind := network_file_system(folder):
@@ -256,9 +256,9 @@ def _prepare_sqlite(synchronous: str, lock_wait: LockWait, connection: sqlite3.C
 
 
 def _use_wal(connection: sqlite3.Connection, busy_seconds: float) -> None:
-    """Turn on write-ahead logging, which SQLite refuses at once while another writes the file's first pages.
+    """Enable write-ahead logging, which SQLite refuses while another process creates the database.
 
-    Raises sqlite3.OperationalError when others have been writing for `busy_seconds`.
+    Raises sqlite3.OperationalError if the database stays locked for `busy_seconds`.
     """
     end = time.monotonic() + busy_seconds
     while True:
@@ -269,7 +269,7 @@ def _use_wal(connection: sqlite3.Connection, busy_seconds: float) -> None:
                 raise
         else:
             return
-        connection.execute("BEGIN IMMEDIATE").close()  # waits its turn, up to busy_seconds
+        connection.execute("BEGIN IMMEDIATE").close()  # waits for the lock, up to busy_seconds
         connection.execute("COMMIT").close()
 
 
@@ -289,13 +289,13 @@ def _connect_postgres(deadline: Deadline, _dialect: Any, _record: Any, arguments
 
 
 def _drop_unusable(context: ExceptionContext) -> None:
-    """Do not use a connection again that leads to a server which is stopping or only reads."""
+    """Discard a connection to a server that is stopping or read-only."""
     if getattr(context.original_exception, "sqlstate", None) in TEMPORARY:
         context.is_disconnect = True
 
 
 def _replace_closed(connection: Any, *_: Any) -> None:
-    """Refuse a connection with something to read between transactions: its end, or why it ended."""
+    """Reject a pooled connection with unread data: the server has closed it, or sent the reason for closing."""
     look = sockets.poll()
     look.register(connection.fileno(), sockets.POLLIN)
     if look.poll(0):

@@ -1,4 +1,4 @@
-"""Events: what happened to a run or a stage."""
+"""Events: the history of runs and stages."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ from jarvis_workers.store.tables import EVENT
 
 
 def record(session: Session, run_id: str, name: str, stage: str | None = None, **facts: Any) -> None:
-    """Record that something happened now."""
+    """Record an event at the current time."""
     row = {
         "run_id": run_id,
         "stage": stage,
@@ -23,7 +23,7 @@ def record(session: Session, run_id: str, name: str, stage: str | None = None, *
 
 
 def read(session: Session, run_id: str) -> list[dict[str, Any]]:
-    """Return a run's events in the order in which they came."""
+    """Return the events of a run in order."""
     chosen = select(EVENT.c.stage, EVENT.c.name, EVENT.c.facts, EVENT.c.at).where(EVENT.c.run_id == run_id)
     rows = session.execute(chosen.order_by(EVENT.c.id)).mappings()
     return [{"at": row["at"], "stage": row["stage"], "name": row["name"], **json.loads(row["facts"])} for row in rows]

@@ -1,6 +1,6 @@
-"""Judgements: the last triage verdict on each fingerprint, and the copy of them that each run was given.
+"""Triage verdicts (table `judgement`): the latest one per fingerprint, and a copy for each run.
 
-A run is given those of its submit, so that its report says the same later.
+A run gets a copy when it is submitted, so that its report does not change later.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -17,7 +17,7 @@ REAL = (TriageState.TRUE.value, TriageState.WONTFIX.value)
 
 
 class Count(NamedTuple):
-    """How many findings of a rule were judged real (true or won't fix), and how many false."""
+    """The number of findings of a rule judged real (true or won't fix), and judged false."""
 
     true: int
     false: int
@@ -28,20 +28,20 @@ class Count(NamedTuple):
 
 
 def judge(session: Session, judgements: Iterable[Judgement]) -> None:
-    """Keep what was said just now: it is the last word."""
+    """Save verdicts given now; they replace earlier ones."""
     present = session.execute(select(now(session))).scalar_one()
     put(session, [one.model_copy(update={"at": present}) for one in judgements])
 
 
 def put(session: Session, judgements: Iterable[Judgement]) -> None:
-    """Keep judgements as they are, with their times."""
+    """Save verdicts with their own times."""
     insert_or_replace(session, JUDGEMENT, [_told(one) for one in judgements])
 
 
 def take_in(session: Session, judgements: Iterable[Judgement]) -> int:
-    """Keep what was said elsewhere, unless a later word is here; return how many are new or different.
+    """Import verdicts from elsewhere, unless a later one is stored; return how many are new or different.
 
-    What has no time, or one that is yet to come, was said now.
+    A verdict without a time, or with one in the future, counts as given now.
     """
     present: float = session.execute(select(now(session))).scalar_one()
     here = read(session)
@@ -52,14 +52,14 @@ def take_in(session: Session, judgements: Iterable[Judgement]) -> int:
 
 
 def read(session: Session) -> dict[str, Judgement]:
-    """Return all judgements by fingerprint, in the order of files and rules."""
+    """Return all verdicts by fingerprint, ordered by file and rule."""
     chosen = select(*[JUDGEMENT.c[name] for name in Judgement.model_fields])
     found = [Judgement(**row) for row in session.execute(chosen).mappings()]
     return {one.fingerprint: one for one in sorted(found, key=lambda one: (one.file, one.rule, one.fingerprint))}
 
 
 def find(session: Session, fingerprints: Collection[str]) -> dict[str, Judgement]:
-    """Return the judgements of some fingerprints."""
+    """Return the verdicts on some fingerprints."""
     columns = [JUDGEMENT.c[name] for name in Judgement.model_fields]
     pieces = [select(*columns).where(JUDGEMENT.c.fingerprint.in_(some)) for some in in_pieces(fingerprints)]
     rows = [row for piece in pieces for row in session.execute(piece).mappings()]
@@ -67,13 +67,13 @@ def find(session: Session, fingerprints: Collection[str]) -> dict[str, Judgement
 
 
 def forget(session: Session, fingerprints: Collection[str]) -> None:
-    """Take judgements back."""
+    """Delete the verdicts on some fingerprints."""
     for some in in_pieces(fingerprints):
         session.execute(delete(JUDGEMENT).where(JUDGEMENT.c.fingerprint.in_(some)))
 
 
 def count(session: Session) -> dict[str, Count]:
-    """Return by rule how findings were judged; what is postponed says nothing of its rule."""
+    """Return the verdict counts by rule; postponed findings are not counted."""
     real = func.sum(case((JUDGEMENT.c.verdict.in_(REAL), 1), else_=0))
     settled = select(JUDGEMENT.c.rule, real, func.count()).where(JUDGEMENT.c.verdict != TriageState.LATER.value)
     rows = session.execute(settled.group_by(JUDGEMENT.c.rule))
@@ -81,7 +81,7 @@ def count(session: Session) -> dict[str, Count]:
 
 
 def give(session: Session, run_id: str, more: Iterable[Judgement] = (), *, kept: bool = True) -> None:
-    """Give a run the judgements that are kept here, and `more`, which win."""
+    """Copy the stored verdicts to a run (if `kept`), and add `more`, which take precedence."""
     if kept:
         columns = [JUDGEMENT.c[name] for name in ("fingerprint", *TriageVerdict._fields)]
         chosen = select(literal(run_id), *columns)
@@ -92,7 +92,7 @@ def give(session: Session, run_id: str, more: Iterable[Judgement] = (), *, kept:
 
 
 def given(session: Session, run_id: str) -> Mapping[str, TriageVerdict]:
-    """Return what a run was given, by fingerprint."""
+    """Return the verdicts copied to a run, by fingerprint."""
     chosen = select(JUDGED.c.fingerprint, *[JUDGED.c[name] for name in TriageVerdict._fields])
     rows = session.execute(chosen.where(JUDGED.c.run_id == run_id))
     return {fingerprint: TriageVerdict(TriageState(verdict), reason) for fingerprint, verdict, reason in rows}

@@ -1,4 +1,4 @@
-"""Leases: what only one may do at a time, such as being the controller."""
+"""Leases for exclusive roles, such as the controller."""
 
 from sqlalchemy import or_, select, update
 from sqlmodel import Session
@@ -8,13 +8,13 @@ from jarvis_workers.store.tables import LEASE
 
 
 def is_free(session: Session, name: str, holder: str) -> bool:
-    """Say whether a lease is ours or run out; reads only, so that the losers cost nothing."""
+    """Return whether a lease is expired or ours; reads only, so that it is cheap for the losers."""
     taken = select(LEASE.c.name).where(LEASE.c.name == name, LEASE.c.holder != holder, LEASE.c.until > now(session))
     return session.execute(taken).first() is None
 
 
 def overdue(session: Session, name: str) -> float:
-    """Return for how many seconds nobody has had a lease; 0 if somebody has, or it was given back."""
+    """Return for how many seconds a lease has been expired; 0 if it is held or was released."""
     silent = now(session) - LEASE.c.until
     ran_out = select(silent.label("silent")).where(LEASE.c.name == name, LEASE.c.until > 0.0, silent > 0.0)
     found = session.execute(ran_out).first()
@@ -22,7 +22,7 @@ def overdue(session: Session, name: str) -> float:
 
 
 def take(session: Session, name: str, holder: str, seconds: float) -> bool:
-    """Take or extend a lease by compare-and-set; False when somebody else has it."""
+    """Take or extend a lease by compare-and-set; return False if another holder has it."""
     insert_missing(session, LEASE, [{"name": name, "holder": holder, "until": 0.0}])
     free = or_(LEASE.c.holder == holder, LEASE.c.until <= now(session))
     taken = update(LEASE).where(LEASE.c.name == name, free).values(holder=holder, until=now(session) + seconds)
@@ -30,5 +30,5 @@ def take(session: Session, name: str, holder: str, seconds: float) -> bool:
 
 
 def give_back(session: Session, name: str, holder: str) -> None:
-    """Let go of a lease, so that the next one need not wait."""
+    """Release a lease, so that the next holder need not wait."""
     session.execute(update(LEASE).where(LEASE.c.name == name, LEASE.c.holder == holder).values(until=0.0))

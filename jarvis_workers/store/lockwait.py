@@ -1,4 +1,4 @@
-"""Wait for the write lock of a SQLite store, which one process has at a time."""
+"""Wait for the write lock of a SQLite store, of which there is one per database."""
 
 import sqlite3
 import time
@@ -16,10 +16,10 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class LockWait:
-    """How long to wait: `busy_seconds` at a time in SQLite itself, and `patience_seconds` after that.
+    """How long to wait: `busy_seconds` per attempt in SQLite itself, and up to `patience_seconds` in repeated attempts.
 
-    The second kind of waiting is told once a time, in one line.  It is for the start of a command: in the middle,
-    whoever has work to keep waits by himself.
+    The repeated attempts are announced once, by one line. They are for the start of a command: later, code with results
+    to save retries on its own.
     """
 
     busy_seconds: float = BUSY_SECONDS
@@ -27,7 +27,7 @@ class LockWait:
     tell: Callable[[str], None] = lambda _: None
 
     def retry(self, begin: Callable[[], T]) -> T:
-        """Return what `begin` returns; raise what it raised last when the lock has not been free in time."""
+        """Return the result of `begin`; raise its last error if the lock has not become free in time."""
         give_up, told = time.monotonic() + self.patience_seconds, False
         while True:
             try:
@@ -43,11 +43,11 @@ class LockWait:
                 )
 
     def end_startup(self) -> None:
-        """Have no more patience from now on."""
+        """Disable repeated attempts."""
         self.patience_seconds = 0.0
 
 
 def is_locked(error: OperationalError | sqlite3.OperationalError) -> bool:
-    """Say whether SQLite refused something as another connection has the lock."""
+    """Return whether SQLite failed because another connection holds the lock."""
     cause = error.orig if isinstance(error, OperationalError) else error
     return isinstance(cause, sqlite3.OperationalError) and cause.sqlite_errorcode & PRIMARY_CODE == sqlite3.SQLITE_BUSY

@@ -1,4 +1,4 @@
-"""What the model calls of a run took, stage by stage and by the time of an answer: for reports. `talks` keeps them."""
+"""Usage statistics of the model calls of a run, by stage and by latency, for reports. Rows: `transcripts`."""
 
 from typing import Any
 
@@ -9,12 +9,12 @@ from jarvis_workers.store.tables import JOB, MODEL_CALL
 
 __all__ = ["BOUNDS", "by_stage", "latency"]
 
-# Seconds at which a part of the scale of times ends; the last part has no end.
+# Upper bounds of the latency histogram in seconds; the last bucket is unbounded.
 BOUNDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
 
 
 def by_stage(session: Session, run_id: str) -> dict[str, dict[str, Any]]:
-    """Return what each stage took: calls, tokens, dollars and seconds."""
+    """Return calls, tokens, dollars and seconds by stage."""
     tokens = [func.sum(MODEL_CALL.c[name]).label(name) for name in ("prompt", "cached", "completion")]
     taken = [cast(func.sum(MODEL_CALL.c[name]), Float(53)).label(name) for name in ("cost", "seconds")]
     chosen = select(JOB.c.stage, func.count().label("calls"), *tokens, *taken)
@@ -30,9 +30,9 @@ def by_stage(session: Session, run_id: str) -> dict[str, dict[str, Any]]:
 
 
 def latency(session: Session, run_id: str) -> list[dict[str, Any]]:
-    """Return how many answers came within so many seconds, from the first part of the scale that has any to the last.
+    """Return the latency histogram, from the first bucket with calls to the last.
 
-    Answers that were remembered took no time, and do not count.
+    Cached answers are not counted.
     """
     seconds, ends = MODEL_CALL.c.seconds, (*BOUNDS, None)
     starts = (None, *BOUNDS)

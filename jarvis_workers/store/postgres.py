@@ -1,8 +1,8 @@
-"""Connections to PostgreSQL with a deadline on the client's side for every statement.
+"""Connections to PostgreSQL with a client-side deadline for every statement.
 
-TCP keepalives do not notice a pooler or proxy that acknowledges packets and forwards nothing.  So each wait for the
-server is bounded here.  A statement that is only slow is told from a lost one by asking the server, over a fresh
-connection, whether its backend is still executing it.
+TCP keepalives do not detect a pooler or proxy that acknowledges packets and forwards nothing. So each wait for the
+server is bounded here. To tell a slow statement from a lost one, the server is asked over a fresh connection whether
+its backend is still executing it.
 """
 
 import time
@@ -16,10 +16,10 @@ from psycopg import waiting
 
 from jarvis_workers.store.deadline import Deadline
 
-# How often a wait looks at its deadline, and at signals.
+# Interval for checking the deadline and for handling signals.
 LOOK_SECONDS = 0.1
 CHECK_SECONDS = 2
-# A backend that waits for its client has sent an answer that did not arrive, or has not received the statement.
+# A backend waiting for its client has sent an answer that was lost, or has never received the statement.
 EXECUTING = """
 SELECT 1 FROM pg_stat_activity
 WHERE pid = %s AND state = 'active' AND coalesce(wait_event_type, '') <> 'Client'
@@ -29,22 +29,22 @@ T = TypeVar("T")
 
 
 class BoundedConnection(psycopg.Connection[Any]):
-    """A connection that is closed by a statement past its deadline, which raises OperationalError."""
+    """A connection that is closed when a statement exceeds its deadline; this raises OperationalError."""
 
     deadline = Deadline()
     connect_again: Callable[..., psycopg.Connection[Any]] = psycopg.connect
 
     def wait(self, gen: Any, interval: float = LOOK_SECONDS, timeout: float | None = None) -> Any:
-        """Wait for the server; the driver calls this for every exchange after connecting, which has its own timeout."""
+        """Wait for the server; called by the driver for every exchange after connecting, which has its own timeout."""
         try:
             return waiting.wait(self._bounded(gen), self.pgconn.socket, interval)
         except KeyboardInterrupt:
-            # The driver would ask the server to cancel, and wait for its answer.
+            # The driver would ask the server to cancel, and wait for the answer.
             self.pgconn.finish()
             raise
 
     def _bounded(self, exchange: Generator[T, Any, Any]) -> Generator[T, Any, Any]:
-        """Run the driver's side of an exchange until the server has been silent for too long."""
+        """Run the driver's side of an exchange until it ends or the server has been silent for too long."""
         began = heard = time.monotonic()
         try:
             wanted = next(exchange)
@@ -78,7 +78,7 @@ class BoundedConnection(psycopg.Connection[Any]):
 
 
 def connect(*arguments: Any, deadline: Deadline, **parameters: Any) -> BoundedConnection:
-    """Connect as psycopg does, which has a timeout of its own; then `deadline` holds."""
+    """Connect with psycopg, which has its own timeout; from then on `deadline` applies."""
     connection = BoundedConnection.connect(*arguments, **parameters)
     connection.deadline = deadline
     again = {**parameters, "connect_timeout": CHECK_SECONDS}
@@ -87,7 +87,7 @@ def connect(*arguments: Any, deadline: Deadline, **parameters: Any) -> BoundedCo
 
 
 def limit_idle_transactions(connection: BoundedConnection) -> None:
-    """Let the server end a transaction whose client falls silent, so that its locks are released."""
+    """Let the server end transactions of a silent client, so that their locks are released."""
     milliseconds = round(connection.deadline.idle_seconds * 1000)
     connection.autocommit = True
     connection.execute(f"SET idle_in_transaction_session_timeout = {milliseconds}".encode())

@@ -1,4 +1,4 @@
-"""The table of queues: which sort of work each has. Light, as `values` is: no database library."""
+"""The table of queues, and the kind of work on each. Like `values`, it imports no database library."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -7,10 +7,11 @@ __all__ = ["CONVERSATION_QUEUES", "QUEUES", "Queue", "has_conversations"]
 
 
 class Queue(NamedTuple):
-    """A queue of jobs that pools of one sort work off.
+    """A queue of jobs, served by one kind of pool.
 
-    Jobs of one that `has_conversations` talk to models: many at once in an event loop, each with a transcript and a
-    weight that says how much it matters.  The weight of other jobs is the bytes of source that they go through.
+    Jobs of a queue with `has_conversations` talk to models: many run concurrently in an event loop, each with a
+    transcript, and their weight is their importance. The weight of other jobs is the number of source bytes that they
+    process.
     """
 
     name: str
@@ -29,5 +30,5 @@ CONVERSATION_QUEUES = tuple(queue.name for queue in QUEUES.values() if queue.has
 
 
 def has_conversations(name: str) -> bool:
-    """Whether the jobs of a queue are conversations."""
+    """Return whether the jobs of a queue are conversations."""
     return name in CONVERSATION_QUEUES

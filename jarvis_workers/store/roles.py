@@ -1,6 +1,6 @@
-"""Two users of a PostgreSQL store: one owns the tables and migrates, the other reads and writes rows and no more.
+"""Two roles for a PostgreSQL store: one owns the tables and migrates, the other only reads and writes rows.
 
-The statements may be run before the first migration and after any, and again whenever in doubt.
+The statements may be run before the first migration and after any other, and are idempotent.
 """
 
 import re
@@ -31,14 +31,14 @@ GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO {worker};
 ALTER DEFAULT PRIVILEGES FOR ROLE {owner} IN SCHEMA public GRANT {rows} ON TABLES TO {worker};
 ALTER DEFAULT PRIVILEGES FOR ROLE {owner} IN SCHEMA public GRANT USAGE, SELECT ON SEQUENCES TO {worker};
 """
-# Alembic's own table, here before its first migration: the default privileges would give the worker its rows.
+# Alembic's own table is created before its first migration: the default privileges would let the worker write it.
 VERSIONS = """\
 CREATE TABLE IF NOT EXISTS public.{versions} (
     version_num VARCHAR(32) NOT NULL, CONSTRAINT {versions}_pkc PRIMARY KEY (version_num)
 );
 """
 READ_VERSIONS = "REVOKE {written} ON public.{versions} FROM {worker};\n"
-# The server lets everybody make large objects, which fill the disk and belong to no table.
+# By default everyone can create large objects, which fill the disk and belong to no table.
 NO_LARGE_OBJECTS = """\
 DO $$ DECLARE made regprocedure; BEGIN
     FOR made IN SELECT oid FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace
@@ -46,13 +46,13 @@ DO $$ DECLARE made regprocedure; BEGIN
     LOOP EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC, {worker}', made); END LOOP;
 END $$;
 """
-# What is there already is no news.
+# Hide the notices about objects that already exist.
 QUIETLY = "SET LOCAL client_min_messages = warning;\n"
 OWN = "ALTER TABLE IF EXISTS public.{table} OWNER TO {owner};\n"
 
 
 def role_statements(owner: str, worker: str) -> str:
-    """Return the SQL, for a superuser of the store's database. Passwords are set elsewhere. Raises UsageError."""
+    """Return the SQL for a superuser of the store's database. Passwords are set elsewhere. Raises UsageError."""
     for role in (owner, worker):
         if not ROLE.fullmatch(role):
             raise UsageError(

@@ -1,4 +1,4 @@
-"""List the newest runs with one statement, which either database takes."""
+"""List the newest runs with one SQL statement that both databases accept."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ NOW = {
 }
 WORKER_FIELDS = tuple(WorkerFacts.__dataclass_fields__)
 WORKER_COLUMNS = ", ".join(f"worker.{name} AS worker_{name}" for name in WORKER_FIELDS)
-# Files are counted by the first stage; its plan job has none.
+# Files are counted in the first stage, excluding its plan job.
 FILES = """
     SELECT coalesce(sum(job.files), 0) FROM job JOIN stage ON stage.run_id = job.run_id AND stage.name = job.stage
     WHERE job.run_id = run.id AND stage.ordinal = 0 AND job.step <> 'plan'
@@ -31,10 +31,10 @@ STATEMENT = f"""
 
 @dataclass(frozen=True, slots=True)
 class ListedRun:
-    """A run as a list shows it; `worker` is the command that executes it, None when the store knows none.
+    """A run as shown in a list; `worker` is the command that executes it, or None.
 
-    `label` is the user's name for it, `branch` and `commit` are what was checked out there, as far as that is known.
-    `created_at` is in seconds since 1970; `fresh` says that the command was seen within a lease.
+    `label` is its user-defined name, `branch` and `commit` what was checked out in the tree, if known. `created_at` is
+    in seconds since 1970; `fresh` means that the command was seen within a lease.
     """
 
     id: str
@@ -52,7 +52,7 @@ class ListedRun:
 
 
 def newest_listed(execute: Execute, dialect: str, limit: int, lease_seconds: float) -> list[ListedRun]:
-    """Return the newest runs, the newest first; `execute` runs a statement with named parameters."""
+    """Return the newest runs, newest first; `execute` runs a statement with named parameters."""
     rows = execute(STATEMENT.format(now=NOW[dialect]), {"limit": limit, "lease_seconds": lease_seconds})
     return [_listed(row) for row in rows]
 

@@ -1,4 +1,4 @@
-"""Runs: what users asked for, and the changes of state that they can ask for.
+"""Runs, and the state changes that users can request.
 
 A run is planning, running, paused or cancelling; it ends done, incomplete, failed or cancelled.
 """
@@ -18,7 +18,7 @@ from jarvis_workers.store.values import SnapshotFacts as SnapshotFacts
 
 
 def add(session: Session, run: Run, snapshot: SnapshotFacts, stage_names: Sequence[str]) -> None:
-    """Insert a run with its snapshot and its stages, the first of them opened."""
+    """Insert a run with its snapshot and its stages, the first of which is open."""
     facts = {name: getattr(snapshot, name) for name in SnapshotFacts.__dataclass_fields__}
     insert_or_lock(session, SNAPSHOT, facts, created_at=now(session))
     fields = {name: getattr(run, name) for name in Run.__dataclass_fields__}
@@ -35,19 +35,19 @@ def get(session: Session, run_id: str) -> Run | None:
 
 
 def lock(session: Session, run_id: str) -> Run | None:
-    """Return a run that nobody else changes until the transaction ends."""
+    """Return a run, locked until the transaction ends, or None."""
     row = session.execute(select(RUN).where(RUN.c.id == run_id).with_for_update()).first()
     return _run(row) if row else None
 
 
 def starting_with(session: Session, prefix: str, limit: int = 2) -> list[Run]:
-    """Return runs whose id starts with `prefix`."""
+    """Return the runs whose id starts with `prefix`, at most `limit`."""
     chosen = select(RUN).where(RUN.c.id.startswith(prefix, autoescape=True)).order_by(RUN.c.id).limit(limit)
     return [_run(row) for row in session.execute(chosen)]
 
 
 def newest(session: Session, limit: int, executor: str | None = None) -> list[Run]:
-    """Return the newest runs, the newest first."""
+    """Return the newest runs, newest first."""
     chosen = select(RUN).order_by(RUN.c.created_at.desc(), RUN.c.id).limit(limit)
     return [
         _run(row) for row in session.execute(chosen if executor is None else chosen.where(RUN.c.executor == executor))
@@ -60,7 +60,7 @@ def fetch_mappings(session: Session, statement: str, values: dict[str, object]) 
 
 
 def set_label(session: Session, run_id: str, label: str) -> None:
-    """Name a run; an empty label removes its name."""
+    """Set the label of a run; an empty one removes it."""
     run = lock(session, run_id)
     if run is not None:
         options = {**run.options, "label": label}
@@ -68,32 +68,32 @@ def set_label(session: Session, run_id: str, label: str) -> None:
 
 
 def unfinished(session: Session) -> list[str]:
-    """Return the ids of runs that a controller looks after."""
+    """Return the ids of the runs that a controller must manage."""
     return list(session.execute(select(RUN.c.id).where(RUN.c.state.in_((*ACTIVE_RUNS, "cancelling")))).scalars())
 
 
 def snapshot(session: Session, snapshot_id: str) -> SnapshotFacts | None:
-    """Return what is known of a snapshot."""
+    """Return the metadata of a snapshot, or None."""
     row = session.execute(select(SNAPSHOT).where(SNAPSHOT.c.id == snapshot_id)).mappings().first()
     return SnapshotFacts(**{name: row[name] for name in SnapshotFacts.__dataclass_fields__}) if row else None
 
 
 def start(session: Session, run_id: str) -> None:
-    """A planned run is running."""
+    """Set a planned run to running."""
     begun = update(RUN).where(RUN.c.id == run_id, RUN.c.state == "planning")
     session.execute(begun.values(state="running", started_at=now(session)))
 
 
 def finish(session: Session, run_id: str, state: str, reason: str | None = None) -> None:
-    """Give a run its last state."""
+    """Set the final state of a run."""
     session.execute(update(RUN).where(RUN.c.id == run_id).values(state=state, reason=reason, ended_at=now(session)))
     events.record(session, run_id, state, reason=reason)
 
 
 def pause(session: Session, run_id: str, reason: str, *, executor: str | None = None) -> bool:
-    """Stop claiming a run's jobs; those that run are released by their holders.
+    """Pause a run: no more jobs are claimed, and the running ones are released by their holders.
 
-    False if it is not on or, given one, not `executor`'s any more.
+    Return False if the run is not active or, if `executor` is given, belongs to another one.
     """
     on = update(RUN).where(RUN.c.id == run_id, RUN.c.state.in_(ACTIVE_RUNS))
     if executor is not None:
@@ -105,7 +105,7 @@ def pause(session: Session, run_id: str, reason: str, *, executor: str | None = 
 
 
 def cancel(session: Session, run_id: str) -> bool:
-    """Cancel what waits; what runs ends by itself, then the controller ends the run. False if it has ended."""
+    """Cancel the waiting jobs; running ones finish, then the controller ends the run. False if it has ended."""
     on = update(RUN).where(RUN.c.id == run_id, RUN.c.state.in_((*ACTIVE_RUNS, "paused")))
     if not changed(session, on.values(state="cancelling", reason=None)):
         return False
@@ -115,13 +115,13 @@ def cancel(session: Session, run_id: str) -> bool:
 
 
 def cancel_waiting(session: Session, run_id: str) -> None:
-    """Cancel the jobs of a run that nobody has claimed."""
+    """Cancel the unclaimed jobs of a run."""
     waiting = update(JOB).where(JOB.c.run_id == run_id, JOB.c.state.in_(WAITING_JOBS))
     session.execute(waiting.values(state="cancelled", finished_at=now(session)))
 
 
 def take_up(session: Session, run_id: str, executor: str) -> bool:
-    """Go on with a paused run, or take over one whose executor is gone. False if it has ended."""
+    """Resume a paused run, or take over one whose executor is gone. False if it has ended."""
     on = update(RUN).where(RUN.c.id == run_id, RUN.c.state.in_((*ACTIVE_RUNS, "paused")))
     if not changed(session, on.values(_going_on(session, run_id, executor))):
         return False
@@ -130,9 +130,9 @@ def take_up(session: Session, run_id: str, executor: str) -> bool:
 
 
 def retry(session: Session, run_id: str, executor: str) -> int:
-    """Take up just the failed jobs of an ended run, and do again what follows from them; return how many.
+    """Reset the failed jobs of an ended run and everything that depends on them; return the number of jobs.
 
-    A run that is on, paused or cancelled is left as it is.
+    Active, paused and cancelled runs are not changed.
     """
     run = lock(session, run_id)
     if run is None or not run.ended or run.state == "cancelled":
@@ -152,7 +152,7 @@ def retry(session: Session, run_id: str, executor: str) -> int:
 
 
 def _going_on(session: Session, run_id: str, executor: str) -> dict[str, Any]:
-    """Return the columns of a run that goes on: it is running once its first stage has been planned."""
+    """Return the columns of a resumed run: its state is running once its first stage has been planned."""
     planned = select(JOB.c.id).where(JOB.c.run_id == run_id, JOB.c.step == "plan", JOB.c.state == "done")
     going: dict[str, Any] = {"state": "planning", "reason": None, "executor": executor}
     if session.execute(planned.limit(1)).first():
@@ -161,7 +161,7 @@ def _going_on(session: Session, run_id: str, executor: str) -> dict[str, Any]:
 
 
 def remove(session: Session, run_id: str) -> bool:
-    """Delete an ended run with all that hangs on it; its blobs are no longer wanted. False if it is not there."""
+    """Delete an ended run with all its rows; its blobs become unreferenced. False if it does not exist."""
     if not changed(session, delete(RUN).where(RUN.c.id == run_id, RUN.c.state.in_(ENDED_RUNS))):
         return False
     artifacts.drop_wishes(session, run_id)
@@ -173,7 +173,7 @@ def remove(session: Session, run_id: str) -> bool:
 
 
 def still(session: Session, seconds: float) -> list[tuple[str, float]]:
-    """Return the runs that are on, and how long no job of theirs has begun or ended, where that is longer."""
+    """Return (run, seconds) of the active runs in which no job has started or ended for at least `seconds`."""
     moved = func.max(func.coalesce(JOB.c.finished_at, JOB.c.started_at, RUN.c.created_at))
     last = select(RUN.c.id, now(session) - moved).join(JOB, JOB.c.run_id == RUN.c.id, isouter=True)
     last = last.where(RUN.c.state.in_((*ACTIVE_RUNS, "cancelling"))).group_by(RUN.c.id).order_by(RUN.c.id)
@@ -181,7 +181,7 @@ def still(session: Session, seconds: float) -> list[tuple[str, float]]:
 
 
 def ended_before(session: Session, seconds_ago: float) -> list[str]:
-    """Return the ids of runs that ended longer ago."""
+    """Return the ids of the runs that ended more than that many seconds ago."""
     chosen = select(RUN.c.id).where(RUN.c.state.in_(ENDED_RUNS), RUN.c.ended_at < now(session) - seconds_ago)
     return list(session.execute(chosen.order_by(RUN.c.id)).scalars())
 

@@ -1,6 +1,6 @@
-"""Decide whether the store's schema fits this program, and bring it up to date.
+"""Check the version of the store's schema, and migrate it.
 
-Alembic costs a third of a second to import, so the stored revision is compared first.
+Importing Alembic takes a third of a second, so the stored revision is compared first.
 """
 
 from sqlalchemy import Connection, Engine, inspect, text
@@ -9,13 +9,13 @@ from jarvis_workers.errors import StoreError, StoreOutdated
 from jarvis_workers.redact import redact
 from jarvis_workers.store.revisions import REVISIONS, VERSION_TABLE
 
-# For a transaction that pauses between statements: PostgreSQL ends others after a while.
+# For transactions that pause between statements; PostgreSQL ends other idle ones.
 KEEP_IDLE = "SET LOCAL idle_in_transaction_session_timeout = 0"
-ONE_AT_A_TIME = 0x6A617276  # any number, the same for everyone who migrates
+ONE_AT_A_TIME = 0x6A617276  # an arbitrary constant, the same for all who migrate
 
 
 def check_schema(engine: Engine, *, migrate: bool) -> None:
-    """Raise StoreError unless the schema is the newest we know; with `migrate`, make it so."""
+    """Raise StoreError unless the schema is the newest one; with `migrate`, migrate it first."""
     with engine.execution_options(jarvis_mode="read").connect() as connection:
         stored = stored_revision(connection)
     if stored == REVISIONS[-1]:
@@ -30,13 +30,13 @@ def check_schema(engine: Engine, *, migrate: bool) -> None:
     from alembic import command, config  # noqa: F401, PLC0415  (slow: not while others wait for the lock)
 
     with engine.execution_options(jarvis_mode="migrate").begin() as connection:
-        # Of many that start at once on a new store, the first has done it meanwhile.
+        # Another process may have migrated the store in the meantime.
         if stored_revision(connection) != REVISIONS[-1]:
             upgrade(connection)
 
 
 def stored_revision(connection: Connection) -> str | None:
-    """Return the revision that the store says it has."""
+    """Return the revision recorded in the store."""
     if not inspect(connection).has_table(VERSION_TABLE):
         return None
     row = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).first()
@@ -44,7 +44,7 @@ def stored_revision(connection: Connection) -> str | None:
 
 
 def upgrade(connection: Connection) -> None:
-    """Bring the schema to the newest revision, inside the caller's transaction."""
+    """Migrate the schema to the newest revision, inside the caller's transaction."""
     from alembic import command  # noqa: PLC0415  (slow, and seldom needed)
     from alembic.config import Config  # noqa: PLC0415
 

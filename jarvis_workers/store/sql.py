@@ -1,4 +1,4 @@
-"""Small SQL that every query file needs, or that differs between databases."""
+"""SQL helpers of all query files, among them those that differ between databases."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, TypeVar, cast
@@ -12,20 +12,20 @@ T = TypeVar("T", int, str)
 
 
 def now(session: Session) -> ColumnElement[float]:
-    """Return the database's time, as SQL: all lease arithmetic uses it, and tests replace it through the store."""
+    """Return the database's time as SQL: all lease arithmetic uses it, and tests replace it through the store."""
     return cast(ColumnElement[float], session.info["clock"]())
 
 
 def insert_missing(
     session: Session, into: Table, rows: Sequence[dict[str, Any]], **computed: ColumnElement[Any]
 ) -> None:
-    """Insert the rows whose key is not there yet; `computed` columns are SQL, the same for each."""
+    """Insert the rows whose key does not exist; `computed` columns are SQL expressions, the same for each row."""
     if rows:
         session.execute(_insert(session, into).values(computed).on_conflict_do_nothing(), list(rows))
 
 
 def insert_or_lock(session: Session, into: Table, row: dict[str, Any], **computed: ColumnElement[Any]) -> None:
-    """Insert a row; if its key is there, lock what is there, so that nobody deletes it before the transaction ends."""
+    """Insert a row; if its key exists, update and lock it, so that it is not deleted before the transaction ends."""
     new = _insert(session, into).values({**row, **computed})
     session.execute(new.on_conflict_do_update(index_elements=list(into.primary_key), set_=row))
 
@@ -33,7 +33,7 @@ def insert_or_lock(session: Session, into: Table, row: dict[str, Any], **compute
 def insert_or_replace(
     session: Session, into: Table, rows: Sequence[dict[str, Any]], **computed: ColumnElement[Any]
 ) -> None:
-    """Insert rows; where a key is there, what stands beside it is replaced. `computed` is as for `insert_missing`."""
+    """Insert rows, replacing those with the same key. `computed` is as for `insert_missing`."""
     if rows:
         new = _insert(session, into).values(computed)
         fresh = {column.name: new.excluded[column.name] for column in into.columns if not column.primary_key}
@@ -41,18 +41,18 @@ def insert_or_replace(
 
 
 def changed(session: Session, statement: Executable) -> int:
-    """Run an UPDATE or DELETE; return how many rows it changed."""
+    """Execute an UPDATE or DELETE; return the number of rows changed."""
     return cast(CursorResult[Any], session.execute(statement)).rowcount
 
 
 def in_pieces(values: Collection[T]) -> Iterator[list[T]]:
-    """Yield values in order, some at a time: a statement takes a limited number of them, on each database another."""
+    """Yield values in chunks, since the number of parameters of a statement is limited."""
     ordered = sorted(set(values))
     return (ordered[start : start + PIECE] for start in range(0, len(ordered), PIECE))
 
 
 def storable(text: str) -> str:
-    """Write out what no text of a database can hold: NUL, and halves of characters."""
+    """Escape characters that databases cannot store: NUL and lone surrogates."""
     return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
 
 

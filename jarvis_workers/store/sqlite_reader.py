@@ -1,7 +1,7 @@
-"""Read a SQLite store whose schema is current through Python's own driver.
+"""Read a SQLite store with a current schema through Python's sqlite3 module.
 
-SQLAlchemy and sqlmodel take longer to import than the shortest commands take in all.  What is not a plain, current
-SQLite file is left to `store.engine`, which creates, migrates and says what is wrong.
+Importing SQLAlchemy and sqlmodel takes longer than the shortest commands take in total. Everything but a plain, current
+SQLite file is left to `store.engine`, which creates, migrates and reports errors.
 """
 
 import sqlite3
@@ -20,9 +20,9 @@ BUSY_SECONDS = 1
 
 @contextmanager
 def open_direct(url: str, *, write: bool = False) -> Iterator[sqlite3.Connection | None]:
-    """Give a connection to the store at `url`, in autocommit mode; None where it is no current SQLite store, or busy.
+    """Yield an autocommit connection to the store at `url`; None unless it is a current SQLite store, or if it is busy.
 
-    It is read-only unless `write`.
+    The connection is read-only unless `write`.
     """
     connection = _connect(url, "rw" if write else "ro")
     if connection is None:

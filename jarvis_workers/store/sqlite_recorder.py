@@ -1,7 +1,7 @@
-"""Record a run that was carried out without a store, in one transaction, through Python's own SQLite driver.
+"""Record a finished run that was executed without a store, in one transaction, through Python's sqlite3 module.
 
-The rows are those that the controller and the workers of a run leave behind, but for its plan jobs: whatever reads
-runs later finds nothing missing.  A test compares them, table by table.
+The rows are those that the controller and the workers of a run would leave, except for plan jobs, so that later readers
+find nothing missing. A test compares them table by table.
 """
 
 import json
@@ -19,7 +19,7 @@ __all__ = ["RecordedCandidate", "RecordedJob", "RecordedRun", "record_run", "run
 
 @dataclass(frozen=True, slots=True)
 class RecordedJob:
-    """A job that is done; times are in seconds since 1970, `result` is what later stages read of it."""
+    """A finished job; times are in seconds since 1970, `result` is the input of later stages."""
 
     job: Claimed
     input_hash: str
@@ -36,7 +36,7 @@ class RecordedJob:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCandidate:
-    """A spot that the job with number `job` found; `rule` has RULE_FIELDS of the rule, one `superseded` has no gid."""
+    """A candidate of the job number `job`; `rule` has RULE_FIELDS of its rule, a `superseded` one has no gid."""
 
     job: int
     spot: Spot
@@ -47,7 +47,7 @@ class RecordedCandidate:
 
 @dataclass(frozen=True, slots=True)
 class RecordedRun:
-    """A run that has ended; jobs are numbered from 1 on, `artifacts` are (name, blob, size), `blobs` all it needs."""
+    """An ended run; jobs are numbered from 1, `artifacts` are (name, blob, size), `blobs` all blobs that it uses."""
 
     run: Run
     snapshot: SnapshotFacts
@@ -59,7 +59,7 @@ class RecordedRun:
 
 
 def record_run(connection: sqlite3.Connection, done: RecordedRun) -> None:
-    """Insert all rows of a run. Raises sqlite3.Error, and then has inserted nothing."""
+    """Insert all rows of a run. Raises sqlite3.Error; then nothing has been inserted."""
     run, ended = done.run, done.run.ended_at
     with connection:
         connection.execute("BEGIN IMMEDIATE")
@@ -130,7 +130,7 @@ def _artifact(run: Run, name: str, blob: str, size: int) -> dict[str, Any]:
 
 
 def run_events(run: Run, stages: Sequence[StageProgress]) -> list[dict[str, Any]]:
-    """Return what happened to a run, as `store.events.read` does: from its submit to its end."""
+    """Return the events of a run as `store.events.read` does, from its submit to its end."""
     return [
         {"at": run.created_at, "stage": None, "name": "submitted", "executor": run.executor},
         *({"at": stage.closed_at, "stage": stage.name, "name": "closed"} for stage in stages),

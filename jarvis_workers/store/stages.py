@@ -1,4 +1,4 @@
-"""Stages: open until none of their jobs is; and the counts that progress is made of."""
+"""Stages of runs, which are open until none of their jobs is; and the counts for progress displays."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from jarvis_workers.store.values import StageProgress as StageProgress
 
 
 def add(session: Session, run_id: str, names: Sequence[str]) -> None:
-    """Insert the stages of a run, the first of them opened."""
+    """Insert the stages of a run and open the first one."""
     session.execute(
         insert(STAGE), [{"run_id": run_id, "name": name, "ordinal": n, "state": "open"} for n, name in enumerate(names)]
     )
@@ -21,18 +21,18 @@ def add(session: Session, run_id: str, names: Sequence[str]) -> None:
 
 
 def opened(session: Session, run_id: str, name: str) -> None:
-    """Note when a stage began."""
+    """Record the time when a stage was opened."""
     session.execute(update(STAGE).where(STAGE.c.run_id == run_id, STAGE.c.name == name).values(opened_at=now(session)))
 
 
 def names(session: Session, run_id: str) -> list[str]:
-    """Return the stages of a run, in order."""
+    """Return the names of a run's stages in order."""
     own = select(STAGE.c.name).where(STAGE.c.run_id == run_id)
     return list(session.execute(own.order_by(STAGE.c.ordinal)).scalars())
 
 
 def current(session: Session, run_id: str) -> str | None:
-    """Return the first stage that is open, or None."""
+    """Return the first open stage, or None."""
     first = select(STAGE.c.name).where(STAGE.c.run_id == run_id, STAGE.c.state == "open")
     return session.execute(first.order_by(STAGE.c.ordinal).limit(1)).scalar_one_or_none()
 
@@ -45,15 +45,15 @@ def following(session: Session, run_id: str, name: str) -> str | None:
 
 
 def close(session: Session, run_id: str, name: str) -> bool:
-    """Close a stage; False when somebody else did."""
+    """Close a stage; return False if another process has closed it."""
     shut = update(STAGE).where(STAGE.c.run_id == run_id, STAGE.c.name == name, STAGE.c.state == "open")
     return changed(session, shut.values(state="closed", closed_at=now(session))) == 1
 
 
 def reopen(session: Session, run_id: str, names: Collection[str]) -> None:
-    """Open stages again, and forget what later ones did with their results.
+    """Reopen stages, and delete the jobs that later stages derived from their results.
 
-    A stage that was never planned has its jobs from those of the stage before: what these made stays.
+    A streamed stage keeps its jobs, as they are children of the jobs of the stage before.
     """
     own = select(STAGE.c.ordinal).where(STAGE.c.run_id == run_id, STAGE.c.name.in_(names))
     first = min(session.execute(own).scalars())
@@ -66,21 +66,21 @@ def reopen(session: Session, run_id: str, names: Collection[str]) -> None:
 
 
 def open_jobs(session: Session, run_id: str, name: str | None = None) -> int:
-    """Return how many jobs of a stage, or of the whole run, are pending, sent or running."""
+    """Return the number of pending, sent or running jobs of a stage or of the whole run."""
     found = select(func.count()).select_from(JOB).where(JOB.c.run_id == run_id, JOB.c.state.in_(OPEN_JOBS))
     return int(session.execute(found if name is None else found.where(JOB.c.stage == name)).scalar_one())
 
 
 def has_open_jobs(session: Session, run_id: str, name: str) -> bool:
-    """Say whether a stage has an open job, without counting them."""
+    """Return whether a stage has an open job, without counting them."""
     found = select(JOB.c.id).where(JOB.c.run_id == run_id, JOB.c.stage == name, JOB.c.state.in_(OPEN_JOBS))
-    # The order and its bound lead to the index: PostgreSQL would look for one of many by going through the table.
+    # The ordering makes PostgreSQL use the index; for one row of many it would scan the table.
     first = found.where(JOB.c.state >= min(OPEN_JOBS)).order_by(JOB.c.state).limit(1)
     return session.execute(first).first() is not None
 
 
 def failed_plan(session: Session, run_id: str, name: str) -> str | None:
-    """Return why a stage could not be planned, or None."""
+    """Return why the plan job of a stage failed, or None."""
     plan = select(JOB.c.reason).where(JOB.c.run_id == run_id, JOB.c.stage == name, JOB.c.step == "plan")
     return session.execute(plan.where(JOB.c.state == "failed")).scalar_one_or_none()
 
@@ -92,8 +92,8 @@ def failure(session: Session, run_id: str, name: str) -> str | None:
 
 
 def progress(session: Session, run_id: str) -> list[StageProgress]:
-    """Return how far each stage of a run is, in order."""
-    # Of a conversation the weight says how much it matters.
+    """Return the progress of each stage of a run, in order."""
+    # The weight of a conversation is its importance, not a size.
     sized = JOB.c.queue.not_in(CONVERSATION_QUEUES)
     counted = {
         "jobs": func.count(),

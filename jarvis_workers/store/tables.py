@@ -1,7 +1,7 @@
-"""The tables: what a run is made of, and what it found.
+"""The tables.
 
-Times are seconds since 1970 by the *database's* clock.  File names are kept twice: as
-shown to people (`file`), and as the bytes they are (`file_raw`), which also order them.
+Times are in seconds since 1970 by the *database's* clock. File names are stored twice: in display form (`file`), and as
+bytes (`file_raw`), which define the order.
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,12 +33,12 @@ ACTIVE_RUNS = ("planning", "running")
 OPEN_JOBS = ("pending", "sent", "running")
 WAITING_JOBS = ("pending", "sent")
 COLUMN_TYPES: Mapping[type, type[TypeEngine[Any]]] = {str: String, int: Integer, float: Float}
-# What nobody's job looks like.
+# The column values of a job without a holder.
 IDLE: dict[str, None] = {"lease_until": None, "worker_id": None, "process": None, "sent_at": None}
 
 
 class RunRow(SQLModel, table=True):
-    """What a user asked for. States: planning, running, paused, cancelling; done, incomplete, failed, cancelled."""
+    """A run. States: planning, running, paused, cancelling; done, incomplete, failed, cancelled."""
 
     __tablename__ = "run"
     id: str = Field(primary_key=True, max_length=32)
@@ -57,7 +57,7 @@ class RunRow(SQLModel, table=True):
 
 
 class StageRow(SQLModel, table=True):
-    """A phase of a run. Open until the controller has seen that none of its jobs is."""
+    """A phase of a run, open until the controller has found that it has no open jobs."""
 
     __tablename__ = "stage"
     run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)
@@ -81,7 +81,7 @@ class JobRow(SQLModel, table=True):
         Index("ix_job_lost", "run_id", "queue", "state", sqlite_where=LOST, postgresql_where=LOST),
         Index("ix_job_recent", "queue", "state", "finished_at"),
         Index("ix_job_lease", "state", "lease_until"),
-        # An id is never given again: a fence says nothing about another job.
+        # Ids are never reused, since fencing tokens of different jobs are not comparable.
         {"sqlite_autoincrement": True},
     )
     id: int | None = Field(default=None, primary_key=True)
@@ -114,7 +114,7 @@ class JobRow(SQLModel, table=True):
 
 
 class WorkerRow(SQLModel, table=True):
-    """Who works: a waiting command or a worker. Gone when `seen_at` is a lease old."""
+    """A worker or a waiting command; it counts as gone when `seen_at` is older than a lease."""
 
     __tablename__ = "worker"
     id: str = Field(primary_key=True, max_length=64)
@@ -153,7 +153,7 @@ class ClusterRow(SQLModel, table=True):
 
 
 class VerdictRow(SQLModel, table=True):
-    """What was found out about a candidate; see `values.NewVerdict`."""
+    """The verdict on a candidate; see `values.NewVerdict`."""
 
     __tablename__ = "verdict"
     run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)
@@ -172,7 +172,7 @@ class VerdictRow(SQLModel, table=True):
 
 
 class BaselineRow(SQLModel, table=True):
-    """How many findings with a fingerprint were known before a run."""
+    """The number of findings per fingerprint in the baseline of a run."""
 
     __tablename__ = "baseline"
     run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)
@@ -181,7 +181,7 @@ class BaselineRow(SQLModel, table=True):
 
 
 class JudgementRow(Judgement, SQLModel, table=True):
-    """What a person has said of a finding: the last word on a fingerprint, whatever run it was found in."""
+    """The latest triage verdict on a fingerprint, valid for all runs."""
 
     __tablename__ = "judgement"
     model_config = {"frozen": False}
@@ -195,7 +195,7 @@ class JudgementRow(Judgement, SQLModel, table=True):
 
 
 class JudgedRow(SQLModel, table=True):
-    """A judgement as it was when a run was submitted."""
+    """The copy of a triage verdict that a run was given at its submit."""
 
     __tablename__ = "judged"
     run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)
@@ -205,7 +205,7 @@ class JudgedRow(SQLModel, table=True):
 
 
 class TriageOperationRow(SQLModel, table=True):
-    """One command that changed judgements, so that it can be undone; `change` says what it did."""
+    """A triage command, for undo; `change` describes it in words."""
 
     __tablename__ = "triage_operation"
     id: int | None = Field(default=None, primary_key=True)
@@ -215,7 +215,7 @@ class TriageOperationRow(SQLModel, table=True):
 
 
 class TriageChangeRow(SQLModel, table=True):
-    """The judgement of a fingerprint before an operation, and when the one after it was made; NULL is none."""
+    """The triage verdict before an operation, and the time of the one after it; NULL stands for none."""
 
     __tablename__ = "triage_change"
     operation_id: int = Field(foreign_key="triage_operation.id", ondelete="CASCADE", primary_key=True)
@@ -225,7 +225,7 @@ class TriageChangeRow(SQLModel, table=True):
 
 
 class EventRow(SQLModel, table=True):
-    """What happened to a run or a stage, for people and for measuring recovery."""
+    """An event in the life of a run or stage, for users and for measuring recovery."""
 
     __tablename__ = "event"
     id: int | None = Field(default=None, primary_key=True)
@@ -237,7 +237,7 @@ class EventRow(SQLModel, table=True):
 
 
 class ArtifactRow(SQLModel, table=True):
-    """A result kept as a blob."""
+    """A result stored as a blob."""
 
     __tablename__ = "artifact"
     run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)
@@ -248,7 +248,7 @@ class ArtifactRow(SQLModel, table=True):
 
 
 class BlobUseRow(SQLModel, table=True):
-    """Who wants a blob: a run, or a submit on its way. Written before the blob is looked for."""
+    """A use of a blob by a run or a running submit. Recorded before testing whether the blob exists."""
 
     __tablename__ = "blob_use"
     owner: str = Field(primary_key=True, max_length=64)
@@ -257,7 +257,7 @@ class BlobUseRow(SQLModel, table=True):
 
 
 class RecordRow(SQLModel, table=True):
-    """A line of the transcript of a conversation that is on; `fence` tells the executions of its job apart."""
+    """A line of the transcript of a running conversation; `fence` distinguishes the executions of its job."""
 
     __tablename__ = "record"
     job_id: int = Field(foreign_key="job.id", ondelete="CASCADE", primary_key=True)
@@ -267,7 +267,7 @@ class RecordRow(SQLModel, table=True):
 
 
 class AnswerRow(SQLModel, table=True):
-    """A model's answer, by the hash of all that it depends on."""
+    """A model's answer, by the hash of everything that it depends on."""
 
     __tablename__ = "answer"
     key: str = Field(primary_key=True, max_length=64)
@@ -276,9 +276,9 @@ class AnswerRow(SQLModel, table=True):
 
 
 class ModelCallRow(SQLModel, table=True):
-    """An answer that a run took: tokens, dollars, seconds. `tries` is 0 where it was remembered.
+    """A model call of a run: tokens, dollars, seconds. `tries` is 0 for a cached answer.
 
-    `estimated` is how many tokens the prompt was taken for, before the server had counted them; 0 is not known.
+    `estimated` is the estimated number of tokens of the prompt before the call, 0 if unknown.
     """
 
     __tablename__ = "model_call"
@@ -296,7 +296,7 @@ class ModelCallRow(SQLModel, table=True):
 
 
 class BudgetRow(SQLModel, table=True):
-    """What a run may take, in parts of a unit; see `ratelimit/budget`."""
+    """The budget of a run, in parts of its unit; see `ratelimit/budget`."""
 
     __tablename__ = "budget"
     run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)
@@ -305,7 +305,7 @@ class BudgetRow(SQLModel, table=True):
 
 
 class AllowanceRow(SQLModel, table=True):
-    """What a process may still spend of a run's budget; void where it has none of the run's jobs."""
+    """The allowance that a process holds of a run's budget; void without a running job of the run."""
 
     __tablename__ = "allowance"
     run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)
@@ -314,7 +314,7 @@ class AllowanceRow(SQLModel, table=True):
 
 
 class SecretRow(SQLModel, table=True):
-    """What foreign text must not guess, and all who share the store know."""
+    """A secret shared by all processes of the store, which untrusted text must not be able to guess."""
 
     __tablename__ = "secret"
     name: str = Field(primary_key=True, max_length=32)
@@ -322,7 +322,7 @@ class SecretRow(SQLModel, table=True):
 
 
 class LeaseRow(SQLModel, table=True):
-    """Who may do what only one may do at a time."""
+    """The holder of an exclusive role."""
 
     __tablename__ = "lease"
     name: str = Field(primary_key=True, max_length=32)
@@ -336,7 +336,7 @@ def table(row: type[SQLModel]) -> Table:
 
 
 def _record_columns(record: type) -> Iterator[Column[Any]]:
-    """Yield a column for each field of a record."""
+    """Yield a column for each field of a record type."""
     for name, kind in get_type_hints(record).items():
         kinds = get_args(kind) or (kind,)
         yield Column(name, COLUMN_TYPES[kinds[0]], nullable=NoneType in kinds)
@@ -350,8 +350,8 @@ JUDGEMENT, JUDGED = table(JudgementRow), table(JudgedRow)
 TRIAGE_OPERATION, TRIAGE_CHANGE = table(TriageOperationRow), table(TriageChangeRow)
 RECORD, ANSWER, MODEL_CALL, SECRET = table(RecordRow), table(AnswerRow), table(ModelCallRow), table(SecretRow)
 BUDGET, ALLOWANCE = table(BudgetRow), table(AllowanceRow)
-# Places where a rule fired.  `gid` is given before the report: file, line, rule, suppressed ones last.  What a rule
-# has `superseded` has none.
+# Candidates. Gids are assigned before the report, in order of file, line and rule, suppressed ones last. A candidate
+# `superseded` by another rule has no gid.
 CANDIDATE = Table(
     "candidate",
     SQLModel.metadata,

@@ -1,7 +1,8 @@
-"""What the conversations of jobs were told, what models answered, and what that took.
+"""Transcripts of conversations, answers of models, and the cost of model calls.
 
-A process that has lost its job may still write a line: each execution writes under its own fence, and where two tell of
-the same line, the later one is believed.  What is saved twice, since nobody knew whether it was saved, is there once.
+A process that has lost its job may still write lines: each execution writes under its own fencing token, and of two
+versions of a line the one with the newer token is valid. Saving is idempotent, as it is repeated when its outcome is
+unknown.
 """
 
 import secrets
@@ -20,7 +21,7 @@ RECENT_JOBS, RECENT_CALLS = 500, 2_000
 
 
 class TranscriptLine(NamedTuple):
-    """The `number`th line that a job's conversation was told, as the execution with this fence knows it."""
+    """Line `number` of the transcript of a job, as written by the execution with this fencing token."""
 
     job_id: int
     fence: int
@@ -29,22 +30,22 @@ class TranscriptLine(NamedTuple):
 
 
 class StoredAnswer(NamedTuple):
-    """What a model answered to the request with this hash."""
+    """The answer of a model to the request with this hash."""
 
     key: str
     text: str
 
 
 class Forgotten(NamedTuple):
-    """An answer that is not to be used again."""
+    """An answer that must not be used again."""
 
     key: str
 
 
 class ModelCall(NamedTuple):
-    """What an answer took: tokens, dollars, seconds; `tries` is 0 where it was remembered.
+    """The cost of a model call: tokens, dollars, seconds; `tries` is 0 for a cached answer.
 
-    `estimated` is how many tokens the prompt was taken for before, 0 where nobody knows.
+    `estimated` is the estimated number of tokens of the prompt before the call, 0 if unknown.
     """
 
     run_id: str
@@ -63,7 +64,7 @@ Item = TranscriptLine | StoredAnswer | Forgotten | ModelCall
 
 
 class Total(NamedTuple):
-    """What a run has taken so far; `calls` counts answers, `remembered` those of them that nobody was asked for."""
+    """Totals of a run so far; `calls` is the number of answers, `remembered` the number of cached ones among them."""
 
     calls: int = 0
     remembered: int = 0
@@ -75,7 +76,7 @@ class Total(NamedTuple):
 
 
 def keep(session: Session, items: Iterable[Item]) -> None:
-    """Save what many conversations have to tell. An answer that is known already stays as it is, until forgotten."""
+    """Save items of many conversations. An answer that already exists is not changed until it is forgotten."""
     kinds: dict[type, list[dict[str, object]]] = {TranscriptLine: [], StoredAnswer: [], Forgotten: [], ModelCall: []}
     for item in items:
         kinds[type(item)].append(item._asdict())
@@ -88,14 +89,14 @@ def keep(session: Session, items: Iterable[Item]) -> None:
 
 
 def of_jobs_that_are_there(session: Session, items: Sequence[Item]) -> list[Item]:
-    """Leave out what belongs to jobs whose run was removed meanwhile."""
+    """Drop the items of jobs whose run has been removed in the meantime."""
     ids = {item.job_id for item in items if not isinstance(item, StoredAnswer | Forgotten)}
     there = set(session.execute(select(JOB.c.id).where(JOB.c.id.in_(ids))).scalars())
     return [item for item in items if isinstance(item, StoredAnswer | Forgotten) or item.job_id in there]
 
 
 def lines(session: Session, job_id: int) -> list[bytes]:
-    """Return what the conversation of a job was told so far; what follows a line that is missing counts for nothing."""
+    """Return the transcript of a job so far; lines after a gap are ignored."""
     chosen = select(RECORD.c.fence, RECORD.c.number, RECORD.c.line).where(RECORD.c.job_id == job_id)
     found: list[bytes] = []
     for row in session.execute(chosen.order_by(RECORD.c.fence, RECORD.c.number)):
@@ -105,22 +106,22 @@ def lines(session: Session, job_id: int) -> list[bytes]:
 
 
 def forget_lines(session: Session, job_ids: Sequence[int]) -> None:
-    """Drop the lines of conversations that have come to their end."""
+    """Delete the transcripts of conversations that have ended."""
     session.execute(delete(RECORD).where(RECORD.c.job_id.in_(job_ids)))
 
 
 def answer(session: Session, key: str) -> str | None:
-    """Return what was answered to a request, or None."""
+    """Return the cached answer to a request, or None."""
     return session.execute(select(ANSWER.c.text).where(ANSWER.c.key == key)).scalar_one_or_none()
 
 
 def forget_answers(session: Session, older_than_seconds: float) -> int:
-    """Drop what was answered longer ago; return how many."""
+    """Delete older answers; return their number."""
     return changed(session, delete(ANSWER).where(ANSWER.c.at < now(session) - older_than_seconds))
 
 
 def total(session: Session, run_id: str) -> Total:
-    """Return what the model calls of a run took."""
+    """Return the totals of a run's model calls."""
     sums = [func.coalesce(func.sum(MODEL_CALL.c[name]), 0) for name in ("prompt", "cached", "completion")]
     taken = [cast(func.coalesce(func.sum(MODEL_CALL.c[name]), 0), Float(53)) for name in ("cost", "seconds")]
     calls = [func.count(), func.count().filter(MODEL_CALL.c.tries == 0)]
@@ -129,7 +130,7 @@ def total(session: Session, run_id: str) -> Total:
 
 
 def talked(session: Session, stage: str) -> list[tuple[int, int, int, int]]:
-    """Return what the last jobs of a stage took, of whatever run: see `sec.forecast.Talked`."""
+    """Return the usage of the most recent jobs of a stage, over all runs: see `sec.forecast.Talked`."""
     prompt, completion = MODEL_CALL.c.prompt, MODEL_CALL.c.completion
     sums = func.count(), func.min(prompt), func.sum(prompt), func.sum(completion)
     jobs = select(*sums).join(JOB, JOB.c.id == MODEL_CALL.c.job_id).where(JOB.c.stage == stage, JOB.c.state == "done")
@@ -138,7 +139,7 @@ def talked(session: Session, stage: str) -> list[tuple[int, int, int, int]]:
 
 
 def ratio(session: Session) -> float:
-    """Return how many tokens servers have counted lately for one that was estimated; 1 where nobody knows."""
+    """Return the ratio of counted to estimated tokens in recent calls; 1 if unknown."""
     known = select(MODEL_CALL.c.prompt, MODEL_CALL.c.estimated).where(
         MODEL_CALL.c.tries > 0, MODEL_CALL.c.estimated > 0
     )
@@ -148,7 +149,7 @@ def ratio(session: Session) -> float:
 
 
 def secret(session: Session) -> bytes:
-    """Return the secret of this store, which its first conversation makes."""
+    """Return the secret of this store, created by its first conversation."""
     insert_missing(session, SECRET, [{"name": MARKS, "value": secrets.token_bytes(SECRET_BYTES)}])
     found: bytes = session.execute(select(SECRET.c.value).where(SECRET.c.name == MARKS)).scalar_one()
     return found

@@ -1,6 +1,6 @@
-"""The history of triage commands: the judgements before each one, so that it can be undone.
+"""The history of triage commands: the verdicts before each one, for undo.
 
-At most KEPT operations are kept for each user, the newest.
+At most KEPT operations are stored per user, the newest ones.
 """
 
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ KEPT = 20
 
 
 class TriageChange(NamedTuple):
-    """The judgement of a fingerprint before an operation, and the time of the one after it; None is none."""
+    """The verdict on a fingerprint before an operation, and the time of the one after it; None stands for none."""
 
     before: Judgement | None
     after_at: float | None
 
 
 class Operation(NamedTuple):
-    """What a command changed, by fingerprint; `change` says it in words."""
+    """The changes of one command by fingerprint; `change` describes them in words."""
 
     id: int
     change: str
@@ -34,7 +34,7 @@ class Operation(NamedTuple):
 
 
 def record(session: Session, change: str, by: str, changes: Mapping[str, TriageChange]) -> int:
-    """Record an operation and drop the user's oldest ones; return its id."""
+    """Record an operation and delete the user's oldest ones; return its id."""
     row = {"change": storable(change), "by": storable(by), "at": session.execute(select(now(session))).scalar_one()}
     made = session.execute(insert(TRIAGE_OPERATION).returning(TRIAGE_OPERATION.c.id), row).scalar_one()
     rows = [
@@ -49,7 +49,7 @@ def record(session: Session, change: str, by: str, changes: Mapping[str, TriageC
 
 
 def latest(session: Session, by: str) -> Operation | None:
-    """Return the newest operation of a user that has not been undone."""
+    """Return the newest operation of a user that has not been undone, or None."""
     chosen = select(TRIAGE_OPERATION).where(TRIAGE_OPERATION.c.by == storable(by))
     row = session.execute(chosen.order_by(TRIAGE_OPERATION.c.id.desc()).limit(1)).mappings().first()
     if row is None:

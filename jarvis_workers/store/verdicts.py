@@ -1,4 +1,4 @@
-"""Verdicts: insert what a job found out, read those of a run in the order of their gids."""
+"""Verdicts: insert those of a job, read those of a run ordered by gid."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
@@ -16,21 +16,21 @@ COLUMNS = tuple(VERDICT.c[name] for name in NewVerdict._fields)
 
 
 def insert(session: Session, run_id: str, job_id: int, verdicts: Sequence[NewVerdict]) -> None:
-    """Insert what a job found out."""
+    """Insert the verdicts of a job."""
     rows = [{"run_id": run_id, "job_id": job_id, **_told(verdict)} for verdict in verdicts]
     if rows:
         session.execute(insert_into(VERDICT), rows)
 
 
 def read(session: Session, run_id: str) -> Iterator[NewVerdict]:
-    """Yield the verdicts of a run as of now."""
+    """Yield the current verdicts of a run."""
     chosen = select(*COLUMNS).where(VERDICT.c.run_id == run_id)
     rows = session.execute(chosen.order_by(VERDICT.c.gid).execution_options(yield_per=READ_ROWS))
     return (NewVerdict(*row) for row in rows)
 
 
 def of_gids(session: Session, run_id: str, gids: Collection[int]) -> list[NewVerdict]:
-    """Return the verdicts about some candidates of a run, as far as there are any."""
+    """Return the existing verdicts on some candidates of a run."""
     ours, found = select(*COLUMNS).where(VERDICT.c.run_id == run_id).order_by(VERDICT.c.gid), list[NewVerdict]()
     for some in in_pieces(gids):
         found += [NewVerdict(*row) for row in session.execute(ours.where(VERDICT.c.gid.in_(some)))]
@@ -44,7 +44,7 @@ def statuses(session: Session, run_id: str) -> dict[int, str]:
 
 
 def sandboxes(session: Session, run_id: str) -> list[str]:
-    """Return the tiers of the sandboxes in which the scripts of a run were confined."""
+    """Return the sandbox tiers in which the scripts of a run were confined."""
     chosen = select(VERDICT.c.sandbox).where(VERDICT.c.run_id == run_id, VERDICT.c.sandbox.is_not(None)).distinct()
     return sorted(session.execute(chosen).scalars())
 

@@ -1,4 +1,4 @@
-"""Workers: who works on this store, and whether they are still there."""
+"""Workers and their heartbeats."""
 
 from dataclasses import asdict
 
@@ -13,30 +13,30 @@ __all__ = ["WorkerFacts"]
 
 
 def touch(session: Session, worker: WorkerFacts) -> None:
-    """Say that a worker is there."""
+    """Insert a worker, or record its heartbeat."""
     if not touch_known(session, worker.id):
         session.execute(insert(WORKER).values(**asdict(worker), seen_at=now(session)))
 
 
 def touch_known(session: Session, worker_id: str) -> bool:
-    """Say that a worker is still there; False when it is not known."""
+    """Record a heartbeat of a worker; return False if it is not registered."""
     seen = update(WORKER).where(WORKER.c.id == worker_id)
     return changed(session, seen.values(seen_at=now(session))) == 1
 
 
 def excuse_all(session: Session, slept: float) -> None:
-    """Count every worker as seen later by `slept` seconds, at most now."""
+    """Move the last heartbeats of all workers forward by `slept` seconds, at most to now."""
     later = WORKER.c.seen_at + slept
     session.execute(update(WORKER).values(seen_at=case((later < now(session), later), else_=now(session))))
 
 
 def leave(session: Session, worker_id: str) -> None:
-    """Say that a worker has gone."""
+    """Remove a worker."""
     session.execute(delete(WORKER).where(WORKER.c.id == worker_id))
 
 
 def find(session: Session, worker_id: str, lease_seconds: float) -> tuple[WorkerFacts, bool] | None:
-    """Return a worker and whether it was seen within a lease, or None."""
+    """Return a worker and whether its heartbeat is within a lease, or None."""
     fresh = (WORKER.c.seen_at > now(session) - lease_seconds).label("fresh")
     row = session.execute(select(WORKER, fresh).where(WORKER.c.id == worker_id)).mappings().first()
     if row is None:
@@ -45,16 +45,16 @@ def find(session: Session, worker_id: str, lease_seconds: float) -> tuple[Worker
 
 
 def living(session: Session, lease_seconds: float) -> list[WorkerFacts]:
-    """Return the workers seen within a lease."""
+    """Return the workers with a heartbeat within a lease."""
     rows = session.execute(select(WORKER).where(WORKER.c.seen_at > now(session) - lease_seconds).order_by(WORKER.c.id))
     return [WorkerFacts(**{name: row[name] for name in WorkerFacts.__dataclass_fields__}) for row in rows.mappings()]
 
 
 def is_alive(worker_id: str, since: ColumnElement[float]) -> Label[bool]:
-    """Return a column `alive`: whether a worker is known and was seen after `since`."""
+    """Return a column `alive`: whether the worker exists and its heartbeat is later than `since`."""
     return exists().where(WORKER.c.id == worker_id, WORKER.c.seen_at > since).label("alive")
 
 
 def drop_gone(session: Session, older_than_seconds: float) -> None:
-    """Forget workers not seen for long."""
+    """Delete workers without a recent heartbeat."""
     session.execute(delete(WORKER).where(WORKER.c.seen_at < now(session) - older_than_seconds))

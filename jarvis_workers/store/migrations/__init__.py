@@ -1,1 +1,1 @@
-"""Changes of the schema, in order."""
+"""Migrations of the schema, in order."""

@@ -1,4 +1,4 @@
-"""Run migrations on the connection that `schema.upgrade` hands over, in its transaction."""
+"""Run migrations on the connection passed by `schema.upgrade`, in its transaction."""
 
 from alembic import context
 from sqlmodel import SQLModel

@@ -1,4 +1,4 @@
-"""The first tables: runs, their stages and jobs, what was found."""
+"""The first tables: runs, their stages and jobs, and scan results."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Indexes for sending: what waits for a run, the heaviest last; and what a queue has done lately."""
+"""Indexes for dispatching: waiting jobs by run and weight, and recently finished jobs by queue."""
 
 from alembic import op
 

@@ -1,4 +1,4 @@
-"""Read what waits in the order in which it is sent: what was lost before, then the heaviest, of equals the oldest."""
+"""Index waiting jobs in the order in which they are sent: crashed ones first, then by weight, then by age."""
 
 import sqlalchemy as sa
 from alembic import op

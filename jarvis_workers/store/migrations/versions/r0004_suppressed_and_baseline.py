@@ -1,4 +1,4 @@
-"""What comments suppress, and what was known before a run."""
+"""Suppressed candidates, and baselines."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""How many files of a job were known from an earlier scan."""
+"""The number of files of a job that were served from the result cache."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""The steps that lead to a candidate, and which of a line's candidates another one speaks for."""
+"""Traces of candidates, and which candidates of a line are superseded."""
 
 import sqlalchemy as sa
 from alembic import op

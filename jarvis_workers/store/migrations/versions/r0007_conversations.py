@@ -1,4 +1,4 @@
-"""What conversations are told, what models answered, and what that took."""
+"""Transcripts, cached answers, and the cost of model calls."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Which candidates are verified together, and what was found out about each."""
+"""Clusters, and verdicts on candidates."""
 
 import sqlalchemy as sa
 from alembic import op

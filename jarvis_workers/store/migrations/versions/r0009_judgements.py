@@ -1,4 +1,4 @@
-"""What people have said of findings, and what of it a run knows."""
+"""Triage verdicts, and the copies of them given to runs."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""How the scripts of whoever judged a candidate were confined."""
+"""The sandbox tier of the scripts behind a verdict."""
 
 import sqlalchemy as sa
 from alembic import op

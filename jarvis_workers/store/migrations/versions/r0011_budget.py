@@ -1,4 +1,4 @@
-"""What a run may take, what processes may spend of it, and how well prompts are estimated."""
+"""Budgets of runs, allowances of processes, and estimated prompt sizes."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -10,7 +10,7 @@ depends_on = None
 
 TABLES = ("judgement", "judged")
 WORDS = "CASE WHEN verdict THEN 'true' ELSE 'false' END"
-# What is postponed is no verdict to an older version, and a risk that was accepted is set aside as a false alarm is.
+# Older versions treat a postponed finding as having no verdict, and an accepted risk as a false alarm.
 BOOLEANS = "verdict = 'true'"
 
 

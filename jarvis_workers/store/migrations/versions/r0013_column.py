@@ -1,4 +1,4 @@
-"""In which column of its line a candidate stands; what was found before has none."""
+"""The column of a candidate in its line; NULL for earlier candidates."""
 
 import sqlalchemy as sa
 from alembic import op
