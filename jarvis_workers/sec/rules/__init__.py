@@ -1,7 +1,7 @@
-"""The rules of stage 1: each family has a file, with a row for each of its rules and the checks they need.
+"""The rules of the scan stage: one module per family, with a row for each of its rules and their checks.
 
-A rule sees a name in the code, with comments and literals masked, and says how sure it is.  Those of `flow` have no
-check here: `dataflow` looks for them.
+A rule matches a name in code whose comments and literals are masked, and returns a confidence.  The rules of `flow`
+have no check here: `dataflow` reports them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -95,7 +95,7 @@ RULES_BY_PATTERN = {rule.pattern: rule for rule in RULES}
 
 
 def _modules(package: str) -> list[str]:
-    """Return the names of a package's files; it may be in an archive, which `pkgutil` reads, and is slow to import."""
+    """Return the file names of a package; it may be in an archive, which `pkgutil` reads, but is slow to import."""
     path = import_module(package).__path__
     if Path(path[0]).is_dir():
         return sorted(file.name for file in Path(path[0]).glob("*.py"))
@@ -104,7 +104,7 @@ def _modules(package: str) -> list[str]:
     return sorted(["__init__.py", *(f"{one.name}.py" for one in pkgutil.iter_modules(path) if not one.ispkg)])
 
 
-# Whatever is written in these files decides what a scan returns.
+# The contents of these files determine the result of a scan.
 DECIDING_FILES: Mapping[str, Sequence[str]] = {
     "jarvis_workers": ("paths.py", "private_files.py"),
     "jarvis_workers.source": _modules("jarvis_workers.source"),
@@ -116,7 +116,7 @@ DECIDING_FILES: Mapping[str, Sequence[str]] = {
 
 
 def rules_fingerprint() -> str:
-    """Return 16 hex digits that change whenever the result of a scan could."""
+    """Return 16 hex digits that change whenever the result of a scan could change."""
     digest = sha256()
     for package, names in DECIDING_FILES.items():
         for name in names:
@@ -126,7 +126,7 @@ def rules_fingerprint() -> str:
 
 
 def _content(package: str, name: str) -> bytes:
-    """Read a file of a package, which may be in an archive; `pkgutil` does the same, and is slow to import."""
+    """Read a file of a package, which may be in an archive; `pkgutil` does the same, but is slow to import."""
     module = import_module(package)
     loader: Any = module.__spec__.loader if module.__spec__ else None
     return bytes(loader.get_data(str(Path(module.__path__[0]) / name)))

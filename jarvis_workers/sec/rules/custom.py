@@ -1,7 +1,7 @@
-"""Rules that a project brings along as data: names to look for, and what must hold of the arguments.
+"""Custom rules of a project, loaded from data: names to find, and conditions on the arguments.
 
-Whoever reads a rule file has checked it before.  Where a call is too long to be read to its end, what
-cannot be told counts as holding: a finding too many is better than one that is missed.
+Rule files are validated before they reach this module.  If a call is too long to be parsed to its end, conditions
+that cannot be evaluated count as met: a false positive is better than a missed finding.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -17,7 +17,7 @@ __all__ = ["custom_rule"]
 
 SEARCHED_BYTES = 4_096
 NUMBER = lazy(rb"[-+~]?\s*(?:0[xX][0-9a-fA-F]+|[0-9][0-9.]*(?:[eE][-+]?[0-9]+)?)[uUlLfF]*")
-# In C the scanner tells a definition from a call.
+# In C, the scanner distinguishes definitions from calls.
 DEFINED = lazy(rb"\bfn\s+\Z")
 DEFINED_REACH = 64
 
@@ -25,9 +25,9 @@ Condition = Callable[[Site], bool]
 
 
 def custom_rule(said: Mapping[str, Any]) -> Rule:
-    """Make the row of a rule; `said` is what its file says, without what it leaves out.
+    """Return a rule made from the fields of its file; optional fields may be missing.
 
-    Raises ImportError for a regular expression where google-re2 is missing, and ValueError for a wrong one.
+    Raises ImportError for a regular expression if google-re2 is missing, and ValueError for an invalid one.
     """
     return Rule(
         pattern=said["id"],

@@ -1,4 +1,4 @@
-"""The types of the rules: a rule, the source text it checks, and the site of a match."""
+"""Types of the rules: a rule, the source text it checks, and the site of a match."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class _Once(Generic[T]):
-    """A lazy property, computed on first access: `cached_property` takes a lock, which costs more."""
+    """Lazy property, computed on first access; cheaper than `cached_property`, which takes a lock."""
 
     def __init__(self, work: Callable[[Any], T]) -> None:
         self._work = work
@@ -31,7 +31,7 @@ class _Once(Generic[T]):
 
 
 class SourceText:
-    """One file under scan, original and with comments and literals masked; caches what several sites need."""
+    """One scanned file, original and with comments and literals masked; caches facts that several sites need."""
 
     def __init__(
         self, content: bytes, text: bytes, *, language: str = "c/cpp", header: bool = False, test: bool = False
@@ -45,7 +45,7 @@ class SourceText:
         self.cache: dict[str, object] = {}
 
     def once(self, fact: str, compute: Callable[[], T]) -> T:
-        """Return a fact about the file, computed on first use; of a table that callers fill, `compute` is its type."""
+        """Return a fact about the file, computed on first use; for a table that callers fill, `compute` is its type."""
         if fact not in self.cache:
             self.cache[fact] = compute()
         return cast(T, self.cache[fact])
@@ -69,7 +69,7 @@ class Site:
         return arguments(self.source.text, self.at)
 
     def masked(self, number: int) -> bytes:
-        """Return an argument without what its literals hold; empty if there is none."""
+        """Return an argument with its literals masked; empty if there is none."""
         return self._argument(number, self.source.text)
 
     def original(self, number: int) -> bytes:
@@ -83,19 +83,19 @@ class Site:
         return text[start:end]
 
     def before(self, reach: int) -> bytes:
-        """Return the masked text in front of the site, within its function as indentation shows it."""
+        """Return up to `reach` bytes of masked text before the site, no further than the start of its function."""
         text = self.source.text
         start = max(0, self.start - reach)
         return text[max(start, text.rfind(b"\n}", start, self.start)) : self.start]
 
     @_Once
     def function(self) -> Function | None:
-        """The function in which the site stands; its body is cut where the file is, 8 KB behind its last name."""
+        """The enclosing function; in a truncated file, its body ends 8 KB after the last matched name."""
         return self.source.functions.at(self.start)
 
     @_Once
     def result(self) -> ResultUse:
-        """How the code uses the result of the call."""
+        """The use of the call's result."""
         return result_of(self.source.text, self.start, self.arguments.end)
 
     def uses_before(self, name: bytes) -> Iterator[Use]:
@@ -103,7 +103,7 @@ class Site:
         return uses(self.source.text, name, self.function.body[0] if self.function else self.start, self.start)
 
     def uses_after(self, name: bytes, reach: int = REACH) -> Iterator[Use]:
-        """Yield the mentions of a variable in the function behind the call, as far as `reach` bytes."""
+        """Yield the mentions of a variable in the function within `reach` bytes after the call."""
         start = self.arguments.end or self.at
         end = self.function.body[1] if self.function else start
         return uses(self.source.text, name, start, min(end, start + reach))
@@ -121,17 +121,17 @@ Places = Callable[[bytes], Iterator[int]]
 class Rule(NamedTuple):
     """One kind of finding.
 
-    `calls` are names that count when called, `words` names that count wherever they stand, `tails` ends of names that
-    do (`password` for `db_password`), `shapes` patterns in what hyperscan, re2 and re have in common, whose start is
+    `calls` are names that match when called, `words` names that match anywhere, `tails` suffixes of names that match
+    (`password` for `db_password`), `shapes` patterns in the common syntax of hyperscan, re2 and re, whose start is
     the site: no two shapes of a language may match overlapping text.  `places` finds
-    sites in the file before its newlines are normalized; these count in comments and literals, too.  `check` says how
-    far the context moves the confidence, or None when there is nothing to report.  `dismisses(name, content, end of
-    name)` is a quick look at unmasked text that spares the masking of files in which there is plainly nothing.  `title`
+    sites in the file before its newlines are normalized; these count in comments and literals, too.  `check` returns
+    the confidence adjustment for the context, or None if there is nothing to report.  `dismisses(name, content, end of
+    name)` is a quick test on unmasked text, so that files without any plausible site need not be masked.  `title`
     is a few words for lists; `verification` is the condition under which a finding is real; `bad` and `good` are
     examples of a few lines.
 
-    A rule without a `check` is one of `dataflow`: no scanner looks for it.  Where it fires, the findings of the rules
-    that it `supersedes` on the same line say nothing more.
+    A rule without a `check` is reported by `dataflow`, not by the scanner.  Its findings replace those of the rules
+    that it `supersedes` on the same line.
     """
 
     pattern: str
@@ -159,6 +159,6 @@ flow_rule = partial(Rule, language="c/cpp", check=None)
 
 
 def title_of(message: str) -> str:
-    """Return the title of a rule that has none: the first sentence of its message."""
+    """Return a title for a rule that has none: the first sentence of its message."""
     sentence = message.partition(". ")[0].rstrip(".")
     return sentence if len(sentence) <= TITLE_LENGTH else sentence[: TITLE_LENGTH - 1].rstrip() + "…"

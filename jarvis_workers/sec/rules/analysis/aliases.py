@@ -1,8 +1,7 @@
-"""Know functions by their other names: those that a file gives them, as in `#define OPEN _open` or
-`#define drop(p) free(p)`, and those of Windows, as `_popen` and `_wpopen` for `popen`.
+"""Aliases of functions: macros of a file, such as `#define drop(p) free(p)`, and Windows spellings, as `_wpopen`.
 
-Only macros that change nothing but the name are followed, and only a few of them in a row.  Where a name stands for
-one function here and for another there, as behind `#ifdef _WIN32`, that of POSIX is taken.
+Only macros that change nothing but the name are followed, and only a few in a chain.  If a name stands for different
+functions, as under `#ifdef _WIN32`, the POSIX function is used.
 """
 
 import re
@@ -28,7 +27,7 @@ WINDOWS = lazy(rb"_|[A-Z]\w*[a-z]")
 DIRECTIVE = lazy(rb"#[ \t]*+(?:define|undef|ifn?def)[ \t]++\Z")
 
 _Name = tuple[int, bytes, Any, bool, int]
-# With the same arguments in the same order; what counts wide characters stands for what does too.
+# Same arguments in the same order; functions that count wide characters map to functions that do so too.
 SPELLINGS: Mapping[bytes, bytes] = {
     spelling.encode(): name.encode()
     for name, spellings in {
@@ -53,10 +52,10 @@ SPELLINGS: Mapping[bytes, bytes] = {
 
 
 def aliases(content: bytes, found: Iterable[_Name], known: Collection[bytes]) -> dict[bytes, bytes]:
-    """Return what other names stand for, from the places where known names stand; no known name is given away."""
+    """Return a map from alias to function, found near the occurrences of known names; known names are never aliases."""
     named: dict[bytes, bytes] = {}
     for start, name, _, called, end in found:
-        # A `#` before a name is rare, and the rest of this is slow.
+        # A `#` before a name is rare, and the rest of the loop is slow.
         if called and content.rfind(b"#", max(0, start - LINE_MAX), start) >= 0:
             alias = _defined(content, start, end)
             if alias:
@@ -67,7 +66,7 @@ def aliases(content: bytes, found: Iterable[_Name], known: Collection[bytes]) ->
 
 
 def occurrences(content: bytes, named: Mapping[bytes, bytes], limit: int) -> list[tuple[int, bytes, int]]:
-    """Return the first `limit` places, by name, where other names stand: start, the name they stand for, end."""
+    """Return the first `limit` occurrences of aliases, in order: start, the function meant, end."""
     each = ((start, name, start + len(alias)) for alias, name in named.items() for start in _whole(content, alias))
     return sorted(islice(each, limit))
 
@@ -79,7 +78,7 @@ def real_name(source: SourceText, name: bytes) -> bytes:
 
 
 def _follow(content: bytes, named: dict[bytes, bytes], known: Collection[bytes]) -> None:
-    """Add the names that stand for one that stands for another."""
+    """Add aliases of aliases."""
     spans = [one.span(1) for one in islice(STANDS_FOR.finditer(content), DEFINES_MAX)]
     for _ in range(CHAIN_MAX - 1):
         fresh = dict(named)
@@ -100,7 +99,7 @@ def _take(named: dict[bytes, bytes], alias: bytes, name: bytes, known: Collectio
 
 
 def _defined(content: bytes, start: int, end: int) -> bytes | None:
-    """Return the macro that stands for a name of the file and for nothing else."""
+    """Return the macro whose whole definition is the name at `start`."""
     floor = max(0, start - LINE_MAX)
     line = content.rfind(b"\n", floor, start) + 1 or floor
     head = HEAD.match(content, line, start)
@@ -118,13 +117,13 @@ def _parameters(listed: bytes) -> list[bytes]:
 
 
 def _passed(listed: bytes) -> list[bytes]:
-    """Return the names that are passed, casts and parentheses aside; an empty name for anything else."""
+    """Return the names of the arguments without casts and parentheses; an empty name for any other expression."""
     plain = (PLAIN.match(one.strip()) for one in listed.split(b","))
     return [one[1] if one else b"" for one in plain]
 
 
 def _whole(content: bytes, word: bytes) -> Iterator[int]:
-    """Yield where a word stands by itself, and defines nothing."""
+    """Yield the offsets at which a word occurs by itself and is not being defined."""
     for match in re.finditer(re.escape(word) + FOLLOWS, content):
         start = match.start()
         if not (start and content[start - 1] in WORD) and not DIRECTIVE.search(content, max(0, start - 24), start):

@@ -1,4 +1,4 @@
-"""Classify how the code uses the result of a call, from the masked text around the call, within bounds."""
+"""Classification of how the code uses the result of a call, from a bounded window of masked text."""
 
 import re
 from typing import NamedTuple
@@ -29,7 +29,7 @@ STATEMENT_WORD = lazy(rb"\b(?:else|do)\s*\Z")
 
 
 class ResultUse(NamedTuple):
-    """What becomes of the result of a call.
+    """Use of the result of a call.
 
     `kind` is "assigned" (to `target`), "tested", "returned", "passed", "ignored", "voided" (a cast to void) or "other".
     An assignment within a condition is "assigned" and `tested` is true.
@@ -41,7 +41,7 @@ class ResultUse(NamedTuple):
 
 
 def result_of(text: bytes, start: int, end: int | None) -> ResultUse:
-    """Say what becomes of the result of the call that begins with its name at `start` and ends behind `)` at `end`."""
+    """Classify the result of the call whose name begins at `start` and whose `)` ends at `end`."""
     before = text[max(0, start - LEFT) : start].rstrip()
     if before.endswith(b"::"):
         before = before[:-2].rstrip().removesuffix(b"std").rstrip()
@@ -68,13 +68,13 @@ def _without_casts(before: bytes) -> bytes:
 
 
 def _target(before: bytes) -> re.Match[bytes] | None:
-    """Find what stands in front of the `=` with which this text ends, in its statement."""
+    """Return the assignment target before the `=` that ends the text, within its statement."""
     edge = max(before.rfind(b";"), before.rfind(b"{"), before.rfind(b"}"), len(before) - TARGET_MAX)
     return TARGET.search(before, edge + 1, len(before) - 1)
 
 
 def _target_name(before: bytes, expression: bytes) -> bytes:
-    """Leave out the stars of a declaration: `char *p = f()` assigns to `p`, and `*p = f()` to `*p`."""
+    """Remove the stars of a declaration: `char *p = f()` assigns to `p`, but `*p = f()` to `*p`."""
     squeezed = _squeezed(expression)
     statement = statement_before(before).rstrip()
     if squeezed[:1] == b"*" and (statement.endswith(b",") or WORD_AT_END.search(statement)):
@@ -99,7 +99,7 @@ def _fate(before: bytes, *, compared: bool) -> str:
 
 
 def _is_tested(text: bytes, end: int | None, before: bytes) -> bool:
-    """Tell `if ((p = f()) == NULL)`, `if (!(p = f()))` and `while ((p = f()))` from a plain assignment."""
+    """Return whether an assignment is tested: `if ((p = f()) == NULL)`, `if (!(p = f()))`, `while ((p = f()))`."""
     if end is None:
         return False
     after = text[end : end + RIGHT].lstrip()
@@ -119,7 +119,7 @@ def _is_tested(text: bytes, end: int | None, before: bytes) -> bool:
 
 
 def _is_statement(before: bytes) -> bool:
-    """Tell whether a statement begins behind this text."""
+    """Return whether a statement begins after this text."""
     if not before or before[-1:] in b";{}:" or STATEMENT_WORD.search(before[-16:]):
         return True
     return before.endswith(b")") and ends_in_branch(before)

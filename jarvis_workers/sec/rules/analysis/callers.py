@@ -1,4 +1,4 @@
-"""Find the calls of the function around a site in its own file, and the arguments that they pass."""
+"""Calls of the function around a site in its own file, and the arguments that they pass."""
 
 from collections.abc import Callable, Iterator
 from typing import TypeVar
@@ -16,7 +16,7 @@ PARAMETER = lazy(rb"([A-Za-z_]\w*+)\s*+(?>\[[^][]*+\]\s*+)*+\Z")
 
 
 def arguments_of_callers(scope: Scope, name: bytes) -> Iterator[tuple[Site, bytes]]:
-    """Yield each call of the function in this file, and what it passes, in masked text, for the parameter `name`."""
+    """Yield each call of the function in this file, with its masked argument for the parameter `name`."""
     function = scope.site.function
     if function is None or scope.depth or not _may_search(scope):
         return
@@ -31,7 +31,7 @@ def arguments_of_callers(scope: Scope, name: bytes) -> Iterator[tuple[Site, byte
 
 
 def has_all_callers_here(scope: Scope) -> bool:
-    """Tell a static function that is only called, and not so often that not all calls are looked at."""
+    """Return whether a static function is only called, and seldom enough that all its calls are examined."""
     function = scope.site.function
     if function is None or b"static" not in scope.text[max(0, function.start - LEFT) : function.start]:
         return False
@@ -41,7 +41,7 @@ def has_all_callers_here(scope: Scope) -> bool:
 
 
 def once_per_function(scope: Scope, what: str, name: bytes, compute: Callable[[], T]) -> T:
-    """Compute once per function what does not depend on the site in it; `what` names the cache."""
+    """Return a fact of the function, computed once for all its sites; `what` names the cache."""
     if scope.depth:
         return compute()
     cache: dict[tuple[int, bytes], T] = scope.site.source.once(what, dict)
@@ -56,7 +56,7 @@ def _calls(scope: Scope, name: bytes) -> list[int]:
 
 
 def _may_search(scope: Scope) -> bool:
-    """Bound the number of functions of a file for which its whole text is searched."""
+    """Limit the number of functions per file for which the whole text is searched."""
     searched: set[int] = scope.site.source.once("callers searched", set)
     if len(searched) < SEARCHED_MAX:
         searched.add(scope.start)

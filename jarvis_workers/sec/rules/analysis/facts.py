@@ -1,4 +1,4 @@
-"""Say what the function and the file around a site tell: what is declared there, and whether a word is found at all."""
+"""Facts about the function and the file around a site: local declarations, and the presence of a pattern."""
 
 import re
 
@@ -20,7 +20,7 @@ LASTING = lazy(rb"\b(?:static|extern|thread_local|__thread|_Thread_local)\b")
 
 
 def declaration(site: Site, name: bytes) -> tuple[int, int] | None:
-    """Return where the statement stands that declares a local variable, up to the site, None if there is none."""
+    """Return the span of the statement that declares a local variable before the site, None if there is none."""
     text, function = site.source.text, site.function
     if function is None:
         return None
@@ -37,13 +37,13 @@ def declaration(site: Site, name: bytes) -> tuple[int, int] | None:
 
 
 def is_in_file(site: Site, pattern: re.Pattern[bytes]) -> bool:
-    """Tell whether the masked text of the file matches a pattern; searched once a file."""
+    """Return whether the masked text of the file matches a pattern; searched once per file."""
     text = site.source.text
     return site.source.once(pattern.pattern.decode(), lambda: pattern.search(text) is not None)
 
 
 def target_at(site: Site) -> int:
-    """Return where the variable stands to which the result of the call is assigned."""
+    """Return the offset of the variable to which the result of the call is assigned."""
     text = site.source.text
     floor = max(0, site.start - TARGET_MAX)
     before = text[floor : site.start].rpartition(b"=")[0].rstrip()

@@ -1,8 +1,8 @@
-"""Say where control leaves a function while something that was taken there is still held.
+"""Exits of a function on which a resource that it acquired is still held.
 
-Blocks are read by their braces and jumps by their words, from behind the place where the thing was taken.  What is
-given back in a block that ends with a jump is held again behind it; what is given back in any other block counts as
-given back, so that doubt is silent.  `else` of the block in which the thing was taken is never reached with it.
+Blocks are parsed by their braces and jumps by their keywords, from the acquisition on.  A release in a block that
+ends with a jump does not count after the block; a release in any other block does, so that doubtful cases are not
+reported.  The `else` of the block that acquires the resource is never reached with it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ MARKS_MAX = 400
 PLACES_MAX = 256
 HEAD_MAX = 512
 CONDITION_MAX = 1_024
-# Each alternative begins with a literal byte: the search for the next one then runs at full speed.
+# Each alternative begins with a literal byte, so that the search for the next one runs at full speed.
 STRUCTURE = lazy(
     rb"\{|\}|#[ \t]*+(?:if|el|endif)|r(?<=\br)eturn\b|g(?<=\bg)oto\b|t(?<=\bt)hrow\b|c(?<=\bc)(?:ase|ontinue)\b"
     rb"|d(?<=\bd)efault\b|b(?<=\bb)reak\b"
@@ -39,11 +39,11 @@ Span = tuple[int, int]
 
 
 class Way(NamedTuple):
-    """Where control leaves, or where the same is asked for again.
+    """An exit of the function, or another acquisition of the same resource.
 
-    `kind` is "return", "goto" (to `label`), "throw" or "again"; "block" at the end of the block in which the thing was
-    taken, and "end" at the end of the function.  `conditions` are the heads of the statements around it, such as
-    `if (n < 0)`, as far as they stand behind the place where it was taken; the last one may be empty.
+    `kind` is "return", "goto" (to `label`), "throw" or "again"; "block" at the end of the block of the acquisition, and
+    "end" at the end of the function.  `conditions` are the spans of the heads of the enclosing statements after the
+    acquisition, such as `if (n < 0)`; the last one may be empty.
     """
 
     at: int
@@ -54,7 +54,7 @@ class Way(NamedTuple):
 
 
 class _Block:
-    """A block that was opened behind the place: its heads, and what happened in it."""
+    """A block opened after the acquisition: its heads, and the events in it."""
 
     def __init__(self, heads: tuple[Span, ...], *, lambda_body: bool = False) -> None:
         self.heads = heads
@@ -67,7 +67,7 @@ class _Block:
 
 
 def ways_out(text: bytes, part: Span, releases: Sequence[int], again: Sequence[int] = ()) -> Iterator[Way]:
-    """Yield the ways out of a part of a function, masked, on which nothing at `releases` was passed."""
+    """Yield the exits of a span of masked function text that are reached without a release at `releases`."""
     walk = _ExitWalk(text, part[0])
     for at, kind in _without_alternatives(_marks(text, part, releases, again)):
         way = walk.step(at, kind)
@@ -80,7 +80,7 @@ def ways_out(text: bytes, part: Span, releases: Sequence[int], again: Sequence[i
 
 
 class _ExitWalk:
-    """The reading of a function from a place on; `over` when nothing that follows is reached with the thing."""
+    """Walk over a function from the acquisition on; `over` once the resource cannot be held any more."""
 
     def __init__(self, text: bytes, start: int) -> None:
         self.text = text
@@ -90,7 +90,7 @@ class _ExitWalk:
         self.over = False
 
     def step(self, at: int, kind: bytes) -> Way | None:
-        """Read one mark; return the way out that it is."""
+        """Process one mark; return the exit at it, if any."""
         if at < self.skip:
             return None
         top = self.blocks[-1]
@@ -136,9 +136,9 @@ class _ExitWalk:
 
 
 def held_from(text: bytes, start: int, end: int, *, fails: bool) -> int | None:
-    """Return from where on the result of a call at `start` .. `end` is held, None where that is hard to tell.
+    """Return the offset from which the result of a call at `start` .. `end` is held, None if that is unclear.
 
-    `fails` is what the condition around the call means: that there is nothing to hold.
+    `fails` means that the condition around the call is true if the call failed, so that nothing is held.
     """
     head = head_of(text, start)
     if LOOPS.search(text, head, start):
@@ -160,7 +160,7 @@ def held_from(text: bytes, start: int, end: int, *, fails: bool) -> int | None:
 
 
 def behind_statement(text: bytes, at: int) -> int:
-    """Return the offset behind the statement or block that begins at `at`."""
+    """Return the offset after the statement or block that begins at `at`."""
     depth = 0
     for match in islice(PLACES.finditer(text, at), PLACES_MAX):
         if match[0] == b"{":
@@ -175,7 +175,7 @@ def behind_statement(text: bytes, at: int) -> int:
 
 
 def head_of(text: bytes, at: int) -> int:
-    """Return where the statement begins in which `at` is."""
+    """Return the start of the statement that contains `at`."""
     head = at - HEAD_MAX if at > HEAD_MAX else 0
     for edge in EDGES:
         found = text.rfind(edge, head, at)
@@ -190,7 +190,7 @@ def _marks(text: bytes, part: Span, releases: Sequence[int], again: Sequence[int
 
 
 def _without_alternatives(marks: list[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
-    """Leave out the directives, and what the preprocessor leaves out where the place stands in a branch of `#if`."""
+    """Omit the directives, and the other branches of an `#if` if the acquisition is in one of its branches."""
     depth, left_out = 0, False
     for at, kind in marks:
         if kind[:1] != b"#":
@@ -230,7 +230,7 @@ def _behind_else(text: bytes, at: int) -> int:
 
 
 def _close(text: bytes, at: int, depth: int) -> int | None:
-    """Return the offset behind the parenthesis that closes the `depth` ones that are open at `at`."""
+    """Return the offset after the parenthesis that closes the `depth` ones open at `at`."""
     for match in PARENTHESES.finditer(text, at, at + CONDITION_MAX):
         depth += 1 if match[0] == b"(" else -1
         if depth == 0:

@@ -1,4 +1,4 @@
-"""Pointers that are known to be NULL where they are used: in the branch that a test chose, or behind `p = NULL`."""
+"""Pointers known to be NULL where they are used: in the branch taken for NULL, or after `p = NULL`."""
 
 import re
 
@@ -39,7 +39,7 @@ def check_known_null(site: Site) -> float | None:
 
 
 def _negated(site: Site) -> float | None:
-    """`if (!p)`."""
+    """Check the branch of `if (!p)`."""
     text = site.source.text
     found = NEGATED.match(text, site.start)
     condition = _condition(text[max(0, site.start - 32) : site.start])
@@ -47,7 +47,7 @@ def _negated(site: Site) -> float | None:
 
 
 def _compared(site: Site) -> float | None:
-    """`if (p == NULL)`."""
+    """Check the branch of `if (p == NULL)`."""
     text = site.source.text
     name, rest = _name_before(text, site.start)
     condition = _condition(rest[:-1]) if rest.endswith(b"(") else None
@@ -61,14 +61,14 @@ def _condition(before: bytes) -> re.Match[bytes] | None:
 
 
 def _name_before(text: bytes, at: int) -> tuple[bytes, bytes]:
-    """Return the name that ends in front of a place, and what stands before it."""
+    """Return the name that ends before an offset, and the text before that name."""
     before = text[max(0, at - LEFT) : at].rstrip()
     rest = before.rstrip(NAME_BYTES)
     return before[len(rest) :], rest.rstrip(b" \t")
 
 
 def _behind(text: bytes, at: int, condition: re.Match[bytes]) -> int:
-    """Return where the branch begins, or -1 if the condition goes on."""
+    """Return the start of the branch, or -1 if the condition continues."""
     if condition["wrapped"]:
         at = text.find(b")", at, at + 8) + 1
     opens = OPENS.match(text, at) if at else None
@@ -93,7 +93,7 @@ def _assigned(site: Site) -> float | None:
 
 
 def _is_used_next(text: bytes, name: bytes, start: int) -> bool:
-    """Take a quick look at the next mention: most places end here."""
+    """Return whether the next mention dereferences the name, a quick test that rejects most sites."""
     at = next_mention(text, name, start, start + NEXT_MAX)
     return at >= 0 and (text[at - 1 : at] == b"*" or USED.match(text, at + len(name)) is not None)
 
@@ -113,7 +113,7 @@ def _in_branch(site: Site, given: bytes, start: int) -> float | None:
 
 
 def _is_worth_following(text: bytes, name: bytes, start: int) -> bool:
-    """Take a quick look at the branch: most often it leaves without another mention."""
+    """Return whether the branch mentions the name or falls through, a quick test: most branches just exit."""
     braced = text[start - 1 : start] == b"{"
     end = text.find(b"}" if braced else b";", start, start + BRANCH_MAX)
     if end < 0 or next_mention(text, name, start, end) >= 0:
@@ -137,7 +137,7 @@ def _used(text: bytes, mention: Mention) -> bool | None:
 
 
 def _only_tells(text: bytes, start: int, end: int) -> bool:
-    """Tell whether the branch prints something, and neither ends nor changes anything."""
+    """Return whether the branch prints something, does not leave the function and changes nothing."""
     branch = text[start : text.find(b"}", start, end)] if text.find(b"}", start, end) >= 0 else b""
     called = CALLED.findall(branch)
     return bool(called) and PRINTING.issuperset(called) and b"=" not in branch and not LEAVES.search(branch)

@@ -1,6 +1,6 @@
-"""Read the masked text to the left of a place: its statement, its last word, the call in whose parentheses it is.
+"""Masked text to the left of an offset: its statement, its last word, its enclosing call.
 
-Each function takes the text in front of the place, as far as the caller wants to look.
+Each function takes the text before the offset, as far back as the caller wants to look.
 """
 
 import re
@@ -37,14 +37,14 @@ ONLY_TYPE = lazy(rb"%b\Z" % TYPE)
 
 
 def last_word(before: bytes) -> bytes:
-    """Return the name or keyword with which the text ends; empty if it ends with none."""
+    """Return the name or keyword that ends the text; empty if there is none."""
     before = before[-NAME_MAX:].rstrip()
     word = before[len(before.rstrip(NAME_BYTES)) :]
     return b"" if word[:1].isdigit() else word
 
 
 def is_declaration(statement: bytes) -> bool:
-    """Tell whether a declaration stands before a name: `char *`, or `char *o, *`."""
+    """Return whether the text before a name is a declaration: `char *`, or `char *o, *`."""
     word = WORD_AT_END.match(statement[:64].split(b" ")[0].split(b"*")[0])
     if word and word[1] in NO_TYPES:
         return False
@@ -52,7 +52,7 @@ def is_declaration(statement: bytes) -> bool:
 
 
 def statement_before(before: bytes) -> bytes:
-    """Return what stands of the statement, or of the head of a loop, in front of a place."""
+    """Return the part of the statement, or of the head of a loop, that precedes an offset."""
     edge = max(before.rfind(b";"), before.rfind(b"{"), before.rfind(b"}"))
     statement = before[edge + 1 :].lstrip()
     for opens in (b"for", b"if", b"while", b"switch"):
@@ -62,7 +62,7 @@ def statement_before(before: bytes) -> bytes:
 
 
 def ends_in_branch(before: bytes) -> bool:
-    """Tell whether the text ends with the head of a branch, such as `if (x)`."""
+    """Return whether the text ends with the head of a branch, such as `if (x)`."""
     depth = 0
     for mark in _marks_backwards(before):
         depth += 1 if mark[0] == b")" else -1 if mark[0] == b"(" else 0
@@ -72,7 +72,7 @@ def ends_in_branch(before: bytes) -> bool:
 
 
 def callee_before(before: bytes) -> bytes:
-    """Return the name of the call in whose parentheses this text ends."""
+    """Return the name of the call whose argument list is open at the end of the text."""
     edge = max(before.rfind(b";"), before.rfind(b"{"), before.rfind(b"}"))
     if before.find(b")", edge + 1) < 0:
         opened = before.rfind(b"(", edge + 1)

@@ -1,7 +1,7 @@
-"""Decide whether a C expression is a constant string, as far as a page of text can tell.
+"""Constant strings: decide from nearby text whether a C expression is one.
 
-Constant are literals, macros in capitals and what they are pasted together to, translations of literals, a choice
-between constants, and a variable to which only constants are seen to be assigned in the text before.
+Constants are literals, upper-case macros and their concatenations, translations of literals, a conditional choice
+of constants, and a variable to which only constants are assigned in the preceding text.
 """
 
 import re
@@ -14,7 +14,7 @@ __all__ = ["is_constant", "pieces", "provenance"]
 REACH = 8_192
 MENTIONS_MAX = 24
 CHOICES_MAX = 16
-# Two words side by side can only be literals pasted together.
+# Two adjacent words can only be concatenated literals.
 SIDE_BY_SIDE = lazy(rb"[A-Z_][A-Z0-9_]++\s++[\w\"]")
 NUMBER_OR_NULL = lazy(rb"\(*\s*(?:NULL|nullptr|0)\s*\)*\Z")
 MACRO = lazy(rb"\(*+(?>(?:[A-Z_][A-Z0-9_]++(?![a-z])(?>\s*+\([^()]*+\))?+|(?:PRI|SCN)\w++)\s*+)++\)*+\Z")
@@ -32,7 +32,7 @@ CHOICE = lazy(rb"([?:])")
 
 
 def is_constant(expression: bytes) -> bool:
-    """Look at masked text."""
+    """Return whether an expression, given as masked text, is a constant string."""
     expression = _bare(expression)
     if not expression:
         return False
@@ -42,7 +42,7 @@ def is_constant(expression: bytes) -> bool:
 
 
 def provenance(site: Site, expression: bytes) -> str:
-    """Say "constant", "mixed" or "unknown" of what a variable was given before the site."""
+    """Return whether the values assigned to a variable before the site are "constant", "mixed" or "unknown"."""
     name = _variable(_bare(expression))
     if name is None:
         return "unknown"
@@ -63,7 +63,7 @@ def provenance(site: Site, expression: bytes) -> str:
 
 
 def pieces(masked: bytes, original: bytes) -> bytes:
-    """Return what the literals of an expression hold, with a NUL where something else stands between two."""
+    """Return the contents of the literals of an expression, with a NUL where other code separates two of them."""
     held = bytearray()
     last = 0
     for match in QUOTED.finditer(masked):
@@ -96,7 +96,7 @@ def _variable(expression: bytes) -> bytes | None:
 
 
 def _is_part(text: bytes, start: int) -> bool:
-    """Tell whether what starts here is the end of a longer name, or a member of something else."""
+    """Return whether the name at `start` is the suffix of a longer name, or a member of another object."""
     before = text[max(0, start - 1) : start]
     return before.isalnum() or before in (b".", b">", b"_")
 

@@ -1,4 +1,4 @@
-"""Find locks that the functions of a file acquire in different orders."""
+"""Locks that the functions of a file acquire in different orders."""
 
 from bisect import bisect_left
 from itertools import islice
@@ -26,7 +26,7 @@ def inverted_lock(site: Site, call: LockCall, function: Function) -> bytes | Non
 
 
 class _LockPairs:
-    """Which locks are held at each acquisition of another, and the functions that acquire each pair in this order."""
+    """Locks held at each acquisition of another lock, and the functions that acquire each pair in this order."""
 
     def __init__(self) -> None:
         self.held_at: dict[tuple[bytes, int], list[bytes]] = {}
@@ -47,14 +47,14 @@ def _pairs(site: Site) -> _LockPairs:
 
 
 def _may_acquire_two(site: Site, function: Function) -> bool:
-    """Count the likely acquisitions, quickly: most functions have none."""
+    """Return whether a function has two likely acquisitions, a quick test that rejects most functions."""
     source = site.source
     calls = source.once("lock calls", lambda: [match.start() for match in LIKE_A_LOCK.finditer(source.text)])
     return bisect_left(calls, function.body[1]) - bisect_left(calls, function.body[0]) > 1
 
 
 def _pairs_of(site: Site, function: Function) -> list[tuple[bytes, bytes, int]]:
-    """Return the pairs of a function; those that it acquires in both orders are assumed to be meant so."""
+    """Return the pairs of a function, without those acquired in both orders, which is assumed to be intended."""
     text, end = site.source.text, function.body[1]
     calls = lock_calls(site, function).all
     acquisitions = [call for call in calls if call.acquires and (GLOBAL.match(call.key) or MEMBER.match(call.key))]

@@ -1,6 +1,6 @@
-"""Tell the body of a macro: what it is given, and what was checked before, stands where the macro is used.
+"""Macros of a file: the one whose body contains a site, and those that expand to literals.
 
-And say which macros of a file stand for text.
+Arguments and earlier checks of a site in a macro body are at the uses of the macro.
 """
 
 import re
@@ -21,7 +21,7 @@ def is_in_macro(site: Site) -> bool:
 
 
 def macro_parameters(site: Site) -> frozenset[bytes]:
-    """Return the parameters of the macro in whose body the site stands; `args` for `args...`."""
+    """Return the parameters of the macro whose body contains the site; `args` for `args...`."""
     head = _head(site)
     words = (head[1] or b"").split(b",") if head else []
     return frozenset(word.strip().removesuffix(b"...").rstrip() for word in words)
@@ -39,5 +39,5 @@ def _head(site: Site) -> re.Match[bytes] | None:
 
 
 def text_macros(source: SourceText) -> Mapping[bytes, bytes]:
-    """Return the macros of the file that stand for a literal, with its quotes."""
+    """Return the macros of the file that expand to a literal, with its quotes."""
     return source.once("text macros", lambda: {one[1]: one[2] for one in TEXT.finditer(source.content)})

@@ -1,4 +1,4 @@
-"""Follow a pointer from where it is given or released: what is done with it next, and how surely that comes to pass."""
+"""Uses of a pointer after its assignment or release, and how likely control flow reaches them."""
 
 from collections.abc import Iterator
 from typing import NamedTuple, cast
@@ -43,10 +43,10 @@ UNEVALUATED = lazy(
 )
 MEMBER = lazy(rb"\s*+(?:->|\.|\[)")
 DELETED = lazy(rb"\s*+(?>\[\s*+\]\s*+)?+")
-# Names in capitals are macros: what they do with their arguments nobody can tell here.
+# Upper-case names are macros: their use of an argument is unknown here.
 MACRO = lazy(rb"[A-Z_][A-Z0-9_]*+\Z|\w*for_?each\w*+\Z|\w*FOREACH\w*+\Z|va_arg\Z|swap\Z|exchange\Z")
 
-# Functions of the C library that look behind each pointer they are given.
+# Functions of the C library that dereference each pointer argument.
 DEREFERENCING = frozenset(
     b"strlen strcpy strncpy strcat strncat stpcpy strlcpy strlcat strcmp strncmp strcasecmp strncasecmp "
     b"strcoll strchr strrchr strstr strpbrk strspn strcspn strtok strtok_r strsep strdup strndup memcpy "
@@ -69,7 +69,7 @@ RELEASING = frozenset(
 
 
 class Mention(NamedTuple):
-    """What is done with the pointer: a kind of `Use`, or "lost" where it may no longer be the same one."""
+    """A use of the pointer: a kind of `Use`, or "lost" if the pointer may have changed."""
 
     kind: str
     at: int
@@ -79,7 +79,7 @@ class Mention(NamedTuple):
 
 
 def values_before(site: Site, name: bytes) -> list[Assigned]:
-    """Return what a pointer may hold at the site; several rules ask the same."""
+    """Return the values that a pointer may have at the site, cached for several rules."""
     known = site.source.cache.get("values")
     if not isinstance(known, tuple) or known[0] != (site.start, name):
         known = (site.start, name), Scope(site).values(name)
@@ -88,7 +88,7 @@ def values_before(site: Site, name: bytes) -> list[Assigned]:
 
 
 def plain_pointer(expression: bytes) -> bytes | None:
-    """Return the name of a pointer, such as `p`, `x->p` or `a[i]`, without casts and parentheses; None for others."""
+    """Return the name of a pointer, such as `p`, `x->p` or `a[i]`, without casts and parentheses, or else None."""
     expression = expression.strip()
     for _ in range(CASTS_MAX):
         if PATH.match(expression):
@@ -103,7 +103,7 @@ def plain_pointer(expression: bytes) -> bytes | None:
 
 
 def released(site: Site) -> bytes:
-    """Return, in masked text, what a call releases, or `delete` does."""
+    """Return the expression, in masked text, that a call or a `delete` releases."""
     if site.name != b"delete":
         return site.masked(0)
     text = site.source.text
@@ -114,7 +114,7 @@ def released(site: Site) -> bytes:
 
 
 def follow(site: Site, name: bytes, start: int) -> Iterator[Mention]:
-    """Yield what is done with a pointer in a straight line behind `start`, as far as the end of the function."""
+    """Yield the uses of a pointer in straight-line code from `start` to the end of the function."""
     function = site.function
     base = BASE.match(name)
     if function is None or base is None:
@@ -137,7 +137,7 @@ def follow(site: Site, name: bytes, start: int) -> Iterator[Mention]:
 
 
 def _returned_by_macro(text: bytes, start: int, end: int) -> int:
-    """Return where a macro such as `debug_return_int(n);` in front of a label leaves, or else `end`."""
+    """Return the offset at which a macro such as `debug_return_int(n);` returns before a label, otherwise `end`."""
     at = text.find(b"_return", start, end)
     for _ in range(RETURNS_MAX):
         if at < 0:
@@ -149,13 +149,13 @@ def _returned_by_macro(text: bytes, start: int, end: int) -> int:
 
 
 def is_shown(site: Site, mention: Mention) -> bool:
-    """Tell whether only the address is printed."""
+    """Return whether only the address is printed."""
     start = max(site.at, mention.at - SHOWN_REACH)
     return mention.kind == "argument" and b"%p" in site.source.content[start : mention.at].rpartition(b";")[2]
 
 
 def is_unevaluated(text: bytes, at: int) -> bool:
-    """Tell whether what stands here may only be measured: within `sizeof`, or a macro."""
+    """Return whether an operand may be unevaluated: inside `sizeof`, or a macro."""
     return UNEVALUATED.search(text[max(0, at - STEP_REACH) : at]) is not None
 
 
@@ -172,14 +172,14 @@ def _mentions(text: bytes, name: bytes, parts: list[bytes], span: tuple[int, int
 
 
 def _is_of(text: bytes, name: bytes, at: int, length: int) -> bool:
-    """Tell whether what stands here is a part of the pointer's own name."""
+    """Return whether a mention is a part of the pointer's own name."""
     floor = max(0, at - len(name))
     found = text.find(name, floor, at + length + len(name))
     return 0 <= found <= at < found + len(name)
 
 
 def _loses(text: bytes, kind: str, behind: int) -> bool:
-    """Tell whether a mention of `x` may change what `x->p` is."""
+    """Return whether a mention of `x` may change the value of `x->p`."""
     if kind in ("assignment", "declaration", "address"):
         return True
     if STEPPED.match(text, behind, behind + 16):

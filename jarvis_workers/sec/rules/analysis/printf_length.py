@@ -1,4 +1,4 @@
-"""Say how long the text can be that a printf writes, as far as its format and arguments tell."""
+"""Length of the output of a printf, as far as its format and arguments determine it."""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ CONVERSION = lazy(
 )
 LITERALS = lazy(rb'(?>"[^"]*+"\s*+)++\Z')
 QUOTED = lazy(rb'"([^"]*)"')
-# The most characters of a number, by the width of its type: hh, h, int, and longer.
+# Maximum length of a number in characters, by the width of its type: hh, h, int, and longer.
 DIGITS = {b"hh": (4, 3, 2, 3), b"h": (6, 5, 4, 6), b"": (11, 10, 8, 11)}
 LONG_DIGITS = (20, 20, 16, 22)
 KINDS = {b"d": 0, b"i": 0, b"u": 1, b"x": 2, b"X": 2, b"o": 3}
@@ -29,14 +29,14 @@ WIDTH_MAX = 1 << 20
 
 
 class Printed(NamedTuple):
-    """Characters without the NUL: as many at least, and as many at most, or None if nothing limits them."""
+    """Minimum and maximum number of characters without the NUL; the maximum is None if unlimited."""
 
     least: int
     most: int | None
 
 
 def printed_length(site: Site, format_index: int) -> Printed | None:
-    """Return None for a format that is not a literal."""
+    """Return the length of the output, None for a format that is not a literal."""
     masked = site.masked(format_index).strip()
     if not LITERALS.match(masked):
         return None
@@ -97,5 +97,5 @@ def _string(site: Site, scope: BufferSizes, precision: bytes | None, index: int)
 
 
 def _choices(masked: bytes, original: bytes) -> list[int]:
-    """Return the lengths of the literals of `a ? "yes" : "no"`, each on its own."""
+    """Return the lengths of the literals of `a ? "yes" : "no"`, separately."""
     return [literal_length(original[match.start(1) : match.end(1)]) for match in QUOTED.finditer(masked)]

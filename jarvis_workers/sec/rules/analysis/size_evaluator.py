@@ -1,6 +1,6 @@
 """Evaluate size expressions as symbolic amounts: `sizeof`, `strlen`, constants, macros and variables.
 
-An unknown part stands for itself in the amount.  Lookups are bounded per site: each may need others.
+An unknown part remains symbolic in the amount.  Lookups are bounded per site, since each may need others.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ FLEXIBLE = (b"", b"0", b"1")
 
 
 class SizeEvaluator(Scope):
-    """Sizes in the function around a site, as far as the site."""
+    """Evaluator for sizes in the function around a site, up to the site."""
 
     def __init__(self, site: Site, depth: int = 0) -> None:
         super().__init__(site, depth)
@@ -38,7 +38,7 @@ class SizeEvaluator(Scope):
         self._read: dict[bytes, Amount | None] = {}
 
     def size(self, expression: bytes, before: int | None = None, follow: int = SUBSTITUTIONS_MAX) -> Amount | None:
-        """Read a size; a variable that was given one value stands for it."""
+        """Evaluate a size; variables with a single assigned value are substituted."""
         found = self.plain_size(expression)
         for _ in range(follow):
             if found is None or not found.names:
@@ -50,17 +50,17 @@ class SizeEvaluator(Scope):
         return found
 
     def plain_size(self, expression: bytes) -> Amount | None:
-        """Read a size in which variables stand for themselves."""
+        """Evaluate a size in which variables remain symbolic."""
         if expression not in self._read:
             self._read[expression] = read_amount(expression, self.lookup)
         return self._read[expression]
 
     def length(self, expression: bytes) -> Amount | None:
-        """Return how long a string is, where it was made from a literal or was cut with `s[n] = 0`."""
+        """Return the length of a string that was initialized from a literal or truncated with `s[n] = 0`."""
         return length_of(self, expression, self.plain_size)
 
     def element_size(self, name: bytes) -> Amount | None:
-        """Return the size of what a pointer points to, or an array holds."""
+        """Return the size of the elements of a pointer or an array."""
         found = self.declared(name)
         if found is None or found.stars + len(found.dimensions) == 0:
             return None
@@ -76,7 +76,7 @@ class SizeEvaluator(Scope):
         return size
 
     def array_size(self, found: Declaration) -> Amount | None:
-        """Return the size of a declared array; `char s[] = "text"` holds the text and its end."""
+        """Return the size of a declared array; `char s[] = "text"` includes the NUL."""
         whole = self.declared_size(found)
         if found.dimensions[0].strip():
             return whole
@@ -84,7 +84,7 @@ class SizeEvaluator(Scope):
         return None if length is None else Amount.of(length + 1).times(size_of_type(found.type))
 
     def member_capacities(self, expression: bytes) -> list[Amount]:
-        """The size of an array in a structure, if all structures of the file that name it agree."""
+        """Return the size of an array in a structure, if all structures of the file with that member agree."""
         member = MEMBER_NAME.search(expression)
         if member is None or expression.startswith(b"&"):
             return []
@@ -106,7 +106,7 @@ class SizeEvaluator(Scope):
                         yield declared
 
     def substitute(self, amount: Amount, before: int | None) -> Amount | None:
-        """Put in for each plain variable what it was given, if that is one thing; None if nothing changes."""
+        """Substitute each plain variable that has a single value; return None if nothing changes."""
         changed = False
         total = Amount.of(0)
         for factors, times in amount.terms:
@@ -128,7 +128,7 @@ class SizeEvaluator(Scope):
         return None if found is None or name in found.names else found
 
     def lookup(self, kind: str, text: bytes) -> Amount | None:
-        """Look a name up, unless that leads from one to the next: each may ask for others."""
+        """Look up a name, within bounds on nesting and total lookups: each may need others."""
         if self._looks_left <= 0 or self._nested >= NESTED_MAX:
             return None
         self._looks_left -= 1

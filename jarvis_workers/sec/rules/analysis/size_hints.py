@@ -1,6 +1,6 @@
-"""Tell what speaks for a copy without a size: that its author measured one side of it, in a way that is no proof.
+"""Evidence that an unbounded copy is safe: its author measured one side of it, without proof that it fits.
 
-A string that is known to fit is no finding at all (buffer_sizes); what is told here leaves one that is less sure.
+A string that provably fits is not reported at all (buffer_sizes); the evidence here only lowers the confidence.
 """
 
 from jarvis_workers.sec.rules.analysis.buffer_sizes import ALLOCATORS, BufferSizes
@@ -27,7 +27,7 @@ VARIABLE = lazy(rb"\b[a-z_]\w*+")
 
 
 def was_measured(site: Site, source: bytes) -> bool:
-    """Tell whether the length of the source, or the size of the first argument, was looked at before."""
+    """Return whether the length of the source, or the size of the first argument, was tested before."""
     source = bare(source)
     text, end = site.source.text, site.start
     floor = max(site.function.body[0], end - REACH) if site.function else max(0, end - NEAR)
@@ -41,7 +41,7 @@ def was_measured(site: Site, source: bytes) -> bool:
 
 
 def is_made_to_measure(site: Site, scope: BufferSizes) -> bool:
-    """Tell a target that was allocated here, with a size that was worked out."""
+    """Return whether the target was allocated here, with a computed size."""
     target = BASE.match(site.masked(0))
     if target is None:
         return False
@@ -53,13 +53,13 @@ def is_made_to_measure(site: Site, scope: BufferSizes) -> bool:
 
 
 def is_source_bounded(site: Site, scope: BufferSizes) -> bool:
-    """Tell a source that lies in a block whose size is known here, and is not known to be more than the target's."""
+    """Return whether the source is in a buffer of known size that is not known to exceed the target's."""
     held, capacities = scope.capacities(site.masked(1)), scope.capacities(site.masked(0))
     return bool(held) and all(one.compared(capacity) != "more" for one in held for capacity in capacities)
 
 
 def _is_worked_out(arguments: bytes) -> bool:
-    """Tell a size with a variable or a length in it from a `sizeof` and constants."""
+    """Return whether a size contains a variable or a length, not only `sizeof` and constants."""
     return VARIABLE.search(SIZEOF.sub(b"", arguments)) is not None
 
 
@@ -68,7 +68,7 @@ def _is_asked(text: bytes, at: int) -> bool:
 
 
 def _limits(text: bytes, at: int, behind: int, source: bytes) -> bool:
-    """Tell `len < sizeof(target)`, `sizeof(target) - used > len`, and a copy of the same with a size elsewhere."""
+    """Return whether a mention is `len < sizeof(target)`, `sizeof(target) - used > len`, or another, bounded copy."""
     before = text[max(0, at - LEFT) : at]
     if b"sizeof" in before and SIZE_BEFORE.search(before):
         after = COMPARED_AFTER.match(text, behind, behind + 64)

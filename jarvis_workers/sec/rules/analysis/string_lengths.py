@@ -1,4 +1,4 @@
-"""Say how long a string is where a rule looks, and which numbers and texts the file gives to names."""
+"""Lengths of strings at a site, and the numbers and texts that macros of the file define."""
 
 import re
 from collections.abc import Callable
@@ -28,9 +28,9 @@ READERS = frozenset(b"strlen wcslen strcmp memcmp strchr strrchr if while puts p
 def length_of(
     scope: Scope, expression: bytes, read: Callable[[bytes], Amount | None], at: int | None = None
 ) -> Amount | None:
-    """Return the length of a literal, or of a variable that was last given one or cut.
+    """Return the length of a literal, or of a variable that was last assigned one or truncated.
 
-    `read` reads an index; `at` is where the expression begins or a little before, if not at the site.
+    `read` evaluates an index; `at` is an offset at or a little before the expression, if it is not at the site.
     """
     name = bare(expression)
     if name.startswith((b'"', b'L"')):
@@ -42,7 +42,7 @@ def length_of(
 
 
 def initializer_length(source: SourceText, at: int) -> int | None:
-    """Return the length of the literal with which the array `char s[] = "text"` declared at `at` is initialized."""
+    """Return the length of the literal that initializes the array `char s[] = "text"` declared at `at`."""
     opened = source.text.find(b'"', at, at + 96)
     closed = source.text.find(b'"', opened + 1, opened + INITIALIZER_MAX) if opened >= 0 else -1
     before = source.text[at:opened]
@@ -65,7 +65,7 @@ def _length_of_variable(scope: Scope, name: bytes, read: Callable[[bytes], Amoun
 
 
 def numbers_of(source: SourceText) -> dict[bytes, int]:
-    """Return the numbers that the macros of a file stand for, by name."""
+    """Return the numbers that macros of a file define, by name."""
     return source.once("numbers", lambda: _numbers(source.text))
 
 
@@ -75,14 +75,14 @@ def _numbers(text: bytes) -> dict[bytes, int]:
     for match in DEFINE.finditer(text):
         amount = read_amount(match[2], lambda _kind, name: Amount.of(found[name]) if name in found else None)
         number = amount.number if amount else None
-        # more than any type holds means nothing, and each such number might be made of those before it
+        # A number larger than any type is meaningless, and each might be built from the ones before it.
         if number is None or abs(number) >= LARGEST or found.setdefault(match[1], number) != number:
             twice.add(match[1])
     return {name: number for name, number in found.items() if name not in twice}
 
 
 def _literal(scope: Scope, masked: bytes, start: int) -> Amount | None:
-    """Return the length of a literal, or of a macro that is one."""
+    """Return the length of a literal, or of a macro that expands to one."""
     if start < 0:
         return None
     if masked.startswith((b'"', b'L"')):
@@ -104,7 +104,7 @@ def _texts(source: SourceText) -> dict[bytes, int]:
 
 
 def _is_changed(text: bytes, at: int, behind: int) -> bool:
-    """Tell whether a mention may change the string: handed to something that writes, or assigned."""
+    """Return whether a mention may change the string: passed to a function that writes, or assigned."""
     if LATER.match(text, behind, behind + 16) or text[behind : behind + 8].lstrip()[:1] == b"[":
         return True
     call = OPENED.search(text[max(0, at - 64) : at])

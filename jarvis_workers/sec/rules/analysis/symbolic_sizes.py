@@ -1,7 +1,7 @@
-"""Reckon with the sizes that C code names, as far as they can be known without building it.
+"""Symbolic arithmetic on the sizes in C code, as far as they can be known without building it.
 
-An amount is a sum of products of names, such as 4 × n + 1: what cannot be worked out stands for itself, under its own
-text.  So `strlen(s)` is one less than `strlen(s) + 1` though nobody knows either.
+An amount is a sum of products of names, such as 4 × n + 1; an unknown part remains symbolic, under its own text.
+Thus `strlen(s)` is one less than `strlen(s) + 1` although neither value is known.
 """
 
 import re
@@ -63,7 +63,7 @@ Terms = dict[tuple[bytes, ...], int]
 
 
 class Amount(NamedTuple):
-    """The factors of each product, sorted, with how often it is taken; the plain number is under no factors."""
+    """Sum of products: the sorted factors of each, with its coefficient; the constant term has no factors."""
 
     terms: tuple[tuple[tuple[bytes, ...], int], ...]
 
@@ -77,7 +77,7 @@ class Amount(NamedTuple):
 
     @property
     def number(self) -> int | None:
-        """The amount, where it is a plain number."""
+        """The amount, if it is a plain number, otherwise None."""
         if not self.terms:
             return 0
         (factors, times), *more = self.terms
@@ -89,12 +89,12 @@ class Amount(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Tell whether it is known but for the sizes of types and the values of macros."""
+        """Whether the amount depends only on sizes of types and values of macros."""
         return all(_is_something(factors) for factors, _ in self.terms)
 
     @property
     def raising(self) -> frozenset[bytes]:
-        """The names that make it more, but for those that are the same in every run."""
+        """Names with a positive coefficient, without those that are fixed at compile time."""
         return frozenset(name for factors, times in self.terms if times > 0 for name in factors if not is_fixed(name))
 
     def plus(self, other: "Amount", sign: int = 1) -> "Amount":
@@ -112,7 +112,7 @@ class Amount(NamedTuple):
         return _amount(products)
 
     def compared(self, other: "Amount") -> str:
-        """Say "more", "no more", "perhaps" (more unless the names stand for 0), or "" if it depends on them."""
+        """Return "more", "no more", "perhaps" (more unless the names are 0), or "" if it depends on the names."""
         rest = self.plus(other, -1).terms
         signs = {times > 0 for _, times in rest}
         if signs == {True}:
@@ -124,7 +124,7 @@ Lookup = Callable[[str, bytes], Amount | None]
 
 
 def read_amount(expression: bytes, lookup: Lookup) -> Amount | None:
-    """Read masked text, or return None; `lookup("name" or "sizeof", text)` may know more than the text."""
+    """Parse masked text, or return None; `lookup("name" or "sizeof", text)` may resolve a symbol."""
     if len(expression) > EXPRESSION_MAX:
         return None
     if NAME.fullmatch(expression) and not expression.startswith(b"sizeof"):
@@ -133,22 +133,22 @@ def read_amount(expression: bytes, lookup: Lookup) -> Amount | None:
 
 
 def literal_length(held: bytes) -> int:
-    """Return how many characters a literal stands for, of what is between its quotes."""
+    """Return the number of characters in a literal, given the text between its quotes."""
     return len(re.sub(rb"\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|.)", b"c", held, flags=re.DOTALL))
 
 
 def is_fixed(name: bytes) -> bool:
-    """Tell a name that is the same in every run: the size of a type, or a macro in capitals, called or not."""
+    """Return whether a name is fixed at compile time: the size of a type, or an upper-case macro, called or not."""
     return name.startswith(FIXED) or name.partition(b"(")[0].isupper()
 
 
 def squeezed(text: bytes) -> bytes:
-    """Leave the white space out; not that of literals, whose masked text is nothing else."""
+    """Remove white space, except in text with literals, whose masked contents are white space."""
     return text.strip() if b'"' in text else b"".join(text.split())
 
 
 def size_of_type(words: bytes) -> Amount:
-    """Return the bytes of a value of a type such as `unsigned char` or `struct node *`, on a 64-bit machine."""
+    """Return the size in bytes of a type such as `unsigned char` or `struct node *`, on a 64-bit machine."""
     if words.rstrip()[-1:] in (b"*", b"&"):
         return Amount.of(POINTER_BYTES)
     left = [word for word in words.split() if word not in QUALIFIERS]
@@ -158,7 +158,7 @@ def size_of_type(words: bytes) -> Amount:
 
 
 def _is_something(factors: tuple[bytes, ...]) -> bool:
-    """Tell whether a product is more than nothing: sizes of types, and macros in capitals, are."""
+    """Return whether a product is known to be positive: sizes of types and upper-case macros are."""
     return all(is_fixed(name) for name in factors)
 
 
@@ -167,7 +167,7 @@ def _amount(terms: Terms) -> Amount:
 
 
 class _Reader:
-    """Reads sums of products from left to right."""
+    """Parser of sums of products, from left to right."""
 
     def __init__(self, expression: bytes, lookup: Lookup) -> None:
         self._text = expression

@@ -1,4 +1,4 @@
-"""alloc_size_overflow, alloca_unbounded and vla_usage: memory whose size somebody else decides."""
+"""alloc_size_overflow, alloca_unbounded and vla_usage: allocations of a size that the program does not control."""
 
 import re
 
@@ -49,7 +49,7 @@ OF_CONSTANTS = lazy(rb"\(*(?:\(\w+\)\s*)?(?:sizeof|ARRAY_SIZE|[0-9]|[A-Z_][A-Z0-
 
 
 def check_product(site: Site) -> float | None:
-    """A product of two numbers that nobody limited, or a size that comes from outside; `n * sizeof` counts less."""
+    """Check for an unchecked product of two variables, or a size from outside; `n * sizeof` weighs less."""
     index = SIZE_ARGUMENT[site.name]
     size = site.masked(index)
     if b"*" not in size and b"+" not in size and b"<<" not in size and not NAME.match(size.strip()):
@@ -71,7 +71,7 @@ def check_product(site: Site) -> float | None:
 
 
 def check_stack(site: Site) -> float | None:
-    """Worst where the size comes from outside; an allocation in a loop is never given back before the function ends."""
+    """Raise the confidence if the size comes from outside, lower it if the size is limited."""
     size = site.masked(STACK[site.name]).strip()
     if not size or (site.name == b"strdupa" and size[:1] == b'"'):
         return None
@@ -86,7 +86,7 @@ def check_stack(site: Site) -> float | None:
 
 
 def check_array(site: Site) -> float | None:
-    """A local array whose size is a variable, a member or the result of a call."""
+    """Check for a local array whose size is a variable, a member or the result of a call."""
     dimensions = [one for one in _dimensions(site.source.text, site.start) if SMALL.search(one)]
     if not dimensions or site.function is None:
         return None
@@ -117,7 +117,7 @@ def _unchecked(site: Site, scope: BufferSizes, products: list[tuple[bytes, ...]]
 
 
 def _numbers(factors: tuple[bytes, ...]) -> tuple[bytes, ...]:
-    """Leave out what is the same in every run."""
+    """Return the factors that are not fixed at compile time."""
     return tuple(name for name in factors if not is_fixed(name))
 
 
@@ -131,7 +131,7 @@ def _is_narrow(scope: BufferSizes, name: bytes) -> bool:
 
 
 def _dimensions(text: bytes, closed: int) -> list[bytes]:
-    """Return what stands in the brackets of the declaration that ends at a `]`, if one does."""
+    """Return the dimensions of the declaration that ends at a `]`; empty if no declaration ends there."""
     window = text[max(0, closed - STATEMENT_MAX) : closed + 1]
     statement = window[max(window.rfind(b";"), window.rfind(b"{"), window.rfind(b"}")) + 1 :]
     if not SMALL.search(statement, statement.rfind(b"[", 0, -1)):
@@ -143,7 +143,7 @@ def _dimensions(text: bytes, closed: int) -> list[bytes]:
 
 
 def _varies(scope: BufferSizes, name: bytes) -> bool:
-    """Tell a variable from an enumerator, a constant and a template parameter, which are declared elsewhere."""
+    """Return whether a name is a variable, not an enumerator, constant or template parameter declared elsewhere."""
     if not NAME.match(name):
         return b"->" in name or b"." in name or b"(" in name
     found = scope.declared(name)

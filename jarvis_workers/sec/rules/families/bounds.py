@@ -1,4 +1,4 @@
-"""boundary_funcs: copies and reads whose size is not that of their target."""
+"""boundary_funcs: copies and reads whose size does not match the destination buffer."""
 
 import re
 from typing import NamedTuple
@@ -24,7 +24,7 @@ MEASURED = lazy(rb"(?:wcs|str)len\(")
 
 
 class Shape(NamedTuple):
-    """What a function is given: how many arguments (0: any), where it writes, from where, how much; `unit` in bytes."""
+    """Signature of a function: number of arguments (0: any), positions of target, sizes and source; `unit` in bytes."""
 
     given: int
     target: int
@@ -61,7 +61,7 @@ SHAPES: dict[bytes, Shape] = {
 
 
 def check_size(site: Site) -> float | None:
-    """Sure where the sizes show that it writes too much, less so where nothing is seen to limit the size."""
+    """Raise the confidence if the sizes prove an overflow; lower it if the size is merely not seen to be limited."""
     shape = SHAPES[site.name]
     given = site.arguments
     if given.end is None or (
@@ -76,7 +76,7 @@ def check_size(site: Site) -> float | None:
 
 
 def _of_one(site: Site, shape: Shape, target: bytes, measured: bytes) -> float | None:
-    """The size is a plain `sizeof`: of the target, of what it points to, or of something else."""
+    """Handle a plain `sizeof` as the size: of the target, of its pointee, or of something else."""
     if measured == target:
         if NAME.match(target) and BufferSizes(site).is_pointer(target):
             return LIKELY
@@ -109,7 +109,7 @@ def _of_many(site: Site, shape: Shape, target: bytes, size: bytes) -> float | No
 
 
 def _compared(site: Site, scope: BufferSizes, shape: Shape, size: bytes, capacity: Amount) -> str:
-    """Compare as it stands first: what a variable holds is no surer than its name."""
+    """Compare the size with the capacity, first as written, then with the values of its variables."""
     for amount in (scope.plain_size(size), scope.size(size)):
         if amount is None:
             return ""
@@ -122,7 +122,7 @@ def _compared(site: Site, scope: BufferSizes, shape: Shape, size: bytes, capacit
 
 
 def _of_literal(site: Site, scope: BufferSizes) -> bytes:
-    """Return the length of a literal that is appended, which says how much is written; empty for all else."""
+    """Return the length of an appended literal, which is the number of bytes written; empty for anything else."""
     source = site.masked(1).strip() if site.name in APPENDING else b""
     length = scope.length(source) if source[:1] in (b'"', b"L") or source.isupper() else None
     return b"" if length is None or length.number is None else b"%d" % length.number
@@ -138,7 +138,7 @@ def _needed(site: Site, scope: BufferSizes, amount: Amount) -> Amount:
 
 
 def _bounded(scope: BufferSizes, amount: Amount) -> Amount:
-    """Take the most that a string in an array can measure, and that a byte or two can hold."""
+    """Replace string lengths in arrays and narrow integers by their upper bounds."""
     total = Amount.of(0)
     for factors, times in amount.terms:
         product = Amount.of(times)
@@ -158,7 +158,7 @@ def _most(scope: BufferSizes, name: bytes) -> Amount | None:
 
 
 def _unlimited(site: Site, scope: BufferSizes, size: bytes, capacities: list[Amount]) -> float | None:
-    """Nothing is known for certain: what counts is where the size comes from, and whether anything looked at it."""
+    """Judge a size that cannot be compared with the capacity, by its origin and by whether it is checked."""
     plain = scope.plain_size(size)
     fixed = bool(capacities) and all(capacity.is_plain for capacity in capacities)
     if plain is None or not plain.raising or (capacities and not fixed):
@@ -175,7 +175,7 @@ def _unlimited(site: Site, scope: BufferSizes, size: bytes, capacities: list[Amo
 
 
 def _is_moved_within(site: Site, scope: BufferSizes) -> bool:
-    """Tell a source that is a place in the target: what is there, fits there."""
+    """Return whether the source points into the target, so that its contents fit."""
     source = SHAPES[site.name].source
     base = BASE.match(site.masked(SHAPES[site.name].target))
     if source is None or base is None or not NAME.match(site.masked(source).strip()):
@@ -185,7 +185,7 @@ def _is_moved_within(site: Site, scope: BufferSizes) -> bool:
 
 
 def _unknown(site: Site, scope: BufferSizes, names: frozenset[bytes]) -> float | None:
-    """A length that the caller gives is for the caller to check, or for nobody; so if the target is given too."""
+    """Judge a size of unknown origin: none if the target is a parameter, which is then for the caller to check."""
     base = BASE.match(site.masked(SHAPES[site.name].target))
     if base is not None and scope.is_parameter(base[1]):
         return None
@@ -194,20 +194,20 @@ def _unknown(site: Site, scope: BufferSizes, names: frozenset[bytes]) -> float |
 
 
 def _measured(scope: BufferSizes, names: frozenset[bytes]) -> float:
-    """Sure, unless all who are seen to call pass literals, or it is a member, which may be an array."""
+    """Judge a size from strlen: lower if all visible callers pass literals, or for a member, which may be an array."""
     found = (MEASURED.match(name) for name in names)
     texts = [one.string[one.end() : -1] for one in found if one]
     return ALMOST if any(NAME.match(text) and not scope.passed_literal_length(text) for text in texts) else OPEN
 
 
 def _was_sized(site: Site, scope: BufferSizes, names: frozenset[bytes]) -> bool:
-    """Tell whether the target was made by a call that knew the size."""
+    """Return whether the target was allocated with this size."""
     base = BASE.match(site.masked(SHAPES[site.name].target))
     return base is not None and any(name in value.text for value in scope.values(base[1]) for name in names)
 
 
 def _ended_behind(site: Site, shape: Shape, target: bytes) -> float | None:
-    """`n = read(fd, b, sizeof b); b[n] = 0` writes behind the end when the read fills it."""
+    """Check for an off-by-one write: with `n = read(fd, b, sizeof b); b[n] = 0`, a full read writes past the end."""
     if not shape.reads or not NAME.match(target) or site.result.kind != "assigned":
         return None
     count = site.result.target

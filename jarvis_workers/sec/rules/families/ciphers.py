@@ -1,7 +1,7 @@
-"""weak_cipher and weak_hash: algorithms that are broken, asked for by the names that crypto libraries give them.
+"""weak_cipher and weak_hash: broken algorithms, recognized by their names in crypto libraries.
 
-A cipher is meant to keep secrets, so that a broken one is a finding.  A hash often is a checksum: then it is none, and
-where passwords or signatures are about, it is a sure one.
+A broken cipher is always a finding, since a cipher protects secrets.  A hash is often only a checksum, which is not
+reported; near passwords or signatures, it is reported with high confidence.
 """
 
 import re
@@ -87,7 +87,7 @@ HARMLESS = lazy(
     rb"wpa|ntlm|websocket|web_socket|ws_accept|handshake|legacy|compat|known_hosts|git|torrent|content_?hash|blob",
     re.IGNORECASE,
 )
-# No collision helps against these.
+# Collision attacks do not apply to these constructions.
 KEYED = lazy(rb"hmac|oaep|mgf|kdf|prf\b|pbkdf|cert_?id|key_?id", re.IGNORECASE)
 LISTED = lazy(
     rb"\b(?:EVP_[a-z]+_?\d\w*\(\)|EVP_des_\w+|CALG_\w+|GCRY_(?:CIPHER|MD)_\w+|BCRYPT_\w+_ALGORITHM|kCCAlgorithm\w+)"
@@ -97,7 +97,7 @@ ARGUMENT_BEFORE, ARGUMENT_AFTER = (b"(", b",", b"|"), (b")", b",", b"|")
 
 
 def check_cipher(site: Site) -> float | None:
-    """Nothing in what implements or lists algorithms: a function named after one, a table, a comparison."""
+    """Skip code that implements or lists algorithms: functions named after one, tables, comparisons."""
     if not _is_chosen(site):
         return None
     name = site.name
@@ -128,7 +128,7 @@ def _is_chosen(site: Site) -> bool:
 
 
 def _is_listed(site: Site) -> bool:
-    """Tell a place that registers or compares many algorithms."""
+    """Return whether the surrounding code registers or compares many algorithms."""
     start, end = site.function.body if site.function else (site.start, site.at)
     near = max(start, site.start - NEARBY), min(end, site.at + NEARBY)
     return len(set(LISTED.findall(site.source.text, *near))) >= LISTED_MIN

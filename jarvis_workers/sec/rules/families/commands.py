@@ -1,4 +1,4 @@
-"""command_execution: a program or shell is started with something that is not a constant."""
+"""command_execution: a program or shell is started with a non-constant command."""
 
 from itertools import islice
 
@@ -20,7 +20,7 @@ COMMAND_ARGUMENT = {b"posix_spawn": 1, b"posix_spawnp": 1}
 
 
 def check_command(site: Site) -> float | None:
-    """Surer where the command goes through a shell, was pasted together or comes from outside."""
+    """Raise the confidence if the command runs in a shell, is concatenated or comes from outside."""
     index = COMMAND_ARGUMENT.get(site.name, 0)
     command = site.masked(index).strip()
     if not command:
@@ -33,7 +33,7 @@ def check_command(site: Site) -> float | None:
 
 
 def _shell_list(site: Site) -> float | None:
-    """`execl("/bin/sh", "sh", "-c", command, NULL)` is as good as `system(command)`."""
+    """Check `execl("/bin/sh", "sh", "-c", command, NULL)`, which is equivalent to `system(command)`."""
     if site.name not in LISTS:
         return None
     given = [site.original(number).strip() for number in range(len(site.arguments.spans))]
@@ -44,7 +44,7 @@ def _shell_list(site: Site) -> float | None:
 
 
 def _built(site: Site, command: bytes) -> float:
-    """Look what a command was pasted together of: surest of a text from outside, or one that the caller gives."""
+    """Judge how the command was built: the confidence is highest for text from outside or from the caller."""
     before = site.before(2_000)
     scope = Scope(site)
     at = before.rfind(command)
@@ -60,7 +60,7 @@ def _built(site: Site, command: bytes) -> float:
 
 
 def _texts(pasted: bytes) -> set[bytes]:
-    """Return the plain variables that are pasted; what a call makes of them is another text."""
+    """Return the plain variables in a concatenation, without arguments of nested calls."""
     return {match[1] for match in islice(VARIABLE.finditer(pasted), TEXTS_MAX)}
 
 

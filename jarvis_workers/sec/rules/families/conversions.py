@@ -1,4 +1,4 @@
-"""errno_unchecked: strtol and its family, where nothing tells a number from what is none."""
+"""errno_unchecked: calls of strtol and its family whose errors are not detected."""
 
 from jarvis_workers.sec.rules.analysis.mentions import uses
 from jarvis_workers.sec.rules.rule import Rule, Site
@@ -21,7 +21,7 @@ BOUNDED = lazy(rb"\s*(?:[<>]=?)(?![<>])")
 
 
 def check_conversion(site: Site) -> float | None:
-    """Surest where the text comes from outside and neither the end nor errno is ever looked at."""
+    """Raise the confidence if the text comes from outside and neither the end pointer nor errno is checked."""
     function = site.function
     given = site.arguments
     counts = (2,) if site.name in REALS else (3,)
@@ -43,7 +43,7 @@ def check_conversion(site: Site) -> float | None:
 
 
 def _looks_at_end(site: Site) -> bool:
-    """Tell whether the end pointer is mentioned behind the call, or belongs to somebody else who may look."""
+    """Return whether the end pointer is used after the call, or is not local, so that other code may check it."""
     pointer = site.masked(1).strip()
     if NOTHING.match(pointer):
         return False
@@ -60,7 +60,7 @@ def _looks_at_end(site: Site) -> bool:
 
 
 def _is_bounded(site: Site) -> bool:
-    """Tell whether the number is compared with something soon."""
+    """Return whether the number is compared with a bound soon after the call."""
     text, target = site.source.text, site.result.target
     if site.result.kind != "assigned" or not NAME.match(target):
         return False

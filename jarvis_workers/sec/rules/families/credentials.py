@@ -1,6 +1,6 @@
-"""hardcoded_secret and hardcoded_secret_rust: passwords, tokens and keys that stand in the source.
+"""hardcoded_secret and hardcoded_secret_rust: passwords, tokens and keys in the source code.
 
-What a literal holds decides: most strings beside the word `password` are prompts, names of settings and messages.
+The contents of a literal decide: most strings next to the word `password` are prompts, setting names and messages.
 """
 
 import re
@@ -34,7 +34,7 @@ SHAPES = (
     r"github_pat_[0-9A-Za-z_]{22}|glpat-[0-9A-Za-z_-]{20}|xox[abprs]-[0-9A-Za-z-]{10}|[rs]k_live_[0-9A-Za-z]{16}|"
     r"AIza[0-9A-Za-z_-]{35}|npm_[0-9A-Za-z]{36})",
 )
-# A literal follows: `= "`, `== "`, `: "`, `[] = "`, `, "`, `("`, `: &str = "`, or the name closes a call behind one.
+# A literal follows: `= "`, `== "`, `: "`, `[] = "`, `, "`, `("`, `: &str = "`, or the name ends a call after one.
 FOLLOWED = lazy(
     rb"\s*+(?:\[[^][\n]{0,40}\]\s*+)?(?::\s*+(?:Option\s*<\s*)?&?\s*+(?:'static\s++)?(?:str|String)\s*+>?\s*+)?"
     rb"(?P<mark>={1,2}|!=|,|\(|:|\{)?\s*+(?:\{\s*+)?"
@@ -64,14 +64,14 @@ SMALL_LETTERS = lazy(rb"[a-z]{6,24}\Z")
 
 
 def is_no_secret(name: bytes, content: bytes, end: int) -> bool:
-    """Tell at once a name with no literal beside it; a key that is known by its shape has no name."""
+    """Dismiss a name without a literal next to it; a key that is recognized by its shape has no name."""
     if not name:
         return False
     return _quote(content, end - len(name), end) is None and _copied_macro(content, end - len(name), end) is None
 
 
 def check_secret(site: Site) -> float | None:
-    """Surest for keys that can be nothing else, and for text that looks random."""
+    """Raise the confidence for unmistakable key formats and for text that looks random."""
     tests = IN_TESTS if site.source.test or (site.source.language == "rust" and is_in_tests(site)) else 0.0
     content = site.source.content
     if not site.name:
@@ -83,7 +83,7 @@ def check_secret(site: Site) -> float | None:
 
 
 def _value(site: Site) -> bytes | None:
-    """Return the literal that the name is given, by itself or by a macro of the file."""
+    """Return the literal assigned to the name, directly or by a macro of the file."""
     content, end = site.source.content, site.start + len(site.name)
     quote = _quote(content, site.start, end)
     if quote is not None:
@@ -100,7 +100,7 @@ def _copied_macro(content: bytes, start: int, end: int) -> bytes | None:
 
 
 def _quote(content: bytes, start: int, end: int) -> int | None:
-    """Return where the literal beside a name opens."""
+    """Return the offset of the opening quote of the literal next to a name."""
     if match := FOLLOWED.match(content, end, end + 160):
         return match.start("quote") if _gives(content, start, end, match["mark"]) else None
     if content[end : end + 1] == b")" and (match := BEHIND.search(content, max(0, start - 160), start)):
@@ -109,7 +109,7 @@ def _quote(content: bytes, start: int, end: int) -> int | None:
 
 
 def _gives(content: bytes, start: int, end: int, mark: bytes | None) -> bool:
-    """Tell whether the literal is the value of the name: behind `,` and `(` it often is something else."""
+    """Return whether the literal is the value of the name: after `,` and `(` it often is something else."""
     before = content[max(0, start - 48) : start]
     if mark == b"(":
         return SETTER.match(content[start:end]) is not None or before.rstrip().endswith((b".", b"string"))
@@ -125,7 +125,7 @@ def _literal(site: Site, quote: int) -> bytes | None:
 
 
 def _known_key(content: bytes, start: int) -> float | None:
-    """A private key needs its material; without it, the words only mark where one would begin."""
+    """Require key material in a private key: a bare header is often only a search pattern."""
     held = content[start + 1 : start + LITERAL_MAX]
     if b"-----BEGIN" in held[:20]:
         behind = held.partition(b"-----BEGIN")[2].partition(b"-----")[2]
@@ -148,7 +148,7 @@ def _looks_secret(site: Site, value: bytes) -> float | None:
 
 
 def _word(site: Site, value: bytes) -> float | None:
-    """A plain word is most often the name of a setting; as the value of a variable it may be a password."""
+    """Judge a plain word: most often the name of a setting, but as the value of a variable it may be a password."""
     name = site.name.lower()
     if (
         not name.endswith((b"password", b"passwd", b"passphrase"))
@@ -161,7 +161,7 @@ def _word(site: Site, value: bytes) -> float | None:
 
 
 def _entropy(value: bytes) -> float:
-    """Return the bits of each byte, as Shannon counts them."""
+    """Return the Shannon entropy in bits per byte."""
     size = len(value)
     return -sum(count / size * log2(count / size) for count in (value.count(byte) for byte in set(value)))
 

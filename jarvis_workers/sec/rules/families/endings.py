@@ -1,4 +1,4 @@
-"""strncpy_no_nul: a string that may be left without the NUL that ends it."""
+"""strncpy_no_nul: a string that may lack its terminating NUL."""
 
 from jarvis_workers.sec.rules.analysis.buffer_sizes import BufferSizes
 from jarvis_workers.sec.rules.analysis.size_hints import was_measured
@@ -27,7 +27,7 @@ LINKS = (b"readlink", b"readlinkat")
 
 
 def check_ending(site: Site) -> float | None:
-    """Less sure for fields of structures, which may be of fixed width by design, and where one byte is left over."""
+    """Lower the confidence for structure fields, which may be of fixed width by design, and if a byte remains free."""
     first = 1 if site.name == b"readlink" else 2 if site.name == b"readlinkat" else 0
     given = site.arguments
     if given.end is None or len(given.spans) != (4 if site.name == b"readlinkat" else 3):
@@ -63,7 +63,7 @@ def _left_open(site: Site, base: bytes, size: Amount, capacities: list[Amount]) 
 
 
 def _source_fits(site: Site, scope: BufferSizes, size: Amount) -> bool:
-    """A source that is known to be shorter than the size brings its own NUL."""
+    """Return whether the source is known to be shorter than the size, so that its NUL is copied too."""
     source = site.masked(1).strip()
     length = scope.length(source) or scope.max_length(source)
     if length is None:
@@ -73,7 +73,7 @@ def _source_fits(site: Site, scope: BufferSizes, size: Amount) -> bool:
 
 
 def _is_ended(site: Site, base: bytes) -> bool:
-    """Tell whether an element of the target is assigned behind the copy, which is most often the NUL."""
+    """Return whether an element of the target is assigned after the copy, which most often is the NUL."""
     after = site.after(AFTER)
     leaves = after.find(b"\n}")
     after = b"".join(after[: leaves if leaves >= 0 else AFTER].split())
@@ -88,7 +88,7 @@ def _is_ended(site: Site, base: bytes) -> bool:
 
 
 def _is_zeroed(site: Site, base: bytes) -> bool:
-    """Tell whether the target was filled with zeros before."""
+    """Return whether the target was zeroed before."""
     before = site.before(BEFORE)
     at = len(before)
     for _ in range(MENTIONS_MAX):
@@ -101,7 +101,7 @@ def _is_zeroed(site: Site, base: bytes) -> bool:
 
 
 def _is_static(site: Site, base: bytes) -> bool:
-    """Memory that lives as long as the program begins as zeros."""
+    """Return whether the target has static storage duration, and so is zero-initialized."""
     function = site.function
     found = BufferSizes(site).declared(base)
     if found is None or function is None:
@@ -110,7 +110,7 @@ def _is_static(site: Site, base: bytes) -> bool:
 
 
 def _uses_length(site: Site) -> bool:
-    """`n = readlink(…)` is followed by `buf[n] = 0`, which counts as ended, or the bytes are used by their number."""
+    """Return whether the length is returned: `buf[n] = 0` counts as termination, or callers use the byte count."""
     return site.result.kind == "returned"
 
 

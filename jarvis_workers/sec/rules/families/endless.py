@@ -1,7 +1,7 @@
-"""endless_loop: a loop that nothing ends: no way out of it, or a condition that always holds.
+"""endless_loop: an infinite loop, without an exit or with a condition that always holds.
 
-Servers, threads and firmware run for ever on purpose.  What they do in each turn is wait; a loop that counts on and
-on, or whose condition is about a number that cannot be negative, is meant to end.
+Servers, threads and firmware loop forever on purpose, but they wait in each iteration.  A loop that only counts, or
+that tests an unsigned number for being negative, is meant to end.
 """
 
 import re
@@ -25,7 +25,7 @@ JUMPS = (b"break", b"return", b"goto", b"throw")
 BRACES = lazy(rb"[{}]")
 JUMPING = lazy(rb"\b(?:break|return|goto|throw|co_return|co_yield|asm|__asm\w*+)\b")
 CALLED = lazy(rb"\b([A-Za-z_]\w*+)\s*+\(")
-# Words in the names of functions that do not come back, and of those that wait or have turns of their own.
+# Words in names of functions that do not return, and of those that wait or have a loop of their own.
 LEAVING = lazy(rb"exit|abort|fatal|die|panic|error|fail|assert|throw|raise|usage|kill|exec|re(?:boot|set)|jump|quit")
 WAITING = lazy(
     rb"sleep|wait|poll|select|accept|rec(?:v|eive)|read|get|pause|listen|sched|yield|lock|signal|event|queue|pop|next|"
@@ -36,7 +36,7 @@ COUNTER = lazy(
     rb"|(?:\+\+|--)\s*+(?P<before>[A-Za-z_]\w*+)"
 )
 IN_HEAD = lazy(rb"\(\s*+(?P<type>(?:[A-Za-z_]\w*+\s++)+)(?P<name>[A-Za-z_]\w*+)\s*+=")
-# What a loop does with a variable: a step, something given, a question whether it is 0.
+# What a loop does with a variable: step it, assign to it, or compare it with 0.
 STEP = lazy(
     rb"(?:(?P<before>--|\+\+|&|!)\s*+)?\b(?P<name>[A-Za-z_]\w*+)\s*+"
     rb"(?P<after>--|\+\+|-=|\+=|==\s*+0\b|<\s*+1\b|=(?!=)\s*+(?P<given>[^;,)]*+\)?[^;,)]*+))?"
@@ -52,7 +52,7 @@ DOES = lazy(rb"\bdo\s*+\Z")
 
 
 def is_left(name: bytes, content: bytes, at: int) -> bool:
-    """Tell at once a comparison outside of the head of a loop, and a block in which something leaves the loop."""
+    """Dismiss a comparison outside a loop head, and a block that contains a jump out of the loop."""
     line = content.rfind(b"\n", max(0, at - LINE_MAX), at) + 1
     if content.startswith(b">", at):
         return b"for" not in content[line:at] and b"while" not in content[line:at]
@@ -86,7 +86,7 @@ def _is_left(body: bytes) -> bool:
 
 
 def _body(text: bytes, start: int, header: int) -> bytes | None:
-    """Return what the loop repeats: a block behind its head, or in front of it after `do`."""
+    """Return the body of the loop: the block after its head, or before it for `do`."""
     behind = text[header : header + 64].lstrip()
     if behind.startswith(b"{"):
         return _block(text, text.index(b"{", header))
@@ -120,7 +120,7 @@ def _is_local(site: Site, name: bytes) -> bool:
 
 
 def _always_holds(site: Site) -> float | None:
-    """Tell `i >= 0` of an unsigned variable that counts down, or of one that only ever wraps around."""
+    """Check for `i >= 0` with an unsigned variable that counts down, or with one that only ever wraps around."""
     text = site.source.text
     floor = max(0, site.start - LINE_MAX)
     found = HEAD.search(text[floor : site.start])
@@ -152,14 +152,14 @@ def _steps(loop: bytes, name: bytes) -> list[re.Match[bytes]]:
 
 
 def _goes_down(loop: bytes, name: bytes) -> bool:
-    """Tell whether the loop steps down, and does not look for 0 itself."""
+    """Return whether the loop decrements the variable and does not compare it with 0."""
     marks = {mark for one in _steps(loop, name) for mark in (one["before"], one["after"]) if mark}
     asked = any(mark == b"!" or mark.startswith((b"==", b"<")) for mark in marks)
     return not asked and bool(marks & {b"--", b"-="})
 
 
 def _wraps_around(loop: bytes, name: bytes) -> float | None:
-    """Tell `i = (i + 1) % n` as the only step: it is never negative."""
+    """Check for `i = (i + 1) % n` as the only step: the variable is never negative."""
     steps = _steps(loop, name)
     if any(one["given"] is None for one in steps):
         return None

@@ -1,4 +1,4 @@
-"""getenv_unchecked: what the environment says goes where it does harm, or is read though it may be missing."""
+"""getenv_unchecked: the value of an environment variable reaches a dangerous call, or is read though it may be NULL."""
 
 from typing import NamedTuple
 
@@ -37,14 +37,14 @@ STRING_TYPE = lazy(rb"\bstring\s+(\w+)\s*=\s*\Z")
 
 
 class _Known(NamedTuple):
-    """What has been learned of the value so far: that it is there, and how long it is."""
+    """Facts about the value that are known at a use: whether it is not NULL, and whether its length was computed."""
 
     there: bool
     measured: bool = False
 
 
 def check_getenv(site: Site) -> float | None:
-    """Surer where the text runs a command or overflows; a test for NULL spares what only needs a text."""
+    """Raise the confidence if the value runs a command or overflows a buffer; a NULL test permits mere reads."""
     result = site.result
     if site.arguments.end is None or result.kind in ("returned", "tested", "voided", "ignored"):
         return None
@@ -78,7 +78,7 @@ def _worst_of_uses(site: Site, target: bytes, known: _Known) -> float | None:
 
 
 def _is_default(site: Site, use: Use) -> bool:
-    """Tell `if (!p) p = "text";`, behind which the variable may still hold what the environment said."""
+    """Return whether a use is `if (!p) p = "text";`, after which `p` may still hold the environment's value."""
     value = site.source.text[use.at : use.at + VALUE_MAX].partition(b";")[0]
     return b"(" not in value
 

@@ -1,6 +1,6 @@
-"""check_then_use: a file is asked about by its name, then used by its name, and may be another by then.
+"""check_then_use: a file is checked by name, then used by name, and may have been replaced in between.
 
-The same expression must be passed to both, in one function, and must not be given anything in between.
+The same expression must be passed to both calls in one function, and not be modified in between.
 """
 
 from jarvis_workers.sec.rules.analysis.aliases import real_name
@@ -24,7 +24,7 @@ OPENS = frozenset(
     b"open open64 _open _wopen openat fopen fopen64 _wfopen freopen creat _creat _wcreat sopen _sopen opendir dlopen "
     b"execl execlp execle execv execvp execve chmod _chmod _wchmod chown lchown truncate link symlink".split()
 )
-# What removes or renames a name harms nobody who does not own the directory.
+# Calls that remove or rename a name only harm the owner of the directory.
 NAMED = frozenset(
     b"unlink _unlink _wunlink remove _wremove rename _wrename rmdir _rmdir mkdir _mkdir _wmkdir mknod mkfifo".split()
 )
@@ -38,7 +38,7 @@ OPENED_AGAIN = lazy(rb"\b_?w?fstat(?:64|at)?\s*+\(")
 
 
 def check_race(site: Site) -> float | None:
-    """Worst where rights were asked for: the answer is about another user, and is old at once."""
+    """Raise the confidence for access checks, which test the rights of another user and are outdated at once."""
     index, moved = ASKED[site.name]
     path = site.masked(index).strip()
     if site.function is None or not EXPRESSION.match(path):
@@ -51,7 +51,7 @@ def check_race(site: Site) -> float | None:
 
 
 def _use_behind(site: Site, path: bytes) -> Use | None:
-    """Return the first call behind the question that uses the name; None where it is safe, or another by then."""
+    """Return the first use of the name after the check; None if that use is safe or the name may have changed."""
     for count, use in enumerate(site.uses_after(path, REACH)):
         if use.kind in ("assignment", "declaration", "address") or count >= MENTIONS_MAX:
             return None
@@ -68,7 +68,7 @@ def _is_first(site: Site, use: Use) -> bool:
 
 
 def _is_safe(site: Site, use: Use) -> bool:
-    """Tell a file that must be new, a link that is not followed, and a file that is looked at again once it is open."""
+    """Return whether the open requires a new file, does not follow links, or is followed by fstat."""
     text = site.source.text
     opened = text.rfind(b"(", max(0, use.at - 64), use.at)
     given = arguments(text, opened)

@@ -1,10 +1,10 @@
-"""What `dataflow` finds by following values through functions and files: rows alone, as it has the checks."""
+"""Rules of the data-flow analysis: rows only, as `dataflow` implements the checks."""
 
 from jarvis_workers.sec.rules.families import flow_buffers, flow_outside, flow_pointers, flow_returns, flow_undone
 
 __all__ = ["HARMLESS", "RULES"]
 
-# What is shown to do no harm on every path through its line, and the rules that have nothing to say there.
+# Facts that prove a line harmless on every path, and the text rules that they silence there.
 HARMLESS = {
     "harmless_command": ("command_execution",),
     "harmless_copy": ("boundary_funcs", "unsafe_api"),

@@ -1,4 +1,4 @@
-"""Rows of `dataflow` for what goes beyond a buffer."""
+"""Rules of the data-flow analysis for out-of-bounds accesses."""
 
 from jarvis_workers.sec.rules.rule import flow_rule
 

@@ -1,4 +1,4 @@
-"""Rows of `dataflow` for numbers and text from outside that nothing has tested."""
+"""Rules of the data-flow analysis for unvalidated numbers and text from outside."""
 
 from jarvis_workers.sec.rules.rule import flow_rule
 

@@ -1,4 +1,4 @@
-"""Rows of `dataflow` for pointers: NULL, and memory that is released wrongly or used after that."""
+"""Rules of the data-flow analysis for pointers: NULL dereference, invalid release and use after free."""
 
 from jarvis_workers.sec.rules.rule import flow_rule
 

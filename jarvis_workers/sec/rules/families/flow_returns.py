@@ -1,4 +1,4 @@
-"""Rows of `dataflow` for what a function returns."""
+"""Rules of the data-flow analysis for return values."""
 
 from jarvis_workers.sec.rules.rule import flow_rule
 

@@ -1,4 +1,4 @@
-"""Rows of `dataflow` for what a path leaves undone: memory not released, a file not closed, a value not set."""
+"""Rules of the data-flow analysis for omissions: memory leaks, unclosed files and uninitialized values."""
 
 from jarvis_workers.sec.rules.rule import flow_rule
 

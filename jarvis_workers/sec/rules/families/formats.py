@@ -1,4 +1,4 @@
-"""format_string and scanf_no_width: what the format argument of a printf or scanf says."""
+"""format_string and scanf_no_width: dangerous format arguments of printf and scanf."""
 
 import re
 
@@ -34,13 +34,13 @@ CONVERSION = lazy(
 )
 FORWARDS, HANDED_LITERALS = -0.35, -0.25
 TOO_WIDE = 0.1
-# A plain argument, then a literal: nothing in it can hide a quote or a comment.
+# A plain argument before the literal; it cannot hide a quote or a comment.
 PLAIN = rb"""(?>[^"'/#\\(),;{}]++|\([^"'/#\\(){};]*+\))*+,\s*+"""
 LITERAL_AT = tuple(re.compile(rb"[ \t]*+\(\s*+(?:%b){%d}\"" % (PLAIN, index)) for index in range(3))
 
 
 def check_format(site: Site) -> float | None:
-    """A format that is not a constant; worst when nothing else is passed, so that it was meant to be plain text."""
+    """Check for a non-constant format; the confidence is highest without further arguments (plain text was meant)."""
     index = FORMAT_ARGUMENT[site.name]
     spans = site.arguments.spans
     given = site.masked(index).strip()
@@ -64,7 +64,7 @@ def has_literal_format(name: bytes, content: bytes, end: int) -> bool:
 
 
 def check_width(site: Site) -> float | None:
-    """A literal format with a %s or %[ that has no width and is neither skipped nor allocated, or one too wide."""
+    """Check a literal format for a %s or %[ with no width or too large a width, neither skipped nor allocated."""
     index = WIDTH_ARGUMENT[site.name]
     held = pieces(site.masked(index), site.original(index))
     number = index
@@ -83,13 +83,13 @@ def check_width(site: Site) -> float | None:
 
 
 def _is_too_wide(site: Site, number: int, width: int) -> bool:
-    """Tell whether a word of this width, and its NUL, is more than the array that takes it."""
+    """Return whether a word of this width and its NUL exceed the array that receives it."""
     capacities = [] if site.name[:1] == b"v" or b"w" in site.name else BufferSizes(site).capacities(site.masked(number))
     return any(Amount.of(width + 1).compared(capacity) == "more" for capacity in capacities)
 
 
 def _brings_less(site: Site, number: int) -> bool:
-    """Tell whether what is read comes from an array no larger than the one that takes it."""
+    """Return whether the input comes from an array no larger than the one that receives it."""
     if site.name != b"sscanf":
         return False
     scope = BufferSizes(site)

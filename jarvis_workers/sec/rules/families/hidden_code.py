@@ -1,8 +1,8 @@
-"""Code that a reader does not see as the compiler does: Trojan Source.
+"""Trojan Source: code that is displayed differently from how the compiler reads it.
 
-Three ways: control characters that reorder what is shown (CVE-2021-42574), a lone carriage return, which ends a line
-for gcc and clang and overwrites it on a terminal, and a backslash-newline within a name or the mark of a comment.
-Such a place counts in comments and literals, too.
+There are three ways: bidirectional control characters that reorder the display (CVE-2021-42574), a lone carriage
+return, which ends a line for gcc and clang and overwrites it on a terminal, and a backslash-newline inside a name or
+a comment delimiter.  Such places count in comments and literals, too.
 """
 
 from collections.abc import Iterator
@@ -15,27 +15,27 @@ from jarvis_workers.source.lex import LONE_RETURN, comments
 __all__ = ["RULES"]
 
 CONFIDENCE = 0.85
-# Only a comment follows: what is hidden is prose at most.
+# Only a comment follows: at most prose is hidden.
 NO_CODE = -0.25
-# Embeddings, overrides and isolates that are closed on their line may belong to text that runs from right to left.
+# Embeddings, overrides and isolates that are closed on their line may belong to right-to-left text.
 PAIRED = -0.3
 PLACES_MAX = 100
 # U+202A to U+202E and U+2066 to U+2069, in UTF-8.
 REORDERING = lazy(rb"\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])")
 CLOSING = (b"\xe2\x80\xac", b"\xe2\x81\xa9")
-# The search for a pattern that begins with a literal byte is the fastest.
+# A pattern that begins with a literal byte is the fastest to search for.
 SPLICED = lazy(rb"\\(?<=[\w/*]\\)[ \t\f\v]*+\r?\n(?=[\w/*])")
 SLASH_AND_STAR = b"/*"
 
 
 def find_places(raw: bytes) -> Iterator[int]:
-    """Yield where code may be hidden in a file as it is, of each kind at most PLACES_MAX.
+    """Yield offsets where code may be hidden in an unmodified file, at most PLACES_MAX of each kind.
 
-    A place is that of a control character, behind a lone carriage return, or in front of a backslash.
+    An offset is that of a control character, after a lone carriage return, or before a backslash.
     """
     if b"\xe2" in raw:
         yield from (match.start() for match in islice(REORDERING.finditer(raw), PLACES_MAX))
-    # Where all lines end with a carriage return, none is odd.
+    # If all lines end with a carriage return, none is suspicious.
     if b"\n" in raw and raw.count(b"\r") != raw.count(b"\r\n"):
         places = (match.end() for match in LONE_RETURN.finditer(raw))
         yield from islice((at for at in places if raw[at : at + 1].strip(b"\r")), PLACES_MAX)
@@ -45,7 +45,7 @@ def find_places(raw: bytes) -> Iterator[int]:
 
 
 def _is_odd(raw: bytes, start: int, end: int) -> bool:
-    """Tell a splice within a name, or in the mark of a comment, from one between two tokens."""
+    """Return whether a line splice is inside a name or a comment delimiter, not between two tokens."""
     before, behind = raw[start - 1 : start], raw[end : end + 1]
     if before in SLASH_AND_STAR:
         return behind in SLASH_AND_STAR and before + behind != b"**"
@@ -66,13 +66,13 @@ def check_hidden(site: Site) -> float | None:
 
 
 def _line(content: bytes, at: int) -> bytes:
-    """Return the line of an offset."""
+    """Return the line that contains an offset."""
     end = content.find(b"\n", at)
     return content[content.rfind(b"\n", 0, at) + 1 : end if end >= 0 else len(content)]
 
 
 def _is_paired(line: bytes) -> bool:
-    """Tell whether a line closes each embedding, override and isolate that it opens, in order."""
+    """Return whether a line closes each embedding, override and isolate that it opens, in order."""
     depth = 0
     for match in REORDERING.finditer(line):
         depth += -1 if match[0] in CLOSING else 1
@@ -82,7 +82,7 @@ def _is_paired(line: bytes) -> bool:
 
 
 def _comment_edges(site: Site) -> frozenset[int]:
-    """Return where the comments of the file begin and end."""
+    """Return the offsets at which the comments of the file begin and end."""
     spans = comments(site.source.content, site.source.language)
     return frozenset(edge for span in spans for edge in span)
 

@@ -1,4 +1,4 @@
-"""error_path_leak: what a function took for itself is not given back on one of the ways out of it."""
+"""error_path_leak: a function acquires a resource and does not release it on one of its exits."""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ NAME = lazy(rb"[A-Za-z_]\w*+\Z")
 CONDITIONAL = lazy(rb"\b(?:if|else|case)\b")
 RETURNS_NOTHING = lazy(rb"\bvoid\s++(?:\w++\s*+::\s*+)?\Z")
 COMPARED = lazy(rb"\s*+(?:[=!<>]=|[<>](?![<>]))")
-# How many arguments the functions have that others may have named alike.
+# Minimum and maximum number of arguments of functions whose names others may share.
 ARGUMENTS = {b"open": (2, 3), b"openat": (3, 4), b"socket": (3, 3), b"accept": (3, 3), b"dup": (1, 1), b"creat": (2, 2)}
 RELEASES = lazy(
     rb"free|clos|destroy|releas|delete|unref|(?:\A|_)put(?:_|\Z)|cleanup|clean_up|dispos|discard|drop|munmap|_fini|Free|Clos",
@@ -52,7 +52,7 @@ BORROWS = frozenset(
     b"while switch assert regcomp qsort strtok strtok_r strspn strcspn strpbrk toupper tolower "
     b"print_hex_dump epoll_ctl epoll_wait".split()
 )
-# Tests of the thing itself, as `if (!p)` and `if (IS_ERR(p))` are.
+# Callees in tests of the resource itself, such as `if (!p)` and `if (IS_ERR(p))`.
 TESTS = frozenset(b"if while switch IS_ERR IS_ERR_OR_NULL unlikely likely WARN_ON WARN_ON_ONCE isatty assert".split())
 CLEANED_UP = lazy(rb"cleanup|g_auto|__free|_ptr\b|RAII")
 ERROR_VALUE = lazy(
@@ -65,7 +65,7 @@ ENDS = lazy(rb"\bgoto\b|\b(?:_?_?exit|abort|die|fatal|panic|usage|err|errx|longj
 
 
 class _Story(NamedTuple):
-    """What becomes of a thing: where it is given back, where it is lent, and the place up to which that is known."""
+    """Fate of a resource: offsets at which it is released or lent, and the offset up to which its fate is known."""
 
     releases: list[int]
     lent: list[int]
@@ -74,7 +74,7 @@ class _Story(NamedTuple):
 
 
 def check_leak(site: Site) -> float | None:
-    """Surer where another way out gives it back: then the function knows that it is its own."""
+    """Raise the confidence if another exit releases the resource: the function then owns it."""
     function, name = site.function, site.result.target
     if function is None or site.arguments.end is None or site.result.kind != "assigned" or not NAME.match(name):
         return None
@@ -105,13 +105,13 @@ def _held_from(site: Site) -> int | None:
 
 
 def _is_its_own(site: Site, name: bytes) -> bool:
-    """Tell whether the variable is declared in the function, and nothing cleans up behind it."""
+    """Return whether the variable is local to the function and has no automatic cleanup."""
     declared = declaration(site, name)
     return declared is not None and CLEANED_UP.search(site.source.text, *declared) is None
 
 
 def _story(site: Site, name: bytes, start: int, function: Function) -> _Story:
-    """Follow the variable up to where it may have been handed on to somebody who keeps it."""
+    """Follow the variable up to the point where its ownership may have been transferred."""
     text, reach = site.source.text, min(function.body[1], start + REACH)
     releases: list[int] = []
     lent: list[int] = []
@@ -156,7 +156,7 @@ def _leaks(site: Site, name: bytes, start: int, story: _Story) -> Iterator[Way]:
 
 
 def _is_forgotten(site: Site, name: bytes, way: Way, story: _Story) -> bool:
-    """Tell whether the variable ends here, with the block in which it was declared or with the function."""
+    """Return whether the variable goes out of scope here, with its block or with the function."""
     text, function = site.source.text, site.function
     if function is None or way.kind == "end":
         return story.whole and _returns_nothing(site)
@@ -178,7 +178,7 @@ def _is_conditional(text: bytes, way: Way) -> bool:
 
 
 def _is_spared(site: Site, name: bytes, way: Way) -> bool:
-    """Tell whether there is nothing to give back on this way, or it is given back behind the jump."""
+    """Return whether nothing remains to be released on this exit, or the code after the jump releases it."""
     text, function = site.source.text, site.function
     if next(uses(text, name, *way.statement), None) is not None:
         return True
@@ -194,7 +194,7 @@ def _is_spared(site: Site, name: bytes, way: Way) -> bool:
 
 
 def _tests(text: bytes, name: bytes, head: tuple[int, int]) -> bool:
-    """Tell `if (!p)` and `if (fd < 0)` from `if (read(fd, b, n) < 0)`."""
+    """Return whether a condition tests the resource: `if (!p)` or `if (fd < 0)`, not `if (read(fd, b, n) < 0)`."""
     return any(
         use.kind != "dereference" and (use.kind != "argument" or use.callee in TESTS) for use in uses(text, name, *head)
     )

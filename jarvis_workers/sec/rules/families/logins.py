@@ -1,6 +1,6 @@
-"""hardcoded_login: a password or key that the program itself holds is given to a function that takes one.
+"""hardcoded_login: a hard-coded password or key is passed to a function that expects a secret.
 
-Here the call says that it is a secret, whatever the variable is called; where it comes from is read backwards.
+The function called shows that the argument is a secret, whatever its name; its origin is traced backwards.
 """
 
 from typing import NamedTuple
@@ -26,7 +26,7 @@ PLACEHOLDER = lazy(rb"\s*+(?:<[^>]*+>|\.{3}|\*+|%\w+)?\s*+\Z")
 
 
 class Taken(NamedTuple):
-    """Which argument is the secret; with `option`, only where another argument holds these words."""
+    """Position of the secret argument; with `option`, only if the second argument contains this word."""
 
     place: int
     option: bytes = b""
@@ -63,7 +63,7 @@ def is_other_option(name: bytes, content: bytes, end: int) -> bool:
 
 
 def check_login(site: Site) -> float | None:
-    """Surest for text that stands in the call itself."""
+    """Raise the confidence for a literal in the call itself."""
     taken = SECRETS[site.name]
     if site.function is None or site.source.test or (taken.option and taken.option not in site.masked(1)):
         return None
@@ -84,7 +84,7 @@ def _constant(site: Site, masked: bytes, spans: tuple[tuple[int, int], ...], tak
 
 
 def _held(site: Site, name: bytes) -> float | None:
-    """Look at what the variable was copied or set to, in this function or where the file declares it."""
+    """Judge what the variable was copied from or set to, in this function or in its declaration in the file."""
     source = _copied(site, name)
     if source is not None:
         return FROM_COPY if TEXT.match(source) or source in text_macros(site.source) else None
@@ -96,7 +96,7 @@ def _held(site: Site, name: bytes) -> float | None:
 
 
 def _copied(site: Site, name: bytes) -> bytes | None:
-    """Return what was last copied to the variable in the function."""
+    """Return the source of the last copy to the variable in the function."""
     body = site.function.body[0] if site.function else site.start
     copies = COPIED.finditer(site.source.text, max(body, site.start - REACH), site.start)
     return next((bare(one[2]) for one in reversed(list(copies)) if one[1] == name), None)
@@ -110,7 +110,7 @@ def _is_known(site: Site, value: bytes) -> bool:
 
 
 def _worth(literal: bytes, moved: float) -> float | None:
-    """Leave out what is empty or plainly stands for something else."""
+    """Return `moved`, or None for an empty literal or an obvious placeholder."""
     held = literal.partition(b'"')[2].rpartition(b'"')[0]
     return None if PLACEHOLDER.match(held) else moved
 

@@ -1,4 +1,4 @@
-"""malloc_free_mismatch: what one allocator gave goes back to another."""
+"""malloc_free_mismatch: memory of one allocator is released by another."""
 
 from jarvis_workers.sec.rules.analysis.pointer_uses import plain_pointer, released, values_before
 from jarvis_workers.sec.rules.rule import Rule, Site
@@ -22,7 +22,7 @@ NOTHING = lazy(rb"\(*+(?>\(\s*void\s*\*\s*\)\s*)?+(?:NULL|nullptr|0)\)*+\Z")
 MEMBER = lazy(rb"(?:this\s*+->\s*+)?([A-Za-z_]\w*_|m_\w++|_\w++)\Z")
 GIVEN = lazy(rb"\s*+=(?!=)\s*+([^;]{1,160}+);")
 
-# By family: what gives the memory, and what may take it back.
+# By family: allocation functions, and the functions that may release their memory.
 FAMILIES: dict[str, tuple[bytes, bytes]] = {
     "malloc": (
         b"malloc calloc realloc reallocarray strdup strndup wcsdup aligned_alloc memalign valloc _strdup",
@@ -70,7 +70,7 @@ TAKERS = {
     for name in takers.split()
 }
 PLACES = {b"devm_kfree": 1, b"g_slice_free": 1, b"g_slice_free1": 1, b"HeapFree": 2}
-# glib's memory is malloc's on most systems, and arrays of plain types most often survive the wrong delete.
+# glib uses malloc on most systems, and arrays of plain types mostly survive the wrong delete.
 SOFT = {("glib", b"free"): -0.2, ("malloc", b"g_free"): -0.2, ("new[]", b"delete"): -0.05}
 
 
@@ -95,7 +95,7 @@ def _taker(site: Site) -> bytes:
 
 
 def _families(site: Site, name: bytes) -> set[str]:
-    """Return where the pointer came from: empty if one of its values is not known."""
+    """Return the allocator families of the pointer's values; empty if one of the values is unknown."""
     values = [value.text for value in values_before(site, name)] or _member_values(site, name)
     found = {_family(value) for value in values if not NOTHING.match(value)}
     return {family for family in found if family} if None not in found else set()
@@ -113,7 +113,7 @@ def _family(value: bytes) -> str | None:
 
 
 def _member_values(site: Site, name: bytes) -> list[bytes]:
-    """Return what the file gives to a member of a class, wherever it does; nothing for other names."""
+    """Return all values that the file assigns to a class member; empty for other names."""
     member = MEMBER.match(name)
     known: dict[bytes, list[bytes]] = site.source.once("member values", dict)
     if member is None:

@@ -1,7 +1,7 @@
-"""result_checked_elsewhere: a result is thrown away here, where most of the file looks at it.
+"""result_checked_elsewhere: a result is ignored here, though most of the file checks it.
 
-Nobody checks every printf, and where nobody does, nothing is said.  A file that does check most of its calls of a
-function means to; the few that it does not check are likely forgotten.
+Ignoring every result of printf is common and is not reported.  A file that checks most of its calls of a function
+intends to check all; the few unchecked ones are likely mistakes.
 """
 
 from functools import lru_cache
@@ -32,7 +32,7 @@ SPACE = b" \t\r\n"
 
 
 def is_no_outlier(name: bytes, content: bytes, end: int) -> bool:
-    """Tell at once a result that is used, and a function whose result the file never looks at."""
+    """Dismiss a result that is used, and a function whose result the file never checks."""
     before = content[max(0, end - len(name) - LEFT) : end - len(name)].removesuffix(b"std::").rstrip(SPACE)
     if before and before[-1] not in EDGES and not before.endswith((b"else", b"do")):
         return before.endswith((b"(", b",", b"=", b"!", b"return", b"|", b"&"))
@@ -51,7 +51,7 @@ def check_outlier(site: Site) -> float | None:
 
 
 def _tally(site: Site) -> tuple[int, int]:
-    """Count the calls in the file that are looked at and that are not, by whatever name."""
+    """Count the calls in the file whose result is checked and whose result is ignored, under all aliases."""
     spellings = (site.name, *(alias for alias, name in site.source.aliases.items() if name == site.name))
     return _counted(site.source.text, spellings)
 
@@ -65,12 +65,12 @@ def _counted(text: bytes, spellings: tuple[bytes, ...]) -> tuple[int, int]:
 
 @lru_cache(maxsize=2)
 def _known(text: bytes) -> dict[tuple[bytes, ...], tuple[int, int]]:
-    """Return what has been counted in a text; of the last two, which are a file as it is and masked."""
+    """Return the cache of counts for a text; kept for two texts, the original and the masked content of a file."""
     return {}
 
 
 def _count(text: bytes, spellings: tuple[bytes, ...]) -> tuple[int, int]:
-    """Return how many calls are looked at and how many are not; enough of them, where few are looked at."""
+    """Return the number of checked and of ignored calls; stop early if ignored calls clearly prevail."""
     checked = ignored = 0
     for name in spellings:
         at = -1
@@ -90,7 +90,7 @@ def _count(text: bytes, spellings: tuple[bytes, ...]) -> tuple[int, int]:
 
 def _is_looked_at(name: bytes, before: bytes) -> bool:
     if before.endswith(b"=") and not before.endswith((b"==", b"!=", b"<=", b">=")):
-        # How long the text became is most often what is asked for.
+        # The length of the text is most often used for other purposes.
         return name not in INTO_MEMORY
     return before.endswith(TESTS) or (before.endswith(b"(") and BRANCH.search(before) is not None)
 

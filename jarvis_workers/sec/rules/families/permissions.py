@@ -1,4 +1,4 @@
-"""open_permissive_perms: files, directories and masks that let every user of the machine write."""
+"""open_permissive_perms: files, directories and masks that give every user of the machine write access."""
 
 from jarvis_workers.sec.rules.analysis.declarations import Scope
 from jarvis_workers.sec.rules.analysis.facts import is_in_file
@@ -10,7 +10,7 @@ __all__ = ["RULES"]
 CONFIDENCE = 0.55
 SET, EXACT, OPEN_MASK, EXECUTABLE, STICKY, BORROWED, ROOT_ONLY = 0.3, 0.2, 0.15, 0.1, -0.25, -0.1, 0.1
 OTHERS_WRITE, ALL_EXECUTE, STICKY_BIT = 0o002, 0o111, 0o1000
-# Where the mode stands among the arguments.
+# Position of the mode among the arguments.
 MODES: dict[bytes, int] = {
     **dict.fromkeys(b"open open64 creat64 shm_open mkdirat mkfifoat mknodat proc_create_data".split(), 2),
     **dict.fromkeys(
@@ -21,7 +21,7 @@ MODES: dict[bytes, int] = {
     b"creat64": 1,
     b"umask": 0,
 }
-# The mask of the process does not apply to these.
+# The umask does not apply to these.
 SETS = frozenset(b"chmod fchmod fchmodat proc_create proc_create_data proc_mkdir_mode debugfs_create_file".split())
 FLAGS = {
     b"S_IRWXU": 0o700, b"S_IRUSR": 0o400, b"S_IWUSR": 0o200, b"S_IXUSR": 0o100,
@@ -42,7 +42,7 @@ TEMPORARY = lazy(rb"\bumask\s*\(\s*\w+\s*\)")
 
 
 def check_mode(site: Site) -> float | None:
-    """Surest where no mask takes the right away again; least sure for directories such as /tmp is one."""
+    """Raise the confidence if no umask applies; lower it for sticky directories such as /tmp."""
     mode = _mode(site, site.masked(MODES[site.name]))
     if mode is None:
         return None
@@ -61,7 +61,7 @@ def check_mode(site: Site) -> float | None:
 
 
 def _mask(site: Site, mode: int) -> float | None:
-    """A mask that lets others write; none where the old one comes back at once, which is how one reads it."""
+    """Check for a umask that lets others write; ignore one that is restored at once, which is how the umask is read."""
     if mode & OTHERS_WRITE or site.result.kind in ("passed", "tested", "returned"):
         return None
     if site.result.kind == "assigned":
@@ -70,7 +70,7 @@ def _mask(site: Site, mode: int) -> float | None:
 
 
 def _creates(site: Site) -> bool:
-    """Tell flags that create from flags that do not; a variable may."""
+    """Return whether the flags create a file; flags in a variable may."""
     flags = site.masked(MODES[site.name] - 1)
     return b"CREAT" in flags or b"TMPFILE" in flags or b"O_" not in flags
 
@@ -80,7 +80,7 @@ def _is_directory(site: Site) -> bool:
 
 
 def _mode(site: Site, expression: bytes) -> int | None:
-    """Return the bits of a mode, as far as they are constants; None if something else is among them."""
+    """Return the bits of a mode if it is constant, otherwise None."""
     expression = CAST.sub(b"", expression).strip()
     known = _bits(expression)
     if known is not None or not NAME.match(expression):
@@ -108,7 +108,7 @@ def _bits(expression: bytes) -> int | None:
 
 
 def _macro(site: Site, name: bytes) -> bytes:
-    """Return what a macro of this file stands for, or nothing."""
+    """Return the definition of a macro of this file; empty if there is none."""
     source = site.source
     macros = source.once("mode macros", lambda: {match[1]: match[2] for match in MACRO.finditer(source.text)})
     return macros.get(name, b"")

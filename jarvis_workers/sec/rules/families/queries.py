@@ -1,6 +1,6 @@
-"""sql_built: a query of a database is put together from text, with values between the words of the language.
+"""sql_built: an SQL query is concatenated from text, with values among the keywords.
 
-Numbers cannot change what a query means, and names of tables that are constants do not either.
+Numbers cannot change the meaning of a query, nor can constant table names.
 """
 
 import re
@@ -43,7 +43,7 @@ def check_query(site: Site) -> float | None:
 
 
 def _formatted(site: Site) -> float | None:
-    """A literal that begins as a statement and takes text; surest where that stands between the quotes of a string."""
+    """Check a literal format that begins as an SQL statement; the confidence is highest for a %s between quotes."""
     index = FORMATS[site.name]
     held = pieces(site.masked(index), site.original(index))
     if not QUERY.match(held):
@@ -63,7 +63,7 @@ def _formatted(site: Site) -> float | None:
 
 
 def _joined(site: Site) -> float | None:
-    """`"SELECT id FROM user WHERE name = '" + name`: the `'` says that what follows is text."""
+    """Check `"SELECT id FROM user WHERE name = '" + name`: the `'` shows that a string value follows."""
     text, content = site.source.text, site.source.content
     floor = max(0, site.start - STATEMENT_MAX)
     start = max(floor, *(text.rfind(edge, floor, site.start) + 1 for edge in (b";", b"{", b"}")))

@@ -1,4 +1,4 @@
-"""rand_insecure: numbers that can be guessed, where the names around say that nobody may guess them."""
+"""rand_insecure: predictable random numbers where nearby names indicate a secret."""
 
 import re
 
@@ -30,7 +30,7 @@ GENERATORS = (
 )
 SEEDS = ("srand", "srandom", "srand48", "qsrand")
 ENGINES = ("mt19937", "mt19937_64", "minstd_rand", "minstd_rand0", "default_random_engine", "knuth_b")
-# Words of a name, such as `session_key`, `genToken` or `AUTH_NONCE`; a plain key is most often that of a table.
+# Words of a name, such as `session_key`, `genToken` or `AUTH_NONCE`; a plain `key` is most often that of a table.
 SECRET = lazy(
     rb"(?:\b|_|(?<=[a-z]))(?:[Tt]oken|TOKEN|[Nn]once|NONCE|[Ss]alt|SALT|[Pp]assw(?:or)?d|PASSW(?:OR)?D|[Pp]assphrase|"
     rb"[Ss]ecret|SECRET|[Ss]ession(?:_?[Ii][Dd]|_?[Kk]ey)|SESSION_ID|[Cc]hallenge|CHALLENGE|[Cc]ookie|COOKIE|otp|OTP|csrf|"
@@ -47,7 +47,7 @@ EDGES = (b";", b"{", b"}")
 
 
 def check_generator(site: Site) -> float | None:
-    """Nothing where no name nearby speaks of a secret: games, tests and back-off may be guessed."""
+    """Report a generator only if a nearby name indicates a secret: games, tests and back-off may be predictable."""
     if site.name.decode("latin-1") in SEEDS:
         return _seeded(site)
     statement = _statement(site)
@@ -62,7 +62,7 @@ def check_generator(site: Site) -> float | None:
 
 
 def _seeded(site: Site) -> float | None:
-    """A clock or a process number has few values that must be tried."""
+    """Check a seed: a clock or a process ID has few possible values."""
     if not CLOCKS.search(site.masked(0)):
         return None
     function = site.function
@@ -72,7 +72,7 @@ def _seeded(site: Site) -> float | None:
 
 
 def _body_names(site: Site) -> bytes:
-    """Return the statements behind that use a generator."""
+    """Return the statements after the site that use a generator."""
     after = site.after(BEHIND)
     end = after.find(b"\n}")
     lines = after[: end if end >= 0 else len(after)].split(b"\n", LINES_MAX)
@@ -80,7 +80,7 @@ def _body_names(site: Site) -> bytes:
 
 
 def _statement(site: Site) -> bytes:
-    """Return what is assigned, and the call that takes the number, without the generator's own name."""
+    """Return the assignment target and the enclosing call, without the generator's own name."""
     text = site.source.text
     floor = max(0, site.start - STATEMENT)
     start = max(text.rfind(edge, floor, site.start) for edge in EDGES) + 1 or floor

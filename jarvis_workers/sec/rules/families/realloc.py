@@ -1,4 +1,4 @@
-"""realloc_assign_back: the result of realloc goes to the only pointer to the old block."""
+"""realloc_assign_back: the result of realloc overwrites the only pointer to the old block."""
 
 import re
 
@@ -26,7 +26,7 @@ IS_TESTED = lazy(rb"[^;]*;\s*+if\s*+\((?:[^()]*==\s*+(?:NULL|nullptr|0)|\s*+![^(
 
 
 def check_realloc(site: Site) -> float | None:
-    """Less sure where the program ends when there is no memory; nothing where the pointer was saved."""
+    """Lower the confidence if the program exits when out of memory; report nothing if the pointer was saved."""
     target = _target(site)
     pointer = b"".join(CAST.sub(b"", site.masked(0)).split())
     if not pointer or not b"".join(target.split()).endswith(pointer) or _is_longer(target, pointer):
@@ -39,7 +39,7 @@ def check_realloc(site: Site) -> float | None:
 
 
 def _is_kept_elsewhere(site: Site, pointer: bytes) -> bool:
-    """Tell a pointer that the caller passed by value, or that was read from where it still is."""
+    """Return whether the caller passed the pointer by value, or it was read from a location that still holds it."""
     scope = Scope(site)
     values = [value.text for value in scope.values(pointer, target_at(site))]
     if any(MADE.match(bare(value)) for value in values):
@@ -48,19 +48,19 @@ def _is_kept_elsewhere(site: Site, pointer: bytes) -> bool:
 
 
 def _gives_up(site: Site) -> bool:
-    """Tell whether the program ends where there is no memory, at the end of a few words of farewell."""
+    """Return whether the program exits when out of memory, after at most a short message."""
     tested = IS_TESTED.match(site.after(LATER))
     return GIVES_UP.search(tested[0] if tested else site.after(NEXT)) is not None
 
 
 def _was_saved(site: Site, pointer: bytes) -> bool:
-    """Tell whether the old pointer was copied to another variable shortly before."""
+    """Return whether the old pointer was copied to another variable shortly before."""
     before = b"".join(site.before(REACH).split())
     return re.search(rb"\w=(?:\([\w*]{1,40}\))?" + re.escape(pointer) + rb";", before) is not None
 
 
 def _target(site: Site) -> bytes:
-    """Return the text in front of the `=` that takes the result, from the start of its statement."""
+    """Return the text before the `=` that assigns the result, from the start of its statement."""
     window = site.source.text[max(0, site.start - REACH) : site.start]
     left, equals, right = window.rpartition(b"=")
     if not equals or left[-1:] in b"=!<>+-*/|&^%" or not CASTS.match(right):
@@ -69,7 +69,7 @@ def _target(site: Site) -> bytes:
 
 
 def _is_longer(target: bytes, pointer: bytes) -> bool:
-    """Tell whether the pointer is only the end of what is assigned to: `a.p` or `*p` for `p`, `heap` for `ap`."""
+    """Return whether the pointer is only a suffix of the target: `a.p` or `*p` for `p`, `heap` for `ap`."""
     before = b"".join(target.split())[: -len(pointer)]
     if before[-1:] in (b".", b">", b"*", b"&", b"]"):
         return True

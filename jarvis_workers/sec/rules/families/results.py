@@ -1,6 +1,6 @@
-"""unchecked_io and pthread_returns_unchecked: calls that can fail, whose result nobody looks at.
+"""unchecked_io and pthread_returns_unchecked: calls that can fail and whose result is ignored.
 
-A cast to void is a decision, and a result that is mentioned again counts as looked at.
+A cast to void is deliberate, and a result that is mentioned again counts as checked.
 """
 
 import re
@@ -28,7 +28,7 @@ WAKES_UP = lazy(rb"1|sizeof\b.*|8")
 OF_A_FILE = lazy(rb'"|file|path|name|te?mp|log|lock|pid', re.IGNORECASE)
 GIVES_UP = lazy(rb"\s*;\s*(?:_?_?exit|_Exit|abort)\s*\(")
 
-# How bad it is to go on when it has failed; how many arguments it has, where others may be named alike.
+# How severe it is to ignore a failure, and the number of arguments of functions whose names others may share.
 PRIVILEGES = (
     b"setuid setgid seteuid setegid setreuid setregid setresuid setresgid setgroups initgroups chroot "
     b"capset cap_set_proc ImpersonateNamedPipeClient RpcImpersonateClient ImpersonateLoggedOnUser "
@@ -67,7 +67,7 @@ COUNTS: dict[bytes, tuple[int, ...]] = {
     **dict.fromkeys(b"pipe chdir fchdir chroot setuid setgid fclose RevertToSelf".split(), (0, 1)),
     b"remove": (1,),
 }
-# Those whose result says how much was read, so that using the whole buffer is wrong.
+# Functions that return the number of bytes read, so that using the whole buffer is wrong.
 COUNTED = frozenset(b"read pread pread64 fread recv recvfrom readlink".split())
 STREAMS = {b"fwrite": 3, b"write": 0, b"fclose": 0}
 
@@ -101,7 +101,7 @@ THREAD_MOVED: dict[bytes, float] = {
 
 
 def check_io(site: Site) -> float | None:
-    """Worst where the program goes on with rights, or with memory, that the call should have changed."""
+    """Raise the confidence if a failure leaves privileges or memory protection unchanged."""
     given = site.arguments
     counts = COUNTS.get(site.name)
     if site.function is None or given.end is None or (counts and len(given.spans) not in counts):
@@ -120,7 +120,7 @@ def check_thread(site: Site) -> float | None:
 
 
 def _look(site: Site, function: Function) -> float | None:
-    """Return how sure it is that nobody looks at the result, None where somebody does."""
+    """Return the confidence adjustment for how the result is used, None if it is checked."""
     result = site.result
     if result.kind == "ignored":
         return 0.0
@@ -143,7 +143,7 @@ def _is_never_read(site: Site, function: Function) -> bool:
 
 
 def _is_index(site: Site, target: bytes) -> bool:
-    """Tell `b[n] = 0` with an `n` that may be -1 because nobody has looked at it."""
+    """Return whether the first use is `b[n] = 0`, where an unchecked `n` may be -1."""
     text, end = site.source.text, site.arguments.end or site.at
     first = next(site.uses_after(target, 512), None)
     if first is None or text.find(b"}", end, first.at) >= 0:
@@ -153,7 +153,7 @@ def _is_index(site: Site, target: bytes) -> bool:
 
 
 def _has_a_value(site: Site) -> bool:
-    """Tell a scanf whose last target keeps what it was given before when nothing is read."""
+    """Return whether the last target of a scanf was assigned before, and keeps its value if nothing is read."""
     target = site.masked(len(site.arguments.spans) - 1).strip().removeprefix(b"&")
     if site.name not in CONVERTED or not NAME.match(target):
         return False
@@ -161,7 +161,7 @@ def _has_a_value(site: Site) -> bool:
 
 
 def _is_small_matter(site: Site) -> bool:
-    """Tell what cannot be helped: messages, a byte that wakes another up, closing what was only read or has failed."""
+    """Return whether a failure is harmless: a message, a wake-up byte, closing a file that was not written."""
     text, end = site.source.text, site.arguments.end or site.at
     if site.name in STREAMS and MESSAGES.search(site.masked(STREAMS[site.name]).strip()):
         return True

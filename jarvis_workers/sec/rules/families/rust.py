@@ -1,4 +1,4 @@
-"""The rules for Rust: unsafe, unwrap_expect and mem_transmute, and the context that softens them."""
+"""unsafe, unwrap_expect and mem_transmute: Rust rules, and the context that lowers their confidence."""
 
 import re
 
@@ -30,10 +30,10 @@ FROM_CONSTANT = lazy(
 
 
 def check_unsafe(site: Site) -> float | None:
-    """Code that the compiler does not vouch for; a type that merely says `unsafe fn`, or an impl, is none.
+    """Check for unsafe code; a type that merely says `unsafe fn`, or an impl, is not reported.
 
-    A descriptor that is given back as it was taken is none.  Of what is explained, or tried by tests, and of functions
-    that only this crate can call, the first of a file speaks for the rest.
+    Nor is a descriptor that is converted and returned unchanged.  Of explained code, test code, and functions that only
+    this crate can call, only the first site of a file is reported.
     """
     text = site.source.text
     code = UNSAFE_CODE.match(text, site.at, site.at + 256)
@@ -46,7 +46,7 @@ def check_unsafe(site: Site) -> float | None:
 
 
 def _gives_back(site: Site) -> bool:
-    """Tell `from_raw_fd(a.into_raw_fd())` and `borrow_raw(self.as_raw_fd())`: nobody else has the descriptor."""
+    """Return whether a call is `from_raw_fd(a.into_raw_fd())` or `borrow_raw(self.as_raw_fd())`, with one owner."""
     text = site.source.text
     taken = TAKES_BACK.match(text, site.at, site.at + 256)
     return taken is not None and (
@@ -56,7 +56,7 @@ def _gives_back(site: Site) -> bool:
 
 
 def _is_answered_for(site: Site, code: re.Match[bytes]) -> bool:
-    """Tell a block within an unsafe function, and a function whose calls are told where they stand, in this crate."""
+    """Return whether the site is a block in an unsafe function, or a private function, whose calls are reported."""
     text = site.source.text
     if code["block"]:
         return site.function is not None and is_unsafe_function(text, site.function.start)
@@ -64,7 +64,7 @@ def _is_answered_for(site: Site, code: re.Match[bytes]) -> bool:
 
 
 def check_unwrap(site: Site) -> float | None:
-    """A test is meant to panic when it fails."""
+    """Check unwrap and expect, but not in tests, which are meant to panic on failure."""
     text = site.source.text
     if not text[max(0, site.start - 64) : site.start].rstrip().endswith(b"."):
         return None
@@ -86,7 +86,7 @@ def check_transmute(site: Site) -> float | None:
 
 
 def _of_value(site: Site) -> float | None:
-    """Surer where the value was read from outside, less sure for locks; what is made of a constant is always there."""
+    """Raise the confidence for values from outside, lower it for locks; skip values derived from constants."""
     text = site.source.text
     before = b"".join(text[max(0, site.start - 160) : site.start].split())
     if before.endswith(LOCKS):
@@ -97,7 +97,7 @@ def _of_value(site: Site) -> float | None:
 
 
 def _takes_message(site: Site) -> bool:
-    """Parsers have an `expect` of their own; that of Option and Result takes one message and no `?` follows."""
+    """Return whether `expect` is that of Option or Result: one message and no `?`; parsers define their own."""
     given = site.arguments
     if given.end is not None and (len(given.spans) != 1 or site.after(1) == b"?"):
         return False

@@ -1,4 +1,4 @@
-"""extern_c and unsafe_send_sync: what Rust code promises to other languages and to other threads."""
+"""extern_c and unsafe_send_sync: guarantees of Rust code to other languages and to other threads."""
 
 import re
 
@@ -32,7 +32,7 @@ TYPE_PARAMETER = lazy(rb"(?:\A|[<,])\s*(?!const\b)([A-Z]\w*)\s*(?::\s*([^,<>]*(?
 
 
 def check_extern(site: Site) -> float | None:
-    """Surer for a safe function that follows pointers of foreign callers, or that may unwind into them."""
+    """Raise the confidence for a safe function that dereferences foreign pointers or may unwind into its callers."""
     text = site.source.text
     if is_type := ABI.match(text, site.at, site.at + 128):
         if is_type["quote"] and not _names_abi(site, is_type.start("quote")):
@@ -49,7 +49,7 @@ def _names_abi(site: Site, quote: int) -> bool:
 
 
 def _of_block(site: Site, start: int) -> float | None:
-    """Of all blocks of a file the first speaks for the rest; of generated ones, it alone is told."""
+    """Judge a foreign block: only the first one of a generated file is reported."""
     text = site.source.text
     if FIRST_BLOCK.search(text, 0, site.start):
         return None if is_generated(site.source) else PLAIN
@@ -73,7 +73,7 @@ def _of_definition(site: Site, name: int) -> float:
 
 
 def check_marker(site: Site) -> float | None:
-    """Surest where a generic type is declared fit for threads whatever it holds."""
+    """Raise the confidence if a generic type is declared Send or Sync without bounds on its parameters."""
     found = MARKER.match(site.source.text, site.at, site.at + REACH)
     if found is None:
         return None
@@ -81,7 +81,7 @@ def check_marker(site: Site) -> float | None:
 
 
 def _unbound(site: Site, found: re.Match[bytes]) -> float:
-    """Look for a type parameter that is asked for neither Send nor Sync."""
+    """Check for a type parameter that is bounded by neither Send nor Sync."""
     rest = found["rest"]
     target, _, where = rest.partition(b"where")
     parameters = TYPE_PARAMETER.findall((found["generics"] or b"")[:-1])
@@ -93,7 +93,7 @@ def _unbound(site: Site, found: re.Match[bytes]) -> float:
 
 
 def _held(site: Site, target: bytes, free: list[bytes]) -> float:
-    """Surer if the type is seen to hold what is unbound, less sure if it only speaks of it in a PhantomData."""
+    """Raise the confidence if the type stores an unbounded parameter; lower it if only a PhantomData names it."""
     named = TARGET.match(target)
     declared = _declarations(site.source).get(named[1]) if named else None
     if declared is None:
@@ -105,7 +105,7 @@ def _held(site: Site, target: bytes, free: list[bytes]) -> float:
 
 
 def _declarations(source: SourceText) -> dict[bytes, int]:
-    """Return where each type of the file is declared, behind its name."""
+    """Return the offset after the name of each type that the file declares."""
     return source.once("types", lambda: {match[1]: match.end() for match in DECLARED.finditer(source.text)})
 
 

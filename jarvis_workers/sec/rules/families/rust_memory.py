@@ -1,4 +1,4 @@
-"""raw_pointer, mem_forget and maybe_uninit: where Rust code looks after memory by itself."""
+"""raw_pointer, mem_forget and maybe_uninit: manual memory management in Rust."""
 
 from jarvis_workers.sec.rules.analysis.rust_context import (
     is_explained,
@@ -16,7 +16,7 @@ BEFORE, AFTER = 512, 1_024
 OWNED, WRITES = 0.05, 0.15
 CAST, PARAMETER, FIELD, WITHIN, UNCHECKED = 0.0, -0.05, -0.05, 0.1, 0.25
 CONST_TO_MUT = lazy(rb"\*\s*const\s++[^;{}()=]{1,64}?\)*\s*+as\s++\Z")
-# What is followed on the spot is told as unsafe code.
+# A pointer that is dereferenced in place is reported as unsafe code.
 IN_UNSAFE = lazy(rb"\bunsafe\s*\{[^{};]*\Z")
 TO_MUT = lazy(rb"\*\s*mut\s+(?!(?:[\w]+::)*c_void|_\b)")
 PUBLIC = lazy(rb"\bpub\s+(?:(?:const|async)\s+)*fn\s+\Z")
@@ -51,9 +51,9 @@ FOREIGN = lazy(
 
 
 def check_pointer(site: Site) -> float | None:
-    """Surest where a safe function reads what any caller hands in, or `*const` becomes `*mut`.
+    """Raise the confidence if a safe function reads a caller's pointer, or `*const` is cast to `*mut`.
 
-    A type that is merely named is none, nor is a pointer that nobody follows where it is explained or tested.
+    A type that is merely named is not reported, nor is a pointer in explained or test code that is never dereferenced.
     """
     if is_generated(site.source):
         return None
@@ -75,7 +75,7 @@ def check_pointer(site: Site) -> float | None:
 
 
 def _of_type(site: Site, before: bytes) -> float | None:
-    """The parameters of an unsafe function are for its callers to answer for."""
+    """Check a pointer type; for parameters of an unsafe function, its callers are responsible."""
     parameter = PARAMETER_NAME.search(before)
     function = _declaring(site)
     if parameter and function:
@@ -88,7 +88,7 @@ def _of_type(site: Site, before: bytes) -> float | None:
 
 
 def _declaring(site: Site) -> tuple[int, int, int] | None:
-    """Return the start, and the body, of the function among whose parameters the site is."""
+    """Return the start and the body span of the function whose parameters contain the site."""
     functions = site.source.functions
     text = site.source.text
     at = text.find(b"{", site.start, site.start + AFTER)
@@ -99,7 +99,7 @@ def _declaring(site: Site) -> tuple[int, int, int] | None:
 
 
 def _is_read_unasked(site: Site, function: tuple[int, int, int], name: bytes) -> bool:
-    """Tell a function that follows a pointer of its caller without a look at it."""
+    """Return whether the function dereferences a pointer parameter without testing it first."""
     text = site.source.text
     _, first, last = function
     body = text[first : min(last, first + BEFORE * 8)]
@@ -114,7 +114,7 @@ def _is_read_unasked(site: Site, function: tuple[int, int, int], name: bytes) ->
 
 
 def _owned_again(site: Site) -> float | None:
-    """A pointer becomes an owner, or a slice, on the word of this code alone."""
+    """Check for a raw pointer that is converted to an owner or a slice."""
     text = site.source.text
     before = text[max(0, site.start - 160) : site.start]
     if not CALLED.match(text, site.at, site.at + 320) or DEFINED.search(before):
@@ -127,7 +127,7 @@ def _owned_again(site: Site) -> float | None:
 
 
 def check_forget(site: Site) -> float | None:
-    """Less sure where the parts of the value were taken over before, which is what it is for."""
+    """Lower the confidence if parts of the value were moved out before, which is the purpose of `forget`."""
     text = site.source.text
     before = text[max(0, site.start - 64) : site.start]
     if not OF_MEM.search(before) and (before.rstrip().endswith(b".") or not _is_imported(site, before)):
@@ -140,7 +140,7 @@ def check_forget(site: Site) -> float | None:
 
 
 def check_uninit(site: Site) -> float | None:
-    """Surest where nothing was written in between; arrays of MaybeUninit may be uninitialised."""
+    """Raise the confidence if nothing was written before; arrays of MaybeUninit may be uninitialized."""
     text = site.source.text
     before = _before(site)
     if not CALLED.match(text, site.at, site.at + 320) or DEFINED.search(before):
@@ -162,13 +162,13 @@ def _is_imported(site: Site, before: bytes) -> bool:
 
 
 def _of_zeros(site: Site, before: bytes) -> float:
-    """Structures of C may be zeros; references, NonZero and enums may not."""
+    """Judge `zeroed`: valid for C structures, not for references, NonZero and enums."""
     statement = before[before.rfind(b";") + 1 :] + site.source.text[site.at : site.at + 64]
     return -0.15 if FOREIGN.search(statement.partition(b"(")[0]) or FOREIGN.search(before) else -0.05
 
 
 def is_within_extern(site: Site) -> bool:
-    """Tell whether the site is in a block of foreign declarations."""
+    """Return whether the site is in a block of foreign declarations."""
     text = site.source.text
     floor = max(0, site.start - BEFORE * 8)
     opened = text.rfind(b"{", floor, site.start)
@@ -182,7 +182,7 @@ def _before(site: Site) -> bytes:
 
 
 def _around(site: Site) -> bytes:
-    """Return the function around the site, within bounds."""
+    """Return the text of the function around the site, of bounded length."""
     function = site.function
     if function is None:
         return _before(site)

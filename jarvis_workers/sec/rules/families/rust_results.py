@@ -1,4 +1,4 @@
-"""ignored_result: a Result that is thrown away, and with it the word that something failed."""
+"""ignored_result: a Result is discarded, and with it a possible error."""
 
 from jarvis_workers.sec.rules.analysis.rust_context import in_tests, is_commented, is_of_tests
 from jarvis_workers.sec.rules.rule import Rule, Site
@@ -46,7 +46,7 @@ RESULTS = lazy(rb"\A\s*+(?>\w++\s*+::\s*+)*+Result\b")
 
 
 def check_ignored(site: Site) -> float | None:
-    """Surest for what must not get lost: a lock that is let go at once, writes, checks."""
+    """Raise the confidence for important results: a lock that is released at once, writes, checks."""
     text = site.source.text
     value = _after_let(site) if text[site.start : site.start + 3] == b"let" else _before_ok(site)
     if value is None:
@@ -79,7 +79,7 @@ def _after_let(site: Site) -> bytes | None:
 
 
 def _before_ok(site: Site) -> bytes | None:
-    """Return the expression in front of `.ok();` if its value goes nowhere."""
+    """Return the expression before `.ok();` if its value is discarded."""
     text = site.source.text
     if not OK.match(text, site.start, site.start + 64):
         return None
@@ -99,14 +99,14 @@ def _before_ok(site: Site) -> bytes | None:
 
 
 def _outside(statement: bytes) -> bytes:
-    """Return the statement as far as its first bracket, where an assignment would stand."""
+    """Return the statement up to its first bracket, where an assignment would be."""
     statement = ATTRIBUTE.sub(b"", statement)
     first = BRACKET.search(statement)
     return (statement[: first.start()] if first else statement) + b" "
 
 
 def _last_call(value: bytes) -> tuple[bytes, bool]:
-    """Return the name of the call that gives the value, and whether it is a macro."""
+    """Return the name of the call that produces the value, and whether it is a macro."""
     end = TAIL.search(value)
     body = value[: end.start()] if end else value
     if body[-1:] not in (b")", b"]"):
@@ -148,7 +148,7 @@ def _weight(site: Site, callee: bytes) -> float | None:
 
 
 def _is_declared_fallible(site: Site, callee: bytes) -> bool:
-    """Tell whether a function of this name in the file returns a Result."""
+    """Return whether a function of this name in the file returns a Result."""
     source = site.source
     return callee in source.once("fallible", lambda: _fallible_functions(source.text))
 

@@ -1,6 +1,6 @@
-"""cin_no_width: a word is read with `>>` into an array of characters, however long the word is.
+"""cin_no_width: `>>` reads a word of any length into an array of characters.
 
-`width()` and `setw` hold for one extraction, so that each needs its own.
+`width()` and `setw` apply to a single extraction, so each extraction needs its own.
 """
 
 from jarvis_workers.sec.rules.analysis.declarations import Scope
@@ -24,7 +24,7 @@ def takes_nothing(name: bytes, content: bytes, end: int) -> bool:
 
 
 def check_extraction(site: Site) -> float | None:
-    """Follow the chain `cin >> setw(8) >> a >> b`; the width of the first may have been set before it."""
+    """Follow the chain `cin >> setw(8) >> a >> b`; the width of the first extraction may have been set before it."""
     if site.function is None:
         return None
     text, at = site.source.text, site.at
@@ -47,7 +47,7 @@ def check_extraction(site: Site) -> float | None:
 
 
 def _is_limited(site: Site) -> bool:
-    """Tell whether the last thing done with `cin` in the function was to set a width."""
+    """Return whether the last operation on `cin` in the function set a width."""
     last = None
     body = site.function.body[0] if site.function else site.start
     for last in TAKES_NEXT.finditer(site.source.text, max(body, site.start - CHAIN_MAX), site.start):  # noqa: B007

@@ -1,6 +1,6 @@
-"""insecure_tmpfile and predictable_tmpfile: files in directories where others may create files too.
+"""insecure_tmpfile and predictable_tmpfile: files in directories where other users may create files.
 
-What makes either harmless is that the file is created by the call that opens it, and by nobody before: `O_EXCL`.
+Both are harmless if the call that opens the file must also create it (`O_EXCL`).
 """
 
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ IN_PLACE = lazy(rb"_?w?mktemp(?:_s)?\Z|_?w?tmpnam(?:_[rs])?\Z")
 
 
 def check_name(site: Site) -> float | None:
-    """Surer where the name is then opened; nothing where each opening insists on a file that was not there."""
+    """Raise the confidence if the name is then opened; report nothing if each open requires a new file."""
     given = site.arguments
     if given.end is not None and len(given.spans) not in MAKERS[site.name]:
         return None
@@ -53,7 +53,7 @@ def _held_in(site: Site) -> Iterator[bytes]:
 
 
 def _openings(site: Site, name: bytes) -> Iterator[int]:
-    """Yield where the file of that name is opened behind the site: the `(`."""
+    """Yield the offset of the `(` of each later call that opens the file of that name."""
     text = site.source.text
     for use in islice(site.uses_after(name), MENTIONS_MAX):
         before = text[max(0, use.at - 64) : use.at]
@@ -73,7 +73,7 @@ def is_elsewhere(name: bytes, content: bytes, end: int) -> bool:
 
 
 def check_literal(site: Site) -> float | None:
-    """A fixed name under /tmp that is created if it is not there, and followed if it is."""
+    """Check for a fixed name under /tmp that is created if missing, and followed if it is a link."""
     index = 1 if site.name == b"openat" else 0
     if SHARED.fullmatch(site.original(index).strip()) is None:
         return None

@@ -1,4 +1,4 @@
-"""cond_wait_no_loop and thread_leak_no_join: a wait that believes each wake-up, a thread that nobody waits for."""
+"""cond_wait_no_loop and thread_leak_no_join: a wait without a loop, and a thread that is never joined."""
 
 import re
 from itertools import chain, islice
@@ -43,7 +43,7 @@ NO_ATTRIBUTES = lazy(rb"(?:\(\s*\w+\s*\*\s*\)\s*)?(?:NULL|nullptr|0)\Z")
 
 
 def check_wait(site: Site) -> float | None:
-    """Surest where an `if` asks once; a loop may also stand around it that asks by itself."""
+    """Raise the confidence if an `if` tests the condition once; an enclosing endless loop may test it otherwise."""
     function, end = site.function, _end(site)
     if function is None or not end or (_is_wrapper(site, function) if site.name else not _waits_on_lock(site, end)):
         return None
@@ -61,14 +61,14 @@ def check_wait(site: Site) -> float | None:
 
 
 def _end(site: Site) -> int:
-    """Return the offset behind the call, 0 if it is none."""
+    """Return the offset after the call, 0 if there is no call."""
     if not site.name:
         return site.source.text.find(b")", site.start, site.start + SHAPE_MAX) + 1
     return site.arguments.end or 0
 
 
 def _waits_on_lock(site: Site, end: int) -> bool:
-    """Tell `ready.wait(lock)`, a C++ wait without a predicate, from all else that can be waited for."""
+    """Return whether a call is `ready.wait(lock)`, a C++ wait without a predicate, not a wait for something else."""
     text = site.source.text
     lock = text[text.find(b"(", site.start, end) + 1 : end - 1].strip()
     declared = declaration(site, lock)
@@ -76,7 +76,7 @@ def _waits_on_lock(site: Site, end: int) -> bool:
 
 
 def _is_wrapper(site: Site, function: Function) -> bool:
-    """Tell a function that hands on its own parameters, and leaves the loop to its callers."""
+    """Return whether a function passes on its own parameters and leaves the loop to its callers."""
     text = site.source.text
     base = re.match(rb"[\s&(*]*+(\w++)", site.masked(0))
     if base is None:
@@ -86,7 +86,7 @@ def _is_wrapper(site: Site, function: Function) -> bool:
 
 
 def _around(site: Site, function: Function) -> list[tuple[int, int]]:
-    """Return the heads of the statements and blocks in which the site stands, from the inside out."""
+    """Return spans of the heads of the statements and blocks that contain the site, from the inside out."""
     text = site.source.text
     heads = [(_head_with_for(text, site.start), site.start)]
     floor = max(function.body[0], site.start - REACH)
@@ -100,7 +100,7 @@ def _around(site: Site, function: Function) -> list[tuple[int, int]]:
 
 
 def _head_with_for(text: bytes, at: int) -> int:
-    """Return where the head of a block begins; the semicolons of a `for` do not end it."""
+    """Return the start of the head of a block; the semicolons of a `for` do not end it."""
     head = head_of(text, at)
     close = text[head:at].rstrip()
     if not close.endswith(b")") or close.count(b")") <= close.count(b"("):
@@ -110,7 +110,7 @@ def _head_with_for(text: bytes, at: int) -> int:
 
 
 def check_thread(site: Site) -> float | None:
-    """Sure where the only handle of the thread is a local variable that is never mentioned again."""
+    """Raise the confidence if the only handle of the thread is a local variable that is never mentioned again."""
     function = site.function
     if not site.name:
         return _check_object(site)
@@ -129,7 +129,7 @@ def check_thread(site: Site) -> float | None:
 
 
 def _check_object(site: Site) -> float | None:
-    """The destructor of a `std::thread` that was neither joined nor detached ends the program."""
+    """Check for a `std::thread` that is neither joined nor detached: its destructor terminates the program."""
     function = site.function
     made = OBJECT.match(site.source.text, site.start)
     if function is None or made is None:
@@ -145,7 +145,7 @@ def _is_detached(site: Site) -> bool:
 
 
 def _is_forgotten(site: Site, handle: bytes, function: Function) -> bool:
-    """Tell whether nobody mentions the handle outside of the call."""
+    """Return whether the handle is never used outside the call."""
     text, end = site.source.text, site.arguments.end or site.at
     declared = declaration(site, handle)
     start = declared[1] if declared else function.body[0]

@@ -1,4 +1,4 @@
-"""uninitialized_ptr_use: a pointer that was declared without a value is used before it is given one."""
+"""uninitialized_ptr_use: a pointer that is declared without a value is used before it is assigned."""
 
 from jarvis_workers.sec.rules.analysis.mentions import next_mention, uses
 from jarvis_workers.sec.rules.analysis.pointer_uses import DEREFERENCING, RELEASING, Mention, follow, is_unevaluated
@@ -8,7 +8,7 @@ from jarvis_workers.source.lazy_regex import lazy
 __all__ = ["RULES"]
 
 LEFT = 160
-# From a star to the end of a declaration whose last pointer is given nothing.
+# From a star to the end of a declaration whose last pointer has no initializer.
 SHAPE = r"\*[ \t]?[A-Za-z_][A-Za-z0-9_]* ?;"
 NO_TYPES = frozenset(
     b"return else case goto sizeof typedef extern static throw delete new using thread_local __thread register".split()
@@ -19,7 +19,7 @@ TYPE = lazy(
 )
 NAME = lazy(rb"\*\s*+([A-Za-z_]\w*+)\s*+(?=[,;])")
 NEXT_REACH = 4_096
-# A macro may set what it does not name.
+# A macro may assign a variable that it does not mention.
 MACRO = lazy(rb"[;{}]\s*+[A-Z][A-Z0-9_]++\s*+[(;]")
 ADDRESS_OF, STAR = b"&*"
 GIVEN = lazy(rb"\s*+=(?!=)")
@@ -27,7 +27,7 @@ DECLARES = lazy(rb"[\w>*,]\s*+\Z")
 
 
 def check_declaration(site: Site) -> float | None:
-    """The first mention in a straight line decides: an assignment, or anything that may be one, clears the pointer."""
+    """Judge the first mention in straight-line code: an assignment, or anything that may be one, clears the pointer."""
     text = site.source.text
     end = text.find(b";", site.start)
     last = NAME.match(text, site.start)
@@ -57,7 +57,7 @@ def _first_use(site: Site, name: bytes, start: int) -> float | None:
 
 
 def _is_given_next(text: bytes, name: bytes, start: int) -> bool:
-    """Take a quick look at the next mention, which most often is an assignment, or in another function."""
+    """Return whether the next mention plainly assigns the name, or is in another function (a quick test)."""
     at = next_mention(text, name, start, start + NEXT_REACH)
     if at < 0 or text[at - 1] == ADDRESS_OF:
         return True
@@ -65,7 +65,7 @@ def _is_given_next(text: bytes, name: bytes, start: int) -> bool:
 
 
 def _declaration(text: bytes, start: int) -> bytes | None:
-    """Return what stands of a declaration in front of its last name."""
+    """Return the text of a declaration before its last name; None if it declares no pointer."""
     before = text[max(0, start - LEFT) : start]
     edge = max(before.rfind(b";"), before.rfind(b"{"), before.rfind(b"}"), before.rfind(b"\n#"))
     statement = before[edge:] if edge >= 0 else before
@@ -78,7 +78,7 @@ def _declaration(text: bytes, start: int) -> bytes | None:
 
 
 def _judged(text: bytes, mention: Mention) -> float | None:
-    """Say how much a mention counts: 0 for nothing, else 1 and how far the confidence moves; None ends the search."""
+    """Return 0 for a harmless mention, 1 plus the confidence adjustment for a use, None to end the search."""
     if is_unevaluated(text, mention.at):
         return None
     if mention.kind == "dereference":
@@ -93,7 +93,7 @@ def _judged(text: bytes, mention: Mention) -> float | None:
 
 
 def _is_set_later(site: Site, name: bytes, at: int) -> bool:
-    """In a loop, what stands further down may have run before."""
+    """Return whether the variable is assigned further down, which in a loop may have run before."""
     end = site.function.body[1] if site.function else at
     return any(use.kind in ("assignment", "address") for use in uses(site.source.text, name, at, end))
 

@@ -1,6 +1,6 @@
-"""wrong_result_check: a result is compared with a value that does not mean failure, so that failure goes unseen.
+"""wrong_result_check: a result is compared with a value that does not indicate failure, so failures go unnoticed.
 
-Each family of functions says in its own way that it failed; a comparison is wrong when it can tell nothing apart.
+Each family of functions reports failure in its own way; a comparison is wrong if it cannot detect a failure.
 """
 
 import re
@@ -29,9 +29,9 @@ SUCCEEDS = lazy(rb"\b(?:should have|unexpected|succeeded|must fail|expected)", r
 
 
 class Family(NamedTuple):
-    """Functions that fail alike: which comparisons can tell nothing, and how sure that is.
+    """Functions that report failure alike: the comparisons that detect nothing, and the confidence adjustment.
 
-    Where `kept` is false, a variable that takes the result may be compared once more, further on.
+    If `kept` is false, a variable that takes the result may be compared again later.
     """
 
     names: bytes
@@ -91,7 +91,7 @@ RELEVANT = {
 
 
 def is_no_check(name: bytes, content: bytes, end: int) -> bool:
-    """Tell at once a result that nobody looks at, or with which none of the wrong values is compared."""
+    """Dismiss a result that is ignored, or that is compared with none of the wrong values."""
     before = content[max(0, end - len(name) - 24) : end - len(name)]
     before = before.removesuffix(b"std::").rstrip(b" \t\r\n")
     if before.endswith(b"!") or b"!(" in before:
@@ -105,7 +105,7 @@ def is_no_check(name: bytes, content: bytes, end: int) -> bool:
 
 
 def check_comparison(site: Site) -> float | None:
-    """Look at what stands right behind the call, and at the first test of the variable that takes the result."""
+    """Check the comparison right after the call, or the first test of the variable that takes the result."""
     if site.function is None or site.arguments.end is None or site.result.kind == "ignored":
         return None
     kind, to, end = _comparison(site)
@@ -122,7 +122,7 @@ def check_comparison(site: Site) -> float | None:
 
 
 def _comparison(site: Site) -> tuple[str, bytes, int]:
-    """Return the kind of the comparison, what the result is compared with, and where that ends."""
+    """Return the kind of the comparison, the value compared with, and the end offset of the comparison."""
     text, end = site.source.text, site.arguments.end or site.at
     result = site.result
     if result.kind == "assigned" and not result.tested:
@@ -161,7 +161,7 @@ def _kind(match: re.Match[bytes]) -> str:
 
 
 def _says_failed(site: Site, end: int) -> bool:
-    """Tell whether the branch that is taken on success speaks of failure."""
+    """Return whether the branch taken on success mentions a failure."""
     text, content = site.source.text, site.source.content
     start = text.find(b")", end, end + REACH)
     if start < 0:
