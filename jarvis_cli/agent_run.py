@@ -19,8 +19,9 @@ from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.models import model_name
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.sources import SourceTree, open_source
-from jarvis_workers.service.submit import AgentTask, RunRequest, submit
+from jarvis_workers.service.submit import RunInput, RunRequest, submit
 from jarvis_workers.settings import Settings, load_settings
+from jarvis_workers.steps.agent.converse import TaskOptions
 
 TASK_MAX = 1_000_000
 
@@ -54,7 +55,13 @@ def give_task(asked: AgentOptions) -> int:
         raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")
     where_to = delivery(asked.output, asked.form, None, None, quiet=asked.quiet)
     check_format(where_to.form)
-    wanted = AgentTask(_read_task(asked.task), model_name(settings, asked.group), wiring.agent_limits_of(settings))
+    wanted = wiring.options_of(
+        settings,
+        TaskOptions,
+        task=_read_task(asked.task),
+        model_group=model_name(settings, asked.group),
+        agent_limits=wiring.agent_limits_of(settings),
+    )
     if settings.place == "cluster":
         return _on_cluster(settings, asked.path, wanted, None if asked.detach else where_to, asked.quiet)
     return _here(settings, asked.path, wanted, where_to, asked.quiet, answers, offline=asked.replay is not None)
@@ -78,7 +85,7 @@ def _read_task(task: str) -> str:
 def _here(
     settings: Settings,
     path: str,
-    wanted: AgentTask,
+    wanted: TaskOptions,
     asked: Delivery,
     quiet: bool,
     answers: Path | None,
@@ -116,7 +123,7 @@ def _check_folder(answers: Path, *, offline: bool) -> None:
         raise UsageError(f"--record {answers}: no permission to write there")
 
 
-def _on_cluster(settings: Settings, path: str, wanted: AgentTask, asked: Delivery | None, quiet: bool) -> int:
+def _on_cluster(settings: Settings, path: str, wanted: TaskOptions, asked: Delivery | None, quiet: bool) -> int:
     from jarvis_workers.service import remote  # noqa: PLC0415
 
     with wiring.store_of(settings, tell=write_line) as store, remote.bell_of(settings) as bell:
@@ -131,8 +138,8 @@ def _on_cluster(settings: Settings, path: str, wanted: AgentTask, asked: Deliver
         return deliver_answer(store, blobs, run, asked, screen)
 
 
-def _request(settings: Settings, source: SourceTree, wanted: AgentTask, executor: str) -> RunRequest:
-    asked = wiring.request_for(settings, source, KIND, executor)
+def _request(settings: Settings, source: SourceTree, wanted: TaskOptions, executor: str) -> RunRequest[RunInput]:
+    asked = wiring.request_for(settings, source, KIND, executor, RunInput(wanted))
     budget = budget_of(settings, wanted.model_group)
     selection = replace(asked.selection, suffixes=None)
-    return replace(asked, selection=selection, agent=wanted, may_be_empty=True, budget=budget)
+    return replace(asked, selection=selection, may_be_empty=True, budget=budget)

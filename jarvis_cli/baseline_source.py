@@ -8,6 +8,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service.reports.baselines import Baseline, is_report, read_report
 from jarvis_workers.service.reports.run_baselines import of_run
+from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.sources import SourceTree, open_revision, unchanged_since
 from jarvis_workers.service.submit import RunRequest
 from jarvis_workers.service.targets import ScanTarget, older_selection, prefix_of
@@ -29,10 +30,11 @@ class Part:
     may_be_empty: bool = False
     renamed: Mapping[bytes, bytes] = field(default_factory=dict)
 
-    def of(self, request: RunRequest) -> RunRequest:
+    def of(self, request: RunRequest[ScanInput]) -> RunRequest[ScanInput]:
         """An older revision has what was named under the names that it had then, too."""
         selection = replace(older_selection(request.selection, self.renamed), unchanged=self.unchanged)
-        return replace(request, selection=selection, baseline=self.baseline, may_be_empty=self.may_be_empty)
+        given = replace(request.given, baseline=self.baseline)
+        return replace(request, selection=selection, given=given, may_be_empty=self.may_be_empty)
 
 
 def unchanged_of(named: str, since: str | None, bounds: TreeBounds) -> Unchanged | None:

@@ -19,17 +19,16 @@ from jarvis_workers.errors import BrokerUnavailable
 from jarvis_workers.service import wiring
 from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.health import unserved_queues
-from jarvis_workers.service.rules.rulebook import Chosen
 from jarvis_workers.service.runs import find_run
+from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.scratchdata import with_data_directory
 from jarvis_workers.service.sources import SourceTree, open_source
-from jarvis_workers.service.submit import Inquiry, RunRequest, submit
+from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.service.targets import ScanTarget
-from jarvis_workers.service.triage.records import Triage
 from jarvis_workers.settings import Settings
+from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
-from jarvis_workers.tools.tool import Language
 
 if TYPE_CHECKING:
     from jarvis_workers.dispatch.broker import Doorbell
@@ -40,34 +39,33 @@ class Wanted:
     """What is to be scanned; `globs` are those to include and to exclude.
 
     `baseline` is a report or a revision, `since` a revision, whose files are left out where they have not changed.
-    `inquiry` says how agents judge what is found, None that nobody does; `remark` is repeated in the report,
-    `language` is that of its texts and of what agents write.
+    `agents` are the options where agents verify what is found, None where nobody does.
     """
 
     target: ScanTarget
     globs: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    rules: Chosen = field(default_factory=Chosen)
-    profile: bool = False
+    given: ScanInput = field(default_factory=ScanInput)
     baseline: str | None = None
     since: str | None = None
-    triage: Triage = field(default_factory=Triage)
-    inquiry: Inquiry | None = None
-    remark: str | None = None
-    language: Language = "en"
+    agents: JudgeOptions | None = None
 
     @property
     def without_agents(self) -> "Wanted":
         """What is to be known of a baseline."""
-        return replace(self, inquiry=None, remark=None)
+        return replace(self, agents=None).with_remark(None)
+
+    def with_remark(self, remark: str | None) -> "Wanted":
+        """The same, with a remark that the report repeats."""
+        return replace(self, given=replace(self.given, options=replace(self.given.options, remark=remark)))
 
 
 def scan_tree(settings: Settings, wanted: Wanted, asked: Delivery, *, detach: bool, quiet: bool) -> int:
     """Scan where the settings say, and report unless the run is detached from this command."""
-    if wanted.remark and not quiet:
-        typer.echo(f"jarvis: {wanted.remark}", err=True)
+    if (remark := wanted.given.options.remark) and not quiet:
+        typer.echo(f"jarvis: {remark}", err=True)
     if settings.place == "cluster":
         return _scan_on_cluster(settings, wanted, None if detach else asked, quiet)
-    if wanted.inquiry:
+    if wanted.agents:
         return _scan_here(settings, wanted, asked, quiet)
     with with_data_directory(settings, write_line) as writable:
         is_kept = writable is settings
@@ -157,19 +155,12 @@ def _compared(settings: Settings, store: Store, wanted: Wanted, scan: Callable[[
     return Part(open_source(wanted.target.root, bounds=bounds), baseline=baseline, unchanged=unchanged)
 
 
-def _request(settings: Settings, source: SourceTree, wanted: Wanted, executor: str) -> RunRequest:
+def _request(settings: Settings, source: SourceTree, wanted: Wanted, executor: str) -> RunRequest[ScanInput]:
+    kind, agents = "sec.agent" if wanted.agents else "sec.fast", wanted.agents
+    given = replace(wanted.given, options=agents) if agents else wanted.given
+    selection = wiring.selection_of(settings, *wanted.globs, origin=source.origin)
     return replace(
-        wiring.request_for(settings, source, "sec.agent" if wanted.inquiry else "sec.fast", executor),
-        agent=wanted.inquiry,
-        budget=budget_of(settings, *wanted.inquiry.model_groups) if wanted.inquiry else None,
-        remark=wanted.remark,
-        selection=replace(
-            wiring.selection_of(settings, *wanted.globs, origin=source.origin), paths=wanted.target.paths
-        ),
-        rules=wanted.rules,
-        limits=wiring.file_limits_of(settings),
-        cache=settings.cache.max_mb > 0,
-        profile=wanted.profile,
-        language=wanted.language,
-        triage=wanted.triage,
+        wiring.request_for(settings, source, kind, executor, given),
+        budget=budget_of(settings, *agents.model_groups) if agents else None,
+        selection=replace(selection, paths=wanted.target.paths),
     )

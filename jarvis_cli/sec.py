@@ -1,7 +1,6 @@
 """`jarvis sec`: scan a tree, have agents judge what was found, and report."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -133,8 +132,22 @@ def agent(
     """Scan, have a model verify each finding against the surrounding code, and report the confirmed ones."""
     settings, wanted, asked = _read(ctx, options, {"agent.budget": budget})
     from jarvis_cli import sec_agent  # noqa: PLC0415
+    from jarvis_workers.service import wiring  # noqa: PLC0415
+    from jarvis_workers.steps.sec.judge_options import JudgeOptions  # noqa: PLC0415
 
-    agents = sec_agent.Asked(group, second_group, cluster_limit, max_findings, votes, second_look, canary)
+    agents = wiring.scan_options_of(
+        settings,
+        JudgeOptions,
+        profile=options.profile,
+        lang=language_of(options.lang),
+        model_group=group,
+        second_group=second_group,
+        cluster_limit=cluster_limit,
+        max_findings=max_findings,
+        votes=votes,
+        second_look=second_look,
+        canary=canary,
+    )
     if dry_run:
         _check_dry(options, budget)
         return sec_agent.foresee(settings, wanted, agents, as_json=options.as_json, quiet=options.quiet)
@@ -163,15 +176,21 @@ def _read(
     from jarvis_cli.rule_selection import rules_for, tree_of  # noqa: PLC0415  (the rules and the store are slow to import)
     from jarvis_cli.scan import Wanted  # noqa: PLC0415
     from jarvis_cli.triage_actions import heeded  # noqa: PLC0415
+    from jarvis_workers.service.scan_input import ScanInput  # noqa: PLC0415
+    from jarvis_workers.service.scan_request import scan_options_of  # noqa: PLC0415
+    from jarvis_workers.steps.sec.options import SecOptions, not_english  # noqa: PLC0415
 
     asked = _delivery(ctx, options)
     tree = tree_of(_target(options).root) if options.project_rules else None
     chosen = rules_for(settings, flags, joined(options.exclude_rules), tree)
     heed = heeded(options.triage, nobody=options.no_triage, learned=settings.rules.learned)
-    wanted = Wanted(_target(options), _globs(options), chosen, options.profile, options.baseline, options.since, heed)
+    language = not_english(language_of(options.lang))
+    scan_options = scan_options_of(settings, SecOptions, profile=options.profile, lang=language)
+    given = ScanInput(scan_options, rules=chosen, triage=heed)
+    wanted = Wanted(_target(options), _globs(options), given, options.baseline, options.since)
     if not options.quiet and (notice := scope_notice(flags, Path.cwd())):
         typer.echo(f"jarvis: {notice}", err=True)
-    return settings, replace(wanted, language=language_of(options.lang)), asked
+    return settings, wanted, asked
 
 
 def _delivery(ctx: typer.Context, options: ScanOptions) -> "Delivery":

@@ -1,6 +1,6 @@
 """Carry out `jarvis sec agent`: scan, and have agents judge what was found; without a model, say so and only scan."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import typer
 
@@ -16,51 +16,30 @@ from jarvis_workers.service.estimate import Plan
 from jarvis_workers.service.estimate import estimate as estimated
 from jarvis_workers.service.models import model_facts, model_name, models_are_set
 from jarvis_workers.service.runs import remove_runs
-from jarvis_workers.service.submit import Inquiry
 from jarvis_workers.settings import Settings
+from jarvis_workers.steps.sec.judge_options import JudgeOptions
 
-__all__ = ["Asked", "foresee", "inquire"]
+__all__ = ["foresee", "inquire"]
 
 NO_MODEL = (
     "no model is set, so the findings are not verified; set OPENAI_API_KEY and OPENAI_MODEL, or models in jarvis.yaml"
 )
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What the user said of the agents."""
-
-    group: str | None = None
-    second_group: str | None = None
-    cluster_limit: int = 50
-    max_findings: int | None = None
-    votes: int = 1
-    second_look: bool = False
-    canary: bool = False
-
-
-def inquire(settings: Settings, wanted: Wanted, asked: Asked, report: Delivery, *, detach: bool, quiet: bool) -> int:
+def inquire(
+    settings: Settings, wanted: Wanted, agents: JudgeOptions, report: Delivery, *, detach: bool, quiet: bool
+) -> int:
     """Scan and judge where the settings say, and report unless the run is detached from this command."""
-    if asked.group is None and not models_are_set(settings):
-        return scan_tree(settings, replace(wanted, remark=NO_MODEL), report, detach=detach, quiet=quiet)
-    inquiry = _inquiry(settings, asked, wanted)
-    return scan_tree(settings, replace(wanted, inquiry=inquiry), report, detach=detach, quiet=quiet)
+    if agents.model_group is None and not models_are_set(settings):
+        return scan_tree(settings, wanted.with_remark(NO_MODEL), report, detach=detach, quiet=quiet)
+    agents = _with_models(settings, agents)
+    return scan_tree(settings, replace(wanted, agents=agents), report, detach=detach, quiet=quiet)
 
 
-def foresee(settings: Settings, wanted: Wanted, asked: Asked, *, as_json: bool, quiet: bool) -> int:
+def foresee(settings: Settings, wanted: Wanted, agents: JudgeOptions, *, as_json: bool, quiet: bool) -> int:
     """Scan here, and say what judging would take; no model is asked, and no run is left."""
-    inquiry = _inquiry(settings, asked, wanted)
-    group = model_facts(settings)[inquiry.model_group]
-    plan = Plan(
-        inquiry.model_group,
-        ModelGroup.model_validate(group),
-        inquiry.limits,
-        language=inquiry.language,
-        votes=inquiry.votes,
-        second_look=inquiry.second_look,
-        cluster_limit=inquiry.cluster_limit,
-        max_findings=inquiry.max_findings,
-    )
+    agents = _with_models(settings, agents)
+    plan = Plan(agents, ModelGroup.model_validate(model_facts(settings)[agents.group]))
     with wiring.store_of(settings, tell=write_line) as store, display(quiet) as screen:
         run = scan_here(settings, store, wanted, screen)
         if run.state not in ("done", "incomplete"):
@@ -74,15 +53,11 @@ def foresee(settings: Settings, wanted: Wanted, asked: Asked, *, as_json: bool, 
     return exits.DONE if run.state == "done" else exits.INCOMPLETE
 
 
-def _inquiry(settings: Settings, asked: Asked, wanted: Wanted) -> Inquiry:
-    return Inquiry(
-        model_group=model_name(settings, asked.group),
-        limits=wiring.agent_limits_of(settings),
-        language=wanted.language,
-        cluster_limit=asked.cluster_limit,
-        votes=asked.votes,
-        second_group=model_name(settings, asked.second_group) if asked.second_group else None,
-        second_look=asked.second_look,
-        max_findings=asked.max_findings,
-        canary=asked.canary,
+def _with_models(settings: Settings, agents: JudgeOptions) -> JudgeOptions:
+    """Return the options with the names of model groups that the settings have, and the limits."""
+    return replace(
+        agents,
+        model_group=model_name(settings, agents.model_group),
+        second_group=model_name(settings, agents.second_group) if agents.second_group else None,
+        agent_limits=wiring.agent_limits_of(settings),
     )

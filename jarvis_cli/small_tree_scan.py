@@ -16,11 +16,13 @@ from jarvis_workers.service.reports.run_files import (
     refuse_unwritable,
     write_files,
 )
-from jarvis_workers.service.scan_request import blobs_of, file_limits_of, request_for, selection_of
+from jarvis_workers.service.scan_input import ScanInput
+from jarvis_workers.service.scan_request import blobs_of, request_for, scan_options_of, selection_of
 from jarvis_workers.service.small_scan import SmallScan, scan_small, small_executor
 from jarvis_workers.service.sources import is_address, open_source
 from jarvis_workers.service.targets import ScanTarget
 from jarvis_workers.settings import RulesSettings, Settings
+from jarvis_workers.steps.sec.options import SecOptions, not_english
 from jarvis_workers.steps.sec.ruleset import installed
 from jarvis_workers.tools.tool import Language
 
@@ -40,13 +42,9 @@ def scan_small_tree(
     try:
         with open_source(target.root) as source:
             selection = selection_of(settings, *globs, origin=source.origin)
-            request = replace(
-                request_for(settings, source, "sec.fast", small_executor()),
-                selection=replace(selection, paths=target.paths),
-                limits=file_limits_of(settings),
-                cache=settings.cache.max_mb > 0,
-                language=language,
-            )
+            given = ScanInput(scan_options_of(settings, SecOptions, lang=not_english(language)))
+            request = request_for(settings, source, "sec.fast", small_executor(), given)
+            request = replace(request, selection=replace(selection, paths=target.paths))
             done = scan_small(settings, request)
     except UsageError:
         return None  # met again, and told, on the ordinary way

@@ -27,11 +27,12 @@ from jarvis_workers.service import wiring
 from jarvis_workers.service.reports.export import write_whole
 from jarvis_workers.service.reports.run_baselines import of_run
 from jarvis_workers.service.runs import find_run
+from jarvis_workers.service.scan_input import Triage
 from jarvis_workers.service.triage import queue, records
 from jarvis_workers.service.triage.file import read_triage, triage_text, would_lose
 from jarvis_workers.service.triage.filter import OPEN, Filter, matching
 from jarvis_workers.service.triage.queue import WORDS, Excerpts, Issue, Sheet
-from jarvis_workers.service.triage.records import Named, Triage, kept_judgements
+from jarvis_workers.service.triage.records import Named, kept_judgements
 from jarvis_workers.settings import load_settings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.engine import Store

@@ -14,3 +14,8 @@ class ConversationOptions(RunOptions):
 
     model_group: str | None = None
     agent_limits: AgentLimits = field(default=AgentLimits(), metadata={"read": lambda said: AgentLimits(**said)})
+
+    @property
+    def group(self) -> str:
+        """The model group of a run that asks one."""
+        return self.model_group or ""

@@ -105,7 +105,8 @@ def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path
     conditions = conditions_of(blobs.read(rules.blob) if rules.blob else None)
     plain, questions, expected = 0, [], list[Cluster]()
     places = [place_of(gid, found, rules.severity) for gid, found in numbered.items()]
-    for batch in batches(worst(places, plan.max_findings) if plan.max_findings else places, plan.cluster_limit):
+    most = plan.options.max_findings
+    for batch in batches(worst(places, most) if most else places, plan.options.cluster_limit):
         members = [(gid, numbered[gid]) for gid in batch.gids]
         found = without_model(members, conditions, batch.shared)
         if found is None:
@@ -117,7 +118,7 @@ def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path
             expected += verified_together(one, plan.model.quirks)
     some = expected[:: max(len(expected) // plan.sample, 1)]
     return Estimate(
-        group=plan.group,
+        group=plan.options.group,
         candidates=len(numbered),
         plain=plain,
         cluster=measure.share("cluster", questions, len(questions)),

@@ -3,18 +3,32 @@
 import os
 from contextlib import suppress
 from secrets import token_hex
+from typing import Any, TypeVar
 
 from jarvis_workers.pipeline.each_file import FileLimits as FileLimits
+from jarvis_workers.pipeline.options import RunOptions
 from jarvis_workers.private_files import make_private_directory
-from jarvis_workers.service.request import RunRequest
+from jarvis_workers.service.request import RunInput, RunRequest
 from jarvis_workers.service.sources import Origin, SourceTree, ignore_files_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources, open_resources
 from jarvis_workers.snapshots.selection import Selection
+from jarvis_workers.steps.sec.options import SecOptions
 
-__all__ = ["blobs_of", "file_limits_of", "request_for", "resources_of", "selection_of"]
+__all__ = [
+    "blobs_of",
+    "file_limits_of",
+    "options_of",
+    "request_for",
+    "resources_of",
+    "scan_options_of",
+    "selection_of",
+]
 
+Options = TypeVar("Options", bound=RunOptions)
+ScanKind = TypeVar("ScanKind", bound=SecOptions)
+Given = TypeVar("Given", bound=RunInput)
 RUST_SUFFIXES = frozenset({"rs"})
 
 
@@ -37,8 +51,25 @@ def file_limits_of(settings: Settings) -> FileLimits:
     return FileLimits(scan.file_seconds, scan.file_memory_mb, scan.hard_limit_seconds / 2)
 
 
-def request_for(settings: Settings, source: SourceTree, kind: str, executor: str) -> RunRequest:
-    """Return what settings alone say of a new run over a source."""
+def options_of(settings: Settings, kind: type[Options], **more: Any) -> Options:
+    """Return the options of a run as settings have them, and `more` of its kind."""
+    return kind(
+        batch_files=settings.scan.batch_files,
+        batch_bytes=int(settings.scan.batch_mb * 1_000_000),
+        processes=settings.process_count,
+        limits=file_limits_of(settings),
+        cache=settings.cache.max_mb > 0,
+        **more,
+    )
+
+
+def scan_options_of(settings: Settings, kind: type[ScanKind], **more: Any) -> ScanKind:
+    """Return the options of a scan as settings have them."""
+    return options_of(settings, kind, min_confidence=settings.report.min_confidence, **more)
+
+
+def request_for(settings: Settings, source: SourceTree, kind: str, executor: str, given: Given) -> RunRequest[Given]:
+    """Return the request of a new run over a source."""
     return RunRequest(
         run_id=token_hex(4),
         kind=kind,
@@ -46,10 +77,7 @@ def request_for(settings: Settings, source: SourceTree, kind: str, executor: str
         root=source.root,
         selection=selection_of(settings, origin=source.origin),
         executor=executor,
-        min_confidence=settings.report.min_confidence,
-        batch_files=settings.scan.batch_files,
-        batch_bytes=int(settings.scan.batch_mb * 1_000_000),
-        processes=settings.process_count,
+        given=given,
         source_url=settings.report.source_url,
     )
 

@@ -23,8 +23,9 @@ from jarvis_workers.sec.finding import RULE_FIELDS
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.families.flow import HARMLESS
 from jarvis_workers.service.health.process_identity import this_worker
-from jarvis_workers.service.request import Chosen, RunRequest, check_found, run_of
+from jarvis_workers.service.request import RunRequest, check_found, run_of
 from jarvis_workers.service.run_facts import RunCosts, run_facts
+from jarvis_workers.service.scan_input import Chosen, ScanInput
 from jarvis_workers.service.scan_request import resources_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs
@@ -54,6 +55,7 @@ CPU_SECONDS = 3.0
 WALL_SECONDS = 10.0
 ROW_BYTES = 4096
 REPORT = "report"
+SCAN = "sec.fast"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ def small_executor() -> str:
     return f"local:{this_worker(token_hex(4), 1).id}"
 
 
-def scan_small(settings: Settings, request: RunRequest) -> SmallScan | None:
+def scan_small(settings: Settings, request: RunRequest[ScanInput]) -> SmallScan | None:
     """Scan, if the tree is small and nothing is unusual; None where it is, and nothing was recorded.
 
     For processes of one thread. Raises no JarvisError: who takes the ordinary way meets it there.
@@ -85,13 +87,14 @@ def scan_small(settings: Settings, request: RunRequest) -> SmallScan | None:
     return SmallScan(run, answer["facts"], answer["body"], answer["events"])
 
 
-def _is_plain(settings: Settings, request: RunRequest) -> bool:
+def _is_plain(settings: Settings, request: RunRequest[ScanInput]) -> bool:
     """Tell whether a fork may be started, and the run needs nothing that only the database libraries can read."""
-    if settings.process_count == 0:
+    given = request.given
+    if settings.process_count == 0 or given.options.profile:
         return False
-    if request.agent or request.baseline or request.profile or request.triage.more or request.triage.learns:
+    if given.baseline or given.triage.more or given.triage.learns:
         return False
-    if request.rules != Chosen() or request.selection.unchanged is not None:
+    if request.kind != SCAN or given.rules != Chosen() or request.selection.unchanged is not None:
         return False
     with open_direct(settings.effective_store_url) as connection:
         with suppress(sqlite3.Error):
@@ -99,7 +102,7 @@ def _is_plain(settings: Settings, request: RunRequest) -> bool:
         return False
 
 
-def _is_small(request: RunRequest, most_files: int) -> bool:
+def _is_small(request: RunRequest[ScanInput], most_files: int) -> bool:
     """Count files, also those that are left out, until there are too many or too much."""
     size = 0
     for number, path in enumerate(_files_below(request), 1):
@@ -112,7 +115,7 @@ def _is_small(request: RunRequest, most_files: int) -> bool:
     return True
 
 
-def _files_below(request: RunRequest) -> Iterator[Path]:
+def _files_below(request: RunRequest[ScanInput]) -> Iterator[Path]:
     chosen = [request.path / os.fsdecode(path) for path in request.selection.paths] or [request.path]
     for path in chosen:
         if not path.is_dir():
@@ -121,7 +124,7 @@ def _files_below(request: RunRequest) -> Iterator[Path]:
             yield from (Path(directory, name) for name in names)
 
 
-def _scan(settings: Settings, request: RunRequest) -> dict[str, Any] | None:
+def _scan(settings: Settings, request: RunRequest[ScanInput]) -> dict[str, Any] | None:
     """Be the fork: scan and record, and return what JSON keeps of it. It ends by itself, whatever it waits for."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, WALL_SECONDS)
@@ -129,7 +132,7 @@ def _scan(settings: Settings, request: RunRequest) -> dict[str, Any] | None:
     blobs = resources.blobs
     snapshot = pack(request.path, request.selection, blobs)
     check_found(request, snapshot)
-    run = run_of(request, snapshot, {})
+    run = run_of(request, snapshot)
     if not is_one_batch(run, blobs):
         return None
     done = scan_directly(run, resources)

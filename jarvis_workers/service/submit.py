@@ -1,24 +1,23 @@
 """Take a source tree in: pack it, and insert a run over it."""
 
 from collections.abc import Callable
+from hashlib import sha256
 
 from jarvis_workers.pipeline.controller import plan_job
 from jarvis_workers.pipeline.stages import stages_without
-from jarvis_workers.service.request import AgentTask as AgentTask
-from jarvis_workers.service.request import Inquiry as Inquiry
+from jarvis_workers.service.request import RunInput as RunInput
 from jarvis_workers.service.request import RunRequest as RunRequest
 from jarvis_workers.service.request import check_found, check_path, run_of
 from jarvis_workers.service.runs import LOCAL
-from jarvis_workers.service.triage.records import learned_shifts
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.pack import Snapshot, pack
-from jarvis_workers.store import artifacts, baselines, budgets, jobs, judgements, runs, workers
+from jarvis_workers.store import artifacts, budgets, jobs, runs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import SnapshotFacts
 
 
 def submit(
-    store: Store, blobs: Blobs, request: RunRequest, on_progress: Callable[[int, int], None] | None = None
+    store: Store, blobs: Blobs, request: RunRequest[RunInput], on_progress: Callable[[int, int], None] | None = None
 ) -> str:
     """Pack the tree and insert the run; return its id. Raises UsageError when there is nothing to do."""
     check_path(request.path)
@@ -31,19 +30,17 @@ def submit(
 
     snapshot = pack(request.path, request.selection, blobs, on_progress=on_progress, on_shard=intend)
     check_found(request, snapshot)
-    if request.rules.content is not None:
-        intend(request.rules.facts["blob"])
-        blobs.put(request.rules.content)
-    learned = learned_shifts(store, request.rules.rules) if request.triage.learns else {}
+    for content in request.given.contents:
+        intend(sha256(content).hexdigest())
+        blobs.put(content)
+    run = run_of(request, snapshot, store)
     with store.write() as session:
         artifacts.want(session, owner, [snapshot.id, snapshot.manifest])
         artifacts.hand_over(session, owner, request.run_id)
         workers.touch_known(session, request.executor.removeprefix(LOCAL))
-        runs.add(session, run_of(request, snapshot, learned), _facts(snapshot), names)
+        runs.add(session, run, _facts(snapshot), names)
         jobs.insert_jobs(session, request.run_id, names[0], [plan_job(names[0])])
-        if request.baseline:
-            baselines.add(session, request.run_id, request.baseline.known)
-        judgements.give(session, request.run_id, request.triage.more, kept=request.triage.kept)
+        request.given.insert(session, request.run_id)
         if request.budget:
             budgets.put(session, request.run_id, request.budget)
     return request.run_id

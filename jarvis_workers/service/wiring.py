@@ -19,8 +19,10 @@ from jarvis_workers.service.health.process_identity import this_worker
 from jarvis_workers.service.models import model_facts
 from jarvis_workers.service.scan_request import blobs_of as blobs_of
 from jarvis_workers.service.scan_request import file_limits_of as file_limits_of
+from jarvis_workers.service.scan_request import options_of as options_of
 from jarvis_workers.service.scan_request import request_for as request_for
 from jarvis_workers.service.scan_request import resources_of as resources_of
+from jarvis_workers.service.scan_request import scan_options_of as scan_options_of
 from jarvis_workers.service.scan_request import selection_of as selection_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.filecache import FOLDER, KEY_FILE, Results

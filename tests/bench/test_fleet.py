@@ -18,10 +18,12 @@ from jarvis_workers.dispatch.broker import Doorbell
 from jarvis_workers.dispatch.routing import queue_key
 from jarvis_workers.dispatch.sender import EXECUTOR, Sender
 from jarvis_workers.pipeline.controller import plan_job
+from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.service.wiring import selection_of
 from jarvis_workers.settings import ScanSettings, load_settings
 from jarvis_workers.snapshots.resources import open_blobs
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store import jobs, runs, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
@@ -209,10 +211,11 @@ class Desk:
 
     def submit(self, tree: Path, run_id: str) -> None:
         selection = selection_of(self.settings)
+        given = ScanInput(SecOptions(min_confidence=0.4, batch_files=BATCH_FILES, processes=2))
         submit(
             self.store,
             self.blobs,
-            RunRequest(run_id, "sec.fast", tree, selection, EXECUTOR, 0.4, BATCH_FILES, 16_000_000, 2),
+            RunRequest(run_id, "sec.fast", tree, selection, EXECUTOR, given),
         )
         self.sender.send()
 

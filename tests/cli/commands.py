@@ -14,8 +14,10 @@ import pytest
 from jarvis_cli.main import Frame, run
 from jarvis_workers.service import wiring
 from jarvis_workers.service.health.process_identity import this_worker
+from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.settings import Settings, load_settings
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store import runs, workers
 
 COPY = "void f(char *a, char *b) { strcpy(a, b); }\n"
@@ -93,10 +95,7 @@ class Jarvis:
                 path=tree,
                 selection=wiring.selection_of(settings),
                 executor=f"local:{worker.id}" if alive else "local:gone-1-0",
-                min_confidence=0.4,
-                batch_files=1,
-                batch_bytes=1 << 20,
-                processes=1,
+                given=ScanInput(SecOptions(min_confidence=0.4, batch_files=1, batch_bytes=1 << 20, processes=1)),
             )
             run_id = submit(store, wiring.blobs_of(settings), request)
             with store.write() as session:

@@ -9,11 +9,13 @@ import pytest
 from jarvis_workers.dispatch.prefork_task import PreforkRunner
 from jarvis_workers.errors import BrokerUnavailable, StoreFull
 from jarvis_workers.service import runs as requests
+from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.service.wiring import blobs_of, selection_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs, DirectoryBlobs
 from jarvis_workers.snapshots.resources import Resources, open_blobs
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.engine import Store
 from tests.bench.trees import make_tree
 from tests.proxy import proxy_to
@@ -40,10 +42,7 @@ def run(store: Store, settings: Settings, tmp_path: Path) -> str:
         path=tmp_path / "tree",
         selection=selection_of(settings),
         executor="cluster",
-        min_confidence=0.0,
-        batch_files=10,
-        batch_bytes=1_000_000,
-        processes=1,
+        given=ScanInput(SecOptions(min_confidence=0.0, batch_files=10, batch_bytes=1_000_000, processes=1)),
     )
     return submit(store, blobs_of(settings), request)
 

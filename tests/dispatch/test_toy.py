@@ -16,7 +16,7 @@ from jarvis_cli.progress import describe
 from jarvis_workers.dispatch.sender import EXECUTOR
 from jarvis_workers.service import wiring
 from jarvis_workers.service.progress_units import units_of
-from jarvis_workers.service.submit import RunRequest, submit
+from jarvis_workers.service.submit import RunInput, RunRequest, submit
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store import artifacts, stages
@@ -51,11 +51,7 @@ def start(store: Store, blobs: Blobs, tree: Path, executor: str, skipped: tuple[
         path=tree,
         selection=wiring.selection_of(Settings()),
         executor=executor,
-        min_confidence=0.4,
-        batch_files=2,
-        batch_bytes=1 << 20,
-        processes=1,
-        agent=ToyOptions(least=2),
+        given=RunInput(ToyOptions(batch_files=2, batch_bytes=1 << 20, least=2)),
         skipped_stages=skipped,
     )
     return submit(store, blobs, request)

@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import BudgetSpent
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.ratelimit.budget import RunBudget
 from jarvis_workers.service.estimate import Plan, estimate
-from jarvis_workers.service.submit import AgentTask
 from jarvis_workers.snapshots.resources import open_blobs
+from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.store import budgets, jobs, runs, verdicts
 from jarvis_workers.store.engine import Store
 from tests.agents.server import ModelServer
@@ -47,7 +46,7 @@ def test_half_of_the_estimate_pauses_the_run_and_its_end_is_the_same(
             run = pipeline.start(
                 tmp_path / "src",
                 kind="sec.agent",
-                agent=AgentTask("", "m", AgentLimits()),
+                model_group="m",
                 budget=RunBudget("tok", cap),
             )
             spend(pipeline, run)
@@ -56,7 +55,7 @@ def test_half_of_the_estimate_pauses_the_run_and_its_end_is_the_same(
             raise_budget(pipeline, run, 100 * cap)
             pipeline.go_on(run)
             asked = len(server.requests)
-            again = pipeline.do(tmp_path / "src", kind="sec.agent", agent=AgentTask("", "m", AgentLimits()))
+            again = pipeline.do(tmp_path / "src", kind="sec.agent", model_group="m")
         shared.close()
 
     assert cap - LARGEST_QUESTION <= spent <= cap
@@ -70,7 +69,7 @@ def half(pipeline: Pipeline, group: ModelGroup, place: Path) -> int:
     """Return half of the tokens that the run is estimated to take."""
     scanned = pipeline.run(pipeline.do(place / "src"))
     said = estimate(
-        pipeline.store, pipeline.blobs, scanned, Plan("m", group, AgentLimits()), unpacked=place / "sources"
+        pipeline.store, pipeline.blobs, scanned, Plan(JudgeOptions(model_group="m"), group), unpacked=place / "sources"
     )
     return (said.cluster.prompt + said.verify.prompt + said.cluster.completion + said.verify.completion) // 2
 

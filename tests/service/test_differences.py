@@ -5,11 +5,11 @@ import time
 
 import pytest
 
-from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.reports.diff import difference
 from jarvis_workers.service.runs import find_run
-from jarvis_workers.service.submit import AgentTask, submit
+from jarvis_workers.service.submit import RunInput, submit
+from jarvis_workers.steps.agent.converse import TaskOptions
 from jarvis_workers.store import artifacts, runs
 from tests.sec.verdicts import COPY, judged_body, like
 from tests.service.test_submit import asking
@@ -65,8 +65,8 @@ def test_what_a_report_does_not_list_is_noted(store, blobs, ended):
 
 
 def test_a_run_that_has_no_findings_is_refused(store, blobs, ended):
-    task = AgentTask("Where is it?", "m", AgentLimits())
-    agent = ended("one", {"answer": "here"}, kind="agent", agent=task)
+    task = TaskOptions(task="Where is it?", model_group="m")
+    agent = ended("one", {"answer": "here"}, kind="agent", given=RunInput(task))
 
     with pytest.raises(UsageError, match="run one is of kind agent: it has no findings to compare"):
         difference(store, blobs, agent, agent)

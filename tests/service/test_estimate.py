@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.platforms.groups import ModelGroup
@@ -17,9 +16,11 @@ from jarvis_workers.platforms.profiles import Prices
 from jarvis_workers.sec.judge.cost_model import ASSUMED
 from jarvis_workers.service.estimate import Estimate, Plan, estimate
 from jarvis_workers.service.rules.rulebook import Chosen
-from jarvis_workers.service.submit import AgentTask
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import open_blobs
+from jarvis_workers.steps.sec.dry_run import SAMPLE
+from jarvis_workers.steps.sec.judge_options import JudgeOptions
+from jarvis_workers.steps.sec.options import RuleFacts
 from jarvis_workers.store import transcripts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.transcripts import Total
@@ -106,14 +107,16 @@ def tree(place: Path, files: Sequence[Path]) -> Path:
 
 def verify(pipeline: Pipeline, root: Path) -> Total:
     """Scan a tree, cluster and verify; return what that took."""
-    run = pipeline.do(root, kind="sec.agent", agent=AgentTask("", "m", AgentLimits()))
+    run = pipeline.do(root, kind="sec.agent", model_group="m")
     with pipeline.store.read() as session:
         return transcripts.total(session, run)
 
 
-def foresee(pipeline: Pipeline, group: ModelGroup, root: Path, rules: Chosen = ALL_RULES, **plan: Any) -> Estimate:
+def foresee(
+    pipeline: Pipeline, group: ModelGroup, root: Path, rules: Chosen = ALL_RULES, sample: int = SAMPLE, **plan: Any
+) -> Estimate:
     run = pipeline.run(pipeline.do(root, rules=rules))
-    chosen = Plan("m", group, AgentLimits(), **plan)
+    chosen = Plan(JudgeOptions(model_group="m", **plan), group, sample)
     return estimate(pipeline.store, pipeline.blobs, run, chosen, unpacked=root.parent / "sources")
 
 
@@ -171,7 +174,7 @@ def test_a_cluster_of_many_is_counted_in_the_parts_that_are_verified(
     root.mkdir()
     (root / "many.c").write_text("void f(char *a, char *b)\n{\n" + "    strcpy(a, b);\n" * 20 + "}\n")
     said = foresee(pipeline, group, root)
-    run = pipeline.do(root, kind="sec.agent", agent=AgentTask("", "m", AgentLimits()))
+    run = pipeline.do(root, kind="sec.agent", model_group="m")
 
     assert (said.candidates, said.verify.jobs) == (20, len(job_rows(pipeline.store, run, "verify")))
     assert said.verify.jobs == len([8, 8, 4])
@@ -184,7 +187,7 @@ def test_votes_are_counted_by_the_severities_that_the_run_was_given(
     root = tmp_path / "src"
     root.mkdir()
     (root / "one.c").write_text("int f(const char *a)\n{\n    return atoi(a);\n}\n")
-    raised = Chosen(facts={"severity": {"atoi_family": "high"}})
+    raised = Chosen(facts=RuleFacts(severity={"atoi_family": "high"}))
     once, thrice = (foresee(pipeline, group, root, chosen, votes=3) for chosen in (ALL_RULES, raised))
 
     assert (once.verify.jobs, once.verify.calls, thrice.verify.calls) == (1, 2, 6)

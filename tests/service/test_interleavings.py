@@ -13,12 +13,14 @@ import pytest
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import runs as requests
+from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.snapshots.blobs import DirectoryBlobs, Stored
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.prune import prune
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.selection import Selection
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store import artifacts, runs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import SnapshotFacts
@@ -231,17 +233,14 @@ def old_tree(tmp_path: Path, blobs: DirectoryBlobs) -> Path:
     return tree
 
 
-def request(run_id: str, tree: Path) -> RunRequest:
+def request(run_id: str, tree: Path) -> RunRequest[ScanInput]:
     return RunRequest(
         run_id=run_id,
         kind="sec.fast",
         path=tree,
         selection=C,
         executor="local:w",
-        min_confidence=0.0,
-        batch_files=10,
-        batch_bytes=1000,
-        processes=1,
+        given=ScanInput(SecOptions(min_confidence=0.0, batch_files=10, batch_bytes=1000, processes=1)),
     )
 
 

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from jarvis_workers.service import runs, wiring
+from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.settings import Settings
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.engine import Store
 from tests.store.arrange import run_now
 
@@ -69,10 +71,7 @@ def carried_out(settings: Settings, store: Store, tree: Path, place: int) -> str
             path=tree,
             selection=wiring.selection_of(settings),
             executor=local.executor,
-            min_confidence=0.4,
-            batch_files=1,
-            batch_bytes=1 << 20,
-            processes=1,
+            given=ScanInput(SecOptions(min_confidence=0.4, batch_files=1, batch_bytes=1 << 20, processes=1)),
         )
         run = submit(store, local.world.blobs, request)
         with pytest.raises(KeyboardInterrupt), struck(place):

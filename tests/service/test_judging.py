@@ -10,7 +10,8 @@ from jarvis_workers.sec.finding import fingerprint_of
 from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
 from jarvis_workers.sec.triage_record import Judgement
 from jarvis_workers.service.reports.reports import run_part
-from jarvis_workers.service.triage.records import JUDGED_MIN, RuleRecord, Triage, records_of
+from jarvis_workers.service.scan_input import Triage
+from jarvis_workers.service.triage.records import JUDGED_MIN, RuleRecord, records_of
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.steps.sec.write_report import list_issues
 from jarvis_workers.store import judgements

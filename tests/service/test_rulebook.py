@@ -9,6 +9,7 @@ from jarvis_workers.sec.rules import RULES
 from jarvis_workers.service.rules.rule_tests import try_files
 from jarvis_workers.service.rules.rulebook import Rulebook, choose, open_rulebook
 from jarvis_workers.settings import RulesSettings
+from jarvis_workers.steps.sec.options import RuleFacts
 from jarvis_workers.steps.sec.ruleset import rules_of
 from tests.installed import forget, install
 
@@ -24,13 +25,13 @@ def fresh_modules():
 def test_the_built_in_rules_alone_need_neither_blob_nor_options():
     chosen = choose(Rulebook(RULES), RulesSettings())
 
-    assert (chosen.rules, chosen.content, chosen.facts) == (RULES, None, {})
+    assert (chosen.rules, chosen.content, chosen.facts) == (RULES, None, RuleFacts())
 
 
 def test_severities_alone_need_no_blob():
     chosen = choose(Rulebook(RULES), RulesSettings(severity={"unsafe": "high"}))
 
-    assert (chosen.content, chosen.facts) == (None, {"severity": {"unsafe": "high"}})
+    assert (chosen.content, chosen.facts) == (None, RuleFacts(severity={"unsafe": "high"}))
 
 
 def test_workers_make_of_the_blob_the_rules_that_were_chosen(tmp_path, monkeypatch):
@@ -44,8 +45,8 @@ def test_workers_make_of_the_blob_the_rules_that_were_chosen(tmp_path, monkeypat
     assert [rule.pattern for rule in rules_of(chosen.content)] == patterns
     assert {"own", "house_rule"} < set(patterns)
     assert not {"other", "unsafe_api"} & set(patterns)
-    assert chosen.facts["project"] == ["own"]
-    assert chosen.facts["off"] == ["other", "unsafe_api"]
+    assert chosen.facts.project == ["own"]
+    assert chosen.facts.off == ["other", "unsafe_api"]
 
 
 def test_a_rule_that_a_package_and_a_file_give_is_refused(tmp_path, monkeypatch):

@@ -11,11 +11,13 @@ from jarvis_workers.ratelimit.budget import RunBudget
 from jarvis_workers.service import runs as requests
 from jarvis_workers.service.health.process_identity import this_worker
 from jarvis_workers.service.runs import Waiting, find_run, is_abandoned, stages_of
+from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.service.wiring import executor_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.selection import Selection
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store import artifacts, budgets, runs, transcripts, workers
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
@@ -153,17 +155,14 @@ def test_a_command_is_known_before_a_run_is_its_own(store: Store, clock: FakeClo
     assert is_abandoned(store, run_now(store, run_id), LEASE)
 
 
-def request(tree: Path, executor: str) -> RunRequest:
+def request(tree: Path, executor: str) -> RunRequest[ScanInput]:
     return RunRequest(
         run_id="ab12",
         kind="sec.fast",
         path=tree,
         selection=Selection(frozenset({b".c"})),
         executor=executor,
-        min_confidence=0.0,
-        batch_files=10,
-        batch_bytes=1000,
-        processes=1,
+        given=ScanInput(SecOptions(min_confidence=0.0, batch_files=10, batch_bytes=1000, processes=1)),
     )
 
 

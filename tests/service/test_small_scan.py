@@ -11,10 +11,12 @@ import pytest
 
 from jarvis_workers.pipeline.stages import PLAN
 from jarvis_workers.service.request import RunRequest
-from jarvis_workers.service.scan_request import blobs_of, request_for
+from jarvis_workers.service.scan_input import ScanInput
+from jarvis_workers.service.scan_request import blobs_of, request_for, scan_options_of
 from jarvis_workers.service.small_scan import scan_small, small_executor
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.settings import ScanSettings, Settings
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.engine import Store
 from tests.steps.pipeline import Pipeline
 
@@ -55,8 +57,9 @@ def tree(tmp_path: Path) -> Path:
     return tree
 
 
-def request(settings: Settings, tree: Path) -> RunRequest:
-    return request_for(settings, SourceTree(tree, os.fsencode(tree)), "sec.fast", small_executor())
+def request(settings: Settings, tree: Path) -> RunRequest[ScanInput]:
+    given = ScanInput(scan_options_of(settings, SecOptions))
+    return request_for(settings, SourceTree(tree, os.fsencode(tree)), "sec.fast", small_executor(), given)
 
 
 def rows(url: str, run_id: str) -> dict[str, list[dict[str, Any]]]:

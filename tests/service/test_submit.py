@@ -6,9 +6,11 @@ import pytest
 
 from jarvis_workers.errors import StoreFull, UsageError
 from jarvis_workers.service.runs import find_run, newest_runs, prune_unwanted, stages_of
+from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.selection import Selection
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store import artifacts, jobs, runs
 
 C_FILES = Selection(suffixes=frozenset({b".c"}))
@@ -28,12 +30,9 @@ def asking(path, run_id="one", **changes):
         "kind": "sec.fast",
         "selection": C_FILES,
         "executor": "local:me",
-        "min_confidence": 0.4,
-        "batch_files": 2000,
-        "batch_bytes": 16_000_000,
-        "processes": 2,
     }
-    return RunRequest(run_id=run_id, path=path, **asked | changes)
+    given = ScanInput(SecOptions(min_confidence=0.4, processes=changes.pop("processes", 2)))
+    return RunRequest(run_id=run_id, path=path, **{"given": given} | asked | changes)
 
 
 def wanted(store):

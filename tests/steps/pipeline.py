@@ -11,17 +11,18 @@ from sqlalchemy import update
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.dispatch.prefork_task import PreforkRunner
 from jarvis_workers.pipeline.controller import advance
-from jarvis_workers.pipeline.each_file import FileLimits
 from jarvis_workers.pipeline.runner import load, save
 from jarvis_workers.pipeline.stages import Step, step_of
 from jarvis_workers.service.reports.reports import read_body
-from jarvis_workers.service.rules.rulebook import Chosen
+from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.service.wiring import selection_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.filecache import Results
 from jarvis_workers.snapshots.resources import Resources
+from jarvis_workers.steps.sec.judge_options import JudgeOptions
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store import jobs, stages
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
@@ -31,6 +32,12 @@ from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit
 from tests.store.arrange import enrol, job_rows, run_now
 
 STAGES = ("scan", "summarize", "flow", "cluster", "verify", "report")
+
+
+def given(**options: Any) -> ScanInput:
+    """Return what a scan is asked for; where a model group is named, agents verify what it finds."""
+    own = {name: options.pop(name) for name in ("rules", "baseline", "triage") if name in options}
+    return ScanInput(JudgeOptions(**options) if "model_group" in options else SecOptions(**options), **own)
 
 
 @dataclass
@@ -51,13 +58,9 @@ class Pipeline:
             path=tree,
             selection=selection_of(Settings()),
             executor="cluster",
-            min_confidence=0.4,
-            batch_files=files,
-            batch_bytes=1_000_000,
-            processes=1,
-            rules=options.pop("rules", Chosen()),
-            limits=options.pop("limits", FileLimits()),
-            **options,
+            may_be_empty=options.pop("may_be_empty", False),
+            budget=options.pop("budget", None),
+            given=given(batch_files=files, batch_bytes=1_000_000, min_confidence=0.4, **options),
         )
         return submit(self.store, self.blobs, request)
 

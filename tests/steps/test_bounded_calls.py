@@ -12,7 +12,6 @@ import pytest
 from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
-from jarvis_workers.service.submit import AgentTask
 from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.tables import RUN
@@ -96,7 +95,7 @@ def judge(
             )
             pipeline = Pipeline(open_stores(sqlite_url), open_blobs(str(tmp_path / "b"), tmp_path / "c"), opened[0])
             with pipeline.loop:
-                run = pipeline.start(tmp_path / "src", kind="sec.agent", agent=AgentTask("", "m", LIMITS))
+                run = pipeline.start(tmp_path / "src", kind="sec.agent", model_group="m", agent_limits=LIMITS)
                 options = {**pipeline.run(run).options, "votes": 5, "second_look": True}
                 with pipeline.store.write() as session:
                     session.execute(RUN.update().values(options=json.dumps(options)))

@@ -9,14 +9,12 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.sec.judge.batching import place_of
 from jarvis_workers.service.conversations import read_transcript
 from jarvis_workers.service.reports.run_baselines import of_run
-from jarvis_workers.service.submit import AgentTask
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.steps.sec.cluster_file import cluster_jobs
@@ -92,7 +90,7 @@ def tree(tmp_path: Path, files: Mapping[str, str]) -> Path:
 
 
 def cluster(pipeline: Pipeline, root: Path, group: str = "m", **options: Any) -> str:
-    return pipeline.do(root, kind=verifying.KIND, agent=AgentTask("", group, AgentLimits()), **options)
+    return pipeline.do(root, kind=verifying.KIND, model_group=group, **options)
 
 
 def clusters_of(pipeline: Pipeline, run: str) -> list[NewCluster]:
@@ -210,9 +208,7 @@ def test_a_batch_that_a_model_could_not_cluster_is_asked_about_again_in_the_next
 
 @pytest.mark.timing
 def test_a_conversation_that_was_lost_is_gone_on_with(pipeline: Pipeline, server: ModelServer, tmp_path: Path) -> None:
-    run = pipeline.start(
-        tree(tmp_path, {"mixed.c": MIXED}), kind=verifying.KIND, agent=AgentTask("", "m", AgentLimits())
-    )
+    run = pipeline.start(tree(tmp_path, {"mixed.c": MIXED}), kind=verifying.KIND, model_group="m")
     pipeline.go_on(run, until="cluster")
     (row,) = job_rows(pipeline.store, run, "cluster")
     pipeline.lose(row.id)
@@ -260,9 +256,7 @@ def test_a_tree_without_candidates_has_nothing_to_cluster(pipeline: Pipeline, tm
 
 @pytest.mark.timing
 def test_a_model_group_that_is_not_here_is_named(pipeline: Pipeline, tmp_path: Path) -> None:
-    run = pipeline.start(
-        tree(tmp_path, {"mixed.c": MIXED}), kind=verifying.KIND, agent=AgentTask("", "other", AgentLimits())
-    )
+    run = pipeline.start(tree(tmp_path, {"mixed.c": MIXED}), kind=verifying.KIND, model_group="other")
 
     with pytest.raises(StepFailed, match='there is no model group "other" here; there are: m'):
         pipeline.go_on(run)

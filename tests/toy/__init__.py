@@ -40,10 +40,6 @@ class ToyOptions(RunOptions):
 
     least: int = 0
 
-    @property
-    def options(self) -> Mapping[str, Any]:
-        return {"least": self.least}
-
 
 class LineCounts(NamedTuple):
     """The lines of some files: pairs of path and number."""

@@ -6,7 +6,7 @@ from collections import Counter
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.api.options import ScanOptions
 from jarvis_workers.service.reports.baselines import is_report, read_report
-from jarvis_workers.service.request import Baseline
+from jarvis_workers.service.scan_input import Baseline
 from jarvis_workers.service.targets import ScanTarget, prefix_of
 
 __all__ = ["is_revision", "reported_baseline"]

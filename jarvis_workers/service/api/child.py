@@ -19,8 +19,9 @@ from jarvis_workers.sec.triage import TriageVerdict
 from jarvis_workers.service.api.answers import answer_of
 from jarvis_workers.service.api.options import decode_options
 from jarvis_workers.service.api.requests import BATCH_BYTES, BATCH_FILES, request_of
-from jarvis_workers.service.request import Baseline, RunRequest, check_found, run_of
+from jarvis_workers.service.request import check_found, run_of
 from jarvis_workers.service.run_facts import RunCosts, run_facts
+from jarvis_workers.service.scan_input import Baseline, Triage
 from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.resources import open_resources
@@ -83,19 +84,20 @@ def _scan(asked: dict[str, Any], announce: Announce) -> dict[str, Any]:
 
     snapshot = pack(source.path, request.selection, blobs, on_progress=packing)
     check_found(request, snapshot)
-    if request.rules.content is not None:
-        blobs.put(request.rules.content)
-    run = run_of(request, snapshot, {})
+    for content in request.given.contents:
+        blobs.put(content)
+    run = run_of(request, snapshot)
     if not is_one_batch(run, blobs):
         raise TooLarge
-    done = scan_directly(run, resources, known=baseline.known if baseline else None, judged=_judged(request), show=show)
+    known, judged = baseline.known if baseline else None, _judged(request.given.triage)
+    done = scan_directly(run, resources, known=known, judged=judged, show=show)
     part = run_facts(done.run, done.stages, RunCosts())
     announce({"progress": ["report", 1, 1, part["stages"]["scan"]["files"], done.body["summary"]["total"]]})
-    return answer_of(done.run, part, done.body, request.rules.rules, blobs)
+    return answer_of(done.run, part, done.body, request.given.rules.rules, blobs)
 
 
-def _judged(request: RunRequest) -> dict[str, TriageVerdict]:
-    return {one.fingerprint: TriageVerdict(one.verdict, one.reason) for one in request.triage.more}
+def _judged(triage: Triage) -> dict[str, TriageVerdict]:
+    return {one.fingerprint: TriageVerdict(one.verdict, one.reason) for one in triage.more}
 
 
 def main() -> None:

@@ -16,22 +16,23 @@ from jarvis_workers.service.reports import reports
 from jarvis_workers.service.reports.export import write_whole
 from jarvis_workers.service.rules.rulebook import choose, open_rulebook
 from jarvis_workers.service.runs import find_run
+from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.sources import open_source
-from jarvis_workers.service.submit import Inquiry, submit
+from jarvis_workers.service.submit import submit
 from jarvis_workers.settings import Settings, load_settings
+from jarvis_workers.steps.sec.judge_options import CLUSTER_LIMIT, JudgeOptions
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
 __all__ = ["build_json_and_markdown", "direct_scan", "run_security_analysis", "run_security_analysis_fast"]
-
-CLUSTER_LIMIT = 50
 
 
 def direct_scan(path: str | Path, *, settings: Settings | None = None) -> dict[str, Any]:
     """Scan with the rules alone, here; return {"run": ..., "summary": ..., "issues": [...]}. Raises JarvisError."""
     settings = settings or _settings()
     with wiring.store_of(settings) as store:
-        return _told(settings, store, _carry_out(settings, store, path, None))
+        return _told(settings, store, _carry_out(settings, store, path, wiring.scan_options_of(settings, SecOptions)))
 
 
 def run_security_analysis_fast(
@@ -42,7 +43,7 @@ def run_security_analysis_fast(
     With a `report_file` it is written there, too. Raises JarvisError.
     """
     settings = settings or _settings()
-    return _reported(settings, path, None, report_file)
+    return _reported(settings, path, wiring.scan_options_of(settings, SecOptions), report_file)
 
 
 def run_security_analysis(
@@ -58,9 +59,14 @@ def run_security_analysis(
     Raises UsageError where no model is set; what could not be judged is undecided in the report, with the reason.
     """
     settings = settings or _settings()
-    limits = wiring.agent_limits_of(settings)
-    inquiry = Inquiry(model_name(settings, llm_group), limits, cluster_limit=cluster_limit)
-    return _reported(settings, path, inquiry, report_file)
+    agents = wiring.scan_options_of(
+        settings,
+        JudgeOptions,
+        model_group=model_name(settings, llm_group),
+        agent_limits=wiring.agent_limits_of(settings),
+        cluster_limit=cluster_limit,
+    )
+    return _reported(settings, path, agents, report_file)
 
 
 def build_json_and_markdown(run_id: str, *, settings: Settings | None = None) -> tuple[str, str]:
@@ -76,30 +82,28 @@ def _settings() -> Settings:
     return load_settings({"where": "local"}, directory=Path.cwd())
 
 
-def _reported(settings: Settings, path: str | Path, inquiry: Inquiry | None, report_file: str | Path | None) -> str:
+def _reported(settings: Settings, path: str | Path, options: SecOptions, report_file: str | Path | None) -> str:
     file = None if report_file is None else Path(report_file)
     form = "markdown" if file is None else format_of(file, "markdown")
     if form is None:
         raise UsageError(f"{file}: unknown suffix")
     with wiring.store_of(settings) as store:
-        run = _carry_out(settings, store, path, inquiry)
+        run = _carry_out(settings, store, path, options)
         text = reports.render(store, wiring.blobs_of(settings), run, form)
     if file is not None:
         write_whole(file, [text])
     return text
 
 
-def _carry_out(settings: Settings, store: Store, path: str | Path, inquiry: Inquiry | None) -> Run:
+def _carry_out(settings: Settings, store: Store, path: str | Path, options: SecOptions) -> Run:
     """Carry a run out in this process and its children, and say nothing."""
     with wiring.executor_of(settings, store, tell=_nothing, show=_nothing) as local:
         with open_source(str(path), bounds=wiring.tree_bounds_of(settings)) as source:
-            kind = "sec.agent" if inquiry else "sec.fast"
+            rules = choose(open_rulebook([Path(one).expanduser() for one in settings.rules.paths]), settings.rules)
+            kind, agents = ("sec.agent", options) if isinstance(options, JudgeOptions) else ("sec.fast", None)
             request = replace(
-                wiring.request_for(settings, source, kind, local.executor),
-                agent=inquiry,
-                budget=budget_of(settings, *inquiry.model_groups) if inquiry else None,
-                limits=wiring.file_limits_of(settings),
-                rules=choose(open_rulebook([Path(one).expanduser() for one in settings.rules.paths]), settings.rules),
+                wiring.request_for(settings, source, kind, local.executor, ScanInput(options, rules=rules)),
+                budget=budget_of(settings, *agents.model_groups) if agents else None,
             )
             run_id = submit(store, local.world.blobs, request)
         return local.carry_out(run_id)

@@ -19,7 +19,7 @@ from jarvis_workers.service.sources import SourceTree
 from jarvis_workers.toolchain.children import Child, ChildDied
 
 if TYPE_CHECKING:
-    from jarvis_workers.service.request import Baseline
+    from jarvis_workers.service.scan_input import Baseline
 
 __all__ = ["ChildPool", "DirectRequest"]
 

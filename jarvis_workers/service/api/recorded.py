@@ -15,11 +15,12 @@ from jarvis_workers.service.api.answers import answer_of
 from jarvis_workers.service.api.baseline import is_revision, reported_baseline
 from jarvis_workers.service.api.options import ScanOptions
 from jarvis_workers.service.api.progress import CancelToken, ProgressCallback, ScanProgress
-from jarvis_workers.service.api.requests import process_count, request_of
+from jarvis_workers.service.api.requests import choose_rules, process_count, request_of
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.reports.export import export, export_directory
 from jarvis_workers.service.reports.run_baselines import of_run
-from jarvis_workers.service.request import Baseline, RunRequest
+from jarvis_workers.service.request import RunRequest
+from jarvis_workers.service.scan_input import Baseline, ScanInput
 from jarvis_workers.service.sources import SourceTree, open_revision, open_source, unchanged_since
 from jarvis_workers.service.submit import submit
 from jarvis_workers.service.targets import ScanTarget, older_selection
@@ -32,6 +33,7 @@ from jarvis_workers.store.stages import StageProgress
 __all__ = ["scan_with_store"]
 
 TICK_SECONDS = 0.4
+Request = RunRequest[ScanInput]
 
 
 class Watcher:
@@ -79,7 +81,7 @@ def scan_with_store(
     with wiring.store_of(settings) as store:
         watcher = Watcher(store, on_progress, cancel)
 
-        def scan(source: SourceTree, paths: tuple[bytes, ...], change: Callable[[RunRequest], RunRequest]) -> Run:
+        def scan(source: SourceTree, paths: tuple[bytes, ...], change: Callable[[Request], Request]) -> Run:
             with wiring.executor_of(settings, store, tell=_nothing, show=watcher.show) as local:
                 request = change(request_of(options, source, paths, local.executor))
                 run_id = submit(store, local.world.blobs, request, watcher.packing)
@@ -95,10 +97,12 @@ def scan_with_store(
                 source,
                 target.paths,
                 lambda request: replace(
-                    request, baseline=baseline, selection=replace(request.selection, unchanged=unchanged)
+                    request,
+                    given=replace(request.given, baseline=baseline),
+                    selection=replace(request.selection, unchanged=unchanged),
                 ),
             )
-            return _answer(settings, store, run, options, source)
+            return _answer(settings, store, run, options)
 
 
 def _settings(options: ScanOptions, place: Path) -> Settings:
@@ -135,7 +139,7 @@ def _baseline(
     store: Store,
     options: ScanOptions,
     target: ScanTarget,
-    scan: Callable[[SourceTree, tuple[bytes, ...], Callable[[RunRequest], RunRequest]], Run],
+    scan: Callable[[SourceTree, tuple[bytes, ...], Callable[[Request], Request]], Run],
 ) -> Baseline | None:
     """Return what the baseline has; a git revision is scanned for it."""
     if not is_revision(options):
@@ -155,10 +159,10 @@ def _baseline(
     return of_run(store, run, revision.says, revision.renamed)
 
 
-def _answer(settings: Settings, store: Store, run: Run, options: ScanOptions, source: SourceTree) -> dict[str, Any]:
+def _answer(settings: Settings, store: Store, run: Run, options: ScanOptions) -> dict[str, Any]:
     blobs = wiring.blobs_of(settings)
     body = reports.read_body(store, blobs, run)
-    rules = request_of(options, source, (), run.executor).rules.rules
+    rules = choose_rules(options).rules
     if options.write_artifacts and (directory := export_directory(run)):
         export(store, blobs, run, directory, body=body)
     return answer_of(run, reports.run_part(store, run), body, rules, blobs)

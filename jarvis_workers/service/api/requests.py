@@ -12,9 +12,11 @@ from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.each_file import FileLimits
 from jarvis_workers.sec.scanner import EXTENSIONS
 from jarvis_workers.service.api.options import ScanOptions
-from jarvis_workers.service.request import Baseline, Chosen, RunRequest, Triage
+from jarvis_workers.service.request import RunRequest
+from jarvis_workers.service.scan_input import Baseline, Chosen, ScanInput, Triage
 from jarvis_workers.service.sources import SourceTree, ignore_files_of
 from jarvis_workers.snapshots.selection import EXCLUDED_DIRECTORIES, OWN_DIRECTORY, Selection
+from jarvis_workers.steps.sec.options import SecOptions, not_english
 from jarvis_workers.steps.sec.ruleset import installed
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ class RuleChoice:
 
 def request_of(
     options: ScanOptions, source: SourceTree, paths: tuple[bytes, ...], executor: str, baseline: Baseline | None = None
-) -> RunRequest:
+) -> RunRequest[ScanInput]:
     """Return the request of a scan with rules alone. Raises UsageError."""
     return RunRequest(
         run_id=token_hex(4),
@@ -50,16 +52,20 @@ def request_of(
         root=source.root,
         selection=replace(select_files(options, source), paths=paths),
         executor=executor,
-        min_confidence=options.min_confidence,
-        batch_files=BATCH_FILES,
-        batch_bytes=BATCH_BYTES,
-        processes=process_count(options),
-        rules=choose_rules(options),
-        limits=FileLimits(options.file_seconds, options.file_memory_mb, BATCH_SECONDS),
-        cache=options.cache,
-        baseline=baseline,
-        triage=Triage(kept=options.record, more=_judgements(options), named=_named(options)),
-        language=options.lang,
+        given=ScanInput(
+            SecOptions(
+                batch_files=BATCH_FILES,
+                batch_bytes=BATCH_BYTES,
+                processes=process_count(options),
+                limits=FileLimits(options.file_seconds, options.file_memory_mb, BATCH_SECONDS),
+                cache=options.cache,
+                min_confidence=options.min_confidence,
+                lang=not_english(options.lang),
+            ),
+            rules=choose_rules(options),
+            baseline=baseline,
+            triage=Triage(kept=options.record, more=_judgements(options), named=_named(options)),
+        ),
     )
 
 

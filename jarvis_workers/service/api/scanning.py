@@ -22,7 +22,7 @@ from jarvis_workers.service.targets import ScanTarget, target_of
 from jarvis_workers.toolchain.temporary import temporary_directory
 
 if TYPE_CHECKING:
-    from jarvis_workers.service.request import Baseline
+    from jarvis_workers.service.scan_input import Baseline
 
 __all__ = ["ScanSession", "SourceLanguage", "scan", "scan_sources", "scan_text"]
 

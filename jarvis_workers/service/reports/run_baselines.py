@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.finding import fingerprint_of
-from jarvis_workers.service.request import Baseline
+from jarvis_workers.service.scan_input import Baseline
 from jarvis_workers.store import candidates
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run

@@ -15,8 +15,9 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.rules import RULES, Rule
 from jarvis_workers.sec.rules.custom import custom_rule
-from jarvis_workers.service.request import Chosen as Chosen
 from jarvis_workers.service.rules.rule_files import read_rules, rule_files
+from jarvis_workers.service.scan_input import Chosen as Chosen
+from jarvis_workers.steps.sec.options import RuleFacts
 from jarvis_workers.steps.sec.ruleset import RuleSet, installed
 
 __all__ = ["Chosen", "Rulebook", "choose", "find_rule", "open_rulebook", "select"]
@@ -97,14 +98,14 @@ def _chosen(book: Rulebook, kept: tuple[Rule, ...], severity: Mapping[str, str])
     off = tuple(rule.pattern for rule in book.rules if rule.pattern not in on)
     own = [rule["id"] for rule in book.project if rule["id"] in on]
     content = RuleSet(off, tuple(rule for rule in book.project if rule["id"] in on), book.packages).encode()
-    facts = {
-        "blob": hashlib.sha256(content).hexdigest() if content else None,
-        "off": sorted(off),
-        "severity": dict(sorted(severity.items())),
-        "project": own,
-        "packages": dict(book.packages),
-    }
-    return Chosen(kept, content, {name: said for name, said in facts.items() if said})
+    facts = RuleFacts(
+        blob=hashlib.sha256(content).hexdigest() if content else None,
+        off=sorted(off),
+        severity=dict(sorted(severity.items())),
+        project=own,
+        packages=dict(book.packages),
+    )
+    return Chosen(kept, content, facts)
 
 
 def _refuse_unknown(given: Iterable[str], known: Sequence[str], says: str) -> None:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jarvis_workers.sec.rules import Rule
 from jarvis_workers.sec.triage_record import Judgement, learned_confidence
-from jarvis_workers.service.request import Triage as Triage
 from jarvis_workers.store import judgements, triage_operations
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.triage_operations import TriageChange
@@ -18,7 +17,6 @@ __all__ = [
     "JUDGED_MIN",
     "Named",
     "RuleRecord",
-    "Triage",
     "Undone",
     "forget",
     "judge",

@@ -82,7 +82,7 @@ def load(session: "Session", run: Run, job: Claimed) -> ConverseWork:
         options.task,
         ConversePayload.from_json(job.payload).about,
         run.snapshot_id,
-        options.model_group or "",
+        options.group,
         options.agent_limits,
         lines(session, job.id),
     )

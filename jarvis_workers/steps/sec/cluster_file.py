@@ -116,7 +116,7 @@ def load(session: "Session", run: Run, job: Claimed) -> ClusterWork:
         snapshot_id=run.snapshot_id,
         rules=options.rules.blob,
         severities=options.rules.severity,
-        model_group=options.model_group or "",
+        model_group=options.group,
         limits=options.agent_limits,
         language=options.language,
         lines=lines(session, job.id),

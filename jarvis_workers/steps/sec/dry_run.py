@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.agent.effects import Ask
-from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.agent.nonces import make_marks
 from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.platforms.protocol import ModelRequest, Reply, reply_from
@@ -25,11 +24,11 @@ from jarvis_workers.sec.judge.cost_model import first_request
 from jarvis_workers.sec.judge.slices import CodeIndex, PlacedTree
 from jarvis_workers.sec.judge.verification import Verification, votes_of
 from jarvis_workers.steps.sec.cluster_file import look
-from jarvis_workers.steps.sec.judge_options import CLUSTER_LIMIT
+from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.tools.reading import read_code
 from jarvis_workers.tools.registry import Toolbox
 from jarvis_workers.tools.scripting import execute_script
-from jarvis_workers.tools.tool import Language, ToolOutcome
+from jarvis_workers.tools.tool import ToolOutcome
 from jarvis_workers.tools.tree import DirectoryTree
 
 __all__ = ["DryRun", "FirstRequest", "Plan"]
@@ -39,21 +38,15 @@ SAMPLE = 400
 
 @dataclass(frozen=True)
 class Plan:
-    """How a run would cluster and verify: with the model of which group, within which limits.
+    """How a run would cluster and verify: its options, and the model of its group.
 
     Of many verifications about `sample` are put together, and stand for all. `severities` are those given to rules: an
     estimate takes them from what was scanned.
     """
 
-    group: str
+    options: JudgeOptions
     model: ModelGroup
-    limits: AgentLimits
-    language: Language = "en"
-    votes: int = 1
-    second_look: bool = False
-    cluster_limit: int = CLUSTER_LIMIT
     sample: int = SAMPLE
-    max_findings: int | None = None
     severities: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -80,9 +73,9 @@ class DryRun:
     ) -> tuple[FirstRequest, list[Cluster] | None]:
         """Return what is asked about a batch, and its clusters if the answer is remembered."""
         plan = self._plan
-        question = question_of(look(self._root, file, numbered), conditions, plan.language, plan.severities)
+        question = question_of(look(self._root, file, numbered), conditions, plan.options.language, plan.severities)
         marks = make_marks(self._secret, question.about)
-        talk = cluster(clusterer(question, self._profile, marks, plan.limits), question)
+        talk = cluster(clusterer(question, self._profile, marks, plan.options.agent_limits), question)
         first: ModelRequest | None = None
         try:
             want = next(talk)
@@ -98,23 +91,24 @@ class DryRun:
 
     def verify(self, one: Cluster, found: Mapping[int, Candidate]) -> FirstRequest:
         """Return what is asked first about a cluster."""
-        plan = self._plan
+        options, severities = self._plan.options, self._plan.severities
         asked = question.ClusterQuestion(
             one.verification,
             tuple((gid, found[gid]) for gid in one.gids),
-            plan.language,
-            votes=plan.votes,
-            second_look=plan.second_look,
-            severities=plan.severities,
+            options.language,
+            votes=options.votes,
+            second_look=options.second_look,
+            severities=severities,
         )
         prepared = question.prepare(asked, self._index)
         marks = make_marks(self._secret, prepared.about)
         profiles = (self._profile, self._profile)
-        verification = Verification(prepared, self._tools, profiles=profiles, marks=marks, limits=plan.limits)
+        limits = options.agent_limits
+        verification = Verification(prepared, self._tools, profiles=profiles, marks=marks, limits=limits)
         request = first_request(verification.run())
         if request is None:
             return FirstRequest(0, known=True)
-        times = votes_of(asked) + plan.second_look
+        times = votes_of(asked) + options.second_look
         return FirstRequest(estimate_request(request), self._recall(request) is not None, times)
 
     def _recall(self, request: ModelRequest) -> Reply | None:

@@ -30,3 +30,8 @@ class JudgeOptions(SecOptions, ConversationOptions):
     second_look: bool = False
     max_findings: int | None = None
     canary: bool = False
+
+    @property
+    def model_groups(self) -> tuple[str | None, ...]:
+        """All that may be asked."""
+        return (self.model_group, self.second_group)

@@ -10,7 +10,7 @@ from jarvis_workers.pipeline.options import RunOptions
 if TYPE_CHECKING:
     from jarvis_workers.tools.tool import Language
 
-__all__ = ["RuleFacts", "SecOptions"]
+__all__ = ["RuleFacts", "SecOptions", "not_english"]
 
 
 @dataclass(frozen=True)
@@ -48,3 +48,8 @@ class SecOptions(RunOptions):
     def language(self) -> "Language":
         """The language of the report."""
         return self.lang or "en"
+
+
+def not_english(language: "Language") -> "Language | None":
+    """Return the language of a report that mentions it."""
+    return None if language == "en" else language

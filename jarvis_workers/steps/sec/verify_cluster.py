@@ -69,7 +69,7 @@ def load(session: "Session", run: Run, job: Claimed) -> VerifyWork:
         second_look=options.second_look,
         severities=options.rules.severity,
     )
-    groups, lines = (options.model_group or "", options.second_group), transcripts.lines(session, job.id)
+    groups, lines = (options.group, options.second_group), transcripts.lines(session, job.id)
     return VerifyWork(job, cluster, run.snapshot_id, *groups, options.agent_limits, lines, canary)
 
 
