@@ -20,6 +20,15 @@ JarvisError                one line for the user, exit code 2
 ├── ScanCancelled          a scan through the Python API was cancelled by its caller
 ├── StepFailed             a step failed: recorded on the job's row, retried, then not checked
 └── GivenUp                a file exceeded a limit of time or memory: it is not checked, its batch continues
+
+Any other exception is a bug, or comes from users' own code. It is caught at these boundaries and nowhere else:
+
+jarvis_workers/pipeline/attempt.py      the attempt at a job: recorded on its row
+jarvis_workers/toolchain/forked.py      an item processed in a fork: reported as Crashed
+jarvis_workers/futures.py               a call in another thread: raised where its future is waited for
+jarvis_workers/agent/plugins.py         users' callbacks, tools, platforms and rules: one ForeignError
+jarvis_workers/service/api/child.py     a scan in a child of the Python API: reported to its parent
+jarvis_cli/main.py                      a command: a message and an exit code
 """
 
 __all__ = [

@@ -14,6 +14,7 @@ from concurrent.futures import Future
 from typing import Generic, TypeVar
 
 from jarvis_workers.errors import StoreFull, StoreUnavailable
+from jarvis_workers.futures import settle
 from jarvis_workers.telemetry import warning
 
 T = TypeVar("T")
@@ -86,21 +87,18 @@ class Journal(Generic[T]):
             if is_last:
                 return
 
-    def _save(self, items: list[T]) -> Exception | None:
+    def _save(self, items: list[T]) -> BaseException | None:
+        """Return what saving raises, for all who wait: without the thread they would wait for ever."""
         if not items:
             return None
-        try:
-            self._save_all(items)
-        except (StoreFull, StoreUnavailable) as error:
+        failure = settle(Future[None](), self._save_all, items).exception()
+        if isinstance(failure, StoreFull | StoreUnavailable):
             with self._wake:
                 self._due[:0] = items
-            return error
-        except Exception as error:  # noqa: BLE001  (handed to all who wait: without the thread they would wait for ever)
-            return error
-        return None
+        return failure
 
 
-def _settle(futures: "list[asyncio.Future[None]]", failure: Exception | None) -> None:
+def _settle(futures: "list[asyncio.Future[None]]", failure: BaseException | None) -> None:
     for future in futures:
         if not future.done():
             future.set_exception(failure) if failure else future.set_result(None)

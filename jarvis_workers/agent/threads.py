@@ -7,32 +7,26 @@ when they have come to theirs: a tool of the user's own that hangs would keep Ct
 import asyncio
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, TypeVar
+
+from jarvis_workers.futures import settle
 
 T = TypeVar("T")
 
 
 async def in_thread(do: Callable[..., T], *given: Any) -> T:
     """Return what it returns, and raise what it raises; called off, it goes on, and nobody hears of it."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[T] = loop.create_future()
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    future = Future[T]()
 
-    def tell(settle: Callable[[Any], None], what: Any) -> None:
-        def settle_once() -> None:
-            if not future.done():
-                settle(what)
-
+    def wake(_: Future[T]) -> None:
         with suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(settle_once)
+            loop.call_soon_threadsafe(ended.set)
 
-    def run() -> None:
-        try:
-            found = do(*given)
-        except BaseException as error:  # noqa: BLE001  (handed to who waits)
-            tell(future.set_exception, error)
-        else:
-            tell(future.set_result, found)
-
-    threading.Thread(target=run, name=getattr(do, "__name__", "tool"), daemon=True).start()
-    return await future
+    future.add_done_callback(wake)
+    name = getattr(do, "__name__", "tool")
+    threading.Thread(target=settle, args=(future, do, *given), name=name, daemon=True).start()
+    await ended.wait()
+    return future.result()

@@ -14,10 +14,10 @@ from typing import Any
 
 from jarvis_workers.dispatch.leased_jobs import Holder, LeasedJobs
 from jarvis_workers.errors import StoreUnavailable
+from jarvis_workers.futures import settle
 from jarvis_workers.pipeline.store_retry import patiently
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Finished
-from jarvis_workers.toolchain.futures import settle
 
 GATHER_SECONDS = 0.02
 

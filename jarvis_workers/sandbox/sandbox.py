@@ -78,18 +78,15 @@ class Sandbox:
 
     def __init__(self, root: str, tier: Tier, starter: Starter | None = None) -> None:
         self.root, self.tier = root, tier
-        self._stack = ExitStack()
         self._streams = set[socket.socket]()
-        try:
-            self._start(starter)
-        except BaseException:
-            self.close()
-            raise
+        with ExitStack() as stack:
+            self._start(stack, starter)
+            self._stack = stack.pop_all()
 
-    def _start(self, starter: Starter | None) -> None:
-        start = self._stack.enter_context(borrowed(starter))
+    def _start(self, stack: ExitStack, starter: Starter | None) -> None:
+        start = stack.enter_context(borrowed(starter))
         self.scratch = os.path.realpath(tempfile.mkdtemp(prefix=PREFIX))
-        self._stack.callback(self._remove, start.line)
+        stack.callback(self._remove, start.line)
         self.home = Path(self.scratch, HOME)
         for name in (HOME, TEMPORARY):
             Path(self.scratch, name).mkdir(0o700)
@@ -108,7 +105,7 @@ class Sandbox:
                 as_root=not os.getuid(),
             )
             self._line = start.start_inside(inside)
-            self._stack.callback(self._line.close)
+            stack.callback(self._line.close)
 
     def __enter__(self) -> Self:
         return self

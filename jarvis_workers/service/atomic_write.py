@@ -16,9 +16,8 @@ def write_whole(path: Path, pieces: Iterable[str]) -> Path:
             stream.writelines(pieces)
         Path(temporary).chmod(_mode_for(path))
         return Path(temporary).replace(path)
-    except BaseException:
+    finally:
         Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def _mode_for(path: Path) -> int:

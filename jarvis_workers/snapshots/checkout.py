@@ -64,9 +64,8 @@ def _write(blobs: Blobs, snapshot_id: str, target: Path) -> None:
         with open_snapshot(blobs, snapshot_id) as reader:
             _write_files(reader, os.fsencode(unfinished))
         unfinished.rename(target)
-    except BaseException:
+    finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-        raise
 
 
 def _write_files(reader: Reader, root: bytes) -> None:

@@ -6,6 +6,7 @@ import selectors
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -80,13 +81,13 @@ class ChildPool:
         """
         child, is_new = self._take()
         try:
-            message = _converse(child, request, on_progress, cancel)
+            with ExitStack() as on_failure:
+                on_failure.callback(child.kill)
+                message = _converse(child, request, on_progress, cancel)
+                on_failure.pop_all()
         except ChildDied:
             # One that has waited may have been dead for long: that is not the fault of this scan.
             return None if is_new else self.carry_out(request, on_progress, cancel)
-        except BaseException:
-            child.kill()
-            raise
         self._give_back(child)
         if "error" in message:
             kind, says = message["error"]

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -124,12 +124,15 @@ def _settings(options: ScanOptions, place: Path) -> Settings:
 
 def _carry_out(settings: Settings, store: Store, local: LocalExecutor, run_id: str) -> Run:
     """Carry a run out; one that is cancelled, interrupted or failed by its caller does not wait to be resumed."""
-    try:
-        run = local.carry_out(run_id)
-    except BaseException:
+
+    def cancel() -> None:
         with suppress(StoreError, UsageError):
             runs.cancel(store, runs.find_run(store, run_id), settings.lease_seconds)
-        raise
+
+    with ExitStack() as on_failure:
+        on_failure.callback(cancel)
+        run = local.carry_out(run_id)
+        on_failure.pop_all()
     if run.state not in ("done", "incomplete"):
         raise JarvisError(f"the scan is {run.state}: {run.reason}")
     return run

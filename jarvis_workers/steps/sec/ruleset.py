@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, NamedTuple
 
+from jarvis_workers.agent.plugins import ForeignError, call_foreign
 from jarvis_workers.errors import StepFailed, UsageError
 from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN, Rule
 from jarvis_workers.sec.rules.custom import custom_rule
@@ -91,15 +92,20 @@ def _same(name: str, fingerprint: str) -> tuple[Rule, ...]:
 def _load(entry: EntryPoint) -> Package:
     place = f'entry point "{entry.name}" ({GROUP}, {entry.value})'
     try:
-        given = entry.load()
-        rows = tuple(given() if callable(given) else given)
-    except Exception as error:  # users' own code: whatever it raises is raised on, with its place
+        rows = call_foreign(_rows, place, entry)
+    except ForeignError as foreign:
+        error = foreign.__cause__
         says = " ".join(str(error).split())
         raise UsageError(f"{place} does not load: {type(error).__name__}: {says}; fix or uninstall it") from error
     for row in rows:
         if problem := _problem(row):
             raise UsageError(f"{place}: {problem}")
     return Package(entry.name, rows, _fingerprint(rows))
+
+
+def _rows(entry: EntryPoint) -> tuple[Any, ...]:
+    given = entry.load()
+    return tuple(given() if callable(given) else given)
 
 
 def _problem(row: object) -> str | None:
