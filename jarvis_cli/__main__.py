@@ -1,4 +1,4 @@
-"""`python -m jarvis_cli` is `jarvis`."""
+"""Let `python -m jarvis_cli` run `jarvis`."""
 
 from jarvis_cli.main import main
 

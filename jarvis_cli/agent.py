@@ -1,4 +1,4 @@
-"""`jarvis agent`: one task for one agent, over a source tree; nobody is asked anything meanwhile."""
+"""`jarvis agent`: one task for one agent over a source tree, non-interactive."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""End a command of an `agent` run: the answer where it belongs, and the exit code."""
+"""Output of `jarvis agent`: the answer in its format, a summary line, and the exit code."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ FORMATS = ("text", "markdown", "json")
 
 
 def check_format(form: str) -> None:
-    """Refuse a format that an answer has not."""
+    """Raise UsageError for a format that is not available for answers."""
     if form not in FORMATS:
         raise UsageError(f'--format: "{form}" is for findings; an answer is written as {", ".join(FORMATS)}')
 
@@ -36,7 +36,7 @@ def deliver_answer(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen
 
 
 def write_answer(store: Store, run: Run, found: dict[str, Any] | None, asked: Delivery) -> None:
-    """Write an answer in a format; of one that there is not yet, nothing but for programs."""
+    """Write an answer in a format; without an answer, write output only in JSON."""
     if asked.form == "json":
         body = {"answer": found, "run": reports.run_part(store, run)}
         write_report([json.dumps(body, indent=2, ensure_ascii=False), "\n"], asked.output)
@@ -45,7 +45,7 @@ def write_answer(store: Store, run: Run, found: dict[str, Any] | None, asked: De
 
 
 def summary(store: Store, run: Run, found: dict[str, Any] | None, output: Path | None = None) -> str:
-    """Say in a line how it ended, and what it took."""
+    """Return a one-line summary of the outcome and the cost."""
     part = reports.run_part(store, run)
     said = f"run {run.id} {run.state}"
     if found and found["stopped"]:
@@ -68,7 +68,7 @@ def summary(store: Store, run: Run, found: dict[str, Any] | None, output: Path |
 
 
 def exit_code(run: Run) -> int:
-    """Return the exit code of a run that is over, or paused."""
+    """Return the exit code of a run that has ended or is paused."""
     if run.state in {"cancelled", "failed"}:
         return exits.FAILED
     return exits.of_run(findings=False, incomplete=run.state != "done")

@@ -1,4 +1,4 @@
-"""Carry out `jarvis agent`: here or on a cluster."""
+"""Execute `jarvis agent` locally or on a cluster."""
 
 import os
 import sys
@@ -28,7 +28,7 @@ TASK_MAX = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class AgentOptions:
-    """What a user asked for, as given on the command line; `form` and `output` say where the answer goes."""
+    """The options of `jarvis agent`; `form` and `output` are the format and the target of the answer."""
 
     task: str
     path: str
@@ -44,7 +44,7 @@ class AgentOptions:
 
 
 def give_task(asked: AgentOptions) -> int:
-    """Give an agent its task, and print the answer; return the exit code."""
+    """Run an agent on a task and print the answer; return the exit code."""
     settings = load_settings({"where": asked.where, "agent.budget": asked.budget}, directory=Path.cwd())
     answers = asked.record or asked.replay
     if asked.record and asked.replay:
@@ -112,7 +112,7 @@ def _here(
 
 
 def _check_folder(answers: Path, *, offline: bool) -> None:
-    """Answers that cannot be kept would be paid for in vain."""
+    """Check the directory of recorded answers before any money is spent. Raises UsageError."""
     if offline and not answers.is_dir():
         raise UsageError(f"--replay {answers}: no such directory")
     try:

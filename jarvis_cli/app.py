@@ -1,7 +1,7 @@
-"""A typer application with grouped help, -h, and our words for what is wrong with a value.
+"""A typer application with grouped help, -h, and better messages for invalid values.
 
-typer would show types (`<int range>`), cut summaries, and say of a number that its "Input should be less than or equal
-to 1".  Options are grouped by their `rich_help_panel`, in the order in which these first appear; no rich is imported.
+typer would show types (`<int range>`), truncate summaries, and report a number as "Input should be less than or equal
+to 1". Options are grouped by their `rich_help_panel`, in order of first appearance; rich is not imported.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,12 +18,12 @@ __all__ = ["App", "HelpCommand", "HelpGroup"]
 
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 LAST = "Other options"
-# By the first word of what typer calls the type of a parameter.
+# Keyed by the first word of typer's name for the type of a parameter.
 NUMBERS = {"int": "a whole number", "integer": "a whole number", "float": "a number"}
 
 
 class _Help:
-    """How help is written; mixed into commands and groups."""
+    """Formatting of help texts; a mixin for commands and groups."""
 
     params: list[Any]
 
@@ -60,7 +60,7 @@ class HelpCommand(_Help, TyperCommand):
 
 
 class HelpGroup(_Help, TyperGroup):
-    """A group whose commands are listed with their whole summaries."""
+    """A group that lists its commands with complete summaries."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
@@ -72,7 +72,7 @@ class HelpGroup(_Help, TyperGroup):
 
 
 class App(typer.Typer):
-    """A typer application whose commands and groups are of these kinds."""
+    """A typer application that uses HelpCommand and HelpGroup."""
 
     def __init__(self, **settings: Any) -> None:
         context = HELP_NAMES | settings.pop("context_settings", {})
@@ -94,10 +94,10 @@ def _usage(argument: TyperArgument) -> str:
 
 
 def _record(param: Any) -> tuple[str, str]:
-    """Return the names of a parameter, and what it is for."""
+    """Return the names of a parameter and its description."""
     if isinstance(param, TyperArgument):
         return (param.metavar or param.name or "").upper(), _described(param)
-    # Of a flag that is on by default only the other name is of use.
+    # Of a flag that is on by default, only the negative form is shown.
     names = param.secondary_opts if param.secondary_opts and param.default is True else param.opts
     value = "" if param.is_flag or param.count else f" {param.metavar or (param.name or '').upper()}"
     more = f", {param.secondary_opts[0]}" if param.secondary_opts and names is param.opts else ""
@@ -113,13 +113,13 @@ def _described(param: Any) -> str:
 
 
 def _has_default(param: Any) -> bool:
-    """Tell whether a default is worth showing: not where it is nothing, a flag, or said in the text."""
+    """Return whether to show the default: not for an empty one, a flag, or if the text mentions it."""
     is_flag = getattr(param, "is_flag", False)
     return bool(param.show_default) and param.default not in (None, "", (), []) and not is_flag and not param.required
 
 
 def _refusal(command: Any, ctx: Any, param: Any, given: Sequence[str], error: Any) -> Exception:
-    """Return what to say of a value that is refused."""
+    """Return the error for an invalid value."""
     value = _value(command, ctx, param, given)
     name = (
         max(getattr(param, "opts", ()) or [param.metavar or param.name], key=len)
@@ -146,7 +146,7 @@ def _range(kind: Any) -> str:
 
 
 def _value(command: Any, ctx: Any, param: Any, given: Sequence[str]) -> str | None:
-    """Return what was typed for a parameter."""
+    """Return the text given for a parameter."""
     found: Mapping[str, Any] = command.make_parser(ctx).parse_args(args=list(given))[0]
     value = found.get(param.name)
     return value if isinstance(value, str) else None

@@ -1,4 +1,4 @@
-"""Find what a scan is compared with: a report that is there, or another revision, which is scanned first."""
+"""Resolve the baseline of a scan: an existing report, or another revision, which is scanned first."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -22,7 +22,7 @@ WHOLE = ("done", "incomplete")
 
 @dataclass(frozen=True)
 class Part:
-    """One of the two scans of a comparison: its tree, opened once, and how its request differs from the other's."""
+    """One of the two scans of a comparison: its tree, which is opened once, and the changes to its request."""
 
     opened: AbstractContextManager[SourceTree]
     baseline: Baseline | None = None
@@ -31,14 +31,14 @@ class Part:
     renamed: Mapping[bytes, bytes] = field(default_factory=dict)
 
     def of(self, request: RunRequest[ScanInput]) -> RunRequest[ScanInput]:
-        """An older revision has what was named under the names that it had then, too."""
+        """Return the request for this scan; named paths are mapped to their names in an older revision."""
         selection = replace(older_selection(request.selection, self.renamed), unchanged=self.unchanged)
         given = replace(request.given, baseline=self.baseline)
         return replace(request, selection=selection, given=given, may_be_empty=self.may_be_empty)
 
 
 def unchanged_of(named: str, since: str | None, bounds: TreeBounds) -> Unchanged | None:
-    """Return the files that need no scan. Raises UsageError."""
+    """Return the files that are unchanged since a revision, None without --since. Raises UsageError."""
     if since is None:
         return None
     try:
@@ -50,7 +50,7 @@ def unchanged_of(named: str, since: str | None, bounds: TreeBounds) -> Unchanged
 def baseline_of(
     store: Store, target: ScanTarget, wanted: str | None, scan: Callable[[Part], Run], bounds: TreeBounds
 ) -> Baseline | None:
-    """Return what was known of the target; `scan` carries out the run over a revision. Raises UsageError."""
+    """Return the baseline of a target; `scan` executes the run over a revision. Raises UsageError."""
     if wanted is None:
         return None
     if is_report(wanted):

@@ -1,4 +1,4 @@
-"""Judge all findings that a filter leaves with one command, and undo such a command."""
+"""Triage all findings that match a filter with one command, and undo such a command."""
 
 from collections.abc import Sequence
 
@@ -24,10 +24,10 @@ EXAMPLES_SHOWN = 3
 def mark_all(
     store: Store, findings: Sequence[Issue], wanted: Filter, state: TriageState, reason: str, *, judged: bool, ask: bool
 ) -> int:
-    """Judge the findings that the filter leaves; those that have a verdict only with `judged`.
+    """Save a verdict on all matching findings; on those that already have a verdict only with `judged`.
 
-    With `ask` the user confirms the number at the terminal. Raises UsageError without a filter: all findings of a run
-    are never judged at once.
+    With `ask` the user confirms the number at the terminal. Raises UsageError without a filter, so that not all
+    findings of a run are judged by mistake.
     """
     if not wanted:
         raise UsageError(f"--mark {state} judges many findings: select them with --rule, --file or another filter")

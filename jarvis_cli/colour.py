@@ -1,7 +1,7 @@
-"""Colour on a terminal: which streams take it, and how a line of a report is painted.
+"""Colour on a terminal: which streams support it, and the styles of report lines.
 
-The eight colours are those of the user's theme; as with compilers, severe is red and what follows magenta and cyan,
-which read well on dark and on light backgrounds.  NO_COLOR and FORCE_COLOR are as in https://no-color.org and
+The eight colours are those of the user's theme; as with compilers, high severity is red and medium severity magenta,
+which are readable on dark and light backgrounds. NO_COLOR and FORCE_COLOR are as in https://no-color.org and
 https://force-color.org.
 """
 
@@ -27,12 +27,12 @@ SGR = {
 
 
 def wants_colour(stream: TextIO, environ: Mapping[str, str] = os.environ) -> bool:
-    """Tell whether escape sequences are welcome; NO_COLOR wins over FORCE_COLOR, that over what the stream is."""
+    """Return whether to write escape sequences: NO_COLOR, then FORCE_COLOR, then the kind of stream decides."""
     if environ.get("NO_COLOR"):
         return False
     return bool(environ.get("FORCE_COLOR")) or (stream.isatty() and environ.get("TERM") != "dumb")
 
 
 def paint(line: "Iterable[Span]") -> str:
-    """Return a line with the escape sequences of its roles."""
+    """Return a line with escape sequences for the roles of its spans."""
     return "".join(f"\x1b[{SGR[span.role]}m{span.text}\x1b[0m" if span.role in SGR else span.text for span in line)

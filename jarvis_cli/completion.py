@@ -1,7 +1,6 @@
-"""Completion of values in a shell: run ids, rules, categories, severities, formats, model groups, settings.
+"""Shell completion of values: run ids, rules, categories, severities, formats, model groups, settings.
 
-A completion that cannot be worked out is no completion: nothing here raises or writes, and nothing slow is imported
-before it is asked for.
+Errors result in no completions: nothing here raises or writes, and slow modules are imported only on demand.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +17,7 @@ Complete = Callable[[str], list[tuple[str, str]]]
 
 
 def _completion(find: Callable[[], Iterator[tuple[str, str]]]) -> Complete:
-    """Make a completion of what yields values and what each is; several may be joined by commas."""
+    """Return a completion function for an iterator of (value, description); several values are joined by commas."""
 
     @wraps(find)
     def complete(incomplete: str) -> list[tuple[str, str]]:
@@ -28,7 +27,7 @@ def _completion(find: Callable[[], Iterator[tuple[str, str]]]) -> Complete:
         except (JarvisError, OSError):
             return []
 
-    # typer looks at the parameters of the function, not of what it wraps.
+    # typer inspects the parameters of the function itself, not of the wrapped one.
     del complete.__wrapped__
     complete.__annotations__ = {"incomplete": str}
     return complete

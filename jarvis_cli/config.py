@@ -1,4 +1,4 @@
-"""`jarvis config`: the settings as they are in force here, and where each comes from."""
+"""`jarvis config`: the effective settings and their origins."""
 
 import json
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ def show(
 
 
 def _chosen(found: list[Origin], names: Sequence[str]) -> list[Origin]:
-    """Return the settings of these names, or of these groups; all where there are no names."""
+    """Return the settings with these names or in these groups; all without names."""
     for name in names:
         if not any(one.setting == name or one.setting.startswith(f"{name}.") for one in found):
             near = get_close_matches(name, [one.setting for one in found], 1)

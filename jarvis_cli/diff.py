@@ -1,4 +1,4 @@
-"""`jarvis runs diff`: what one scan has found and another has not; each is a run or a report file."""
+"""`jarvis runs diff`: compare the findings of two scans, each given as a run or a report file."""
 
 import re
 from pathlib import Path
@@ -68,7 +68,7 @@ def diff(
 
 
 def _judged(sides: "Sides", state: str, fail_on: str) -> int:
-    """Return the exit code, and say why it is not 0."""
+    """Return the exit code, and print the reason if it is not 0."""
     added = sides.found.added(fail_on)
     code = exits.of_run(findings=bool(added), incomplete=state != "done")
     if code == exits.FINDINGS:
@@ -81,7 +81,7 @@ def _judged(sides: "Sides", state: str, fail_on: str) -> int:
 
 
 def _report(named: str) -> "ReportSide":
-    """Return what a run or a file has reported: a file where its name is no run's."""
+    """Return the report of a run, or of a file if there is no run of that name."""
     from jarvis_workers.service import runs, wiring  # noqa: PLC0415
     from jarvis_workers.service.reports.diff import report_of_file, report_of_run  # noqa: PLC0415
     from jarvis_workers.settings import load_settings  # noqa: PLC0415

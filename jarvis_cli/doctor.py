@@ -1,4 +1,4 @@
-"""`jarvis doctor`: is this machine fit to run?"""
+"""`jarvis doctor`: check the installation and the machine."""
 
 import json
 import sys

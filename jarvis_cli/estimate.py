@@ -1,4 +1,4 @@
-"""Show what `jarvis sec agent` would take: a table for people, the same numbers for programs."""
+"""Show the estimated cost of `jarvis sec agent`: a table for users, JSON for programs."""
 
 import json
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ NAMES = {"cluster": "clustering a batch", "verify": "verifying a cluster"}
 
 
 def as_table(found: Estimate) -> Iterator[str]:
-    """Yield lines: what each stage and all of them take, and what that rests on."""
+    """Yield lines: the cost of each stage, the totals, and the basis of the estimate."""
     rows = {"cluster": _numbers(found.cluster), "verify": _numbers(found.verify), "total": _total(found)}
     yield _row("", HEADS)
     for name, numbers in rows.items():
@@ -38,7 +38,7 @@ def as_table(found: Estimate) -> Iterator[str]:
 
 
 def as_json(found: Estimate) -> str:
-    """Return all numbers."""
+    """Return all numbers as JSON."""
     shares = {name: _numbers(share) | {"habit": share.habit._asdict()} for name, share in _shares(found).items()}
     return json.dumps({**asdict(found), **shares, "total": _total(found)}, indent=2)
 

@@ -1,7 +1,7 @@
-"""Say which number a command ends with.
+"""The exit codes of commands.
 
-"Not checked" never reads as done: a run that left something out exits 3, unless findings at
-or above --fail-on make it 1.
+"Not checked" never looks like success: a run that left something out exits 3, or 1 if there are findings at or above
+--fail-on.
 """
 
 DONE = 0
@@ -14,7 +14,7 @@ READER_GONE = 141
 
 
 def of_run(*, findings: bool, incomplete: bool) -> int:
-    """Return the code of a run that ended: findings win over what was not checked."""
+    """Return the exit code of an ended run: findings take precedence over files not checked."""
     if findings:
         return FINDINGS
     return INCOMPLETE if incomplete else DONE

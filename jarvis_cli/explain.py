@@ -1,4 +1,4 @@
-"""Rules for a reader: a list, and a page about one; coloured and folded on a terminal, plain elsewhere."""
+"""Display rules: a list, and a page about one rule; styled and wrapped on a terminal, plain otherwise."""
 
 import shutil
 import sys
@@ -24,12 +24,12 @@ Titled = tuple[Rule, str]
 
 
 def words_in(language: str) -> Words:
-    """Return the words of this module, and of the page of all rules, in a language."""
+    """Return the texts of this module and of the page of all rules in a language."""
     return translated(language, __package__) if language in TRANSLATED else ENGLISH
 
 
 def table(rules: Sequence[Rule], on: Collection[str], severities: Mapping[str, str], say: Words = ENGLISH) -> str:
-    """Return the list of rules: for a terminal by language and category, else a line a rule."""
+    """Return the list of rules: grouped by language and category on a terminal, else one line per rule."""
     titles = [_title(rule, on, severities.get(rule.pattern), say) for rule in rules]
     if sys.stdout.isatty():
         return render(_grouped(list(zip(rules, titles, strict=True)), on, say))
@@ -51,7 +51,7 @@ def table(rules: Sequence[Rule], on: Collection[str], severities: Mapping[str, s
 
 
 def page(rule: Rule, severity: str | None = None, say: Words = ENGLISH) -> str:
-    """Return all there is to say of a rule; `severity` is the one that the settings give it."""
+    """Return a page about a rule; `severity` is the one from the settings."""
     return render(_page(rule, severity, say))
 
 
@@ -141,7 +141,7 @@ def _code(code: str, style: str) -> RenderableType:
 
 
 def render(parts: Iterator[RenderableType]) -> str:
-    """Write to memory: what a broken pipe means is for `main` to say, not for rich."""
+    """Render to a string: `main` handles a broken pipe, not rich."""
     width, colour = min(WIDTH_MAX, shutil.get_terminal_size().columns), wants_colour(sys.stdout)
     console = Console(
         file=StringIO(),

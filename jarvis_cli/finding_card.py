@@ -1,6 +1,6 @@
-"""A finding for somebody who judges it: where, what the code says, and what was found out; and a line for a list.
+"""Display a finding for triage: location, code and analysis on a page; and one line for a list.
 
-All of it is foreign text: nothing of it reaches the terminal but as characters, and nothing of it fills the screen.
+All texts are untrusted: they are escaped for the terminal, and their length is limited.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,12 +34,12 @@ TEXTS = {
 
 
 def card(issue: Issue, excerpt: Excerpt | None, *, twins: Sequence[int], said: Judgement | None, place: str) -> str:
-    """Return a page about a finding; `twins` are the lines of those with its fingerprint, `place` is its number."""
+    """Return a page about a finding; `twins` are the lines with the same fingerprint, `place` is its number."""
     return render(_card(issue, excerpt, twins, (said, place)))
 
 
 def listing(findings: Sequence[Issue], known: Mapping[str, Judgement]) -> str:
-    """Return a line for each finding."""
+    """Return a table with one line per finding."""
     rows: list[tuple[str, ...]] = [("ID", "JUDGED", "STATUS", "SEVERITY", "PLACE", "RULE", "REASON")]
     rows += [_row(issue, known.get(issue["fingerprint"])) for issue in findings]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -49,7 +49,7 @@ def listing(findings: Sequence[Issue], known: Mapping[str, Judgement]) -> str:
 
 
 def word(said: Judgement | None) -> str:
-    """Return the triage state as a word."""
+    """Return the triage state as a word, "-" for none."""
     return "-" if said is None else WORDS[said.verdict]
 
 
@@ -106,6 +106,6 @@ def _texts(issue: Issue) -> RenderableType:
 
 
 def _short(text: str) -> str:
-    """Cut a text, and write out what is no character of a line."""
+    """Truncate a text, join its lines, and escape unprintable characters."""
     cut = text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}…"
     return plain(" ".join(cut.split()))

@@ -1,4 +1,4 @@
-"""Tell what agents have confirmed while a run is on, and let its files grow."""
+"""Report verdicts of agents during a run, and update the run's files."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ Show = Callable[[Run, list[StageProgress]], None]
 
 @contextmanager
 def following(screen: Display, store: Store, *, grows: bool = False) -> Iterator[Show]:
-    """Return what shows how far a run is; with `grows` the files in its tree are written meanwhile."""
+    """Yield a progress callback that also reports verdicts; with `grows` it updates the files in the tree."""
     followed = _Followed(screen, store, grows=grows)
     try:
         yield followed.show
@@ -43,7 +43,7 @@ class _Followed:
         try:
             heard = self._follower.look(run)
         except StoreUnavailable:
-            # Whoever carries the run out says so; what was missed is told later.
+            # The executor reports this error; results missed now are reported later.
             return
         except StoreError as problem:
             if not self._is_told:
@@ -62,7 +62,7 @@ class _Followed:
             self._files.close()
 
     def _grow(self, run: Run, heard: Heard) -> None:
-        """Write what is new; that it cannot be written is told once, and does not hold the run up."""
+        """Append new results to the files; a failure is reported once and does not stop the run."""
         if not self._grows:
             return
         try:

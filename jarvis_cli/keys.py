@@ -1,4 +1,4 @@
-"""Read single keys and lines from a terminal; what is typed ahead is not lost between the two."""
+"""Read single keys and lines from a terminal without losing input typed ahead."""
 
 import os
 import select
@@ -14,9 +14,9 @@ ESCAPE = b"\x1b"
 
 
 def read_key(terminal: int, ask: Callable[[], None]) -> str:
-    """Wait for a key, as soon as `ask` has said that one is wanted.
+    """Prompt with `ask`, then wait for a key.
 
-    "" is the end of the input; what sends several bytes, such as an arrow, is one key.
+    Return "" at the end of the input; a key that sends several bytes, such as an arrow, is returned whole.
     """
     with _key_by_key(terminal):
         ask()
@@ -27,12 +27,12 @@ def read_key(terminal: int, ask: Callable[[], None]) -> str:
 
 
 def read_line(terminal: int) -> str:
-    """Wait for a line as the terminal edits it; empty at the end of the input."""
+    """Read a line in the terminal's line-editing mode; "" at the end of the input."""
     return _read(terminal, LINE_BYTES).decode("utf-8", "replace").strip()
 
 
 def _read(terminal: int, most: int) -> bytes:
-    """A terminal that is gone has ended."""
+    """Read from the terminal; a hang-up counts as the end of the input."""
     try:
         return os.read(terminal, most)
     except OSError:

@@ -1,4 +1,4 @@
-"""The language of what a user reads: English, or another in which there are texts."""
+"""The language of texts for the user: English, or another one for which texts exist."""
 
 import os
 from collections.abc import Mapping
@@ -7,11 +7,11 @@ from typing import Literal
 __all__ = ["Spoken", "language_of"]
 
 Spoken = Literal["en", "zh"]
-# In the order in which POSIX heeds them for messages.
+# In the order of precedence that POSIX defines for messages.
 VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")
 
 
 def language_of(asked: Spoken | None, environ: Mapping[str, str] = os.environ) -> Spoken:
-    """Return the language that was asked for, else that of the locale, which need not be installed."""
+    """Return the requested language, else that of the locale, which need not be installed."""
     named = next((environ[name] for name in VARIABLES if environ.get(name)), "")
     return asked or ("zh" if named.lower().startswith("zh") else "en")

@@ -1,8 +1,8 @@
-"""Start a command, and turn how it ends into one line and an exit code.
+"""Entry points: run a command, and turn its outcome into one line and an exit code.
 
-COMMANDS names each group, where it lives and what it is for, so that `jarvis --help` imports
-none of them: a group's module is imported when a command of it is run.  A command returns its
-exit code, or raises `typer.Exit`; what it raises otherwise ends here.
+COMMANDS lists each group with its module and its summary, so that `jarvis --help` imports none of them: the module of a
+group is imported when one of its commands runs. A command returns its exit code or raises `typer.Exit`; all other
+exceptions are handled here.
 """
 
 import os
@@ -25,7 +25,7 @@ from jarvis_workers.errors import JarvisError
 from jarvis_workers.extras import advice, extra_of
 from jarvis_workers.paths import plain
 
-# typer carries click inside itself, or beside it, by its version: the family is reached through the member it shows.
+# Some versions of typer bundle click, others depend on it; its exceptions are reached through one that typer exports.
 CommandLineError: type[Exception] = typer.BadParameter.__mro__[2]
 
 EXAMPLES = """\
@@ -47,7 +47,7 @@ COMPLETION = ("install_completion", "show_completion")
 
 
 class Command(NamedTuple):
-    """A command or group of commands: where its typer app is, as "module:name", and what it is for."""
+    """A command or group of commands: its typer app as "module:name", and its summary."""
 
     place: str
     help: str
@@ -67,9 +67,9 @@ COMMANDS = {
 
 @dataclass(frozen=True)
 class Frame:
-    """What a command is told about how it was started: `ctx.find_object(Frame) or Frame()` gives it.
+    """How a command was started, from `ctx.find_object(Frame) or Frame()`.
 
-    `default_output` is where a report goes when no -o is given (None: stdout); `jarvis-sec` sets it.
+    `default_output` is the report file without -o (None: stdout); it is set by `jarvis-sec`.
     """
 
     default_output: Path | None = None
@@ -77,7 +77,7 @@ class Frame:
 
 
 class LazyGroup(HelpGroup):
-    """Lists COMMANDS by name, and imports one when it is to run."""
+    """Lists COMMANDS by name, and imports a command when it runs."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -93,7 +93,7 @@ app = App(cls=LazyGroup, epilog=EXAMPLES)
 
 
 def load(name: str) -> Any:
-    """Import the command or group of that name; completion is installed by `jarvis` itself."""
+    """Import the command or group with this name; only `jarvis` itself has the options to install completion."""
     module, _, attribute = COMMANDS[name].place.partition(":")
     command = typer.main.get_command(getattr(import_module(module), attribute))
     command.name, command.help = name, command.help or COMMANDS[name].help
@@ -124,14 +124,14 @@ def jarvis(
 
 
 def main() -> None:
-    """Be `jarvis`."""
+    """Run `jarvis`."""
     open_standard_streams()
     _write_anything()
     _leave(run(sys.argv[1:]))
 
 
 def jarvis_sec() -> None:
-    """Be `jarvis-sec` and `jsec`: `jarvis sec`, with a report in ./report.md unless -o says otherwise."""
+    """Run `jarvis-sec` or `jsec`: as `jarvis sec`, with the report in ./report.md by default."""
     open_standard_streams()
     _write_anything()
     frame = Frame(default_output=Path("report.md"))
@@ -139,14 +139,14 @@ def jarvis_sec() -> None:
 
 
 def _write_anything() -> None:
-    """A terminal that lacks a character gets its number: that is no reason to lose a report."""
+    """Escape characters that the terminal's encoding lacks instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def open_standard_streams() -> None:
-    """Point what is closed of standard input, output and error at nothing: no other file may get its number."""
+    """Open /dev/null for closed standard streams, so that no other file gets their descriptors."""
     for number, mode in ((0, os.O_RDONLY), (1, os.O_WRONLY), (2, os.O_WRONLY)):
         try:
             os.fstat(number)
@@ -155,7 +155,7 @@ def open_standard_streams() -> None:
 
 
 def run(args: Sequence[str], *, command: str | None = None, prog: str = "jarvis", frame: Frame | None = None) -> int:
-    """Run a command line and return its exit code; one line on stderr says what went wrong."""
+    """Run a command line and return its exit code; errors are printed as one line on stderr."""
     try:
         return _perform(list(args), command, prog, frame or Frame())
     except JarvisError as error:
@@ -165,7 +165,7 @@ def run(args: Sequence[str], *, command: str | None = None, prog: str = "jarvis"
         return exits.INTERRUPTED
     except CommandLineError as error:
         return _end(exits.FAILED, _usage(error, prog))
-    except Exception as error:  # noqa: BLE001  the last stop: a message and an exit code instead of a trace
+    except Exception as error:  # noqa: BLE001  the outermost handler: a message and an exit code instead of a traceback
         if isinstance(error, BrokenPipeError) and _reader_is_gone():
             return _end(exits.READER_GONE)
         return _end(exits.FAILED, _internal(error, prog, args))
@@ -199,7 +199,7 @@ def _flush() -> None:
 
 
 def _end(code: int, says: str = "") -> int:
-    """Say why; what cannot be written now must not be tried again when Python ends."""
+    """Print a message and flush; on failure discard the output, so that Python does not write it again at exit."""
     _say(sys.stdout)
     _say(sys.stderr, says)
     return code
@@ -215,7 +215,7 @@ def _say(stream: TextIO | None, text: str = "") -> None:
 
 
 def _leave(code: int) -> NoReturn:
-    """End; an interrupted command does not wait for a pager that reads no more to take what is left."""
+    """Exit; after an interrupt, discard pending output rather than wait for a pager that no longer reads."""
     if code == exits.INTERRUPTED:
         _forget(sys.stdout)
     sys.exit(code)
@@ -227,14 +227,14 @@ def _forget(stream: TextIO | None) -> None:
 
 
 def _reader_is_gone() -> bool:
-    """Tell `jarvis … | head` from a pipe of our own that broke."""
+    """Return whether the reader of stdout is gone, as in `jarvis … | head`, rather than of another pipe."""
     poll = select.poll()
     poll.register(1, 0)
     return any(state & select.POLLERR for _, state in poll.poll(0))
 
 
 def _usage(error: Any, prog: str) -> str:
-    """Say what is wrong with the command line, what may have been meant, and where to read on."""
+    """Return a message for an invalid command line: the error, a suggestion, and a reference to --help."""
     message = str(error.format_message())
     ctx = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError" or ctx is None:

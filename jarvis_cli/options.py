@@ -1,4 +1,4 @@
-"""Options that several commands take, each with one name and one meaning."""
+"""Options shared by several commands, with the same name and meaning everywhere."""
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -36,7 +36,7 @@ __all__ = [
     "wants_json",
 ]
 
-# The panels of help, in which options are grouped.
+# The help panels that group options.
 SCOPE, RULES, REPORT = "What is scanned", "Rules and verdicts", "Report"
 AGENTS, EXECUTION = "Agents", "Execution"
 
@@ -115,26 +115,26 @@ TABLE_FORMS = ("table", "json")
 
 
 def form_of(form: str | None, as_json: bool) -> str | None:
-    """Return the format that --format and --json ask for together. Raises UsageError."""
+    """Return the format given by --format and --json. Raises UsageError if they conflict."""
     if as_json and form not in (None, "json"):
         raise UsageError(f"--json: is --format json, and does not go with --format {plain(form or '')}")
     return "json" if as_json else form
 
 
 def wants_json(form: str | None, as_json: bool) -> bool:
-    """Tell whether a table is asked for as JSON. Raises UsageError."""
+    """Return whether a table shall be printed as JSON. Raises UsageError."""
     if form is not None and form not in TABLE_FORMS:
         raise UsageError(not_one_of("--format", form, TABLE_FORMS))
     return form_of(form, as_json) == "json"
 
 
 def joined(values: Sequence[str] | None) -> str | None:
-    """Return the names of an option that takes commas and may be repeated, separated by commas."""
+    """Return the values of an option that is repeatable and accepts commas, joined by commas."""
     return None if values is None else ",".join(values)
 
 
 def not_one_of(option: str, value: str, choices: Iterable[str]) -> str:
-    """Say that the value of an option is none of its choices, and which may have been meant."""
+    """Return the message for an invalid choice, with a suggestion."""
     known = list(choices)
     near = get_close_matches(value.lower(), known, 1)
     meant = f' (did you mean "{near[0]}"?)' if near else ""

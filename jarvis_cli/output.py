@@ -1,4 +1,4 @@
-"""End a command with what the user asked for: the report where it belongs, the run's files, and the exit code."""
+"""Finish a command: write the report and the run's files, and return the exit code."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
@@ -42,14 +42,14 @@ def deliver(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Displ
 
 
 def pieces(store: Store, blobs: Blobs, run: Run, body: dict[str, Any], asked: Delivery) -> Iterator[str]:
-    """Return the pieces of a report as it was asked for: text that goes to a terminal is bounded, and coloured."""
+    """Yield the report in the requested format; text for a terminal is limited and coloured."""
     if asked.form != "text":
         return reports.compose(store, blobs, run, body, asked.form)
     return report_text(*reports.prepare(store, blobs, run, body, asked.form), asked, shown_prefix(run))
 
 
 def retry_store(do: Callable[[], T], screen: Display) -> T:
-    """Do it; while the store is away say so and wait: a run that has ended is not lost for want of its report."""
+    """Call `do`, waiting while the store is unavailable: an ended run must not lose its report for that."""
     try:
         return do()
     except StoreUnavailable as problem:

@@ -1,4 +1,4 @@
-"""Say which rules and files took the time, as `--profile` asks."""
+"""Display the time spent per rule and file, for `--profile`."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,7 +9,7 @@ MEGABYTE = 1_000_000
 
 
 def describe_times(profile: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of two tables, the slowest first, and what it all came to."""
+    """Yield the lines of two tables, slowest first, and the totals."""
     seconds, size = profile["cpu_seconds"], profile["bytes"]
     yield f"{size / MEGABYTE:,.1f} MB scanned in {seconds:,.3f} s of CPU{_rate(size, seconds)}"
     yield f"{'CPU ms':>12}{'CALLS':>12}  RULE"

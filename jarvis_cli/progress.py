@@ -1,4 +1,4 @@
-"""Show how far a run is: bars on a terminal, a plain line every ten seconds elsewhere, nothing when quiet."""
+"""Progress of a run: bars on a terminal, a plain line every ten seconds otherwise, nothing if quiet."""
 
 import sys
 import time
@@ -18,26 +18,26 @@ PLAIN_SECONDS = 10.0
 MEGABYTE, KILOBYTE = 1_000_000, 1_000
 RATE_SECONDS = 0.5
 MINUTE = 60
-# On a narrower terminal numbers are of more use than a bar.
+# On a narrower terminal the bar is omitted in favour of the numbers.
 BAR_WIDTH = 70
 
 
 def display(quiet: bool) -> Display:
-    """Choose by where standard error goes."""
+    """Return the display for the kind of stderr."""
     if quiet:
         return Quiet()
     return Bars() if sys.stderr and sys.stderr.isatty() else Lines(time.monotonic)
 
 
 class Pace:
-    """How fast each stage is since this command has seen it first: what others did before tells nothing."""
+    """The throughput of each stage since this command first saw it; earlier work is not counted."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._first: dict[str, tuple[float, int]] = {}
 
     def rate(self, stage: StageProgress) -> float:
-        """Return bytes or, of a stage without any, jobs in a second; 0 is not known."""
+        """Return bytes (or jobs, for a stage without sizes) per second; 0 if unknown."""
         since, done = self._first.setdefault(stage.name, (self._clock(), amount_done(stage)))
         if stage.closed_at:
             return rate_of(stage)
@@ -46,18 +46,18 @@ class Pace:
 
 
 def rate_of(stage: StageProgress) -> float:
-    """Return the same for a stage that is closed, over all of its time; of a shorter one it says nothing."""
+    """Return the mean throughput of a closed stage; 0 if it was too short to measure."""
     seconds = stage.closed_at - stage.opened_at if stage.closed_at and stage.opened_at else 0.0
     return amount_done(stage) / seconds if seconds >= RATE_SECONDS else 0.0
 
 
 def amount_done(stage: StageProgress) -> int:
-    """Return the bytes that are done or, of a stage without any, the jobs."""
+    """Return the bytes done (or the jobs, for a stage without sizes)."""
     return stage.weight_done if stage.weight else stage.done + stage.failed
 
 
 class Lines(Talking):
-    """A line every ten seconds."""
+    """A plain line every ten seconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -84,7 +84,7 @@ class Lines(Talking):
 
 
 class Bars(Talking):
-    """One bar a stage, with its rate and the time left."""
+    """One progress bar per stage, with throughput and time left."""
 
     def __init__(self) -> None:
         console = Console(stderr=True)
@@ -127,18 +127,18 @@ class Bars(Talking):
 
 
 def _in_unit(size: float, like: float) -> str:
-    """Return a number of bytes in the unit that fits `like`."""
+    """Return a number of bytes in the unit suitable for `like`."""
     return f"{size / MEGABYTE:,.1f} MB" if like >= MEGABYTE else f"{size / KILOBYTE:,.1f} kB"
 
 
 def current(stages: list[StageProgress]) -> list[StageProgress]:
-    """Return the stages that are being worked on: the first that is open, and those that have their jobs from it."""
+    """Return the active stages: the first open one, and the streamed stages that already have jobs."""
     still_open = [stage for stage in stages if stage.state == "open"]
     return still_open[:1] + [stage for stage in still_open[1:] if stage.jobs]
 
 
 def describe(stage: StageProgress, rate: float, units: str = JOBS) -> str:
-    """Say in a line how far a stage is and, if its rate is known, how long it will take; `units` are its jobs."""
+    """Return the progress of a stage in one line, with the time left if the rate is known; `units` are its jobs."""
     if not stage.jobs:
         return f"no {units} yet"
     said, left = f"{stage.done + stage.failed:,}/{stage.jobs:,} {units}", stage.jobs - stage.done - stage.failed

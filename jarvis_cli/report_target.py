@@ -1,4 +1,4 @@
-"""Where a report goes and in which format, checked before any work is done; and how it gets there. Light on purpose."""
+"""Target and format of a report, checked before any work is done; and writing it. Light imports only."""
 
 import os
 import shutil
@@ -34,17 +34,17 @@ __all__ = [
 
 STDOUT = "-"
 WRITE_BYTES = 1 << 16
-# A terminal gets about a screenful; a pipe or file gets all.
+# A terminal gets about one screen of findings; a pipe or file gets all.
 TERMINAL_FINDINGS = 30
 TERMINAL_NAMES = 10
 
 
 @dataclass(frozen=True)
 class Delivery:
-    """Where a report goes (None: standard output), in which format, and what makes the command fail.
+    """Target of a report (None: standard output), its format, and the condition for failing.
 
-    With `quiet`, standard output gets the findings alone and standard error one line, if the exit code is not 0.
-    Nothing can be asked later about a run that `is_kept` nowhere.
+    With `quiet`, stdout gets only the findings, and stderr one line if the exit code is not 0. `is_kept` is False for a
+    run that is not stored, so that no later commands on it are suggested.
     """
 
     output: Path | None
@@ -55,14 +55,14 @@ class Delivery:
 
     @property
     def is_brief(self) -> bool:
-        """Whether standard output ends with a summary already."""
+        """Whether standard output already ends with a summary."""
         return self.output is None and self.form == "text"
 
 
 def delivery(
     output: str | None, form: str | None, fail_on: str | None, default_output: Path | None, *, quiet: bool = False
 ) -> Delivery:
-    """Check what the user asked for, before any work is done; a report is text unless it is for `jarvis-sec`."""
+    """Check the options before any work is done; the default format is text, for `jarvis-sec` Markdown."""
     usual = "markdown" if default_output else "text"
     check_choices(form, FORMATS, fail_on)
     path = output_file(output, default_output)
@@ -78,7 +78,7 @@ def check_choices(form: str | None, forms: Collection[str], fail_on: str | None)
 
 
 def output_file(output: str | None, default: Path | None = None) -> Path | None:
-    """Return the file that -o names, None for standard output. Raises UsageError if it cannot be written."""
+    """Return the file of -o, None for standard output. Raises UsageError if it cannot be written."""
     path = default if output is None else None if output == STDOUT else Path(output)
     if path is None:
         if not sys.stdout:
@@ -90,7 +90,7 @@ def output_file(output: str | None, default: Path | None = None) -> Path | None:
 
 
 def form_for(path: Path | None, usual: str, suffixes: Mapping[str, str] = SUFFIXES) -> str:
-    """Return the format that the suffix of a file asks for; `usual` where it asks for none. Raises UsageError."""
+    """Return the format for the suffix of a file; `usual` without a suffix. Raises UsageError for an unknown one."""
     if path is None:
         return usual
     if (form := format_of(path, usual, suffixes)) or not _is_file(path):
@@ -100,12 +100,12 @@ def form_for(path: Path | None, usual: str, suffixes: Mapping[str, str] = SUFFIX
 
 
 def _is_file(path: Path) -> bool:
-    """Tell a file, or where one will be, from a device or pipe such as /dev/fd/3, whose name says nothing."""
+    """Return whether the path is a file or does not exist, unlike a device or pipe such as /dev/fd/3."""
     return not path.exists() or path.is_file()
 
 
 def _refused(path: Path) -> str | None:
-    """Say why no report can be written there, as far as that is known before the work is done."""
+    """Return why no report can be written there, None if no problem is known yet."""
     target = Path(os.path.realpath(path))
     try:
         if target.is_dir():
@@ -119,7 +119,7 @@ def _refused(path: Path) -> str | None:
 
 
 def conclude(run: Run, body: dict[str, Any], asked: Delivery, screen: Display) -> int:
-    """Say on standard error how it ended and why the exit code is not 0, if it is not; return the exit code."""
+    """Print the outcome to stderr, with the reason for an exit code other than 0; return the exit code."""
     code = exit_code(run, body, asked.fail_on)
     reason = f"exit {code}: {exit_reason(run, body, asked.fail_on, code)}" if code else ""
     if asked.quiet:
@@ -134,7 +134,7 @@ def conclude(run: Run, body: dict[str, Any], asked: Delivery, screen: Display) -
 
 
 def report_text(body: Mapping[str, Any], run: Mapping[str, Any], asked: Delivery, prefix: str) -> Iterator[str]:
-    """Return a text report: one that goes to a terminal is bounded, and coloured."""
+    """Yield a text report; on a terminal it is limited and coloured."""
     if asked.output is not None:
         return render_text(body, run, TextOptions(prefix))
     if asked.quiet:
@@ -150,7 +150,7 @@ def report_text(body: Mapping[str, Any], run: Mapping[str, Any], asked: Delivery
 
 
 def write_report(pieces: Iterable[str], output: Path | None) -> None:
-    """Write to a file, whole or not at all, to a pipe or device, or to standard output."""
+    """Write to a file atomically, to a pipe or device, or to standard output."""
     try:
         if output is None:
             sys.stdout.flush()
@@ -168,12 +168,12 @@ def write_report(pieces: Iterable[str], output: Path | None) -> None:
 
 
 def _takes_files(target: Path) -> bool:
-    """Renaming over /dev/null, or over a file whose directory is not ours, is no way to write it."""
+    """Return whether a file can be replaced by renaming: not a device, and not in a read-only directory."""
     return (target.is_file() and os.access(target.parent, os.W_OK)) or not target.exists()
 
 
 def _write_to(descriptor: int, pieces: Iterable[str]) -> None:
-    """Write without a stream, which an interruption would still empty into a pipe that nobody reads."""
+    """Write without buffering; an interrupted buffered stream would be flushed into a pipe without a reader."""
     for chunk in _chunks(pieces):
         rest = memoryview(chunk)
         while rest:

@@ -1,4 +1,4 @@
-"""Turn what flags and settings say of rules into the rules of a run."""
+"""Determine the rules of a run from flags and settings."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -14,26 +14,26 @@ FLAGS = {"rules.enable_only": "--rules", "rules.categories": "--category"}
 
 
 def book_for(settings: Settings, more: Sequence[Path] = ()) -> Rulebook:
-    """Gather the rules that there are here; `more` are files or directories besides those of the settings."""
+    """Collect all available rules; `more` are files or directories in addition to those of the settings."""
     return open_rulebook([*(Path(path).expanduser() for path in settings.rules.paths), *more])
 
 
 def rules_for(
     settings: Settings, flags: Mapping[str, object], excluded: str | None = None, tree: Path | None = None
 ) -> Chosen:
-    """Choose the rules of a run; `tree` is the scanned directory whose own rules are trusted."""
+    """Select the rules of a run; `tree` is the scanned directory, if its own rules are trusted."""
     apart = tuple(name.strip() for name in (excluded or "").split(",") if name.strip())
     book = book_for(settings, [tree / RULES_DIRECTORY] if tree else [])
     return choose(book, settings.rules, apart, place=_places(settings, flags))
 
 
 def rules_on(settings: Settings, book: Rulebook) -> tuple[Rule, ...]:
-    """Return the rules that the settings leave on."""
+    """Return the rules that are enabled by the settings."""
     return select(book, settings.rules, place=_places(settings, {}))
 
 
 def tree_of(path: str) -> Path:
-    """Return the directory whose `.jarvis/rules` are to be used; never that of code fetched from elsewhere."""
+    """Return the directory whose `.jarvis/rules` are used; fetched code is excluded. Raises UsageError."""
     tree = Path(path)
     if not tree.is_dir():
         raise UsageError(f"--project-rules: {plain(path)} is not a directory here; name rule files with rules.paths")
@@ -43,7 +43,7 @@ def tree_of(path: str) -> Path:
 
 
 def _places(settings: Settings, flags: Mapping[str, object]) -> Callable[[str], str]:
-    """Return what says where a setting of rules comes from: its flag, or file and name."""
+    """Return a function that names the origin of a rule setting: its flag, or the file and name."""
     asked = settings.rules != RulesSettings()
     sources = {one.setting: one.source for one in origins(flags, directory=Path.cwd())} if asked else {}
 

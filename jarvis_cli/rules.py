@@ -1,4 +1,4 @@
-"""`jarvis sec rules` and `jarvis sec explain`: what rules there are, what each means, and whether they hold."""
+"""`jarvis sec rules` and `jarvis sec explain`: list, explain and test rules."""
 
 import json
 import sys

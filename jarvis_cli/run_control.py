@@ -1,4 +1,4 @@
-"""Wait for runs, stop them, and go on with them: what commands of `jarvis runs` do."""
+"""Wait for, cancel, resume and retry runs: implementation of commands of `jarvis runs`."""
 
 import time
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from jarvis_workers.store.runs import Run
 
 
 def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) -> int:
-    """Wait until a run has ended, `timeout` seconds at most; return the exit code it would have had."""
+    """Wait for a run to end, at most `timeout` seconds; return the exit code of the run."""
     with wiring.store_of(settings, tell=write_line) as store:
         chosen = runs.find_run(store, run)
         _check_broker(settings, chosen)
@@ -70,7 +70,7 @@ def cancel(settings: Settings, run: str) -> int:
 
 
 def resume(settings: Settings, run: str, asked: Delivery, budget: str | None, *, quiet: bool) -> int:
-    """Go on with a run, with another budget if one is given; then report."""
+    """Resume a run, with a new budget if one is given; then report."""
     more = read_asked(budget)
 
     def take_up(store: Store, chosen: Run, executor: str) -> None:
@@ -80,7 +80,7 @@ def resume(settings: Settings, run: str, asked: Delivery, budget: str | None, *,
 
 
 def retry(settings: Settings, run: str, asked: Delivery, budget: str | None, *, quiet: bool) -> int:
-    """Do the failed jobs of a run again, with another budget if one is given; then report."""
+    """Retry the failed jobs of a run, with a new budget if one is given; then report."""
     more = read_asked(budget)
 
     def take_up(store: Store, chosen: Run, executor: str) -> None:

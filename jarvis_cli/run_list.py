@@ -40,13 +40,13 @@ def print_runs(settings: Settings, limit: int, *, as_json: bool) -> int:
 
 
 def revision(branch: str | None, commit: str | None) -> str:
-    """Name what was checked out: branch and the beginning of the commit, "" where neither is known."""
+    """Return branch and abbreviated commit of a checkout, "" if both are unknown."""
     digits = commit[:COMMIT_DIGITS] if commit else None
     return " ".join(part for part in (branch, digits) if part)
 
 
 def _line(facts: tuple[str, ...], *, labels: bool) -> str:
-    """Lay out a row; the column of labels is only there when a run has one."""
+    """Format a row; the column of labels exists only if a run has a label."""
     run, kind, state, created, files, version, label, root = map(plain, facts)
     start = f"{run:<10}{kind:<10}{state:<12}{created:<21}{files:>8}  {_fit(version, REVISION_WIDTH)}"
     start += _fit(label, LABEL_WIDTH) if labels else ""
@@ -54,13 +54,13 @@ def _line(facts: tuple[str, ...], *, labels: bool) -> str:
 
 
 def _fitted(root: str, column: int) -> str:
-    """Cut the beginning of a path that would wrap on a terminal."""
+    """Truncate a path at its beginning, so that the line does not wrap on the terminal."""
     room = max(12, shutil.get_terminal_size().columns - column)
     return root if len(root) <= room or not sys.stdout.isatty() else f"…{root[1 - room :]}"
 
 
 def _fit(text: str, width: int) -> str:
-    """Pad or cut a text to its column; the end of a long one says more."""
+    """Pad or truncate a text to a column; the end of a long text is kept."""
     cut = text if len(text) < width else f"…{text[len(text) - width + 2 :]}"
     return f"{cut:<{width}}"
 

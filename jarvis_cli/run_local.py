@@ -1,4 +1,4 @@
-"""Carry out a run in this command; being stopped leaves it resumable, and says how."""
+"""Execute a run in this process; an interrupted run can be resumed, and a message says how."""
 
 import signal
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from jarvis_workers.store.runs import Run
 
 
 def carry_out(local: LocalExecutor, run_id: str, screen: Display, *, resumable: bool = True) -> Run:
-    """Work until the run ends. SIGTERM and SIGHUP are taken as Ctrl-C."""
+    """Execute a run until it ends. SIGTERM and SIGHUP are handled like Ctrl-C."""
     with _interruptible():
         try:
             return local.carry_out(run_id)
@@ -24,7 +24,7 @@ def carry_out(local: LocalExecutor, run_id: str, screen: Display, *, resumable: 
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """A signal that is ignored, as under nohup, stays ignored."""
+    """Convert signals to KeyboardInterrupt; an ignored signal, as under nohup, stays ignored."""
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     for number, handler in before.items():
         if handler != signal.SIG_IGN:

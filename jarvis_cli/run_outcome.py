@@ -1,4 +1,4 @@
-"""Say how a run ended: its exit code, the reason for it, and a summary in one line."""
+"""The outcome of a run: its exit code, the reason for it, and a one-line summary."""
 
 import os
 import sys
@@ -23,7 +23,7 @@ REASON_WIDTH = 160
 
 
 def exit_code(run: Run, body: dict[str, Any], fail_on: str | None) -> int:
-    """Return the exit code of a run that is over, or paused."""
+    """Return the exit code of a run that has ended or is paused."""
     if run.state in {"cancelled", "failed"}:
         return exits.FAILED
     counted = body["summary"].get("at_risk", body["summary"]["by_severity"])
@@ -32,7 +32,7 @@ def exit_code(run: Run, body: dict[str, Any], fail_on: str | None) -> int:
 
 
 def exit_reason(run: Run, body: Mapping[str, Any], fail_on: str | None, code: int) -> str:
-    """Say why a command ends with a code other than 0."""
+    """Return the reason for an exit code other than 0."""
     found = body["summary"]
     if code == exits.FINDINGS and fail_on:
         counts = found.get("at_risk", found["by_severity"])
@@ -74,7 +74,7 @@ def _undecided(found: Mapping[str, Any]) -> int:
 
 
 def _without_verdict(run: Run, body: Mapping[str, Any]) -> list[str]:
-    """Say how many findings are undecided, where the first is, and why it is."""
+    """Return the number of undecided findings, with the place and the reason of the first."""
     number = _undecided(body["summary"])
     if not number:
         return []
@@ -92,12 +92,12 @@ def _shown(run: Run, place: Mapping[str, Any]) -> str:
 
 
 def is_well(run: Run, body: Mapping[str, Any]) -> bool:
-    """Whether all was done, and can be trusted: not where a known bug was missed."""
+    """Return whether a run is complete and trustworthy, that is, its canary was confirmed."""
     return run.state == "done" and not _missed(body["summary"])
 
 
 def summary(run: Run, body: dict[str, Any], output: Path | None) -> str:
-    """Say in a line how it ended; `exit_reason` has what is wrong."""
+    """Return a one-line summary; `exit_reason` has the problems."""
     found = body["summary"]
     baseline = found.get("baseline")
     findings = (
@@ -117,14 +117,14 @@ def summary(run: Run, body: dict[str, Any], output: Path | None) -> str:
 
 
 def brief(run: Run, body: dict[str, Any]) -> str:
-    """Say in a line what a text report does not: which run it was, what time it took, and how to see more."""
+    """Return a line with what a text report lacks: run id, state and duration."""
     seconds = f" in {run.ended_at - run.created_at:,.1f} s" if run.ended_at else ""
     said = f"run {run.id} {run.state}{seconds}"
     return said
 
 
 def hint(run: Run, body: Mapping[str, Any]) -> str:
-    """Say how to see more of a report that was written to a terminal; "" where there is no more."""
+    """Return a hint for further details of a report printed to a terminal, or ""."""
     if not (body["issues"] and sys.stderr and sys.stderr.isatty()):
         return ""
     worst = min(body["issues"], key=lambda issue: (rank(issue), -issue["score"]))
@@ -132,13 +132,13 @@ def hint(run: Run, body: Mapping[str, Any]) -> str:
 
 
 def _missed(found: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return what became of a known bug that was not confirmed."""
+    """Return the canary result if the canary was not confirmed."""
     canary: Mapping[str, Any] | None = found.get("canary")
     return canary if canary and canary["status"] != "confirmed" else None
 
 
 def _by_verdict(found: Mapping[str, Any]) -> str:
-    """Say what agents have made of the candidates."""
+    """Return the numbers of verdicts by status."""
     numbers = {"confirmed": 0, "review": 0, **found["by_status"], "dismissed": found["dismissed"]}
     if undecided := numbers.pop("undecided", 0):
         numbers["UNDECIDED"] = undecided
@@ -147,12 +147,12 @@ def _by_verdict(found: Mapping[str, Any]) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Say how many there are."""
+    """Return a number with its noun in singular or plural."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def shown_prefix(run: Run) -> str:
-    """Return the path to the root as a user here would type it, "" for the current directory or a repository."""
+    """Return the path to the root as typed from the current directory, "" for that directory or a repository."""
     root, here = Path(os.fsdecode(run.root_raw)), Path.cwd()
     if not root.is_absolute():
         return ""

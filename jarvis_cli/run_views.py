@@ -1,4 +1,4 @@
-"""Show runs and what came of them: what commands of `jarvis runs` print."""
+"""Display runs and their results: implementation of commands of `jarvis runs`."""
 
 import json
 import time
@@ -69,7 +69,7 @@ def show(settings: Settings, run: str, *, as_json: bool) -> int:
 
 
 def label(settings: Settings, run: str, text: str) -> int:
-    """Name a run."""
+    """Set the label of a run."""
     with wiring.store_of(settings) as store:
         chosen = runs.find_run(store, run)
         runs.set_label(store, chosen, text)
@@ -79,7 +79,7 @@ def label(settings: Settings, run: str, text: str) -> int:
 
 
 def _show_talks(talks: Sequence[tuple[int, str, str]], part: Mapping[str, Any]) -> None:
-    """Name the first conversations of a run, and say what they took."""
+    """List the first conversations of a run, and their total cost."""
     for number, label, state in talks[:MOST_LISTED]:
         typer.echo(f"{'conversation':<14}{number} {state}: {plain(label)}")
     if len(talks) > MOST_LISTED:
@@ -141,7 +141,7 @@ def export(settings: Settings, run: str, directory: Path | None) -> int:
 
 
 def prune(settings: Settings, names: Sequence[str], older_than: float | None, *, cache: bool, answers: bool) -> int:
-    """Delete ended runs, unwanted blobs and, where asked, what was cached."""
+    """Delete ended runs, unreferenced blobs and, on request, caches."""
     age = ANSWER_DAYS if older_than is None else older_than
     with wiring.store_of(settings) as store:
         store.deadline.lift_execution_limit()

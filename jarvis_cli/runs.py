@@ -1,6 +1,6 @@
 """`jarvis runs`: list, watch, stop, resume and report runs.
 
-What a command does is imported when it runs: `--help` and `list` need neither the store's libraries nor rich.
+Implementations are imported on demand: `--help` and `list` need neither the database libraries nor rich.
 """
 
 from pathlib import Path

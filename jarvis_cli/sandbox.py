@@ -1,4 +1,4 @@
-"""`jarvis sandbox`: run a command that nobody has read, and try whether what holds it holds."""
+"""`jarvis sandbox`: run an untrusted command, and test the sandbox itself."""
 
 import signal
 import sys
@@ -125,7 +125,7 @@ def _tier(name: str | None) -> Tier | None:
 
 
 def _harmless(written: bytes) -> bytes:
-    """Return what a terminal shows and does not obey."""
+    """Return output with control characters escaped for a terminal."""
     lines = written.decode(errors="backslashreplace").split("\n")
     return "\n".join(plain(line.expandtabs()) for line in lines).encode(errors="backslashreplace")
 

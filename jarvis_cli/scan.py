@@ -1,4 +1,4 @@
-"""Carry out a scan, and what agents make of it: here, or on a cluster."""
+"""Execute a scan, and its verification by agents, locally or on a cluster."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be scanned; `globs` are those to include and to exclude.
+    """The target of a scan and its options; `globs` are those to include and to exclude.
 
-    `baseline` is a report or a revision, `since` a revision, whose files are left out where they have not changed.
-    `agents` are the options where agents verify what is found, None where nobody does.
+    `baseline` is a report or a revision; files unchanged since the revision `since` are left out. `agents` are the
+    options of the verification by agents, None disables it.
     """
 
     target: ScanTarget
@@ -51,16 +51,16 @@ class Wanted:
 
     @property
     def without_agents(self) -> "Wanted":
-        """What is to be known of a baseline."""
+        """Return the same without agents and remark, for the scan of a baseline."""
         return replace(self, agents=None).with_remark(None)
 
     def with_remark(self, remark: str | None) -> "Wanted":
-        """The same, with a remark that the report repeats."""
+        """Return the same with a remark, which is repeated in the report."""
         return replace(self, given=replace(self.given, options=replace(self.given.options, remark=remark)))
 
 
 def scan_tree(settings: Settings, wanted: Wanted, asked: Delivery, *, detach: bool, quiet: bool) -> int:
-    """Scan where the settings say, and report unless the run is detached from this command."""
+    """Scan where the settings require, and report unless the run is detached from this command."""
     if (remark := wanted.given.options.remark) and not quiet:
         typer.echo(f"jarvis: {remark}", err=True)
     if settings.place == "cluster":
@@ -73,7 +73,7 @@ def scan_tree(settings: Settings, wanted: Wanted, asked: Delivery, *, detach: bo
 
 
 def _scan_here(settings: Settings, wanted: Wanted, asked: Delivery, quiet: bool, *, resumable: bool = True) -> int:
-    """Scan with the children of this command, and report; what is not kept is not `resumable`."""
+    """Scan with child processes of this command, and report; a run that is not stored is not `resumable`."""
     with wiring.store_of(settings, tell=write_line) as store:
         with display(quiet) as screen:
             run = scan_here(settings, store, wanted, screen, resumable=resumable)
@@ -81,7 +81,7 @@ def _scan_here(settings: Settings, wanted: Wanted, asked: Delivery, quiet: bool,
 
 
 def scan_here(settings: Settings, store: Store, wanted: Wanted, screen: Display, *, resumable: bool = True) -> Run:
-    """Scan with the children of this command, and return the run."""
+    """Scan with child processes of this command, and return the run."""
 
     def scan(part: Part, wanted: Wanted = wanted.without_agents) -> Run:
         with (
@@ -97,9 +97,9 @@ def scan_here(settings: Settings, store: Store, wanted: Wanted, screen: Display,
 
 
 def _scan_on_cluster(settings: Settings, wanted: Wanted, asked: Delivery | None, quiet: bool) -> int:
-    """Submit to the workers; wait and report unless `asked` is None: then say the run's id and return.
+    """Submit to the workers, wait and report; if `asked` is None, print the run's id and return at once.
 
-    The revision of a baseline is waited for in any case.
+    The scan of a baseline revision is waited for in any case.
     """
     from jarvis_workers.service import remote  # noqa: PLC0415
 
@@ -123,11 +123,11 @@ def _scan_on_cluster(settings: Settings, wanted: Wanted, asked: Delivery | None,
 
 
 def leave(settings: Settings, store: Store, bell: "Doorbell", run: Run, screen: Display) -> int:
-    """Leave a run that is submitted to the workers, and say its id."""
+    """Detach from a submitted run, and print its id."""
     from jarvis_workers.service import remote  # noqa: PLC0415
 
     typer.echo(run.id)
-    # What cannot be rung for now, the workers find.
+    # A notification that cannot be sent now is sent by the workers.
     with suppress(BrokerUnavailable):
         remote.ring(settings, store, bell)
     if queues := unserved_queues.missing(store, run.kind, settings.lease_seconds):
@@ -136,7 +136,7 @@ def leave(settings: Settings, store: Store, bell: "Doorbell", run: Run, screen: 
 
 
 def wait_for_workers(settings: Settings, store: Store, run_id: str, screen: Display) -> Run:
-    """Wait until the workers have ended a run; stopped, leave it to them and say so."""
+    """Wait until the workers have finished a run; on an interrupt, print how to continue."""
     from jarvis_workers.service import remote  # noqa: PLC0415
 
     with remote.bell_of(settings) as bell, following(screen, store, grows=True) as show:
@@ -148,7 +148,7 @@ def wait_for_workers(settings: Settings, store: Store, run_id: str, screen: Disp
 
 
 def _compared(settings: Settings, store: Store, wanted: Wanted, scan: Callable[[Part], Run]) -> Part:
-    """Return what the user wants scanned, after `scan` has carried out what has to be known before."""
+    """Return the part to scan, after `scan` has produced what it is compared with."""
     bounds = wiring.tree_bounds_of(settings)
     unchanged = unchanged_of(wanted.target.root, wanted.since, bounds)
     baseline = baseline_of(store, wanted.target, wanted.baseline, scan, bounds)

@@ -1,4 +1,4 @@
-"""The options of every command that scans: each is written down once, and taken by all of them."""
+"""The options shared by all commands that scan, defined once."""
 
 import inspect
 from collections.abc import Callable
@@ -40,7 +40,7 @@ def _option(panel: str, *names: str, **settings: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class ScanOptions:
-    """What is scanned, by which rules, where, and what is told of it."""
+    """Target, rules, executor and report of a scan."""
 
     paths: Annotated[
         Names,
@@ -141,14 +141,14 @@ class ScanOptions:
 
     @property
     def is_plain(self) -> bool:
-        """Whether a scan needs nothing that the store or the rule book has to say."""
+        """Whether a scan needs neither the store nor the rule book."""
         rules = self.rules or self.exclude_rules or self.only or self.project_rules or self.learned
         compared = self.baseline or self.since or self.triage
         return not (rules or compared or self.profile or self.detach)
 
 
 def taking_scan_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Let a command, whose first parameters are the context and `options`, take all of them on the command line."""
+    """Add all scan options to a command, whose first parameters are the context and `options`."""
     own = [one for one in inspect.signature(command, eval_str=True).parameters.values() if one.name != "options"]
     hints = get_type_hints(ScanOptions, include_extras=True)
     shared = [
@@ -174,7 +174,7 @@ def taking_scan_options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 def flags_of(options: ScanOptions) -> dict[str, object]:
-    """Return the settings that the options set."""
+    """Return the settings that are given by options."""
     return _flags_of_rules(options) | {
         "scan.languages": joined(options.languages),
         "scan.exclude_dirs": None if options.default_excludes else (".jarvis",),
@@ -200,12 +200,12 @@ def settings_of(options: ScanOptions, flags: dict[str, object]) -> "Settings":
 
 
 def _flags_of_rules(options: ScanOptions) -> dict[str, object]:
-    """Return the settings that flags make of rules. An unset variable in a script must not mean all rules."""
+    """Return the rule settings given by flags. An unset variable in a script must not mean all rules."""
     given = {"--rules": options.rules, "--exclude-rules": options.exclude_rules, "--category": options.only}
     for flag, names in given.items():
         if names and not all(name.strip(" ,") for name in names):
             raise UsageError(f"{flag} is empty; list the rules with: jarvis sec rules")
-    # Who names rules means them, whatever the settings switch off.
+    # Rules named explicitly are enabled, whatever the settings disable.
     disable = () if options.rules else None
     return {
         "rules.enable_only": joined(options.rules),

@@ -1,16 +1,16 @@
-"""Say which settings file of the current directory changes what a scan covers: it may be the scanned code's own."""
+"""Warn if a settings file of the current directory changes the scope of a scan: the scanned code may contain it."""
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
 SECTIONS = ("rules.", "report.")
-# Of the section `scan` these decide on files; the others are limits and portions.
+# The settings of section `scan` that select files; the others are limits and batch sizes.
 SCAN = ("extensions", "languages", "exclude_dirs", "use_ignore_files", "jarvisignore_of_addresses", "max_file_mb")
 
 
 def scope_notice(flags: Mapping[str, object], directory: Path) -> str | None:
-    """Return a line about the files whose settings narrow or widen a scan in `directory`, None if there is none."""
+    """Return a line about the files whose settings change the scope of a scan in `directory`, or None."""
     from jarvis_workers.settings import TOML_FILE, TOML_PLACE, YAML_FILE, origins  # noqa: PLC0415
 
     if not any(os.access(directory / name, os.F_OK) for name in (YAML_FILE, TOML_FILE)):

@@ -1,4 +1,4 @@
-"""`jarvis sec`: scan a tree, have agents judge what was found, and report."""
+"""`jarvis sec`: scan a tree, verify the findings by agents, and report."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -103,7 +103,7 @@ def fast(ctx: typer.Context, options: ScanOptions) -> int:
 
 
 def _scan_small(ctx: typer.Context, options: ScanOptions) -> int | None:
-    """Scan a small tree without the database libraries; None where that cannot be."""
+    """Scan a small tree without the database libraries; return None if that is not possible."""
     flags = flags_of(options)
     settings = settings_of(options, flags)
     from jarvis_cli.small_tree_scan import scan_small_tree  # noqa: PLC0415
@@ -160,7 +160,7 @@ app.add_typer(rules_app, name="rules")
 
 
 def _check_dry(options: ScanOptions, budget: str | None) -> None:
-    """Refuse what is of a report or a run: a dry run leaves neither."""
+    """Raise UsageError for options of a report or a run, as a dry run produces neither."""
     asked = {"-o": options.output, "--format": options.form, "--fail-on": options.fail_on, "--budget": budget}
     given = [name for name, value in asked.items() if value is not None] + ["--detach"] * options.detach
     if given:
@@ -170,7 +170,7 @@ def _check_dry(options: ScanOptions, budget: str | None) -> None:
 def _read(
     ctx: typer.Context, options: ScanOptions, more: Mapping[str, object] = NO_MORE
 ) -> "tuple[Settings, Wanted, Delivery]":
-    """Check all that was asked for, before any work is done."""
+    """Check and convert all options before any work is done."""
     flags = flags_of(options) | dict(more)
     settings = settings_of(options, flags)
     from jarvis_cli.rule_selection import rules_for, tree_of  # noqa: PLC0415  (the rules and the store are slow to import)

@@ -1,4 +1,4 @@
-"""Carry out `jarvis sec agent`: scan, and have agents judge what was found; without a model, say so and only scan."""
+"""Execute `jarvis sec agent`: scan and verify the findings by agents; without a model, only scan, and say so."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ NO_MODEL = (
 def inquire(
     settings: Settings, wanted: Wanted, agents: JudgeOptions, report: Delivery, *, detach: bool, quiet: bool
 ) -> int:
-    """Scan and judge where the settings say, and report unless the run is detached from this command."""
+    """Scan and verify where the settings require, and report unless the run is detached from this command."""
     if agents.model_group is None and not models_are_set(settings):
         return scan_tree(settings, wanted.with_remark(NO_MODEL), report, detach=detach, quiet=quiet)
     agents = _with_models(settings, agents)
@@ -37,7 +37,7 @@ def inquire(
 
 
 def foresee(settings: Settings, wanted: Wanted, agents: JudgeOptions, *, as_json: bool, quiet: bool) -> int:
-    """Scan here, and say what judging would take; no model is asked, and no run is left."""
+    """Scan locally and print an estimate of the verification; no model is called, and no run is stored."""
     agents = _with_models(settings, agents)
     plan = Plan(agents, ModelGroup.model_validate(model_facts(settings)[agents.group]))
     with wiring.store_of(settings, tell=write_line) as store, display(quiet) as screen:
@@ -54,7 +54,7 @@ def foresee(settings: Settings, wanted: Wanted, agents: JudgeOptions, *, as_json
 
 
 def _with_models(settings: Settings, agents: JudgeOptions) -> JudgeOptions:
-    """Return the options with the names of model groups that the settings have, and the limits."""
+    """Return the options with the names of configured model groups, and with the limits."""
     return replace(
         agents,
         model_group=model_name(settings, agents.model_group),

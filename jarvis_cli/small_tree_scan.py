@@ -1,4 +1,4 @@
-"""`jarvis sec fast` over a small tree: no database library is imported, which would take longer than the scan."""
+"""`jarvis sec fast` for a small tree, without the database libraries, whose import would exceed the scan time."""
 
 from dataclasses import replace
 
@@ -36,7 +36,7 @@ def scan_small_tree(
     language: Language,
     asked: Delivery,
 ) -> int | None:
-    """Scan and report, and return the exit code; None where the tree is not small, or anything is unusual."""
+    """Scan and report, and return the exit code; None if the tree is not small, or in any special case."""
     if settings.place == "cluster" or settings.rules != RulesSettings() or installed() or is_address(target.root):
         return None
     try:
@@ -47,12 +47,12 @@ def scan_small_tree(
             request = replace(request, selection=replace(selection, paths=target.paths))
             done = scan_small(settings, request)
     except UsageError:
-        return None  # met again, and told, on the ordinary way
+        return None  # the regular path meets the same error and reports it
     return None if done is None else _deliver(settings, done, asked, Quiet() if asked.quiet else Talking())
 
 
 def _deliver(settings: Settings, done: SmallScan, asked: Delivery, screen: Display) -> int:
-    """Do what `deliver` does for a run in the store."""
+    """Do the same as `deliver`, for a run that is not in the store."""
     run, blobs = done.run, blobs_of(settings)
     body, facts = dress_body(blobs, run, done.body, asked.form), done.facts | language_facts(run)
     report = (

@@ -1,4 +1,4 @@
-"""How the findings of rules were judged, and what follows from it for their confidence: a table, or JSON."""
+"""Triage statistics of rules, and the resulting adjustments of confidence: a table, or JSON."""
 
 import json
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ A scan uses it for rules with {JUDGED_MIN} judgements or more, if told to: rules
 
 
 def stats(settings: Settings, rules: Sequence[Rule], form: str) -> str:
-    """Return what is known of these rules, those with most judgements first."""
+    """Return the statistics of these rules, those with the most verdicts first."""
     with wiring.store_of(settings) as store:
         records = records_of(store, rules)
     if form == "json":
@@ -39,7 +39,7 @@ def _row(record: RuleRecord) -> tuple[str, ...]:
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:
-    """Names and remarks begin where they are above each other, numbers end there."""
+    """Format a row: names and remarks are left-aligned, numbers right-aligned."""
     name, *numbers, remark = (
         cell.ljust(width) if place in (0, len(row) - 1) else cell.rjust(width)
         for place, (cell, width) in enumerate(zip(row, widths, strict=True))

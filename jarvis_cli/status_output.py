@@ -1,4 +1,4 @@
-"""What a command says on standard error while it works, and of how it ended; `progress` shows how far it is, too."""
+"""Messages on stderr during a command and about its outcome; `progress` adds progress displays."""
 
 import sys
 from types import TracebackType
@@ -11,7 +11,7 @@ __all__ = ["Display", "Quiet", "Talking", "write_line"]
 
 
 class Display(Protocol):
-    """What a command tells while it works; all of it on standard error."""
+    """The messages of a running command; all go to stderr."""
 
     def packing(self, files: int, size: int) -> None: ...
     def show(self, run: Run, stages: list[StageProgress]) -> None: ...
@@ -25,41 +25,41 @@ class Display(Protocol):
 
 
 def write_line(says: str) -> None:
-    """Write a line to standard error."""
+    """Write a line to stderr."""
     if sys.stderr:
         sys.stderr.write(f"jarvis: {plain(says)}\n")
         sys.stderr.flush()
 
 
 class Quiet:
-    """Says only what somebody must know."""
+    """Prints only what users must know."""
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Nothing to clean up."""
+        """Do nothing."""
 
     def packing(self, files: int, size: int) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
     def show(self, run: Run, stages: list[StageProgress]) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
     def tell(self, says: str) -> None:
         write_line(says)
 
     def found(self, says: str) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
     def conclude(self, says: str, *, well: bool) -> None:
-        """Say how it ended, unless all is well."""
+        """Print the outcome, unless all is well."""
         if not well:
             self.tell(says)
 
 
 class Talking(Quiet):
-    """Says how it ended, too, and what was found on the way."""
+    """Prints the outcome as well, and the results found so far."""
 
     def found(self, says: str) -> None:
         self.tell(says)

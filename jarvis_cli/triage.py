@@ -117,7 +117,7 @@ def triage(
 
 
 def _check(given: Sequence[str], filters: Sequence[str], reason: object, *, as_json: bool, yes: bool) -> None:
-    """Refuse options that do not go together."""
+    """Raise UsageError for options that exclude each other."""
     if len(given) > 1:
         raise UsageError(f"{given[0]} and {given[1]} are two commands; give one at a time")
     command = given[0] if given else None
@@ -152,7 +152,7 @@ def _mark(place: "Place", chosen: "Filter", marks: Sequence["Marked"], *, everyt
 
 
 def _marks(marks: Sequence[str], reasons: Sequence[str]) -> Iterator["Marked"]:
-    """Pair each mark with its reason; without an id it is for all that the filters leave."""
+    """Pair each mark with its reason; a mark without an id applies to all findings that match the filters."""
     from jarvis_cli import triage_actions  # noqa: PLC0415
     from jarvis_workers.sec.triage_record import TriageState  # noqa: PLC0415
 

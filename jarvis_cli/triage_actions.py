@@ -1,4 +1,4 @@
-"""Carry out `jarvis sec triage`: every verdict is saved at once."""
+"""Execute `jarvis sec triage`; each verdict is saved immediately."""
 
 import json
 import os
@@ -44,7 +44,7 @@ LISTED = ("id", "fingerprint", "status", "severity", "score", "file", "line", "p
 
 
 class Mark(NamedTuple):
-    """A verdict on the finding of that id or fingerprint; of a bulk mark `named` is empty."""
+    """A verdict on the finding with this id or fingerprint; for a bulk mark `named` is empty."""
 
     named: str
     state: TriageState
@@ -53,7 +53,7 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True)
 class Place:
-    """The store, and the run that was named, if any."""
+    """The store, and the selected run, if any."""
 
     store: Store
     blobs: Blobs
@@ -78,7 +78,7 @@ def opened(run: str | None) -> Iterator[Place]:
 
 
 def heeded(named: str | None, *, nobody: bool, learned: bool) -> Triage:
-    """Return what a scan heeds; `named` is a file of judgements. Raises UsageError."""
+    """Return the verdicts that a scan uses; `named` is a file of verdicts. Raises UsageError."""
     if nobody and named is not None:
         raise UsageError("--triage and --no-triage: give one of the two")
     more = () if named is None else _taken(named)
@@ -86,7 +86,7 @@ def heeded(named: str | None, *, nobody: bool, learned: bool) -> Triage:
 
 
 def take_in(place: Place, named: str) -> int:
-    """Keep the judgements of a file, unless there is a later word."""
+    """Import the verdicts of a file, unless the store has later ones."""
     said = _taken(named)
     news = records.take_in(place.store, said, _operation(f"import {plain(named)}"))
     undo = f"; {bulk_triage.UNDO}" if news else ""
@@ -94,7 +94,7 @@ def take_in(place: Place, named: str) -> int:
 
 
 def hand_out(place: Place, named: str) -> int:
-    """Write what was said of the findings of the run, or all that is kept."""
+    """Export the verdicts on the findings of the run, or all verdicts."""
     said = list(kept_judgements(place.store).values())
     if place.named is not None:
         known = of_run(place.store, place.named, "", {}).known
@@ -116,7 +116,7 @@ def hand_out(place: Place, named: str) -> int:
 
 
 def mark(place: Place, marks: Sequence[Mark]) -> int:
-    """Judge findings by name: all of them or none."""
+    """Save verdicts on findings given by name: all of them or none."""
     findings = place.sheet().findings
     said = [queue.judgement(queue.told(findings, one.named), one.state, one.reason) for one in marks]
     what = f"{counted(len(said), 'finding')} judged"
@@ -125,7 +125,7 @@ def mark(place: Place, marks: Sequence[Mark]) -> int:
 
 
 def mark_all(place: Place, wanted: Filter, one: Mark, *, judged: bool, ask: bool) -> int:
-    """Judge all findings that a filter leaves."""
+    """Save a verdict on all findings that match a filter."""
     findings = _listed(place)
     wanted = _from_here(place, wanted)
     return bulk_triage.mark_all(place.store, findings, wanted, one.state, one.reason, judged=judged, ask=ask)
@@ -137,7 +137,7 @@ def undo(place: Place) -> int:
 
 
 def forget(place: Place, names: Sequence[str]) -> int:
-    """Take back what was said of findings."""
+    """Delete the verdicts on findings."""
     findings = place.sheet().findings
     what = f"{counted(len(names), 'judgement')} removed"
     records.forget(place.store, [queue.told(findings, one)["fingerprint"] for one in names], _operation(what))
@@ -145,7 +145,7 @@ def forget(place: Place, names: Sequence[str]) -> int:
 
 
 def show(place: Place, wanted: Filter, *, as_json: bool) -> int:
-    """List the findings that a filter leaves."""
+    """List the findings that match a filter."""
     known = kept_judgements(place.store)
     findings = matching(_listed(place), known, _from_here(place, wanted), judged=True)
     if as_json:
@@ -159,7 +159,7 @@ def show(place: Place, wanted: Filter, *, as_json: bool) -> int:
 
 
 def sit_down(place: Place, wanted: Filter, *, everything: bool) -> int:
-    """Go through the findings that a filter leaves; those that are judged only if `everything` is wanted."""
+    """Start a session over the findings that match a filter; over judged ones only with `everything`."""
     known = kept_judgements(place.store)
     open_ones = list(queue.one_each(matching(_listed(place), known, _from_here(place, wanted), judged=everything)))
     if not open_ones:
@@ -188,7 +188,7 @@ def sit_down(place: Place, wanted: Filter, *, everything: bool) -> int:
 
 
 def _counts(findings: Sequence[Issue], known: Mapping[str, Judgement]) -> str:
-    """Say how many findings are listed, and how they were judged."""
+    """Return a line with the numbers of findings and verdicts."""
     judged = (known.get(one["fingerprint"]) for one in findings)
     states = Counter(OPEN if said is None else WORDS[said.verdict] for said in judged)
     return (
@@ -197,7 +197,7 @@ def _counts(findings: Sequence[Issue], known: Mapping[str, Judgement]) -> str:
 
 
 def _from_here(place: Place, wanted: Filter) -> Filter:
-    """Let --file take paths as the text report shows them here."""
+    """Let --file match paths as the text report shows them from this directory."""
     return replace(wanted, prefix=shown_prefix(place.run))
 
 
@@ -209,7 +209,7 @@ def _listed(place: Place) -> list[Issue]:
 
 
 def _converse(sitting: Sitting, draw: Callable[[Show], str], edit: Callable[[Edit], str]) -> Iterator[Judgement]:
-    """Do what the sitting wants of the terminal, and yield what is to be kept."""
+    """Drive a session on the terminal, and yield the verdicts to save."""
     terminal = sys.stdin.fileno()
     with suppress(StopIteration):
         wanted = next(sitting)
@@ -235,7 +235,7 @@ def _asked(terminal: int, wanted: Show | Ask, draw: Callable[[Show], str]) -> st
 
 
 def _taken(named: str) -> tuple[Judgement, ...]:
-    """Read a file of judgements; one that cannot be taken is no reason to heed the others."""
+    """Read a file of verdicts. Raises UsageError for invalid entries, after printing them."""
     said = read_triage(Path(named))
     for problem in said.problems[:PROBLEMS_SHOWN]:
         typer.echo(problem, err=True)
@@ -253,7 +253,7 @@ def _row(issue: Issue, said: Judgement | None) -> dict[str, Any]:
 
 
 def _edited(run: Run, issue: Issue) -> str:
-    """Open a finding in the user's editor; return what went wrong, empty if nothing."""
+    """Open a finding in the user's editor; return an error message, "" on success."""
     root = Path(os.fsdecode(run.root_raw))
     file = root if root.is_file() else root / os.fsdecode(from_shown(issue["file"]))
     try:

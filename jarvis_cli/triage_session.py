@@ -1,6 +1,6 @@
-"""The triage session at a terminal: which key does what, and which finding comes next.
+"""The triage session at a terminal: the meaning of keys, and the order of findings.
 
-It is a generator: it yields what is to be shown, asked, saved or opened, and is sent the key or the text that came.
+The session is a generator: it yields what to show, ask, save or open, and is sent the key or text that was entered.
 """
 
 from collections.abc import Generator, MutableMapping, Sequence
@@ -27,15 +27,15 @@ STATES = {"t": TriageState.TRUE, "f": TriageState.FALSE, "w": TriageState.WONTFI
 QUIT = ("q", "\x04", "")
 SKIP = ("s", " ", "\r", "\n")
 MORE, LESS = ("+", "="), ("-", "_")
-# Lines of code before and behind the finding's own; None is the excerpt of the report.
+# Lines of context before and after the finding's line; None is the excerpt of the report.
 AROUND = (None, 12, 25, 50, 100)
 
 
 @dataclass(frozen=True)
 class Show:
-    """Show the finding at a place, with the verdict it has. Sent: a key.
+    """Show the finding at a place, with its current verdict. Sent: a key.
 
-    Where there is a `hint` the finding was shown just now, and only the hint is new. `around` is as in AROUND.
+    With a `hint` the finding is already on screen, and only the hint is new. `around` is as in AROUND.
     """
 
     place: int
@@ -46,21 +46,21 @@ class Show:
 
 @dataclass(frozen=True)
 class Ask:
-    """Ask a question. Sent: a line, empty where there is none."""
+    """Ask a question. Sent: a line, possibly empty."""
 
     question: str
 
 
 @dataclass(frozen=True)
 class Keep:
-    """Save a verdict, now. Sent: nothing that counts."""
+    """Save a verdict immediately. Sent: a value that is ignored."""
 
     said: Judgement
 
 
 @dataclass(frozen=True)
 class Edit:
-    """Open the finding at a place in the user's editor. Sent: what went wrong, empty if nothing."""
+    """Open the finding at a place in the user's editor. Sent: an error message, "" on success."""
 
     place: int
 
@@ -70,7 +70,7 @@ Sitting = Generator[Step, str, None]
 
 
 def sit(findings: Sequence[Issue], known: MutableMapping[str, Judgement]) -> Sitting:
-    """Lead through the findings; `known` has the verdicts by fingerprint, and takes the new ones."""
+    """Run a session over the findings; `known` has the verdicts by fingerprint, and is updated."""
     place = 0
     while 0 <= place < len(findings):
         place += yield from _judge_one(findings, place, known)
@@ -79,7 +79,7 @@ def sit(findings: Sequence[Issue], known: MutableMapping[str, Judgement]) -> Sit
 def _judge_one(
     findings: Sequence[Issue], place: int, known: MutableMapping[str, Judgement]
 ) -> Generator[Step, str, int]:
-    """Show one finding until a key leaves it; return how far to go from it."""
+    """Show one finding until a key leaves it; return the step to the next finding, such as 1 or -1."""
     issue, hint, note, level = findings[place], "", "", 0
     while True:
         before = known.get(issue["fingerprint"])
@@ -111,7 +111,7 @@ def _judge_one(
 def _judged(
     issue: Issue, state: TriageState, note: str, known: MutableMapping[str, Judgement]
 ) -> Generator[Step, str, str]:
-    """Save a verdict, after its reason was asked for if it needs one; return why it cannot be, empty if it was."""
+    """Save a verdict, after asking for a reason if one is required; return an error message, "" on success."""
     try:
         reason = note or ((yield Ask(_question(state))) if state.needs_reason else "")
         known[issue["fingerprint"]] = said = judgement(issue, state, reason)

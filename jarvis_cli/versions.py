@@ -1,4 +1,4 @@
-"""What `jarvis --version` says, for bug reports.  Nothing slow is imported: packages are only looked for."""
+"""The output of `jarvis --version`, for bug reports. Packages are located but not imported, which would be slow."""
 
 import platform
 import sqlite3
@@ -15,7 +15,7 @@ ENGINES = (("hyperscan", "hyperscan"), ("re2", "google-re2"))
 
 
 def versions() -> Iterator[str]:
-    """Yield a line each: version, Python, pattern engine, SQLite and schema, platform, optional packages."""
+    """Yield one line each: version, Python, pattern engine, SQLite and schema, platform, optional packages."""
     yield f"jarvis {jarvis_workers.__version__}"
     yield f"python    {platform.python_version()} ({sys.implementation.name}, {sys.executable})"
     engine = next(
@@ -31,6 +31,6 @@ def versions() -> Iterator[str]:
 
 
 def _schema() -> str:
-    """Return the newest revision of the results store, by the names of its migrations."""
+    """Return the newest schema revision, from the names of the migrations."""
     folder = Path(jarvis_workers.__file__).parent / "store" / "migrations" / "versions"
     return max((path.stem.partition("_")[0] for path in folder.glob("r[0-9]*.py")), default="unknown")

@@ -23,12 +23,12 @@ BACK_OFF_SECONDS = 1.0
 
 
 def insert_jobs(session: Session, run_id: str, stage: str, jobs: Sequence[NewJob]) -> None:
-    """Plan jobs of a stage, or of the one that a job names; those whose input is planned are left as they are."""
+    """Plan jobs of a stage, or of the stage that a job names; jobs whose input is already planned are skipped."""
     insert_missing(session, JOB, [_row(run_id, stage, job) for job in jobs])
 
 
 def plan_more(session: Session, planner: Claimed, jobs: Sequence[NewJob]) -> bool:
-    """Insert a chunk of what a plan job plans; False when the plan job is no longer its holder's."""
+    """Insert a chunk of the jobs of a plan job; return False if the plan job's lease was lost."""
     if not hold(session, [planner]):
         return False
     insert_jobs(session, planner.run_id, planner.stage, jobs)
@@ -38,10 +38,10 @@ def plan_more(session: Session, planner: Claimed, jobs: Sequence[NewJob]) -> boo
 def claim_many(
     session: Session, *, executor: str, queue: str, worker_id: str, process: str, limit: int, lease_seconds: float
 ) -> list[Claimed]:
-    """Take up to `limit` waiting jobs of a queue for one process, the heaviest first.
+    """Claim up to `limit` waiting jobs of a queue for one process, the heaviest first.
 
-    Only jobs of runs that `executor` carries out and that are on. A job that crashed before
-    shares its process with few other suspects (`crashes.ROOM`); those without room hide nobody else.
+    Only active runs of `executor` are considered. A job that crashed before shares its process with a limited number of
+    suspects (`crash_attribution.ROOM`); suspects without room do not block the jobs behind them.
     """
     waiting = (
         select(JOB.c.id, JOB.c.crashes)
@@ -65,7 +65,7 @@ def claim_many(
 def take(
     session: Session, which: ColumnElement[bool], *, worker_id: str, process: str, lease_seconds: float
 ) -> list[Claimed]:
-    """Claim the waiting jobs that `which` names, by compare-and-set; the heaviest first."""
+    """Claim the waiting jobs selected by `which`, by compare-and-set; the heaviest first."""
     claim = (
         update(JOB)
         .where(which, JOB.c.state.in_(WAITING_JOBS))
@@ -84,7 +84,7 @@ def take(
 
 
 def renew(session: Session, held: Collection[Claimed], lease_seconds: float) -> set[int]:
-    """Extend leases; return the ids still held. The others were lost, cancelled or paused: stop them."""
+    """Extend leases; return the ids still held. The other jobs were lost, cancelled or paused: stop them."""
     going = select(RUN.c.id).where(RUN.c.state.in_(ACTIVE_RUNS))
     kept: set[int] = set()
     for fence, ids in _by_fence(held).items():
@@ -99,7 +99,7 @@ def renew(session: Session, held: Collection[Claimed], lease_seconds: float) -> 
 
 
 def extend_all(session: Session, slept: float, lease_seconds: float) -> int:
-    """Let the leases of running jobs run out later by `slept` seconds, at most a lease from now; return how many."""
+    """Extend the leases of running jobs by `slept` seconds, at most to one lease from now; return their number."""
     most = now(session) + lease_seconds
     later = JOB.c.lease_until + slept
     until = case((later < most, later), else_=most)
@@ -144,12 +144,12 @@ def fail_attempt(session: Session, job: Claimed, reason: str) -> bool:
 
 
 def hold(session: Session, held: Collection[Claimed]) -> set[int]:
-    """Lock jobs until the transaction ends; return the ids of those that are still the holder's."""
+    """Lock jobs until the transaction ends; return the ids of those whose claim is still valid."""
     return {job for job, _ in _hold(session, held)}
 
 
 def _hold(session: Session, held: Collection[Claimed]) -> set[tuple[int, int]]:
-    """Lock as `hold` does; return id and fence: a process may hold two claims of a job, one of them lost."""
+    """Lock jobs; return (id, fence) of the valid claims: a process may hold two claims of a job, one of them lost."""
     ours = select(JOB.c.id, JOB.c.fence).where(JOB.c.id.in_({job.id for job in held}), JOB.c.state == "running")
     rows = session.execute(ours.order_by(JOB.c.id).with_for_update(of=JOB))
     return {(row.id, row.fence) for row in rows} & {(job.id, job.fence) for job in held}
@@ -179,7 +179,7 @@ def commit_many(session: Session, finished: Sequence[Finished]) -> set[int]:
 
 
 def processes(session: Session, worker_id: str) -> list[str]:
-    """Return the names of a worker's processes that have jobs."""
+    """Return the names of a worker's processes with running jobs."""
     named = select(JOB.c.process).where(JOB.c.worker_id == worker_id, JOB.c.state == "running").distinct()
     return [name for name in session.execute(named).scalars() if name]
 
@@ -236,7 +236,7 @@ def _by_fence(held: Collection[Claimed]) -> dict[int, list[int]]:
 
 
 def outcomes(session: Session, run_id: str, stage: str) -> list[StageJob]:
-    """Return the outcomes of a stage's own jobs, in the order of their ids."""
+    """Return the outcomes of a stage's jobs, except its plan job, ordered by id."""
     chosen = select(*[JOB.c[name] for name in StageJob._fields]).where(
         JOB.c.run_id == run_id, JOB.c.stage == stage, JOB.c.step != "plan"
     )
@@ -244,7 +244,7 @@ def outcomes(session: Session, run_id: str, stage: str) -> list[StageJob]:
 
 
 class Over(NamedTuple):
-    """A job that is done or failed, and when it began and ended."""
+    """A finished job: done or failed, with its start and end times."""
 
     id: int
     stage: str
@@ -257,7 +257,7 @@ class Over(NamedTuple):
 
 
 def over_since(session: Session, run_id: str, names: Sequence[str], moment: float) -> list[Over]:
-    """Return the jobs of some stages of a run that have ended since, in the order in which they did."""
+    """Return the jobs of some stages of a run that have finished since a time, in order of finishing."""
     chosen = select(*[JOB.c[name] for name in Over._fields]).where(
         JOB.c.run_id == run_id,
         JOB.c.stage.in_(names),
@@ -269,7 +269,7 @@ def over_since(session: Session, run_id: str, names: Sequence[str], moment: floa
 
 
 def named(session: Session, run_id: str, queues: Collection[str]) -> list[tuple[int, str, str]]:
-    """Return the jobs of a run on some queues, but for those that plan: id, label and state."""
+    """Return (id, label, state) of the jobs of a run on some queues, except plan jobs."""
     chosen = select(JOB.c.id, JOB.c.label, JOB.c.state).where(
         JOB.c.run_id == run_id, JOB.c.queue.in_(queues), JOB.c.step != "plan"
     )
@@ -277,6 +277,6 @@ def named(session: Session, run_id: str, queues: Collection[str]) -> list[tuple[
 
 
 def run_of(session: Session, job_id: int, queues: Collection[str]) -> str | None:
-    """Return the run of a job, None if none of the queues has such a job."""
+    """Return the run of a job, or None if the job is on none of the queues."""
     chosen = select(JOB.c.run_id).where(JOB.c.id == job_id, JOB.c.queue.in_(queues), JOB.c.step != "plan")
     return session.execute(chosen).scalar_one_or_none()

@@ -1,6 +1,6 @@
-"""What goes into the store and comes out of it, for those who hold no connection.
+"""Values that are read from and written to the store, for code without a connection.
 
-Light on purpose: the children that scan import this, and no database library.
+Deliberately light: the scanning child processes import this module, and no database library.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ ENDED_RUNS = ("done", "incomplete", "failed", "cancelled")
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run as the store has it; `options` are those it was submitted with."""
+    """A run; `options` are those of its submit."""
 
     id: str
     kind: str
@@ -31,13 +31,13 @@ class Run:
 
     @property
     def ended(self) -> bool:
-        """Nothing more happens to it, unless it is retried."""
+        """Whether the run has ended; only a retry changes it from now on."""
         return self.state in ENDED_RUNS
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotFacts:
-    """What the store keeps of a snapshot; `id` is the hash of its index."""
+    """The metadata of a snapshot; `id` is the hash of its index."""
 
     id: str
     files: int
@@ -47,9 +47,9 @@ class SnapshotFacts:
 
 @dataclass(frozen=True, slots=True)
 class StageProgress:
-    """How far a stage is, plan jobs left out. `weight` and `weight_done` are bytes of source.
+    """The progress of a stage, not counting plan jobs. `weight` and `weight_done` are bytes of source.
 
-    `tokens` and `cost` (dollars) are what the answers of its conversations took, but for those that were remembered.
+    `tokens` and `cost` (dollars) are the usage of its conversations, not counting cached answers.
     """
 
     name: str
@@ -73,9 +73,9 @@ class StageProgress:
 
 
 class NewJob(NamedTuple):
-    """A job to be planned. `input_hash` names its input: planning it twice is planning it once.
+    """A job to plan. `input_hash` identifies its input, so that planning is idempotent.
 
-    `stage` is the one it belongs to, if that is not the stage of the job that plans it.
+    `stage` is set if it differs from the stage of the job that plans it.
     """
 
     step: str
@@ -88,7 +88,7 @@ class NewJob(NamedTuple):
 
 
 class Claimed(NamedTuple):
-    """A job that is ours until its lease runs out, as long as its fence is the one in the store."""
+    """A claim of a job, valid until its lease expires and while its fencing token is the newest."""
 
     id: int
     run_id: str
@@ -103,7 +103,7 @@ class Claimed(NamedTuple):
 
 
 class StageJob(NamedTuple):
-    """A job as later stages and the report read it; `payload` is JSON, and `result`, as `pipeline.history` reads it."""
+    """A job for later stages and the report; `payload` is JSON, `result` is what `pipeline.history` decodes."""
 
     state: str
     reason: str | None
@@ -115,7 +115,7 @@ class StageJob(NamedTuple):
 
 
 class TakenBack(NamedTuple):
-    """A job that was taken from a process: to be done again, unless it is given up."""
+    """A job recovered from a process: to be repeated, unless it has been given up."""
 
     id: int
     run_id: str
@@ -127,9 +127,9 @@ class TakenBack(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """Where a rule fired: what a scan brings back, before descriptions are added from the rule table.
+    """A candidate as found by a scan, without the columns that the rule table defines.
 
-    `trail` are the steps that lead to it, as `sec/trace` writes them.
+    `trail` are the steps that lead to it, as encoded by `sec/trace`.
     """
 
     path: bytes
@@ -143,7 +143,7 @@ class Spot(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """What a rule that is not built in says wherever it fires: the store does not know it otherwise."""
+    """The description of a rule that is not built in, which the store cannot look up."""
 
     pattern: str
     language: str
@@ -154,7 +154,7 @@ class Meaning(NamedTuple):
 
 
 class NewCluster(NamedTuple):
-    """Candidates that share a condition to verify; `file` is that of the first, `batch_index` counts its batches."""
+    """Candidates that share a condition to verify; `file` is that of the first, `batch_index` its batch in the file."""
 
     file: bytes
     batch_index: int
@@ -163,10 +163,10 @@ class NewCluster(NamedTuple):
 
 
 class NewVerdict(NamedTuple):
-    """What was found out about a candidate; `status` is confirmed, dismissed, review or undecided.
+    """The verdict on a candidate; `status` is confirmed, dismissed, review or undecided.
 
-    `evidence` and `commands` are JSON; `reason` says why it is none of the first two; `sandbox` is the tier that
-    confined the commands.
+    `evidence` and `commands` are JSON; `reason` explains the statuses review and undecided; `sandbox` is the tier in
+    which the commands ran.
     """
 
     gid: int
@@ -183,9 +183,10 @@ class NewVerdict(NamedTuple):
 
 
 class DomainResult(Protocol):
-    """What a job adds to the tables of its domain; `store.domain_results` registers what writes it.
+    """A result of a job for the tables of its domain; `store.domain_results` registers the writer.
 
-    `counts` says for the log how many rows of which sort; `decode` returns what `encode` made, once through JSON.
+    `counts` returns the number of rows by kind, for the log; `decode` is the inverse of `encode` after a JSON round
+    trip.
     """
 
     def counts(self) -> Mapping[str, int]: ...
@@ -197,11 +198,11 @@ class DomainResult(Protocol):
 
 
 class Commit(NamedTuple):
-    """What a job did; `size` is the bytes of source it went through, `cached` the files of which all was known.
+    """The results of a job; `size` is the source bytes processed, `cached` the number of files served from the cache.
 
-    `results` go into the tables of the domain; `not_checked` pairs a path with the reason, `remarks` are (path, line,
-    the comment, what is to be said of it), `artifacts` a name with the content; `blobs` are names with what the step
-    has put into the blob store itself, for the stages behind it.
+    `results` go into the tables of the domain; `not_checked` are (path, reason), `remarks` are (path, line, comment,
+    message), `artifacts` are (name, content); `blobs` are (name, blob) of data that the step has put into the blob
+    store itself, for later stages.
     """
 
     files: int = 0
@@ -228,7 +229,7 @@ class Finished(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WorkerFacts:
-    """A worker: `birth` tells a process from a later one with the same pid (boot id and start time)."""
+    """A worker; `birth` distinguishes a process from a later one with the same pid (boot id and start time)."""
 
     id: str
     host: str
