@@ -1,1 +1,1 @@
-"""Find vulnerabilities: rules, scanner, reports. Pure: no connection, no environment, no process."""
+"""Find vulnerabilities: rules, scanner, judging, reports. Pure: no connections, environment variables or processes."""

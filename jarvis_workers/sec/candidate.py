@@ -1,4 +1,4 @@
-"""Make candidates: what a hit found, and what its rule says."""
+"""Build candidates from hits and their rules."""
 
 from jarvis_workers.sec.finding import RULE_FIELDS, Candidate
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
@@ -8,6 +8,6 @@ __all__ = ["candidate"]
 
 
 def candidate(hit: Hit, file: str) -> Candidate:
-    """Fill in what the rule says."""
+    """Return a candidate with the fields of the hit and the texts of its rule."""
     rule = RULES_BY_PATTERN[hit.pattern]
     return Candidate(file=file, **{name: getattr(rule, name) for name in RULE_FIELDS}, **hit._asdict())

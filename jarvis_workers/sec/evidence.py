@@ -1,16 +1,16 @@
-"""Show the line of a hit: one short line of printable text, whatever bytes the file holds, and its column."""
+"""Evidence of a hit: its line, as one short line of printable text whatever bytes the file contains, and its column."""
 
 __all__ = ["EVIDENCE_MAX", "column_of", "evidence", "first_of_code"]
 
 EVIDENCE_MAX = 200
 BEFORE = 60
-# The bytes of a character of UTF-8 behind its first.
+# Continuation bytes of UTF-8.
 CONTINUATION = bytes(range(0x80, 0xC0))
 REACH = 4 * EVIDENCE_MAX
 
 
 def evidence(content: bytes, at: int) -> str:
-    """Return the trimmed line around the byte `at`; of a long line, the part about it."""
+    """Return the trimmed line that contains offset `at`; of a long line, the part around it."""
     floor, ceiling = max(0, at - REACH), min(len(content), at + REACH)
     start = content.rfind(b"\n", floor, at) + 1 or floor
     end = content.find(b"\n", at, ceiling)
@@ -25,12 +25,12 @@ def evidence(content: bytes, at: int) -> str:
 
 
 def column_of(content: bytes, at: int) -> int:
-    """Return the column of the byte `at`, in characters of UTF-8 from 1."""
+    """Return the column of offset `at`, in UTF-8 characters from 1."""
     return len(content[content.rfind(b"\n", 0, at) + 1 : at].translate(None, CONTINUATION)) + 1
 
 
 def first_of_code(content: bytes, start: int) -> int:
-    """Return where, on the line that begins at the byte `start`, the first byte stands that is no blank."""
+    """Return the offset of the first non-blank byte of the line that begins at offset `start`."""
     at = start
     while content[at : at + 1] in (b" ", b"\t"):
         at += 1
@@ -42,7 +42,7 @@ def _is_line(content: bytes, start: int, end: int) -> bool:
 
 
 def _character(content: bytes, at: int) -> int:
-    """Step back to where a UTF-8 character begins."""
+    """Return the offset at which the UTF-8 character around `at` begins."""
     for start in range(at, max(-1, at - 4), -1):
         if start >= len(content) or content[start] & 0xC0 != 0x80:
             return start

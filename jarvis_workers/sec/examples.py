@@ -1,8 +1,8 @@
-"""Try rules on examples: comments in them say on which lines a rule fires, and on which it does not.
+"""Test rules on examples, whose comments state on which lines a rule fires and on which it does not.
 
-`ruleid: a` and `ok: a, b` speak of their own line or, standing on a line without code, of the next line that has
-some.  `todoruleid:` and `todook:` say what does not hold yet: there a rule may do what it likes.  Flow rules see the
-example alone, as if no other file had a function for it.
+`ruleid: a` and `ok: a, b` apply to their own line or, on a line without code, to the next line with code.
+`todoruleid:` and `todook:` mark known deviations: there a rule may fire or not.  Flow rules see the example alone,
+as if no other file defined its functions.
 """
 
 import re
@@ -21,7 +21,7 @@ BODY = {"c/cpp": "void example(void)\n{\n%s\n}\n", "rust": "fn example() {\n%s\n
 
 
 class Failure(NamedTuple):
-    """A line on which a rule did not do what is said of it."""
+    """A line on which a rule does not behave as marked."""
 
     line: int
     pattern: str
@@ -29,7 +29,7 @@ class Failure(NamedTuple):
 
 
 class Tried(NamedTuple):
-    """How a file went: how many marks it has, of which rules, and what did not hold."""
+    """Result for a file: the number of marks, the marked rules, and the failures."""
 
     marks: int
     rules: frozenset[str]
@@ -56,7 +56,7 @@ def try_examples(
 
 
 def try_own(rule: Rule) -> list[str]:
-    """Say what does not hold of the two examples that a rule carries."""
+    """Return the failures of the two examples that a rule contains."""
     scanner = Scanner(rules=[rule])
     bad, good = (_surest(scanner, code, rule.language) for code in (rule.bad, rule.good))
     wrong = []
@@ -68,7 +68,7 @@ def try_own(rule: Rule) -> list[str]:
 
 
 def _surest(scanner: Scanner, code: str, language: str) -> float:
-    """Try a few lines as they stand, and as the body of a function; 0 where nothing fires."""
+    """Return the highest confidence for code tested as it is and as a function body; 0 if nothing fires."""
     shapes = (code, BODY[language] % code)
     return max((hit.confidence for shape in shapes for hit in _hits(scanner, shape.encode(), language)), default=0.0)
 
@@ -76,7 +76,7 @@ def _surest(scanner: Scanner, code: str, language: str) -> float:
 def _hits(scanner: Scanner, content: bytes, language: str, *, test: bool = False) -> Iterator[Hit | FlowHit]:
     yield from scanner.scan(content, language=language, test=test).hits
     flow = {rule.pattern for rule in scanner.rules if rule.check is None}
-    # A header may be C or C++, as its code shows.
+    # Whether a header is C or C++ is detected from its code.
     path = "example.rs" if language == "rust" else "example.h"
     model = (
         summarize(source_text(content, language), language=language, header=False, test=test, path=path)
@@ -90,7 +90,7 @@ def _hits(scanner: Scanner, content: bytes, language: str, *, test: bool = False
 
 
 def _marks(content: bytes, language: str) -> Iterator[tuple[str, str, int]]:
-    """Yield kind, rule and the line that is meant."""
+    """Yield the kind, the rule and the line of each mark."""
     content = source_text(content, language)
     code = [bool(line.strip()) for line in mask(content, language).text.split(b"\n")]
     for start, end in comments(content, language):

@@ -1,4 +1,4 @@
-"""A candidate, a place where a rule fired: light, as there may be a million, and scanning children report them, too."""
+"""Candidates; imports little, as there may be a million of them and scanning children report them, too."""
 
 import hashlib
 import re
@@ -26,15 +26,15 @@ __all__ = [
     "severity_of",
 ]
 
-# The rules that have nothing to add on a line where this one has fired.
+# The rules whose findings are redundant on a line where this rule has fired.
 SUPERSEDES = {rule.pattern: rule.supersedes for rule in RULES if rule.supersedes} | HARMLESS
 
 
 class Candidate(NamedTuple):
-    """A place where a rule fired, before anyone has looked at it; the table of candidates has a column for each field.
+    """A place where a rule fired, not yet verified; the table of candidates has a column for each field.
 
-    `file` is the path as it is shown.  `column` is counted in characters from 1; older stores know none.  `suppressed`
-    is what a comment in the code says against it, `trail` the steps that lead to it (see trace.py).
+    `file` is the displayed path.  `column` is counted in characters from 1; older stores have none.  `suppressed`
+    is the reason of a suppression comment in the code, `trail` the trace that leads to the candidate (see trace.py).
     """
 
     language: str
@@ -53,13 +53,13 @@ class Candidate(NamedTuple):
 
     @property
     def fingerprint(self) -> str:
-        """Leaves the line out, so that a finding is known again after an edit above it."""
+        """Stable identity of the finding; excludes the line number, so that edits above it do not change it."""
         return fingerprint_of(self.file, self.pattern, self.evidence)
 
 
 # By gid.
 Numbered = tuple[int, Candidate]
-# What a rule says wherever it fires, and what only a hit knows; the file has other names before it is shown.
+# Fields from the rule, the same wherever it fires, and fields from the hit; the path is set when it is displayed.
 RULE_FIELDS = ("language", "category", "description", "suggestion", "cwe")
 HIT_FIELDS = tuple(name for name in Candidate._fields if name not in (*RULE_FIELDS, "file"))
 
@@ -68,7 +68,7 @@ IGNORE_COMMENT = re.compile(rf"//\s*{MARK}\b.*|/\*\s*{MARK}\b.*?(?:\*/|$)")
 
 
 def fingerprint_of(file: str, pattern: str, evidence: str) -> str:
-    """Identify a finding by file, rule and line of code; a comment that suppresses it changes nothing."""
+    """Identify a finding by file, rule and line of code; a suppression comment does not change its identity."""
     if MARK in evidence:
         evidence = IGNORE_COMMENT.sub("", evidence)
     known_by = "\0".join((file, pattern, " ".join(evidence.split())))

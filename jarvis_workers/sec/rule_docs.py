@@ -1,4 +1,4 @@
-"""What there is to say of a rule beyond its findings: for programs, and as a page of documentation."""
+"""Documentation of rules: as data for programs, and as a Markdown page."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -25,7 +25,7 @@ FENCES = re.compile(r"`+")
 
 
 def about(rule: Rule) -> dict[str, Any]:
-    """Return a rule as JSON has it."""
+    """Return a rule in the form of the JSON output."""
     return {
         "id": rule.pattern,
         "title": rule.title,
@@ -48,7 +48,7 @@ def in_order(rules: Iterable[Rule]) -> list[Rule]:
 
 
 def weakness_link(rule: Rule) -> str:
-    """Return where the weakness is described."""
+    """Return the address of the CWE description."""
     return f"https://cwe.mitre.org/data/definitions/{rule.cwe}.html"
 
 
@@ -87,7 +87,7 @@ def _section(rule: Rule, say: Words) -> Iterator[str]:
 
 
 def _sentence(rule: Rule) -> str:
-    """Begin the title as a sentence, but leave a name of C as it is."""
+    """Capitalize the title, unless it begins with the name of a C function."""
     first, rest = rule.title[:1], rule.title[1:].rstrip(".")
     named = rule.title.partition(" ")[0].partition("/")[0] in (*rule.calls, *rule.words)
     return f"{first if named else first.upper()}{rest}"

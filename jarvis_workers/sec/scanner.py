@@ -23,9 +23,9 @@ from jarvis_workers.source.pattern_cache import PatternCache
 __all__ = ["EXTENSIONS", "Hit", "Scan", "Scanner", "as_utf8", "is_header", "is_test", "language_of", "source_text"]
 
 MATCHES_MAX = 50_000
-# Of the sites of one rule on one line so many are looked at: the surest is reported.
+# Maximum number of sites examined per rule and line; the one with the highest confidence is reported.
 SITES_PER_LINE = 16
-# How far behind the last name a rule may look.
+# Number of bytes after the last matched name that a rule may examine.
 LOOK_AHEAD = 8_192
 LEAST, MOST = 0.4, 0.95
 TEST_FILE = -0.1
@@ -69,7 +69,7 @@ class Scan(NamedTuple):
 
 
 class Scanner:
-    """Some rules, compiled on first use for each language; what is not among them costs nothing."""
+    """Scanner for a set of rules, compiled on first use for each language; other rules cost nothing."""
 
     def __init__(
         self, engine: str | None = None, rules: Sequence[Rule] = RULES, kept: PatternCache | None = None
@@ -80,7 +80,7 @@ class Scanner:
         self._languages: dict[str, _Language] = {}
 
     def scan(self, content: bytes, *, language: str, header: bool = False, test: bool = False) -> Scan:
-        """`language` is "c/cpp" or "rust"."""
+        """Return the hits of a file; `language` is "c/cpp" or "rust"."""
         if language not in self._languages:
             wanted = [rule for rule in self.rules if rule.language == language]
             self._languages[language] = _Language(wanted, partial(build, engine=self._engine, kept=self._kept))
@@ -108,14 +108,14 @@ class Scanner:
         return Scan(judged, problem, tuple(remarks) if problem is None else ())
 
 
-# Where a name or a shape stands, the name (empty for a shape) or the one it stands for, who asked for it, whether it
-# must be called, and where it ends.
+# Start of a match, its name (empty for a shape) or the function that it is an alias of, the rules that match it,
+# whether it must be called, and its end.
 _Name = tuple[int, bytes, tuple[Rule, ...], bool, int]
 _Names = tuple[list[_Name], dict[bytes, bytes], list[int], str | None]
 
 
 class _Language:
-    """What the rules of a language ask for, and the matchers for it."""
+    """Names and shapes that the rules of a language match, and the matchers for them."""
 
     def __init__(self, rules: Sequence[Rule], build: Callable[[Sequence[bytes | Word]], Matcher]) -> None:
         self._calls, self._words, endings = (_by_name(rules, kind) for kind in ("calls", "words", "tails"))
@@ -130,13 +130,13 @@ class _Language:
         patterns = [Word(tail, after) for tail, after in zip(self._tails, follows, strict=True)]
         self._matcher = build([*patterns, *MARKS]) if rules else None
         self._shapes = [(rule,) for rule in rules for _ in rule.shapes]
-        # A pass of its own: within one, no two patterns may match overlapping text.
+        # A separate pass: within one pass, no two patterns may match overlapping text.
         shapes = [shape.encode() for rule in rules for shape in rule.shapes]
         self._shaped = build(shapes) if shapes else None
         self._placed = [rule for rule in rules if rule.places]
 
     def names(self, content: bytes, raw: bytes) -> _Names:
-        """Return the names and shapes that a rule asks for, other names of them, and what may suppress, by offset.
+        """Return the matched names and shapes, aliases, and offsets of possible suppressions, by offset.
 
         `raw` is the content before its newlines were normalized.
         """
@@ -163,7 +163,7 @@ class _Language:
         return sorted(found, key=itemgetter(0)) if shapes or named or placed else found, named, marks, problem
 
     def _name(self, content: bytes, index: int, at: int) -> Iterator[_Name]:
-        """Yield the name twice where some rules ask for its calls and others for it wherever it stands."""
+        """Yield the name twice if some rules match its calls and others match it anywhere."""
         end = at + len(self._tails[index])
         start = at
         floor = max(0, end - self._longest - 1)
@@ -199,7 +199,7 @@ def is_header(name: bytes) -> bool:
 
 
 def is_test(path: bytes) -> bool:
-    """Tell test code by its directory or file name."""
+    """Return whether a path is test code, by its directory or file name."""
     return TESTS.search(path) is not None
 
 
@@ -229,12 +229,12 @@ def as_utf8(content: bytes) -> bytes:
 
 
 def source_text(content: bytes, language: str) -> bytes:
-    """Return the bytes whose lines are counted and shown: UTF-8, with the newlines of the compiler."""
+    """Return the text whose lines are counted and displayed: UTF-8, with newlines normalized as compilers do."""
     return compiler_newlines(as_utf8(content), language)
 
 
 def _wide_encoding(content: bytes) -> str | None:
-    """Tell UTF-32 and UTF-16 by their mark or, without one, by where the NULs of ASCII text stand."""
+    """Detect UTF-32 and UTF-16 by a byte-order mark or else by the positions of NULs in ASCII text."""
     if content[:4] == b"\0\0\xfe\xff" or (content[:4] == b"\xff\xfe\0\0" and content[6:8] == b"\0\0"):
         return "utf-32"
     if content[:2] in BYTE_ORDER_MARKS:
@@ -255,7 +255,7 @@ def _by_name(rules: Iterable[Rule], kind: str) -> dict[bytes, tuple[Rule, ...]]:
 
 
 def _by_spelling(calls: Mapping[bytes, tuple[Rule, ...]]) -> dict[bytes, tuple[Rule, ...]]:
-    """Return the rules that ask for a function and not for this other spelling of it."""
+    """Return the rules that match a function but not the given alternative spelling of it."""
     asked = {
         spelling: tuple(rule for rule in calls.get(name, ()) if rule not in calls.get(spelling, ()))
         for spelling, name in SPELLINGS.items()
@@ -264,7 +264,7 @@ def _by_spelling(calls: Mapping[bytes, tuple[Rule, ...]]) -> dict[bytes, tuple[R
 
 
 def _tails(names: Iterable[bytes]) -> list[bytes]:
-    """Leave out every name that ends with another: `printf` finds `vsnprintf` too, and the rest is read to the left."""
+    """Omit names that end with another name: `printf` also finds `vsnprintf`, and its prefix is read afterwards."""
     known = dict.fromkeys(names)
     return [name for name in known if not any(name[at:] in known for at in range(1, len(name)))]
 
@@ -294,7 +294,7 @@ def _hits(source: SourceText, names: Iterable[_Name]) -> tuple[Hit, ...]:
 
 
 def _numbered(content: bytes, best: Mapping[tuple[int, str], tuple[float, int]]) -> Iterator[Hit]:
-    """Yield the surest site of each rule on each line; lines are known by their ends."""
+    """Yield the site with the highest confidence for each rule and line; lines are identified by their ends."""
     line, counted = 1, 0
     for (line_end, pattern), (confidence, start) in sorted(best.items()):
         line += content.count(b"\n", counted, line_end)
@@ -303,7 +303,7 @@ def _numbered(content: bytes, best: Mapping[tuple[int, str], tuple[float, int]])
 
 
 def _site(source: SourceText, found: _Name) -> Site | None:
-    """Return where to look, or None where a function is declared, or one of the same name is called."""
+    """Return the site to check, or None for a declaration or an unrelated function of the same name."""
     start, name, rules, called, end = found
     if not called:
         return Site(source, name, start, end)

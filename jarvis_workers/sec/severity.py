@@ -1,8 +1,8 @@
-"""Severities, scores, and the order of categories: light, for those who handle findings and no rules."""
+"""Severities, scores, and the order of categories; imports nothing, for modules that need findings but no rules."""
 
 __all__ = ["CATEGORY_ORDER", "SEVERITIES", "WEIGHTS", "is_at_least", "score_of", "severity_of"]
 
-# In the order of reports; others come after.
+# In the order of reports; other categories follow.
 CATEGORY_ORDER = (
     "unsafe_api",
     "buffer_overflow",
@@ -17,7 +17,7 @@ CATEGORY_ORDER = (
     "network_api",
     "insecure_permissions",
 )
-# From the least to the worst, with the weight of each in a score.
+# From the least to the most severe, with the weight of each in a score.
 WEIGHTS = {"low": 1, "medium": 2, "high": 3}
 SEVERITIES = tuple(WEIGHTS)
 
@@ -29,10 +29,10 @@ def severity_of(confidence: float) -> str:
 
 
 def score_of(confidence: float, severity: str | None = None) -> float:
-    """Weigh the confidence by the severity: that which follows from it, unless another is given."""
+    """Multiply the confidence by the weight of a severity, by default the one derived from it."""
     return round(confidence * WEIGHTS[severity or severity_of(confidence)], 2)
 
 
 def is_at_least(severity: str, level: str) -> bool:
-    """Tell whether a severity reaches the level of `--fail-on`."""
+    """Return whether a severity reaches the level of `--fail-on`."""
     return SEVERITIES.index(severity) >= SEVERITIES.index(level)

@@ -1,7 +1,6 @@
-"""Links from findings to the source on a web server, by a template such as
-https://host/team/{repo}/blob/{rev}/{path}#L{line}.
+"""Links from findings to the source on a web server, such as https://host/team/{repo}/blob/{rev}/{path}#L{line}.
 
-What fills the template is percent-encoded, so that a file name adds nothing but a path.
+Values are percent-encoded before insertion, so that a file name can only change the path.
 """
 
 import re
@@ -17,7 +16,7 @@ NAME = re.compile(r"(?:\.git)?(?:@[0-9a-f]{40,64})?\Z")
 
 
 def check_template(template: str) -> str:
-    """Return the template. Raises ValueError where it is no address, or has other names in braces."""
+    """Return the template. Raises ValueError if it is not a URL or has unknown names in braces."""
     names = re.findall(r"{([^{}]*)}", template)
     if not TEMPLATE.fullmatch(template) or "path" not in names or set(names) - set(PLACES):
         raise ValueError("should be an http(s) address with {path}, and with {repo}, {rev} and {line} as needed")
@@ -25,10 +24,10 @@ def check_template(template: str) -> str:
 
 
 def fill_template(template: str, *, root: str, prefix: str, commit: str | None) -> str | None:
-    """Fill in what is the same for all findings of a run; None where the template needs a commit and none is known.
+    """Fill in the parts common to all findings of a run; None if the template needs a commit and none is known.
 
-    `root` is the scanned directory or address, `prefix` the path to it from the top of its repository; {repo} is the
-    name of that top.
+    `root` is the scanned directory or address, `prefix` the path to it from the repository root; {repo} is the name of
+    that root.
     """
     if "{rev}" in template and commit is None:
         return None
@@ -40,10 +39,10 @@ def fill_template(template: str, *, root: str, prefix: str, commit: str | None) 
 
 
 def link_to_source(template: str, file: str, line: int) -> str:
-    """Return the address of a line of a file."""
+    """Return the URL of a line of a file."""
     return link_to_file(template, file).replace("{line}", str(line))
 
 
 def link_to_file(template: str, file: str) -> str:
-    """Return the address of a file, in which {line} is still to be filled in; no encoded name has braces."""
+    """Return the URL of a file, with {line} still to be filled in; an encoded name contains no braces."""
     return template.replace("{path}", quote(from_shown(file)))

@@ -1,10 +1,10 @@
-"""Read the comments that suppress findings: ours, and those of the tools whose comments are in the code already.
+"""Parse the comments that suppress findings: our own, and those of other tools that the code already contains.
 
-`jarvis-ignore[rule, rule]: reason` speaks of its own line or, on a line of its own, of the next line with code; without
-brackets it speaks of every rule.  The others mean what they mean to their tool: `nosemgrep`, `NOLINT` (NEXTLINE, BEGIN
-and END), `cppcheck-suppress` (-begin, -end, -file) and `Flawfinder: ignore`.  A check that one of them names counts if
-it is a rule of ours or in FOREIGN, never by a glob other than `*`: who silences `bugprone-*` has not seen our finding.
-What has no reason, suppresses nothing or names no rule is remarked, for our own comments alone.
+`jarvis-ignore[rule, rule]: reason` applies to its own line or, on a line of its own, to the next line with code;
+without brackets it applies to every rule.  The others have the meaning of their tool: `nosemgrep`, `NOLINT` (NEXTLINE,
+BEGIN and END), `cppcheck-suppress` (-begin, -end, -file) and `Flawfinder: ignore`.  A check named there counts if it is
+a rule of ours or in FOREIGN, never by a glob other than `*`: the author of `bugprone-*` has not seen our finding.
+Our own comments get a remark if they give no reason, suppress nothing or name an unknown rule.
 """
 
 import re
@@ -27,7 +27,7 @@ __all__ = [
     "suppressions",
 ]
 
-# Patterns that may start a suppression, for an engine to propose: no two can overlap.
+# Patterns that may start a suppression, to be matched by an engine: no two can overlap.
 OWN_MARK = b"jarvis-ignore"
 MARKS = (
     OWN_MARK,
@@ -42,7 +42,7 @@ MARKS = (
 )
 REMARKS_MAX = 100
 TEXT_MAX = 200
-# How far around a comment one looks for code, and how much of its line is read: hostile files have thousands.
+# How far around a comment to look for code, and how much of its line to read: hostile files have thousands.
 REACH = 4_096
 BLOCKS_DEEP = 16
 WITHOUT_REASON = "gives no reason"
@@ -63,7 +63,7 @@ CODE = lazy(rb"\S")
 PARTED = re.compile(r"[,\s]+")
 EVERY = "*"
 
-# Checks of other tools that mean what rules of ours mean; in small letters, and of semgrep the last part.
+# Checks of other tools equivalent to our rules; in lower case, and for semgrep the last component.
 FOREIGN: Mapping[str, tuple[str, ...]] = {
     "bugprone-unsafe-functions": ("unsafe_api", "boundary_funcs"),
     "cert-msc24-c": ("unsafe_api",),
@@ -107,7 +107,7 @@ FOREIGN: Mapping[str, tuple[str, ...]] = {
 
 
 class SuppressionComment(NamedTuple):
-    """A comment at `line` that speaks of the lines `first` to `last`; `rules` is None where it speaks of all rules."""
+    """A comment at `line` that applies to the lines `first` to `last`; `rules` is None if it applies to all rules."""
 
     line: int
     first: int
@@ -119,7 +119,7 @@ class SuppressionComment(NamedTuple):
 
 
 class Remark(NamedTuple):
-    """What is to be said of a suppression: it suppresses nothing, names no rule, or gives no reason."""
+    """A remark on a suppression that suppresses nothing, names an unknown rule, or gives no reason."""
 
     line: int
     text: str
@@ -127,7 +127,7 @@ class Remark(NamedTuple):
 
 
 class _Mark(NamedTuple):
-    """A proposed word that stands in a comment, which stands on the lines `lines`."""
+    """A possible suppression in a comment, which spans the lines `lines`."""
 
     content: bytes
     at: int
@@ -137,7 +137,7 @@ class _Mark(NamedTuple):
 
     @property
     def text(self) -> bytes:
-        """The rest of its line, as far as the comment goes."""
+        """The rest of its line within the comment."""
         rest = self.content[self.at : min(self.comment[1], self.at + REACH)].partition(b"\n")[0]
         return rest.removesuffix(b"*/").rstrip()
 
@@ -148,9 +148,9 @@ class _Mark(NamedTuple):
 
 
 def suppressions(content: bytes, text: bytes, language: str, marks: Sequence[int]) -> list[SuppressionComment]:
-    """Return the suppressions at those of the offsets `marks` that stand in a comment; `text` is the masked content.
+    """Return the suppressions at those of the offsets `marks` that are in a comment; `text` is the masked content.
 
-    Where the masked text ends before the content, nobody needs to know of which lines a suppression speaks.
+    Beyond the end of the masked text, the lines of a suppression do not matter.
     """
     found: list[SuppressionComment] = []
     open_blocks: list[tuple[bytes, _Mark]] = []
@@ -166,9 +166,9 @@ def judge(
     known: Collection[str],
     judged: Collection[str],
 ) -> tuple[list[str | None], list[Remark]]:
-    """Say of each (rule, line), by line, with which words it is suppressed, if it is; and what is to be remarked.
+    """Return the reason that suppresses each (rule, line), sorted by line, or None; and remarks on the suppressions.
 
-    `known` are all rules there are, `judged` those that this scan has looked for.
+    `known` are all existing rules, `judged` those of this scan.
     """
     verdicts, used = silence(places, found)
     return verdicts, _remarks(found, used, known, judged)
@@ -177,7 +177,7 @@ def judge(
 def silence(
     places: Sequence[tuple[str, int]], found: Sequence[SuppressionComment]
 ) -> tuple[list[str | None], set[SuppressionComment]]:
-    """Say of each (rule, line), by line, with which words it is suppressed, if it is; and what has suppressed any."""
+    """Return the reason that suppresses each (rule, line), sorted by line, or None; and the suppressions used."""
     verdicts: list[str | None] = []
     used: set[SuppressionComment] = set()
     waiting = sorted(found, key=lambda one: one.first, reverse=True)
@@ -282,7 +282,7 @@ def _cppcheck(mark: _Mark, text: bytes, blocks: Blocks) -> Iterator[SuppressionC
 
 
 def _flawfinder(mark: _Mark, text: bytes, _: Blocks) -> Iterator[SuppressionComment]:
-    # Of the word, the engine proposes what does not depend on the case of its first letter.
+    # The engine matches the word without its first letter, whose case varies.
     at = mark.at - (mark.content[mark.at : mark.at + 1] == b"l")
     if FLAWFINDER.match(mark.content, at, mark.comment[1]) and mark._replace(at=at).starts_comment:
         yield _theirs(mark._replace(at=at), *_lines(mark, text), None)
@@ -291,7 +291,7 @@ def _flawfinder(mark: _Mark, text: bytes, _: Blocks) -> Iterator[SuppressionComm
 def _block(
     mark: _Mark, rules: frozenset[str] | None, key: bytes, blocks: Blocks, *, begins: bool
 ) -> Iterator[SuppressionComment]:
-    """Blocks nest, and one that is not ended, or not by the same words, is none: as clang-tidy has it."""
+    """Match the begin and end of a block, as clang-tidy does: blocks nest, and unmatched ones have no effect."""
     if begins and len(blocks) < BLOCKS_DEEP:
         blocks.append((key, mark))
     elif not begins and blocks and blocks[-1][0] == key:
@@ -304,7 +304,7 @@ def _theirs(mark: _Mark, first: int, last: int, rules: frozenset[str] | None) ->
 
 
 def _lines(mark: _Mark, text: bytes, *, beyond_blanks: bool = False) -> tuple[int, int]:
-    """Return the lines that a comment speaks of: its own where there is code, else the one below it.
+    """Return the lines that a comment applies to: its own if it has code, else the one below it.
 
     With `beyond_blanks` that is the next line with code, else the very next.
     """
@@ -323,7 +323,7 @@ def _names(listed: bytes) -> frozenset[str]:
 
 
 def _foreign(listed: bytes) -> frozenset[str] | None:
-    """Return the rules of ours that a list of another tool's checks means; None where it means all."""
+    """Return our rules for a list of another tool's checks; None if it suppresses all rules."""
     rules: set[str] = set()
     for name in _names(listed):
         if name == EVERY:

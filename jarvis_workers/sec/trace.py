@@ -1,6 +1,6 @@
-"""The steps that lead to a finding: how they are kept, as a short JSON text, and read again.
+"""Traces: the steps that lead to a finding, stored as a short JSON text.
 
-What is too much for a report is left out in the middle: it begins and ends as it did.
+A trace that is too long for a report is shortened in the middle.
 """
 
 import json
@@ -17,7 +17,7 @@ TRAIL_BYTES = 4096
 
 
 class TraceLocation(NamedTuple):
-    """A place on the way to a finding, and what happens there; `file` is the path as it is shown."""
+    """A step of a trace, and what happens there; `file` is the displayed path."""
 
     file: str
     line: int
@@ -25,7 +25,7 @@ class TraceLocation(NamedTuple):
 
 
 def trail_of(steps: Iterable[tuple[str | None, int, str]], file: str) -> str | None:
-    """Return what is kept of steps, None if there are none; those without a file are in `file`."""
+    """Return the stored form of steps, None if there are none; steps without a file are in `file`."""
     kept = [TraceLocation(place or file, max(1, line), plain(note)[:NOTE_MAX]) for place, line, note in steps]
     if not kept:
         return None
@@ -36,12 +36,12 @@ def trail_of(steps: Iterable[tuple[str | None, int, str]], file: str) -> str | N
 
 
 def read_trail(text: str) -> list[dict[str, Any]]:
-    """Return the steps as reports have them."""
+    """Return the steps in the form of the reports."""
     return [TraceLocation(*step)._asdict() for step in json.loads(text)]
 
 
 def _fewer(steps: Sequence[TraceLocation], most: int) -> Sequence[TraceLocation]:
-    """Keep the first and the last; the step before the gap says how many are missing."""
+    """Keep the first and the last steps; the step before the gap states the number of omitted ones."""
     if len(steps) <= most:
         return steps
     tail = most // 2

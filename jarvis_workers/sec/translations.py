@@ -1,7 +1,6 @@
-"""Say what the built-in rules say in another language: `rules/zh.json` has their texts by id.
+"""Translations of the texts of the built-in rules: `rules/zh.json` has them by id.
 
-The English text is the key: what another version said of a finding, and what rules of a project's own say, stays as it
-is.
+The English text is the key: texts of other versions and of a project's own rules remain unchanged.
 """
 
 import json
@@ -21,12 +20,12 @@ LISTS = ("issues", "dismissed", "suppressed")
 
 
 def rule_in(language: str, rule: Rule) -> Rule:
-    """Return the rule as it is said in a language."""
+    """Return the rule with its texts in a language."""
     return rule._replace(**_said(rule._asdict(), _translations(language)))
 
 
 def report_in(language: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Return the body of a report in which findings say the texts of their rules in a language; in English, itself."""
+    """Return the body of a report with the texts of rules in a language; in English, the same body."""
     known = _translations(language)
     if not known:
         return body

@@ -1,4 +1,4 @@
-"""Triage states, and how verdicts of people move the confidence of rules: light, as every report needs them."""
+"""Triage states of findings, and the effect of triage on the confidence of rules."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -16,16 +16,16 @@ __all__ = [
     "stated_at_least",
 ]
 
-# The stated confidence of a rule weighs as much as so many judgements.
+# The stated confidence of a rule weighs as much as this number of judgements.
 PRIOR_WEIGHT = 10
 # Sums of hundredths are not exact.
 ROUNDING = 1e-9
 
 
 class TriageState(StrEnum):
-    """What a person says of a finding.
+    """A person's decision on a finding.
 
-    TRUE and LATER (postponed) stay in the report; FALSE (a false alarm) and WONTFIX (real, risk accepted) are set
+    TRUE and LATER (postponed) stay in the report; FALSE (a false positive) and WONTFIX (real, risk accepted) are set
     aside with their reason.
     """
 
@@ -36,12 +36,12 @@ class TriageState(StrEnum):
 
     @classmethod
     def read(cls, value: object) -> object:
-        """Turn true and false, as YAML and older files have them, into their states; leave all else for validation."""
+        """Convert booleans, as in YAML and older files, to their states; leave other values to validation."""
         return (cls.TRUE if value else cls.FALSE) if isinstance(value, bool) else value
 
     @property
     def is_aside(self) -> bool:
-        """Whether the finding is left out of the list and of the exit code."""
+        """Whether the finding is excluded from the list and the exit code."""
         return self in (TriageState.FALSE, TriageState.WONTFIX)
 
     @property
@@ -50,12 +50,12 @@ class TriageState(StrEnum):
 
     @property
     def plain_value(self) -> bool | str:
-        """The state as YAML and JSON have it: true and false are booleans, the others words."""
+        """The state in YAML and JSON: true and false are booleans, the others words."""
         return {"true": True, "false": False}.get(self.value, self.value)
 
 
 class TriageVerdict(NamedTuple):
-    """As much of a judgement as a run needs to know."""
+    """The fields of a judgement that a run needs."""
 
     verdict: TriageState
     reason: str
@@ -70,10 +70,10 @@ def learned_confidence(stated: float, true: int, false: int) -> float:
 
 
 def moved_by(confidence: float, learned: float) -> float:
-    """Move the confidence of a finding as far as that of its rule has moved, within what any finding has."""
+    """Add the learned change of a rule's confidence to that of a finding, clamped to the valid range."""
     return round(min(MOST, max(LEAST, confidence + learned)), 2)
 
 
 def stated_at_least(least: float, learned: float) -> float:
-    """Return the confidence from which on `moved_by` gives at least `least`."""
+    """Return the smallest confidence for which `moved_by` returns at least `least`."""
     return least if least <= LEAST else least - learned - ROUNDING

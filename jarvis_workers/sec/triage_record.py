@@ -25,9 +25,9 @@ __all__ = [
 
 
 class Judgement(BaseModel):
-    """A person's word on a finding; `file` is where it was, for people alone.
+    """A person's decision on a finding; `file` is its former location, for display only.
 
-    `at` is in seconds since 1970, None before the store has said when.
+    `at` is in seconds since 1970, None before the store has set it.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -1,8 +1,8 @@
-"""Decide which candidates are put before a model together, and which are a cluster without one.
+"""Divide candidates into batches for the clustering model, and find clusters that need no model.
 
-A batch is of one file, and of at most as many as the user says.  Before that, what several files share is taken out:
-the same rule, in the same macro (its definition is the evidence) or on a path through the same line of another file.
-That is verified once, for all of its places.
+A batch belongs to one file and has at most the configured size.  Candidates that several files share are batched
+first: the same rule, in the same macro (its definition is the evidence) or on a path through the same line of
+another file.  They are verified once, for all files.
 """
 
 import heapq
@@ -24,7 +24,7 @@ NO_CALLS = frozenset(["if", "for", "while", "switch", "return", "sizeof", "match
 
 
 class Shared(NamedTuple):
-    """What several files may have in common: a rule, and the macro or the line of another file that it leads to."""
+    """What several files may share: a rule, and the macro or the line of another file that it leads to."""
 
     pattern: str
     place: str
@@ -32,7 +32,7 @@ class Shared(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A candidate, as light as planning needs it."""
+    """A candidate, reduced to the fields that planning needs."""
 
     gid: int
     file: str
@@ -41,7 +41,7 @@ class Member(NamedTuple):
 
 
 class CandidateBatch(NamedTuple):
-    """Candidates for one job; `batch_index` counts those of a file from 1, `shared` names what they have in common."""
+    """Candidates for one job; `batch_index` counts the batches of a file from 1, `shared` names what they share."""
 
     file: str
     batch_index: int
@@ -51,18 +51,18 @@ class CandidateBatch(NamedTuple):
 
 
 def place_of(gid: int, found: Candidate, severities: Mapping[str, str]) -> Member:
-    """Return what planning needs; `severities` are those given to rules."""
+    """Return the fields that planning needs; `severities` are the configured severities of rules."""
     score = score_of(found.confidence, severities.get(found.pattern))
     return Member(gid, found.file, score, _shared(found))
 
 
 def worst(places: Iterable[Member], most: int) -> list[Member]:
-    """Return the `most` of highest score, in the order they came."""
+    """Return the `most` candidates with the highest score, in the order of gids."""
     return sorted(heapq.nsmallest(most, places, key=lambda place: (-place.score, place.gid)), key=lambda one: one.gid)
 
 
 def batches(places: Iterable[Member], limit: int) -> list[CandidateBatch]:
-    """Put every place into exactly one batch of at most `limit`, those of a file in their order."""
+    """Assign every candidate to exactly one batch of at most `limit`, in order within a file."""
     known = list(places)
     merged = merge_across(known, limit)
     taken = {place.gid for group in merged for place in group}
@@ -75,7 +75,7 @@ def batches(places: Iterable[Member], limit: int) -> list[CandidateBatch]:
 
 
 def merge_across(places: Iterable[Member], limit: int) -> list[list[Member]]:
-    """Return groups of at most `limit` places that share a wrapper or macro, where several files do."""
+    """Return groups of at most `limit` candidates that share a wrapper or macro across several files."""
     if limit == 1:
         return []
     by_shared: defaultdict[Shared, list[Member]] = defaultdict(list)
@@ -87,7 +87,7 @@ def merge_across(places: Iterable[Member], limit: int) -> list[list[Member]]:
 
 
 def is_plain(found: Sequence[Candidate]) -> bool:
-    """Tell whether candidates share a condition as anybody can see: one alone, or one rule at one sink."""
+    """Return whether candidates obviously share a condition: a single one, or one rule at one sink."""
     if len(found) == 1:
         return True
     kinds = {kind_of(one) for one in found}
@@ -95,7 +95,7 @@ def is_plain(found: Sequence[Candidate]) -> bool:
 
 
 def kind_of(found: Candidate) -> tuple[str, str | None]:
-    """Return the rule and the sink of a candidate; None is a sink that is not plain."""
+    """Return the rule and the sink of a candidate; the sink is None if it is ambiguous."""
     return found.pattern, _sink(found)
 
 
@@ -124,7 +124,7 @@ def _shared(found: Candidate) -> Shared | None:
 
 
 def _sink(found: Candidate) -> str | None:
-    """Return the only function in the evidence that the rule may mean, None if that is not plain."""
+    """Return the only function in the evidence that the rule may refer to, None if it is ambiguous."""
     called = set(CALL.findall(found.evidence)) - NO_CALLS
     rule = RULES_BY_PATTERN.get(found.pattern)
     meant = called.intersection(rule.calls) if rule else set()

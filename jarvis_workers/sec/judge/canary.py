@@ -1,6 +1,6 @@
-"""A known bug that is put among the candidates when asked for: where it is not confirmed, no verdict is to be trusted.
+"""Canary: a known bug added to the candidates on request; if it is not confirmed, no verdict can be trusted.
 
-Which of the bugs it is depends on the sources, so that the same run asks the same again.
+The snapshot determines which bug it is, so that repeating a run repeats its requests.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from jarvis_workers.tools.tool import ToolFailed
 
 __all__ = ["CANARIES", "CANARY_GID", "Canary", "canary_for"]
 
-# No candidate has it.
+# Not used by any candidate.
 CANARY_GID = 0
 CONFIDENCE = 0.9
 
@@ -106,7 +106,7 @@ int main(void)
 
 @dataclass(frozen=True)
 class Canary:
-    """A file with a bug: a tree of its own, the line, the rule that speaks of it, and what is to be verified."""
+    """A file with a bug, in a tree of its own: the line, the rule that reports it, and the condition to verify."""
 
     file: str
     code: str
@@ -116,7 +116,7 @@ class Canary:
 
     @property
     def found(self) -> Candidate:
-        """The candidate."""
+        """The candidate for the bug."""
         hit = Hit(self.pattern, self.line, CONFIDENCE, self.code.splitlines()[self.line - 1].strip())
         return candidate(hit, self.file)
 
@@ -137,5 +137,5 @@ CANARIES = (
 
 
 def canary_for(snapshot_id: str) -> Canary:
-    """Return the bug for some sources."""
+    """Return the canary for a snapshot."""
     return CANARIES[sha256(snapshot_id.encode()).digest()[0] % len(CANARIES)]

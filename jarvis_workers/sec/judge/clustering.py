@@ -1,9 +1,9 @@
-"""Put the candidates of a batch into clusters, each with the condition that decides all of its candidates.
+"""Cluster the candidates of a batch, each cluster with the condition that decides all of its candidates.
 
-The model knows them by numbers from 1 on.  An answer that names a number twice, or one that there is not, is refused
-and asked for again; what an answer leaves out is a cluster of its own, and so is each candidate where no answer comes:
-every gid is in exactly one cluster, whatever a model says.  A request holds no gid, and no line but those within a
-function, so that it stays the same when something else in the file, or in the tree, is edited.
+The model sees candidates numbered from 1.  An answer with a repeated or an unknown number is rejected and requested
+again; a candidate that an answer omits becomes a cluster of its own, and so do all candidates if no answer arrives:
+every gid is in exactly one cluster, whatever the model answers.  A request contains no gid, and line numbers only
+relative to a function, so that it does not change when other parts of the file or tree are edited.
 """
 
 from bisect import bisect_right
@@ -54,7 +54,7 @@ PROMPTS = Path(__file__).parent / "prompts"
 RETRIES = 2
 VERIFICATION_MAX = 1_000
 FILES_NAMED = 20
-# As many candidates are verified in one conversation, and no more than its answer has room for.
+# Maximum number of candidates per verification conversation, further limited by the size of an answer.
 VERIFIED_AT_ONCE = 8
 TOKENS_OF_A_VERDICT = 400
 
@@ -70,7 +70,7 @@ class Cluster(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A candidate, and the function around it with the line counted from its first; outside of any, "" and 0."""
+    """A candidate and its enclosing function, with the line counted from the function's first; "" and 0 outside any."""
 
     gid: int
     found: Candidate
@@ -79,7 +79,7 @@ class Seen(NamedTuple):
 
 
 class Question(NamedTuple):
-    """What is asked of a model: the batch, the text that tells of it, and what rules say has to be verified."""
+    """A question to the model: the batch, its description, and the conditions that rules want verified."""
 
     batch: Sequence[Seen]
     findings: str
@@ -88,7 +88,7 @@ class Question(NamedTuple):
 
     @property
     def about(self) -> str:
-        """Name the question: the same for the same candidates, in whatever run."""
+        """Hash that identifies the question: equal for equal candidates in every run."""
         return sha256(f"{self.language}\0{self.findings}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -102,7 +102,7 @@ class Group(BaseModel):
 
 
 def without_model(numbered: Sequence[Numbered], conditions: Conditions, shared: str = "") -> list[Cluster] | None:
-    """Return the clusters of a batch that needs no model, else None; `shared` is what several files have in common."""
+    """Return the clusters of a batch that needs no model, else None; `shared` names what several files share."""
     if not (shared or is_plain([found for _, found in numbered])):
         return None
     condition = condition_of(numbered[0][1], conditions)
@@ -112,7 +112,7 @@ def without_model(numbered: Sequence[Numbered], conditions: Conditions, shared: 
 
 
 def locate(numbered: Sequence[Numbered], content: bytes) -> list[Seen]:
-    """Find the functions around candidates of one file, whose content this is."""
+    """Find the functions that contain candidates of one file, given its content."""
     spans = list(_spans(content, numbered[0][1].language)) if numbered else []
     return [_seen(gid, found, spans) for gid, found in numbered]
 
@@ -120,7 +120,7 @@ def locate(numbered: Sequence[Numbered], content: bytes) -> list[Seen]:
 def question_of(
     batch: Sequence[Seen], conditions: Conditions, language: Language = "en", severities: Mapping[str, str] = NOT_GIVEN
 ) -> Question:
-    """Return what is asked about candidates of one file; `severities` are those given to rules."""
+    """Return the question about candidates of one file; `severities` are the configured severities of rules."""
     patterns = dict.fromkeys(seen.found.pattern for seen in batch)
     lines = [f"file: {plain(batch[0].found.file)}", "", "what the rules look for:"]
     lines += [f"{pattern}: {plain(conditions.get(pattern) or '-')}" for pattern in patterns]
@@ -129,7 +129,7 @@ def question_of(
 
 
 def clusterer(question: Question, profile: Profile, marks: Marks, limits: AgentLimits) -> Agent:
-    """Return the agent that answers; it has no tools, and RETRIES questions more than one."""
+    """Return the agent that answers the question; it has no tools, and at most RETRIES further rounds."""
     definition = Definition(
         system_prompt=fill_from(PROMPTS, "cluster_system"), name="clusterer", language=question.language
     )
@@ -139,7 +139,7 @@ def clusterer(question: Question, profile: Profile, marks: Marks, limits: AgentL
 
 
 def cluster(agent: Agent, question: Question) -> Conversation[list[Cluster]]:
-    """Ask, and return the clusters, by gid; where no answer comes, each candidate is one."""
+    """Ask the question and return the clusters, by gid; without an answer, each candidate is one cluster."""
     findings = agent.guard.admit(question.findings)
     task = fill_from(PROMPTS, "cluster", count=len(question.batch), findings=findings, language=question.language)
     try:
@@ -153,7 +153,7 @@ def cluster(agent: Agent, question: Question) -> Conversation[list[Cluster]]:
 
 
 def form_of(count: int) -> ReportForm:
-    """Return the form of clusters of the numbers from 1 to `count`."""
+    """Return the report form for clusters of the numbers from 1 to `count`."""
 
     def check(groups: list[Group]) -> list[Group]:
         seen: set[int] = set()
@@ -169,7 +169,7 @@ def form_of(count: int) -> ReportForm:
 
 
 def settle(question: Question, groups: Iterable[Group]) -> list[Cluster]:
-    """Return clusters that hold each candidate once: those of the model, then one for each that it left out."""
+    """Return clusters that contain each candidate once: those of the model, then one for each omitted candidate."""
     left = dict(enumerate(question.batch, 1))
     clusters = []
     for group in groups:
@@ -186,18 +186,18 @@ def _cluster(members: Sequence[Seen], verification: str) -> Cluster:
 
 
 def verified_together(one: Cluster, profile: Profile) -> Iterator[Cluster]:
-    """Yield a cluster in parts, each for a conversation of its own: what a model can answer for in one report."""
+    """Split a cluster into parts, each for a separate conversation whose report fits into one answer."""
     most = min(VERIFIED_AT_ONCE, max(1, profile.answer_tokens // TOKENS_OF_A_VERDICT))
     return (Cluster(one.verification, one.gids[at : at + most]) for at in range(0, len(one.gids), most))
 
 
 def condition_of(found: Candidate, conditions: Conditions) -> str:
-    """Return what has to be verified where a rule fired."""
+    """Return the condition to verify where a rule fired."""
     return conditions.get(found.pattern) or found.description
 
 
 def _together(shared: str, numbered: Sequence[Numbered]) -> str:
-    """Say what the places of several files have in common, and name the files."""
+    """Return a sentence on what the candidates of several files share, with the names of the files."""
     files = list(dict.fromkeys(found.file for _, found in numbered))
     more = f" and {len(files) - FILES_NAMED} more" if len(files) > FILES_NAMED else ""
     return escape(f"All go through {shared}, in {', '.join(files[:FILES_NAMED])}{more}.")
@@ -237,6 +237,6 @@ def _told(seen: Seen, severities: Mapping[str, str]) -> str:
 
 
 def _code(found: Candidate) -> str:
-    """Return the evidence without comments: they are claims, and decide nothing."""
+    """Return the evidence without comments: they are claims, not proof."""
     blanked = blank_comments(found.evidence.encode("utf-8", "surrogatepass"), found.language)
     return " ".join(blanked.decode("utf-8", "surrogatepass").split())

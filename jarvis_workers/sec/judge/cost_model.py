@@ -1,8 +1,8 @@
-"""Foresee what conversations will take, before a model is asked.
+"""Predict the token usage of conversations before a model is asked.
 
-Each question of a conversation says again all that was said before it.  So a conversation of r questions sends its
-first one r times, and besides that what was added on the way.  How many questions there are, and how much is added,
-is what the conversations of this store took so far, or an assumption where there were too few of them.
+Each question of a conversation repeats all previous messages.  A conversation of r questions therefore sends its
+first one r times, plus the messages added on the way.  The number of questions and the added tokens are averages
+over the conversations of this store, or assumptions if there were too few.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ LEAST_SEEN = 20
 
 
 class Talked(NamedTuple):
-    """What a job took: answers, the tokens of its first question, of all its questions, and of all its answers."""
+    """Token usage of a job: number of answers, tokens of its first question, of all questions, and of all answers."""
 
     calls: int
     first: int
@@ -30,16 +30,16 @@ class Talked(NamedTuple):
 
 
 class Made(NamedTuple):
-    """How many clusters a model has made of how many candidates."""
+    """Number of clusters that a model made of a number of candidates."""
 
     candidates: int
     clusters: int
 
 
 class Habit(NamedTuple):
-    """How a conversation goes: questions, tokens that are added after the first of them, tokens of an answer.
+    """Average conversation: number of questions, tokens added after the first one, tokens per answer.
 
-    `seen` is how many jobs that is the mean of; 0 is an assumption.
+    `seen` is the number of jobs in the average; 0 marks an assumption.
     """
 
     rounds: float
@@ -48,7 +48,7 @@ class Habit(NamedTuple):
     seen: int = 0
 
     def prompt(self, first: float) -> float:
-        """Return the tokens of all questions of a conversation, by those of its first."""
+        """Return the tokens of all questions of a conversation, given those of its first."""
         return self.rounds * first + self.added
 
     @property
@@ -56,12 +56,12 @@ class Habit(NamedTuple):
         return self.rounds * self.answer
 
 
-# One question that clusters; one look at the code and a report that verify.
+# Clustering takes one question; verification takes one look at the code and a report.
 ASSUMED: Mapping[str, Habit] = {"cluster": Habit(1, 0, 250), "verify": Habit(2, 600, 300)}
 
 
 def habit_of(talked: Collection[Talked], assumed: Habit) -> Habit:
-    """Return the mean of what jobs took, or what is assumed where few have been seen."""
+    """Return the mean usage of past jobs, or the assumption if there are too few of them."""
     seen = len(talked)
     if seen < LEAST_SEEN:
         return assumed
@@ -75,7 +75,7 @@ def expected_clusters(
 ) -> Iterator[Cluster]:
     """Yield the clusters that a model is likely to make of a batch: one for each rule and sink.
 
-    Where enough is known of what was `made` of earlier batches, there are as many as that says, and rules share some.
+    With enough statistics in `made`, their number follows from these instead, and rules may share a cluster.
     """
     groups: dict[tuple[str, str | None], list[tuple[int, Candidate]]] = {}
     for gid, found in numbered:
@@ -86,7 +86,7 @@ def expected_clusters(
 
 
 def _parts(ordered: Sequence[Numbered], made: Collection[Made]) -> list[Sequence[Numbered]]:
-    """Cut candidates into as many parts as a model would make clusters of them."""
+    """Divide candidates into as many parts as a model would make clusters of them."""
     many = len(ordered) * sum(one.clusters for one in made) / sum(one.candidates for one in made)
     count = min(max(round(many), 1), len(ordered))
     ends = [len(ordered) * part // count for part in range(count + 1)]
@@ -94,7 +94,7 @@ def _parts(ordered: Sequence[Numbered], made: Collection[Made]) -> list[Sequence
 
 
 def first_request(talk: Conversation[object]) -> ModelRequest | None:
-    """Return what a conversation asks first; None if it asks nothing."""
+    """Return the first request of a conversation; None if there is none."""
     try:
         want = next(talk)
         while not isinstance(want, Ask):

@@ -1,6 +1,6 @@
-"""What is asked about a cluster: its candidates, the way to each, and the code around.
+"""The question about a cluster: its candidates, the trace to each, and the surrounding code.
 
-A request holds nothing of the run: candidates are numbered from 1, lines from the first of their function.
+A request contains nothing specific to the run: candidates are numbered from 1, lines from the first of their function.
 """
 
 import json
@@ -21,8 +21,8 @@ __all__ = ["ClusterQuestion", "VerificationQuestion", "prepare"]
 class ClusterQuestion:
     """Candidates by gid that share a condition to verify.
 
-    `votes` is how often each is asked where one of them is of high severity; `second_look` asks with comments, too.
-    `severities` are those that the user has given to rules.
+    `votes` is the number of conversations if one of the candidates has high severity; `second_look` adds one with
+    comments.  `severities` are the configured severities of rules.
     """
 
     verification: str
@@ -38,9 +38,9 @@ class ClusterQuestion:
 
 @dataclass(frozen=True)
 class VerificationQuestion:
-    """A cluster with what is shown of it: the code, and a text for each candidate by its number.
+    """A cluster with the material for the model: the code, and a text for each candidate by its number.
 
-    `suspicions` are of what reads like an order to a model there, shown or not.
+    `suspicions` are prompt injections found in that code, even if they are not shown.
     """
 
     cluster: ClusterQuestion
@@ -51,7 +51,7 @@ class VerificationQuestion:
 
     @property
     def about(self) -> str:
-        """A hash of all that is asked, whatever run, place or time it is asked in."""
+        """Hash of the question, independent of run, place and time."""
         cluster = self.cluster
         asked = [
             cluster.verification,
@@ -63,7 +63,7 @@ class VerificationQuestion:
 
 
 def prepare(cluster: ClusterQuestion, index: CodeIndex) -> VerificationQuestion:
-    """Look for what is shown of a cluster; this reads files, and is for a thread of its own."""
+    """Collect the material for the question; this reads files, and should run in a thread of its own."""
     texts = {
         number: _told(found, index, cluster.severity(found)) for number, (_, found) in enumerate(cluster.candidates, 1)
     }
@@ -77,7 +77,7 @@ def _spot(found: Candidate) -> SliceTarget:
 
 
 def _told(found: Candidate, index: CodeIndex, severity: str) -> str:
-    """Return what a model is told of a candidate."""
+    """Return the description of a candidate for the model."""
     lines = [
         f"at {_called(index, found.file, found.line)}",
         f"rule: {found.pattern} ({found.category}, CWE-{found.cwe}, {severity})",

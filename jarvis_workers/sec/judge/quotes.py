@@ -1,8 +1,8 @@
-"""Whether a quote stands in a file where it is said to stand: within three lines, whatever its blanks.
+"""Check whether a quote is in the file at the stated line, within three lines and ignoring white space.
 
-Files are named as in slices (`a.c#f`, the lines counted from the first of f) or by their path. A quote may carry the
-numbers and marks that lines were shown with. It is of whole lines (but for their braces), or long enough to mean one
-place, and has more than keywords. A risk may be shown in any view; what dismisses one is code in the view that decides.
+Files are named as in slices (`a.c#f`, with lines counted from the first of f) or by path. A quote may include the
+line numbers and marks of the view. It consists of whole lines (except for braces), or is long enough to be unique,
+and contains more than keywords. A risk may be quoted from any view, a dismissal only from the deciding view.
 """
 
 import re
@@ -24,7 +24,7 @@ SAID_MAX = 4_000
 NUMBERED = re.compile(r"^[ \t]*(?:[0-9a-f]{8}\|)?[ \t]*(?:\d{1,9}\|[ \t]?)?", re.MULTILINE)
 BLANKS = re.compile(r"\s+")
 WORD = re.compile(r"\w+")
-# What says nothing of a place, since it stands everywhere.
+# Words that identify no place, since they occur everywhere.
 WORDS_OF_C = """
 alignas alignof auto bool break case char class const constexpr continue decltype default define do double
 elif else endif enum explicit extern false float for goto if ifdef ifndef include inline int long mutable
@@ -45,7 +45,7 @@ PLACED_LINE = re.compile(
 
 
 def find_quote(index: CodeIndex, about: Slice, quote: Quote, *, dismisses: bool = False) -> Evidence | None:
-    """Return where the quote stands, by the lines of the file; of one that `dismisses` more is asked."""
+    """Return the evidence that matches a quote, None if there is none; a dismissal is checked more strictly."""
     if len(quote.quote) > SAID_MAX:
         return None
     shown = NUMBERED.sub("", quote.quote.strip("\n"))
@@ -60,7 +60,7 @@ def find_quote(index: CodeIndex, about: Slice, quote: Quote, *, dismisses: bool 
 
 
 def called_lines(text: str, index: CodeIndex) -> str:
-    """Return a text with the lines of files in place of those of functions: `a.c#f:3` becomes `a.c:40`."""
+    """Convert line references within functions to lines of files: `a.c#f:3` becomes `a.c:40`."""
 
     def line_of_file(found: re.Match[str]) -> str:
         path, name = split_name(found["name"])
@@ -72,7 +72,7 @@ def called_lines(text: str, index: CodeIndex) -> str:
 
 
 def _meant(index: CodeIndex, about: Slice, quote: Quote) -> Iterator[tuple[SourceFile, int]]:
-    """Yield the lines that may be meant: by the name of a place, of the file, of a part that was shown of it."""
+    """Yield the lines that may be meant: by the name of a function, of the file, or of a part of it that was shown."""
     path, name = split_name(quote.file.strip().removeprefix("./"))
     file = index.file(path)
     place = file.named(name) if file and name else None
@@ -97,7 +97,7 @@ def _without_comments(text: str, file: SourceFile) -> str:
 
 
 def _found(file: SourceFile, view: View, line: int, text: str) -> int | None:
-    """Return the line nearest to one on which a quote begins, whatever its blanks."""
+    """Return the line nearest to `line` at which a quote begins, ignoring white space."""
     lines, said = file.bare(view), BLANKS.sub("", escape(text))
     height = min(text.strip().count("\n") + 2, LINES_MAX)
     for at in sorted(range(max(1, line - REACH), min(len(lines), line + REACH) + 1), key=lambda one: abs(one - line)):
@@ -115,7 +115,7 @@ def _found(file: SourceFile, view: View, line: int, text: str) -> int | None:
 
 
 def _says_enough(text: str, written: str, keywords: Set[str], *, is_whole: bool) -> bool:
-    """Whether a quote means a place; only words count that are words where it stands, too."""
+    """Return whether a quote is specific enough; only words that also occur in the file as words count."""
     words = {*WORD.findall(text)} & {*WORD.findall(written)} - keywords
     least = LETTERS_MIN if is_whole else LETTERS_OF_A_PART
     telling = words if is_whole else [word for word in words if not word.isdigit()]

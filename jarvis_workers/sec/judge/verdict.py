@@ -1,8 +1,8 @@
-"""What an agent says of candidates, checked: by number, with evidence that stands in the files.
+"""Validation of an agent's verdicts: known candidate numbers, and evidence that is in the files.
 
-A report that names an unknown number is refused whole: its numbers may mean something else. What is missing, empty or
-not found is asked for again; what then is still wrong is for a person to review, what is missing is undecided, and so
-is what has two verdicts that differ. Nothing of this reads as safe.
+A report with an unknown number is rejected as a whole, since its numbers may be mixed up. Missing or empty fields and
+evidence that is not found are requested again; if still wrong, a verdict goes to human review. A missing verdict is
+undecided, and so is a candidate with two contradictory verdicts. None of these cases counts as safe.
 """
 
 import re
@@ -31,7 +31,7 @@ __all__ = [
 Status = Literal["confirmed", "dismissed", "review", "undecided"]
 
 TEXTS = ("preconditions", "trigger_path", "consequences", "suggestions")
-# The text of a dismissal that has to say why nothing can happen; what is given for one.
+# The field of a dismissal that must explain why nothing can happen, and answers that explain nothing.
 REASON = "preconditions"
 NO_REASONS = frozenset(
     ("", "none", "no", "na", "nil", "null", "nothing", "safe", "norisk", "false", "无", "没有", "安全")
@@ -50,7 +50,7 @@ def _text(value: Any) -> Any:
 
 
 def _line(value: Any) -> Any:
-    """Of `12-14` and `line 12` the first number is meant."""
+    """Return the first number of `12-14` or `line 12`."""
     found = LINE.match(value) if isinstance(value, str) else None
     return int(found[1]) if found else value
 
@@ -97,7 +97,7 @@ FORM = ReportForm(list[ReportItem])
 
 @dataclass(frozen=True)
 class Evidence:
-    """A quote that was found; `line` is that of the file."""
+    """A quote that was found; `line` is a line number of the file."""
 
     file: str
     line: int
@@ -106,9 +106,9 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a candidate; `reason` says why it is neither confirmed nor dismissed.
+    """The result for a candidate; `reason` explains why it is neither confirmed nor dismissed.
 
-    `commands` are the scripts that were run on the way, to be run again: (interpreter, script).
+    `commands` are the scripts that were run for it, so that they can be repeated: (interpreter, script).
     """
 
     gid: int
@@ -126,13 +126,13 @@ class Verdict:
         return replace(self, status="review", reason=reason)
 
 
-# Returns where a quote stands, None if it does not stand where it should; of a dismissal more is asked than of a risk.
+# Locates a quote, returns None if it is not found; the flag marks a dismissal, which is checked more strictly.
 Find = Callable[[Quote, bool], Evidence | None]
 
 
 @dataclass(frozen=True)
 class _QuotedItem:
-    """An item, and what of it stands in the files."""
+    """An item of a report, with the evidence found in the files."""
 
     item: ReportItem
     found: tuple[Evidence, ...]
@@ -146,7 +146,7 @@ class _QuotedItem:
 
     @property
     def problem(self) -> str | None:
-        """What is wrong with the evidence."""
+        """The defect of the evidence, None if there is none."""
         if self.lost:
             return "its evidence does not stand where it was said to, or says too little"
         return None if self.found else "it has no evidence"
@@ -154,10 +154,10 @@ class _QuotedItem:
 
 @dataclass(frozen=True)
 class AskAgain:
-    """What is asked again: numbers that are unknown or missing, that have empty fields, no reason, or lost evidence.
+    """A follow-up request: unknown or missing numbers, empty fields, dismissals without a reason, lost evidence.
 
-    `groundless` are dismissed without a reason. `lost` says which quotes do not stand where they should, counted from
-    1; none of them where there were none.
+    `groundless` are dismissed without a reason. `lost` lists the quotes that were not found, counted from 1, by number;
+    it is empty for an item without quotes.
     """
 
     unknown: tuple[int, ...]
@@ -172,7 +172,7 @@ class AskAgain:
 
 
 class VerdictCollector:
-    """What was said so far in one conversation of some numbers."""
+    """Verdicts collected from the reports of one conversation, for given candidate numbers."""
 
     def __init__(self, numbers: Iterable[int], find: Find) -> None:
         self.numbers = tuple(numbers)
@@ -184,7 +184,7 @@ class VerdictCollector:
         self._asked = 0
 
     def take(self, items: Sequence[ReportItem]) -> None:
-        """Take in a report."""
+        """Record the items of a report."""
         self._unknown = sorted({item.gid for item in items} - set(self.numbers))[:UNKNOWN_TOLD]
         if self._unknown:
             return
@@ -196,7 +196,7 @@ class VerdictCollector:
                 self._given[item.gid] = self._checked(item)
 
     def again(self) -> AskAgain | None:
-        """Return what is to be asked again, and count it as asked; None when nothing is, or it was asked enough."""
+        """Return the next follow-up request and count it; None if nothing is missing or the limit is reached."""
         if self._asked == ASKED_AGAIN:
             return None
         missing = [number for number in self.numbers if number not in self._given]
@@ -210,7 +210,7 @@ class VerdictCollector:
         return AskAgain(tuple(self._unknown), tuple(missing), empty, groundless, lost)
 
     def verdicts(self, stopped: str | None) -> dict[int, Verdict]:
-        """Return a verdict for each number; `stopped` says why the conversation came to no end."""
+        """Return a verdict for each number; `stopped` explains why the conversation ended early."""
         return {number: self._verdict(number, stopped) for number in self.numbers}
 
     def _open(self) -> Iterator[tuple[int, _QuotedItem]]:
@@ -248,7 +248,7 @@ class VerdictCollector:
 
 
 def short(text: str, most: int) -> str:
-    """Return text of a model as it is kept: nothing in it that is not seen, and not longer than that."""
+    """Return a model's text for storage: invisible characters escaped, and truncated to `most` characters."""
     text = escape(text.strip())
     return text if len(text) <= most else f"{text[:most]}…"
 

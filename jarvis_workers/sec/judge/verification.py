@@ -1,8 +1,8 @@
-"""Verify the candidates of a cluster: lead a model through the code, and take nothing on its word.
+"""Verify the candidates of a cluster with a model that reads the code; its claims are never trusted unchecked.
 
-The view without comments decides. Who dismisses a candidate after seeing comments (a script was run, a document was
-read) is asked again without; who is asked several times and differs, or dismisses code that holds orders to a model,
-leaves the candidate to a person. A conversation that comes to no end leaves it undecided, with the reason.
+The view without comments decides. A dismissal made after comments were seen (a script was run, a document was read)
+is requested again without them. If votes differ, or dismissed code contains a prompt injection, the candidate goes to
+human review. A conversation that ends early leaves its candidates undecided, with the reason.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 @dataclass
 class _Look:
-    """What came of one conversation; `saw_raw` says whether it was shown what the deciding view leaves out."""
+    """Verdicts of one conversation; `saw_raw` tells whether it saw text that the deciding view omits."""
 
     verdicts: Mapping[int, Verdict]
     saw_raw: bool
@@ -52,7 +52,7 @@ class _Look:
 
 @dataclass
 class _Heard:
-    """The calls of a conversation."""
+    """Tool calls of a conversation."""
 
     calls: list[RunTool] = field(default_factory=list)
 
@@ -69,7 +69,7 @@ class _Heard:
 
 
 class Verification:
-    """The conversations about a cluster; `agent` has the tools of all of them, `stopped` says what ended some."""
+    """The conversations about a cluster; `agent` has the tools of all of them, `stopped` lists why some ended early."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Verification:
         marks: Marks,
         limits: AgentLimits | None = None,
     ) -> None:
-        """`profiles` are those of the model of the first vote, and of the model of the others."""
+        """Create the conversations; `profiles` belong to the models of the first vote and of the other votes."""
         self._prepared, self._tools = prepared, tools
         self._profiles, self._marks = profiles, marks
         self._left = limits or AgentLimits()
@@ -89,7 +89,7 @@ class Verification:
         self.agent = self._agent(tools)
 
     def run(self) -> Conversation[list[Verdict]]:
-        """Return a verdict for each candidate, in order. Raises nothing: what ends a conversation is a reason."""
+        """Return a verdict for each candidate, in order. Raises nothing: an early end is the reason of a verdict."""
         cluster = self._prepared.cluster
         numbers = tuple(self._prepared.texts)
         looks = [(yield from self._look(numbers, self.agent))]
@@ -105,7 +105,7 @@ class Verification:
         ]
 
     def _look(self, numbers: Sequence[int], agent: Agent, view: View = "decided") -> Conversation[_Look]:
-        """Lead one conversation to its end."""
+        """Run one conversation to its end."""
         answers = VerdictCollector(numbers, self._find)
         heard, stopped = _Heard(), None
         message = self._task(agent, numbers, view)
@@ -125,7 +125,7 @@ class Verification:
         return _Look({number: replace(one, commands=commands) for number, one in found.items()}, heard.saw_raw)
 
     def _without_comments(self, verdicts: dict[int, Verdict]) -> Conversation[None]:
-        """Ask again for what was dismissed by somebody who has seen comments, with nothing that shows any."""
+        """Repeat dismissals that were made after comments were seen, without any tool that shows comments."""
         numbers = [number for number, verdict in verdicts.items() if verdict.status == "dismissed"]
         if not numbers:
             return
@@ -139,7 +139,7 @@ class Verification:
                 )
 
     def _with_comments(self, verdicts: dict[int, Verdict]) -> Conversation[None]:
-        """Ask again with comments in sight."""
+        """Repeat the question with comments shown."""
         numbers = [number for number, verdict in verdicts.items() if verdict.status in DECIDED]
         if not numbers:
             return
@@ -182,7 +182,7 @@ class Verification:
 
 
 def _overheard(talk: Conversation[T], heard: _Heard) -> Conversation[T]:
-    """Lead a conversation as it is, and note its calls."""
+    """Forward a conversation unchanged, and record its tool calls."""
     try:
         want = next(talk)
         while True:
@@ -200,7 +200,7 @@ def _overheard(talk: Conversation[T], heard: _Heard) -> Conversation[T]:
 
 
 def votes_of(cluster: ClusterQuestion) -> int:
-    """Return how often a cluster is asked about: once, unless one of its candidates is of high severity."""
+    """Return the number of votes on a cluster: one, unless one of its candidates has high severity."""
     is_high = any(cluster.severity(found) == "high" for _, found in cluster.candidates)
     return max(1, cluster.votes) if is_high else 1
 
@@ -211,7 +211,7 @@ def _shows_comments(arguments: Mapping[str, object]) -> bool:
 
 
 def _agreed(votes: Sequence[Verdict]) -> Verdict:
-    """Return what all say, or that they do not say the same."""
+    """Return the common verdict of all votes, or one for review if they differ."""
     statuses = [vote.status for vote in votes]
     if len(set(statuses)) == 1:
         commands = tuple(dict.fromkeys(command for vote in votes for command in vote.commands))
@@ -220,7 +220,7 @@ def _agreed(votes: Sequence[Verdict]) -> Verdict:
 
 
 def _differing(verdicts: Sequence[Verdict], reason: str) -> Verdict:
-    """Return one for review, with the words of whoever sees a risk."""
+    """Return a verdict for review, with the texts of one that sees a risk."""
     worst = next((one for one in verdicts if one.has_risk), verdicts[0])
     commands = tuple(dict.fromkeys(command for one in verdicts for command in one.commands))
     return replace(worst.for_review(reason), commands=commands[:COMMANDS_MAX])
@@ -231,7 +231,7 @@ def _said(verdict: Verdict) -> str:
 
 
 def _left(limits: AgentLimits, spent: AgentUsage) -> AgentLimits:
-    """Return what is left for further conversations: all of a job share the same limits."""
+    """Return the limits that remain for further conversations: all those of a job share the same limits."""
     return replace(
         limits,
         rounds=max(0, limits.rounds - spent.asks),

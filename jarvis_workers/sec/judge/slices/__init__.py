@@ -1,4 +1,4 @@
-"""Code-shaped slices: what a model is shown of a tree to answer a question about some of its lines."""
+"""Code slices: the parts of a tree that a model is shown for a question about some of its lines."""
 
 from jarvis_workers.sec.judge.slices.cut import ROOM, Slice, SlicePart, SliceTarget, cut
 from jarvis_workers.sec.judge.slices.index import CodeIndex, PlacedTree

@@ -1,7 +1,7 @@
-"""Cut out the code that a question is about: its functions, the way that leads there, who calls, what is called.
+"""Cut out the code that a question is about: its functions, the trace, callers, callees and definitions.
 
-What matters most comes first and is cut least; what finds no room is left out, and said to be.  Every line is known by
-its place (`places`), so that the same code makes the same text wherever it stands in its file.
+The most important parts come first and are shortened least; parts that do not fit are omitted and counted.  Lines are
+numbered within their place (`places`), so that the text does not depend on the position of the code in its file.
 """
 
 import re
@@ -26,7 +26,7 @@ WHOLE = {"code": 160, "way": 60, "callee": 40}
 HEAD_LINES = 4
 AROUND = {"code": 24, "way": 8, "caller": 6, "callee": 0, "definition": 0}
 NARROW = 5
-# So many lines above a function may be about it.
+# Lines above a function that may contain comments on it.
 ABOVE = 100
 CALLEES, CALLERS, DEFINITIONS, NAMES = 8, 3, 12, 400
 DEFINITION_LINES = 40
@@ -38,7 +38,7 @@ Lines = tuple[int, int]
 
 
 class SliceTarget(NamedTuple):
-    """A line that is asked about, and the lines (file, line) that lead there."""
+    """A line in question, and the trace of lines (file, line) that leads to it."""
 
     file: str
     line: int
@@ -59,7 +59,7 @@ class SlicePart:
         return f"{self.file.path}#{self.place.name}"
 
     def looked_at(self) -> Iterator[Lines]:
-        """Yield the lines in which somebody may speak to a model: a function and what is above it, or what is shown."""
+        """Yield the lines to search for prompt injections: a function and the text above it, or the lines shown."""
         if self.place.function is None:
             yield from self.lines
             return
@@ -68,7 +68,7 @@ class SlicePart:
         yield (first if above.function else max(above.first, first - ABOVE)), self.place.last
 
     def text(self, view: View = "decided") -> str:
-        """Return the lines, numbered from the first of the place; gaps are told."""
+        """Return the lines, numbered from the first of the place, with a note for each gap."""
         of_file = self.file.lines(view)
         count = self.place.last - self.place.first + 1
         shown = [f"{self.name}: {count} lines"]
@@ -86,19 +86,19 @@ class SlicePart:
 
 @dataclass(frozen=True)
 class Slice:
-    """Code in parts, the most important first; `left_out` counts the parts that found no room."""
+    """Code in parts, the most important first; `left_out` counts the parts that did not fit."""
 
     parts: tuple[SlicePart, ...]
     left_out: int = 0
 
     def suspicions(self) -> list[Suspicion]:
-        """Return what reads like an order to a model, also where no view shows it."""
+        """Return the prompt injections in and around the parts, including text that no view shows."""
         found = [one for part in self.parts for lines in part.looked_at() for one in part.file.suspicions(*lines)]
         return list(dict.fromkeys(found))
 
 
 def cut(index: CodeIndex, spots: Sequence[SliceTarget], room: int = ROOM) -> Slice:
-    """Return what is shown of a tree to somebody who is asked about some lines."""
+    """Return the slice of a tree for a question about some of its lines."""
     cutting = _Cutting(room)
     own = _own(index, spots)
     share = int(room * SHARE_OF_CODE) // max(1, len({(file.path, place) for file, place, _ in own}))
@@ -120,7 +120,7 @@ def cut(index: CodeIndex, spots: Sequence[SliceTarget], room: int = ROOM) -> Sli
 
 
 class _Cutting:
-    """Parts, and the room that is left."""
+    """The parts collected so far, and the characters that remain."""
 
     def __init__(self, room: int) -> None:
         self.parts: dict[tuple[str, str], SlicePart] = {}
@@ -128,7 +128,7 @@ class _Cutting:
         self._room = room
 
     def add(self, file: SourceFile, place: CodeRange, role: Role, lines: Lines) -> bool:
-        """Add lines of a place; whether there was room. What is asked about always has some."""
+        """Add lines of a place; return whether they fit. The code in question is always added."""
         key = (file.path, place.name)
         part = self.parts.get(key) or SlicePart(file, place, role)
         missing = sum(len(file.decided[line - 1]) + LINE_COST for line in _missing(part.lines, lines))
@@ -151,7 +151,7 @@ def _own(index: CodeIndex, spots: Iterable[SliceTarget]) -> list[tuple[SourceFil
 
 
 def _around(file: SourceFile, place: CodeRange, line: int, role: Role, room: int) -> Lines:
-    """Return the lines of a place to show: all of them, or some around one."""
+    """Return the lines of a place to show: all of them, or a range around one line."""
     whole = (place.first, place.last)
     if place.function and place.last - place.first < WHOLE.get(role, 0) and _size(file, whole) <= room:
         return whole
@@ -202,7 +202,7 @@ def _add_definitions(cutting: _Cutting, index: CodeIndex, file: SourceFile, plac
 
 
 def _by_place(file: SourceFile, first: int, last: int) -> Iterator[tuple[CodeRange, Lines]]:
-    """Yield lines by the places that they are in."""
+    """Split a range of lines by place."""
     while first <= last:
         place = file.at(first)
         yield place, (first, min(last, place.last))

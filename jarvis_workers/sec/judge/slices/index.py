@@ -1,8 +1,7 @@
-"""What a tree has, by name: who defines a function, who calls it, what a type or a macro is.
+"""Symbol index of a tree: definitions and callers of functions, definitions of types and macros.
 
-Nothing is parsed to know that: one pass notes which files call, and which define, a name; a question looks at the
-nearest of these. The pass ends after MOST_BYTES, and a question after FILES_LOOKED_AT files: what is not found so is
-simply not shown.
+Nothing is parsed: one pass records which files call, and which define, a name; a query searches the nearest of these.
+The pass ends after MOST_BYTES, a query after FILES_LOOKED_AT files; definitions beyond these limits are not shown.
 """
 
 import re
@@ -28,7 +27,7 @@ MENTIONS_LOOKED_AT = 64
 BODY_MAX = 8_192
 MEANINGS_KEPT = 4_096
 CALLED = re.compile(rb"\b([A-Za-z_]\w*+)[ \t]*+\(")
-# What a function may begin with: a name in front of a parenthesis, on a line that is not indented; or Rust's word.
+# The beginning of a function: a name before a parenthesis, on a line without indentation, or Rust's `fn`.
 HEADED = re.compile(rb"^(?:[A-Za-z_~][^\n(;={}]*[\s*&:~])?(\w+)[ \t]*\(|\bfn\s+(\w+)", re.MULTILINE)
 DEFINED = re.compile(
     rb"""\#[ \t]*define[ \t]+(\w++)
@@ -52,7 +51,7 @@ class Used(NamedTuple):
 
 
 class CodeIndex:
-    """Knows a tree, for any number of threads; what it reads of it is read once."""
+    """Thread-safe index of a tree; each file is read once."""
 
     def __init__(self, tree: Tree, *, most_bytes: int = MOST_BYTES, kept_bytes: int = KEPT_BYTES) -> None:
         self.tree = tree
@@ -67,7 +66,7 @@ class CodeIndex:
         self.meaning = lru_cache(MEANINGS_KEPT)(self._meaning)
 
     def file(self, path: str) -> SourceFile | None:
-        """Return a file, None if there is none that can be read."""
+        """Return a file, None if it is missing or unreadable."""
         path = path.removeprefix("./")
         with self._lock:
             if path in self._files:
@@ -82,7 +81,7 @@ class CodeIndex:
         return found
 
     def definition(self, name: bytes, near: str) -> tuple[SourceFile, CodeRange] | None:
-        """Return the function of a name that is meant in a file: its own, or the nearest that others may call."""
+        """Return the function that a name refers to in a file: its own, or the nearest one with external linkage."""
         for file in self._looked_at(self._heading, name, near):
             for place in file.places:
                 if (
@@ -94,7 +93,7 @@ class CodeIndex:
         return None
 
     def callers(self, file: SourceFile, place: CodeRange) -> Iterator[Used]:
-        """Yield the calls of a function, one of each function that calls it."""
+        """Yield the calls of a function, one for each calling function."""
         assert place.function is not None
         name = place.function.name
         only = _is_static(file, place)
@@ -110,7 +109,7 @@ class CodeIndex:
                     yield Used(other, line, line)
 
     def _meaning(self, name: bytes, near: str) -> Used | None:
-        """Return where a type or a macro is defined, nearest to a file."""
+        """Return the definition of a type or a macro nearest to a file."""
         for file in self._looked_at(self._defining, name, near):
             for at in _mentions(file.masked, name):
                 if span := _defined_at(file.masked, at, at + len(name)):
@@ -124,7 +123,7 @@ class CodeIndex:
         return (file for path in nearest if (file := self.file(path)))
 
     def _known_paths(self) -> Sequence[str]:
-        """Return the paths of code, after the one pass over the tree."""
+        """Return the paths of code files, after the single pass over the tree."""
         with self._reading:
             if self._paths is None:
                 self._paths = []
@@ -162,7 +161,7 @@ class CodeIndex:
 class PlacedTree:
     """A tree in which `a.c#f` is the function f of a.c, its lines counted from its first.
 
-    Nothing in it speaks to its reader but comments, and these only where read_code knows them for what they are.
+    Only comments in its text could address a model, and these only in files that the read_code tool treats as code.
     """
 
     def __init__(self, index: CodeIndex) -> None:
@@ -189,7 +188,7 @@ def _first_names(shape: re.Pattern[bytes], content: bytes) -> set[bytes]:
 
 
 def _distance(path: str, near: str) -> tuple[bool, int, str]:
-    """The file itself is nearest, then what shares most of its directories."""
+    """Sort key: the file itself first, then files by the number of directories not shared."""
     ours, theirs = path.split("/")[:-1], near.split("/")[:-1]
     shared = next((at for at, (one, other) in enumerate(zip(ours, theirs, strict=False)) if one != other), None)
     shared = min(len(ours), len(theirs)) if shared is None else shared
@@ -203,7 +202,7 @@ def _is_static(file: SourceFile, place: CodeRange) -> bool:
 
 
 def _mentions(text: bytes, name: bytes) -> Iterator[int]:
-    """Yield where a name stands, the first MENTIONS_LOOKED_AT times."""
+    """Yield the offsets of a name, at most MENTIONS_LOOKED_AT of them."""
     at = text.find(name)
     for _ in range(MENTIONS_LOOKED_AT):
         if at < 0:
@@ -215,7 +214,7 @@ def _mentions(text: bytes, name: bytes) -> Iterator[int]:
 
 
 def _defined_at(text: bytes, start: int, end: int) -> tuple[int, int] | None:
-    """Return first and last byte of the definition of the name that stands there, if it is one."""
+    """Return the first and last byte of the definition of the name at `start`, None if it is not defined there."""
     line = text.rfind(b"\n", 0, start) + 1
     if MACRO.match(text, line, start):
         return line, _end_of_macro(text, end)
@@ -239,7 +238,7 @@ def _end_of_macro(text: bytes, at: int) -> int:
 
 
 def _closing(text: bytes, at: int) -> int:
-    """Return where the block ends that was opened in front of `at`; within BODY_MAX."""
+    """Return the end of the block opened before `at`, within BODY_MAX."""
     depth = 1
     for place in range(at, min(len(text), at + BODY_MAX)):
         depth += {123: 1, 125: -1}.get(text[place], 0)
@@ -249,7 +248,7 @@ def _closing(text: bytes, at: int) -> int:
 
 
 def _opening(text: bytes, at: int) -> int:
-    """Return where the block opened that ends at `at`; within BODY_MAX."""
+    """Return the start of the block that ends at `at`, within BODY_MAX."""
     depth = 0
     for place in range(at, max(-1, at - BODY_MAX), -1):
         depth += {125: 1, 123: -1}.get(text[place], 0)

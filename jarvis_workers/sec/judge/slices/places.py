@@ -1,7 +1,7 @@
-"""Name every line of a file by the function it stands in: `f:3` is the third line of f, wherever f stands.
+"""Name every line of a file by its function: `f:3` is the third line of f, wherever f is.
 
-What is between two functions is called `before:g`, what follows the last one `end`. So an edit above a function leaves
-what is said of it as it was. A function of the same name again is `f(2)`.
+Lines between two functions are called `before:g`, those after the last one `end`. So an edit above a function does
+not change references to its lines. A second function of the same name is `f(2)`.
 """
 
 from bisect import bisect_right
@@ -18,18 +18,18 @@ from jarvis_workers.source.lex import mask
 
 __all__ = ["VIEWS", "CodeRange", "SourceFile", "View", "split_name"]
 
-# What decides, the same with comments, and the file as it is.
+# The deciding view, the same with comments, and the original file.
 View = Literal["decided", "told", "raw"]
 VIEWS: tuple[View, ...] = ("decided", "told", "raw")
 
 HEAD_LINES = 3
-# What a project has under other suffixes was packed because it is code, too.
+# Files that a project has under other suffixes were packed because they are code, too.
 OTHERWISE = "c/cpp"
 END = "end"
 
 
 class CodeRange(NamedTuple):
-    """Lines of a file that have a name; `function` is where it starts and ends, None between functions."""
+    """A named range of lines of a file; `function` is None between functions."""
 
     name: str
     first: int
@@ -38,7 +38,7 @@ class CodeRange(NamedTuple):
 
 
 class SourceFile:
-    """A file of code, whatever it is called, and what is worked out of it once."""
+    """A source file, whatever its suffix, with cached derived facts."""
 
     def __init__(self, path: str, content: bytes) -> None:
         self.path = path
@@ -57,19 +57,19 @@ class SourceFile:
         return found
 
     def bare(self, view: View) -> list[str]:
-        """Return the lines of a view as they are compared: without blanks, and what is not seen written out."""
+        """Return the lines of a view for comparison: without white space, and with invisible characters escaped."""
         if view not in self._bare:
             self._bare[view] = ["".join(line.split()) for line in escape("\n".join(self.lines(view))).split("\n")]
         return self._bare[view]
 
     @cached_property
     def decided(self) -> list[str]:
-        """The lines of the view that decides."""
+        """Lines of the deciding view."""
         return _lines(deciding_view(self.content, self.language))
 
     @cached_property
     def told(self) -> list[str]:
-        """The same, with comments."""
+        """Lines of the deciding view with comments."""
         return _lines(view_with_comments(self.content, self.language))
 
     @cached_property
@@ -78,15 +78,15 @@ class SourceFile:
 
     @cached_property
     def places(self) -> tuple[CodeRange, ...]:
-        """All lines, in order, each in one place."""
+        """Places of the file, in order; each line is in exactly one."""
         return tuple(_places(self, functions(self.masked, self.language)))
 
     def at(self, line: int) -> CodeRange:
-        """Return the place of a line; of one that is not there, the nearest."""
+        """Return the place of a line; for a line that does not exist, the nearest."""
         return self.places[max(0, bisect_right(self._starts, line) - 1)]
 
     def suspicions(self, first: int, last: int) -> tuple[Suspicion, ...]:
-        """Return what reads like an order to a model in what the deciding view leaves out of some lines."""
+        """Return prompt injections in the text of some lines that the deciding view omits."""
         if (first, last) not in self._suspicions:
             self._suspicions[first, last] = tuple(_suspicions(self, first, last))
         return self._suspicions[first, last]
@@ -98,7 +98,7 @@ class SourceFile:
         return bisect_right(self._ends, offset - 1) + 1
 
     def name_of(self, line: int) -> str:
-        """Return how a line is called: `FILE#PLACE:LINE`."""
+        """Return the name of a line: `FILE#PLACE:LINE`."""
         place = self.at(line)
         return f"{self.path}#{place.name}:{line - place.first + 1}"
 
@@ -112,7 +112,7 @@ class SourceFile:
 
 
 def _suspicions(source: SourceFile, first: int, last: int) -> Iterator[Suspicion]:
-    """Look at the lines that are not shown as they are, and those beside them."""
+    """Yield prompt injections in the lines that the deciding view changes, and in the adjacent lines."""
     raw, decided = source.raw[first - 1 : last], source.decided[first - 1 : last]
     differs = [one.rstrip() != other.rstrip() for one, other in zip(raw, decided, strict=True)]
     beside = zip(raw, differs, [False, *differs[:-1]], [*differs[1:], False], strict=True)
@@ -120,7 +120,7 @@ def _suspicions(source: SourceFile, first: int, last: int) -> Iterator[Suspicion
     guard = Guard("")
     guard.admit(written)
     if '"' in written:
-        # an order may be pasted together from literals
+        # an injection may be concatenated from literals
         guard.admit(written.replace('"', " "))
     return (suspicion for suspicion in guard.suspicions if suspicion.level != "warn")
 
@@ -152,7 +152,7 @@ def _places(source: SourceFile, found: Iterable[Function]) -> Iterator[CodeRange
 
 
 def _head(source: SourceFile, function: Function) -> int:
-    """Return the line on which a function begins: its type may stand above its name."""
+    """Return the first line of a function: its return type may be on a line above its name."""
     line = source.line_of(function.start)
     for _ in range(HEAD_LINES):
         above = _masked_line(source, line - 1).strip() if line > 1 else b""

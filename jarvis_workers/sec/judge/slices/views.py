@@ -1,8 +1,8 @@
-"""Two views of a file: the one that decides, and the one with the comments.
+"""Two views of a file: the deciding view, and the same with comments.
 
-Neither has what `#if 0` leaves out, the words of `#error` and its like, or more of the prose in literals than its first
-words; the one that decides has no comments.  What speaks to whoever reads the code is not there to be obeyed; format
-letters, commands and short texts stay.  Both are as long as the file: what is left out is blank.
+Both omit code disabled by `#if 0`, the text of `#error` and similar directives, and all but the first words of prose in
+literals; the deciding view also omits comments.  Text that addresses the reader must not be obeyed as an instruction;
+format specifiers, commands and short texts remain.  Both views are as long as the file: omitted text is blank.
 """
 
 import re
@@ -16,20 +16,20 @@ __all__ = ["deciding_view", "view_with_comments"]
 
 WORD = r"[^\W\d]{1,40}(?:['’-][^\W\d]{1,20})?[,.:;!?]{0,3}"
 GAP = r"(?:\s|\\[ntr])+"
-# So many words or letters in a row are prose; so many of them stay.
+# Number of consecutive words or letters that count as prose, and how many of them remain.
 PROSE_WORDS, KEPT_WORDS = 6, 3
 PROSE_LETTERS, KEPT_LETTERS = 8, 4
 CJK = r"\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af"
-# A letter, and what is not one: a name or a few marks between two.
+# A letter, with up to 40 other characters before the next one.
 LETTER = rf"[{CJK}][^{CJK}%\\]{{0,40}}"
-# What follows prose goes with it, as far as a value is put in.
+# Text after prose is omitted with it, up to the next inserted value.
 PROSE = (
     re.compile(
         rf"{WORD}(?:{GAP}{WORD}){{{KEPT_WORDS - 1}}}(?P<rest>(?:{GAP}{WORD}){{{PROSE_WORDS - KEPT_WORDS},}}[^%=']*)"
     ),
     re.compile(rf"(?:{LETTER}){{{KEPT_LETTERS}}}(?P<rest>(?:{LETTER}){{{PROSE_LETTERS - KEPT_LETTERS},}}[^%=']*)"),
 )
-# Of prose in several literals no word stays behind the first.
+# If prose spans several literals, only words of the first one remain.
 ANY_WORDS = (re.compile(rf"(?<![%\w.*-])(?P<rest>{WORD}(?:{GAP}{WORD})*)"), re.compile(rf"(?P<rest>[{CJK}]+)"))
 LEFT_OUT = "[…]".encode()
 LITERAL = re.compile(rb'"([^"]*)"')
@@ -42,7 +42,7 @@ DIRECTIVE = re.compile(
 
 
 def deciding_view(content: bytes, language: str) -> bytes:
-    """Return the code of "c/cpp" or "rust" as it decides."""
+    """Return the deciding view of "c/cpp" or "rust" code."""
     masked = mask(content, language).text
     text = bytearray(blank_comments(content, language))
     if language != "rust":
@@ -55,7 +55,7 @@ def deciding_view(content: bytes, language: str) -> bytes:
 
 
 def view_with_comments(content: bytes, language: str) -> bytes:
-    """Return the same, with the comments in their places."""
+    """Return the deciding view with the comments in their places."""
     text = bytearray(deciding_view(content, language))
     for start, end in comments(content, language):
         text[start:end] = content[start:end]
@@ -63,7 +63,7 @@ def view_with_comments(content: bytes, language: str) -> bytes:
 
 
 def _blank_dead(text: bytearray, masked: bytes) -> None:
-    """Blank the lines of which nothing is code: what the preprocessor leaves out, and the inside of raw literals."""
+    """Blank lines without code: text that the preprocessor removes, and the contents of raw literals."""
     at = 0
     for line in masked.split(b"\n"):
         end = at + len(line)
@@ -73,7 +73,7 @@ def _blank_dead(text: bytearray, masked: bytes) -> None:
 
 
 def _prose(text: bytes, masked: bytes) -> Iterator[tuple[int, int]]:
-    """Yield what is left out of literals."""
+    """Yield the spans to omit from literals."""
     groups = [group.span() for group in PASTED.finditer(masked)]
     obeyed = _gives_orders(b"\n".join(text[start:end] for start, end in groups))
     for start, end in groups:
@@ -90,12 +90,12 @@ def _prose(text: bytes, masked: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _is_short(literal: bytes) -> bool:
-    """Whether there cannot be prose in it: a quick look."""
+    """Return whether a literal is too short to contain prose (a quick test)."""
     return literal.isascii() and len(literal.split()) + literal.count(b"\\") < PROSE_WORDS
 
 
 def _rests(literal: bytes, shapes: Sequence[re.Pattern[str]]) -> Iterator[tuple[int, int]]:
-    """Yield what of a literal goes on as prose."""
+    """Yield the spans in which a literal continues as prose."""
     said = literal.decode("utf-8", "surrogateescape")
     for shape in shapes:
         for found in shape.finditer(said):
