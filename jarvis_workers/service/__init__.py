@@ -1,4 +1,4 @@
-"""What a user can ask: submit, wait, runs, reports; and the Python API, whose guide is docs/api.md."""
+"""The services behind the commands: submit, wait, runs, reports; and the Python API, documented in docs/api.md."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -72,7 +72,7 @@ __all__ = [
     "scan_text",
     "scan_text_async",
 ]
-# The modules that have these names, the light ones first: a name is looked for in order.
+# The modules that define the public names, light ones first: names are looked up in this order.
 MODULES = (
     "jarvis_workers.errors",
     "jarvis_workers.service.api.choices",
@@ -88,7 +88,7 @@ MODULES = (
 
 
 def __getattr__(name: str) -> Any:
-    """Import when it is asked for: most who import a module of this package want nothing of it."""
+    """Import a public name on first access: most importers of this package need none of them."""
     if name in __all__:
         for module in map(import_module, MODULES):
             if name in module.__all__:

@@ -1,4 +1,4 @@
-"""Write a file whole or not at all."""
+"""Write files atomically."""
 
 import os
 import tempfile
@@ -9,7 +9,7 @@ __all__ = ["write_whole"]
 
 
 def write_whole(path: Path, pieces: Iterable[str]) -> Path:
-    """Write a file under another name beside it, then rename it; raises OSError."""
+    """Write to a temporary file in the same directory, then rename it; raises OSError."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as stream:
@@ -21,7 +21,7 @@ def write_whole(path: Path, pieces: Iterable[str]) -> Path:
 
 
 def _mode_for(path: Path) -> int:
-    """Return the mode of the file that is replaced, or that of any new file."""
+    """Return the mode of the file to replace, or the default mode of a new file."""
     if path.exists():
         return path.stat().st_mode & 0o777
     mask = os.umask(0)

@@ -1,4 +1,4 @@
-"""The budget of a run: what a user gives it, whether that makes sense, and what is told of it."""
+"""The budget of a run: parsing, validation, and its part of the report."""
 
 from typing import Any
 
@@ -15,9 +15,9 @@ __all__ = ["budget_of", "check_raised", "more_for", "read_asked", "told"]
 
 
 def budget_of(settings: Settings, *model_groups: str | None) -> RunBudget | None:
-    """Return the budget that settings give a new run; raises UsageError where money cannot be counted.
+    """Return the budget of a new run from the settings. Raises UsageError if it is in money and prices are unknown.
 
-    On a cluster the workers know the prices, and what is set here may be of another model.
+    On a cluster the workers know the prices; a price set here may be that of another model.
     """
     if settings.agent.budget is None:
         return None
@@ -37,7 +37,7 @@ def _has_prices(settings: Settings, name: str) -> bool:
 
 
 def read_asked(asked: str | None) -> RunBudget | None:
-    """Read what a user gave as --budget; raises UsageError."""
+    """Parse the value of --budget. Raises UsageError."""
     try:
         return None if asked is None else read_budget(asked)
     except ValueError as error:
@@ -45,7 +45,7 @@ def read_asked(asked: str | None) -> RunBudget | None:
 
 
 def check_raised(store: Store, run: Run, budget: RunBudget | None) -> None:
-    """Refuse to go on with a run that would be paused at once; raises UsageError."""
+    """Raise UsageError if a resumed run would be paused at once, because its budget is used up."""
     with store.read() as session:
         cap = budget or budgets.find(session, run.id)
         spent = budgets.spent(session, run.id, cap.unit, is_left=True) if cap else 0
@@ -57,12 +57,12 @@ def check_raised(store: Store, run: Run, budget: RunBudget | None) -> None:
 
 
 def more_for(run: Run) -> str:
-    """Return what whoever goes on with a run has to say, too."""
+    """Return the further options needed to resume a run."""
     return " --budget AMOUNT" if run.reason == REASON else ""
 
 
 def told(store: Store, run: Run) -> dict[str, Any] | None:
-    """Return the budget of a run for its report, None where it has none."""
+    """Return the budget of a run for its report, or None."""
     with store.read() as session:
         found = budgets.find(session, run.id)
         spent = budgets.spent(session, run.id, found.unit) if found else 0

@@ -1,7 +1,7 @@
-"""Read which branch and commit of a git working tree is checked out, without running git.
+"""Read the branch and commit checked out in a git working tree, without running git.
 
-The files of `.git` come with the tree: they are bounded, must be regular files, and what is not of git's form is
-ignored.  Refs in the reftable format are not read.
+The files of `.git` are untrusted: they are bounded in size, must be regular files, and malformed ones are ignored. The
+reftable format is not supported.
 """
 
 import os
@@ -20,14 +20,14 @@ BRANCH = re.compile(r"ref: refs/heads/((?!.*\.\.)[^\s\x00-\x1f~^:?*\[\\]{1,200})
 
 
 class Checkout(NamedTuple):
-    """The branch, None where HEAD is detached, and the commit, None where the branch has none yet."""
+    """The branch, None if HEAD is detached, and the commit, None if the branch has no commit yet."""
 
     branch: str | None
     commit: str | None
 
 
 def read_checkout(directory: Path) -> Checkout | None:
-    """Return what is checked out around a directory, None where that is no git working tree."""
+    """Return what is checked out in the working tree around a directory, None outside a working tree."""
     real = Path(os.path.realpath(directory))
     top = next((above for above in (real, *real.parents) if os.path.lexists(above / ".git")), None)
     if top is None:
@@ -41,7 +41,7 @@ def read_checkout(directory: Path) -> Checkout | None:
 
 
 def _git_directory(place: Path) -> Path:
-    """A linked working tree has a file there, which says where its part of the repository is."""
+    """Resolve `.git`, which in a linked working tree is a file that names the actual directory."""
     if not place.is_file():
         return place
     named = _text(place, HEAD_BYTES).removeprefix("gitdir: ")
@@ -58,7 +58,7 @@ def _commit_of(ref: str, own: Path) -> str | None:
 
 
 def _text(file: Path, most: int) -> str:
-    """Return the content of a small regular file, "" where there is none."""
+    """Return the content of a small regular file, "" if there is none."""
     with suppress(OSError, ValueError):
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as stream:

@@ -1,4 +1,4 @@
-"""What came of conversations: the answer of an `agent` run, and what was said in a job."""
+"""Results of conversations: the answer of an `agent` run, and transcripts of jobs."""
 
 import json
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from jarvis_workers.store.runs import Run
 
 @dataclass(frozen=True)
 class TranscriptEntry:
-    """A line of a transcript, to be read: who, and what; `facts` are tokens, cost, seconds, states."""
+    """An entry of a transcript for display: speaker and text; `facts` are tokens, cost, seconds, states."""
 
     who: str
     text: str
@@ -26,7 +26,7 @@ class TranscriptEntry:
 
 
 def read_answer(store: Store, blobs: Blobs, run: Run) -> dict[str, Any] | None:
-    """Return what an agent's run came to, None as long as there is nothing."""
+    """Return the result of an agent's run, None while there is none."""
     with store.read() as session:
         blob = artifacts.find(session, run.id, ANSWER)
     if blob is None:
@@ -42,7 +42,7 @@ def jobs_of(store: Store, run: Run) -> list[tuple[int, str, str]]:
 
 
 def find_job(store: Store, named: str) -> int:
-    """Return the job that a user means: by its id, or a run that has only one. Raises UsageError."""
+    """Return a job by its id, or the only conversation of a run. Raises UsageError."""
     if named.isdecimal() and len(named) < 18:
         with store.read() as session:
             if jobs.run_of(session, int(named), CONVERSATION_QUEUES):
@@ -57,7 +57,7 @@ def find_job(store: Store, named: str) -> int:
 
 
 def read_transcript(store: Store, blobs: Blobs, job_id: int) -> list[dict[str, Any]]:
-    """Return the records of a conversation, of one that is on what there is by now."""
+    """Return the records of a conversation, including one that is still running."""
     with store.read() as session:
         lines = transcripts.lines(session, job_id)
         run_id = jobs.run_of(session, job_id, CONVERSATION_QUEUES)
@@ -68,7 +68,7 @@ def read_transcript(store: Store, blobs: Blobs, job_id: int) -> list[dict[str, A
 
 
 def tell(records: list[dict[str, Any]]) -> Iterator[TranscriptEntry]:
-    """Turn records into what people read."""
+    """Convert records to entries for display."""
     for record in records:
         match record["kind"]:
             case "start":

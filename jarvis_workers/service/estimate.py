@@ -1,8 +1,8 @@
-"""Say what `jarvis sec agent` would take, over a tree that has been scanned, without asking a model.
+"""Estimate the cost of `jarvis sec agent` over a scanned tree, without calling a model.
 
-Cluster jobs are planned as the run would plan them, and the real questions are put together.  Which clusters a model
-would make of them nobody knows, unless its answer is remembered: as many are expected as it has made of earlier
-batches, or one for each rule and sink.  Of many verifications some stand for all.
+Cluster jobs are planned as in a run, and the actual prompts are built. The resulting clusters are unknown unless the
+answer is cached: their number is extrapolated from earlier batches, or one per rule and sink is assumed. Large numbers
+of verifications are estimated from a sample.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,9 +31,9 @@ __all__ = ["Estimate", "Plan", "StageShare", "estimate"]
 
 @dataclass(frozen=True)
 class StageShare:
-    """What the jobs of a stage take that ask a model; of those that are `known` the answers are remembered, and free.
+    """The cost of a stage's jobs that call a model; the answers of `known` jobs are cached and free.
 
-    Costs are dollars; questions are taken for fresh, though a provider may have the beginning of one in its cache.
+    Costs are in dollars; prompts are assumed not to be in the provider's prompt cache.
     """
 
     jobs: int
@@ -48,9 +48,9 @@ class StageShare:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a run would take. `plain` are cluster jobs that need no model.
+    """The estimate for a run. `plain` is the number of cluster jobs that need no model.
 
-    `ratio` is how many tokens the server counts for one that is estimated, as far as this store has seen.
+    `ratio` is the ratio of counted to estimated tokens in this store's history.
     """
 
     group: str
@@ -64,14 +64,14 @@ class Estimate:
 
 @dataclass(frozen=True)
 class _Measure:
-    """What turns first questions into what jobs take."""
+    """Extrapolates from first prompts to the total cost of jobs."""
 
     habits: Mapping[str, Habit]
     ratio: float
     prices: Prices
 
     def share(self, stage: str, firsts: Sequence[FirstRequest], jobs: int) -> StageShare:
-        """Return what so many jobs take; `firsts` are the questions of all of them, or of some."""
+        """Return the cost of `jobs` jobs; `firsts` are the first prompts of all of them, or of a sample."""
         habit, stands_for = self.habits[stage], jobs / max(len(firsts), 1)
         unknown = [first for first in firsts if not first.known]
         times = stands_for * sum(first.times for first in unknown)
@@ -90,7 +90,7 @@ class _Measure:
 
 
 def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path) -> Estimate:
-    """Estimate what it takes to cluster and verify what a run has found; sources are unpacked below a directory."""
+    """Estimate the cost of clustering and verifying the candidates of a run; sources are unpacked below `unpacked`."""
     with store.read() as session:
         numbered = dict(counted_of(session, run))
         habits = {

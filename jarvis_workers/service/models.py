@@ -1,4 +1,4 @@
-"""The models that a user has set: by name, and with their keys for those who ask them."""
+"""The models configured by a user: by name, and with API keys for the processes that call them."""
 
 import os
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from jarvis_workers.settings import Settings
 
 
 def model_name(settings: Settings, asked: str | None, environ: Mapping[str, str] = os.environ) -> str:
-    """Return the name of the group that a user means; raises SettingsError, UsageError when there is none."""
+    """Return the name of the selected model group. Raises SettingsError, and UsageError if there is none."""
     found = choose_group(settings.models, asked or settings.model_group, environ)
     if found is None:
         why = "several model groups are set: choose one with -g, or model_group in jarvis.yaml"
@@ -23,17 +23,17 @@ def model_name(settings: Settings, asked: str | None, environ: Mapping[str, str]
 
 
 def models_are_set(settings: Settings, environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether there is any model to ask."""
+    """Return whether any model is configured."""
     return bool(all_groups(settings.models, environ))
 
 
 def model_facts(settings: Settings, environ: Mapping[str, str] = os.environ) -> dict[str, dict[str, Any]]:
-    """Return all groups as plain data, keys and all: for a pipe to those who ask, and nowhere else."""
+    """Return all groups as JSON data including API keys, which may only be written to a pipe of a child."""
     return {name: _facts(group, environ) for name, group in all_groups(settings.models, environ).items()}
 
 
 def _facts(group: ModelGroup, environ: Mapping[str, str]) -> dict[str, Any]:
-    """A key that is not there is missed when the model is asked."""
+    """Return a group with its API key; a missing key is reported when the model is called."""
     facts = group.model_dump(mode="json")
     try:
         key = group.key(environ)

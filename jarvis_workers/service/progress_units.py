@@ -1,4 +1,4 @@
-"""What progress displays call the jobs of a stage, as its domain has it."""
+"""The units of progress displays: what the jobs of a stage are called in its domain."""
 
 from jarvis_workers.pipeline.stages import has_pipeline, stages_of
 from jarvis_workers.store.values import Run
@@ -9,6 +9,6 @@ JOBS = "jobs"
 
 
 def units_of(run: Run, stage: str) -> str:
-    """Return the plural; of a stage or kind that is not known here, such as one of another version, "jobs"."""
+    """Return the unit in plural; "jobs" for an unknown stage or kind, such as one of another version."""
     known = stages_of(run.kind) if has_pipeline(run.kind) else ()
     return next((one.units for one in known if one.name == stage), JOBS)

@@ -1,4 +1,4 @@
-"""A run on the fleet, as a command sees it: ring for it, wait for it, look at what it needs."""
+"""Runs on a cluster from the view of a command: notify workers, wait for a run, check the cluster."""
 
 import threading
 import time
@@ -22,13 +22,13 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
 
-# How long between two looks at a run, as a share of the time it has taken so far.
+# Poll interval as a fraction of the time elapsed, and its bounds.
 LOOK_SHARE, LEAST_LOOK_SECONDS, MOST_LOOK_SECONDS = 0.05, 0.02, 0.2
 __all__ = ["EXECUTOR", "bell_of", "broker_url", "carry_out", "check_broker", "examine", "ring"]
 
 
 def broker_url(settings: Settings) -> str:
-    """Return the broker's address, or say what to set."""
+    """Return the broker's address. Raises UsageError if it is not set."""
     if not settings.broker_url:
         raise UsageError("a cluster needs a broker: set JARVIS_BROKER_URL, such as redis://localhost:6379/0")
     return settings.broker_url
@@ -36,7 +36,7 @@ def broker_url(settings: Settings) -> str:
 
 @contextmanager
 def bell_of(settings: Settings) -> Iterator[Doorbell]:
-    """Open the broker, which must answer, and close it. Raises BrokerUnavailable."""
+    """Open the broker, check that it responds, and close it at exit. Raises BrokerUnavailable."""
     bell = Doorbell(broker_url(settings))
     try:
         bell.check()
@@ -46,14 +46,14 @@ def bell_of(settings: Settings) -> Iterator[Doorbell]:
 
 
 def check_broker(settings: Settings) -> None:
-    """Raise BrokerUnavailable unless the broker answers, if there is one: without it a run does not move."""
+    """Raise BrokerUnavailable if a broker is configured but does not respond, as runs would not progress."""
     if settings.broker_url:
         with bell_of(settings):
             pass
 
 
 def ring(settings: Settings, store: Store, bell: Doorbell) -> None:
-    """Ring for what waits, so that nobody has to find it at the next tick."""
+    """Notify the workers of waiting jobs, so that these need not wait for the next tick."""
     _sender(settings, store, bell).send()
 
 
@@ -87,9 +87,9 @@ def carry_out(
     tell: Callable[[str], None],
     nobody_seconds: float = NOBODY_SECONDS,
 ) -> Run:
-    """Wait until the workers have ended a run, and be a controller meanwhile.
+    """Wait for the workers to finish a run, and act as a controller in the meantime.
 
-    Stopping this command leaves the run to the workers. That nobody is there to do it is told once.
+    Interrupting this command leaves the run to the workers. Unserved queues are reported once.
     """
     sender, controller = _sender(settings, store, bell), _controller(settings, store)
     outages, pause = Outages(tell, "waiting for it"), threading.Event()
@@ -115,7 +115,7 @@ def carry_out(
 
 
 def _next_look(elapsed: float) -> float:
-    """Return after how many seconds to look again: a short run is seen to end soon, a long one is left in peace."""
+    """Return the seconds until the next poll: short runs are polled often, long ones rarely."""
     return min(MOST_LOOK_SECONDS, max(LEAST_LOOK_SECONDS, LOOK_SHARE * elapsed))
 
 
@@ -128,7 +128,7 @@ def _look(store: Store, run_id: str) -> tuple[Run, list[StageProgress]]:
 
 
 def examine(settings: Settings, store: Store) -> list[Check]:
-    """Look at blobs, broker and workers."""
+    """Check blobs, broker and workers."""
     bell = Doorbell(broker_url(settings))
     pace = {"lease_seconds": settings.lease_seconds, "tick_seconds": settings.tick_seconds}
     try:

@@ -1,4 +1,4 @@
-"""What is asked of a run, as one value, and the run that follows from it: light, and without a store."""
+"""The request of a run, and the run created from it. Light imports, no store."""
 
 import os
 from collections.abc import Sequence
@@ -32,21 +32,21 @@ NAMES_MAX = 3
 
 @dataclass(frozen=True)
 class RunInput:
-    """What a run is asked for: a kind that gives the store more than options has a subclass."""
+    """The input of a run; a kind whose input is more than options has a subclass."""
 
     options: RunOptions
 
     @property
     def contents(self) -> Sequence[bytes]:
-        """Return what goes into the blob store with the run."""
+        """Return the contents to put into the blob store with the run."""
         return ()
 
     def complete(self, selection: Selection, store: "Store | None") -> RunOptions:
-        """Return the options with what is known when the run is submitted; without a `store` it is not asked."""
+        """Return the options completed at submission; without a `store`, data from the store is omitted."""
         return self.options
 
     def insert(self, session: "Session", run_id: str) -> None:
-        """Insert what belongs to the run, in the transaction that inserts it."""
+        """Insert the rows that belong to the run, in the transaction that inserts it."""
 
 
 Given = TypeVar("Given", bound=RunInput, covariant=True)
@@ -54,7 +54,7 @@ Given = TypeVar("Given", bound=RunInput, covariant=True)
 
 @dataclass(frozen=True)
 class RunRequest(Generic[Given]):
-    """A run to submit. `run_id` is new, `executor` carries it out; `root` names the tree if `path` does not.
+    """A run to submit. `run_id` is new; `executor` executes it; `root` is its display name if it differs from `path`.
 
     The `skipped_stages`, which must be optional, are left out. The `source_url` is a template of links to the source.
     """
@@ -73,19 +73,19 @@ class RunRequest(Generic[Given]):
 
 
 def check_found(request: RunRequest[RunInput], snapshot: Snapshot) -> None:
-    """Raise UsageError where there is nothing to do."""
+    """Raise UsageError if there is nothing to scan."""
     if not (snapshot.files or snapshot.not_checked or request.may_be_empty or _is_all_unchanged(request, snapshot)):
         raise UsageError(_nothing(request, snapshot))
 
 
 def check_path(path: Path) -> None:
-    """Raise UsageError where there is nothing to pack."""
+    """Raise UsageError if the path does not exist."""
     if not os.path.lexists(path):
         raise UsageError(f"{shown(os.fsencode(path))}: no such file or directory")
 
 
 def run_of(request: RunRequest[RunInput], snapshot: Snapshot, store: "Store | None" = None) -> Run:
-    """Return the run of a request over its packed tree; small trees get smaller batches, so that all processes work."""
+    """Return the run of a request over its packed tree; small trees get smaller batches, to occupy all processes."""
     options, selection = request.given.complete(request.selection, store), request.selection
     share = max(SMALLEST_BATCH_BYTES, snapshot.bytes // (max(1, options.processes) * BATCHES_PER_PROCESS))
     options = replace(
@@ -108,7 +108,7 @@ def run_of(request: RunRequest[RunInput], snapshot: Snapshot, store: "Store | No
 
 
 def _origin(request: RunRequest[RunInput]) -> dict[str, Any]:
-    """Return where in a repository the tree is, what is checked out there, and the template of links to it."""
+    """Return the place of the tree in its repository, what is checked out, and the template of links to it."""
     directory = _directory(request.path)
     prefix, checkout = shown(repository_prefix(directory)), read_checkout(directory)
     facts: dict[str, Any] = {"path_prefix": prefix, **({"checkout": checkout._asdict()} if checkout else {})}

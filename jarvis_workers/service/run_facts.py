@@ -10,13 +10,13 @@ from jarvis_workers.store.values import Run, StageProgress
 
 __all__ = ["RunCosts", "run_facts"]
 
-# What of the choice of rules a report repeats.
+# The parts of the rule selection that a report repeats.
 RULES_SAID = ("off", "severity", "project", "packages", "learned")
 
 
 @dataclass(frozen=True, slots=True)
 class RunCosts:
-    """What the models of a run took: nothing where none was asked; `sandbox` are the tiers that confined commands."""
+    """The cost of a run's models, empty without models; `sandbox` are the tiers in which commands were confined."""
 
     model: Mapping[str, Any] | None = None
     cost: float = 0.0
@@ -25,7 +25,7 @@ class RunCosts:
 
 
 def run_facts(run: Run, progress: Iterable[StageProgress], costs: RunCosts) -> dict[str, Any]:
-    """Return the `run` part; `progress` are the stages in their order."""
+    """Return the `run` part; `progress` are the stages in order."""
     options = SecOptions.of(run)
     return {
         "id": run.id,

@@ -1,4 +1,4 @@
-"""List runs quickly: over SQLite without the database libraries, else through the store."""
+"""List runs quickly: directly on SQLite without the database libraries, otherwise through the store."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ WORKED_ON = ("planning", "running", "cancelling")
 
 
 def list_runs(settings: Settings, limit: int) -> list[ListedRun]:
-    """Return the newest runs, the newest first. Raises StoreError."""
+    """Return the newest runs, newest first. Raises StoreError."""
     with open_direct(settings.effective_store_url) as connection:
         if connection is not None:
 
@@ -27,7 +27,7 @@ def list_runs(settings: Settings, limit: int) -> list[ListedRun]:
 
 
 def shown_state(run: ListedRun) -> str:
-    """Return the state to show: "abandoned" when a run is on and the command that executes it is gone."""
+    """Return the state to show: "abandoned" if a run is active but the command that executes it is gone."""
     if run.state not in WORKED_ON or not run.executor.startswith(LOCAL):
         return run.state
     abandoned = run.worker is None or not run.fresh or is_gone(run.worker)
@@ -35,7 +35,7 @@ def shown_state(run: ListedRun) -> str:
 
 
 def is_current_store(settings: Settings) -> bool:
-    """Say whether the store is a SQLite file with the newest schema, as `open_direct` finds out."""
+    """Return whether the store is a SQLite file with the newest schema, as determined by `open_direct`."""
     with open_direct(settings.effective_store_url) as connection:
         return connection is not None
 

@@ -1,4 +1,4 @@
-"""What a user can ask of runs: find, cancel, go on, try again, wait, prune."""
+"""Operations on runs: find, cancel, resume, retry, wait, prune."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -47,13 +47,13 @@ def find_run(store: Store, prefix: str) -> Run:
 
 
 def newest_runs(store: Store, limit: int) -> list[Run]:
-    """Return the newest runs, the newest first."""
+    """Return the newest runs, newest first."""
     with store.read() as session:
         return runs.newest(session, limit)
 
 
 def set_label(store: Store, run: Run, label: str) -> None:
-    """Name a run for lists and comparisons; an empty label removes its name. Raises UsageError."""
+    """Set the label of a run; an empty one removes it. Raises UsageError."""
     name = " ".join(label.split())
     if len(name) > LABEL_MAX or not name.isprintable():
         raise UsageError(f'the label "{plain(name[:LABEL_MAX])}" should be printable, at most {LABEL_MAX} characters')
@@ -62,18 +62,18 @@ def set_label(store: Store, run: Run, label: str) -> None:
 
 
 def stages_of(store: Store, run: Run) -> list[StageProgress]:
-    """Return how far each stage of a run is."""
+    """Return the progress of each stage of a run."""
     with store.read() as session:
         return stages.progress(session, run.id)
 
 
 def is_local(run: Run) -> bool:
-    """Say whether a command carries the run out, and not the workers of a cluster."""
+    """Return whether a run is executed by a command, not by the workers of a cluster."""
     return run.executor.startswith(LOCAL)
 
 
 def is_abandoned(store: Store, run: Run, lease_seconds: float) -> bool:
-    """Say whether a run is on and the command that carries it out is gone."""
+    """Return whether a run is active but the command that executes it is gone."""
     if run.ended or run.state == "paused" or not run.executor.startswith(LOCAL):
         return False
     with store.read() as session:
@@ -82,16 +82,16 @@ def is_abandoned(store: Store, run: Run, lease_seconds: float) -> bool:
 
 
 def _is_still(store: Store, run: Run) -> bool:
-    """Say whether a run is on with whom it was: who carried it out may have ended it and left since it was read."""
+    """Return whether a run is still active with the same executor, which may have ended it since it was read."""
     with store.read() as session:
         now = runs.get(session, run.id)
     return now is not None and not now.ended and now.state != "paused" and now.executor == run.executor
 
 
 def resume(store: Store, run: Run, executor: str, lease_seconds: float, *, budget: RunBudget | None = None) -> Run:
-    """Take up a paused run, or one whose command is gone; its jobs go back without blame.
+    """Resume a paused run, or one whose command is gone; its jobs are released without a crash count.
 
-    A `budget` takes the place of the one it has; one that is spent has to be raised.
+    A `budget` replaces the one of the run; a budget that is used up must be raised.
     """
     if run.state == "cancelled":
         raise UsageError(f"run {run.id} is cancelled; submit again instead")
@@ -114,7 +114,7 @@ def resume(store: Store, run: Run, executor: str, lease_seconds: float, *, budge
 
 
 def retry(store: Store, run: Run, executor: str, *, budget: RunBudget | None = None) -> int:
-    """Take up just what failed in an ended run; return how many jobs. A budget is as in `resume`."""
+    """Retry the failed jobs of an ended run; return their number. `budget` is as in `resume`."""
     if not run.ended or run.state == "cancelled":
         raise UsageError(f"run {run.id} is {run.state}; only a run that is done, incomplete or failed can be retried")
     check_raised(store, run, budget)
@@ -131,7 +131,7 @@ def retry(store: Store, run: Run, executor: str, *, budget: RunBudget | None = N
 
 
 def cancel(store: Store, run: Run, lease_seconds: float) -> Run:
-    """Cancel a run; what is running ends first, unless nobody is there to end it."""
+    """Cancel a run; running jobs end first, unless the run is abandoned."""
     abandoned = run.state == "paused" or is_abandoned(store, run, lease_seconds)
     with store.write() as session:
         if not runs.cancel(session, run.id) and run.state != "cancelling":
@@ -144,7 +144,7 @@ def cancel(store: Store, run: Run, lease_seconds: float) -> Run:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """How to wait: `clock` is monotonic, `sleep` waits; `show` is told how far the run is, `tell` what is wrong."""
+    """Callbacks for waiting: `clock` is monotonic, `sleep` waits; `show` gets the progress, `tell` the problems."""
 
     clock: Callable[[], float]
     sleep: Callable[[float], None]
@@ -155,9 +155,9 @@ class Waiting:
 
 
 def wait(store: Store, run_id: str, timeout: float | None, waiting: Waiting) -> Run | None:
-    """Return the run when it has ended, is paused or abandoned; None when the time is up.
+    """Return the run when it has ended, is paused or abandoned; None at the timeout.
 
-    A store that goes away meanwhile is waited for, PATIENCE_SECONDS at most; then StoreUnavailable is raised.
+    If the store becomes unavailable, retry for up to PATIENCE_SECONDS; then raise StoreUnavailable.
     """
     until = None if timeout is None else waiting.clock() + timeout
     away_since: float | None = None
@@ -177,7 +177,7 @@ def wait(store: Store, run_id: str, timeout: float | None, waiting: Waiting) -> 
 
 
 def _over(store: Store, run_id: str, waiting: Waiting) -> Run | None:
-    """Return the run if nothing more will happen to it by itself."""
+    """Return the run if it cannot change without user action, else None."""
     run = find_run(store, run_id)
     waiting.show(run, stages_of(store, run))
     over = run.ended or run.state == "paused" or is_abandoned(store, run, waiting.lease_seconds)
@@ -195,7 +195,7 @@ def _bear(problem: StoreUnavailable, since: float | None, waiting: Waiting) -> f
 
 
 def remove_runs(store: Store, run_ids: Sequence[str]) -> int:
-    """Delete ended runs with their candidates, jobs and reports; return how many."""
+    """Delete ended runs with their candidates, jobs and reports; return their number."""
     removed = 0
     for run_id in run_ids:
         with store.write() as session:
@@ -210,13 +210,13 @@ def ended_before(store: Store, days: float) -> list[str]:
 
 
 def forget_answers(store: Store, days: float) -> int:
-    """Forget what models answered more than `days` ago; return how many answers."""
+    """Delete cached model answers older than `days`; return their number."""
     with store.write() as session:
         return transcripts.forget_answers(session, days * 86400)
 
 
 def prune_unwanted(store: Store, blobs: Blobs, now: float, grace_seconds: float = BLOB_GRACE_SECONDS) -> Pruned:
-    """Delete blobs that nobody has wanted for a day; return how many, and their bytes."""
+    """Delete blobs unreferenced for a day; return their number and total size."""
     with store.write(pauses=True) as session:
         artifacts.lock_wishes(session)
         artifacts.drop_stale_wishes(session, grace_seconds)
@@ -225,6 +225,6 @@ def prune_unwanted(store: Store, blobs: Blobs, now: float, grace_seconds: float 
 
 
 def _keep_still(session: "Session", run: Run) -> None:
-    """Lock a run as the user saw it: of two commands that take it up at once, one is refused."""
+    """Lock a run; raise UsageError if it has changed, so that only one of two concurrent commands resumes it."""
     if runs.lock(session, run.id) != run:
         raise UsageError(f"run {run.id} has just changed; see: jarvis runs show {run.id}")

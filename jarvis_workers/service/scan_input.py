@@ -1,4 +1,4 @@
-"""What a scan is asked for: its options, and what the store is given beside them. Light, and without a store."""
+"""The input of a scan: its options, and the data to insert into the store with it. Light imports, no store."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,7 +20,7 @@ __all__ = ["Baseline", "Chosen", "ScanInput", "Triage"]
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The rules of a run: `content` is the blob that workers read (None: those built in), `facts` its options."""
+    """The rules of a run: `content` is the blob for workers (None: built-in rules only), `facts` its options."""
 
     rules: tuple[Rule, ...] = RULES
     content: bytes | None = None
@@ -29,7 +29,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """How often each fingerprint was known; `facts` say in reports what the findings were compared with."""
+    """Numbers of earlier findings by fingerprint; `facts` describe the baseline in reports."""
 
     known: Mapping[str, int]
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -37,9 +37,9 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class Triage:
-    """What a run heeds: what the store keeps, if `kept`, and `more` of the file `named`, which wins.
+    """The triage verdicts of a run: those of the store, if `kept`, and `more` from the file `named`, which win.
 
-    One that `learns` weighs findings as judgements of others suggest.
+    With `learns`, confidences are adjusted by the verdicts on other findings.
     """
 
     kept: bool = True
@@ -50,9 +50,9 @@ class Triage:
 
 @dataclass(frozen=True)
 class ScanInput(RunInput):
-    """What the `baseline` knew, and what people had said of findings, is kept with the run: its report stays the same.
+    """The input of a scan; `baseline` and triage verdicts are copied to the run, so that its report does not change.
 
-    Where times are taken, nothing is taken from the cache, as what is not done takes no time.
+    With profiling the result cache is not read, as cached results take no time.
     """
 
     options: SecOptions = field(default_factory=SecOptions)
@@ -62,11 +62,11 @@ class ScanInput(RunInput):
 
     @property
     def contents(self) -> Sequence[bytes]:
-        """Return the rules, unless they are those built in."""
+        """Return the rules, unless they are the built-in ones."""
         return () if self.rules.content is None else (self.rules.content,)
 
     def complete(self, selection: "Selection", store: "Store | None") -> SecOptions:
-        """Return the options with what rules, baseline and triage say of themselves."""
+        """Return the options with the facts of rules, baseline and triage."""
         options, rules, baseline = self.options, self.rules.facts, self.baseline
         if store and self.triage.learns:
             from jarvis_workers.service.triage.records import learned_shifts  # noqa: PLC0415  (needs a store)
@@ -82,7 +82,7 @@ class ScanInput(RunInput):
         )
 
     def insert(self, session: "Session", run_id: str) -> None:
-        """Insert what the baseline knew, and the triage verdicts."""
+        """Insert the baseline and the triage verdicts."""
         from jarvis_workers.store import baselines, judgements  # noqa: PLC0415  (the database libraries are slow to import)
 
         if self.baseline:

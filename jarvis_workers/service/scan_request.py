@@ -1,4 +1,4 @@
-"""What settings say of a new run: what is scanned, within which limits, and where its blobs are. Light on purpose."""
+"""The settings of a new run: its selection of files, its limits, and its blob store. Light imports."""
 
 import os
 from contextlib import suppress
@@ -38,7 +38,7 @@ def blobs_of(settings: Settings) -> Blobs:
 
 
 def resources_of(settings: Settings) -> Resources:
-    """Open blob store and caches; a data directory that is made for them is the user's alone."""
+    """Open blob store and caches; if the data directory must be created, only the user may access it."""
     with suppress(OSError):
         make_private_directory(settings.data_dir)
     cache = settings.data_dir / "cache"
@@ -46,13 +46,13 @@ def resources_of(settings: Settings) -> Resources:
 
 
 def file_limits_of(settings: Settings) -> FileLimits:
-    """Return what a file may take; a batch is cut short in time before it would be killed."""
+    """Return the limits per file; a batch stops early rather than exceed its hard time limit."""
     scan = settings.scan
     return FileLimits(scan.file_seconds, scan.file_memory_mb, scan.hard_limit_seconds / 2)
 
 
 def options_of(settings: Settings, kind: type[Options], **more: Any) -> Options:
-    """Return the options of a run as settings have them, and `more` of its kind."""
+    """Return the options of a run from the settings, with `more` options of its kind."""
     return kind(
         batch_files=settings.scan.batch_files,
         batch_bytes=int(settings.scan.batch_mb * 1_000_000),
@@ -64,7 +64,7 @@ def options_of(settings: Settings, kind: type[Options], **more: Any) -> Options:
 
 
 def scan_options_of(settings: Settings, kind: type[ScanKind], **more: Any) -> ScanKind:
-    """Return the options of a scan as settings have them."""
+    """Return the options of a scan from the settings."""
     return options_of(settings, kind, min_confidence=settings.report.min_confidence, **more)
 
 
@@ -89,7 +89,7 @@ def selection_of(
     *,
     origin: Origin = "directory",
 ) -> Selection:
-    """Say which files are wanted."""
+    """Return the selection of files to scan."""
     rust = "rust" in settings.scan.languages
     c = "c/cpp" in settings.scan.languages
     wanted = [suffix for suffix in settings.scan.extensions if (rust if suffix in RUST_SUFFIXES else c)]

@@ -1,7 +1,7 @@
-"""A private temporary data directory, for a scan by a user without a home.
+"""A private temporary data directory, for scans by users without a home directory.
 
-In containers a command often runs under a uid whose home is not there or cannot be written.  A scan that only prints
-its report needs nothing to be kept.
+In containers a command often runs under a uid whose home directory is missing or read-only. A scan that only prints its
+report needs no persistent data.
 """
 
 import os
@@ -16,9 +16,9 @@ from jarvis_workers.settings import Settings
 
 @contextmanager
 def with_data_directory(settings: Settings, tell: Callable[[str], None]) -> Iterator[Settings]:
-    """Give settings whose data directory can be written: a temporary one, of which a line is told, if need be.
+    """Yield settings with a writable data directory: a temporary one if necessary, which is reported by a line.
 
-    Only the default directory is replaced: one that was set, or a store elsewhere, is used or refused as it is.
+    Only the default directory is replaced: an explicit one, or a store elsewhere, is used or rejected.
     """
     chosen = settings.store_url or settings.blobs_url or settings.data_dir != Settings().data_dir
     why = None if chosen else _refusal(settings.data_dir)
@@ -31,7 +31,7 @@ def with_data_directory(settings: Settings, tell: Callable[[str], None]) -> Iter
 
 
 def _refusal(folder: Path) -> str | None:
-    """Make a directory; return why it cannot be made or written, None if it can."""
+    """Create a directory; return why it cannot be created or written, or None."""
     try:
         make_private_directory(folder)
     except OSError as error:

@@ -1,9 +1,9 @@
-"""Carry out the scan of a small tree in a fork, without the database libraries, which cost more than the scan.
+"""Scan a small tree in a fork, without the database libraries, whose import takes longer than the scan.
 
-The run is recorded when it is done, in one transaction; until then the store knows nothing of it.  Whatever is
-unusual is left to the ordinary way, which repeats the work with all its care: a tree that is not small, takes long or
-is not checked in full, findings that people have judged, a file that kills its process, a store that is new, busy or
-no SQLite file, a command that is to start no processes.
+The run is recorded when it is complete, in one transaction; until then the store has no trace of it. All special cases
+are left to the regular path, which repeats the scan: a tree that is not small, takes long or is not checked completely,
+findings with triage verdicts, a file that kills its process, a store that is new, busy or not SQLite, and a command
+that must not start processes.
 """
 
 import os
@@ -48,9 +48,9 @@ from jarvis_workers.toolchain.forked import Crashed, map_in_fork
 
 __all__ = ["SmallScan", "scan_small", "small_executor"]
 
-# What one process scans in about a second: from there on a run has something for several.
+# One process scans this much in about a second; larger runs benefit from several processes.
 BYTES_MAX = 1_000_000
-# What takes longer is worth progress, and to be resumed.
+# A longer scan needs progress display and resumption.
 CPU_SECONDS = 3.0
 WALL_SECONDS = 10.0
 ROW_BYTES = 4096
@@ -60,7 +60,7 @@ SCAN = "sec.fast"
 
 @dataclass(frozen=True, slots=True)
 class SmallScan:
-    """A run that is done and recorded, the `run` part of its report, the body, and what happened to the run."""
+    """A completed and recorded run, the `run` part and the body of its report, and its events."""
 
     run: Run
     facts: dict[str, Any]
@@ -69,14 +69,14 @@ class SmallScan:
 
 
 def small_executor() -> str:
-    """Return the name of this command as the executor of a run."""
+    """Return the name of this command as executor of a run."""
     return f"local:{this_worker(token_hex(4), 1).id}"
 
 
 def scan_small(settings: Settings, request: RunRequest[ScanInput]) -> SmallScan | None:
-    """Scan, if the tree is small and nothing is unusual; None where it is, and nothing was recorded.
+    """Scan a small tree without special cases; otherwise return None, and nothing has been recorded.
 
-    For processes of one thread. Raises no JarvisError: who takes the ordinary way meets it there.
+    For single-threaded processes. Raises no JarvisError: the regular path meets the same error.
     """
     if not (_is_small(request, settings.scan.small_files) and _is_plain(settings, request)):
         return None
@@ -88,7 +88,7 @@ def scan_small(settings: Settings, request: RunRequest[ScanInput]) -> SmallScan 
 
 
 def _is_plain(settings: Settings, request: RunRequest[ScanInput]) -> bool:
-    """Tell whether a fork may be started, and the run needs nothing that only the database libraries can read."""
+    """Return whether a fork may be started and the run needs nothing that only the database libraries can read."""
     given = request.given
     if settings.process_count == 0 or given.options.profile:
         return False
@@ -103,7 +103,7 @@ def _is_plain(settings: Settings, request: RunRequest[ScanInput]) -> bool:
 
 
 def _is_small(request: RunRequest[ScanInput], most_files: int) -> bool:
-    """Count files, also those that are left out, until there are too many or too much."""
+    """Return whether the tree is small; counting, which includes excluded files, stops at the limits."""
     size = 0
     for number, path in enumerate(_files_below(request), 1):
         try:
@@ -125,7 +125,7 @@ def _files_below(request: RunRequest[ScanInput]) -> Iterator[Path]:
 
 
 def _scan(settings: Settings, request: RunRequest[ScanInput]) -> dict[str, Any] | None:
-    """Be the fork: scan and record, and return what JSON keeps of it. It ends by itself, whatever it waits for."""
+    """Scan and record inside the fork; return a JSON value. Ends at a time limit, even when blocked."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, WALL_SECONDS)
     resources = resources_of(settings)
@@ -154,7 +154,7 @@ def _scan(settings: Settings, request: RunRequest[ScanInput]) -> dict[str, Any] 
 
 
 def _recorded(done: DirectScan, snapshot: Snapshot, blobs: Blobs) -> RecordedRun:
-    """Return the rows of a run; the large parts of its jobs and the report go to the blobs."""
+    """Return the rows of a run; large parts of its jobs and the report are written to the blob store."""
     run, jobs = done.run, [_job(done.run, number, one, blobs) for number, one in enumerate(done.jobs, 1)]
     content = encode_body(done.body)
     report = blobs.put(content)
@@ -175,7 +175,7 @@ def _recorded(done: DirectScan, snapshot: Snapshot, blobs: Blobs) -> RecordedRun
 
 
 def _job(run: Run, number: int, done: DirectJob, blobs: Blobs) -> tuple[RecordedJob, str | None]:
-    """Return the row of a job, and the blob of its result where that is too long for a row."""
+    """Return the row of a job, and the blob of its result if that is too long for a row."""
     job, commit = done.job, done.commit
     result, blob = result_of(commit), None
     if len(result) > ROW_BYTES:
@@ -205,6 +205,6 @@ def _candidates(done: DirectScan) -> list[RecordedCandidate]:
 
 
 def _rule_facts(pattern: str) -> dict[str, Any]:
-    """Return what a rule says wherever it fires; what is shown to be harmless says what its first rule does."""
+    """Return the fields of a rule; a pattern for harmless sites has those of the first rule that it supersedes."""
     rule = RULES_BY_PATTERN[HARMLESS[pattern][0] if pattern in HARMLESS else pattern]
     return {name: getattr(rule, name) for name in RULE_FIELDS}

@@ -1,4 +1,4 @@
-"""What `-p` can name: a directory or file, or a git address with a revision; and what another revision has there."""
+"""The sources of a scan: a directory or file, or a git URL with a revision; and the same at another revision."""
 
 import os
 import re
@@ -26,7 +26,7 @@ Origin = Literal["directory", "revision", "address"]
 
 
 class SourceTree(NamedTuple):
-    """A tree on this machine, what it is called in reports, and whether git checked it out from elsewhere."""
+    """A tree on this machine, its name in reports, and whether git checked it out from another repository."""
 
     path: Path
     root: bytes
@@ -34,7 +34,7 @@ class SourceTree(NamedTuple):
 
 
 def ignore_files_of(origin: Origin, *, use: bool, of_addresses: bool = False) -> tuple[str, ...]:
-    """Return the ignore files that are read: all that git checks out is tracked, so .gitignore has no say there."""
+    """Return the ignore files to read; .gitignore does not apply to a git checkout, where all files are tracked."""
     if not use:
         return ()
     if origin == "directory":
@@ -44,7 +44,7 @@ def ignore_files_of(origin: Origin, *, use: bool, of_addresses: bool = False) ->
 
 
 class Revision(NamedTuple):
-    """What a revision has where `-p` points, maybe nothing; `renamed` gives new paths by old ones, as in reports."""
+    """The tree of another revision, possibly empty; `renamed` maps old paths to new ones, as shown in reports."""
 
     source: SourceTree
     says: str
@@ -52,7 +52,7 @@ class Revision(NamedTuple):
 
 
 def is_address(named: str) -> bool:
-    """Tell the address of a repository from a path; what is there is a path."""
+    """Return whether the name is a repository URL; an existing path is not."""
     return ADDRESS.match(named) is not None and not os.path.lexists(named)
 
 
@@ -60,9 +60,9 @@ def is_address(named: str) -> bool:
 def open_source(
     named: str, environ: Mapping[str, str] = os.environ, *, bounds: TreeBounds = DEFAULT_BOUNDS
 ) -> Iterator[SourceTree]:
-    """Give the tree that `named` means; a repository's is fetched, and deleted at the end. Raises UsageError.
+    """Yield the named tree; a repository is fetched, and deleted at exit. Raises UsageError.
 
-    What is checked out is within the bounds.
+    The size of a checkout is bounded.
     """
     if PASSWORD.match(named):
         raise UsageError(f"-p: do not put credentials in a URL, where others can see them; set {TOKEN_VARIABLE}")
@@ -83,7 +83,7 @@ def open_source(
 def open_revision(
     named: str, revision: str, environ: Mapping[str, str] = os.environ, *, bounds: TreeBounds = DEFAULT_BOUNDS
 ) -> Iterator[Revision]:
-    """Give the same tree as `named` at another revision of its repository; it is deleted at the end.
+    """Yield the tree `named` at another revision of its repository; the checkout is deleted at exit.
 
     Raises UsageError.
     """
@@ -111,7 +111,7 @@ def open_revision(
 def unchanged_since(
     named: str, revision: str, environ: Mapping[str, str] = os.environ, *, bounds: TreeBounds = DEFAULT_BOUNDS
 ) -> Unchanged:
-    """Return what a revision has where `named` points, to leave it out. Raises UsageError."""
+    """Return the files of a revision below `named`, so that unchanged ones can be skipped. Raises UsageError."""
     if ADDRESS.match(named) and not os.path.lexists(named):
         raise UsageError("--since needs a directory in a git repository; for a URL use --baseline")
     with temporary_directory(TEMPORARY) as directory:
@@ -130,7 +130,7 @@ def _borrow(named: str, revision: str, into: Path, environ: Mapping[str, str], b
 
 
 def _place(checked_out: Path, inside: bytes) -> Path:
-    """Return where the revision has what is scanned, or an empty directory; a link does not lead out of it."""
+    """Return the scanned place in the checkout, or an empty directory; links that lead outside are not followed."""
     root = Path(os.path.realpath(checked_out))
     place = Path(os.path.realpath(root / os.fsdecode(inside)))
     if place.exists() and place.is_relative_to(root):
@@ -141,7 +141,7 @@ def _place(checked_out: Path, inside: bytes) -> Path:
 
 
 def _inside(named: str, borrowed: git.Borrowed) -> bytes:
-    """Return the path from the top of the repository to what is scanned; b"." is all of it."""
+    """Return the path from the top of the repository to the scanned place; b"." is the top."""
     try:
         return os.fsencode(Path(named).resolve().relative_to(borrowed.top.resolve()))
     except ValueError as error:
@@ -153,7 +153,7 @@ def _is_below(path: bytes, inside: bytes) -> bool:
 
 
 def _below(path: bytes, inside: bytes) -> bytes:
-    """Return a path as reports have it; a file that is scanned by itself has its name."""
+    """Return a path as shown in reports; a file scanned on its own is shown by its name."""
     if inside == b".":
         return path
     return path.rpartition(b"/")[2] if path == inside else path[len(inside) + 1 :]

@@ -1,4 +1,4 @@
-"""Take a source tree in: pack it, and insert a run over it."""
+"""Submit a run: pack the source tree and insert the run."""
 
 from collections.abc import Callable
 from hashlib import sha256
@@ -19,7 +19,7 @@ from jarvis_workers.store.runs import SnapshotFacts
 def submit(
     store: Store, blobs: Blobs, request: RunRequest[RunInput], on_progress: Callable[[int, int], None] | None = None
 ) -> str:
-    """Pack the tree and insert the run; return its id. Raises UsageError when there is nothing to do."""
+    """Pack the tree and insert the run; return its id. Raises UsageError if there is nothing to do."""
     check_path(request.path)
     names = [stage.name for stage in stages_without(request.kind, request.skipped_stages)]
     owner = f"submit:{request.run_id}"

@@ -1,7 +1,7 @@
-"""Turn the paths of a command line into one root and what of it is scanned.
+"""Determine the root of a scan, and the selected paths below it, from the paths of a command line.
 
-One directory, or one git address, is its own root.  Several paths, and files, have the current directory as their
-root when all of them lie in it, else the deepest directory that they share.  Names in reports are relative to the root.
+A single directory or git URL is its own root. For several paths, or files, the root is the current directory if it
+contains all of them, else their deepest common directory. Paths in reports are relative to the root.
 """
 
 import errno
@@ -22,9 +22,9 @@ __all__ = ["ScanTarget", "older_selection", "prefix_of", "repository_prefix", "t
 
 
 class ScanTarget(NamedTuple):
-    """The root of a scan, a directory or git address as the user typed it, and the named paths below it.
+    """The root of a scan (a directory or git URL as given by the user), and the selected paths below it.
 
-    `paths` are relative to the root and sorted; empty means all of the root.
+    `paths` are relative to the root and sorted; empty means the whole root.
     """
 
     root: str
@@ -32,9 +32,9 @@ class ScanTarget(NamedTuple):
 
 
 def target_of(names: Sequence[str], root: str | None = None) -> ScanTarget:
-    """Choose the root of what was named; no names mean the current directory, `root` overrides the choice.
+    """Determine the root of the given names (default: the current directory); `root` overrides it.
 
-    Links that are named are followed: the report has the name of what they lead to.  Raises UsageError.
+    Links given by name are followed: the report shows the names of their targets. Raises UsageError.
     """
     names = list(names) or ["."]
     if "" in names:
@@ -55,20 +55,20 @@ def target_of(names: Sequence[str], root: str | None = None) -> ScanTarget:
 
 
 def older_selection(chosen: Selection, renamed: Mapping[bytes, bytes]) -> Selection:
-    """Return the selection in an older revision: what was named, also under the names that it had then."""
+    """Return the selection for an older revision, which includes the former names of renamed files."""
     older = {old for old, new in renamed.items() if not chosen.is_whole and chosen.covers(new)}
     return replace(chosen, paths=tuple(sorted({*chosen.paths, *older})))
 
 
 def prefix_of(target: ScanTarget) -> bytes:
-    """Return the path to the root from the top of its repository; the root of an address is the top."""
+    """Return the path from the top of the repository to the root; a URL always refers to the top."""
     return repository_prefix(Path(target.root)) if os.path.lexists(target.root) else b""
 
 
 def repository_prefix(root: Path) -> bytes:
-    """Return the path to a directory from the top of the git working tree around it; b"" where that is not inside one.
+    """Return the path from the top of the enclosing git working tree to a directory; b"" if it is not in one.
 
-    Code scanning services place findings by paths from there.
+    Code scanning services locate findings by paths from the top.
     """
     real = Path(os.path.realpath(root))
     for above in (real, *real.parents):
@@ -96,7 +96,7 @@ def _why(error: Exception) -> str:
 
 
 def _shared(reals: Sequence[bytes], directories: Sequence[bool]) -> str:
-    """Return the current directory if all is in it, else the deepest directory that has all of it."""
+    """Return the current directory if it contains all paths, else their deepest common directory."""
     here = os.path.realpath(b".")
     if all(os.path.commonpath([here, real]) == here for real in reals):
         return "."

@@ -1,4 +1,4 @@
-"""Put together what a command works with, from its settings."""
+"""Composition root: create the parts of a command from its settings."""
 
 import os
 import tempfile
@@ -38,17 +38,17 @@ Show = Callable[[Run, list[StageProgress]], None]
 
 
 def results_of(settings: Settings) -> Results:
-    """Return what this machine keeps of earlier scans, also where it is not to be used."""
+    """Return the result cache of this machine, even if it is disabled."""
     return Results(settings.data_dir / "cache" / FOLDER, settings.cache.max_bytes, settings.data_dir / KEY_FILE)
 
 
 def tree_bounds_of(settings: Settings) -> TreeBounds:
-    """Return what a git revision may check out to."""
+    """Return the bounds on the checkout of a git revision."""
     return TreeBounds(settings.scan.git_max_files, int(settings.scan.git_max_mb * 1_000_000))
 
 
 def agent_limits_of(settings: Settings) -> AgentLimits:
-    """Return how far a conversation may go."""
+    """Return the limits of a conversation."""
     agent = settings.agent
     return AgentLimits(
         rounds=agent.rounds,
@@ -64,7 +64,7 @@ def agent_limits_of(settings: Settings) -> AgentLimits:
 def store_of(
     settings: Settings, connections: int = CONNECTIONS, *, tell: Callable[[str], None] | None = None
 ) -> Iterator[Store]:
-    """Open the results store, and close it. With `tell`, others that write to a SQLite store are waited for."""
+    """Open the results store, and close it at exit. With `tell`, wait for other writers of a SQLite store."""
     store = open_store(
         settings.effective_store_url,
         connections=connections,
@@ -87,7 +87,7 @@ def executor_of(
     environ: Mapping[str, str] = os.environ,
     talks: Callable[[], AgentRuntime] | None = None,
 ) -> Iterator[LocalExecutor]:
-    """Make the executor of this command; `talks` opens what its conversations share, if not as settings say."""
+    """Yield the executor of this command; `talks` opens its agent runtime, by default according to the settings."""
     limits = RunLimits(
         processes=settings.process_count,
         lease_seconds=settings.lease_seconds,
@@ -117,7 +117,7 @@ def executor_of(
 
 @contextmanager
 def _enrolled(store: Store, worker: WorkerFacts) -> Iterator[WorkerFacts]:
-    """Be there before a run is ours, which else would look abandoned."""
+    """Register as a worker before a run is ours, which would otherwise look abandoned."""
     with store.write() as session:
         workers.touch(session, worker)
     try:
@@ -128,7 +128,7 @@ def _enrolled(store: Store, worker: WorkerFacts) -> Iterator[WorkerFacts]:
 
 
 def talks_of(settings: Settings, change: Callable[[AgentSetup], AgentSetup] = lambda setup: setup) -> AgentRuntime:
-    """Open what the conversations of this process share."""
+    """Open the agent runtime of this process."""
     setup = setup_of(model_facts(settings), settings.data_dir / "cache", settings.agent.after_tool_call_cb_dirs)
     seconds = settings.store.statement_seconds
     store = open_store(settings.effective_store_url, connections=CONNECTIONS, durable=True, statement_seconds=seconds)
@@ -136,7 +136,7 @@ def talks_of(settings: Settings, change: Callable[[AgentSetup], AgentSetup] = la
 
 
 def migrate_store(settings: Settings) -> str:
-    """Bring the store's schema up to date; return what to tell."""
+    """Migrate the store's schema to the newest revision; return a message."""
     store = open_store(settings.effective_store_url, migrate=True)
     try:
         return f"{store.where}: the schema is up to date"

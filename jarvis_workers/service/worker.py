@@ -1,4 +1,4 @@
-"""A worker of the fleet, as a user starts it; and Flower, to watch them all."""
+"""Start a cluster worker; and Flower, the dashboard."""
 
 import os
 import signal
@@ -28,12 +28,12 @@ from jarvis_workers.store.workers import WorkerFacts
 
 PARENT_CONNECTIONS = 1
 STOP_SECONDS = 24.0
-# A round that takes longer than both hangs.
+# A round that exceeds both of these is considered hung.
 HANG_LEASES, HANG_STATEMENTS = 4, 6
 
 
 def plan_pools(settings: Settings, queues: Sequence[str], concurrency: int | None) -> list[tuple[Orders, WorkerFacts]]:
-    """Return what each pool of a worker is told, and its row."""
+    """Return the configuration of each pool of a worker, and its row."""
     wanted = [queue.strip() for queue in queues]
     unknown = [queue for queue in wanted if queue not in POOLS]
     if unknown:
@@ -74,7 +74,7 @@ def _plan(settings: Settings, queue: str, concurrency: int | None, token: str) -
 
 
 def work(settings: Settings, store: Store, bell: Doorbell, plans: Sequence[tuple[Orders, WorkerFacts]]) -> None:
-    """Be a worker until SIGTERM or SIGINT, and log to standard error."""
+    """Run a worker until SIGTERM or SIGINT, logging to standard error."""
     telemetry.set_up(settings.log_level, sys.stderr.fileno())
     store.lock_wait.end_startup()
     if settings.blobs_url is None:
@@ -87,7 +87,7 @@ def work(settings: Settings, store: Store, bell: Doorbell, plans: Sequence[tuple
     heartbeat.parent.mkdir(parents=True, exist_ok=True)
     parent = Parent(store, bell, plans, Surroundings(heartbeat, os.environ, sys.stderr.buffer, _tell))
     parent.register()
-    # It is not closed: closing connections, and the interpreter's own end, are watched, too.
+    # The watchdog is not stopped: it also supervises closing connections and exiting the interpreter.
     watchdog.start()
     try:
         parent.tick()
@@ -100,19 +100,19 @@ def work(settings: Settings, store: Store, bell: Doorbell, plans: Sequence[tuple
 
 
 def _hang_seconds(settings: Settings) -> float:
-    """Return how long a round without an answer of the database may take: it may wait for several servers in a row."""
+    """Return how long a round without an answer of the database may take; it may wait for several servers in turn."""
     return max(HANG_LEASES * settings.lease_seconds, HANG_STATEMENTS * settings.store.statement_seconds)
 
 
 def _stop(number: int, store: Store, watchdog: Watchdog, told: "SimpleQueue[int]") -> None:
-    """Handle a signal to stop: whatever the main thread waits for ends soon. Takes no lock that it may hold."""
+    """Handle a stop signal: shorten all waits of the main thread. Takes no lock that the main thread may hold."""
     watchdog.end_within(STOP_SECONDS)
     store.deadline.shorten(FAREWELL_SECONDS)
     told.put(number)
 
 
 def _goes_on(told: "SimpleQueue[int]", seconds: float) -> bool:
-    """Wait until the next round; False when the process was told to stop."""
+    """Wait until the next round; return False if the process was told to stop."""
     try:
         told.get(timeout=seconds)
     except Empty:

@@ -1,1 +1,1 @@
-"""The typed Python API: scan files, trees or text, and work with the report. docs/api.md is its guide."""
+"""The typed Python API: scan files, trees or text, and work with the report. See docs/api.md."""

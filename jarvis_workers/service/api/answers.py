@@ -1,4 +1,4 @@
-"""The scan result that a report is built from, as JSON; gathered while the snapshot exists."""
+"""The result of a scan as JSON, from which a report is built; assembled while the snapshot exists."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ LISTS = ("issues", "dismissed", "suppressed")
 def answer_of(
     run: Run, part: Mapping[str, Any], body: Mapping[str, Any], rules: Sequence[Rule], blobs: Blobs
 ) -> dict[str, Any]:
-    """Return what `report.report_from` reads; `part` is the `run` part of the report, `rules` those of the run."""
+    """Return the input of `report.report_from`; `part` is the `run` part of the report, `rules` those of the run."""
     issues = [issue for kind in LISTS for issue in body.get(kind, ())]
     fired = {issue["pattern"] for issue in issues}
     regions = read_regions(blobs, run.snapshot_id, issues)

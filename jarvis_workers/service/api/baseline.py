@@ -1,4 +1,4 @@
-"""The baseline of a scan from Python: a report, its file, or a git revision."""
+"""The baseline of a scan through the Python API: a report, a report file, or a git revision."""
 
 import os
 from collections import Counter
@@ -13,7 +13,7 @@ __all__ = ["is_revision", "reported_baseline"]
 
 
 def reported_baseline(options: ScanOptions, target: ScanTarget) -> Baseline | None:
-    """Return the baseline if it is a report or its file; None where there is none, or where it is a git revision."""
+    """Return the baseline if it is a report or a report file; None if there is none or it is a git revision."""
     baseline = options.baseline
     if baseline is None or is_revision(options):
         return None
@@ -29,6 +29,6 @@ def reported_baseline(options: ScanOptions, target: ScanTarget) -> Baseline | No
 
 
 def is_revision(options: ScanOptions) -> bool:
-    """Tell whether the baseline is a git revision, which has to be scanned first."""
+    """Return whether the baseline is a git revision, which must be scanned first."""
     baseline = options.baseline
     return isinstance(baseline, str | os.PathLike) and not is_report(os.fspath(baseline))

@@ -1,7 +1,7 @@
-"""A child that carries out scans of small trees from start to end, one after the other, for the Python API.
+"""A child process of the Python API that executes complete scans of small trees, one after the other.
 
-Each line it reads names a file with a request, and is answered with lines: progress, then the answer, an error of the
-caller's making, or that the tree is too large for this.  It opens no store, and ends with its parent.
+Each line of its input names a file with a request. It answers with lines: progress, then the result, an error of the
+caller, or a notice that the tree is too large. The child opens no store, and ends with its parent.
 """
 
 import json
@@ -33,7 +33,7 @@ EXECUTOR = "direct"
 
 
 class TooLarge(Exception):
-    """The tree is more than one batch."""
+    """The tree does not fit into one batch."""
 
 
 def serve(lines: Iterable[bytes], answers: IO[bytes]) -> None:
@@ -49,7 +49,7 @@ def serve(lines: Iterable[bytes], answers: IO[bytes]) -> None:
 
 
 def answer(request: dict[str, Any], announce: Announce) -> dict[str, Any]:
-    """Carry one scan out. This is a task boundary: whatever it raises is told to the parent."""
+    """Execute one scan. This is a task boundary: any exception is reported to the parent."""
     try:
         return {"answer": _scan(request, announce)}
     except TooLarge:
@@ -70,7 +70,7 @@ def _scan(asked: dict[str, Any], announce: Announce) -> dict[str, Any]:
         with suppress(OSError):
             make_private_directory(Path(asked["cache"]).parent)
     else:
-        # Compiled patterns stay in this process; a directory of this scan's own would make every scan compile anew.
+        # Compiled patterns are cached in this process; a cache directory per scan would be empty each time.
         resources = resources._replace(patterns=None)
     blobs = resources.blobs
 
@@ -101,7 +101,7 @@ def _judged(triage: Triage) -> dict[str, TriageVerdict]:
 
 
 def main() -> None:
-    """Serve standard input; what libraries print goes to standard error."""
+    """Serve standard input; output of libraries is redirected to standard error."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     try:

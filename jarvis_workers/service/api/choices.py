@@ -1,4 +1,4 @@
-"""The words that the Python API takes, and how it refuses others."""
+"""The enumerated values that the Python API accepts, and their validation."""
 
 import os
 from collections.abc import Collection
@@ -16,7 +16,7 @@ StrPath = str | os.PathLike[str]
 
 
 def check_choice(name: str, values: Collection[str], known: Collection[str]) -> None:
-    """Raise UsageError for a value that is not one of those that there are."""
+    """Raise UsageError for a value that is not among the known ones."""
     for value in values:
         if value not in known:
             close = get_close_matches(str(value), known, n=1)

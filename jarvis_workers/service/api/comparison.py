@@ -1,4 +1,4 @@
-"""Compare two reports: new, fixed and changed findings, and those that the later scan did not check."""
+"""Compare two reports: new, fixed and changed findings, and findings that the later scan did not check."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ __all__ = ["ReportDiff", "UncheckedFinding", "diff"]
 
 @dataclass(frozen=True, slots=True)
 class UncheckedFinding:
-    """A finding of the earlier report that the later scan did not look for, and why."""
+    """A finding of the earlier report that the later scan did not search for, and the reason."""
 
     finding: Finding
     reason: str
@@ -23,10 +23,10 @@ class UncheckedFinding:
 
 @dataclass(frozen=True, slots=True)
 class ReportDiff:
-    """What two reports differ in, each list with the worst first; `unchanged` counts findings that both have.
+    """The differences of two reports, each list with the worst first; `unchanged` counts findings in both.
 
-    `changed` are findings whose status is another one: pairs of the earlier and the later status beside the finding.
-    What the later scan did not look for is `not_checked` and never `fixed`.
+    `changed` are findings with a different status, as (earlier status, later status, finding). Findings that the later
+    scan did not search for are `not_checked`, never `fixed`.
     """
 
     new: tuple[Finding, ...]

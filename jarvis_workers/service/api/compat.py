@@ -1,6 +1,6 @@
 """Compatibility functions: scan a tree, verify the findings with a model, and return the report.
 
-Settings are those of the command line; runs are in the same store, and `jarvis runs` knows them.
+The settings are those of the command line; runs are recorded in the same store, and `jarvis runs` lists them.
 """
 
 from dataclasses import replace
@@ -29,7 +29,7 @@ __all__ = ["build_json_and_markdown", "direct_scan", "run_security_analysis", "r
 
 
 def direct_scan(path: str | Path, *, settings: Settings | None = None) -> dict[str, Any]:
-    """Scan with the rules alone, here; return {"run": ..., "summary": ..., "issues": [...]}. Raises JarvisError."""
+    """Scan locally with rules only; return {"run": ..., "summary": ..., "issues": [...]}. Raises JarvisError."""
     settings = settings or _settings()
     with wiring.store_of(settings) as store:
         return _told(settings, store, _carry_out(settings, store, path, wiring.scan_options_of(settings, SecOptions)))
@@ -38,9 +38,9 @@ def direct_scan(path: str | Path, *, settings: Settings | None = None) -> dict[s
 def run_security_analysis_fast(
     path: str | Path, report_file: str | Path | None = None, *, settings: Settings | None = None
 ) -> str:
-    """Scan with the rules alone; return the report: as Markdown, or as the suffix of `report_file` says.
+    """Scan with rules only; return the report in the format for the suffix of `report_file`, by default Markdown.
 
-    With a `report_file` it is written there, too. Raises JarvisError.
+    If given, `report_file` is written as well. Raises JarvisError.
     """
     settings = settings or _settings()
     return _reported(settings, path, wiring.scan_options_of(settings, SecOptions), report_file)
@@ -54,9 +54,9 @@ def run_security_analysis(
     *,
     settings: Settings | None = None,
 ) -> str:
-    """Scan, and have the models of a group judge what was found; return the report as `run_security_analysis_fast`.
+    """Scan, and verify the findings with the models of a group; return the report as `run_security_analysis_fast`.
 
-    Raises UsageError where no model is set; what could not be judged is undecided in the report, with the reason.
+    Raises UsageError if no model is configured; findings that could not be verified are undecided, with the reason.
     """
     settings = settings or _settings()
     agents = wiring.scan_options_of(
@@ -70,7 +70,7 @@ def run_security_analysis(
 
 
 def build_json_and_markdown(run_id: str, *, settings: Settings | None = None) -> tuple[str, str]:
-    """Return the report of any run, by its id, its beginning or "last", as JSON and as Markdown."""
+    """Return the report of a run as JSON and as Markdown; `run_id` is an id, a prefix of an id, or "last"."""
     settings = settings or _settings()
     with wiring.store_of(settings) as store:
         run, blobs = find_run(store, run_id), wiring.blobs_of(settings)
@@ -78,7 +78,7 @@ def build_json_and_markdown(run_id: str, *, settings: Settings | None = None) ->
 
 
 def _settings() -> Settings:
-    """Take the user's settings; where a broker is set, too, the work is done by this process."""
+    """Return the user's settings, except that runs are executed in this process even if a broker is set."""
     return load_settings({"where": "local"}, directory=Path.cwd())
 
 
@@ -96,7 +96,7 @@ def _reported(settings: Settings, path: str | Path, options: SecOptions, report_
 
 
 def _carry_out(settings: Settings, store: Store, path: str | Path, options: SecOptions) -> Run:
-    """Carry a run out in this process and its children, and say nothing."""
+    """Execute a run in this process and its children, without output."""
     with wiring.executor_of(settings, store, tell=_nothing, show=_nothing) as local:
         with open_source(str(path), bounds=wiring.tree_bounds_of(settings)) as source:
             rules = choose(open_rulebook([Path(one).expanduser() for one in settings.rules.paths]), settings.rules)
@@ -115,4 +115,4 @@ def _told(settings: Settings, store: Store, run: Run) -> dict[str, Any]:
 
 
 def _nothing(*_: object) -> None:
-    """A library does not write to the terminal."""
+    """Print nothing, as a library does not write to the terminal."""

@@ -1,4 +1,4 @@
-"""Scan from a coroutine: the work is done by a thread and its children, and the event loop stays free."""
+"""Scan from a coroutine: a thread and its child processes do the work without blocking the event loop."""
 
 import asyncio
 from contextlib import suppress
@@ -20,9 +20,9 @@ async def scan_async(
     on_progress: ProgressCallback | None = None,
     cancel: CancelToken | None = None,
 ) -> Report:
-    """Do what `scan` does, and leave the event loop free; a cancelled task ends the scan within a second.
+    """Do the same as `scan` without blocking the event loop; cancelling the task ends the scan within a second.
 
-    `on_progress` is called in the loop's thread.
+    `on_progress` is called in the thread of the loop.
     """
     token, tell = CancelToken(cancel), _in_loop(on_progress)
     work = asyncio.to_thread(scan, *paths, options=options, root=root, on_progress=tell, cancel=token)
@@ -37,14 +37,14 @@ async def scan_text_async(
     options: ScanOptions = DEFAULTS,
     cancel: CancelToken | None = None,
 ) -> Report:
-    """Do what `scan_text` does, and leave the event loop free."""
+    """Do the same as `scan_text` without blocking the event loop."""
     token = CancelToken(cancel)
     work = asyncio.to_thread(scan_text, source, language=language, filename=filename, options=options, cancel=token)
     return await _finish(asyncio.ensure_future(work), token)
 
 
 async def _finish(work: "asyncio.Future[Report]", token: CancelToken) -> Report:
-    """Wait for the thread also where the task is cancelled: it ends, and cleans up, within a second."""
+    """Wait for the thread even if the task is cancelled: it ends and cleans up within a second."""
     try:
         return await asyncio.shield(work)
     except asyncio.CancelledError:

@@ -26,12 +26,12 @@ __all__ = ["ChildPool", "DirectRequest"]
 
 CHILD_MODULE = "jarvis_workers.service.api.child"
 LOOK_SECONDS = 0.1
-# As long as a command lets a batch take; then the scan is carried out with a store, which finds the file at fault.
+# The time limit of a batch in a command. After it the scan is repeated with a store, which isolates the slow file.
 HARD_LIMIT_SECONDS = 300.0
 
 
 class DirectRequest:
-    """A scan for a child: what is scanned is `source`, in a private directory `place`."""
+    """A scan for a child process: `source` is scanned, `place` is a private directory for it."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class DirectRequest:
 
 
 class ChildPool:
-    """Children that wait for scans; as many as there are scans at a time. For one process, and any of its threads."""
+    """A pool of idle child processes, one per concurrent scan. For one process; thread-safe."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
@@ -75,9 +75,9 @@ class ChildPool:
     def carry_out(
         self, request: DirectRequest, on_progress: ProgressCallback | None, cancel: CancelToken
     ) -> dict[str, Any] | None:
-        """Return the answer, or None where a child cannot give it: the tree is too large, or the child has died.
+        """Return the answer, or None if a child cannot give one: the tree is too large, or the child has died.
 
-        Raises the JarvisError that the child met, ScanCancelled, and what the callback raises.
+        Raises the JarvisError of the child, ScanCancelled, and exceptions of the callback.
         """
         child, is_new = self._take()
         try:
@@ -86,7 +86,7 @@ class ChildPool:
                 message = _converse(child, request, on_progress, cancel)
                 on_failure.pop_all()
         except ChildDied:
-            # One that has waited may have been dead for long: that is not the fault of this scan.
+            # An idle child may have died long ago, which says nothing about this scan: try a new one.
             return None if is_new else self.carry_out(request, on_progress, cancel)
         self._give_back(child)
         if "error" in message:
@@ -96,7 +96,7 @@ class ChildPool:
         return answer
 
     def close(self) -> None:
-        """End the children that wait; one that works ends when its scan is over."""
+        """End the idle children; busy ones end after their scan."""
         with self._lock:
             self._closed, idle, self._idle = True, self._idle, []
         if self._pid == os.getpid():
@@ -104,7 +104,7 @@ class ChildPool:
                 child.kill()
 
     def _take(self) -> tuple[Child, bool]:
-        """Return a child, and whether it is a new one."""
+        """Return a child, and whether it has just been started."""
         with self._lock:
             if self._pid != os.getpid():
                 raise errors.UsageError(
@@ -128,7 +128,7 @@ class ChildPool:
 def _converse(
     child: Child, request: DirectRequest, on_progress: ProgressCallback | None, cancel: CancelToken
 ) -> dict[str, Any]:
-    """Return the last message of a child. Raises ChildDied, also of one that takes longer than the hard limit."""
+    """Return the last message of a child. Raises ChildDied, also when the child exceeds the hard limit."""
     until = time.monotonic() + HARD_LIMIT_SECONDS
     with selectors.DefaultSelector() as selector:
         selector.register(child, selectors.EVENT_READ)

@@ -1,4 +1,4 @@
-"""What a report of the Python API is rendered from."""
+"""The input of report renderers in the Python API."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ __all__ = ["ReportDocument"]
 
 @dataclass(frozen=True, slots=True)
 class ReportDocument:
-    """What renderers take: the `run` part and the body of a report, the language, and the code around findings."""
+    """The input of a renderer: `run` part and body of a report, the language, and code excerpts of findings."""
 
     run: Mapping[str, Any]
     body: Mapping[str, Any]

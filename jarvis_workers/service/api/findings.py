@@ -22,7 +22,7 @@ class TraceStep:
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """Why a finding does not count: a comment in the code (`comment`), or a judgement (`triage`)."""
+    """Why a finding is suppressed: by a comment in the code (`comment`), or by a triage verdict (`triage`)."""
 
     kind: Literal["comment", "triage"]
     reason: str
@@ -30,7 +30,7 @@ class Suppression:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """The code of a finding: columns are counted from 1 in characters, `end_column` is behind the last."""
+    """The code of a finding: columns are counted from 1 in characters, `end_column` is exclusive."""
 
     start_column: int
     end_line: int
@@ -42,10 +42,10 @@ class Region:
 class Finding:
     """A location flagged by a rule.
 
-    `id` is unique in its report; `fingerprint` stays the same when lines above it change, and is equal for equal
-    code in one file.  Lines and columns are counted from 1, columns in characters, and the end is exclusive: the
-    region is the code from where the rule fired to the end of the line.  `score` is confidence weighed by severity;
-    `trace` has the steps of a finding of the data-flow analysis, and is empty for others.
+    `id` is unique in its report; `fingerprint` does not depend on the lines above, and is equal for equal code in the
+    same file. Lines and columns are counted from 1, columns in characters, and ends are exclusive: the region is the
+    code from the place where the rule fired to the end of the line. `score` is the confidence weighted by severity;
+    `trace` contains the steps of a data-flow finding, and is empty for others.
     """
 
     id: str
@@ -73,7 +73,7 @@ class Finding:
 
     @property
     def location(self) -> str:
-        """`file:line:column`, as compilers write it."""
+        """`file:line:column`, in the format of compilers."""
         return f"{self.file}:{self.start_line}:{self.start_column}"
 
     def __str__(self) -> str:
@@ -81,7 +81,7 @@ class Finding:
 
 
 def finding_of(issue: Mapping[str, Any], title: str, region: Region | None) -> Finding:
-    """Return a finding of a report's body."""
+    """Return a finding from the body of a report."""
     suppression = issue.get("suppression")
     line: int = issue["line"]
     column = issue.get("column") or 1
@@ -113,7 +113,7 @@ def finding_of(issue: Mapping[str, Any], title: str, region: Region | None) -> F
 
 
 def steps_of(path: Sequence[Mapping[str, Any]]) -> tuple[TraceStep, ...]:
-    """Return the steps of an issue."""
+    """Return the trace of an issue."""
     return tuple(TraceStep(step["file"], step["line"], step["note"]) for step in path)
 
 

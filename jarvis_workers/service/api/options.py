@@ -1,4 +1,4 @@
-"""Options of a scan from Python, as one value."""
+"""The options of a scan through the Python API."""
 
 import json
 import os
@@ -32,17 +32,17 @@ class ScanOptions:
     build, vendor, third_party …), `use_ignore_files`, `languages`, `extensions` (instead of the usual suffixes),
     `max_file_mb`.
 
-    Findings: `min_confidence`, `baseline` (a Report, the path of a JSON or SARIF report, or a git revision: only what
-    is new is reported), `since` (a git revision: only files changed since), `triage` (a file of judgements), `lang` of
+    Findings: `min_confidence`, `baseline` (a Report, the path of a JSON or SARIF report, or a git revision: only new
+    findings are reported), `since` (a git revision: only files changed since), `triage` (a file of verdicts), `lang` of
     the texts.
 
-    Work: `processes` (None: one a core), `file_seconds` of CPU and `file_memory_mb` that a file may take.
+    Work: `processes` (None: one per core); limits per file: `file_seconds` of CPU time and `file_memory_mb`.
 
-    What stays behind, by default nothing: `cache` keeps results by content in the user's data directory, `record`
-    keeps the run in the results store as the command line does, `data_directory` is where both go instead of the
-    usual place, `write_artifacts` writes `<root>/.jarvis/sec/`.
+    Persistent data, by default none: `cache` caches results by content in the user's data directory, `record` records
+    the run in the results store as the command line does, `data_directory` replaces the usual location of both,
+    `write_artifacts` writes `<root>/.jarvis/sec/`.
 
-    Raises UsageError for a value that cannot be.
+    Raises UsageError for an invalid value.
     """
 
     rules: Collection[str] = ()
@@ -93,9 +93,9 @@ class ScanOptions:
 
     @classmethod
     def from_settings(cls, directory: StrPath = ".") -> "ScanOptions":
-        """Return what `jarvis.yaml`, `pyproject.toml` and `JARVIS_*` say in a directory, as for the command line.
+        """Return the options given by `jarvis.yaml`, `pyproject.toml` and `JARVIS_*`, as for the command line.
 
-        Only rules, files and limits are taken over.  Raises SettingsError.
+        Only settings of rules, files and limits are used. Raises SettingsError.
         """
         from jarvis_workers.settings import load_settings  # noqa: PLC0415  (slow, and seldom wanted)
 
@@ -120,14 +120,14 @@ class ScanOptions:
 
 
 def encode_options(options: ScanOptions) -> str:
-    """Return the options as JSON, all but a baseline that is a report."""
+    """Return the options as JSON, except a baseline that is a report."""
     values = {one.name: getattr(options, one.name) for one in fields(options) if one.name != "baseline"}
     baseline = options.baseline if isinstance(options.baseline, str | os.PathLike) else None
     return json.dumps({**values, "baseline": baseline}, default=os.fspath)
 
 
 def decode_options(text: str) -> ScanOptions:
-    """Return the options that `encode_options` wrote."""
+    """Return the options that `encode_options` encoded."""
     values: dict[str, Any] = json.loads(text)
     return ScanOptions(**values)
 

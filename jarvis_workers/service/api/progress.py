@@ -14,10 +14,10 @@ Stage = Literal["pack", "scan", "summarize", "flow", "report"]
 
 @dataclass(frozen=True, slots=True)
 class ScanProgress:
-    """A stage of a scan, and how much of it is done.
+    """The progress of a stage of a scan.
 
-    `done` and `total` are bytes of source; for `report` they are jobs.  `total` is 0 while it is not known.  `files`
-    are those done in this stage, `findings` the places that rules have proposed so far: later stages drop some.
+    `done` and `total` are bytes of source, in stage `report` jobs; `total` is 0 while unknown. `files` is the number of
+    files completed in this stage, `findings` the number of candidates so far, some of which later stages drop.
     """
 
     stage: Stage
@@ -28,7 +28,7 @@ class ScanProgress:
 
     @property
     def fraction(self) -> float:
-        """How much of the stage is done, from 0 to 1; 0 where the total is not known."""
+        """The completed fraction of the stage, from 0 to 1; 0 if the total is unknown."""
         return self.done / self.total if self.total else 0.0
 
 
@@ -36,15 +36,15 @@ ProgressCallback = Callable[[ScanProgress], None]
 
 
 class CancelToken:
-    """Stops the scans that were given it, from any thread or from a signal handler. It cannot be reset."""
+    """Cancels the scans that use it, from any thread or from a signal handler. It cannot be reset."""
 
     def __init__(self, parent: "CancelToken | None" = None) -> None:
-        """With a `parent` it is cancelled as soon as that is, too."""
+        """Create a token; with a `parent` it is cancelled together with the parent."""
         self._event = Event()
         self._parent = parent
 
     def cancel(self) -> None:
-        """Make the scans raise ScanCancelled, within a second."""
+        """Make the scans raise ScanCancelled within a second."""
         self._event.set()
 
     @property
@@ -53,6 +53,6 @@ class CancelToken:
         return self._event.is_set() or (self._parent is not None and self._parent.cancelled)
 
     def check(self) -> None:
-        """Raise ScanCancelled if it was."""
+        """Raise ScanCancelled if `cancel` was called."""
         if self.cancelled:
             raise ScanCancelled("the scan was cancelled")

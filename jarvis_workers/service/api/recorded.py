@@ -1,4 +1,4 @@
-"""Run a scan with a results store, like the command line: a private one, or that of the user."""
+"""Run a scan with a results store, as the command line does: a private store, or that of the user."""
 
 import os
 from collections.abc import Callable
@@ -37,7 +37,7 @@ Request = RunRequest[ScanInput]
 
 
 class Watcher:
-    """Tells a caller how far a scan is, and stops it where the caller wants that."""
+    """Reports progress to the caller, and stops the scan when the caller cancels it."""
 
     def __init__(self, store: Store, on_progress: ProgressCallback | None, cancel: CancelToken) -> None:
         self._store = store
@@ -76,7 +76,7 @@ def scan_with_store(
     on_progress: ProgressCallback | None,
     cancel: CancelToken,
 ) -> dict[str, Any]:
-    """Return what `report.report_from` reads; `place` is a private directory, `name` that of the tree in reports."""
+    """Return the input of `report.report_from`; `place` is a private directory, `name` the root shown in reports."""
     settings = _settings(options, place)
     with wiring.store_of(settings) as store:
         watcher = Watcher(store, on_progress, cancel)
@@ -86,7 +86,7 @@ def scan_with_store(
                 request = change(request_of(options, source, paths, local.executor))
                 run_id = submit(store, local.world.blobs, request, watcher.packing)
                 run = _carry_out(settings, store, local, run_id)
-            watcher.show(run, runs.stages_of(store, run))  # the last stages may have ended between two looks
+            watcher.show(run, runs.stages_of(store, run))  # the last stages may have ended between two polls
             return run
 
         unchanged = unchanged_since(target.root, options.since) if options.since else None
@@ -106,7 +106,7 @@ def scan_with_store(
 
 
 def _settings(options: ScanOptions, place: Path) -> Settings:
-    """Return settings whose store is private, or that of the user."""
+    """Return settings with a private store, or with that of the user."""
     flags = {"where": "local", "data_dir": options.data_directory and os.fspath(options.data_directory)}
     if options.record:
         settings = load_settings(flags, directory=Path.cwd())
@@ -123,7 +123,7 @@ def _settings(options: ScanOptions, place: Path) -> Settings:
 
 
 def _carry_out(settings: Settings, store: Store, local: LocalExecutor, run_id: str) -> Run:
-    """Carry a run out; one that is cancelled, interrupted or failed by its caller does not wait to be resumed."""
+    """Execute a run; it is cancelled if the caller cancels, interrupts or fails, so that nothing remains to resume."""
 
     def cancel() -> None:
         with suppress(StoreError, UsageError):
@@ -144,7 +144,7 @@ def _baseline(
     target: ScanTarget,
     scan: Callable[[SourceTree, tuple[bytes, ...], Callable[[Request], Request]], Run],
 ) -> Baseline | None:
-    """Return what the baseline has; a git revision is scanned for it."""
+    """Return the baseline; a git revision is scanned for it."""
     if not is_revision(options):
         return reported_baseline(options, target)
     named = os.fspath(options.baseline)  # type: ignore[arg-type]
@@ -172,4 +172,4 @@ def _answer(settings: Settings, store: Store, run: Run, options: ScanOptions) ->
 
 
 def _nothing(*_: object) -> None:
-    """A library does not write to the terminal."""
+    """Print nothing, as a library does not write to the terminal."""

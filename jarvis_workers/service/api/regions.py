@@ -1,4 +1,4 @@
-"""Source regions of findings: the start and end of their code and the enclosing function, read from the snapshot."""
+"""Source regions of findings: start and end of their code and the enclosing function, from the snapshot."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -17,12 +17,12 @@ from jarvis_workers.steps.sec.scan_files import language_for
 __all__ = ["read_regions"]
 
 Issue = Mapping[str, Any]
-# Of a larger file no functions are looked for: that takes longer than the scan.
+# Larger files are not searched for functions, as that takes longer than the scan.
 FUNCTIONS_BYTES = 4_000_000
 
 
 def read_regions(blobs: Blobs, snapshot_id: str, issues: Iterable[Issue]) -> dict[int, Region]:
-    """Return regions by the gids of issues, of those whose file can be read."""
+    """Return regions by the gids of issues, for those whose file can be read."""
     by_file: defaultdict[str, list[Issue]] = defaultdict(list)
     for issue in issues:
         by_file[issue["file"]].append(issue)
@@ -60,13 +60,13 @@ def _functions(content: bytes, language: str) -> Functions:
 
 
 def _region(line: bytes, start: int, issue: Issue, within: Functions) -> Region:
-    """Return the region from where the rule fired to the end of the evidence, else of the code of the line."""
+    """Return the region from the place where the rule fired to the end of the evidence, else to the end of the line."""
     text = line.decode("utf-8", "backslashreplace").replace("\t", " ").rstrip()
     place = text.find(issue["evidence"])
     column = issue.get("column")
     first = column - 1 if column else len(text) - len(text.lstrip())
     last = place + len(issue["evidence"]) if place >= 0 else len(text)
-    # The head of a function on one line stands before its body, the end of it inside.
+    # For a function on one line, its head starts before the body, but the end of the line is inside.
     indent, code = len(line) - len(line.lstrip()), len(line.rstrip())
     function = within.at(start + indent) or within.at(start + max(indent, code - 1))
     name = function.name.decode("utf-8", "backslashreplace") if function else None

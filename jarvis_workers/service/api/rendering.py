@@ -1,4 +1,4 @@
-"""Render a report that is in memory, without the store or the snapshot that it came from."""
+"""Render a report in memory, without the store or the snapshot."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ __all__ = ["render"]
 
 
 def render(document: ReportDocument, form: str) -> str:
-    """Return the report in a format of `FORMATS`. Raises UsageError for another."""
+    """Return the report in one of the `FORMATS`. Raises UsageError for an unknown format."""
     if form not in FORMATS:
         raise UsageError(f'format: "{plain(form)}" is not one of {", ".join(FORMATS)}')
     body = dict(document.body)

@@ -1,4 +1,4 @@
-"""The report of a scan as a Python value, which renders itself in every format."""
+"""The report of a scan as a Python object, which can be rendered in every format."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ RunState = Literal["done", "incomplete", "failed", "cancelled", "paused", "plann
 
 @dataclass(frozen=True, slots=True)
 class UncheckedFile:
-    """A file or directory that was not checked, or not in full, and why."""
+    """A file or directory that was not checked, or not completely, and the reason."""
 
     file: str
     reason: str
@@ -27,10 +27,10 @@ class UncheckedFile:
 
 @dataclass(frozen=True, slots=True)
 class ReportSummary:
-    """Counts of a report, of all findings that count, also of those that it does not list.
+    """Counts over all findings of a report, including those that it does not list.
 
-    `known` and `gone` compare with a baseline (None without one): findings that it has, too, and findings that are
-    not there any more.  `not_listed` are findings beyond the 25,000 of highest score.
+    `known` and `gone` compare with a baseline (None without one): findings in both, and findings that only the baseline
+    has. `not_listed` is the number of findings beyond the 25,000 with the highest scores.
     """
 
     total: int
@@ -51,7 +51,7 @@ class ReportSummary:
 
 @dataclass(frozen=True, slots=True)
 class StageFacts:
-    """What a stage of a run took."""
+    """Time and cost of a stage of a run."""
 
     name: str
     files: int
@@ -78,10 +78,10 @@ class RunFacts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """What a scan has found: at most 25,000 findings, in the order of file, line and rule.
+    """The result of a scan: at most 25,000 findings, ordered by file, line and rule.
 
-    `not_checked` names what could not be looked at: a report that has any is not `complete`, and no findings in such a
-    file does not mean that it is clean.  `suppressed` are findings that a comment or a judgement has set aside.
+    `not_checked` lists what could not be checked: if there is any, the report is not `complete`, and a file without
+    findings may still be unsafe. `suppressed` are findings set aside by a comment or a triage verdict.
     """
 
     findings: tuple[Finding, ...]
@@ -102,24 +102,24 @@ class Report:
 
     @property
     def complete(self) -> bool:
-        """Whether everything that was to be scanned was checked."""
+        """Whether all files to scan were checked."""
         return self.run.state == "done"
 
     def at_least(self, severity: Severity) -> tuple[Finding, ...]:
-        """Return the findings of this severity or above. Raises UsageError for what is no severity."""
+        """Return the findings of this severity or above. Raises UsageError for an unknown severity."""
         from jarvis_workers.sec.severity import is_at_least  # noqa: PLC0415  (see the docstring of the package)
 
         check_choice("severity", [severity], get_args(Severity))
         return tuple(finding for finding in self.findings if is_at_least(finding.severity, severity))
 
     def render(self, format: ReportFormat) -> str:
-        """Return the report in a format, as the command line writes it."""
+        """Return the report in a format, identical to the output of the command line."""
         from jarvis_workers.service.api.rendering import render  # noqa: PLC0415
 
         return render(self.document, format)
 
     def to_text(self) -> str:
-        """Return a line for each finding, with its code, and a summary."""
+        """Return a line per finding with its code, and a summary."""
         return self.render("text")
 
     def to_json(self) -> str:
@@ -131,11 +131,11 @@ class Report:
         return self.render("sarif")
 
     def to_html(self) -> str:
-        """Return one page that needs nothing else."""
+        """Return a self-contained HTML page."""
         return self.render("html")
 
     def to_markdown(self) -> str:
-        """Return Markdown."""
+        """Return a Markdown document."""
         return self.render("markdown")
 
     def to_junit(self) -> str:
@@ -143,9 +143,9 @@ class Report:
         return self.render("junit")
 
     def save(self, path: StrPath, format: ReportFormat | None = None) -> Path:
-        """Write the report, whole or not at all, by default in the format of the suffix; return the path.
+        """Write the report atomically, by default in the format for the suffix; return the path.
 
-        Raises UsageError for a suffix that no format has, and where the file cannot be written.
+        Raises UsageError for an unknown suffix, and if the file cannot be written.
         """
         from jarvis_workers.sec.report import format_of  # noqa: PLC0415
         from jarvis_workers.service.atomic_write import write_whole  # noqa: PLC0415
@@ -165,7 +165,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def report_from(answer: Mapping[str, Any]) -> Report:
-    """Return the report of what `answers.answer_of` gathered."""
+    """Return the report built from a result of `answers.answer_of`."""
     body, titles = answer["body"], answer["titles"]
     summary = body["summary"]
     regions = {int(gid): Region(*row) for gid, row in answer["regions"].items()}

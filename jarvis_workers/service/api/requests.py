@@ -1,4 +1,4 @@
-"""Turn the options of a scan into the request of a run, as the command line does with its settings and flags."""
+"""Convert the options of a scan to the request of a run, as the command line does with settings and flags."""
 
 import os
 from collections.abc import Mapping
@@ -27,13 +27,13 @@ __all__ = ["BATCH_BYTES", "BATCH_FILES", "process_count", "request_of"]
 BATCH_BYTES = 16_000_000
 BATCH_FILES = 1000
 MEGABYTE = 1_000_000
-# A batch begins no further files after half of what a command allows it.
+# A batch starts no further files after half of the time limit of a batch in a command.
 BATCH_SECONDS = 150.0
 
 
 @dataclass(frozen=True, slots=True)
 class RuleChoice:
-    """The part of the settings that chooses rules."""
+    """The settings that select rules."""
 
     enable_only: tuple[str, ...]
     disable: tuple[str, ...]
@@ -44,7 +44,7 @@ class RuleChoice:
 def request_of(
     options: ScanOptions, source: SourceTree, paths: tuple[bytes, ...], executor: str, baseline: Baseline | None = None
 ) -> RunRequest[ScanInput]:
-    """Return the request of a scan with rules alone. Raises UsageError."""
+    """Return the request of a scan with rules only. Raises UsageError."""
     return RunRequest(
         run_id=token_hex(4),
         kind="sec.fast",
@@ -70,13 +70,13 @@ def request_of(
 
 
 def process_count(options: ScanOptions) -> int:
-    """Return how many processes scan: one for each processor that this process may use, unless options say it."""
+    """Return the number of scanning processes: one per available processor, unless set in the options."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return options.processes or allowed or 1
 
 
 def select_files(options: ScanOptions, source: SourceTree) -> Selection:
-    """Return which files are scanned."""
+    """Return the selection of files to scan."""
     suffixes = EXTENSIONS if options.extensions is None else [os.fsencode(one) for one in options.extensions]
     wanted = {
         b"." + suffix.removeprefix(b".")
@@ -100,7 +100,7 @@ def _excluded(options: ScanOptions) -> frozenset[bytes]:
 
 
 def choose_rules(options: ScanOptions) -> Chosen:
-    """Return the rules of a run: those built in, of installed packages and of files, less what is switched off."""
+    """Return the rules of a run: built-in ones, those of installed packages and of files, except disabled ones."""
     chosen = options.rules or options.exclude_rules or options.only or options.severity or options.rule_paths
     if not (chosen or installed()):
         return Chosen()

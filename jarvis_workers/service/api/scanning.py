@@ -1,7 +1,7 @@
 """Scan from Python: files, trees and text.
 
-Small trees and text go to a child that does all of a scan, without a store.  What it cannot do goes the way of the
-command line, with a results store that is private unless the caller wants the run recorded.
+Small trees and text are scanned completely by a child process, without a store. All other scans use a results store as
+the command line does, which is private unless the caller wants the run recorded.
 """
 
 import os
@@ -29,16 +29,16 @@ __all__ = ["ScanSession", "SourceLanguage", "scan", "scan_sources", "scan_text"]
 SourceLanguage = Literal["c", "c++", "rust"]
 NAMES: Mapping[str, str] = {"c": "input.c", "c++": "input.cpp", "rust": "input.rs"}
 TEMPORARY = "jarvis-scan"
-# What reports call a tree that is not on the disk of the caller.
+# The root shown in reports for sources that are not on disk.
 NO_ROOT = b"<text>"
 RESULTS_BYTES = 500_000_000
 DEFAULTS = ScanOptions()
 
 
 class ScanSession:
-    """Scans with the same options, and keeps the processes that work for them: the second scan starts at once.
+    """Scans with the same options, reusing its child processes, so that the second scan starts at once.
 
-    A context manager.  Several threads may scan at a time; another process, also a forked one, opens its own.
+    A context manager. Thread-safe; another process, including a forked one, must open its own session.
     """
 
     def __init__(self, options: ScanOptions = DEFAULTS) -> None:
@@ -54,7 +54,7 @@ class ScanSession:
         self.close()
 
     def close(self) -> None:
-        """End the processes that wait for work."""
+        """End the idle child processes."""
         self._children.close()
 
     def scan(
@@ -64,7 +64,7 @@ class ScanSession:
         on_progress: ProgressCallback | None = None,
         cancel: CancelToken | None = None,
     ) -> Report:
-        """Do what the function `scan` does."""
+        """Scan as the function `scan` does."""
         target = target_of([os.fspath(path) for path in paths], None if root is None else os.fspath(root))
         with temporary_directory(TEMPORARY) as place:
             return self._scan(target, None, place, on_progress, cancel or CancelToken())
@@ -78,7 +78,7 @@ class ScanSession:
         on_progress: ProgressCallback | None = None,
         cancel: CancelToken | None = None,
     ) -> Report:
-        """Do what the function `scan_text` does."""
+        """Scan as the function `scan_text` does."""
         if language not in NAMES:
             raise UsageError(f'language: "{plain(str(language))}" is not one of {", ".join(NAMES)}')
         return self.scan_sources({filename or NAMES[language]: source}, on_progress=on_progress, cancel=cancel)
@@ -90,7 +90,7 @@ class ScanSession:
         on_progress: ProgressCallback | None = None,
         cancel: CancelToken | None = None,
     ) -> Report:
-        """Do what the function `scan_sources` does."""
+        """Scan as the function `scan_sources` does."""
         if self.options.write_artifacts or self.options.since is not None:
             raise UsageError("write_artifacts and since are for a tree on disk; text has none")
         with temporary_directory(TEMPORARY) as place:
@@ -115,12 +115,12 @@ class ScanSession:
             from jarvis_workers.service.api.recorded import scan_with_store  # noqa: PLC0415  (a database is slow)
 
             answer = scan_with_store(self.options, target, name, place, on_progress, cancel)
-        # It may have been done before the scan could heed it.
+        # The scan may have ended before it noticed the cancellation.
         cancel.check()
         return report_from(answer)
 
     def _is_direct(self, target: ScanTarget) -> bool:
-        """Tell whether a child can do it, if the tree is small."""
+        """Return whether a child process can execute the scan, provided that the tree is small."""
         options = self.options
         if options.record or options.write_artifacts or options.since:
             return False
@@ -146,14 +146,14 @@ def scan(
     on_progress: ProgressCallback | None = None,
     cancel: CancelToken | None = None,
 ) -> Report:
-    """Scan files and directories (none: the current directory), or one git address, and return the report.
+    """Scan files and directories (default: the current directory), or one git URL, and return the report.
 
-    Paths in the report are relative to `root`: by default the directory that was named or, of several paths or a
-    file, the current directory if all are in it, else the deepest directory that they share.  `on_progress` is called
-    in this thread as the scan goes on; what it raises ends the scan.
+    Paths in the report are relative to `root`. By default this is the directory given; for a file or several paths it
+    is the current directory if it contains all of them, else their deepest common directory. `on_progress` is called in
+    this thread during the scan; an exception in it ends the scan.
 
-    Raises JarvisError: UsageError for paths and options that cannot be, ScanCancelled within a second of
-    `cancel.cancel()`, SnapshotError for a tree that cannot be read.
+    Raises JarvisError: UsageError for invalid paths and options, ScanCancelled within a second of `cancel.cancel()`,
+    SnapshotError for an unreadable tree.
     """
     with ScanSession(options) as session:
         return session.scan(*paths, root=root, on_progress=on_progress, cancel=cancel)
@@ -168,7 +168,7 @@ def scan_text(
     on_progress: ProgressCallback | None = None,
     cancel: CancelToken | None = None,
 ) -> Report:
-    """Scan the text of one file. `filename` is its name in the report, and decides on the language by its suffix."""
+    """Scan the text of one file. `filename` is its name in the report, and its suffix determines the language."""
     with ScanSession(options) as session:
         return session.scan_text(source, language=language, filename=filename, on_progress=on_progress, cancel=cancel)
 
@@ -180,13 +180,13 @@ def scan_sources(
     on_progress: ProgressCallback | None = None,
     cancel: CancelToken | None = None,
 ) -> Report:
-    """Scan several files by name, with their text, together: calls between them are followed."""
+    """Scan several files, given as {name: text}, together: calls between them are followed."""
     with ScanSession(options) as session:
         return session.scan_sources(files, on_progress=on_progress, cancel=cancel)
 
 
 def _write(tree: Path, name: str, source: str | bytes) -> None:
-    """Write a file below the tree. Raises UsageError for a name that would lead out of it."""
+    """Write a file below the tree. Raises UsageError for a name that leads out of it."""
     if leaves_the_root(os.fsencode(name)):
         raise UsageError(f'filename: "{plain(name)}" is not a relative path below a root')
     path = tree / PurePosixPath(name)
@@ -212,7 +212,7 @@ def _reported(options: ScanOptions, target: ScanTarget) -> "Baseline | None":
 
 
 def _cache_directory(options: ScanOptions) -> Path:
-    """Return where the command line keeps results of earlier scans, too."""
+    """Return the directory of the result cache, which is shared with the command line."""
     if options.data_directory is not None:
         return Path(options.data_directory) / "cache"
     import platformdirs  # noqa: PLC0415  (only where something is kept)

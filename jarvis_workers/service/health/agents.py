@@ -1,6 +1,6 @@
-"""Examine what agents need: a model to ask, and a sandbox for commands.
+"""Check the prerequisites of agents: a model, and a sandbox for commands.
 
-Whoever only scans needs neither, so that nothing here is a failure.
+Scans without agents need neither, so no result here is a failure.
 """
 
 import os
@@ -20,9 +20,9 @@ NO_SANDBOX = "agents run no commands here; see docs/sandbox.md"
 def examine_agents(
     settings: Settings, refusals: Callable[[], Mapping[str, str | None]], environ: Mapping[str, str] = os.environ
 ) -> list[Check]:
-    """Look at the model, and at the sandbox if there is a model.
+    """Check the model, and the sandbox if there is a model.
 
-    `refusals` tries the sandbox, which takes a while; it says why each tier does not work here, None if it does.
+    `refusals` tests the sandbox, which takes some time, and returns for each tier why it is refused, None if it works.
     """
     groups = all_groups(settings.models, environ)
     if not groups:

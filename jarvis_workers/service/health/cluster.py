@@ -1,4 +1,4 @@
-"""Examine a cluster: broker, workers, versions, clocks, and runs that do not move."""
+"""Check a cluster: broker, workers, versions, clocks, and stuck runs."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ SAFE_EVICTION = "noeviction"
 def examine_cluster(
     store: Store, describe_broker: Callable[[], Mapping[str, str]], *, lease_seconds: float, tick_seconds: float
 ) -> list[Check]:
-    """Look at everything that a run on workers needs. `describe_broker` raises BrokerUnavailable."""
+    """Check all prerequisites of a run on workers. `describe_broker` raises BrokerUnavailable."""
     with store.read() as session:
         living = workers.living(session, lease_seconds)
     return [
@@ -54,7 +54,7 @@ def _broker(describe: Callable[[], Mapping[str, str]]) -> list[Check]:
 
 
 def _memory(facts: Mapping[str, str]) -> Check:
-    """Say how much room Redis has: without any it takes no message, and workers die of its refusal."""
+    """Check the memory of Redis: when it is full it rejects messages, and workers fail on the error."""
     says, share = f"Redis {facts['version']}, {facts['memory']}", float(facts["share"])
     if share < NEARLY_FULL:
         return Check("broker", "ok", says)
@@ -63,7 +63,7 @@ def _memory(facts: Mapping[str, str]) -> Check:
 
 
 def own_blobs(place: str) -> Check:
-    """Warn of a blob store that nobody has chosen: it is this machine's own."""
+    """Warn about the default blob store, which is local to this machine."""
     remedy = "set the same JARVIS_BLOBS_URL here and on all workers, unless this machine is the whole cluster"
     return Check("blobs", "warn", f"{place}, visible only on this machine", remedy)
 
@@ -97,7 +97,7 @@ def _clock(store: Store) -> Check:
 
 
 def _connections(store: Store, living: list[WorkerFacts]) -> list[Check]:
-    """Compare what the workers may take with what the server has: a parent one, its pools as `routes` says."""
+    """Compare the connections that workers may open (one per parent, plus their pools) with the server's maximum."""
     with store.read() as session:
         found = connections.in_use(session)
     if found is None:
@@ -112,7 +112,7 @@ def _connections(store: Store, living: list[WorkerFacts]) -> list[Check]:
 
 
 def _stuck(store: Store, seconds: float) -> list[Check]:
-    """Name the runs that are on, and of which nothing has moved for long."""
+    """List the active runs without progress for a long time."""
     found = []
     with store.read() as session:
         for run_id, quiet in runs.still(session, seconds):

@@ -1,7 +1,7 @@
-"""Examine whether this machine is fit to run, and say what to do where it is not.
+"""Check whether this machine is fit to execute runs, and suggest remedies.
 
-A failure is what no run survives; a warning is what makes runs slower, smaller or blind in one
-eye.  What is to be known of the machine is gathered first, as values, and judged after.
+A failure prevents all runs; a warning means that runs are slower, smaller or less thorough. The facts about the machine
+are collected first, as values, and checked afterwards.
 """
 
 import errno
@@ -46,7 +46,7 @@ State = Literal["ok", "warn", "fail"]
 
 @dataclass(frozen=True)
 class Check:
-    """What was looked at, how it is, and what to do about it ("" where nothing needs doing)."""
+    """The result of a check: name, state, description, and the remedy ("" if none is needed)."""
 
     name: str
     state: State
@@ -56,7 +56,7 @@ class Check:
 
 @dataclass(frozen=True)
 class MachineFacts:
-    """What is known of the machine; None is not known, and limits are as the kernel gives them."""
+    """Facts about the machine; None means unknown, and limits are as reported by the kernel."""
 
     tools: Mapping[str, str | None]
     mounts: str | None = None
@@ -68,7 +68,7 @@ class MachineFacts:
 
 
 def this_machine(data_dir: Path) -> MachineFacts:
-    """Gather what there is to know; disk space is that of the file system of `data_dir`."""
+    """Collect the facts; free disk space is that of the file system of `data_dir`."""
     return MachineFacts(
         tools={tool: shutil.which(tool) for tool in TOOLS},
         free_disk=shutil.disk_usage(_existing(data_dir)).free,
@@ -79,7 +79,7 @@ def this_machine(data_dir: Path) -> MachineFacts:
 
 
 def free_memory(meminfo: str) -> int | None:
-    """Read the bytes that can be had without swapping from the text of /proc/meminfo."""
+    """Parse the bytes available without swapping from the text of /proc/meminfo."""
     sizes = {name: rest.split() for name, _, rest in (line.partition(":") for line in meminfo.splitlines())}
     kilobytes = sizes.get("MemAvailable") or sizes.get("MemFree")
     return int(kilobytes[0]) * 1024 if kilobytes else None
@@ -88,10 +88,10 @@ def free_memory(meminfo: str) -> int | None:
 def examine(
     settings: Settings, machine: MachineFacts, *, probe_store: Callable[[], str], probe_matcher: Callable[[], str]
 ) -> list[Check]:
-    """Look at everything, in the order in which a run needs it.
+    """Run all checks, in the order in which a run needs the parts.
 
-    `probe_store` reaches the store and describes it, `probe_matcher` names the matching engine; either may raise
-    a JarvisError, which becomes a failure.
+    `probe_store` connects to the store and describes it, `probe_matcher` names the matching engine; a JarvisError of
+    either becomes a failure.
     """
     return [
         _python(machine.python, settings.process_count),
@@ -109,7 +109,7 @@ def examine(
 
 
 def examine_blobs(settings: Settings) -> list[Check]:
-    """Look at the blob store, if one is chosen: else it is in the data directory."""
+    """Check the blob store if one is configured; the default one is in the data directory."""
     if settings.blobs_url is None:
         return []
     place = redact(settings.blobs_url)
@@ -122,7 +122,7 @@ def examine_blobs(settings: Settings) -> list[Check]:
 
 
 def fit(checks: Sequence[Check]) -> bool:
-    """Tell whether nothing failed; warnings pass."""
+    """Return whether no check failed; warnings are allowed."""
     return all(check.state != "fail" for check in checks)
 
 
@@ -138,7 +138,7 @@ def _existing(path: Path) -> Path:
 
 
 def _python(release: Release, processors: int) -> Check:
-    """Compare with the releases that CI runs; `.ci/pythons` has them."""
+    """Compare with the Python versions tested in CI; they are listed in `.ci/pythons`."""
     says = f"{'.'.join(map(str, release[:3]))}{'' if release[3] == 'final' else release[3]} on {processors} processors"
     if release[3] != "final":
         return Check("python", "warn", f"{says}, not a final release", "use a final release of Python")
@@ -149,7 +149,7 @@ def _python(release: Release, processors: int) -> Check:
 
 
 def _data_directory(folder: Path) -> Check:
-    """A file is written: permission bits say nothing of a full or read-only file system."""
+    """Check by writing a file, as permission bits do not show a full or read-only file system."""
     nearest = _existing(folder)
     try:
         with tempfile.TemporaryFile(dir=nearest) as probe:

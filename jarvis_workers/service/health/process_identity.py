@@ -1,4 +1,4 @@
-"""Who this process is, and whether another one on this machine is still there."""
+"""The identity of this process, and whether another process on this machine is still alive."""
 
 import os
 import socket
@@ -14,7 +14,7 @@ MACHINE_ID = Path("/etc/machine-id")
 
 
 class Birth(NamedTuple):
-    """What tells a process from all others: boot, start time in ticks since the boot, machine; stored with colons."""
+    """The unique identity of a process: boot, start time in ticks since boot, machine; stored separated by colons."""
 
     boot: str
     start: str
@@ -22,12 +22,12 @@ class Birth(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return a birth as it was stored, by an older version without the machine."""
+        """Parse a stored identity; those of older versions lack the machine."""
         return cls(*(*text.split(":"), "", "")[:3])
 
 
 def this_worker(token: str, slots: int) -> WorkerFacts:
-    """Describe this process as a worker; `token` makes its id unique."""
+    """Return this process as a worker; `token` makes its id unique."""
     host, pid = socket.gethostname(), os.getpid()
     return WorkerFacts(
         id=f"{host[:24]}-{pid}-{token}",
@@ -41,9 +41,9 @@ def this_worker(token: str, slots: int) -> WorkerFacts:
 
 
 def is_gone(worker: WorkerFacts) -> bool:
-    """Say whether a worker is known to be dead: of this machine, and of an earlier boot or its process is no more.
+    """Return whether a worker is known to be dead: its process has ended, or its machine has been rebooted.
 
-    A host's name is not enough to know a machine that has booted again: others may have the same.
+    A host name alone does not identify a rebooted machine, since several machines may share the name.
     """
     birth, boot = Birth.parse(worker.birth), _read(BOOT_ID)
     if worker.host != socket.gethostname() or not boot:
@@ -55,7 +55,7 @@ def is_gone(worker: WorkerFacts) -> bool:
 
 
 def _birth(pid: int) -> Birth | None:
-    """Return the birth of a process; None if it is dead or a zombie."""
+    """Return the identity of a process, None if it is dead or a zombie."""
     try:
         said = (PROC / str(pid) / "stat").read_text()
     except OSError:

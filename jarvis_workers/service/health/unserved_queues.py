@@ -1,6 +1,6 @@
-"""Say which queues nobody works on, though a run has jobs there.
+"""Find queues with jobs of a run that no worker serves.
 
-Celery is not needed for that: `jarvis runs show` says it, too.
+Independent of Celery, as `jarvis runs show` reports them as well.
 """
 
 from collections.abc import Callable, Collection
@@ -13,28 +13,28 @@ NOBODY_SECONDS = 10.0
 
 
 def unserved(store: Store, run_id: str, lease_seconds: float) -> list[str]:
-    """Return the queues on which jobs of a run are due, and that no living worker works on."""
+    """Return the queues with due jobs of a run that no living worker serves."""
     with store.read() as session:
         served = {worker.queues for worker in workers.living(session, lease_seconds)}
         return [queue for queue in dispatching.queues_due(session, run_id) if queue not in served]
 
 
 def missing(store: Store, kind: str, lease_seconds: float) -> list[str]:
-    """Return the queues that a run of a kind needs sooner or later, and that no living worker works on."""
+    """Return the queues that a run of this kind needs at some point and that no living worker serves."""
     with store.read() as session:
         served = {worker.queues for worker in workers.living(session, lease_seconds)}
     return sorted({CONTROL_QUEUE, *(stage.queue for stage in stages_of(kind))} - served)
 
 
 def says(queues: Collection[str]) -> str:
-    """Say that nobody is there, and what to do."""
+    """Return a message with the unserved queues and the remedy."""
     named = ", ".join(queues)
     start = f"jarvis worker start --queues {','.join(queues)}"
     return f"no worker serves queue{'' if len(queues) == 1 else 's'} {named}; start one with: {start}"
 
 
 class Absence:
-    """Tells once of queues that nobody has worked on for `seconds`."""
+    """Reports once when queues have been unserved for `seconds`."""
 
     def __init__(self, tell: Callable[[str], None], seconds: float, clock: Callable[[], float]) -> None:
         self._tell, self._seconds, self._clock = tell, seconds, clock
@@ -42,7 +42,7 @@ class Absence:
         self._told = False
 
     def look(self, queues: Collection[str]) -> None:
-        """Take note of the queues that nobody works on now."""
+        """Record the queues that are unserved now."""
         if not queues:
             self._since = None
             return

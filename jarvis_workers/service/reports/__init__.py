@@ -1,1 +1,1 @@
-"""Reports of runs: rendering, export, comparison, baselines, live findings."""
+"""Reports of runs: rendering, export, comparison, baselines, live results."""

@@ -1,7 +1,6 @@
-"""Baselines: what was known before, from a report of ours or from a run over another revision.
+"""Baselines: earlier findings, from a report file or from a run over another revision.
 
-Findings are known by their fingerprints, each as often as it was found.  A report is a file from somewhere: it is
-read within bounds, and what is not in it as we write it is refused.
+Findings are counted by fingerprint. A report file is untrusted: its size is bounded, and a malformed file is rejected.
 """
 
 import json
@@ -28,17 +27,17 @@ Place = tuple[object, object, object]
 
 
 def is_report(named: str) -> bool:
-    """Tell a report file from a revision: it is there and no directory, or it ends like one."""
+    """Return whether the name is that of a report file rather than a revision, by existence or by suffix."""
     is_there = os.access(named, os.F_OK) and not Path(named).is_dir()
     return is_there or named.lower().endswith(REPORT_SUFFIXES)
 
 
 def read_report(named: str, prefix: bytes = b"", option: str = "--baseline") -> Baseline:
-    """Read a JSON or SARIF report of ours. Raises UsageError.
+    """Read a JSON or SARIF report. Raises UsageError.
 
-    `prefix` is the path from the top of the repository to what is scanned now.  Where the report is of another
-    directory of the repository, its findings are known by the names that their files have from here.  Errors name the
-    `option` that named the file.
+    `prefix` is the path from the top of the repository to the root of the current scan. If the report was made for
+    another directory of the repository, its paths are converted to the current root. Errors mention the `option` that
+    named the file.
     """
     where = f"{option} {plain(named)}"
     said = load_report(named, where)
@@ -51,7 +50,7 @@ def read_report(named: str, prefix: bytes = b"", option: str = "--baseline") -> 
 
 
 def load_report(named: str, where: str) -> dict[str, Any]:
-    """Return the JSON object in a report file, within bounds; `where` names it. Raises UsageError."""
+    """Return the JSON object in a report file of bounded size; `where` names it in errors. Raises UsageError."""
     return _parsed(_content(named, where), where)
 
 
@@ -93,7 +92,7 @@ def _refuse_partial(said: Mapping[str, Any], where: str) -> None:
 
 
 def _of_sarif(said: Mapping[str, Any], where: str, prefix: str) -> list[str] | None:
-    """Results carry the fingerprint and, behind a colon, which of its kind they are."""
+    """Return the fingerprints of a SARIF report, without the ordinal number that follows each one after a colon."""
     prints: list[str] = []
     runs = said.get("runs")
     if not isinstance(runs, list) or not runs or not all(isinstance(run, dict) for run in runs):
@@ -122,7 +121,7 @@ def _of_results(results: object, move: Move | None) -> list[str] | None:
 
 
 def _place_of(result: Mapping[str, Any]) -> Place:
-    """Return file, rule and code of a SARIF result; its address begins at the top of the repository."""
+    """Return file, rule and code of a SARIF result; its URI is relative to the top of the repository."""
     try:
         found = result["locations"][0]["physicalLocation"]
         file = shown(unquote_to_bytes(found["artifactLocation"]["uri"]))
@@ -132,9 +131,10 @@ def _place_of(result: Mapping[str, Any]) -> Place:
 
 
 def _mover(run: object, prefix: str, *, from_top: bool = False) -> Move | None:
-    """Return what gives a file of a report its name from here, None for one that is not below; None if all stay.
+    """Return a function that converts a path of a report to the current root; None if the roots are the same.
 
-    With `from_top` the report has paths from the top of the repository.
+    The function returns None for a file outside the current root. With `from_top` the paths of the report are relative
+    to the top of the repository.
     """
     before = run.get("path_prefix") if isinstance(run, dict) else None
     if not isinstance(before, str) or before == prefix:
@@ -150,7 +150,7 @@ def _mover(run: object, prefix: str, *, from_top: bool = False) -> Move | None:
 
 
 def _moved(prints: list[str] | None, places: Sequence[Place], move: Move | None) -> list[str] | None:
-    """Return the fingerprints that the findings have from here, without those of files that are elsewhere."""
+    """Return the fingerprints of findings by their paths from the current root, without files outside it."""
     if prints is None or move is None:
         return prints
     moved = []

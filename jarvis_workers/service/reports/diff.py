@@ -1,7 +1,7 @@
-"""Compare two reports, of runs or in files, and say what the later one has not looked at.
+"""Compare two reports, of runs or in files, and list what the later one did not check.
 
-A finding that is gone is fixed only where the later scan has looked for it: with its rule on, in a file that it has
-scanned or that is no more.
+A missing finding is fixed only if the later scan searched for it: with its rule enabled, in a file that was scanned or
+no longer exists.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -30,7 +30,7 @@ Body = Mapping[str, Any]
 
 
 class ReportSide(NamedTuple):
-    """One side of a comparison: its body, the `run` part, what it was to look at, and what bounds the comparison."""
+    """One side of a comparison: body, `run` part, scope of the scan, and notes on the limits of the comparison."""
 
     body: Body
     part: Body
@@ -43,12 +43,12 @@ class ReportSide(NamedTuple):
 
 
 def difference(store: Store, blobs: Blobs, before: Run, after: Run) -> Sides:
-    """Return what two runs differ in. Raises UsageError for one that has no findings to compare."""
+    """Compare the reports of two runs. Raises UsageError for a run that has no findings to compare."""
     return compare_reports(report_of_run(store, blobs, before), report_of_run(store, blobs, after))
 
 
 def compare_reports(before: ReportSide, after: ReportSide) -> Sides:
-    """Return what two reports differ in."""
+    """Compare two reports."""
     before, after = _from_the_top(before, after)
     found = compare(before.body, after.body, unlooked(before.body, after.body, after.looked))
     notes = [*_notes("earlier", before), *_notes("later", after)]
@@ -56,7 +56,7 @@ def compare_reports(before: ReportSide, after: ReportSide) -> Sides:
 
 
 def report_of_run(store: Store, blobs: Blobs, run: Run) -> ReportSide:
-    """Return what a run has reported. Raises UsageError for one that has no findings to compare."""
+    """Return the report of a run. Raises UsageError for a run that has no findings to compare."""
     if all(stage.name != REPORT for stage in stages_of(run.kind)):
         raise UsageError(f"run {run.id} is of kind {run.kind}: it has no findings to compare")
     body = read_body(store, blobs, run)
@@ -68,8 +68,8 @@ def report_of_run(store: Store, blobs: Blobs, run: Run) -> ReportSide:
 def report_of_file(named: str) -> ReportSide:
     """Return the report in a JSON or SARIF file. Raises UsageError.
 
-    The least confidence that was asked for is not in a file: where weaker findings were left out, it is taken to be
-    that of the weakest listed one.
+    A file does not record the minimum confidence of the scan: if findings below it were omitted, it is assumed to be
+    the lowest confidence listed.
     """
     file = read_report_file(named)
     rules = file.run.get("rules")
@@ -87,7 +87,7 @@ def report_of_file(named: str) -> ReportSide:
 
 
 def _from_the_top(*reports: ReportSide) -> tuple[ReportSide, ...]:
-    """Where the scans began in different directories of a repository, give the files their names from its top."""
+    """Convert paths to be relative to the top of the repository if the roots of the scans differ."""
     prefixes = [str(report.part.get("path_prefix") or "") for report in reports]
     if len(set(prefixes)) == 1:
         return reports

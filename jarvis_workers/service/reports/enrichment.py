@@ -1,4 +1,4 @@
-"""Give the body of a report what a format shows beyond it: code around findings, and texts in the run's language."""
+"""Add to the body of a report what a format shows in addition: code around findings, and translated texts."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ __all__ = ["dress_body", "language_facts"]
 
 
 def dress_body(blobs: Blobs, run: Run, body: dict[str, Any], form: str) -> dict[str, Any]:
-    """Return the body that the renderer of a format takes; code is read from the snapshot."""
+    """Return the body for the renderer of a format; code is read from the snapshot."""
     if form in QUOTING:
         shown = [*body["issues"], *body.get("dismissed", ())]
         body = body | {"excerpts": read_excerpts(blobs, run.snapshot_id, shown)}
@@ -24,6 +24,6 @@ def dress_body(blobs: Blobs, run: Run, body: dict[str, Any], form: str) -> dict[
 
 
 def language_facts(run: Run) -> dict[str, Any]:
-    """Return what the `run` part of a report says of its language: nothing in English."""
+    """Return the language entry of the `run` part of a report; empty for English."""
     lang = SecOptions.of(run).lang
     return {"lang": lang} if lang else {}

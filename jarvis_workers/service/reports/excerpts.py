@@ -1,6 +1,6 @@
-"""Read the code around the findings of a run from its snapshot, when a report that shows it is asked for.
+"""Read the code around the findings of a run from its snapshot, for reports that show it.
 
-The snapshot of an old run may be gone, and a copy may be damaged: the report is then one without it, and says so.
+If the snapshot has been pruned or is damaged, the report has no code and says so.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -17,7 +17,7 @@ from jarvis_workers.steps.sec.scan_files import language_for
 
 
 def read_excerpts(blobs: Blobs, snapshot_id: str, issues: Sequence[dict[str, Any]]) -> dict[str, Excerpt]:
-    """Return excerpts by the ids of the issues, for the best of them, as far as the snapshot can be read."""
+    """Return excerpts by the ids of the issues, for the highest-ranked ones, if the snapshot can be read."""
     wanted = spots_by_file(issues)
     found: dict[str, dict[str, list[Excerpt]]] = {}
     try:
@@ -32,7 +32,7 @@ def read_excerpts(blobs: Blobs, snapshot_id: str, issues: Sequence[dict[str, Any
 
 
 def read_around(blobs: Blobs, snapshot_id: str, file: str, line: int, around: int) -> Excerpt | None:
-    """Return that many lines of a file before and behind a line, None where it cannot be read."""
+    """Return `around` lines of a file before and after a line, None if it cannot be read."""
     try:
         with open_snapshot(blobs, snapshot_id) as reader:
             for _, entry in _entries(reader, {file}):
@@ -43,7 +43,7 @@ def read_around(blobs: Blobs, snapshot_id: str, file: str, line: int, around: in
 
 
 def _entries(reader: Reader, wanted: Collection[str]) -> Iterator[tuple[str, Entry]]:
-    """Find the files by the names that reports give them, which are no two files' alike."""
+    """Find files by their display names, which are unique."""
     for entry in reader.files() if wanted else ():
         name = shown(entry.path)
         if name in wanted:

@@ -1,4 +1,4 @@
-"""Write the files of a run to `<root>/.jarvis/sec/`: whole or not at all."""
+"""Write the files of a run to `<root>/.jarvis/sec/`, each atomically."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -31,10 +31,10 @@ CLUSTERS, AGENT = "cluster_report.jsonl", "agent_issues.jsonl"
 def export(
     store: Store, blobs: Blobs, run: Run, directory: Path, *, body: Mapping[str, Any] | None = None
 ) -> list[Path]:
-    """Write a run's files, all of its candidates in the order of their gids; return the paths. Raises UsageError.
+    """Write the files of a run, with all candidates ordered by gid; return the paths. Raises UsageError.
 
-    heuristic_issues.jsonl and progress.jsonl, and of a run with agents cluster_report.jsonl and agent_issues.jsonl.
-    `body` is what `read_body` says, for a caller that has it.
+    The files are heuristic_issues.jsonl and progress.jsonl, for runs with agents also cluster_report.jsonl and
+    agent_issues.jsonl. `body` is the result of `read_body`, if the caller has it.
     """
     body = read_body(store, blobs, run) if body is None else body
     with refuse_unwritable(directory, run):
@@ -50,15 +50,15 @@ def export(
 
 
 class Growing:
-    """The files of a run that agents judge, growing while it is on; `export` writes them anew in the end."""
+    """The files of a run with agents, extended while it is running; `export` rewrites them at the end."""
 
     def __init__(self, directory: Path) -> None:
-        """Raises UsageError, OSError where nothing can be written."""
+        """Raises UsageError or OSError if the files cannot be written."""
         make_directory(directory, own=True)
         self._files = {name: _begin(directory / name) for name in (CLUSTERS, AGENT, PROGRESS)}
 
     def add(self, heard: Heard) -> None:
-        """Append what is new."""
+        """Append new results."""
         rows = {CLUSTERS: heard.clusters, AGENT: filter(_is_risk, heard.issues), PROGRESS: heard.progress}
         for name, stream in self._files.items():
             stream.writelines(map(json_line, rows[name]))
@@ -70,13 +70,13 @@ class Growing:
 
 
 def _begin(path: Path) -> TextIO:
-    """Begin a file anew: what is there, be it a link, is replaced and never written through."""
+    """Create a file anew; an existing file or link is replaced, never written through."""
     path.unlink(missing_ok=True)
     return path.open("x", encoding="utf-8", errors="backslashreplace")
 
 
 def _issues(store: Store, run: Run, body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield what a report lists, or all from the store where it does not list all."""
+    """Yield the issues of a report, or all from the store if the report does not list all."""
     if not body["summary"].get("not_listed") and not body["summary"].get("dismissed_not_listed"):
         listed = [*body["issues"], *body.get("dismissed", ())]
         yield from sorted(listed, key=lambda issue: int(issue["gid"])) if body.get("dismissed") else listed

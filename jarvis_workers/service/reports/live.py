@@ -1,4 +1,4 @@
-"""Follow what agents find out while a run is on: each conversation that has ended is told of once."""
+"""Results of agents during a run: each finished conversation is reported once."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Follower", "Heard", "Row", "cluster_row"]
 
-# A commit may be seen later than the time it bears.
+# A commit may become visible later than its timestamp.
 LATE_SECONDS = 60.0
 
 
 @dataclass
 class Heard:
-    """What is new: rows of progress.jsonl, of cluster_report.jsonl, and candidates with their verdicts."""
+    """New results: rows of progress.jsonl, rows of cluster_report.jsonl, and candidates with their verdicts."""
 
     progress: list[Row] = field(default_factory=list)
     clusters: list[Row] = field(default_factory=list)
@@ -39,7 +39,7 @@ class Heard:
 
 
 class Follower:
-    """Remembers what it has told of a run."""
+    """Tracks which results of a run have been returned."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -47,7 +47,7 @@ class Follower:
         self._events, self._since = 0, 0.0
 
     def look(self, run: Run, *, issues: bool = True) -> Heard:
-        """Return what has come since the last look; `issues` are made only where they are wanted."""
+        """Return the results since the last call; `issues` are included on request only."""
         heard = Heard()
         with self._store.read() as session:
             happened = events.read(session, run.id)[self._events :]
@@ -70,7 +70,7 @@ class Follower:
 
 
 def _issues(session: "Session", run: Run, about: Mapping[int, Over]) -> Iterator[Row]:
-    """Yield candidates, by the jobs they are of, with their verdicts; the numbers of clusters are known in the end."""
+    """Yield the candidates of jobs with their verdicts; the numbers of clusters are only known at the end."""
     numbered = some_of(session, run, about) if about else []
     found = said_of(session, run, about) if about else {}
     for issue in every_issue(lambda: numbered, 0.0, severities=SecOptions.of(run).rules.severity):
@@ -80,7 +80,7 @@ def _issues(session: "Session", run: Run, about: Mapping[int, Over]) -> Iterator
 
 
 def _said(session: "Session", run: Run, about: Mapping[int, Over]) -> dict[int, str]:
-    """Return the statuses that issues would have."""
+    """Return the status of each candidate, as in issues."""
     found = verdicts.statuses(session, run.id) if about else {}
     return {gid: found.get(gid, "undecided") for gid in about if gid != CANARY_GID}
 
@@ -97,7 +97,7 @@ def cluster_row(cluster: NewCluster) -> Row:
 
 
 def _rows(job: Over, run: Run, said: Mapping[int, str], clustered: int) -> Iterator[Row]:
-    """Tell the beginning and the end of a conversation."""
+    """Yield the progress rows for start and end of a conversation."""
     gids = CandidatesPayload.from_json(job.payload).gids
     about: Row = {"run": run.id, "stage": job.stage, "label": job.label, "gids": list(gids)}
     ending = {"status": "done", **({"failed": job.reason} if job.state == "failed" else {}), "at": job.finished_at}

@@ -1,7 +1,7 @@
-"""Read a JSON or SARIF report of ours as the body of a report, to compare it with another.
+"""Read a JSON or SARIF report file as the body of a report, for comparison with another one.
 
-The file comes from somewhere: it is bounded, each finding is checked, and what is not as we write it is refused.  SARIF
-lacks what was left out of the scan, and how sure a finding had to be.
+The file is untrusted: its size is bounded, each finding is validated, and malformed input is rejected. SARIF does not
+record excluded files and the minimum confidence.
 """
 
 import re
@@ -24,7 +24,7 @@ Part = Mapping[str, Any]
 
 
 class ReportFile(NamedTuple):
-    """The body and the `run` part of a report; `is_sarif` says that it tells less of what was scanned."""
+    """The body and the `run` part of a report; for `is_sarif` the scope of the scan is incomplete."""
 
     body: dict[str, Any]
     run: dict[str, Any]
@@ -32,7 +32,7 @@ class ReportFile(NamedTuple):
 
 
 class FileIssue(BaseModel):
-    """A finding as a report has it, as far as a comparison needs it."""
+    """The fields of a finding that a comparison needs."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
@@ -51,7 +51,7 @@ class FileIssue(BaseModel):
 
 
 class Summary(BaseModel):
-    """What a report says of what it has not looked at."""
+    """The part of a report's summary about what was not checked."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -64,7 +64,7 @@ class Summary(BaseModel):
 
 
 def read_report_file(named: str) -> ReportFile:
-    """Return the report in a file. Raises UsageError, in a line, for one that cannot be read or is not ours."""
+    """Return the report in a file. Raises UsageError with a one-line message if it is unreadable or malformed."""
     where = plain(named)
     written = load_report(named, where)
     try:
@@ -121,13 +121,13 @@ def _issue(result: Part, weaknesses: Mapping[str, int], prefix: str) -> dict[str
 
 
 def _severity(score: float, confidence: float) -> str:
-    """A score is the confidence times the weight of the severity."""
+    """Return the severity, as the score is the confidence times the weight of the severity."""
     weight = round(score / confidence) if confidence else 0
     return next((name for name, value in WEIGHTS.items() if value == weight), severity_of(confidence))
 
 
 def _file(place: Part, prefix: str) -> str:
-    """Addresses begin at the top of the repository, names at what was scanned."""
+    """Return the path from the scanned root, as URIs are relative to the top of the repository."""
     file = shown(unquote_to_bytes(place["artifactLocation"]["uri"]))
     return file.removeprefix(f"{prefix}/") if prefix else file
 
@@ -145,7 +145,7 @@ def _gaps(notes: list[Part], prefix: str) -> Iterator[dict[str, str]]:
 
 
 def _number(note: Part) -> int:
-    """Return how many findings a notification says are not listed."""
+    """Return the number of unlisted findings given by a notification."""
     text = note["message"]["text"]
     found = NUMBER.search(text) if note["descriptor"]["id"] == "not-listed" and " findings;" in text else None
     return int(found[0].replace(",", "")) if found else 0

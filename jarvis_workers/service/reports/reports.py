@@ -1,4 +1,4 @@
-"""Reports of a run: its body from the store, its `run` part from the rows, in a format."""
+"""Reports of a run: the body from the store, the `run` part from the rows, rendered in a format."""
 
 import json
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from jarvis_workers.store.runs import Run
 
 
 def read_body(store: Store, blobs: Blobs, run: Run) -> dict[str, Any]:
-    """Return summary and issues: what the report stage wrote or, before that, what there is by now."""
+    """Return summary and issues: as written by the report stage or, before that, the results so far."""
     with store.read() as session:
         blob = artifacts.find(session, run.id, REPORT) if run.ended else None
         work = None if blob else load(session, run)
@@ -30,7 +30,7 @@ def read_body(store: Store, blobs: Blobs, run: Run) -> dict[str, Any]:
 
 
 def run_part(store: Store, run: Run) -> dict[str, Any]:
-    """Return the only part of a report that differs between two runs over the same input."""
+    """Return the part of a report that differs between two runs over the same input."""
     with store.read() as session:
         progress = stages.progress(session, run.id)
         taken = transcripts.total(session, run.id)
@@ -51,14 +51,14 @@ def render(store: Store, blobs: Blobs, run: Run, form: str) -> str:
 
 
 def compose(store: Store, blobs: Blobs, run: Run, body: dict[str, Any], form: str) -> Iterator[str]:
-    """Return the pieces of a report whose body has been read, with code around its findings if the format shows any."""
+    """Yield the pieces of a report with the given body, with code around its findings if the format shows any."""
     return FORMATS[form](*prepare(store, blobs, run, body, form))
 
 
 def prepare(
     store: Store, blobs: Blobs, run: Run, body: dict[str, Any], form: str
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the body and the `run` part that the renderer of a format takes."""
+    """Return the body and the `run` part for the renderer of a format."""
     body = dress_body(blobs, run, body, form)
     profile = {"profile": read_profile(store, blobs, run)} if has_profile(run) else {}
     return body, _with_calls(store, run, run_part(store, run)) | language_facts(run) | profile
@@ -69,7 +69,7 @@ def has_profile(run: Run) -> bool:
 
 
 def read_profile(store: Store, blobs: Blobs, run: Run) -> dict[str, Any]:
-    """Return the times of the slowest rules and files of a run for which they were taken."""
+    """Return the times of the slowest rules and files of a run with profiling."""
     with store.read() as session:
         scans = jobs.outcomes(session, run.id, "scan")
     taken = [read_result(blobs, scan.result).profile for scan in scans]
@@ -83,7 +83,7 @@ def _model(group: str, taken: transcripts.Total) -> dict[str, Any]:
 
 
 def _with_calls(store: Store, run: Run, part: dict[str, Any]) -> dict[str, Any]:
-    """Say of the model, where one was asked, what each stage took and how long answers took."""
+    """Add the cost by stage and the latencies to the model entry, if there is one."""
     if not part["model"]:
         return part
     with store.read() as session:

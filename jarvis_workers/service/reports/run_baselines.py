@@ -1,4 +1,4 @@
-"""A run as a baseline: what it has found."""
+"""The findings of a run as a baseline."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ __all__ = ["of_run"]
 
 
 def of_run(store: Store, run: Run, what: str, renamed: Mapping[bytes, bytes]) -> Baseline:
-    """Return what a run has found; `renamed` gives the new paths of files by their old ones."""
+    """Return the findings of a run; `renamed` maps old paths of files to new ones."""
     paths = {shown(old): shown(new) for old, new in renamed.items()}
     known = Counter[str]()
     with store.read() as session:

@@ -1,4 +1,4 @@
-"""The files that a run leaves in `<root>/.jarvis/sec/`: where they go, and how they are written. No store is needed."""
+"""The files of a run in `<root>/.jarvis/sec/`: their directory and their format. No store is needed."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,7 +24,7 @@ __all__ = [
 
 Row = dict[str, Any]
 HEURISTIC, PROGRESS = "heuristic_issues.jsonl", "progress.jsonl"
-# What a team writes there is for its repository; all else is a run's.
+# A team's own files there belong to its repository; all others are those of runs.
 IGNORED = "*\n!triage.yaml\n!rules\n!rules/**\n"
 EVENTS = {"submitted": ("pre_scan", "running"), ("closed", "scan"): ("pre_scan", "done")} | {
     ("closed", "cluster"): ("cluster_report_written", "done"),
@@ -32,7 +32,7 @@ EVENTS = {"submitted": ("pre_scan", "running"), ("closed", "scan"): ("pre_scan",
 
 
 def export_directory(run: Run) -> Path | None:
-    """Return where a run's files go; None when its root is a single file or is not there."""
+    """Return the directory for a run's files; None if its root is a single file or does not exist."""
     root = Path(os.fsdecode(run.root_raw))
     with suppress(PermissionError):
         return root / ".jarvis" / "sec" if root.is_dir() else None
@@ -41,7 +41,7 @@ def export_directory(run: Run) -> Path | None:
 
 @contextmanager
 def refuse_unwritable(directory: Path, run: Run) -> Iterator[None]:
-    """Turn an OSError into a UsageError that says where the files can go instead."""
+    """Convert an OSError to a UsageError that suggests another directory."""
     try:
         yield
     except OSError as error:
@@ -56,7 +56,7 @@ def write_files(run: Run, directory: Path, files: Mapping[str, Iterable[Mapping[
 
 
 def progress_row(event: Row, run: Run) -> Row:
-    """Return a row of progress.jsonl: the seeds' names, and beside them those of the run's own events."""
+    """Return a row of progress.jsonl: the established event names, plus the fields of the run's own event."""
     name, stage = event["name"], event["stage"]
     named = EVENTS.get((name, stage)) or EVENTS.get(name)
     if named is None:
@@ -66,7 +66,7 @@ def progress_row(event: Row, run: Run) -> Row:
 
 
 def make_directory(directory: Path, *, own: bool) -> None:
-    """Make the directory; our own in a tree is neither a link of the tree's nor part of its repository."""
+    """Create the directory; our `own` one in a tree must not be a symbolic link and is ignored by git."""
     if own and (directory.is_symlink() or directory.parent.is_symlink()):
         raise UsageError(
             f"{directory}: symbolic links in the scanned tree are not followed; choose a directory with -d"
@@ -77,6 +77,6 @@ def make_directory(directory: Path, *, own: bool) -> None:
 
 
 def _ignore(directory: Path) -> None:
-    """Keep the files of runs out of the user's repository."""
+    """Exclude the files of runs from the user's repository."""
     with suppress(FileExistsError), (directory / ".gitignore").open("x") as ignore:
         ignore.write(IGNORED)

@@ -1,7 +1,7 @@
-"""Read the rules that a project has written as YAML, and say in one line what is wrong with them.
+"""Read the rules of a project from YAML files, with one-line messages for errors.
 
-A file is data from outside: it is bounded, read by a safe loader without aliases, and checked against a
-model before anything is made of it.
+The files are untrusted: they are bounded, read by a safe loader without aliases, and validated against a model before
+they are used.
 """
 
 import os
@@ -26,7 +26,7 @@ SUFFIXES = (".yaml", ".yml")
 FILE_BYTES = 64 * 1024
 FILES_MAX = 500
 RULES_MAX = 500
-# Each child compiles them: half a second for a thousand.
+# Each child process compiles the rules: half a second for a thousand.
 NAMES_MAX = 1_000
 
 
@@ -53,7 +53,7 @@ Count = Annotated[int, Field(ge=0, le=64)]
 
 
 class Argument(Checked):
-    """What must hold of one argument; the first is 1."""
+    """A condition on one argument; the first is number 1."""
 
     index: Annotated[int, Field(ge=1, le=64)]
     literal: bool | None = None
@@ -86,7 +86,7 @@ def _ranged(value: object) -> object:
 
 
 class ProjectRule(Checked):
-    """A rule as a file says it."""
+    """A rule in a file."""
 
     id: Id
     language: Literal["c/cpp", "rust"]
@@ -115,7 +115,7 @@ class ProjectRule(Checked):
 
 
 def rule_files(paths: Sequence[Path]) -> list[Path]:
-    """Return the files that paths name, and those in the directories that they name. Raises UsageError."""
+    """Return the files given, and those in the directories given. Raises UsageError."""
     found = {os.path.realpath(file): file for path in paths for file in _files(path)}
     if len(found) > FILES_MAX:
         raise UsageError(f"{len(found):,} rule files, limit {FILES_MAX}; merge some")
@@ -123,7 +123,7 @@ def rule_files(paths: Sequence[Path]) -> list[Path]:
 
 
 def read_rules(files: Sequence[Path]) -> list[dict[str, Any]]:
-    """Return the rules of files, each as `custom_rule` takes it. Raises UsageError."""
+    """Return the rules in files, in the form that `custom_rule` takes. Raises UsageError."""
     found: dict[str, tuple[dict[str, Any], Path]] = {}
     names = 0
     for file in files:

@@ -1,4 +1,4 @@
-"""Try rules on the examples of a directory, or on those that they carry themselves."""
+"""Test rules on annotated example files, or on their own examples."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ FILE_BYTES = 4_000_000
 
 @dataclass(slots=True)
 class RuleTestResult:
-    """What was tried, what did not hold, and what is worth a note, all of it as lines."""
+    """The result of a test: a summary, failures and notes, each as lines of text."""
 
     said: str
     failures: list[str] = field(default_factory=list)
@@ -27,20 +27,20 @@ class RuleTestResult:
 
 
 def try_rules(book: Rulebook) -> RuleTestResult:
-    """Try each rule on its own bad and good example."""
+    """Test each rule on its own bad and good example."""
     failures = [f"{rule.pattern}: {problem}" for rule in book.rules for problem in try_own(rule)]
     return RuleTestResult(f"{_count(len(book.rules), 'rule')} on their own examples", failures)
 
 
 def rules_in(path: Path) -> list[Path]:
-    """Return the rule files that a test of `path` is about."""
+    """Return the rule files below `path`."""
     if path.is_dir():
         return [file for file in _below(path) if file.suffix in SUFFIXES]
     return [path] if path.suffix in SUFFIXES else []
 
 
 def try_files(book: Rulebook, path: Path) -> RuleTestResult:
-    """Try the project's rules, and those that marks name, on every example. Raises UsageError where there is none."""
+    """Test the project's rules, and rules named in annotations, on all examples. Raises UsageError without examples."""
     files = _examples(path)
     if not files:
         raise UsageError(f"{_shown(path)}: no C, C++ or Rust file with examples; mark lines with // ruleid: ID")
@@ -82,7 +82,7 @@ def _try(scanner: Scanner, file: Path, own: Sequence[str]) -> Tried:
 
 
 def _examples(path: Path) -> list[Path]:
-    """A rule file has the examples beside it that have its name."""
+    """Return the example files of a path; those of a rule file are next to it and have the same stem."""
     if path.is_dir():
         return [file for file in _below(path) if _is_source(file)]
     if not path.exists():
@@ -93,7 +93,7 @@ def _examples(path: Path) -> list[Path]:
 
 
 def _below(path: Path) -> Iterator[Path]:
-    """Follow no links: they can lead anywhere, and round in a circle."""
+    """Yield all files below a directory without following links, which can lead outside or form loops."""
     for place, directories, names in os.walk(path):
         directories.sort()
         yield from (Path(place, name) for name in sorted(names))

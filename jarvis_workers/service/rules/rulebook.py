@@ -1,7 +1,7 @@
-"""Which rules there are here, and which of them a run uses.
+"""The available rules, and the selection of rules for a run.
 
-There are those built in, those of installed packages, and those of the project's own files.  What
-jarvis.yaml and flags say by id is checked against all of them, before any work is done.
+Available are the built-in rules, those of installed packages, and those of the project's files. Rule ids in jarvis.yaml
+and flags are checked against all of them before any work is done.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ Place = Callable[[str], str]
 
 
 class RuleOverrides(Protocol):
-    """What a user says of rules by id, as `settings.Rules` and the options of the Python API have it."""
+    """A user's settings for rules by id, from `settings.Rules` or from the options of the Python API."""
 
     @property
     def enable_only(self) -> Sequence[str]: ...
@@ -40,7 +40,7 @@ class RuleOverrides(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Rulebook:
-    """Every rule there is; `project` are the rows of files as data, `packages` fingerprints by name."""
+    """All available rules; `project` are the rows of files as data, `packages` fingerprints by name."""
 
     rules: tuple[Rule, ...]
     project: tuple[Mapping[str, Any], ...] = ()
@@ -48,7 +48,7 @@ class Rulebook:
 
 
 def open_rulebook(paths: Sequence[Path] = ()) -> Rulebook:
-    """Gather the rules: built in, of packages, and of the files and directories that `paths` name."""
+    """Collect the rules: built-in, of packages, and of the files and directories in `paths`."""
     packages = installed()
     project = read_rules(rule_files(paths))
     rules = [*RULES, *(rule for package in packages for rule in package.rules), *map(custom_rule, project)]
@@ -57,7 +57,7 @@ def open_rulebook(paths: Sequence[Path] = ()) -> Rulebook:
 
 
 def choose(book: Rulebook, asked: RuleOverrides, excluded: Sequence[str] = (), *, place: Place = "{}".format) -> Chosen:
-    """Fix the rules of a run. Raises UsageError for an unknown id, and where no rule is left."""
+    """Return the rules of a run. Raises UsageError for an unknown id, and if no rule is left."""
     kept = select(book, asked, excluded, place=place)
     if not kept:
         raise UsageError("no rule is enabled; list the rules with: jarvis sec rules")
@@ -67,9 +67,9 @@ def choose(book: Rulebook, asked: RuleOverrides, excluded: Sequence[str] = (), *
 def select(
     book: Rulebook, asked: RuleOverrides, excluded: Sequence[str] = (), *, place: Place = "{}".format
 ) -> tuple[Rule, ...]:
-    """Leave out what the user has switched off; `excluded` comes on top of the settings.
+    """Return the rules that the user has not disabled; `excluded` is in addition to the settings.
 
-    `place` says where a setting comes from, for messages.  Raises UsageError for an unknown id.
+    `place` names the origin of a setting in messages. Raises UsageError for an unknown id.
     """
     ids = [rule.pattern for rule in book.rules]
     categories = sorted({rule.category for rule in book.rules})
@@ -82,7 +82,7 @@ def select(
 
 
 def find_rule(book: Rulebook, named: str) -> Rule:
-    """Return the rule of that id. Raises UsageError."""
+    """Return a rule by id. Raises UsageError."""
     found = {rule.pattern: rule for rule in book.rules}
     _refuse_unknown([named], list(found), "unknown rule")
     return found[named]

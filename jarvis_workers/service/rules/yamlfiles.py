@@ -1,6 +1,6 @@
-"""Read a YAML file that somebody else wrote, and say in one line what is wrong with it.
+"""Read untrusted YAML files, with one-line messages for errors.
 
-Such a file is data: it is bounded, and read by a safe loader without aliases.
+The size of a file is bounded, and it is read by a safe loader without aliases.
 """
 
 import os
@@ -20,13 +20,13 @@ __all__ = ["Checked", "WithoutAliases", "one_line", "read_text", "read_yaml", "s
 
 
 class Checked(BaseModel):
-    """A row of such a file: what is not known is refused, and nothing is taken for something else."""
+    """Base of the rows of such a file: unknown keys are rejected, and values are not coerced."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class WithoutAliases(UniqueKeys):
-    """Refuses aliases, of which a few can stand for more than any memory holds."""
+    """Rejects aliases, as a few of them can expand to more than any memory holds."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
@@ -37,7 +37,7 @@ class WithoutAliases(UniqueKeys):
 
 
 def read_yaml(file: Path, most_bytes: int) -> object:
-    """Return what a file says. Raises UsageError."""
+    """Return the content of a file as parsed. Raises UsageError."""
     try:
         return yaml.load(read_text(file, most_bytes), WithoutAliases)  # noqa: S506  (a SafeLoader)
     except yaml.MarkedYAMLError as error:
@@ -49,7 +49,7 @@ def read_yaml(file: Path, most_bytes: int) -> object:
 
 
 def read_text(file: Path, most_bytes: int) -> str:
-    """Read a regular file: nothing that could keep us waiting. Raises UsageError."""
+    """Read a regular file, as a pipe or device could block. Raises UsageError."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as stream:
@@ -67,16 +67,16 @@ def read_text(file: Path, most_bytes: int) -> str:
 
 
 def one_line(text: str) -> str:
-    """Refuse what a terminal might obey. Raises ValueError."""
+    """Return the text. Raises ValueError for control characters, which a terminal might interpret."""
     if not text.isprintable():
         raise ValueError("should be one line without control characters")
     return text
 
 
 def tell_problem(error: ValidationError, model: type[BaseModel]) -> str:
-    """Say what pydantic found wrong with a row; the wrong value is quoted, in short.
+    """Return a message for a validation error of a row, quoting the invalid value in short form.
 
-    An unknown key comes first: where it is misspelt, the right one is missing, too.
+    An unknown key is reported first: if a key is misspelt, the correct one is missing, too.
     """
     first = min(error.errors(include_url=False), key=lambda one: one["type"] != "extra_forbidden")
     where = ".".join(plain(str(part))[:40] for part in first["loc"])

@@ -1,7 +1,7 @@
-"""Judgements as a YAML file, for a team's repository.
+"""Triage verdicts as a YAML file, for a team's repository.
 
-A file is written in the order of files and rules, so that two versions compare well.  It is data from outside when it
-is read: bounded, checked entry by entry, and taken whole or not at all.
+A file is sorted by file and rule, for readable diffs. When it is read it is untrusted: its size is bounded, each entry
+is validated, and an invalid file is rejected as a whole.
 """
 
 import os
@@ -40,7 +40,7 @@ NAMES = ("fingerprint", "rule", "verdict", "reason", "by", "at", "file")
 
 
 def _moment(value: object) -> object:
-    """YAML knows times; text that looks like one is taken, too."""
+    """Return a time; YAML has a type for it, and equivalent text is accepted as well."""
     if isinstance(value, str):
         value = datetime.fromisoformat(value)
     if isinstance(value, datetime):
@@ -49,7 +49,7 @@ def _moment(value: object) -> object:
 
 
 def _state(value: object) -> object:
-    """YAML has booleans; the other states are words, and the strict model takes no text for an enumeration."""
+    """Return the triage state: YAML booleans and words are converted, since the strict model accepts members only."""
     read = TriageState.read(value)
     if read not in list(TriageState):
         raise ValueError("should be true, false, wontfix or later")
@@ -62,7 +62,7 @@ Place = Annotated[str, Field(max_length=PATH_MAX), AfterValidator(one_line)]
 
 
 class TriageEntry(Checked):
-    """A judgement as a file says it."""
+    """A triage verdict as an entry of a file."""
 
     fingerprint: Annotated[str, Field(pattern=r"\A[0-9a-f]{16}\z")]
     rule: Annotated[str, Field(pattern=r"\A[a-z][a-z0-9_]{1,63}\z")]
@@ -80,14 +80,14 @@ class TriageEntry(Checked):
 
 
 class TriageFile(NamedTuple):
-    """The judgements of a file, and a line for each entry that is none."""
+    """The verdicts of a file, and a line for each invalid entry."""
 
     judgements: tuple[Judgement, ...]
     problems: tuple[str, ...] = ()
 
 
 def read_triage(file: Path) -> TriageFile:
-    """Return what a file says. Raises UsageError where it is no such file at all."""
+    """Return the content of a file. Raises UsageError if it is not a file of verdicts at all."""
     said = read_yaml(file, FILE_BYTES)
     where = shown_path(file)
     if not isinstance(said, dict) or set(said) != {"version", "judgements"}:
@@ -105,7 +105,7 @@ def read_triage(file: Path) -> TriageFile:
 
 
 def triage_text(judgements: Iterable[Judgement]) -> Iterator[str]:
-    """Yield the pieces of a file."""
+    """Yield the text of a file in pieces."""
     rows = [_row(one) for one in judgements]
     yield HEAD
     if not rows:
@@ -117,7 +117,7 @@ def triage_text(judgements: Iterable[Judgement]) -> Iterator[str]:
 
 
 def would_lose(file: Path, judgements: Iterable[Judgement]) -> int:
-    """Return how many judgements of a file that is there would not be in the new one."""
+    """Return how many verdicts of an existing file would be missing from the new one."""
     if not os.path.lexists(file):
         return 0
     kept = {one.fingerprint for one in judgements}
@@ -149,7 +149,7 @@ def _wrong(row: object, error: ValidationError) -> str:
 
 
 def _places(file: Path) -> Callable[[int], str]:
-    """Say in which line an entry begins; the file has been read well before."""
+    """Return a function from the index of an entry to its line; the file must have been parsed before."""
     root: Any = yaml.compose(read_text(file, FILE_BYTES), WithoutAliases)
     entries = next(value for key, value in root.value if key.value == "judgements").value
     return lambda number: f"{shown_path(file)}:{entries[number].start_mark.line + 1}: judgement {number + 1}"

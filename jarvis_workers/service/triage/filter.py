@@ -14,7 +14,7 @@ from jarvis_workers.snapshots.selection import Selection
 
 __all__ = ["OPEN", "Filter", "matching", "read_filter"]
 
-# A finding without a judgement.
+# The state of a finding without a verdict.
 OPEN = "open"
 STATES = (OPEN, *TriageState)
 ASIDE = ("dismissed", "suppressed")
@@ -22,11 +22,11 @@ ASIDE = ("dismissed", "suppressed")
 
 @dataclass(frozen=True)
 class Filter:
-    """What a finding must be; an empty part leaves all.
+    """Conditions on a finding; an empty part imposes none.
 
-    `files` are globs with git's meaning, from the scanned root.  Those that begin with `prefix`, the path to the root,
-    as the text report shows files, hold without it, too.
-    `statuses` are those of reports, `states` those of triage: one of each is required.
+    `files` are globs with git's semantics, relative to the scanned root. If one starts with `prefix`, the path to the
+    root as shown in the text report, it also matches without the prefix. `statuses` are those of reports, `states`
+    those of triage: both must match if both are given.
     """
 
     rules: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Filter:
         return self != Filter()
 
     def __str__(self) -> str:
-        """The options that make it, on one line."""
+        """The options of this filter, on one line."""
         parts = {
             "--rule": self.rules,
             "--severity": self.severities,
@@ -67,7 +67,7 @@ def read_filter(
     categories: Sequence[str] | None = None,
     statuses: Sequence[str] | None = None,
 ) -> Filter:
-    """Read the values of the options, each repeated or comma-separated. Raises UsageError for an unknown word."""
+    """Parse the values of the options, each repeated or comma-separated. Raises UsageError for an unknown word."""
     chosen = list(_words(statuses))
     _refuse_unknown("--severity", list(_words(severities)), SEVERITIES)
     _refuse_unknown("--status", chosen, [*STATUSES, *STATES])
@@ -82,10 +82,10 @@ def read_filter(
 
 
 def matching(findings: Sequence[Issue], known: Mapping[str, Judgement], wanted: Filter, *, judged: bool) -> list[Issue]:
-    """Return the findings that a filter leaves.
+    """Return the findings that match a filter.
 
-    Unless `judged`, or the filter names a state, only open findings are left: not judged and not set aside. Raises
-    UsageError for a rule or category that neither the findings nor the rule table have.
+    Unless `judged`, or if the filter names a state, only open findings match: without a verdict and not suppressed.
+    Raises UsageError for a rule or category that neither the findings nor the rule table have.
     """
     _refuse_unknown("--rule", wanted.rules, {issue["pattern"] for issue in findings} | RULES_BY_PATTERN.keys())
     categories = {rule.category for rule in RULES_BY_PATTERN.values()}
@@ -107,7 +107,7 @@ def matching(findings: Sequence[Issue], known: Mapping[str, Judgement], wanted: 
 
 
 def _with_directories(path: bytes) -> Iterator[bytes]:
-    """Yield a path and the directories above it, as globs have them: with a slash at the end."""
+    """Yield a path and its parent directories in the form for globs: directories end with a slash."""
     yield path
     yield from (path[: place + 1] for place, letter in enumerate(path) if letter == ord("/"))
 

@@ -1,4 +1,4 @@
-"""The findings of a run as somebody judges them: the worst first, found by name, with the code around each."""
+"""The findings of a run for triage: worst first, lookup by name, and the code around each."""
 
 import getpass
 import os
@@ -27,21 +27,21 @@ WORDS = {
     TriageState.WONTFIX: "won't fix",
     TriageState.LATER: "later",
 }
-# As many are read from the snapshot at once as somebody judges in a few minutes.
+# The number of excerpts read ahead: about what a user judges in a few minutes.
 AHEAD = 20
 
 
 class Sheet(NamedTuple):
-    """The findings that a report lists, and how many of lower score it does not."""
+    """The findings listed in a report, and the number of lower-scoring findings not listed."""
 
     findings: list[Issue]
     not_listed: int
 
 
 def findings_of(store: Store, blobs: Blobs, run: Run) -> Sheet:
-    """Return what the report of a run lists, the worst first; what it sets aside comes last.
+    """Return the findings listed in the report of a run, worst first; those set aside come last.
 
-    What a comment in the code suppresses is not among it: whoever wrote that has judged already.
+    Findings suppressed by comments are not included, as their authors have already judged them.
     """
     if not run.kind.startswith("sec."):
         raise UsageError(f"run {run.id} is not a scan: it has no findings to judge")
@@ -52,7 +52,7 @@ def findings_of(store: Store, blobs: Blobs, run: Run) -> Sheet:
 
 
 def one_each(findings: Iterable[Issue]) -> Iterator[tuple[Issue, list[int]]]:
-    """Yield the findings that no other has the fingerprint of, with the lines where their twins stand."""
+    """Yield one finding per fingerprint, with the lines of the others."""
     lines: dict[str, list[int]] = {}
     first: dict[str, Issue] = {}
     for issue in findings:
@@ -62,7 +62,7 @@ def one_each(findings: Iterable[Issue]) -> Iterator[tuple[Issue, list[int]]]:
 
 
 def told(findings: Sequence[Issue], named: str) -> Issue:
-    """Return the finding of that id or fingerprint. Raises UsageError."""
+    """Return the finding with this id or fingerprint. Raises UsageError."""
     for issue in findings:
         if named in (issue["id"], issue["fingerprint"]):
             return issue
@@ -70,7 +70,7 @@ def told(findings: Sequence[Issue], named: str) -> Issue:
 
 
 def judgement(issue: Issue, verdict: TriageState, reason: str = "") -> Judgement:
-    """Return what the user says of a finding. Raises UsageError where it cannot be taken."""
+    """Return a verdict of the user on a finding. Raises UsageError for an invalid or missing reason."""
     said = " ".join(reason.split())
     if len(said) > REASON_MAX:
         raise UsageError(f"a reason has {len(said):,} characters; limit {REASON_MAX:,}")
@@ -83,7 +83,7 @@ def judgement(issue: Issue, verdict: TriageState, reason: str = "") -> Judgement
 
 
 def who() -> str:
-    """Name the user as this machine does; not every user of a container has a name."""
+    """Return the name of the user; in a container, a user may have an id only."""
     try:
         name = getpass.getuser()
     except (KeyError, OSError):
@@ -92,7 +92,7 @@ def who() -> str:
 
 
 class Excerpts:
-    """The code around findings, read from the snapshot some at a time, in the order in which they are looked at."""
+    """The code around findings, read from the snapshot in chunks in the order of the findings."""
 
     def __init__(self, blobs: Blobs, snapshot_id: str, findings: Sequence[Issue]) -> None:
         self._blobs = blobs
@@ -101,9 +101,9 @@ class Excerpts:
         self._read: dict[str, Excerpt | None] = {}
 
     def at(self, place: int, around: int | None = None) -> Excerpt | None:
-        """Return the code around the finding at a place, None where it cannot be read any more.
+        """Return the code around the finding at a place, None if it can no longer be read.
 
-        Given `around`, that many lines before and behind it.
+        With `around`, return that many lines before and after it.
         """
         issue = self._findings[place]
         if around is not None:

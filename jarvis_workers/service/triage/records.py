@@ -1,4 +1,4 @@
-"""Triage verdicts: stored, undone, given to later runs, and learned from."""
+"""Triage verdicts: saving, undo, copies for runs, and adjusting the confidence of rules by them."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -27,19 +27,19 @@ __all__ = [
     "undo",
 ]
 
-# Fewer judgements say too little of a rule.
+# With fewer verdicts the confidence of a rule is not adjusted.
 JUDGED_MIN = 10
 
 
 class Named(NamedTuple):
-    """An operation of the history, in words, and who carried it out."""
+    """An operation for the history: its description and its user."""
 
     change: str
     by: str
 
 
 class Undone(NamedTuple):
-    """What an undo has done: the operation in words, how many judgements are as before, and how many were left."""
+    """The result of an undo: the operation, the number of verdicts restored, and the number left unchanged."""
 
     change: str
     restored: int
@@ -47,7 +47,7 @@ class Undone(NamedTuple):
 
 
 class RuleRecord(NamedTuple):
-    """How the findings of a rule were judged, and what follows from that for its confidence."""
+    """The verdicts on the findings of a rule, and its adjusted confidence."""
 
     rule: str
     true: int
@@ -56,7 +56,7 @@ class RuleRecord(NamedTuple):
 
     @property
     def share(self) -> float:
-        """How many were true, of those judged."""
+        """The share of findings judged true."""
         return self.true / (self.true + self.false)
 
     @property
@@ -68,41 +68,41 @@ class RuleRecord(NamedTuple):
         return self.true + self.false >= JUDGED_MIN
 
     def as_json(self) -> dict[str, Any]:
-        """Return it for programs."""
+        """Return the record as JSON data."""
         return {**self._asdict(), "share": round(self.share, 4), "learned": self.learned, "enough": self.is_enough}
 
 
 def kept_judgements(store: Store) -> dict[str, Judgement]:
-    """Return all that is kept, by fingerprint."""
+    """Return all stored verdicts by fingerprint."""
     with store.read() as session:
         return judgements.read(session)
 
 
 def judge(store: Store, said: Iterable[Judgement], operation: Named | None = None) -> None:
-    """Keep what was said as the last word; given an `operation`, `undo` can take it back."""
+    """Save new verdicts; with an `operation`, `undo` can revert them."""
     made = list(said)
     with store.write() as session, _recorded(session, operation, {one.fingerprint for one in made}):
         judgements.judge(session, made)
 
 
 def take_in(store: Store, said: Iterable[Judgement], operation: Named | None = None) -> int:
-    """Keep what was said elsewhere, unless there is a later word; return how many are new here."""
+    """Import verdicts, unless later ones are stored; return how many are new."""
     made = list(said)
     with store.write() as session, _recorded(session, operation, {one.fingerprint for one in made}):
         return judgements.take_in(session, made)
 
 
 def forget(store: Store, fingerprints: Iterable[str], operation: Named | None = None) -> None:
-    """Take judgements back."""
+    """Delete verdicts."""
     names = set(fingerprints)
     with store.write() as session, _recorded(session, operation, names):
         judgements.forget(session, names)
 
 
 def undo(store: Store, by: str) -> Undone | None:
-    """Undo the last operation of a user: what it changed is as it was before. None if there is none.
+    """Undo the last operation of a user by restoring the verdicts before it. None if there is none.
 
-    What was judged again since then keeps the later word.
+    Verdicts changed since then are left unchanged.
     """
     with store.write() as session:
         last = triage_operations.latest(session, by)
@@ -118,7 +118,7 @@ def undo(store: Store, by: str) -> Undone | None:
 
 @contextmanager
 def _recorded(session: "Session", operation: Named | None, fingerprints: Collection[str]) -> Iterator[None]:
-    """Record what the block changes, as an operation."""
+    """Record the changes made in the block as an operation."""
     before = judgements.find(session, fingerprints) if operation else {}
     yield
     if not operation:
@@ -138,7 +138,7 @@ def _time_of(judgement: Judgement | None) -> float | None:
 
 
 def records_of(store: Store, rules: Iterable[Rule]) -> list[RuleRecord]:
-    """Return the rules of which findings were judged, the one with most judgements first."""
+    """Return the rules with verdicts, those with the most verdicts first."""
     with store.read() as session:
         counts = judgements.count(session)
     found = [
@@ -148,7 +148,7 @@ def records_of(store: Store, rules: Iterable[Rule]) -> list[RuleRecord]:
 
 
 def learned_shifts(store: Store, rules: Sequence[Rule]) -> Mapping[str, float]:
-    """Say how far the confidence of rules moves by what was judged, where that is enough."""
+    """Return the adjustments of confidence by rule, for rules with enough verdicts."""
     return dict(_shifts(records_of(store, rules)))
 
 
