@@ -18,7 +18,7 @@ from jarvis_workers.platforms.request import RequestWriter, streamed
 from jarvis_workers.platforms.retry import LEAST_SECONDS, Patience, insist, insist_async
 from jarvis_workers.platforms.tokens import estimate_request, with_estimated_usage
 from jarvis_workers.platforms.transport import RequestRefused, Wire
-from jarvis_workers.ratelimit.policy import Limiter, Turn
+from jarvis_workers.ratelimit.policy import Limiter, RequestPermit
 
 RATE_LIMITED = frozenset({429, 529})
 
@@ -44,13 +44,13 @@ class Compatible:
         body = self._written(request)
 
         def once(seconds: float) -> Reply:
-            with self._gate.slot(patience.left, estimate_request(request)) as turn, _noting(turn):
+            with self._gate.slot(patience.left, estimate_request(request)) as permit, _report_429(permit):
                 if hear is None:
                     reply = decode(self._wire.send(body, _left(patience, seconds)))
                 else:
                     reply = gather(self._wire.stream(streamed(body, self.profile), _left(patience, seconds)), hear)
                 reply = with_estimated_usage(reply, request)
-                turn.note_answer(reply.usage.total)
+                permit.on_success(reply.usage.total)
                 return reply
 
         try:
@@ -64,11 +64,11 @@ class Compatible:
         body = self._written(request)
 
         async def once(seconds: float) -> Reply:
-            async with self._gate.slot_async(patience.left, estimate_request(request)) as turn:
-                with _noting(turn):
+            async with self._gate.slot_async(patience.left, estimate_request(request)) as permit:
+                with _report_429(permit):
                     answer = decode(await self._wire.send_async(body, _left(patience, seconds)))
                     reply = with_estimated_usage(answer, request)
-                    turn.note_answer(reply.usage.total)
+                    permit.on_success(reply.usage.total)
                     return reply
 
         try:
@@ -94,13 +94,13 @@ class Compatible:
 
 
 @contextmanager
-def _noting(turn: Turn) -> Iterator[None]:
-    """Report a rate-limit error of the provider to the rate limiter."""
+def _report_429(permit: RequestPermit) -> Iterator[None]:
+    """Report a refusal for too many requests to the rate limiter."""
     try:
         yield
     except RequestRefused as error:
         if error.status in RATE_LIMITED:
-            turn.slow_down(error.again)
+            permit.on_throttled(error.again)
         raise
 
 

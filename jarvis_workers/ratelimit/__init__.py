@@ -1,1 +1,1 @@
-"""Who may ask a model now: a line before what its provider allows, within a budget."""
+"""Rate limiting of model requests in one process (AIMD, GCRA), and budget values."""

@@ -1,90 +1,98 @@
-"""Rate limiter of one process: AIMD for concurrency, GCRA for requests and tokens per interval.
+"""Rate limiter of one process: AIMD for concurrency, GCRA for requests and tokens per interval.  Time is an argument.
 
-AIMD (Chiu and Jain, 1989; its increase is a tenth here, at least one) decides how many requests may be in flight, the
-generic cell rate algorithm (ITU-T I.371) when the next may begin.  A 429 halves the number and closes the gate for as
-long as the server says; a 429 to a request sent before that changes nothing more.  As many successes as are allowed at
-once, or CALM, raise it.  While nothing but 429s comes, each pause is twice as long.  Time is an argument.
+AIMD (Chiu and Jain 1989, "Analysis of the increase and decrease algorithms for congestion avoidance") sets how many
+requests may be in flight.  A 429 halves the number and blocks all requests for its Retry-After; further 429s to
+requests of the same generation, that is, to those sent before, change nothing.  A full round of successes, or
+ROUND_MAX, raises it.  TCP adds one per round; here it is a tenth, at least one, so that a limit of hundreds recovers in
+minutes.  While only 429s arrive, each pause is twice the one before (exponential back-off).
+
+GCRA (generic cell rate algorithm, ITU-T I.371, the virtual scheduling form) sets when the next request may start.
 """
 
 from jarvis_workers.ratelimit.policy import Rate, RateLimitPolicy
 
-CALM = 100
+ROUND_MAX = 100
 RAISE = 1.1
-# What is waited after the second 429 in a row doubles what the server said, or this; a storm of 30 s is five of them.
+# Seconds.  The pause after the second 429 in a row is twice Retry-After, or twice USUAL_PAUSE where the server gives
+# none, up to LONGEST_DOUBLED: a provider that refuses for 30 s gets five probes.
 USUAL_PAUSE, LONGEST_DOUBLED = 1.0, 30.0
+# A longer Retry-After is cut to this, in seconds: one absurd header shall not stop a model for good.
 LONGEST_PAUSE = 600.0
 NEVER = float("inf")
 
 
 class AimdLimiter:
-    """Slots and buckets; whoever calls sees to it that two do not at once."""
+    """Concurrency and rates of one model in one process (`gate.Allowance`). Not thread-safe: `gate.FairQueue` locks."""
 
     def __init__(self, limits: RateLimitPolicy) -> None:
         self.most = self.allowed = limits.most
         self.late = limits.late
-        self.inside = self.wave = 0
-        self._refused = self._answers = 0
+        self.in_flight = self.generation = 0
+        self._refused = self._successes = 0
         self._closed_until = 0.0
         self._buckets = [GcraBucket(rate) for rate in limits.rates]
 
-    def enter(self, now: float, tokens: int) -> float:
-        """Let one in and return 0, or return how long to wait at most before asking again."""
+    def try_acquire(self, now: float, tokens: int) -> float:
+        """Admit a request and return 0, or return the seconds after which to try again at the latest."""
         if now < self._closed_until:
             return self._closed_until - now
-        if self.inside >= self.allowed:
+        if self.in_flight >= self.allowed:
             return NEVER
         wait = max((bucket.wait(now) for bucket in self._buckets), default=0.0)
         if wait > 0:
             return wait
         for bucket in self._buckets:
             bucket.take(now, tokens)
-        self.inside += 1
+        self.in_flight += 1
         return 0.0
 
-    def leave(self) -> None:
-        """Let one out."""
-        self.inside -= 1
+    def release(self) -> None:
+        """End a request."""
+        self.in_flight -= 1
 
     def correct(self, tokens: int) -> None:
-        """Take in that so many more tokens were used than was said."""
+        """Charge so many more tokens (or fewer) than were estimated."""
         for bucket in self._buckets:
             bucket.correct(tokens)
 
-    def slow_down(self, now: float, wave: int, seconds: float | None) -> None:
-        """Take in a 429 to a request that was let in during `wave`."""
-        asked = min(seconds or 0.0, LONGEST_PAUSE)
-        if wave == self.wave:
-            self.allowed = max(min(self.allowed, self.inside) // 2, 1)
-            self.wave += 1
+    def on_throttled(self, now: float, generation: int, seconds: float | None) -> None:
+        """Apply a 429 to a request that was admitted in `generation`; `seconds` is its Retry-After."""
+        pause = min(seconds or 0.0, LONGEST_PAUSE)
+        if generation == self.generation:
+            self.allowed = max(min(self.allowed, self.in_flight) // 2, 1)
+            self.generation += 1
             if self._refused:
-                asked = max(asked, min((asked or USUAL_PAUSE) * 2.0 ** min(self._refused, 9), LONGEST_DOUBLED))
+                pause = max(pause, min((pause or USUAL_PAUSE) * 2.0 ** min(self._refused, 9), LONGEST_DOUBLED))
             self._refused += 1
-            self._answers = 0
-        self._closed_until = max(self._closed_until, now + asked)
+            self._successes = 0
+        self._closed_until = max(self._closed_until, now + pause)
 
-    def note_answer(self, wave: int) -> None:
-        """Take in an answer to a request that was let in during `wave`."""
-        if wave != self.wave:
+    def on_success(self, generation: int) -> None:
+        """Apply an answer to a request that was admitted in `generation`."""
+        if generation != self.generation:
             return
         self._refused = 0
-        self._answers += 1
-        if self.allowed < self.most and self._answers >= min(self.allowed, CALM):
-            self._answers = 0
+        self._successes += 1
+        if self.allowed < self.most and self._successes >= min(self.allowed, ROUND_MAX):
+            self._successes = 0
             self.allowed = min(int(self.allowed * RAISE) + 1, self.most)
 
 
 class GcraBucket:
-    """One rate, as the time from which on the next would be in step."""
+    """One rate as a theoretical arrival time (TAT): when the next request would be on schedule, in seconds."""
 
     def __init__(self, rate: Rate) -> None:
-        self._rate, self._in_step = rate, 0.0
+        self._rate, self._arrival = rate, 0.0
 
     def wait(self, now: float) -> float:
-        return max(self._in_step - self._rate.sooner - now, 0.0)
+        """Return the seconds until TAT less the tolerance (`Rate.sooner`)."""
+        return max(self._arrival - self._rate.sooner - now, 0.0)
 
     def take(self, now: float, tokens: int) -> None:
-        self._in_step = max(self._in_step, now) + self._rate.cost(tokens)
+        """Advance TAT by the cost of a request."""
+        self._arrival = max(self._arrival, now) + self._rate.cost(tokens)
 
     def correct(self, tokens: int) -> None:
+        """Advance TAT by tokens that were not estimated; requests have no such error."""
         if self._rate.counts == "tokens":
-            self._in_step += self._rate.cost(tokens)
+            self._arrival += self._rate.cost(tokens)

@@ -1,7 +1,7 @@
-"""Who may send a request now: those who wait are served in the order of coming.
+"""The queue in front of a model: waiting requests are admitted first come, first served.
 
-How many may be on and how fast they may follow each other is asked of an allowance: that of this process (`pace`), or
-one that is shared with others.  Only the first of those who wait looks at the clock.
+An allowance decides how many may be in flight and when the next may start: that of this process (`adaptive`), or one
+that is shared with other processes (`dispatch.ratelimit`).  Only the first waiting request watches the clock.
 """
 
 import asyncio
@@ -16,153 +16,158 @@ from jarvis_workers.ratelimit.adaptive import AimdLimiter
 from jarvis_workers.ratelimit.policy import Limiter, ModelKey, RateLimitPolicy
 from jarvis_workers.ratelimit.token_calibration import Calibration
 
-TIMES_LATE = 3
+# A request that is held up after each admission starts in the end, or a busy loop would never send it.
+READMISSIONS = 3
 
 
 class Allowance(Protocol):
-    """How many may be on, and when the next; called by one at a time. A wave ends with a 429.
+    """Decides how many requests may be in flight, and when the next may start; the caller holds a lock.
 
-    Who begins later than `late` seconds after it was let in must wait again.
+    A 429 ends a `generation` of requests. A request that starts more than `late` seconds after it was admitted must
+    queue again.
     """
 
-    wave: int
+    generation: int
     late: float
 
-    def enter(self, now: float, tokens: int) -> float:
-        """Let one in and return 0, or return how long to wait at most before asking again."""
+    def try_acquire(self, now: float, tokens: int) -> float:
+        """Admit a request and return 0, or return the seconds after which to try again at the latest."""
         ...
 
-    def leave(self) -> None:
-        """Let one out."""
+    def release(self) -> None:
+        """End a request."""
         ...
 
     def correct(self, tokens: int) -> None:
-        """Take in that so many more tokens were used than was said."""
+        """Charge so many more tokens (or fewer) than were estimated."""
         ...
 
-    def slow_down(self, now: float, wave: int, seconds: float | None) -> None:
-        """Take in a 429 to a request that was let in during `wave`."""
+    def on_throttled(self, now: float, generation: int, seconds: float | None) -> None:
+        """Apply a 429 to a request that was admitted in `generation`; `seconds` is its Retry-After."""
         ...
 
-    def note_answer(self, wave: int) -> None:
-        """Take in an answer to a request that was let in during `wave`."""
+    def on_success(self, generation: int) -> None:
+        """Apply an answer to a request that was admitted in `generation`."""
         ...
 
 
 class FairQueue:
-    """The line before an allowance, for threads and loops alike; `slot` and `slot_async` raise TimeoutError."""
+    """FIFO queue in front of an allowance, for threads and event loops; `slot`, `slot_async` raise TimeoutError."""
 
     def __init__(self, allowance: Allowance, now: Callable[[], float] = time.monotonic) -> None:
         self._allowance, self._now = allowance, now
         self._lock = threading.Lock()
-        self._line: deque[_Waiter] = deque()
+        self._waiting: deque[_Waiter] = deque()
         self._calibration = Calibration()
 
     @contextmanager
     def slot(self, seconds: float, tokens: int = 0) -> Iterator["Permit"]:
-        """Hold a turn while the block lasts."""
-        waiter = self._queue((wake := threading.Event()).set, seconds, tokens)
+        """Hold a permit during the block, after at most so many seconds; `tokens` is an estimate."""
+        waiter = self._enqueue((wake := threading.Event()).set, seconds, tokens)
         try:
-            while not waiter.turn:
-                wake.wait(self._nap(waiter))
+            while not waiter.permit:
+                wake.wait(self._timeout(waiter))
                 wake.clear()
-                self._look(waiter)
-                self._go_back_if_late(waiter)
-            yield waiter.turn
+                self._check(waiter)
+                self._requeue_if_late(waiter)
+            yield waiter.permit
         finally:
-            self._go(waiter)
+            self._leave(waiter)
 
     @asynccontextmanager
     async def slot_async(self, seconds: float, tokens: int = 0) -> AsyncIterator["Permit"]:
-        """Hold a turn while the block lasts, and let others run meanwhile."""
-        waiter = self._queue(_bell(wake := asyncio.Event()), seconds, tokens)
+        """The same in an event loop."""
+        waiter = self._enqueue(_waker(wake := asyncio.Event()), seconds, tokens)
         try:
-            while not waiter.turn:
+            while not waiter.permit:
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(self._nap(waiter)):
+                    async with asyncio.timeout(self._timeout(waiter)):
                         await wake.wait()
                 wake.clear()
-                self._look(waiter)
-                self._go_back_if_late(waiter)
-            yield waiter.turn
+                self._check(waiter)
+                self._requeue_if_late(waiter)
+            yield waiter.permit
         finally:
-            self._go(waiter)
+            self._leave(waiter)
 
     @contextmanager
     def changing(self) -> Iterator[list[int]]:
-        """Hold all still while the allowance changes, given the tokens of those who wait; then serve them."""
+        """Lock the queue while the allowance changes, given the tokens of waiting requests; then admit them."""
         with self._lock:
-            yield [waiter.tokens for waiter in self._line]
-            self._serve()
+            yield [waiter.tokens for waiter in self._waiting]
+            self._admit()
 
-    def slow_down(self, wave: int, seconds: float | None) -> None:
+    def on_throttled(self, generation: int, seconds: float | None) -> None:
         with self._lock:
-            self._allowance.slow_down(self._now(), wave, seconds)
+            self._allowance.on_throttled(self._now(), generation, seconds)
 
-    def note_answer(self, waiter: "_Waiter", wave: int, tokens: int) -> None:
+    def on_success(self, waiter: "_Waiter", generation: int, tokens: int) -> None:
         with self._lock:
-            self._allowance.note_answer(wave)
+            self._allowance.on_success(generation)
             if tokens:
                 self._allowance.correct(tokens - waiter.tokens)
-                self._calibration = self._calibration.learn(waiter.said, tokens)
-            self._serve()
+                self._calibration = self._calibration.learn(waiter.estimated, tokens)
+            self._admit()
 
-    def _queue(self, ring: Callable[[], None], seconds: float, tokens: int) -> "_Waiter":
+    def _enqueue(self, wake: Callable[[], None], seconds: float, tokens: int) -> "_Waiter":
         with self._lock:
-            waiter = _Waiter(ring, self._now() + seconds, tokens, self._calibration.tokens(tokens))
-            self._line.append(waiter)
-            self._serve(waiter)
+            waiter = _Waiter(wake, self._now() + seconds, tokens, self._calibration.tokens(tokens))
+            self._waiting.append(waiter)
+            self._admit(waiter)
             return waiter
 
-    def _serve(self, caller: "_Waiter | None" = None) -> None:
-        """Let in all who may; the first of the others is told when to look again. Nobody is told who calls."""
-        while self._line:
-            first, now = self._line[0], self._now()
-            wait = self._allowance.enter(now, first.tokens)
-            sooner = now + wait < first.look_at
+    def _admit(self, caller: "_Waiter | None" = None) -> None:
+        """Admit all requests that may start, and wake them; tell the first of the others when to check again.
+
+        The caller's own request is not woken: it runs.
+        """
+        while self._waiting:
+            first, now = self._waiting[0], self._now()
+            wait = self._allowance.try_acquire(now, first.tokens)
+            sooner = now + wait < first.check_at
             if wait <= 0:
-                self._line.popleft()
-                first.turn, first.let_in_at = Permit(self, first, self._allowance.wave), now
+                self._waiting.popleft()
+                first.permit, first.admitted_at = Permit(self, first, self._allowance.generation), now
             elif sooner or first is caller:
-                first.look_at = now + wait
+                first.check_at = now + wait
             if first is not caller and (wait <= 0 or sooner):
-                first.ring()
+                first.wake()
             if wait > 0:
                 return
 
-    def _nap(self, waiter: "_Waiter") -> float:
-        return max(min(waiter.look_at, waiter.deadline) - self._now(), 0.0)
+    def _timeout(self, waiter: "_Waiter") -> float:
+        return max(min(waiter.check_at, waiter.deadline) - self._now(), 0.0)
 
-    def _look(self, waiter: "_Waiter") -> None:
-        """Serve, if it is this one's to see to it; raises TimeoutError when it is too late for it."""
+    def _check(self, waiter: "_Waiter") -> None:
+        """Admit requests, if this one is the first; raise TimeoutError after its deadline."""
         with self._lock:
-            if self._line and self._line[0] is waiter:
-                self._serve(waiter)
-            if not waiter.turn and self._now() >= waiter.deadline:
+            if self._waiting and self._waiting[0] is waiter:
+                self._admit(waiter)
+            if not waiter.permit and self._now() >= waiter.deadline:
                 raise TimeoutError
 
-    def _go_back_if_late(self, waiter: "_Waiter") -> None:
-        """Be the first in the line again, if this one was let in, but held up; not for ever."""
+    def _requeue_if_late(self, waiter: "_Waiter") -> None:
+        """Put a request that was admitted, but held up, back to the head of the queue, READMISSIONS times at most."""
         with self._lock:
-            if waiter.turn and waiter.goes_back and self._now() - waiter.let_in_at > self._allowance.late:
-                waiter.turn, waiter.look_at = None, self._now()
-                waiter.goes_back -= 1
-                self._line.appendleft(waiter)
-                self._allowance.leave()
+            if waiter.permit and waiter.readmissions and self._now() - waiter.admitted_at > self._allowance.late:
+                waiter.permit, waiter.check_at = None, self._now()
+                waiter.readmissions -= 1
+                self._waiting.appendleft(waiter)
+                self._allowance.release()
                 self._allowance.correct(-waiter.tokens)
 
-    def _go(self, waiter: "_Waiter") -> None:
-        """Leave, or give up."""
+    def _leave(self, waiter: "_Waiter") -> None:
+        """Release the permit, or leave the queue without one."""
         with self._lock:
-            if waiter.turn:
-                self._allowance.leave()
+            if waiter.permit:
+                self._allowance.release()
             else:
-                self._line.remove(waiter)
-            self._serve()
+                self._waiting.remove(waiter)
+            self._admit()
 
 
 class LocalLimiter(FairQueue):
-    """The turns of one process: so many at once, or within all limits."""
+    """The limiter of one process alone: a number of requests at once, or a whole policy."""
 
     def __init__(self, limits: int | RateLimitPolicy, now: Callable[[], float] = time.monotonic) -> None:
         self.pace = AimdLimiter(RateLimitPolicy(limits) if isinstance(limits, int) else limits)
@@ -170,40 +175,40 @@ class LocalLimiter(FairQueue):
 
 
 def in_process(_: ModelKey, limits: RateLimitPolicy) -> Limiter:
-    """Return a gate for one process alone."""
+    """Return a limiter for this process alone."""
     return LocalLimiter(limits)
 
 
 class Permit:
-    """The turn of one request, which was let in during a wave."""
+    """The permit of one request (`policy.RequestPermit`), admitted in a generation."""
 
-    __slots__ = ("_turns", "_waiter", "_wave")
+    __slots__ = ("_generation", "_queue", "_waiter")
 
-    def __init__(self, turns: FairQueue, waiter: "_Waiter", wave: int) -> None:
-        self._turns, self._waiter, self._wave = turns, waiter, wave
+    def __init__(self, queue: FairQueue, waiter: "_Waiter", generation: int) -> None:
+        self._queue, self._waiter, self._generation = queue, waiter, generation
 
-    def note_answer(self, tokens: int) -> None:
-        self._turns.note_answer(self._waiter, self._wave, tokens)
+    def on_success(self, tokens: int) -> None:
+        self._queue.on_success(self._waiter, self._generation, tokens)
 
-    def slow_down(self, seconds: float | None) -> None:
-        self._turns.slow_down(self._wave, seconds)
+    def on_throttled(self, seconds: float | None) -> None:
+        self._queue.on_throttled(self._generation, seconds)
 
 
 class _Waiter:
-    """One in the line: `said` is what it said of its tokens, `tokens` what that is likely to mean."""
+    """A request in the queue: `estimated` are its tokens by estimate, `tokens` the same after calibration."""
 
-    __slots__ = ("deadline", "goes_back", "let_in_at", "look_at", "ring", "said", "tokens", "turn")
+    __slots__ = ("admitted_at", "check_at", "deadline", "estimated", "permit", "readmissions", "tokens", "wake")
 
-    def __init__(self, ring: Callable[[], None], deadline: float, said: int, tokens: int) -> None:
-        self.ring, self.deadline, self.said, self.tokens = ring, deadline, said, tokens
-        self.look_at, self.let_in_at, self.goes_back = float("inf"), 0.0, TIMES_LATE
-        self.turn: Permit | None = None
+    def __init__(self, wake: Callable[[], None], deadline: float, estimated: int, tokens: int) -> None:
+        self.wake, self.deadline, self.estimated, self.tokens = wake, deadline, estimated, tokens
+        self.check_at, self.admitted_at, self.readmissions = float("inf"), 0.0, READMISSIONS
+        self.permit: Permit | None = None
 
 
-def _bell(wake: asyncio.Event) -> Callable[[], None]:
+def _waker(event: asyncio.Event) -> Callable[[], None]:
     loop = asyncio.get_running_loop()
 
-    def ring() -> None:
-        loop.call_soon_threadsafe(wake.set)
+    def wake() -> None:
+        loop.call_soon_threadsafe(event.set)
 
-    return ring
+    return wake

@@ -1,7 +1,7 @@
-"""What limits a model has, and what a conversation asks of whoever keeps them.
+"""The rate limits of a model, and the interface of a limiter to those who send requests.
 
-A limit on a rate is kept by pacing, not by counting: requests are spread evenly over PACE of what is allowed, since a
-provider sees them a little sooner or later than they were sent, and counts over spans that nobody else knows.
+Rates are paced, not counted: requests are spread evenly over PACE of the limit, since a provider receives them a
+little earlier or later than they were sent, and its counting window is unknown.
 """
 
 from collections.abc import Callable
@@ -9,10 +9,14 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+# Concurrency that counts as no limit.
 MANY = 100_000
+# The part of a rate that is used.  Measured (tests/bench/test_limits.py): at 0.94 a window of one second had one
+# request more than a limit of 100, at 0.92 none.
 PACE = 0.92
-# How much sooner than evenly requests may follow each other, in seconds, for limits of a second and of a minute; and
-# how late one may be: what was held up must not come all at once.
+# GCRA's tolerance, how much earlier than evenly a request may start, and how late one may start before it must queue
+# again, both in seconds, for limits per second and per minute.  Late requests would otherwise start together: a loop
+# that stood still sent 22 requests above a limit of 100 a second.
 SOONER_SECOND, SOONER_MINUTE = 0.03, 2.0
 LATE_SECOND, LATE_MINUTE = 0.03, 0.8
 
@@ -21,7 +25,7 @@ Counts = Literal["requests", "tokens"]
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """So many a second are begun on average; `sooner` and `late` are in seconds."""
+    """A paced rate: `per_second` units start per second on average; tolerance `sooner` and `late` are in seconds."""
 
     counts: Counts
     per_second: float
@@ -29,13 +33,13 @@ class Rate:
     late: float
 
     def cost(self, tokens: int) -> float:
-        """Return the seconds that a request takes of it."""
+        """Return the seconds of the rate that a request takes: GCRA's increment."""
         return (tokens if self.counts == "tokens" else 1) / self.per_second
 
 
 @dataclass(frozen=True, slots=True)
 class RateLimitPolicy:
-    """What a provider allows of one model; None is no limit."""
+    """What a provider allows for one model; None is no limit."""
 
     concurrent: int | None = None
     requests_per_second: float | None = None
@@ -44,16 +48,17 @@ class RateLimitPolicy:
 
     @property
     def are_set(self) -> bool:
+        """Whether there is any limit."""
         return self != RateLimitPolicy()
 
     @property
     def most(self) -> int:
-        """How many requests may be on at once."""
+        """The number of requests that may be in flight at once."""
         return self.concurrent or MANY
 
     @property
     def rates(self) -> tuple[Rate, ...]:
-        """All limits on rates, in seconds."""
+        """All limits on rates, as rates per second times PACE."""
         second, minute = (SOONER_SECOND, LATE_SECOND), (SOONER_MINUTE, LATE_MINUTE)
         asked: tuple[tuple[Counts, float | None, int, tuple[float, float]], ...] = (
             ("requests", self.requests_per_second, 1, second),
@@ -64,37 +69,37 @@ class RateLimitPolicy:
 
     @property
     def late(self) -> float:
-        """After how many seconds a request that may begin must wait for its turn once more."""
+        """The seconds after which an admitted request that has not started must queue again; inf without rates."""
         return min((rate.late for rate in self.rates), default=float("inf"))
 
 
-class Turn(Protocol):
-    """Leave to send one request; who has one says what came of it."""
+class RequestPermit(Protocol):
+    """Permission to send one request; its holder reports the outcome."""
 
-    def note_answer(self, tokens: int) -> None:
-        """Take in that the provider answered, and how many tokens it counted."""
+    def on_success(self, tokens: int) -> None:
+        """Report an answer, and the tokens of prompt and completion that the provider counted (0: unknown)."""
         ...
 
-    def slow_down(self, seconds: float | None) -> None:
-        """Take in that the provider has had enough, and for how long it wants to be left alone."""
+    def on_throttled(self, seconds: float | None) -> None:
+        """Report a 429, and its Retry-After in seconds if it has one."""
         ...
 
 
 class Limiter(Protocol):
-    """Keeps the limits of one provider and model; both forms raise TimeoutError."""
+    """Admits the requests to one model; both forms raise TimeoutError."""
 
-    def slot(self, seconds: float, tokens: int = 0) -> AbstractContextManager[Turn]:
-        """Wait so long at most for leave to send one request of about so many tokens; it lasts as the block does."""
+    def slot(self, seconds: float, tokens: int = 0) -> AbstractContextManager[RequestPermit]:
+        """Wait at most so many seconds to send a request of about so many tokens; it is in flight during the block."""
         ...
 
-    def slot_async(self, seconds: float, tokens: int = 0) -> AbstractAsyncContextManager[Turn]:
-        """The same, and others run meanwhile."""
+    def slot_async(self, seconds: float, tokens: int = 0) -> AbstractAsyncContextManager[RequestPermit]:
+        """The same in an event loop."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ModelKey:
-    """A provider and a model, by which limits are shared; nothing of this is a secret but parts of the address."""
+    """What shares one set of limits: a provider's address and a model. The address may contain credentials."""
 
     base_url: str
     model: str

@@ -1,22 +1,27 @@
-"""How many tokens a server counts for one that is estimated, as it was seen so far."""
+"""Calibration of token estimates by what servers report: an exponentially weighted moving average of the ratio."""
 
 from dataclasses import dataclass
 
-WEIGHT_OF_NEWS = 0.3
+# The weight of the newest report: after five, a wrong start counts for a sixth.
+NEWEST_WEIGHT = 0.3
+# Estimates below this many tokens say little about the ratio; one report moves it within these bounds.
+LEAST_TOKENS = 50
+LEAST_RATIO, LARGEST_RATIO = 0.25, 4.0
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The ratio of reported tokens to estimated ones, as it was seen so far."""
+    """The average ratio of reported to estimated tokens."""
 
     ratio: float = 1.0
 
     def tokens(self, estimated: int) -> int:
+        """Return the corrected estimate."""
         return round(estimated * self.ratio)
 
     def learn(self, estimated: int, reported: int) -> "Calibration":
-        """Take in one report; what is absurd (a server that counts otherwise) moves it little."""
-        if estimated < 50 or reported <= 0:
+        """Return the calibration after one report; it is ignored where it has no tokens or the estimate too few."""
+        if estimated < LEAST_TOKENS or reported <= 0:
             return self
-        seen = min(max(reported / estimated, 0.25), 4.0)
-        return Calibration(self.ratio + WEIGHT_OF_NEWS * (seen - self.ratio))
+        seen = min(max(reported / estimated, LEAST_RATIO), LARGEST_RATIO)
+        return Calibration(self.ratio + NEWEST_WEIGHT * (seen - self.ratio))

@@ -178,9 +178,9 @@ DEFECTS = (
         "turns",
         "each 429 of one burst halves the number of requests once more",
         "jarvis_workers/ratelimit/adaptive.py",
-        "        if wave == self.wave:\n            self.allowed = max(",
-        "        if wave <= self.wave:\n            self.allowed = max(",
-        "tests/turns",
+        "        if generation == self.generation:\n            self.allowed = max(",
+        "        if generation <= self.generation:\n            self.allowed = max(",
+        "tests/ratelimit",
     ),
     Defect(
         "redact",

@@ -114,7 +114,7 @@ def ask_many(gate: Limiter, many: int, seconds: float, *seen: Requests) -> threa
                 for requests in seen:
                     on.enter_context(requests.one())
                 await asyncio.sleep(seconds)
-            turn.note_answer(0)
+            turn.on_success(0)
 
     async def all_of_them() -> None:
         await asyncio.gather(*(one() for _ in range(many)))
@@ -177,7 +177,7 @@ def test_rate_limit_falls_by_a_429_in_a_process_that_always_has_enough_to_do(joi
     with gate.slot(PATIENCE) as turn:
         busy = ask_many(gate, 150, 0.05, requests)
         until(lambda: requests.now == 7)
-        turn.slow_down(0.5)
+        turn.on_throttled(0.5)
     until(lambda: requests.now == 0)
     requests.most, begun = 0, len(requests.began)
     until(lambda: len(requests.began) >= begun + 6)
@@ -289,7 +289,7 @@ def test_rate_limit_and_concurrency_limit_hold_together(join: Join) -> None:
 def test_rate_limit_of_tokens_is_shared_and_corrected_by_what_is_reported(join: Join) -> None:
     gates = [join().gate(tokens_per_minute=60_000) for _ in range(2)]
     with gates[0].slot(PATIENCE, tokens=100) as turn:
-        turn.note_answer(1_500)
+        turn.on_success(1_500)
     with gates[0].slot(PATIENCE, tokens=100):
         told = time.monotonic()
     with gates[1].slot(PATIENCE, tokens=100):
@@ -302,7 +302,7 @@ def test_retry_after_holds_for_all(join: Join) -> None:
     gates = [join().gate(8) for _ in range(2)]
     ready(*gates)
     with gates[0].slot(PATIENCE) as turn:
-        turn.slow_down(1.5)
+        turn.on_throttled(1.5)
         told = time.monotonic()
         with pytest.raises(TimeoutError), gates[0].slot(0):
             pass
@@ -318,12 +318,12 @@ def test_where_nothing_but_429s_comes_all_wait_twice_as_long_each_time(join: Joi
     began = time.monotonic()
     for gate in (*gates, gates[0]):
         with gate.slot(PATIENCE) as turn:
-            turn.slow_down(0.2)
+            turn.on_throttled(0.2)
         until(lambda: taken_now(gates[1]) == 0)
     with gates[1].slot(PATIENCE):
         assert time.monotonic() - began >= 0.2 + 0.4 + 0.8
     with gates[1].slot(PATIENCE) as turn:
-        turn.note_answer(0)
+        turn.on_success(0)
 
 
 def test_what_a_429_lowers_is_lower_for_all_and_answers_raise_it_again(join: Join) -> None:
@@ -331,12 +331,12 @@ def test_what_a_429_lowers_is_lower_for_all_and_answers_raise_it_again(join: Joi
     with ExitStack() as held:
         assert taken(mine, held, 15) == 15
         with mine.slot(PATIENCE) as turn:
-            turn.slow_down(0.0)
+            turn.on_throttled(0.0)
     with ExitStack() as held:
         assert taken(other, held, 16) == 8
     for _ in range(300):
         with mine.slot(PATIENCE) as turn:
-            turn.note_answer(0)
+            turn.on_success(0)
     with ExitStack() as held:
         assert taken(other, held, 16) == 16
 

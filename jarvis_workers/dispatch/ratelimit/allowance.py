@@ -12,12 +12,16 @@ from typing import Any
 from jarvis_workers.ratelimit.adaptive import LONGEST_PAUSE, NEVER
 from jarvis_workers.ratelimit.policy import RateLimitPolicy
 
+# For so many waiting requests at most a report asks start times: more than start before the next report.
 TOKENS_AT_ONCE = 256
 
 
 @dataclass(slots=True)
 class UsageDelta:
-    """What happened since it was last told."""
+    """What happened since the last report: successes, 429s, and tokens (`debt`) used beyond those of start times.
+
+    `again` is the longest Retry-After in seconds, -1 without a 429; `refused_inside` the requests in flight then.
+    """
 
     answers: int = 0
     again: float = -1.0
@@ -26,7 +30,7 @@ class UsageDelta:
     debt: float = 0.0
 
     def add(self, other: "UsageDelta") -> None:
-        """Take in what was to be told before, and was not."""
+        """Add what another report did not deliver."""
         self.answers += other.answers
         self.debt += other.debt
         if other.again >= 0:
@@ -35,71 +39,74 @@ class UsageDelta:
 
 
 class LeasedAllowance:
-    """An allowance; `ask` is called when more is wanted than there is, and nothing has been asked for yet."""
+    """A `gate.Allowance` that Redis grants; `ask` is called once when more is needed than was granted.
+
+    Times are those of `time.monotonic` here; the response gives them relative to its own clock.
+    """
 
     def __init__(self, limits: RateLimitPolicy, lease_seconds: float, ask: Callable[[], None]) -> None:
         self.limits, self.lease_seconds, self._ask = limits, lease_seconds, ask
-        self.inside = self.wave = 0
+        self.in_flight = self.generation = 0
         self._slots_asked = self._starts_asked = False
-        self._slots, self._ours_until, self._closed_until = 0, 0.0, 0.0
+        self._slots, self._leased_until, self._closed_until = 0, 0.0, 0.0
         self._rates, self.late = limits.rates, limits.late
         self._starts: deque[tuple[float, int]] = deque()
-        self._news, self._told = UsageDelta(), UsageDelta()
+        self._delta, self._reported = UsageDelta(), UsageDelta()
         self._asked: Sequence[int] = ()
 
-    def enter(self, now: float, tokens: int) -> float:
-        """Let one in and return 0, or return how long to wait at most before asking again."""
+    def try_acquire(self, now: float, tokens: int) -> float:
+        """Admit a request and return 0, or return the seconds after which to try again at the latest."""
         if now < self._closed_until:
             return self._closed_until - now
-        if now >= self._ours_until or self.inside >= self._slots:
+        if now >= self._leased_until or self.in_flight >= self._slots:
             return self._want(asked=self._slots_asked)
-        if not self._may_begin(now):
+        if not self._has_start(now):
             return self._want(asked=self._starts_asked)
         if self._rates:
-            due, expected = self._starts[0]
-            if due > now:
-                return due - now
+            start, expected = self._starts[0]
+            if start > now:
+                return start - now
             self._starts.popleft()
-            self._news.debt += tokens - expected
-        self.inside += 1
+            self._delta.debt += tokens - expected
+        self.in_flight += 1
         return 0.0
 
-    def leave(self) -> None:
-        """Let one out."""
-        self.inside -= 1
+    def release(self) -> None:
+        """End a request."""
+        self.in_flight -= 1
 
     def correct(self, tokens: int) -> None:
-        """Take in that so many more tokens were used than was said."""
-        self._news.debt += tokens
+        """Charge so many more tokens (or fewer) than were estimated."""
+        self._delta.debt += tokens
 
-    def slow_down(self, now: float, wave: int, seconds: float | None) -> None:
-        """Take in a 429: at once here, and for all others when it is told."""
+    def on_throttled(self, now: float, generation: int, seconds: float | None) -> None:
+        """Apply a 429: at once in this process, and for all others with the next report."""
         self._closed_until = max(self._closed_until, now + min(seconds or 0.0, LONGEST_PAUSE))
-        self._news.add(UsageDelta(again=seconds or 0.0, refused_wave=wave, refused_inside=self.inside))
+        self._delta.add(UsageDelta(again=seconds or 0.0, refused_wave=generation, refused_inside=self.in_flight))
         self._starts.clear()
         self._ask()
 
-    def note_answer(self, wave: int) -> None:
-        """Take in an answer to a request that was let in during `wave`."""
-        if wave == self.wave:
-            self._news.answers += 1
+    def on_success(self, generation: int) -> None:
+        """Count an answer to a request that was admitted in `generation`."""
+        if generation == self.generation:
+            self._delta.answers += 1
 
-    def tell(self, now: float, waiting: Sequence[int]) -> Mapping[str, Any]:
-        """Return what is to be told; until the answer is taken in, nothing beyond that begins."""
+    def report(self, now: float, waiting: Sequence[int]) -> Mapping[str, Any]:
+        """Return the report as JSON values, given the tokens of waiting requests; until `apply` no slot is added."""
         self._drop_late(now)
-        held = self._slots if now < self._ours_until else 0
-        self._slots = min(held, self.inside)
+        held = self._slots if now < self._leased_until else 0
+        self._slots = min(held, self.in_flight)
         self._asked = waiting[len(self._starts) : len(self._starts) + TOKENS_AT_ONCE] if self._rates else ()
-        self._told, self._news = self._news, UsageDelta()
+        self._reported, self._delta = self._delta, UsageDelta()
         self._slots_asked = self._starts_asked = True
         return {
             "held": held,
-            "inside": self.inside,
-            "demand": self.inside + len(waiting),
+            "inside": self.in_flight,
+            "demand": self.in_flight + len(waiting),
             "ready": len(self._starts),
             "tokens": list(self._asked),
-            "wave": self.wave,
-            "leaves": not self.inside and not waiting,
+            "wave": self.generation,
+            "leaves": not self.in_flight and not waiting,
             "lease": self.lease_seconds,
             "most": self.limits.most,
             "rates": [
@@ -111,40 +118,40 @@ class LeasedAllowance:
                 }
                 for rate in self._rates
             ],
-            "answers": self._told.answers,
-            "again": self._told.again,
-            "refused_wave": self._told.refused_wave,
-            "refused_inside": self._told.refused_inside,
-            "debt": self._told.debt,
+            "answers": self._reported.answers,
+            "again": self._reported.again,
+            "refused_wave": self._reported.refused_wave,
+            "refused_inside": self._reported.refused_inside,
+            "debt": self._reported.debt,
         }
 
-    def take(self, answer: Mapping[str, Any], sent: float, received: float) -> None:
-        """Take in the answer to what was told."""
+    def apply(self, response: Mapping[str, Any], sent: float, received: float) -> None:
+        """Apply the response to a report; the lease counts from when it was sent."""
         there = (sent + received) / 2
-        self._slots, self._ours_until = int(answer["granted"]), sent + self.lease_seconds
-        if answer["wave"] != self.wave:
-            self.wave, self._news.answers = int(answer["wave"]), 0
-        self._slots_asked, self._starts_asked = bool(answer["wants_slots"]), bool(answer["wants_starts"])
-        if answer["closed"] > 0:
-            self._closed_until = max(self._closed_until, there + answer["closed"])
+        self._slots, self._leased_until = int(response["granted"]), sent + self.lease_seconds
+        if response["wave"] != self.generation:
+            self.generation, self._delta.answers = int(response["wave"]), 0
+        self._slots_asked, self._starts_asked = bool(response["wants_slots"]), bool(response["wants_starts"])
+        if response["closed"] > 0:
+            self._closed_until = max(self._closed_until, there + response["closed"])
         self._starts.extend(
-            (there + start, tokens) for start, tokens in zip(answer["starts"], self._asked, strict=False)
+            (there + start, tokens) for start, tokens in zip(response["starts"], self._asked, strict=False)
         )
 
-    def was_not_heard(self) -> None:
-        """Keep for the next time what could not be told."""
-        self._news.add(self._told)
+    def requeue(self) -> None:
+        """Keep for the next report what could not be delivered."""
+        self._delta.add(self._reported)
 
-    def _may_begin(self, now: float) -> bool:
-        """Whether there is a beginning left, now or soon."""
+    def _has_start(self, now: float) -> bool:
+        """Whether there is a start time left, now or soon."""
         self._drop_late(now)
         return bool(self._starts) or not self._rates
 
     def _drop_late(self, now: float) -> None:
-        """Give up beginnings that nobody took in time."""
+        """Return start times that no request used in time."""
         while self._starts and self._starts[0][0] + self.late < now:
             _, expected = self._starts.popleft()
-            self._news.debt -= expected
+            self._delta.debt -= expected
 
     def _want(self, *, asked: bool) -> float:
         if not asked:

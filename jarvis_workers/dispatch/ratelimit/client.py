@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import redis
 
@@ -20,38 +21,45 @@ from jarvis_workers.dispatch.broker import connect
 from jarvis_workers.dispatch.outages import Outages
 from jarvis_workers.dispatch.ratelimit.allowance import LeasedAllowance
 from jarvis_workers.errors import BrokerUnavailable
-from jarvis_workers.ratelimit.adaptive import CALM, LONGEST_DOUBLED, LONGEST_PAUSE, NEVER, RAISE, USUAL_PAUSE
+from jarvis_workers.ratelimit.adaptive import LONGEST_DOUBLED, LONGEST_PAUSE, NEVER, RAISE, ROUND_MAX, USUAL_PAUSE
 from jarvis_workers.ratelimit.gate import FairQueue, LocalLimiter
 from jarvis_workers.ratelimit.policy import MANY, Limiter, ModelKey, RateLimitPolicy
 from jarvis_workers.telemetry import warning
 
 KEY = "jarvis:limits:"
-# What the script decides by; it has no constants of its own beside these but for how holders share.
+# The script's policy: it has no constants of its own but for how processes share.
 POLICY = {
     "many": MANY,
-    "calm": CALM,
+    "calm": ROUND_MAX,
     "raise": RAISE,
     "usual_pause": USUAL_PAUSE,
     "longest_doubled": LONGEST_DOUBLED,
     "longest_pause": LONGEST_PAUSE,
 }
 SCRIPT = Path(__file__).with_name("limits.lua")
+# How long the allowance of a process that died is lost to the others; it is renewed after a fifth of that, so that
+# four renewals may fail.
 LEASE_SECONDS = 5.0
 RENEW_PART = 0.2
-# Between two calls about a model, so that many who come one after the other are told of together.
+# At least so long between two calls about a model: they report many requests together.
 GAP_SECONDS = 0.05
+# Back-off between calls while Redis is unavailable, in seconds.
 FIRST_WAIT, LONGEST_WAIT = 0.2, 2.0
+# How long `close` waits for the last report.
 LAST_SECONDS = 2.0
 
 
 class SharedLimits:
-    """The limits of all models for one process, which is called `holder`; `run` is for a thread."""
+    """The shared limits of all models for one process; `holder` is its unique name, `run` is for a thread.
+
+    `calls` counts the calls of Redis. While Redis is unavailable, slots wait and raise TimeoutError at their deadline.
+    """
 
     def __init__(self, broker_url: str, holder: str, *, lease_seconds: float = LEASE_SECONDS) -> None:
         self._redis = connect(broker_url)
         self._holder, self._lease_seconds = holder, lease_seconds
         self._script = self._redis.register_script(SCRIPT.read_text(encoding="utf-8"))
-        self._lines: dict[ModelKey, _Line] = {}
+        self._models: dict[ModelKey, _SharedModel] = {}
         self._wake, self._over, self._left = threading.Event(), threading.Event(), threading.Event()
         self._outages = Outages(
             lambda says: warning("limits", says=says), "conversations wait until Redis is available"
@@ -60,43 +68,43 @@ class SharedLimits:
         self.calls = 0
 
     def limiter(self, model: ModelKey, limits: RateLimitPolicy) -> Limiter:
-        """Return the gate of a model; where nothing is limited, 429s are each process's own."""
+        """Return the limiter of a model; without limits it is local, and a 429 slows down this process alone."""
         if not limits.are_set:
             return LocalLimiter(limits)
-        if model not in self._lines:
-            self._lines[model] = _Line(model, limits, self._lease_seconds, self._wake.set)
+        if model not in self._models:
+            self._models[model] = _SharedModel(model, limits, self._lease_seconds, self._wake.set)
             self._wake.set()
-        return self._lines[model].turns
+        return self._models[model].queue
 
     def run(self) -> None:
-        """Tell and be told until `close`."""
+        """Report and get allowances until `close`."""
         while not self._over.is_set():
             self._wake.wait(self._pause())
             self._wake.clear()
             with self._outages.borne():
                 self._exchange()
         with suppress(BrokerUnavailable):
-            for line in list(self._lines.values()):
-                self._call(line, leaves=True)
+            for shared in list(self._models.values()):
+                self._call(shared, leaves=True)
         self._redis.close()
         self._left.set()
 
     def close(self) -> None:
-        """Give back what this process has, if Redis can be told."""
+        """Return the allowances of this process, if Redis is available."""
         self._over.set()
         self._wake.set()
         self._left.wait(LAST_SECONDS)
 
     def _pause(self) -> float | None:
-        first = min((line.due_at for line in list(self._lines.values())), default=NEVER)
+        first = min((shared.due_at for shared in list(self._models.values())), default=NEVER)
         return None if first == NEVER else max(first - time.monotonic(), 0.0)
 
     def _exchange(self) -> None:
-        """Call for each model that it is time for; while Redis is away, seldom."""
-        for line in list(self._lines.values()):
-            if line.due_at <= time.monotonic():
+        """Call Redis for each model that is due; back off while Redis is unavailable."""
+        for shared in list(self._models.values()):
+            if shared.due_at <= time.monotonic():
                 try:
-                    self._call(line)
+                    self._call(shared)
                 except BrokerUnavailable:
                     self._failures += 1
                     self._wait_for_redis()
@@ -105,41 +113,43 @@ class SharedLimits:
 
     def _wait_for_redis(self) -> None:
         pause = min(FIRST_WAIT * 2.0 ** min(self._failures - 1, 8), LONGEST_WAIT) * random.uniform(0.5, 1.0)
-        for line in list(self._lines.values()):
-            line.rest(pause, at_least=pause)
+        for shared in list(self._models.values()):
+            shared.rest(pause, at_least=pause)
 
-    def _call(self, line: "_Line", *, leaves: bool = False) -> None:
+    def _call(self, shared: "_SharedModel", *, leaves: bool = False) -> None:
         sent = time.monotonic()
-        renew = self._lease_seconds * RENEW_PART
-        with line.turns.changing() as waiting:
-            told = {"holder": self._holder, "renew": renew, "policy": POLICY, **line.share.tell(sent, waiting)}
-        told["leaves"] |= leaves
+        report: dict[str, Any] = {"holder": self._holder, "policy": POLICY}
+        report["renew"] = self._lease_seconds * RENEW_PART
+        with shared.queue.changing() as waiting:
+            report |= shared.allowance.report(sent, waiting)
+        report["leaves"] |= leaves
         self.calls += 1
         try:
-            answer = json.loads(self._script(keys=[line.key], args=[json.dumps(told)]))
+            response = json.loads(self._script(keys=[shared.key], args=[json.dumps(report)]))
         except (redis.RedisError, OSError) as error:
-            with line.turns.changing():
-                line.share.was_not_heard()
+            with shared.queue.changing():
+                shared.allowance.requeue()
             raise BrokerUnavailable(f"cannot read the model rate limits from Redis: {error}") from error
-        with line.turns.changing():
-            line.share.take(answer, sent, time.monotonic())
-            line.rest(NEVER if told["leaves"] else max(answer["wait"] * random.uniform(0.8, 1.0), GAP_SECONDS))
+        with shared.queue.changing():
+            shared.allowance.apply(response, sent, time.monotonic())
+            wait = max(response["wait"] * random.uniform(0.8, 1.0), GAP_SECONDS)
+            shared.rest(NEVER if report["leaves"] else wait)
 
 
-class _Line:
-    """Those who wait for a model, what this process may do with it, and when to ask for more."""
+class _SharedModel:
+    """The queue of a model in this process, its allowance, and when the next report is due."""
 
     def __init__(
         self, model: ModelKey, limits: RateLimitPolicy, lease_seconds: float, wake: Callable[[], None]
     ) -> None:
         self.key = KEY + sha256(f"{model.base_url}\n{model.model}".encode()).hexdigest()[:32]
-        self.share = LeasedAllowance(limits, lease_seconds, self._ask)
-        self.turns = FairQueue(self.share)
+        self.allowance = LeasedAllowance(limits, lease_seconds, self._ask)
+        self.queue = FairQueue(self.allowance)
         self.due_at, self._not_before = 0.0, 0.0
         self._wake = wake
 
     def rest(self, seconds: float, *, at_least: float = GAP_SECONDS) -> None:
-        """Call again in so many seconds, or when more is wanted, though not before `at_least`."""
+        """Report again after so many seconds, or when more is needed, but not before `at_least`."""
         now = time.monotonic()
         self.due_at, self._not_before = now + seconds, now + at_least
 

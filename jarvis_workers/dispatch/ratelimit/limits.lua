@@ -1,12 +1,14 @@
--- Share the limits of one model among processes: slots by what each has to do, beginnings by the pace of the rates.
--- KEYS[1] is what is known of the model, ARGV[1] what a process tells; all times are this server's, in seconds.
--- ratelimit/adaptive.py does the same for one process, and says why.
+-- Share the limits of one model among processes: concurrency slots max-min fair by demand, start times by GCRA.
+-- KEYS[1] is the state of the model as JSON, ARGV[1] the report of a process (allowance.py, report); the response is what
+-- allowance.py, apply, reads. All times are this server's, in seconds. AIMD and GCRA are those of ratelimit/adaptive.py.
 
--- A process is told of beginnings that are so near, and asks again before they have passed.
+-- Start times are granted so many seconds ahead; the process reports again before they have passed.
 local AHEAD = 0.4
--- Where there are fewer slots than processes, or some are left over, they go round.
+-- Slots that cannot be shared equally go round among the processes, one turn per ROUND_SECONDS.
 local ROUND_SECONDS = 5
+-- At most so many free slots are granted beyond the demand: the next requests then need no report first.
 local SPARE = 100
+-- The state of a model that nobody uses expires.
 local KEPT_SECONDS = 7 * 86400
 
 local clock = redis.call('TIME')
@@ -22,7 +24,7 @@ local function recall()
   local text = redis.call('GET', KEYS[1])
   if text then
     local state = cjson.decode(text)
-    -- Its clock may have been set back.
+    -- The server's clock may have been set back.
     state.born = math.min(state.born, now)
     if state.closed > now + LONGEST_PAUSE then state.closed = now end
     return state
@@ -42,7 +44,7 @@ local function follow_settings(state)
     state.most = told.most
   end
   for _, rate in ipairs(told.rates) do
-    -- Who was told of beginnings before all was forgotten may still use them.
+    -- Start times granted before a data loss may still be used.
     state.steps[rate.name] = state.steps[rate.name] or now + rate.sooner + AHEAD
     if rate.counts == 'tokens' then state.steps[rate.name] = state.steps[rate.name] + told.debt * rate.each end
     state.steps[rate.name] = math.min(state.steps[rate.name], now + LONGEST_PAUSE)
@@ -93,7 +95,7 @@ local function demand_of(state, name)
   return name == told.holder and told.demand or state.holders[name].demand
 end
 
--- What each gets who wants more: those who want less get all of it, and the others the same.
+-- Max-min fairness: demands below the level are met, all others get the level.
 local function level(state, all)
   local demands, left = {}, state.allowed
   for _, name in ipairs(all.names) do table.insert(demands, demand_of(state, name)) end
@@ -117,7 +119,7 @@ local function fair_part(state, all)
   end
 end
 
--- Until a lease after all was forgotten nobody gets more than he had: others may not have told yet what they hold.
+-- Until one lease after a data loss no process gets more than it had: others may not have reported yet.
 local function slots(state, all)
   local mine, young = state.holders[told.holder], state.most < MANY and now < state.born + told.lease
   local part = young and (mine and mine.held or told.held) or fair_part(state, all)
@@ -165,7 +167,7 @@ local granted, wait = slots(state, all)
 local closed = math.max(state.closed - now, 0)
 local starts, later, more = {}, math.max(closed, AHEAD / 2), true
 if closed == 0 then starts, later, more = beginnings(state, all, granted) end
--- Who has more on than its part keeps what is on, and begins no more until it is less.
+-- Requests in flight beyond the part continue; no request starts until they are fewer.
 local held = math.max(granted, told.inside)
 state.holders[told.holder] = {held = held, inside = told.inside, demand = told.demand, till = now + told.lease}
 keep(state)

@@ -1,4 +1,4 @@
-"""The gate: so many at once and so fast, fewer after a 429, and nobody is forgotten."""
+"""The rate limiter of a process: admission in order, AIMD after a 429, pace of rates."""
 
 import asyncio
 import threading
@@ -46,7 +46,7 @@ def test_rate_limit_lets_in_no_more_than_allowed() -> None:
         list(pool.map(work, range(60)))
 
     assert most[0] == 3
-    assert gate.pace.inside == 0
+    assert gate.pace.in_flight == 0
 
 
 def test_the_same_holds_in_a_loop() -> None:
@@ -55,7 +55,7 @@ def test_the_same_holds_in_a_loop() -> None:
     async def work() -> None:
         nonlocal most
         async with gate.slot_async(PATIENCE):
-            most = max(most, gate.pace.inside)
+            most = max(most, gate.pace.in_flight)
             await asyncio.sleep(0)
 
     async def all_of_them() -> None:
@@ -63,7 +63,7 @@ def test_the_same_holds_in_a_loop() -> None:
 
     asyncio.run(all_of_them())
 
-    assert (most, gate.pace.inside) == (4, 0)
+    assert (most, gate.pace.in_flight) == (4, 0)
 
 
 def test_a_timeout_in_the_queue_lets_the_next_in() -> None:
@@ -79,7 +79,7 @@ def test_a_timeout_in_the_queue_lets_the_next_in() -> None:
             pass
         asyncio.run(waits())
     with gate.slot(1):
-        assert gate.pace.inside == 1
+        assert gate.pace.in_flight == 1
 
 
 def test_who_is_cancelled_while_waiting_leaves_its_turn_to_the_next() -> None:
@@ -161,7 +161,7 @@ def test_rate_limit_is_halved_once_by_429s_to_requests_sent_before() -> None:
     with ExitStack() as inside:
         turns = [inside.enter_context(gate.slot(0)) for _ in range(100)]
         for turn in turns:
-            turn.slow_down(5)
+            turn.on_throttled(5)
         assert gate.pace.allowed == 50
     with pytest.raises(TimeoutError), gate.slot(0):
         pass
@@ -170,8 +170,8 @@ def test_rate_limit_is_halved_once_by_429s_to_requests_sent_before() -> None:
         turns = [inside.enter_context(gate.slot(0)) for _ in range(50)]
         with pytest.raises(TimeoutError), gate.slot(0):
             pass
-        turns[0].note_answer(0)
-        turns[1].slow_down(None)
+        turns[0].on_success(0)
+        turns[1].on_throttled(None)
         assert gate.pace.allowed == 25
 
 
@@ -179,15 +179,15 @@ def test_rate_limit_is_raised_by_a_tenth_after_answers() -> None:
     gate = LocalLimiter(100)
     with ExitStack() as inside:
         turns = [inside.enter_context(gate.slot(0)) for _ in range(40)]
-        turns[0].slow_down(0)
+        turns[0].on_throttled(0)
         for turn in turns:
-            turn.note_answer(0)
+            turn.on_success(0)
         assert gate.pace.allowed == 20
 
     def answers(count: int) -> int:
         for _ in range(count):
             with gate.slot(0) as turn:
-                turn.note_answer(0)
+                turn.on_success(0)
         return gate.pace.allowed
 
     assert answers(19) == 20
@@ -205,7 +205,7 @@ def test_rate_limit_probes_with_few_requests_while_only_429s_come() -> None:
                 while True:
                     turns.append(inside.enter_context(gate.slot(0)))
             for turn in turns:
-                turn.slow_down(1.0)
+                turn.on_throttled(1.0)
         sent += len(turns)
         clock.now += 0.25
 
@@ -213,14 +213,14 @@ def test_rate_limit_probes_with_few_requests_while_only_429s_come() -> None:
     assert sent == 64 + 32 + 16 + 8 + 4 + 2
     clock.now += 30
     with gate.slot(0) as turn:
-        turn.note_answer(0)
+        turn.on_success(0)
 
 
 def test_retry_after_of_years_is_cut_to_minutes() -> None:
     clock = Clock()
     gate = LocalLimiter(2, clock)
     with gate.slot(0) as turn:
-        turn.slow_down(1e9)
+        turn.on_throttled(1e9)
     clock.now = 601
 
     with gate.slot(0):
@@ -255,13 +255,13 @@ def test_what_was_used_beyond_what_was_said_is_taken_from_those_who_come_later()
     gate = LocalLimiter(RateLimitPolicy(tokens_per_minute=60 / PACE), clock)
     clock.now = 100
     with gate.slot(0, tokens=10) as turn:
-        turn.note_answer(40)
+        turn.on_success(40)
     clock.now = 100 + 40 - SOONER_MINUTE - 0.1
     with pytest.raises(TimeoutError), gate.slot(0, tokens=10):
         pass
     clock.now += 0.2
     with gate.slot(0, tokens=10) as turn:
-        turn.note_answer(0)
+        turn.on_success(0)
 
 
 def test_what_is_used_again_and_again_is_what_is_expected() -> None:
@@ -270,7 +270,7 @@ def test_what_is_used_again_and_again_is_what_is_expected() -> None:
     for _ in range(50):
         clock.now += 1_000
         with gate.slot(0, tokens=100) as turn:
-            turn.note_answer(300)
+            turn.on_success(300)
     clock.now += 1_000
     with gate.slot(0, tokens=100):
         clock.now += 290
@@ -281,30 +281,30 @@ def test_what_is_used_again_and_again_is_what_is_expected() -> None:
 class Door:
     """An allowance that lets in when it is open, one in `seconds`."""
 
-    wave, late = 0, 0.03
+    generation, late = 0, 0.03
 
     def __init__(self, clock: Clock, seconds: float = 0.0) -> None:
         self.is_open = False
         self.entered = self.left = self.corrected = 0
         self._clock, self._seconds = clock, seconds
 
-    def enter(self, _: float, __: int) -> float:
+    def try_acquire(self, _: float, __: int) -> float:
         if not self.is_open:
             return float("inf")
         self.entered += 1
         self._clock.now += self._seconds
         return 0.0
 
-    def leave(self) -> None:
+    def release(self) -> None:
         self.left += 1
 
     def correct(self, tokens: int) -> None:
         self.corrected += tokens
 
-    def slow_down(self, now: float, wave: int, seconds: float | None) -> None:
+    def on_throttled(self, now: float, generation: int, seconds: float | None) -> None:
         raise AssertionError
 
-    def note_answer(self, wave: int) -> None:
+    def on_success(self, generation: int) -> None:
         raise AssertionError
 
 
@@ -349,7 +349,7 @@ def begin(limits: RateLimitPolicy, *, seconds: float, tokens: int) -> list[float
     pace, now, begun = AimdLimiter(limits), 0.0, []
     late = cycle((0.0, 0.005, 0.001, 0.003))
     while now < seconds:
-        wait = pace.enter(now, tokens)
+        wait = pace.try_acquire(now, tokens)
         if wait:
             now += wait + next(late)
         else:
