@@ -11,7 +11,6 @@ import sys
 import termios
 from pathlib import Path
 
-import psutil
 import pytest
 
 from jarvis_cli.run_local import carry_out
@@ -19,8 +18,9 @@ from jarvis_cli.status_output import Quiet
 from jarvis_workers.errors import StoreUnavailable
 from jarvis_workers.service import wiring
 from jarvis_workers.store import transcripts
-from tests.chaos.commands import is_scanner, until
+from tests.chaos.commands import until
 from tests.cli.commands import COPY
+from tests.gates import GATED, Gate
 from tests.store.arrange import add_planned_run
 
 DENSE = "strcpy(a, b);\n" * 2000
@@ -283,13 +283,11 @@ def test_a_run_that_is_not_over_is_not_pruned(jarvis, paused):
 @pytest.mark.timing
 def test_an_interrupted_run_stops_at_once_and_goes_on_later(jarvis, monkeypatch):
     monkeypatch.setenv("JARVIS_TICK_SECONDS", "0.05")
-    tree = jarvis.tree("dense", {f"{n}.c": f"/* {n} */\n{DENSE}" for n in range(4)})
+    gate = Gate(jarvis.place.parent / "gate", monkeypatch)
+    tree = jarvis.tree("dense", {f"{n}.c": f"/* {n} */\n{DENSE}" for n in range(4)} | {"gated.c": GATED})
     terminal, standard_error = pty.openpty()
-    monkeypatch.setenv("JARVIS_SCAN__SMALL_FILES", "0")
     process = jarvis.start("sec", "fast", "-p", tree, stderr=standard_error, stdout=subprocess.PIPE)
     os.close(standard_error)
-    # Or the run may be over before it is interrupted.
-    until(lambda: next(filter(is_scanner, psutil.Process(process.pid).children()), None)).suspend()
     read_until(terminal, b"scan ")
 
     process.send_signal(signal.SIGINT)
@@ -300,6 +298,7 @@ def test_an_interrupted_run_stops_at_once_and_goes_on_later(jarvis, monkeypatch)
     assert b"Traceback" not in said
     os.close(terminal)
     assert state(jarvis, "last") == "paused"
+    gate.open()
     assert json.loads(jarvis("runs", "resume", "last", "--format", "json").out)["summary"]["total"] == 8_000
 
 
