@@ -9,8 +9,10 @@ import psutil
 import pytest
 
 from jarvis_workers.service import wiring
+from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.settings import Settings
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.engine import Store
 from tests.local.stopping import KIND
 from tests.store.arrange import job_rows
@@ -37,10 +39,7 @@ def run_inline(store: Store, place: Path, kind: str) -> str:
             path=place / "tree",
             selection=wiring.selection_of(settings),
             executor=local.executor,
-            min_confidence=0.4,
-            batch_files=10,
-            batch_bytes=1 << 20,
-            processes=0,
+            given=ScanInput(SecOptions()),
         )
         run = local.carry_out(submit(store, local.world.blobs, request))
     assert run.state == "done"
