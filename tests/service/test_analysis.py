@@ -25,7 +25,7 @@ def settings(home: Path, server: ModelServer | None = None) -> Settings:
         group = {"model": "m", "base_url": server.url, "profile": "openai", "api_key": "k"}
         (home / "jarvis.yaml").write_text(json.dumps({"models": {"m": group}}))
     environ = {"JARVIS_DATA_DIR": str(home / "data")}
-    return load_settings({"where": "local"}, environ=environ, directory=home)
+    return load_settings({"where": "local", "processes": 0}, environ=environ, directory=home)
 
 
 def test_a_scan_returns_what_the_report_says(tree: Path, tmp_path: Path) -> None:

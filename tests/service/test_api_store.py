@@ -65,8 +65,9 @@ def test_a_large_tree_is_scanned_in_several_batches(tmp_path: Path) -> None:
 
 
 def settings_in(place: Path) -> Settings:
-    """Return the settings of a user whose data directory is there."""
-    return load_settings({"where": "local"}, environ={"JARVIS_DATA_DIR": str(place / "data")}, directory=place)
+    """Return the settings of a user whose data directory is there, for scans in this process."""
+    environ = {"JARVIS_DATA_DIR": str(place / "data"), "JARVIS_PROCESSES": "0"}
+    return load_settings({"where": "local"}, environ=environ, directory=place)
 
 
 def test_a_recorded_run_is_that_of_the_command_line(
