@@ -1,1 +1,1 @@
-"""One file per step, and the table of what follows what."""
+"""The steps: one module per step, and the pipelines that order them."""

@@ -1,6 +1,6 @@
-"""One task for one agent, over a snapshot: the step of `agent` runs.
+"""The step of `agent` runs: one task for one agent over a snapshot.
 
-A conversation that ends at a limit is no failure of its job: the run is incomplete, and says why.
+A conversation that ends at a limit is not a failure of its job: the run is incomplete, with the reason.
 """
 
 import json
@@ -49,14 +49,14 @@ class TaskOptions(ConversationOptions):
 
 @dataclass(frozen=True)
 class ConversePayload(JsonRecord):
-    """`about` is the hash of the snapshot and the task."""
+    """The payload of a conversation; `about` is the hash of the snapshot and the task."""
 
     about: str
 
 
 @dataclass(frozen=True)
 class ConverseWork:
-    """What is to be done, and what the conversation was told so far."""
+    """The task, and the transcript of the conversation so far."""
 
     job: Claimed
     task: str
@@ -68,7 +68,7 @@ class ConverseWork:
 
 
 def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
-    """Yield the one job; its input is the task and the sources, so that the same task asks the same questions."""
+    """Yield the single job; its input is the task and the sources, so that the same task sends the same requests."""
     task = TaskOptions.of(run).task
     about = sha256(f"{run.snapshot_id}\0{task}".encode("utf-8", "surrogatepass")).hexdigest()
     yield NewJob(STEP, AGENT_QUEUE, plain(" ".join(task.split())), about, payload=ConversePayload(about).to_json())
@@ -89,7 +89,7 @@ def load(session: "Session", run: Run, job: Claimed) -> ConverseWork:
 
 
 async def converse(work: ConverseWork, blobs: Blobs, talks: AgentRuntime) -> Commit:
-    """Lead the conversation; commit its answer, or why there is none."""
+    """Run the conversation; commit its answer, or the reason why there is none."""
     root = await talks.unpack(blobs, work.snapshot_id)
     tree = DirectoryTree(root)
     with talks.open(work.job, work.model_group, work.about, work.lines) as talk:
@@ -117,7 +117,7 @@ async def converse(work: ConverseWork, blobs: Blobs, talks: AgentRuntime) -> Com
 def _told(
     talk: JobConversation, agent: Agent, tier: str, result: TaskResult | None, stopped: AgentStopped | None
 ) -> dict[str, Any]:
-    """Return what a conversation came to; what differs between two that are the same stands under `run`."""
+    """Return the result of a conversation; what differs between identical conversations is under `run`."""
     spent = agent.spent
     return {
         "state": "stopped" if stopped else "done",

@@ -1,7 +1,7 @@
-"""Which candidates of a run count: sure enough, not suppressed or judged false, and not known to its baseline.
+"""The candidates of a run that count: confident enough, neither suppressed nor judged false, and not in its baseline.
 
-A run that was told to learn weighs the findings of a rule by what people have said of others: that is done here, where
-candidates are read, and the store keeps what the rules have said.
+In a run with learned rules, the confidence of a rule is adjusted by the triage verdicts on its earlier findings. This
+happens here, when candidates are read; the store has the confidence stated by the rules.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -19,35 +19,35 @@ if TYPE_CHECKING:
 
 
 def counted_of(session: "Session", run: Run) -> Iterator[Numbered]:
-    """Yield what counts, with its gid, in order."""
+    """Yield the candidates that count with their gids, in order."""
     least = SecOptions.of(run).min_confidence
     aside = begin_aside(known_of(session, run), judged_of(session, run))
     return ((gid, found) for gid, found in aside.counted(all_of(session, run), least) if found.confidence >= least)
 
 
 def number_candidates(session: "Session", run: Run) -> None:
-    """Give every candidate of a run its gid: before the first stage that refers to candidates by it."""
+    """Assign gids to the candidates of a run, before the first stage that refers to candidates by gid."""
     options = SecOptions.of(run)
     candidates.number(session, run.id, options.min_confidence, options.rules.learned)
 
 
 def all_of(session: "Session", run: Run) -> Iterator[Numbered]:
-    """Yield every candidate of a run with its gid, in order."""
+    """Yield all candidates of a run with their gids, in order."""
     return _weighed(run, candidates.read(session, run.id))
 
 
 def some_of(session: "Session", run: Run, gids: Collection[int]) -> list[tuple[int, Candidate]]:
-    """Return some candidates of a run that is numbered, in order."""
+    """Return some candidates of a numbered run, in order."""
     return list(_weighed(run, candidates.of_gids(session, run.id, gids)))
 
 
 def known_of(session: "Session", run: Run) -> dict[str, int] | None:
-    """Return what the run's baseline knew, or None where it has none."""
+    """Return the baseline of a run, or None."""
     return None if SecOptions.of(run).baseline is None else baselines.read(session, run.id)
 
 
 def judged_of(session: "Session", run: Run) -> Mapping[str, TriageVerdict]:
-    """Return what people had said of findings when the run was submitted, by fingerprint."""
+    """Return the triage verdicts at the time of the submit, by fingerprint."""
     return judgements.given(session, run.id)
 
 

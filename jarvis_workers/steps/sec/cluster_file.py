@@ -1,7 +1,7 @@
-"""Cluster the candidates of a file: its clusters are kept, and each becomes a job that verifies it, or a few.
+"""Cluster the candidates of a file; the clusters are saved, and jobs to verify them are created.
 
-Most batches need no model, and ask none. The most dangerous come first: a job weighs what the worst of its candidates
-scores.
+Most batches are clustered without a model. The most dangerous candidates come first: the weight of a job is the highest
+score of its candidates.
 """
 
 import asyncio
@@ -50,15 +50,15 @@ STEP, VERIFY = "cluster", "verify"
 LABEL_LENGTH = 160
 WEIGHT = 100
 AT_ONCE = 100
-# Before all others: what they say is worth nothing if this is not found.
+# Before all others, since verdicts are worthless if the canary is not confirmed.
 CANARY_WEIGHT = 10 * WEIGHT
 
 
 @dataclass(frozen=True)
 class ClusterWork:
-    """A batch of candidates, and how to ask about it; `shared` names what those of several files go through.
+    """A batch of candidates, and the options of its question; `shared` names what several files have in common.
 
-    Candidates that are `alone` in their batches make one job for many, without a question: these are the indexes of
+    Candidates that are `alone` in their batches are combined in one job without a question; these are the indexes of
     their batches.
     """
 
@@ -78,7 +78,7 @@ class ClusterWork:
 
 
 def plan_on(run: Run, _: Blobs, earlier: Earlier) -> Iterator[NewJob]:
-    """Yield a job for each batch of candidates that count, and one for a known bug if the user wants one among them."""
+    """Yield a job per batch of candidates that count, and one for the canary if the user wants one."""
     options = JudgeOptions.of(run)
     if options.canary:
         payload = VerifyPayload((CANARY_GID,), canary_for(run.snapshot_id).verification).to_json()
@@ -89,7 +89,7 @@ def plan_on(run: Run, _: Blobs, earlier: Earlier) -> Iterator[NewJob]:
 
 
 def cluster_jobs(snapshot_id: str, options: JudgeOptions, places: list[Member]) -> Iterator[NewJob]:
-    """Yield a job for each batch of candidates."""
+    """Yield a job per batch of candidates."""
     if options.max_findings:
         places = worst(places, options.max_findings)
     alone: list[CandidateBatch] = []
@@ -125,7 +125,7 @@ def load(session: "Session", run: Run, job: Claimed) -> ClusterWork:
 
 
 async def converse(work: ClusterWork, blobs: Blobs, talks: AgentRuntime) -> Commit:
-    """Commit the clusters, and the jobs that verify them; a model is asked only where it is needed."""
+    """Commit the clusters, and the jobs that verify them; a model is called only if necessary."""
     conditions = await asyncio.to_thread(lambda: conditions_of(blobs.read(work.rules) if work.rules else None))
     clusters = _without_model(work, conditions)
     profile = talks.profile(work.model_group)
@@ -149,7 +149,7 @@ def _without_model(work: ClusterWork, conditions: Conditions) -> list[Cluster] |
 
 
 def look(root: Path, file: str, numbered: Sequence[Numbered]) -> list[Seen]:
-    """Find the functions around candidates of a file; of one that cannot be read there are none."""
+    """Find the functions around candidates of a file; none if the file cannot be read."""
     try:
         return locate(numbered, DirectoryTree(root).read(file))
     except ToolFailed:
@@ -196,7 +196,7 @@ def _job(snapshot_id: str, batch: CandidateBatch) -> NewJob:
 
 
 def _job_of_many(snapshot_id: str, alone: Sequence[CandidateBatch]) -> NewJob:
-    """Return one job for batches of which nobody need be asked: a job each would cost more than what it does."""
+    """Return one job for the batches that need no model, as a job for each would cost more than its work."""
     first, in_order = alone[0], sorted(alone, key=lambda batch: batch.gids)
     gids, indexes = zip(*((batch.gids[0], batch.batch_index) for batch in in_order), strict=True)
     payload = ClusterPayload(first.file, first.batch_index, "", gids, indexes)

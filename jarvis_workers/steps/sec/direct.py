@@ -1,6 +1,6 @@
-"""Scan a small tree in this process: the steps of a run, one after the other, without a store.
+"""Scan a small tree in this process: run the steps one after the other, without a store.
 
-For trees of one batch, where opening a store costs more than the work.  Nothing is retried here: a failure is raised,
+For trees of one batch, where opening a store takes longer than the scan. Nothing is retried here: a failure is raised,
 and the caller repeats the run with a store, which retries.
 """
 
@@ -37,7 +37,7 @@ REPORT = "report"
 
 
 class DirectJob(NamedTuple):
-    """A job that is done; `began` and `ended` are in seconds since 1970."""
+    """A finished job; `began` and `ended` are in seconds since 1970."""
 
     stage: str
     job: NewJob
@@ -47,7 +47,7 @@ class DirectJob(NamedTuple):
 
 
 class DirectScan(NamedTuple):
-    """A run that has ended, its stages and jobs, the body of its report, and the blobs that its jobs share."""
+    """An ended run, its stages and jobs, the body of its report, and the blobs shared by its jobs."""
 
     run: Run
     stages: list[StageProgress]
@@ -57,7 +57,7 @@ class DirectScan(NamedTuple):
 
 
 def is_one_batch(run: Run, blobs: Blobs) -> bool:
-    """Tell whether the snapshot of a run is one batch at most."""
+    """Return whether the snapshot of a run has at most one batch."""
     with open_snapshot(blobs, run.snapshot_id) as reader:
         options = SecOptions.of(run)
         batches = reader.batches(options.batch_files, options.batch_bytes)
@@ -75,8 +75,8 @@ def scan_directly(
 ) -> DirectScan:
     """Scan, and build the report.
 
-    `known` counts the fingerprints of a baseline, `judged` maps fingerprints to triage verdicts.  `show` is called with
-    each stage when it ends, and the number of candidates so far.
+    `known` is the baseline (number of findings by fingerprint), `judged` maps fingerprints to triage verdicts. `show`
+    is called with each finished stage and the number of candidates so far.
     """
     started, blobs = clock(), resources.blobs
     outcomes: dict[str, list[StageJob]] = {}
@@ -133,7 +133,7 @@ def _report(
 def _carry_out(
     run: Run, resources: Resources, stage: Stage, earlier: Earlier, clock: Callable[[], float]
 ) -> Iterator[DirectJob]:
-    """Do the jobs of a stage, and the follow-up jobs that they commit."""
+    """Execute the jobs of a stage and their child jobs."""
     step = step_of(stage.module)
     planned = (
         step.plan_on(run, resources.blobs, earlier) if hasattr(step, "plan_on") else step.plan(run, resources.blobs)
@@ -154,12 +154,12 @@ def _claimed(run: Run, stage: Stage, job: NewJob, number: int) -> Claimed:
 
 
 def _no_store() -> "AbstractContextManager[Session]":
-    """No stage before the report reads the store."""
+    """Fail, as no stage before the report reads the store."""
     raise AssertionError("a scan without a store has no session")
 
 
 def _outcome(job: NewJob, commit: Commit) -> StageJob:
-    """Return the row that a store would have of the job."""
+    """Return the job as the store would."""
     result = result_of(commit).decode() or None
     return StageJob("done", None, job.label, job.weight, job.payload, result, commit.files)
 

@@ -1,6 +1,6 @@
-"""Put the first questions of jobs together as the jobs would, and look whether their answers are remembered.
+"""Build the first prompts of jobs, and look up whether their answers are cached.
 
-No model is asked.  Marks are those of the store, so that a question that was asked before is known by its hash.
+No model is called. Marks are derived from the secret of the store, so that a repeated prompt has the same hash.
 """
 
 import json
@@ -40,8 +40,8 @@ SAMPLE = 400
 class Plan:
     """How a run would cluster and verify: its options, and the model of its group.
 
-    Of many verifications about `sample` are put together, and stand for all. `severities` are those given to rules: an
-    estimate takes them from what was scanned.
+    Large numbers of verifications are represented by about `sample` of them. `severities` are overrides by rule, which
+    an estimate takes from the scan.
     """
 
     options: JudgeOptions
@@ -51,7 +51,7 @@ class Plan:
 
 
 class FirstRequest(NamedTuple):
-    """The first question of a job: about how many tokens, whether its answer is known, and how often it is asked."""
+    """The first request of a job: estimated tokens, whether its answer is cached, and how many times it is sent."""
 
     tokens: int
     known: bool = False
@@ -59,7 +59,7 @@ class FirstRequest(NamedTuple):
 
 
 class DryRun:
-    """Knows a tree, and what the store remembers; `find` returns an answer by the hash of its request."""
+    """Builds the first requests over a tree; `find` returns a cached answer by the hash of its request."""
 
     def __init__(self, root: Path, plan: Plan, secret: bytes, find: Callable[[str], str | None]) -> None:
         self._root, self._plan, self._secret, self._find = root, plan, secret, find
@@ -71,7 +71,7 @@ class DryRun:
     def cluster(
         self, file: str, numbered: Sequence[Numbered], conditions: Conditions
     ) -> tuple[FirstRequest, list[Cluster] | None]:
-        """Return what is asked about a batch, and its clusters if the answer is remembered."""
+        """Return the request for a batch, and its clusters if the answer is cached."""
         plan = self._plan
         question = question_of(look(self._root, file, numbered), conditions, plan.options.language, plan.severities)
         marks = make_marks(self._secret, question.about)
@@ -90,7 +90,7 @@ class DryRun:
             return FirstRequest(estimate_request(first) if first else 0, known=True), end.value
 
     def verify(self, one: Cluster, found: Mapping[int, Candidate]) -> FirstRequest:
-        """Return what is asked first about a cluster."""
+        """Return the first request for a cluster."""
         options, severities = self._plan.options, self._plan.severities
         asked = question.ClusterQuestion(
             one.verification,
@@ -117,5 +117,5 @@ class DryRun:
 
 
 def _never(interpreter: str, script: str) -> ToolOutcome:
-    """Nothing is run before a model is asked."""
+    """Return an error; no script runs before a model has been called."""
     return ToolOutcome("error", stderr=f"no {interpreter} here for {len(script)} characters")

@@ -1,4 +1,4 @@
-"""Remember on this machine what `dataflow` says of files, by the directories in which they were seen; None, too."""
+"""Cache the results of `dataflow` per file on this machine, by directory; None is a valid result."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,14 +18,14 @@ Seen = tuple[str, bytes]
 
 
 class Remembered:
-    """What is remembered in one space; nothing, if there are no `results`. Keys are of one length."""
+    """The cached results of one space; disabled without `results`. All keys have the same length."""
 
     def __init__(self, results: Results | None, space: str) -> None:
         self._results = results
         self._space = space
 
     def find(self, files: Sequence[Seen]) -> dict[str, Any]:
-        """Return by key what is known of files, each given by its key and path."""
+        """Return the cached results by key; files are given by key and path."""
         known: dict[str, Any] = {}
         for directory, keys in _by_directory(files) if self._results else ():
             found = self._results.find(self._space, directory, keys) if self._results else {}
@@ -33,7 +33,7 @@ class Remembered:
         return known
 
     def keep(self, files: Sequence[Seen], said: Mapping[str, Any]) -> None:
-        """Remember what is said of the files."""
+        """Cache the results of files."""
         if self._results is None:
             return
         for directory, keys in _by_directory(files):
@@ -42,13 +42,13 @@ class Remembered:
 
 @cache
 def loaded_flow() -> str:
-    """Return the fingerprint of `dataflow`; a process that lives long calls it early, as its files may be replaced."""
+    """Return the fingerprint of `dataflow`. Long-lived processes call this early, as its files may be replaced."""
     return flow_fingerprint()
 
 
 @cache
 def space(stage: str, engine: str | None = None) -> str:
-    """Return where what `dataflow` says in a stage is remembered (`engine`: by default, here)."""
+    """Return the cache space of a stage's results; `engine` is the local engine by default."""
     return sha256(f"{FORMAT}:{stage}:{loaded_flow()}:{engine or loaded_engine()}".encode()).hexdigest()[:16]
 
 

@@ -1,7 +1,7 @@
-"""Make candidates of what was found by following values: with the line they stand on, and what comments there say.
+"""Convert hits of the data-flow analysis to candidates: with their line of code, and suppressed by comments.
 
-A comment that silences a rule silences the flow rule that supersedes it, too.  One of ours that has silenced something
-here is remarked as USED: the scan, which has not seen it, may have said that nothing fires there.
+A comment that suppresses a rule also suppresses the flow rule that supersedes it. A comment of ours that suppresses a
+hit here gets the remark USED, as the scan, which does not see the hit, may have remarked that it is unused.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,21 +25,21 @@ SUPERSEDES = {rule.pattern: frozenset(rule.supersedes) for rule in RULES if rule
 
 
 class FileFlowHits(NamedTuple):
-    """The candidates of a file, and the comments that were of use there."""
+    """The candidates of a file, and remarks on the comments that suppress some of them."""
 
     spots: tuple[Spot, ...]
     remarks: tuple[tuple[bytes, int, str, str], ...]
 
 
 class Sources:
-    """The files of a batch; its part of the manifest is read when the first of them is."""
+    """The files of a batch; its part of the manifest is read on first access."""
 
     def __init__(self, reader: Reader, offset: int, length: int) -> None:
         self._reader, self._place = reader, (offset, length)
         self._entries: Mapping[bytes, Entry] = {}
 
     def read(self, path: bytes) -> bytes:
-        """Return a file with the lines that are counted. Raises SnapshotDamaged."""
+        """Return the content of a file with compiler line ends. Raises SnapshotDamaged."""
         if not self._entries:
             self._entries = {entry.path: entry for entry in self._reader.entries(*self._place)}
         entry = self._entries[path]
@@ -47,7 +47,7 @@ class Sources:
 
 
 def judge_hits(path: bytes, content: bytes, hits: Sequence[FlowHit]) -> FileFlowHits:
-    """Return the surest hit of each rule on each line as candidates, by line and rule."""
+    """Return the most confident hit per rule and line as candidates, by line and rule."""
     best: dict[tuple[int, str], FlowHit] = {}
     for hit in sorted(hits):
         known = best.get((hit.line, hit.pattern))
@@ -63,7 +63,7 @@ def judge_hits(path: bytes, content: bytes, hits: Sequence[FlowHit]) -> FileFlow
 
 
 def _spot(path: bytes, content: bytes, starts: Sequence[int], hit: FlowHit) -> Spot:
-    """Place a hit where the code of its line begins."""
+    """Return the candidate of a hit; its column is the first one of the code in its line."""
     line = max(1, hit.line)
     start = starts[min(line, len(starts)) - 1]
     code = plain(hit.evidence)[:EVIDENCE_MAX] if hit.evidence else evidence(content, start)
@@ -81,7 +81,7 @@ def _line_starts(content: bytes) -> list[int]:
 
 
 def _comments(path: bytes, content: bytes) -> Iterator[SuppressionComment]:
-    """Yield what comments suppress, with the flow rules meant by those that name what they supersede."""
+    """Yield the suppression comments; those that name a superseded rule also apply to the flow rule."""
     marks = sorted(at for mark in MARKS for at in _all(content, mark))[:MATCHES_MAX]
     if not marks:
         return

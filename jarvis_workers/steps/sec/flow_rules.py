@@ -1,4 +1,4 @@
-"""Which rules of `dataflow` a run uses: light, as the engine behind them is for those who run it."""
+"""The flow rules of a run. Light imports, without the data-flow engine."""
 
 import json
 
@@ -7,12 +7,12 @@ from jarvis_workers.snapshots.blobs import Blobs
 
 __all__ = ["NOT_RUN", "USED", "flow_patterns"]
 
-# What is said of a file that only the scan has seen, and of a comment that a scan alone would call of no use.
+# The reason for files that only the scan has checked; and the remark on comments unused in the scan alone.
 NOT_RUN = "data-flow rules did not run on it: "
 USED = "suppresses a flow rule"
 
 
 def flow_patterns(blobs: Blobs, chosen: str | None) -> frozenset[str]:
-    """Return the flow rules that are on; `chosen` is the blob of the run's rules."""
+    """Return the enabled flow rules; `chosen` is the blob of the run's rules."""
     off = json.loads(blobs.read(chosen))["off"] if chosen else ()
     return frozenset(rule.pattern for rule in RULES if rule.check is None) - frozenset(off)

@@ -1,4 +1,4 @@
-"""The options of a scan whose candidates agents verify."""
+"""The options of a scan with verification by agents."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,11 +16,11 @@ CLUSTER_LIMIT = 50
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeOptions(SecOptions, ConversationOptions):
-    """How agents verify what a scan finds.
+    """Options of the verification of candidates by agents.
 
-    At most `cluster_limit` candidates are put to one agent; those of high severity get `votes`, all but the first by
-    the `second_group` if there is one; `max_findings` are the candidates verified at most, the highest-scoring first;
-    a `canary` is a known bug among them.
+    At most `cluster_limit` candidates are given to one agent; those of high severity get `votes`, all but the first one
+    by the `second_group` if there is one; at most `max_findings` candidates are verified, those with the highest
+    scores; a `canary` is a known bug among them.
     """
 
     lang: "Language | None" = "en"
@@ -33,5 +33,5 @@ class JudgeOptions(SecOptions, ConversationOptions):
 
     @property
     def model_groups(self) -> tuple[str | None, ...]:
-        """All that may be asked."""
+        """The model groups that may be called."""
         return (self.model_group, self.second_group)

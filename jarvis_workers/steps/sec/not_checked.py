@@ -1,7 +1,7 @@
-"""Name what a run has not checked, from what became of its jobs: nothing is dropped, and nothing named twice.
+"""Determine the files that a run has not checked from the outcomes of its jobs: complete and without duplicates.
 
-A file that was scanned, but which the flow rules have not seen, is named with that reason; one that was not scanned has
-its reason already.
+A file that was scanned but not analyzed by the flow rules is listed with that reason; a file that was not scanned is
+listed with the reason for that only.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -25,7 +25,7 @@ Remarks = list[Sequence[Any]]
 
 
 class Jobs(NamedTuple):
-    """What became of the jobs of each stage; those of the flow rules are None where the run has no such stages."""
+    """The outcomes of the jobs by stage; None for the stages of the flow rules if the run has none."""
 
     scan: Sequence[StageJob]
     summarize: Sequence[StageJob] | None = None
@@ -33,14 +33,14 @@ class Jobs(NamedTuple):
 
 
 class NotCheckedFiles(NamedTuple):
-    """The files that were not checked, each with the reason, and what is to be said of comments that suppress."""
+    """The files that were not checked, with reasons, and the remarks on suppression comments."""
 
     not_checked: list[Gap]
     remarks: Remarks
 
 
 def what_is_missing(reader: Reader, blobs: Blobs, jobs: Jobs, *, flow: bool) -> NotCheckedFiles:
-    """Go through what the jobs have left behind; `flow` says whether any flow rule is on."""
+    """Collect the gaps and remarks of all jobs; `flow` is True if any flow rule is enabled."""
     gaps = [(shown(path), reason) for path, reason in reader.index.not_checked]
     found, remarks = _told(blobs, jobs.scan)
     gaps += [*found, *_not_reached(reader, jobs.scan)]
@@ -65,7 +65,7 @@ def _told(blobs: Blobs, jobs: Sequence[StageJob]) -> tuple[list[Gap], Remarks]:
 
 
 def _settled(remarks: Remarks, unseen: Collection[str]) -> Remarks:
-    """Do not say that nothing fires where a flow rule did, or was to be looked for and was not."""
+    """Drop the remark that nothing fires if a flow rule fired there, or should have run but did not."""
     used = {tuple(about) for *about, says in remarks if says == USED}
     return [
         [*about, says]
@@ -75,7 +75,7 @@ def _settled(remarks: Remarks, unseen: Collection[str]) -> Remarks:
 
 
 def _not_reached(reader: Reader, scans: Sequence[StageJob]) -> Iterator[Gap]:
-    """Yield the files of every range of the manifest that no job has finished."""
+    """Yield the files in all ranges of the manifest that no job has finished."""
     place = 0
     for scan in sorted(scans, key=range_of):
         offset, length = range_of(scan)
@@ -89,7 +89,7 @@ def _not_reached(reader: Reader, scans: Sequence[StageJob]) -> Iterator[Gap]:
 def _not_summarized(
     reader: Reader, blobs: Blobs, scans: Sequence[StageJob], summaries: Sequence[StageJob]
 ) -> Iterator[Gap]:
-    """Yield the files that were scanned and of which no model was made, but for those with a reason of their own."""
+    """Yield the scanned files without a model, unless they are listed for another reason."""
     placed = [(range_of(job), job) for job in summaries]
     for scan, start, length in done_ranges(scans):
         within = [(place, job) for place, job in placed if start <= place[0] < start + length]
@@ -102,7 +102,7 @@ def _not_summarized(
 
 
 def _not_traced(blobs: Blobs, summaries: Sequence[StageJob], flows: Sequence[StageJob]) -> Iterator[Gap]:
-    """Yield the files of which there is a model that no job has gone through."""
+    """Yield the files with a model that no flow job has analyzed."""
     by_index: dict[str, list[tuple[FlowPayload, StageJob]]] = {}
     for job in flows:
         payload = FlowPayload.from_json(job.payload)

@@ -1,7 +1,7 @@
 """Number the candidates of a scan without a store, as `store.candidates` does in SQL.
 
-Where a flow rule has fired, the rules that it supersedes get no number on that line; what is left is numbered in the
-order of reports: suppressed ones last, then by file, line and rule.
+If a flow rule has fired on a line, the candidates of the rules that it supersedes get no gid there. The others are
+numbered in the order of reports: suppressed ones last, then by file, line and rule.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,14 +26,14 @@ class PlacedSpot(NamedTuple):
 
 
 def number_spots(spots: Sequence[Spot], meanings: Iterable[Meaning], least: float) -> list[Numbered]:
-    """Return the candidates with their gids; a finding supersedes others from the confidence `least` on."""
+    """Return the candidates with their gids; a finding supersedes others if its confidence is at least `least`."""
     known = {meaning.pattern: meaning for meaning in meanings}
     placed = place_spots(spots, least)
     return [(one.gid, _found(one.spot, known.get(one.spot.pattern))) for one in placed if one.gid is not None]
 
 
 def place_spots(spots: Sequence[Spot], least: float) -> list[PlacedSpot]:
-    """Return all spots in the order of their gids, behind them those that have none."""
+    """Return all spots in the order of their gids, followed by those without a gid."""
     by_place = _superseded(spots, stated_at_least(least, 0.0))
     by_rule = {
         spot: spot.pattern if spot.pattern in HARMLESS else by_place.get((spot.path, spot.line, spot.pattern))
@@ -46,7 +46,7 @@ def place_spots(spots: Sequence[Spot], least: float) -> list[PlacedSpot]:
 
 
 def _superseded(spots: Iterable[Spot], least: float) -> Mapping[tuple[bytes, int, str], str]:
-    """Return by file, line and rule which rule supersedes it: of several, the last by name."""
+    """Return the superseding rule by file, line and rule; of several, the last by name."""
     found: dict[tuple[bytes, int, str], str] = {}
     sure = (spot for spot in spots if spot.pattern in SUPERSEDES and spot.confidence >= least)
     for spot in sorted(sure, key=lambda spot: spot.pattern):

@@ -1,4 +1,4 @@
-"""The options of a scan: light, as scanning children import it."""
+"""The options of a scan. Light imports, for the scanning child processes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,10 +15,10 @@ __all__ = ["RuleFacts", "SecOptions", "not_english"]
 
 @dataclass(frozen=True)
 class RuleFacts(JsonRecord):
-    """The rules of a run: the `blob` that workers read, None for those built in; ids that are off; severities by id.
+    """The rules of a run: the `blob` for workers (None: built-in rules only), disabled ids, and severities by id.
 
-    `project` are the ids of the project's own rules, `packages` fingerprints of installed rule packages by name;
-    `learned` says how far triage verdicts have moved the confidence of rules.
+    `project` are the ids of the project's own rules, `packages` the fingerprints of installed rule packages by name;
+    `learned` are adjustments of the confidence of rules by triage verdicts.
     """
 
     blob: str | None = None
@@ -31,10 +31,10 @@ class RuleFacts(JsonRecord):
 
 @dataclass(frozen=True, kw_only=True)
 class SecOptions(RunOptions):
-    """What is reported, and compared with what.
+    """What to report, and what to compare it with.
 
-    With `profile` times are taken. `lang` is the language of the report, None for English that nobody asked for.
-    `baseline` says in reports what the findings were compared with, `triage` names the file of triage verdicts.
+    `profile` enables time measurement. `lang` is the language of the report, None for English by default. `baseline`
+    describes the baseline in reports, `triage` names the file of triage verdicts.
     """
 
     min_confidence: float = 0.0
@@ -51,5 +51,5 @@ class SecOptions(RunOptions):
 
 
 def not_english(language: "Language") -> "Language | None":
-    """Return the language of a report that mentions it."""
+    """Return the language for a report, None for English, which reports do not mention."""
     return None if language == "en" else language

@@ -1,6 +1,6 @@
-"""The payloads of jobs, and the result that a summarize job leaves for the next stage.
+"""The payloads of jobs, and the result of a summarize job for the next stage.
 
-Light, as reports read them without the engines behind the steps.
+Light imports, as reports read them without the engines of the steps.
 """
 
 from collections.abc import Mapping
@@ -14,27 +14,27 @@ __all__ = ["CandidatesPayload", "ClusterPayload", "FlowPayload", "ModelBlobs", "
 
 @dataclass(frozen=True)
 class SummarizePayload(BatchPayload):
-    """A batch that was scanned; the files to `skip` (paths as text) could not be."""
+    """A scanned batch; the files to `skip` (paths as text) could not be scanned."""
 
     skip: tuple[str, ...] = field(metadata={"read": tuple})
 
 
 @dataclass(frozen=True)
 class ModelBlobs(JsonRecord):
-    """The blobs that a summarize job wrote: the models of its batch, and their index."""
+    """The blobs written by a summarize job: the models of its batch, and their index."""
 
     models: str
     index: str
 
     @classmethod
     def of(cls, blobs: Mapping[str, str]) -> "ModelBlobs | None":
-        """Return the blobs of a job's result, None where no file has a model."""
+        """Return the blobs of a job's result, None if no file has a model."""
         return cls.decode(blobs) if blobs else None
 
 
 @dataclass(frozen=True)
 class FlowPayload(BatchPayload):
-    """The models of a batch, from row `first` of the index on; `names` is the blob of what all batches export."""
+    """The models of a batch, from row `first` of the index; `names` is the blob of the symbol index of all batches."""
 
     models: str
     index: str
@@ -44,16 +44,16 @@ class FlowPayload(BatchPayload):
 
 @dataclass(frozen=True)
 class CandidatesPayload(JsonRecord):
-    """The candidates of a job that clusters or verifies, by gid."""
+    """The candidates, by gid, of a job that clusters or verifies."""
 
     gids: tuple[int, ...] = field(metadata={"read": tuple})
 
 
 @dataclass(frozen=True)
 class ClusterPayload(JsonRecord):
-    """A batch of candidates of one file; `shared` names what those of several files go through.
+    """A batch of candidates of one file; `shared` names what candidates of several files have in common.
 
-    Candidates that are `alone` in their batches make one job for many: these are the indexes of their batches.
+    Candidates that are `alone` in their batches are combined in one job; these are the indexes of their batches.
     """
 
     file: str

@@ -1,4 +1,4 @@
-"""The pipelines of a scan, and of a scan whose candidates agents verify."""
+"""The pipelines of a scan without and with verification by agents."""
 
 from jarvis_workers.pipeline.stages import CONTROL_QUEUE, Stage, register_pipeline
 from jarvis_workers.store.values import AGENT_QUEUE

@@ -1,8 +1,8 @@
-"""Take the times of rules and of files, for those who ask; nobody else pays for it.
+"""Measure the time per rule and file on request, without cost otherwise.
 
-A rule's time is that of its checks: the first to ask what a function holds pays for the answer.  What is left of a
-file's time went to reading it, finding names in it and masking it.  By the clock of the thread: that of the process
-goes in ticks of 4 ms while a limit of its CPU is set.
+The time of a rule is that of its checks: the first check that needs an analysis of a function is charged for it. The
+rest of the time of a file is for reading it, finding names and masking it. Measured by the clock of the thread: the
+clock of the process has a resolution of 4 ms while a CPU limit is set.
 """
 
 import json
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class Watch:
-    """A scanner, and how long its rules and files have taken since it was started."""
+    """A scanner, and the times of its rules and files since it was started."""
 
     def __init__(self, scanner: Scanner) -> None:
         self.scanner = Scanner(rules=[self._timed(rule) for rule in scanner.rules])
@@ -35,13 +35,13 @@ class Watch:
         self._since = time.thread_time()
 
     def passed(self, entry: Entry) -> None:
-        """Note that a file is done."""
+        """Record that a file is finished."""
         now = time.thread_time()
         self._files.append((now - self._since, entry.size, entry.path))
         self._since = now
 
     def said(self) -> str:
-        """Return the times as JSON: all rules, and the files that took the longest."""
+        """Return the times as JSON: all rules, and the slowest files."""
         files = sorted(self._files, reverse=True)[:TOP]
         return json.dumps(
             {
@@ -70,7 +70,7 @@ class Watch:
 
 
 def merge(profiles: Iterable[str]) -> dict[str, Any]:
-    """Return the times of a run: of TOP rules and TOP files, the slowest first."""
+    """Return the times of a run: the TOP slowest rules and files, slowest first."""
     rules: dict[str, list[float]] = defaultdict(lambda: [0.0, 0])
     files: list[list[Any]] = []
     seconds, size = 0.0, 0

@@ -1,4 +1,4 @@
-"""Build the body of a report from what the stages of a run have left: no store, so that a child can do it, too."""
+"""Build the body of a report from the results of stages, without a store, so that child processes can do so."""
 
 import json
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ LISTS = ("issues", DISMISSED, "suppressed")
 
 @dataclass(frozen=True)
 class ReportWork:
-    """What the store knows: what was found, and what became of each job."""
+    """The data from the store: the findings, and the outcomes of jobs."""
 
     run: Run
     findings: Findings
@@ -30,7 +30,7 @@ class ReportWork:
 
 
 def report_body(work: ReportWork, blobs: Blobs) -> dict[str, Any]:
-    """Return summary and issues, of a run that is done or of as much as there is."""
+    """Return summary and issues of a finished run, or of the results so far."""
     reader = open_snapshot(blobs, work.run.snapshot_id)
     options = SecOptions.of(work.run)
     flow = bool(flow_patterns(blobs, options.rules.blob))
@@ -48,8 +48,8 @@ def report_body(work: ReportWork, blobs: Blobs) -> dict[str, Any]:
 
 
 def encode_body(body: dict[str, Any]) -> bytes:
-    """Return a body as JSON; what verdicts dismiss is in it only where there is any."""
-    # Issue by issue: one odd character would make four bytes of every other in a text of all.
+    """Return a body as JSON; dismissed issues are included only if there are any."""
+    # Encoded issue by issue: in one string, a single wide character would quadruple the memory of all text.
     lists = [
         b'"%b":[%b]' % (kind.encode(), b",".join(map(_encoded, body.get(kind, ()))))
         for kind in LISTS

@@ -1,6 +1,6 @@
 """Insert the results of a scan's jobs, in the transaction of their commit.
 
-Apart from `results`, which children import: they have no use for the database libraries.
+Separate from `results`, which child processes import without the database libraries.
 """
 
 from typing import TYPE_CHECKING

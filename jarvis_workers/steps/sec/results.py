@@ -1,4 +1,4 @@
-"""What the jobs of a scan add to the store: candidates, clusters and verdicts."""
+"""The results of the jobs of a scan: candidates, clusters and verdicts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Self
@@ -11,7 +11,7 @@ WRITERS = "jarvis_workers.steps.sec.result_writers"
 
 
 class CandidateResult(NamedTuple):
-    """The places where rules fired; `meanings` are of those rules that are not built in."""
+    """The candidates of a job; `meanings` describe the rules that are not built in."""
 
     spots: tuple[Spot, ...] = ()
     meanings: tuple[Meaning, ...] = ()
@@ -21,12 +21,12 @@ class CandidateResult(NamedTuple):
         return {"findings": len(self.spots)}
 
     def encode(self) -> Any:
-        """Return what JSON can hold: paths become text."""
+        """Return the JSON form, in which paths are text."""
         return [(as_text(spot.path), *spot[1:]) for spot in self.spots], self.meanings
 
     @classmethod
     def decode(cls, content: Sequence[Any]) -> Self:
-        """Return what `encode` wrote."""
+        """Return the result that `encode` encoded."""
         spots, meanings = content
         return cls(
             tuple(Spot(from_text(path), *rest) for path, *rest in spots),
@@ -35,7 +35,7 @@ class CandidateResult(NamedTuple):
 
 
 class ClusterResult(NamedTuple):
-    """The clusters that a job has made."""
+    """The clusters of a job."""
 
     clusters: tuple[NewCluster, ...] = ()
 
@@ -44,17 +44,17 @@ class ClusterResult(NamedTuple):
         return {"clusters": len(self.clusters)}
 
     def encode(self) -> Any:
-        """Return what JSON can hold: paths become text."""
+        """Return the JSON form, in which paths are text."""
         return [(as_text(cluster.file), *cluster[1:]) for cluster in self.clusters]
 
     @classmethod
     def decode(cls, content: Sequence[Any]) -> Self:
-        """Return what `encode` wrote."""
+        """Return the result that `encode` encoded."""
         return cls(tuple(NewCluster(from_text(file), at, says, tuple(gids)) for file, at, says, gids in content))
 
 
 class VerdictResult(NamedTuple):
-    """The verdicts that a job has reached."""
+    """The verdicts of a job."""
 
     verdicts: tuple[NewVerdict, ...] = ()
 
@@ -63,12 +63,12 @@ class VerdictResult(NamedTuple):
         return {"verdicts": len(self.verdicts)}
 
     def encode(self) -> Any:
-        """Return what JSON can hold."""
+        """Return the JSON form."""
         return self.verdicts
 
     @classmethod
     def decode(cls, content: Sequence[Any]) -> Self:
-        """Return what `encode` wrote."""
+        """Return the result that `encode` encoded."""
         return cls(tuple(NewVerdict(*verdict) for verdict in content))
 
 
@@ -83,5 +83,5 @@ def candidates_of(commit: Commit) -> Iterator[CandidateResult]:
 
 
 def spots_of(commit: Commit) -> tuple[Spot, ...]:
-    """Return all places where rules fired in a job."""
+    """Return all candidates of a job."""
     return tuple(spot for result in candidates_of(commit) for spot in result.spots)

@@ -1,7 +1,7 @@
-"""The rules of a run: those built in, the project's own and those of installed packages, less what is switched off.
+"""The rules of a run: built-in ones, the project's own and those of installed packages, except disabled ones.
 
-They are fixed when a run is submitted, and travel as a blob by its hash: workers have no jarvis.yaml.  A project's
-rules are in it as data; of a package's there is the name and the fingerprint, as code does not travel.
+They are fixed when a run is submitted, and passed to workers, which have no jarvis.yaml, as a blob. The blob contains a
+project's rules as data, but of a package only the name and fingerprint, as code is not transferred.
 """
 
 import hashlib
@@ -27,14 +27,14 @@ CODE = ("check", "dismisses")
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
-    """What decides which rules there are: ids switched off, a project's rules, and packages with fingerprints."""
+    """The set of rules: disabled ids, a project's rules, and packages with fingerprints."""
 
     off: tuple[str, ...] = ()
     project: tuple[Mapping[str, Any], ...] = ()
     packages: Mapping[str, str] = field(default_factory=dict)
 
     def encode(self) -> bytes | None:
-        """Return the blob, or None for the built-in rules and nothing else."""
+        """Return the blob, or None for exactly the built-in rules."""
         if not (self.off or self.project or self.packages):
             return None
         said = {"off": sorted(self.off), "project": list(self.project), "packages": dict(self.packages)}
@@ -42,7 +42,7 @@ class RuleSet:
 
 
 class Package(NamedTuple):
-    """An entry point with rules. `fingerprint` changes with the rows and with the modules that hold their checks."""
+    """An entry point with rules. `fingerprint` changes with the rows and with the modules of their checks."""
 
     name: str
     rules: tuple[Rule, ...]
@@ -50,7 +50,7 @@ class Package(NamedTuple):
 
 
 def rules_of(content: bytes | None) -> tuple[Rule, ...]:
-    """Return the rules that a blob of `RuleSet.encode` means. Raises StepFailed where this machine lacks some."""
+    """Return the rules in a blob of `RuleSet.encode`. Raises StepFailed if this machine lacks some of them."""
     if content is None:
         return RULES
     said = json.loads(content)
@@ -64,13 +64,13 @@ def rules_of(content: bytes | None) -> tuple[Rule, ...]:
 
 
 def conditions_of(content: bytes | None) -> dict[str, str]:
-    """Return what has to be verified where a rule fires, as far as no package has to be loaded for it."""
+    """Return the condition to verify by rule, as far as no package must be loaded for it."""
     own = json.loads(content)["project"] if content else ()
     return {rule.pattern: rule.verification for rule in RULES} | {row["id"]: row.get("verification", "") for row in own}
 
 
 def installed() -> list[Package]:
-    """Load the rules of installed packages, by name. Raises UsageError for one that does not load."""
+    """Load the rules of installed packages, sorted by name. Raises UsageError if one does not load."""
     found: dict[str, Package] = {}
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
         found.setdefault(entry.name, _load(entry))

@@ -1,6 +1,6 @@
-"""Scan a batch of files: the files of one byte range of the snapshot's manifest.
+"""Scan a batch of files: those in a byte range of the snapshot's manifest.
 
-Light on purpose, as the start of every scanning child is part of the price of a scan.
+Light imports, as the startup time of each scanning child process is part of the scan time.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ SCANNERS_MAX = 4
 
 @dataclass(frozen=True, kw_only=True)
 class ScanWork(BatchWork):
-    """A batch to scan; with `profile` times are taken."""
+    """A batch to scan; `profile` enables time measurement."""
 
     profile: bool = False
 
@@ -44,7 +44,7 @@ read_work = ScanWork.decode
 
 
 def plan(run: "Run", blobs: Blobs) -> Iterator[NewJob]:
-    """Yield a job for each batch of the snapshot."""
+    """Yield a job per batch of the snapshot."""
     reader = open_snapshot(blobs, run.snapshot_id)
     options = SecOptions.of(run)
     for batch in reader.batches(options.batch_files, options.batch_bytes):
@@ -60,7 +60,7 @@ def load(_: "Session", run: "Run", job: Claimed) -> ScanWork:
 
 
 def recall(work: ScanWork, resources: Resources) -> Commit | None:
-    """Return the commit of a batch of which everything is known, or None; no file is looked at."""
+    """Return the commit of a batch whose results are all cached, or None; no file is read."""
     if not (work.cache and resources.cache):
         return None
     with open_snapshot(resources.blobs, work.snapshot) as reader:
@@ -72,7 +72,7 @@ def recall(work: ScanWork, resources: Resources) -> Commit | None:
 
 
 def decide(work: ScanWork, resources: Resources) -> Commit:
-    """Scan the files of which nothing is known; one that cannot be checked does not hide the others."""
+    """Scan the files without cached results; a file that cannot be checked does not affect the others."""
     scanner, known = _scanner_of(work, resources), _known(work, resources)
     watch = _watch(scanner) if work.profile else None
     with open_snapshot(resources.blobs, work.snapshot) as reader:
@@ -120,7 +120,7 @@ def _commit(scanner: Scanner, files: Sequence[Keyed], outcomes: Mapping[str, Out
 
 
 def _rest(work: ScanWork, done: Sequence[Keyed], rest: Sequence[Entry]) -> NewJob:
-    """Return the job for the files for which there was no time."""
+    """Return a job for the files left when the time was up."""
     length = sum(len(entry_line(entry)) for _, entry in done)
     payload = BatchPayload(work.offset + length, work.length - length)
     size = sum(entry.size for entry in rest)
@@ -155,7 +155,7 @@ def _watch(scanner: Scanner) -> Watch:
 
 
 def _meanings(scanner: Scanner, spots: list[Spot]) -> tuple[Meaning, ...]:
-    """Tell what the rules that have fired mean, unless they are built in and known to all."""
+    """Return the descriptions of the rules that fired, except built-in ones."""
     fired = {spot.pattern for spot in spots} - RULES_BY_PATTERN.keys()
     own = [rule for rule in scanner.rules if rule.pattern in fired]
     return tuple(

@@ -1,4 +1,4 @@
-"""Remember what a scan has found in a file: by its content, its context, and all that decides what the rules say."""
+"""Cache the scan results of a file, by its content, its context, and everything that determines the rules."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,9 +20,9 @@ Keyed = tuple[str, Entry]
 
 
 class ScanCache:
-    """What is known on this machine of files that these rules have seen; nothing, if there are no `results`.
+    """The cached results of files for a set of rules; disabled without `results`.
 
-    `chosen` names the rules of the run, where they are not those built in; `engine`: what runs them here.
+    `chosen` identifies the rules of the run (None: built-in rules only), `engine` the local matching engine.
     """
 
     def __init__(self, results: Results | None, chosen: str | None, engine: str | None = None) -> None:
@@ -30,7 +30,7 @@ class ScanCache:
         self._rules = _rules_key(chosen, engine) if results else ""
 
     def recall(self, files: Sequence[Keyed], *, whole: bool = False) -> dict[str, Scan]:
-        """Return by key what is known of files; `whole`: stop at a directory of which something is not."""
+        """Return the cached results by key; with `whole`, stop at the first directory with a missing result."""
         known: dict[str, Scan] = {}
         for directory, keys in _by_directory(files):
             found = self._results.find(self._rules, directory, keys) if self._results else {}
@@ -40,7 +40,7 @@ class ScanCache:
         return known
 
     def keep(self, files: Sequence[Keyed], scans: Mapping[str, Scan]) -> None:
-        """Remember; files are looked for in the directory in which they were seen."""
+        """Cache the results of files, by directory."""
         if self._results is None:
             return
         for directory, keys in _by_directory(files):
@@ -49,7 +49,7 @@ class ScanCache:
 
 
 def keyed(entries: Sequence[Entry]) -> list[Keyed]:
-    """Put before each file the name of all that its scan depends on."""
+    """Return the entries with their cache keys, which cover everything that their scan depends on."""
     return [(_key(entry), entry) for entry in entries]
 
 
@@ -60,12 +60,12 @@ def _key(entry: Entry) -> str:
 
 
 def as_said(scan: Scan) -> list[Any]:
-    """Return what JSON can hold of a scan."""
+    """Return the JSON form of a scan."""
     return list(scan)
 
 
 def from_said(said: list[Any]) -> Scan:
-    """Return the scan of which JSON has kept this."""
+    """Return the scan with this JSON form."""
     hits, problem, remarks = said
     return Scan(tuple(Hit(*hit) for hit in hits), problem, tuple(Remark(*remark) for remark in remarks))
 
@@ -85,15 +85,15 @@ def _by_directory(files: Sequence[Keyed]) -> Iterator[tuple[bytes, list[str]]]:
 
 @cache
 def loaded_rules() -> str:
-    """Return the fingerprint of the built-in rules; a process that lives long calls it early.
+    """Return the fingerprint of the built-in rules; long-lived processes call this early.
 
-    Their files may be replaced under it, and what its old rules find is not what the new ones would.
+    The files of the rules may be replaced later, when old and new rules give different results.
     """
     return rules_fingerprint()
 
 
 def load_identity() -> None:
-    """Take the fingerprints of the built-in rules and of the pattern engine: see `loaded_rules`."""
+    """Compute the fingerprints of the built-in rules and of the pattern engine: see `loaded_rules`."""
     loaded_rules()
     loaded_engine()
 

@@ -23,7 +23,7 @@ def scan_files(
     careful: bool = False,
     watch: Watch | None = None,
 ) -> dict[str, Outcome]:
-    """Return what came of the files, by their keys: of one at least, of all if there is time for all."""
+    """Return the outcomes of files by key: of at least one file, and of all if time permits."""
     for language in {language_for(entry) for entry in todo.values()}:
         scanner.scan(b"", language=language)
     if watch:
@@ -38,5 +38,5 @@ def scan_files(
 
 
 def language_for(entry: Entry) -> str:
-    """Return the language that a file is read as."""
+    """Return the language as which a file is read."""
     return language_of(entry.path) or DEFAULT_LANGUAGE

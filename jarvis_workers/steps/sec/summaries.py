@@ -1,10 +1,10 @@
-"""How the models of a batch are kept: a blob with all of them, and an index of where each is and what it exports.
+"""Storage of the models of a batch: a blob with all models, and an index of their locations and exports.
 
-A model is kept in two parts, each compressed by itself: its face, which is what other files ask for (`exports`) and
-what it asks of them (`calls`), and its body.  `key` is the hash of both, which is checked when they are read.
+A model has two parts, compressed separately: its face, which is its interface to other files (`exports` and `calls`),
+and its body. `key` is a hash of both, which is verified on reading.
 
-The first lines of an index are JSON: how long the buckets are, and the rows.  Behind them stands a line for each
-export, by BUCKETS of the hash of its name, so that many indexes are merged without looking into their rows.
+The first lines of an index are JSON: the lengths of the buckets, and the rows. They are followed by one line per
+export, in BUCKETS by the hash of its name, so that many indexes can be merged without parsing their rows.
 """
 
 import json
@@ -39,7 +39,7 @@ __all__ = [
 BUCKETS = 256
 KEY_LENGTH = 40
 DIGEST_LENGTH = 32
-# No part of a model is larger than a process may be that makes it.
+# No part of a model exceeds the memory limit of the process that makes it.
 PART_MAX = 1 << 30
 DAMAGED = "a cached file summary is corrupt; scan again with --no-cache"
 FACE = ("exports", "calls")
@@ -47,7 +47,7 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class Model(NamedTuple):
-    """A model as it is kept; `names` are its exports with the hashes of what they say."""
+    """A model in stored form; `names` are its exports with the hashes of their payloads."""
 
     key: str
     face: bytes
@@ -64,7 +64,7 @@ class BlobRange(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A file of a batch that has a model: `size` is that of its source, `calls` are names that it asks others for."""
+    """A file of a batch with a model: `size` is that of its source, `calls` are the names that it imports."""
 
     path: bytes
     size: int
@@ -75,28 +75,28 @@ class Row(NamedTuple):
 
 
 def pack_model(model: dict[str, Any]) -> Model:
-    """Return a model of `summarize` as it is kept."""
+    """Return a model of `summarize` in stored form."""
     face = _encode({name: model[name] for name in FACE}).encode()
     body = _encode({name: part for name, part in model.items() if name not in FACE}).encode()
     return _packed(model, key_of(face, body), zlib.compress(face, 1), zlib.compress(body, 1))
 
 
 def read_model(blobs: Blobs, blob: str, place: tuple[BlobRange, BlobRange], key: str) -> Model:
-    """Return a model as it lies in a blob. Raises SnapshotDamaged when it is not the one of the key."""
+    """Return a model from a blob. Raises SnapshotDamaged if it does not match the key."""
     face, body = (read_range(blobs, blob, *part) for part in place)
     _checked(face, body, key)
     return _packed(json.loads(_inflated(face)), key, face, body)
 
 
 def model_of(blobs: Blobs, blob: str, row: Row) -> dict[str, Any]:
-    """Return the model of a file. Raises SnapshotDamaged when it is not its own."""
+    """Return the model of a file. Raises SnapshotDamaged if it does not match its key."""
     face, body = _checked(read_range(blobs, blob, *row.face), read_range(blobs, blob, *row.body), row.key)
     model: dict[str, Any] = {**json.loads(face), **json.loads(body)}
     return model
 
 
 def face_of(blobs: Blobs, blob: str, part: BlobRange) -> tuple[dict[str, Any], int]:
-    """Return what a file exports, unchecked, and how many bytes it is long: `digest_of` tells what is wrong in it."""
+    """Return the exports of a file, unverified, and their size in bytes; `digest_of` verifies them."""
     text = _inflated(read_range(blobs, blob, *part))
     try:
         exports: dict[str, Any] = json.loads(text)["exports"]
@@ -106,7 +106,7 @@ def face_of(blobs: Blobs, blob: str, part: BlobRange) -> tuple[dict[str, Any], i
 
 
 def index_of(files: Iterable[tuple[bytes, int, Model]], places: dict[str, tuple[BlobRange, BlobRange]]) -> bytes:
-    """Return the index of the files of a batch, each with its size and its model; `places` are those by key."""
+    """Return the index of a batch, given each file with size and model; `places` are the locations by key."""
     names: dict[str, int] = {}
     rows: list[Any] = []
     buckets: list[list[tuple[bytes, bytes]]] = [[] for _ in range(BUCKETS)]
@@ -124,7 +124,7 @@ def index_of(files: Iterable[tuple[bytes, int, Model]], places: dict[str, tuple[
 
 
 def read_rows(blobs: Blobs, index: str) -> list[Row]:
-    """Return the files of a batch that have models, in the order of their paths."""
+    """Return the files of a batch with models, ordered by path."""
     rows, names = json.loads(blobs.read(index).split(b"\n", 2)[1])
     return list(_rows(rows, names))
 
@@ -145,12 +145,12 @@ def key_of(face: bytes, body: bytes) -> str:
 
 
 def digest_of(payload: Any) -> str:
-    """Return the hash of what an export says."""
+    """Return the hash of an export's payload."""
     return sha256(_encode(payload).encode()).hexdigest()[:DIGEST_LENGTH]
 
 
 def bucket_of(name: bytes) -> int:
-    """Return where the lines of a name are, which is given as JSON."""
+    """Return the bucket of a name, which is given as JSON."""
     return zlib.crc32(name) % BUCKETS
 
 

@@ -1,7 +1,7 @@
-"""Make the models of a batch of files, which the stage behind it goes through: a job for each batch that was scanned.
+"""Make the models of a batch of files for the flow stage: one job per scanned batch.
 
-What could not be scanned is not looked at again; it is named already.  Models are kept in the blob store; this machine
-remembers by content where a file's is, and by all contents where those of a whole batch are.
+Files that could not be scanned are skipped, as they are already reported. Models are stored in the blob store; this
+machine caches the location of each file's model by content, and those of whole batches by all contents.
 """
 
 import base64
@@ -52,7 +52,7 @@ read_work = SummarizeWork.decode
 
 
 def plan_on(run: "Run", blobs: Blobs, earlier: Earlier) -> Iterator[NewJob]:
-    """Yield a job for each batch that was scanned, unless no flow rule is on."""
+    """Yield a job per scanned batch, unless no flow rule is enabled."""
     if not flow_patterns(blobs, SecOptions.of(run).rules.blob):
         return
     for scan, offset, length in done_ranges(earlier.outcomes("scan")):
@@ -67,7 +67,7 @@ def load(_: "Session", run: "Run", job: Claimed) -> SummarizeWork:
 
 
 def recall(work: SummarizeWork, resources: Resources) -> Commit | None:
-    """Return the commit of a batch all of whose files are as they were, or None; no file is looked at."""
+    """Return the commit of a batch whose files are all unchanged, or None; no file is read."""
     if not (work.cache and resources.cache):
         return None
     blobs = resources.blobs
@@ -79,13 +79,13 @@ def recall(work: SummarizeWork, resources: Resources) -> Commit | None:
     known = _batches(work, resources).find([(key, files[0][1].path)]).get(key)
     if known is None:
         return None
-    # What is written again is wanted again: else it might be pruned while the run is on.
+    # Written again to renew its use: otherwise it might be pruned during the run.
     kept = tuple((name, blobs.put(blobs.read(blob))) for name, blob in known["blobs"])
     return Commit(files=len(files), size=known["size"], cached=len(files), blobs=kept)
 
 
 def decide(work: SummarizeWork, resources: Resources) -> Commit:
-    """Make the models of the files of which none is known; one that cannot be read does not hide the others."""
+    """Make the models that are not cached; a file that cannot be read does not affect the others."""
     with suppress(SnapshotError):
         if known := recall(work, resources):
             return known
@@ -110,7 +110,7 @@ def decide(work: SummarizeWork, resources: Resources) -> Commit:
 def _keep(
     work: SummarizeWork, resources: Resources, files: Sequence[Keyed], outcomes: Mapping[str, Made | FileNotChecked]
 ) -> Commit:
-    """Write the models, and remember where they are."""
+    """Write the models, and cache their locations."""
     checked: list[tuple[str, Entry, Made]] = []
     lost: list[tuple[bytes, str]] = []
     for key, entry in files:
@@ -132,7 +132,7 @@ def _keep(
 def _write(
     blobs: Blobs, made: Sequence[tuple[str, Entry, Model]]
 ) -> tuple[tuple[tuple[str, str], ...], dict[str, Any]]:
-    """Return the blobs of models and index, and what is remembered of each file: where its model is."""
+    """Return the blobs of models and index, and the location of each file's model for the cache."""
     if not made:
         return (), {}
     places: dict[str, tuple[BlobRange, BlobRange]] = {}
@@ -151,7 +151,7 @@ def _write(
 
 
 def _recall_models(work: SummarizeWork, resources: Resources, files: Sequence[Keyed]) -> dict[str, Made]:
-    """Return by key the models that are known, and are where they were."""
+    """Return the cached models by key, if they are still in the blob store."""
     recalled: dict[str, Made] = {}
     for key, said in _models(work, resources).find([(key, entry.path) for key, entry in files]).items():
         if said is None:
@@ -186,7 +186,7 @@ def _heard(said: list[Any] | None) -> Made:
 
 
 def _files(entries: Sequence[Entry], work: SummarizeWork) -> list[Keyed]:
-    """Return the files of the batch, each with the name of all that its model depends on."""
+    """Return the files of the batch with their cache keys, which cover everything that a model depends on."""
     skip = {from_text(path) for path in work.skip}
     files = keyed([entry for entry in entries if entry.path not in skip])
     return [(f"{key}{_suffix_key(entry.path.rpartition(b'.')[2])}", entry) for key, entry in files]
@@ -194,7 +194,7 @@ def _files(entries: Sequence[Entry], work: SummarizeWork) -> list[Keyed]:
 
 @cache
 def _suffix_key(suffix: bytes) -> str:
-    """A suffix may say which dialect a file is read as."""
+    """Return the part of the key for a suffix, which may determine the dialect of a file."""
     return hashlib.sha256(suffix).hexdigest()[:4]
 
 
@@ -212,7 +212,7 @@ def _batches(work: SummarizeWork, resources: Resources) -> Remembered:
 
 
 def _rest(work: SummarizeWork, entries: Sequence[Entry], rest: Sequence[Entry]) -> NewJob:
-    """Return the job for the files for which there was no time."""
+    """Return a job for the files left when the time was up."""
     passed = sum(len(entry_line(entry)) for entry in entries[: entries.index(rest[0])])
     payload = SummarizePayload(work.offset + passed, work.length - passed, work.skip)
     return _job(work.snapshot, payload, rest_label(rest[0].path, len(rest)), sum(entry.size for entry in rest))

@@ -1,8 +1,7 @@
-"""What the files of a run export, by name: merged once from the indexes of all batches, and looked into by every job.
+"""The symbol index of a run: exported names of all files, merged once from all batches, and queried by every job.
 
-It is cut into parts by the hash of the name, each with its lines in order, so that a job reads a part once for all the
-names that it asks for.  What a name means is read from the models of those who export it when somebody asks; what is
-held in memory is bounded.
+The index is divided into buckets by the hash of the name, with sorted lines, so that a job reads each bucket once for
+all its names. The payload of a name is read from the models of its exporters on demand; memory is bounded.
 """
 
 import json
@@ -19,18 +18,18 @@ from jarvis_workers.steps.sec.summaries import BUCKETS, BlobRange, bucket_of, di
 
 __all__ = ["EXPORTERS_MAX", "ByteLru", "SymbolIndex", "merge_names", "open_names"]
 
-# A name that more files export means nothing certain, as if none did.
+# A name exported by more files is treated as unknown, as it has no definite meaning.
 EXPORTERS_MAX = 5_000
 PART_BYTES = 1 << 18
 HELD_BYTES = 64_000_000
-# What an object of Python takes, for a byte of the JSON it was read from.
+# Memory of a Python object per byte of the JSON that it was read from.
 BYTES_A_BYTE = 6
 
 T = TypeVar("T")
 
 
 class Exporter(NamedTuple):
-    """A file that exports a name: its path, the number of the blob with its face, and the hash of what it says."""
+    """A file that exports a name: its path, the number of the blob with its face, and the hash of the payload."""
 
     blob: int
     path: str
@@ -39,7 +38,7 @@ class Exporter(NamedTuple):
 
 
 def merge_names(blobs: Blobs, batches: Sequence[tuple[str, str]], put: Callable[[bytes], str]) -> str:
-    """Merge the batches, each given by its blobs of models and index, in the order of their paths; return the root."""
+    """Merge the batches, given as (blob of models, blob of index), in path order; return the root blob."""
     lines = [read_lines(blobs, index) for _, index in batches]
     size = sum(len(bucket) for buckets in lines for bucket in buckets)
     count = 1
@@ -65,7 +64,7 @@ class SymbolIndex:
         self._found: dict[str, tuple[Exporter, ...]] = {}
 
     def fetch(self, names: Iterable[str]) -> None:
-        """Find many at once, and forget those of the last time."""
+        """Look up many names at once, replacing those of the last call."""
         asked: defaultdict[int, list[tuple[str, bytes]]] = defaultdict(list)
         for name in set(names):
             told = json.dumps(name).encode()
@@ -76,9 +75,9 @@ class SymbolIndex:
             self._found.update((name, _exporters(lines, told)) for name, told in wanted)
 
     def lookup(self, name: str, *, near: bytes = b"") -> list[tuple[str, Any]]:
-        """Return path and payload of the files that export the name, in the order of their paths.
+        """Return path and payload of the files that export the name, in path order.
 
-        Of several only those are meant that share most directories with `near`.
+        Of several files, only those that share the most directories with `near` are returned.
         """
         found = self._exporters(name)
         if len(found) > 1 and near:
@@ -88,7 +87,7 @@ class SymbolIndex:
         return [(exporter.path, self._payload(name, exporter)) for exporter in found]
 
     def answers(self, names: Iterable[str]) -> str:
-        """Return a hash of what the names mean: where it is the same, so is every answer."""
+        """Return a hash of the meaning of the names: if it is equal, all lookups are equal."""
         digest = sha256()
         for name in sorted(set(names)):
             said = [(exporter.path, exporter.digest) for exporter in self._exporters(name)]
@@ -123,12 +122,12 @@ class SymbolIndex:
 
 @lru_cache(1)
 def open_names(blobs: Blobs, root: str) -> SymbolIndex:
-    """Return the names of a run, which one process asks for job after job."""
+    """Return the symbol index of a run, which a process uses for many jobs."""
     return SymbolIndex(blobs, root)
 
 
 class ByteLru:
-    """What was read last, up to so many bytes."""
+    """A least-recently-used cache bounded in bytes."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -148,7 +147,7 @@ class ByteLru:
 
 
 def _merged(batches: Sequence[Sequence[memoryview]], buckets: Iterable[int]) -> bytes:
-    """Return a line a name, with all who export it."""
+    """Return one line per name with all its exporters."""
     found: dict[bytes, list[bytes]] = {}
     for bucket in buckets:
         for number, lines in enumerate(batches):
@@ -168,7 +167,7 @@ def _parted(lines: memoryview) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _exporters(lines: bytes, name: bytes) -> tuple[Exporter, ...]:
-    """Look by halves: the lines are in order."""
+    """Find the exporters of a name by binary search, as the lines are sorted."""
     low, high = 0, len(lines)
     while low < high:
         start = lines.rfind(b"\n", low, (low + high) // 2) + 1 or low
@@ -181,7 +180,7 @@ def _exporters(lines: bytes, name: bytes) -> tuple[Exporter, ...]:
 
 
 def _shared(first: Sequence[str], second: Sequence[str]) -> int:
-    """Return how many directories two paths have in common."""
+    """Return the number of leading directories that two paths share."""
     return next((at for at, (one, other) in enumerate(zip(first, second, strict=False)) if one != other), len(first))
 
 

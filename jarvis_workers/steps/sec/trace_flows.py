@@ -1,7 +1,7 @@
-"""Follow values through the models of a batch, and from there into whatever file exports the names that they call.
+"""Trace data flow through the models of a batch, and into the files that export the names they call.
 
-What was found in a file holds as long as its model is the same and every name that it looked for means the same: then
-it is not gone through again.  What comments say is read from the file itself each time, as models do not hold it.
+The result of a file is valid while its model and the meanings of all names that it looked up are unchanged; then the
+file is not analyzed again. Comments are read from the file itself each time, as models do not contain them.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 STAGE = "flow"
 NOT_WHOLE = "data-flow rules analysed only part of it: "
-# Where there are more names, to look them all up is no work for a parent who has others to serve.
+# Looking up more names takes too long for a parent process that serves other children.
 RECALL_BYTES = 32_000_000
 
 
@@ -50,7 +50,7 @@ read_work = FlowWork.decode
 
 
 class Traced(NamedTuple):
-    """What was found in a file, and what it has looked for beyond the calls that its row has."""
+    """The hits in a file, and the names that it looked up in addition to the calls in its row."""
 
     hits: tuple[FlowHit, ...]
     problem: str | None
@@ -61,7 +61,7 @@ Outcome = Traced | FileNotChecked
 
 
 def plan_on(run: "Run", blobs: Blobs, earlier: Earlier) -> Iterator[NewJob]:
-    """Merge what all batches export, and yield a job for each that has a model."""
+    """Merge the exports of all batches, and yield a job per batch with a model."""
     done = sorted((job for job in earlier.outcomes("summarize") if job.state == "done"), key=range_of)
     found = [(job, ModelBlobs.of(read_result(blobs, job.result).blobs)) for job in done]
     made = [(job, models) for job, models in found if models]
@@ -80,7 +80,7 @@ def load(_: "Session", run: "Run", job: Claimed) -> FlowWork:
 
 
 def recall(work: FlowWork, resources: Resources) -> Commit | None:
-    """Return the commit of a batch of which everything is known and still holds, or None."""
+    """Return the commit of a batch whose results are all cached and valid, or None."""
     if not (work.cache and resources.cache):
         return None
     blobs = resources.blobs
@@ -95,7 +95,7 @@ def recall(work: FlowWork, resources: Resources) -> Commit | None:
 
 
 def decide(work: FlowWork, resources: Resources) -> Commit:
-    """Go through the models of which nothing is known; one that takes too much does not hide the others."""
+    """Analyze the models without cached results; one that exceeds a limit does not affect the others."""
     blobs = resources.blobs
     names = open_names(blobs, work.names)
     rows = read_rows(blobs, work.index)[work.first :]
@@ -155,7 +155,7 @@ def _commit(work: FlowWork, blobs: Blobs, rows: Sequence[Row], outcomes: Mapping
 
 
 def _recall(work: FlowWork, resources: Resources, rows: Sequence[Row], names: SymbolIndex) -> dict[str, Traced]:
-    """Return what is known of files and still holds; on the way all names are found at once that they ask for."""
+    """Return the cached results that are still valid; all names needed are looked up at once."""
     known = _results(work, resources).find([(_key(row), row.path) for row in rows])
     traced = {key: (_heard(said[0]), said[1]) for key, said in known.items()}
     names.fetch(chain(*(row.calls for row in rows), *(found.beyond for found, _ in traced.values())))
@@ -194,13 +194,13 @@ def _hit(pattern: str, line: int, confidence: float, evidence: str, steps: Seque
 
 
 def _key(row: Row) -> str:
-    """Name all that the result depends on but for what names mean; of equal names those nearby count."""
+    """Return a cache key that covers all but the meanings of names; their lookup depends on the directory."""
     place = hashlib.sha256(row.path.rpartition(b"/")[0]).hexdigest()[:8]
     return f"{row.key}{'t' if is_test(row.path) else '-'}{place}"
 
 
 def _rest(work: FlowWork, done: int, rest: Sequence[Row]) -> NewJob:
-    """Return the job for the files for which there was no time."""
+    """Return a job for the files left when the time was up."""
     payload = FlowPayload(work.offset, work.length, work.models, work.index, work.names, work.first + done)
     label, size = rest_label(rest[0].path, len(rest)), sum(row.size for row in rest)
     return _job(work.snapshot, work.rules, payload, label, size)

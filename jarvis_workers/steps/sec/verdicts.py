@@ -1,6 +1,6 @@
-"""What agents have found out about the candidates of a run, for its report.
+"""The verdicts of agents on the candidates of a run, for its report.
 
-A candidate without a verdict is undecided, and says why: its job failed, was called off, or was not reached.
+A candidate without a verdict is undecided, with a reason: its job failed, was cancelled, or was not reached.
 """
 
 import json
@@ -30,17 +30,17 @@ TEXTS = ("preconditions", "trigger_path", "consequences", "suggestions")
 
 
 def has_verdicts(run: Run) -> bool:
-    """Whether agents are to judge what a run finds."""
+    """Return whether a run includes verification by agents."""
     return any(stage.name == VERIFY for stage in stages_of(run.kind))
 
 
 def statuses_of(session: "Session", run: Run) -> dict[int, str] | None:
-    """Return what became of candidates by gid, as far as anything did; None where nobody is to judge them."""
+    """Return the status of candidates by gid, as far as known; None for a run without verification."""
     return verdicts.statuses(session, run.id) if has_verdicts(run) else None
 
 
 def canary_of(session: "Session", run: Run) -> dict[str, Any] | None:
-    """Return what became of the known bug, None where there is none in the run."""
+    """Return the verdict on the canary, None if the run has none."""
     if not JudgeOptions.of(run).canary:
         return None
     said = said_of(session, run, [CANARY_GID]).get(CANARY_GID) or nothing_said(NOT_REACHED)
@@ -48,7 +48,7 @@ def canary_of(session: "Session", run: Run) -> dict[str, Any] | None:
 
 
 def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iterator[Issue]:
-    """Yield issues with what is known of each."""
+    """Yield issues with their verdicts."""
     if not has_verdicts(run):
         yield from issues
         return
@@ -71,18 +71,18 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
 
 
 def said_of(session: "Session", run: Run, gids: Collection[int]) -> dict[int, Issue]:
-    """Return what verdicts say of candidates, by gid, as far as there are any."""
+    """Return the existing verdicts on candidates, by gid."""
     return {one.gid: _said(one) for one in verdicts.of_gids(session, run.id, gids)}
 
 
 def nothing_said(reason: str) -> Issue:
-    """Return what a report says of a candidate without a verdict."""
+    """Return the fields of an issue without a verdict."""
     texts = dict.fromkeys(TEXTS, "")
     return {"status": "undecided", "has_risk": None, **texts, "quotes": [], "reason": reason, "commands": []}
 
 
 def _clusters(session: "Session", run: Run) -> dict[int, tuple[int, str]]:
-    """Return number and condition of the cluster of each candidate; they are numbered by their first gids."""
+    """Return number and condition of the cluster of each candidate; clusters are numbered by their first gids."""
     found = enumerate(clusters.read(session, run.id), 1)
     return {gid: (number, cluster.verification) for number, cluster in found for gid in cluster.gids}
 

@@ -1,6 +1,6 @@
 """Verify the candidates of one cluster: the step of stage `verify`.
 
-A candidate that stays undecided is no failure of its job: it is named among what was not checked, with the reason.
+A candidate that stays undecided is not a failure of its job: it is reported as not checked, with the reason.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ TREES_KEPT = 2
 
 @dataclass(frozen=True)
 class VerifyWork:
-    """What is to be verified, and what the conversation was told so far."""
+    """The candidates to verify, and the transcript of the conversation so far."""
 
     job: Claimed
     cluster: ClusterQuestion
@@ -55,7 +55,7 @@ class VerifyWork:
 
 
 def load(session: "Session", run: Run, job: Claimed) -> VerifyWork:
-    """Return the candidates that the job names."""
+    """Return the candidates of the job."""
     payload, options = VerifyPayload.from_json(job.payload), JudgeOptions.of(run)
     canary = canary_for(run.snapshot_id) if payload.gids == (CANARY_GID,) else None
     found = [(CANARY_GID, canary.found)] if canary else some_of(session, run, payload.gids)
@@ -74,7 +74,7 @@ def load(session: "Session", run: Run, job: Claimed) -> VerifyWork:
 
 
 async def converse(work: VerifyWork, blobs: Blobs, talks: AgentRuntime) -> Commit:
-    """Lead the conversations of a cluster; commit a verdict for each of its candidates."""
+    """Run the conversations of a cluster; commit a verdict on each of its candidates."""
     root = await talks.unpack(blobs, work.snapshot_id)
     index = CodeIndex(work.canary) if work.canary else _index_of(root)
     prepared = await asyncio.to_thread(prepare, work.cluster, index)
@@ -94,7 +94,7 @@ async def converse(work: VerifyWork, blobs: Blobs, talks: AgentRuntime) -> Commi
 
 @lru_cache(TREES_KEPT)
 def _index_of(root: Path) -> CodeIndex:
-    """What is known of an unpacked tree is shared by the conversations of a process; such a tree never changes."""
+    """Return the index of an unpacked tree, shared by the conversations of a process, as such a tree never changes."""
     return CodeIndex(DirectoryTree(root))
 
 

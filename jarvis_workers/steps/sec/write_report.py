@@ -1,6 +1,6 @@
-"""Write the body of a run's report: everything in it but the `run` part.
+"""Write the body of a run's report: everything except the `run` part.
 
-What was not scanned is in it by name, with the reason: nothing is dropped.
+Files that were not scanned are listed with the reason.
 """
 
 from collections.abc import Iterator
@@ -27,12 +27,12 @@ STAGES = frozenset(Jobs._fields)
 
 
 def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
-    """Yield the one job of the stage."""
+    """Yield the single job of the stage."""
     yield NewJob(step=REPORT, queue="control", label="write the report", input_hash=REPORT)
 
 
 def load(session: "Session", run: Run, _: Claimed | None = None) -> ReportWork:
-    """Gather what the report is made of."""
+    """Return the data for the report."""
     options = SecOptions.of(run)
     findings = gather(
         all_of(session, run),
@@ -54,7 +54,7 @@ def decide(work: ReportWork, resources: Resources) -> Commit:
 
 
 def list_issues(session: "Session", run: Run) -> Iterator[dict[str, Any]]:
-    """Yield every issue of a run, also those beyond what a report lists, and what is dismissed."""
+    """Yield every issue of a run, including dismissed ones and those that a report does not list."""
     options, known, judged = SecOptions.of(run), known_of(session, run), judged_of(session, run)
     least = options.min_confidence
     issues = every_issue(
