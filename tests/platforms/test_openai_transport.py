@@ -47,9 +47,9 @@ def sdk(clients: Clients, server: ModelServer, key: str = "key") -> Sdk:
 
 def test_keys_go_with_the_request_and_the_client_is_shared(clients: Clients) -> None:
     with ModelServer(says("a"), says("b"), says("c")) as server:
-        sdk(clients, server, "one").send(BODY, 5)
-        sdk(clients, server, "two").send(BODY, 5)
-        asyncio.run(sdk(clients, server, "three").send_async(BODY, 5))
+        sdk(clients, server, "one").send(BODY, 30)
+        sdk(clients, server, "two").send(BODY, 30)
+        asyncio.run(sdk(clients, server, "three").send_async(BODY, 30))
         shared = clients.blocking(server.url, 10)
 
         assert [headers["authorization"] for headers in server.headers] == ["Bearer one", "Bearer two", "Bearer three"]
@@ -78,9 +78,9 @@ def test_the_client_of_a_loop_is_closed_when_the_loop_ends(clients: Clients) -> 
 def test_the_library_does_not_try_again_by_itself(clients: Clients) -> None:
     with ModelServer(fails(500), fails(429, retry_after="7")) as server:
         with pytest.raises(RequestRefused) as blocking:
-            sdk(clients, server).send(BODY, 5)
+            sdk(clients, server).send(BODY, 30)
         with pytest.raises(RequestRefused) as in_loop:
-            asyncio.run(sdk(clients, server).send_async(BODY, 5))
+            asyncio.run(sdk(clients, server).send_async(BODY, 30))
 
     assert (blocking.value.status, blocking.value.again) == (500, None)
     assert (in_loop.value.status, in_loop.value.again) == (429, 7)
@@ -89,7 +89,7 @@ def test_the_library_does_not_try_again_by_itself(clients: Clients) -> None:
 @pytest.mark.timing
 def test_a_server_that_hangs_is_left_in_time(clients: Clients) -> None:
     began = time.monotonic()
-    with ModelServer(hangs(), hangs(), hangs()) as server:
+    with ModelServer(forever=lambda _: hangs()) as server:
         with pytest.raises(Unreachable):
             sdk(clients, server).send(BODY, 0.3)
         with pytest.raises(Unreachable):
@@ -104,9 +104,9 @@ def test_where_nobody_listens_that_is_what_is_told(clients: Clients) -> None:
     wire = Sdk(clients, "http://127.0.0.1:9/v1", key="key", max_connections=10)
 
     with pytest.raises(Unreachable, match="Connection refused"):
-        wire.send(BODY, 5)
+        wire.send(BODY, 30)
     with pytest.raises(Unreachable, match="Connect call failed"):
-        asyncio.run(wire.send_async(BODY, 5))
+        asyncio.run(wire.send_async(BODY, 30))
 
 
 def test_what_the_library_does_not_know_arrives_all_the_same(clients: Clients) -> None:
@@ -133,7 +133,7 @@ def test_what_the_library_does_not_know_arrives_all_the_same(clients: Clients) -
 
 
 def test_time_runs_out_while_the_server_takes_its_own(clients: Clients) -> None:
-    with ModelServer(late(1, says("x"))) as server:
+    with ModelServer(forever=lambda _: late(1, says("x"))) as server:
         terms = Terms(PROFILES["openai"], Prices())
         platform = Compatible("openai", "m", wire=sdk(clients, server), gate=LocalLimiter(5), terms=terms)
         with pytest.raises(ModelUnavailable):
@@ -148,7 +148,7 @@ def test_an_answer_that_does_not_end_is_left(clients: Clients) -> None:
             wire.send(BODY, 30)
         with pytest.raises(Unreachable, match="larger than 16 MB"):
             asyncio.run(wire.send_async(BODY, 30))
-        assert decode(wire.send(BODY, 5)).content == "after"
+        assert decode(wire.send(BODY, 30)).content == "after"
 
 
 @pytest.mark.parametrize("how", ["send", "send_async", "stream"])
@@ -158,7 +158,7 @@ def test_an_error_whose_body_never_ends_is_left_with_its_status(clients: Clients
         with pytest.raises(RequestRefused) as error:
             ask(wire, how)
         assert (error.value.status, error.value.again) == (500, 7.0)
-        assert decode(wire.send(BODY, 5)).content == "after"
+        assert decode(wire.send(BODY, 30)).content == "after"
         assert server.sent < ENOUGH_BYTES
 
 
@@ -179,7 +179,7 @@ def test_what_a_server_says_is_told_without_the_key(clients: Clients, status: in
         told = []
         for ask in (wire.send, lambda *what: asyncio.run(wire.send_async(*what)), lambda *what: [*wire.stream(*what)]):
             with pytest.raises(RequestRefused) as error:
-                ask(BODY, 5)
+                ask(BODY, 30)
             told.append("".join(traceback.format_exception(error.value)))
 
     assert [SECRET in one for one in told] == [False] * 3, told
@@ -190,14 +190,14 @@ def test_a_key_in_an_answer_is_taken_out(clients: Clients) -> None:
     content = f"you are {SECRET}"
     with ModelServer(says(content), says(content), says("", extra={"content": content})) as server:
         wire = sdk(clients, server, SECRET)
-        assert decode(wire.send(BODY, 5)).content == "you are ***"
-        assert decode(asyncio.run(wire.send_async(BODY, 5))).content == "you are ***"
+        assert decode(wire.send(BODY, 30)).content == "you are ***"
+        assert decode(asyncio.run(wire.send_async(BODY, 30))).content == "you are ***"
         assert SECRET not in str(list(wire.stream(STREAMED, 5)))
 
 
 def test_a_word_too_short_to_be_a_secret_stays(clients: Clients) -> None:
     with ModelServer(says("there is none")) as server:
-        assert decode(sdk(clients, server, "none").send(BODY, 5)).content == "there is none"
+        assert decode(sdk(clients, server, "none").send(BODY, 30)).content == "there is none"
 
 
 def test_what_looks_like_a_key_is_not_quoted() -> None:
