@@ -97,7 +97,7 @@ def _record(param: Any) -> tuple[str, str]:
     """Return the names of a parameter and its description."""
     if isinstance(param, TyperArgument):
         return (param.metavar or param.name or "").upper(), _described(param)
-    # Of a flag that is on by default, only the negative form is shown.
+    # For a flag that is on by default, only the negative form is shown.
     names = param.secondary_opts if param.secondary_opts and param.default is True else param.opts
     value = "" if param.is_flag or param.count else f" {param.metavar or (param.name or '').upper()}"
     more = f", {param.secondary_opts[0]}" if param.secondary_opts and names is param.opts else ""

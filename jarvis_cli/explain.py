@@ -24,7 +24,7 @@ Titled = tuple[Rule, str]
 
 
 def words_in(language: str) -> Words:
-    """Return the texts of this module and of the page of all rules in a language."""
+    """Return the translated texts of this module and of the page of all rules."""
     return translated(language, __package__) if language in TRANSLATED else ENGLISH
 
 
@@ -141,7 +141,7 @@ def _code(code: str, style: str) -> RenderableType:
 
 
 def render(parts: Iterator[RenderableType]) -> str:
-    """Render to a string: `main` handles a broken pipe, not rich."""
+    """Render to a string, so that `main`, not rich, handles a broken pipe."""
     width, colour = min(WIDTH_MAX, shutil.get_terminal_size().columns), wants_colour(sys.stdout)
     console = Console(
         file=StringIO(),

@@ -1,4 +1,4 @@
-"""Target and format of a report, checked before any work is done; and writing it. Light imports only."""
+"""Target and format of a report, checked before any work is done; and writing it. Avoids slow imports."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Execute a run in this process; an interrupted run can be resumed, and a message says how."""
+"""Execute a run in this process; a message tells users how to resume an interrupted run."""
 
 import signal
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Execute `jarvis sec agent`: scan and verify the findings by agents; without a model, only scan, and say so."""
+"""Execute `jarvis sec agent`: scan and verify the findings by agents; without a model, scan only, with a remark."""
 
 from dataclasses import replace
 

@@ -1,7 +1,7 @@
 """Optional dependencies: the extras of the package, and the modules that each provides.
 
-Messages list the distributions, from the package's own metadata: they can be installed whatever the package was
-installed from.
+Messages list the distributions, from the package's own metadata, so that they can be installed regardless of how the
+package itself was installed.
 """
 
 import sys

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def settle(future: Future[T], do: Callable[..., T], *given: Any) -> Future[T]:
-    """Give a future the result of a call, or whatever the call raises; return it."""
+    """Set a future to the result or the exception of a call; return the future."""
     try:
         result = do(*given)
     except BaseException as error:  # noqa: BLE001  (raised where the future is waited for)

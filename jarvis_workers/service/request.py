@@ -1,4 +1,4 @@
-"""The request of a run, and the run created from it. Light imports, no store."""
+"""The request of a run, and the run created from it. Avoids slow imports, and needs no store."""
 
 import os
 from collections.abc import Sequence

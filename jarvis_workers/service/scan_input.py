@@ -1,4 +1,4 @@
-"""The input of a scan: its options, and the data to insert into the store with it. Light imports, no store."""
+"""The input of a scan: its options, and the data to insert into the store with it. Avoids slow imports."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""The settings of a new run: its selection of files, its limits, and its blob store. Light imports."""
+"""The settings of a new run: its selection of files, its limits, and its blob store. Avoids slow imports."""
 
 import os
 from contextlib import suppress

@@ -52,7 +52,7 @@ class Revision(NamedTuple):
 
 
 def is_address(named: str) -> bool:
-    """Return whether the name is a repository URL; an existing path is not."""
+    """Return whether the name is a repository URL and not an existing path."""
     return ADDRESS.match(named) is not None and not os.path.lexists(named)
 
 

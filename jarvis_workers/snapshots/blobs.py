@@ -1,8 +1,8 @@
-"""Keep bytes under their SHA-256: what every blob store does, and the store in a directory.
+"""Content-addressed storage by SHA-256: the interface of all blob stores, and a store in a directory.
 
-Writing what is there already touches it, so that whoever prunes sees that it is wanted.  Nothing is synced: after a
-power cut a blob may be short, and then the next `put` replaces it and a reader finds it damaged.  What a reader finds
-damaged it marks, so that the next `put` replaces that, too; meanwhile the other files in it can still be read.
+Writing an existing blob updates its time, so that it is not pruned. Nothing is synced: after a power failure a blob may
+be truncated; the next `put` replaces it, and readers report it as damaged. A reader marks a damaged blob, so that the
+next `put` replaces it; until then the undamaged files in it can still be read.
 """
 
 import errno
@@ -21,12 +21,12 @@ from jarvis_workers.snapshots.blob_writer import TEMPORARY, BlobWriter
 
 MISSING = "missing; submit the tree again, unless JARVIS_BLOBS_URL differs from where it was submitted"
 _NAME = re.compile(r"[0-9a-f]{64}")
-# A mode bit that blobs do not have otherwise; it goes with the file when that is replaced.
+# A mode bit that blobs do not have otherwise; it disappears when the file is replaced.
 _DAMAGED = stat.S_IXUSR
 
 
 class Stored(NamedTuple):
-    """A blob as it lies there: bytes, and when it was last written or wanted, in seconds since 1970."""
+    """A stored blob: size in bytes, and time of the last write or use in seconds since 1970."""
 
     name: str
     size: int
@@ -34,10 +34,10 @@ class Stored(NamedTuple):
 
 
 class Blobs(Protocol):
-    """Bytes by name.
+    """A blob store.
 
-    `put` raises StoreFull; `read`, `path` and `open` raise SnapshotDamaged for what is missing or is not what its
-    name says (`path` and `open` of a directory do not look).
+    `put` raises StoreFull; `read`, `path` and `open` raise SnapshotDamaged for a missing blob or one that does not
+    match its name (`path` and `open` of a directory do not verify).
     """
 
     def __hash__(self) -> int: ...
@@ -45,35 +45,35 @@ class Blobs(Protocol):
     def put(self, content: bytes) -> str: ...
 
     def put_chunks(self, chunks: Iterable[bytes]) -> str:
-        """For what need not fit into memory."""
+        """Store content of any size, given in chunks; return its name."""
 
     def has(self, name: str) -> bool: ...
 
     def read(self, name: str) -> bytes: ...
 
     def mark_damaged(self, name: str) -> None:
-        """Have the next `put` of this content write it again."""
+        """Make the next `put` of this content write the blob again."""
         ...
 
     def path(self, name: str) -> Path: ...
 
     def open(self, name: str) -> int:
-        """Return a file descriptor that the caller closes; what is open stays."""
+        """Return a file descriptor, which the caller must close; an open blob is not evicted."""
 
     def names(self) -> Iterator[Stored]: ...
 
     def delete(self, name: str, *, unless_wanted_since: float | None = None) -> bool:
-        """Return whether it is gone."""
+        """Delete a blob; return False if it was used since the given time."""
 
     def sweep(self, before: float) -> None:
-        """Remove what interrupted writes left."""
+        """Remove temporary files of interrupted writes that are older than `before`."""
 
     def check_access(self) -> None:
-        """Write something and remove it again. Raises StoreError, SnapshotError where that does not work."""
+        """Write a test blob and delete it. Raises StoreError or SnapshotError on failure."""
 
 
 def read_range(blobs: Blobs, name: str, start: int, length: int) -> bytes:
-    """Return some bytes of a blob, for a caller who knows what they should be. Raises SnapshotDamaged."""
+    """Return a range of a blob, which the caller must verify. Raises SnapshotDamaged."""
     descriptor = blobs.open(name)
     try:
         return os.pread(descriptor, length, start)
@@ -82,7 +82,7 @@ def read_range(blobs: Blobs, name: str, start: int, length: int) -> bytes:
 
 
 class DirectoryBlobs:
-    """Blobs in two levels of directories; several processes may share it."""
+    """Blobs in two levels of directories; safe for several processes."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -115,7 +115,7 @@ class DirectoryBlobs:
 
     def mark_damaged(self, name: str) -> None:
         place = self._place(name)
-        with suppress(OSError):  # who may only read cannot mark it: whoever submits should be told by the report
+        with suppress(OSError):  # no permission to write, no mark; the report tells users to submit again
             place.chmod(place.stat().st_mode | _DAMAGED)
 
     def path(self, name: str) -> Path:
@@ -130,7 +130,7 @@ class DirectoryBlobs:
             descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
         except OSError as error:
             raise _unreadable(place, error) from error
-        with suppress(OSError):  # a file system without locks: what is unlinked while it is open stays readable
+        with suppress(OSError):  # without file locks: a file that is unlinked while open stays readable
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         return descriptor
 
@@ -142,7 +142,7 @@ class DirectoryBlobs:
                     yield Stored(place.name, facts.st_size, facts.st_mtime)
 
     def delete(self, name: str, *, unless_wanted_since: float | None = None) -> bool:
-        """Step it aside before looking at its time: a `put` either shows there, or finds nothing and writes anew."""
+        """Rename the blob before checking its time: a concurrent `put` either updates the time or writes it anew."""
         place = self._place(name)
         aside = place.with_name(f"{TEMPORARY}{name}")
         with self._writer.checked():
@@ -157,7 +157,7 @@ class DirectoryBlobs:
         return True
 
     def check_access(self) -> None:
-        import tempfile  # noqa: PLC0415 - slow, and who only reads needs none
+        import tempfile  # noqa: PLC0415 - slow, and not needed by readers
 
         nearest = next(folder for folder in (self.root, *self.root.absolute().parents) if folder.exists())
         try:
@@ -179,7 +179,7 @@ class DirectoryBlobs:
         return self.root / name[:2] / name[2:4] / name
 
     def _touch(self, name: str, size: int) -> bool:
-        """Return whether it is there, whole by its size, and nobody has found it damaged."""
+        """Update the time of a blob; return whether it exists, has the right size and is not marked as damaged."""
         place = self._place(name)
         try:
             os.utime(place)

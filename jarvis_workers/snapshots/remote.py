@@ -1,4 +1,4 @@
-"""Keep blobs in an object store, and what was fetched in a cache of this machine."""
+"""Blobs in an object store, with a local cache of fetched ones."""
 
 import hashlib
 import os
@@ -16,10 +16,10 @@ _CHUNK = 1 << 20
 
 
 class RemoteBlobs:
-    """Blobs under a URL of fsspec."""
+    """Blobs at an fsspec URL."""
 
     def __init__(self, url: str, cache_dir: Path, cache_bytes: int) -> None:
-        """Raises SettingsError, as ObjectStore does."""
+        """Open the store. Raises SettingsError, as ObjectStore does."""
         self._objects = ObjectStore(url)
         self._cached = DirectoryBlobs(cache_dir)
         self._cache = BlobCache(self._cached, cache_bytes)
@@ -50,7 +50,7 @@ class RemoteBlobs:
         return content
 
     def mark_damaged(self, name: str) -> None:
-        """Fetch it again next time; what is damaged in the object store is found by fetching."""
+        """Remove the blob from the cache, so that it is fetched and verified again."""
         self._cached.delete(name)
 
     def path(self, name: str) -> Path:
@@ -58,7 +58,7 @@ class RemoteBlobs:
         return self._cached.path(name)
 
     def open(self, name: str) -> int:
-        """Keep it by a lock, so that no process evicts it; eviction follows only what was fetched."""
+        """Open the cached blob under a shared lock, which prevents eviction; fetch it first if necessary."""
         descriptor = self._cache.find(name)
         if descriptor is None:
             self._fetch(name)
@@ -85,17 +85,17 @@ class RemoteBlobs:
             raise SnapshotError(f"{self._objects.shown}: a written blob cannot be read back")
 
     def _fetch(self, name: str) -> None:
-        """Fetch it, twice if need be: what comes wrong twice in the same way is not wrong on its way here alone."""
+        """Fetch a blob, again if it is damaged; if both copies are equal, the stored one is at fault and is deleted."""
         damaged = self._fetched(name)
         if damaged and damaged == self._fetched(name):
-            with suppress(StoreError):  # without the right to write, it stays for whoever has it
+            with suppress(StoreError):  # without permission to write, the blob stays for a process that has it
                 self.delete(name)
             damaged = f"{damaged}; it was removed: submit the tree again"
         if damaged:
             raise SnapshotDamaged(damaged)
 
     def _fetched(self, name: str) -> str | None:
-        """Return what is wrong with what came."""
+        """Fetch a blob into the cache; return what is wrong with it, or None."""
         with self._objects.reaching(SnapshotError):
             try:
                 stream = self._objects.open(name)

@@ -1,8 +1,8 @@
 """Walk a source tree in the order of its path bytes, and decide for each entry whether it is scanned.
 
 Directories are opened relative to their parent and links are never followed, so that a concurrent rename cannot lead
-the walk out of the root.  Only the OPEN_DIRECTORIES deepest directories stay open: a higher one is opened again
-through `..`, and must be the same as before.
+the walk out of the root. Only the OPEN_DIRECTORIES deepest directories stay open: a higher one is reopened through
+`..`, and must still be the same directory.
 """
 
 import os
@@ -42,12 +42,12 @@ _CLOSED = -1
 
 
 def walk(root: Path, selection: Selection, environ: Mapping[str, str] = os.environ) -> Generator[Outcome, None, None]:
-    """Yield the outcome of each file and directory below `root`, or of that one file.
+    """Yield the outcome of each file and directory below `root`, which may be a single file.
 
-    `environ` is for git, which lists the tracked files where a .gitignore leaves something out.  Of a selection with
-    `paths` only those are walked; missing ones are skipped.
+    `environ` is for git, which lists the tracked files if a .gitignore excludes something. If the selection has
+    `paths`, only these are walked; missing ones are skipped.
 
-    Raises UsageError if there is no such tree, SnapshotError if it cannot be opened.
+    Raises UsageError if the tree does not exist, SnapshotError if it cannot be opened.
     """
     try:
         real = root.resolve()
@@ -57,7 +57,7 @@ def walk(root: Path, selection: Selection, environ: Mapping[str, str] = os.envir
         descriptor = os.open(real if stat.S_ISDIR(mode) else real.parent, _DIRECTORY)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise UsageError(f"{root}: no such file or directory") from error
-    except (OSError, RuntimeError) as error:  # resolve() raises the latter for a loop of links
+    except (OSError, RuntimeError) as error:  # resolve() raises RuntimeError for a symbolic link loop
         raise SnapshotError(f"{root}: {reason_of(error) if isinstance(error, OSError) else LINK_LOOP}") from error
     if stat.S_ISDIR(mode):
         yield from _TreeWalk(real, selection, environ).run(descriptor)
@@ -76,9 +76,9 @@ def _walk_file(root: Path, name: bytes, directory: int, selection: Selection) ->
 
 @dataclass(slots=True)
 class _Level:
-    """An open directory; the names are sorted, and a directory's ends with a slash.
+    """An open directory; the names are sorted, with a slash at the end of a directory's.
 
-    `ignored` is the reason why only the tracked files of the directory are read.  A directory that is not `within` the
+    `ignored` is the reason why only tracked files of the directory are read. A directory that is not `within` the
     selected paths only leads to them: none of its other entries is read.
     """
 
@@ -95,7 +95,7 @@ class _Level:
 
 
 class _Repository(NamedTuple):
-    """What git tracks in the innermost repository, and the length of the path to it."""
+    """The tracked files of the innermost repository, and the length of the path to it."""
 
     tracked: TrackedFiles
     length: int
@@ -105,7 +105,7 @@ class _Repository(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """How a directory is entered; see _Level."""
+    """How to enter a directory; see _Level."""
 
     included: bool
     within: bool
@@ -142,7 +142,7 @@ class _TreeWalk:
                 self._close_level(self._levels.pop())
 
     def _visit_directory(self, level: _Level, name: bytes) -> Iterator[Outcome]:
-        # Our own files, which change between two runs, must not make their reports differ: not even named.
+        # Our own files change between two runs; even their names would make reports differ.
         if name[:-1] == OWN_DIRECTORY and not self._path:
             return
         path = self._path + name
@@ -195,7 +195,7 @@ class _TreeWalk:
         return listing.is_repository or (not self._path and in_working_tree(Path(os.fsdecode(self._root))))
 
     def _enter_repository(self, level: _Level) -> None:
-        """Open another git index; beyond the limits everything counts as tracked."""
+        """Open the git index of another repository; beyond the limits all files count as tracked."""
         self._repositories += 1
         self._nested += 1
         beyond = self._repositories > MAX_REPOSITORIES or self._nested > MAX_NESTED_REPOSITORIES
@@ -240,7 +240,7 @@ class _TreeWalk:
         return judge_link(self._root, path, self._selection)
 
     def _directory_refused(self, level: _Level, name: bytes, path: bytes) -> str | None:
-        """Return why a directory is not entered; a selected one, or one that leads there, obeys --exclude alone."""
+        """Return why a directory is not entered; selected ones and their parents are subject to --exclude only."""
         is_forced = path[:-1] in self._selection.named or not level.within
         if name in self._selection.exclude_dirs and not is_forced:
             return EXCLUDED_DIRECTORY
@@ -264,7 +264,7 @@ class _TreeWalk:
 
 
 def _reopen(level: _Level, below: int) -> str | None:
-    """Open a directory again, from the one below; return the reason if that fails."""
+    """Reopen a directory through the one below it; return the reason for a failure, or None."""
     if below == _CLOSED:
         return MOVED
     try:

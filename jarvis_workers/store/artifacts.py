@@ -69,5 +69,5 @@ def lock_wishes(session: Session) -> None:
 
 
 def wanted(session: Session) -> set[str]:
-    """Return all blobs in use; `lock_wishes` keeps the answer valid."""
+    """Return all blobs in use; after `lock_wishes` the set does not change until the transaction ends."""
     return {row.blob for row in session.execute(select(BLOB_USE.c.blob).distinct())}

@@ -37,7 +37,10 @@ class AllowanceRequest(NamedTuple):
 
 
 class BudgetGrant(NamedTuple):
-    """The answer to a request: 0 means to wait, unless `over`: then the run is paused or the job is lost."""
+    """The answer to a request.
+
+    The process must wait if `given` is 0, unless the request is `over`: the run is paused, or the job is lost.
+    """
 
     given: int = 0
     over: bool = False

@@ -95,7 +95,7 @@ def _supersede(session: Session, run_id: str, least: float, learned: Mapping[str
 
 @cache
 def _order(session: Session) -> tuple[sa.ColumnElement[Any], ...]:
-    """Return the sort order: bytewise, whatever the collation of the database; suppressed candidates come last."""
+    """Return the sort order: bytewise, regardless of the database's collation; suppressed candidates come last."""
     pattern: sa.ColumnElement[Any] = CANDIDATE.c.pattern
     if session.get_bind().dialect.name == "postgresql":
         pattern = sa.collate(pattern, "C")

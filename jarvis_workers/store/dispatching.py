@@ -151,9 +151,9 @@ def claim_rung(
 ) -> list[Claimed]:
     """Claim those of the notified jobs that are waiting and belong to an active run.
 
-    A suspect for which the process has no room (`crash_attribution.ROOM`) becomes pending again for a short time. So
-    does every job if the process is an orphan, its worker being unknown or not seen for `worker_lease_seconds`: the
-    controller would recover its jobs at once.
+    A suspect for which the process has no room (`crash_attribution.ROOM`) becomes pending again, and may be claimed
+    after a short delay. So do all jobs if the process is an orphan, its worker being unknown or not seen for
+    `worker_lease_seconds`: the controller would recover its jobs at once.
     """
     alive = workers.is_alive(worker_id, now(session) - worker_lease_seconds)
     going = select(RUN.c.id).where(RUN.c.state.in_(ACTIVE_RUNS))

@@ -28,7 +28,7 @@ class Count(NamedTuple):
 
 
 def judge(session: Session, judgements: Iterable[Judgement]) -> None:
-    """Save verdicts given now; they replace earlier ones."""
+    """Save verdicts with the current time; they replace earlier ones."""
     present = session.execute(select(now(session))).scalar_one()
     put(session, [one.model_copy(update={"at": present}) for one in judgements])
 

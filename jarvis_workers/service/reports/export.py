@@ -70,7 +70,7 @@ class Growing:
 
 
 def _begin(path: Path) -> TextIO:
-    """Create a file anew; an existing file or link is replaced, never written through."""
+    """Create a new file; an existing file or link is replaced rather than written to."""
     path.unlink(missing_ok=True)
     return path.open("x", encoding="utf-8", errors="backslashreplace")
 

@@ -121,7 +121,7 @@ def _issue(result: Part, weaknesses: Mapping[str, int], prefix: str) -> dict[str
 
 
 def _severity(score: float, confidence: float) -> str:
-    """Return the severity, as the score is the confidence times the weight of the severity."""
+    """Return the severity, derived from the score, which is the confidence times the weight of the severity."""
     weight = round(score / confidence) if confidence else 0
     return next((name for name, value in WEIGHTS.items() if value == weight), severity_of(confidence))
 

@@ -20,7 +20,7 @@ __all__ = ["Checked", "WithoutAliases", "one_line", "read_text", "read_yaml", "s
 
 
 class Checked(BaseModel):
-    """Base of the rows of such a file: unknown keys are rejected, and values are not coerced."""
+    """Base model of the rows of untrusted YAML files: unknown keys are rejected, and values are not coerced."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 

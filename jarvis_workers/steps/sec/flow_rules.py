@@ -1,4 +1,4 @@
-"""The flow rules of a run. Light imports, without the data-flow engine."""
+"""The flow rules of a run. Does not import the data-flow engine."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The options of a scan. Light imports, for the scanning child processes."""
+"""The options of a scan. Avoids slow imports, as the scanning child processes use this module."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,6 +1,6 @@
 """The payloads of jobs, and the result of a summarize job for the next stage.
 
-Light imports, as reports read them without the engines of the steps.
+This module avoids slow imports, as reports use it without the engines of the steps.
 """
 
 from collections.abc import Mapping
