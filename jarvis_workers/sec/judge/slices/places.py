@@ -78,7 +78,7 @@ class SourceFile:
 
     @cached_property
     def places(self) -> tuple[CodeRange, ...]:
-        """Places of the file, in order; each line is in exactly one."""
+        """Places of the file, in order; they partition its lines."""
         return tuple(_places(self, functions(self.masked, self.language)))
 
     def at(self, line: int) -> CodeRange:

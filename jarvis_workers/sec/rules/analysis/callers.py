@@ -31,7 +31,7 @@ def arguments_of_callers(scope: Scope, name: bytes) -> Iterator[tuple[Site, byte
 
 
 def has_all_callers_here(scope: Scope) -> bool:
-    """Return whether a static function is only called, and seldom enough that all its calls are examined."""
+    """Return whether a static function is used in calls only, few enough to examine all of them."""
     function = scope.site.function
     if function is None or b"static" not in scope.text[max(0, function.start - LEFT) : function.start]:
         return False

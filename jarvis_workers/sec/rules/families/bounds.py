@@ -76,7 +76,7 @@ def check_size(site: Site) -> float | None:
 
 
 def _of_one(site: Site, shape: Shape, target: bytes, measured: bytes) -> float | None:
-    """Handle a plain `sizeof` as the size: of the target, of its pointee, or of something else."""
+    """Check a plain `sizeof` as the size: of the target, of its pointee, or of something else."""
     if measured == target:
         if NAME.match(target) and BufferSizes(site).is_pointer(target):
             return LIKELY
@@ -158,7 +158,7 @@ def _most(scope: BufferSizes, name: bytes) -> Amount | None:
 
 
 def _unlimited(site: Site, scope: BufferSizes, size: bytes, capacities: list[Amount]) -> float | None:
-    """Judge a size that cannot be compared with the capacity, by its origin and by whether it is checked."""
+    """Return the adjustment for a size that is not comparable with the capacity, by its origin and its checks."""
     plain = scope.plain_size(size)
     fixed = bool(capacities) and all(capacity.is_plain for capacity in capacities)
     if plain is None or not plain.raising or (capacities and not fixed):
@@ -185,7 +185,7 @@ def _is_moved_within(site: Site, scope: BufferSizes) -> bool:
 
 
 def _unknown(site: Site, scope: BufferSizes, names: frozenset[bytes]) -> float | None:
-    """Judge a size of unknown origin: none if the target is a parameter, which is then for the caller to check."""
+    """Return the adjustment for a size of unknown origin; None for a target parameter, which callers must check."""
     base = BASE.match(site.masked(SHAPES[site.name].target))
     if base is not None and scope.is_parameter(base[1]):
         return None
@@ -194,7 +194,7 @@ def _unknown(site: Site, scope: BufferSizes, names: frozenset[bytes]) -> float |
 
 
 def _measured(scope: BufferSizes, names: frozenset[bytes]) -> float:
-    """Judge a size from strlen: lower if all visible callers pass literals, or for a member, which may be an array."""
+    """Return the adjustment for a size from strlen: lower for callers that pass literals, and for members."""
     found = (MEASURED.match(name) for name in names)
     texts = [one.string[one.end() : -1] for one in found if one]
     return ALMOST if any(NAME.match(text) and not scope.passed_literal_length(text) for text in texts) else OPEN

@@ -44,7 +44,7 @@ def _shell_list(site: Site) -> float | None:
 
 
 def _built(site: Site, command: bytes) -> float:
-    """Judge how the command was built: the confidence is highest for text from outside or from the caller."""
+    """Return the adjustment for how the command was built: highest for text from outside or from the caller."""
     before = site.before(2_000)
     scope = Scope(site)
     at = before.rfind(command)

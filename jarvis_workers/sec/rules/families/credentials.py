@@ -148,7 +148,7 @@ def _looks_secret(site: Site, value: bytes) -> float | None:
 
 
 def _word(site: Site, value: bytes) -> float | None:
-    """Judge a plain word: most often the name of a setting, but as the value of a variable it may be a password."""
+    """Return the adjustment for a plain word: mostly the name of a setting, but possibly a variable's password."""
     name = site.name.lower()
     if (
         not name.endswith((b"password", b"passwd", b"passphrase"))

@@ -84,7 +84,7 @@ def _constant(site: Site, masked: bytes, spans: tuple[tuple[int, int], ...], tak
 
 
 def _held(site: Site, name: bytes) -> float | None:
-    """Judge what the variable was copied from or set to, in this function or in its declaration in the file."""
+    """Check the last copy or the assignments to the variable, or its initializer in the file, for a constant."""
     source = _copied(site, name)
     if source is not None:
         return FROM_COPY if TEXT.match(source) or source in text_macros(site.source) else None

@@ -49,7 +49,7 @@ def _names_abi(site: Site, quote: int) -> bool:
 
 
 def _of_block(site: Site, start: int) -> float | None:
-    """Judge a foreign block: only the first one of a generated file is reported."""
+    """Return the adjustment for a foreign block; those after the first of a file weigh less, or nothing if generated."""
     text = site.source.text
     if FIRST_BLOCK.search(text, 0, site.start):
         return None if is_generated(site.source) else PLAIN

@@ -162,7 +162,7 @@ def _is_imported(site: Site, before: bytes) -> bool:
 
 
 def _of_zeros(site: Site, before: bytes) -> float:
-    """Judge `zeroed`: valid for C structures, not for references, NonZero and enums."""
+    """Return the adjustment for `zeroed`: valid for C structures, not for references, NonZero and enums."""
     statement = before[before.rfind(b";") + 1 :] + site.source.text[site.at : site.at + 64]
     return -0.15 if FOREIGN.search(statement.partition(b"(")[0]) or FOREIGN.search(before) else -0.05
 

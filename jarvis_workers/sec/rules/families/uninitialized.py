@@ -27,7 +27,7 @@ DECLARES = lazy(rb"[\w>*,]\s*+\Z")
 
 
 def check_declaration(site: Site) -> float | None:
-    """Judge the first mention in straight-line code: an assignment, or anything that may be one, clears the pointer."""
+    """Check the first mention in straight-line code: an assignment, or anything that may be one, clears the pointer."""
     text = site.source.text
     end = text.find(b";", site.start)
     last = NAME.match(text, site.start)
