@@ -79,7 +79,7 @@ class Seen(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A question to the model: the batch, its description, and the conditions that rules want verified."""
+    """A question to the model: the batch, its description, and the conditions to verify, by rule."""
 
     batch: Sequence[Seen]
     findings: str

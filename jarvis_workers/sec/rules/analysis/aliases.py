@@ -1,6 +1,6 @@
 """Aliases of functions: macros of a file, such as `#define drop(p) free(p)`, and Windows spellings, as `_wpopen`.
 
-Only macros that change nothing but the name are followed, and only a few in a chain.  If a name stands for different
+Only macros that change nothing but the name are followed, and only a few in a chain.  If an alias refers to different
 functions, as under `#ifdef _WIN32`, the POSIX function is used.
 """
 
@@ -72,7 +72,7 @@ def occurrences(content: bytes, named: Mapping[bytes, bytes], limit: int) -> lis
 
 
 def real_name(source: SourceText, name: bytes) -> bytes:
-    """Return the function that a name of the file stands for, most often itself."""
+    """Return the function that a name of the file refers to, most often itself."""
     named = source.aliases.get(name, name)
     return SPELLINGS.get(named, named)
 

@@ -1,6 +1,6 @@
 """Masked text to the left of an offset: its statement, its last word, its enclosing call.
 
-Each function takes the text before the offset, as far back as the caller wants to look.
+Each function takes the text before the offset, of a length chosen by the caller.
 """
 
 import re

@@ -36,7 +36,7 @@ COUNTER = lazy(
     rb"|(?:\+\+|--)\s*+(?P<before>[A-Za-z_]\w*+)"
 )
 IN_HEAD = lazy(rb"\(\s*+(?P<type>(?:[A-Za-z_]\w*+\s++)+)(?P<name>[A-Za-z_]\w*+)\s*+=")
-# What a loop does with a variable: step it, assign to it, or compare it with 0.
+# Operations of a loop on a variable: a step, an assignment, a comparison with 0.
 STEP = lazy(
     rb"(?:(?P<before>--|\+\+|&|!)\s*+)?\b(?P<name>[A-Za-z_]\w*+)\s*+"
     rb"(?P<after>--|\+\+|-=|\+=|==\s*+0\b|<\s*+1\b|=(?!=)\s*+(?P<given>[^;,)]*+\)?[^;,)]*+))?"

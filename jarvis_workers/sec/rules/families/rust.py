@@ -30,7 +30,7 @@ FROM_CONSTANT = lazy(
 
 
 def check_unsafe(site: Site) -> float | None:
-    """Check for unsafe code; a type that merely says `unsafe fn`, or an impl, is not reported.
+    """Check for unsafe code; the mere type `unsafe fn`, or an impl, is not reported.
 
     Nor is a descriptor that is converted and returned unchanged.  Of explained code, test code, and functions that only
     this crate can call, only the first site of a file is reported.

@@ -49,7 +49,7 @@ def _names_abi(site: Site, quote: int) -> bool:
 
 
 def _of_block(site: Site, start: int) -> float | None:
-    """Return the adjustment for a foreign block; those after the first of a file weigh less, or nothing if generated."""
+    """Return the adjustment for a foreign block; after the first of a file they weigh less, or nothing if generated."""
     text = site.source.text
     if FIRST_BLOCK.search(text, 0, site.start):
         return None if is_generated(site.source) else PLAIN
