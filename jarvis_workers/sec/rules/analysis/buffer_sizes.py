@@ -1,7 +1,7 @@
-"""Find the size of the buffer that a pointer points to, and the longest string that it may hold.
+"""Sizes of the buffers that a pointer points to, and maximum lengths of strings.
 
-A pointer that may point to several buffers has several capacities.  A parameter that is not changed has those of the
-arguments that the callers in the same file pass.
+A pointer that may point to several buffers has several capacities.  An unmodified parameter has those of the
+arguments that callers in the same file pass.
 """
 
 import re
@@ -28,7 +28,7 @@ NEW_ARRAY = lazy(
 ELEMENT = lazy(rb"&\s*+([A-Za-z_]\w*+)\s*+\[([^][]*+)\]\s*+\Z")
 ADDRESS = lazy(rb"&\s*+([A-Za-z_]\w*+)\s*+\Z")
 
-# Positions of the size among the arguments of each allocator; two are multiplied.
+# Positions of the size among the arguments of each allocator; two sizes are multiplied.
 ALLOCATORS: dict[bytes, tuple[int, ...]] = {
     name: places
     for places, names in (
@@ -50,7 +50,7 @@ class BufferSizes(SizeEvaluator):
     """Capacities of buffers, in bytes, in the function around a site."""
 
     def capacities(self, expression: bytes, before: int | None = None, depth: int = FOLLOWED_MAX) -> list[Amount]:
-        """Return how many bytes there may be from where a pointer points; none if that is not known."""
+        """Return the possible distances in bytes from a pointer to the end of its buffer; empty if unknown."""
         expression = bare(expression)
         if NAME.match(expression):
             return self._variable_capacities(expression, before, depth)
@@ -69,7 +69,7 @@ class BufferSizes(SizeEvaluator):
         return self.member_capacities(expression)
 
     def max_length(self, expression: bytes) -> Amount | None:
-        """Return how long a string in an array, or a parameter of the file's own function, can be at most."""
+        """Return the maximum length of a string in an array, or in a parameter of a static function."""
         capacities = self.capacities(expression)
         step = self.element_size(bare(expression)) if len(capacities) == 1 else None
         number, each = capacities[0].number if capacities else None, step.number if step else None
@@ -79,7 +79,7 @@ class BufferSizes(SizeEvaluator):
         return self.passed_literal_length(name) if NAME.match(name) and has_all_callers_here(self) else None
 
     def passed_literal_length(self, name: bytes) -> Amount | None:
-        """Return the length of the longest literal that callers in this file pass, if they pass nothing else."""
+        """Return the length of the longest literal that callers in this file pass, if they pass only literals."""
         if not self.is_parameter(name) or self.values(name):
             return None
         return once_per_function(self, "passed literals", name, lambda: self._longest_literal(name))
@@ -91,7 +91,7 @@ class BufferSizes(SizeEvaluator):
         return Amount.of(max(numbers)) if numbers and len(numbers) == len(lengths) else None
 
     def is_bounded_by_callers(self, name: bytes) -> bool:
-        """Tell whether all callers in this file pass literals, or memory whose size they know."""
+        """Return whether all callers in this file pass literals, or memory of known size."""
         return once_per_function(self, "bounded by callers", name, lambda: self._is_bounded(name))
 
     def _is_bounded(self, name: bytes) -> bool:
@@ -128,7 +128,7 @@ class BufferSizes(SizeEvaluator):
         return capacities
 
     def _caller_arguments(self, name: bytes) -> Iterator[tuple["BufferSizes", bytes]]:
-        """Yield what the callers in this file pass for a parameter, one step up."""
+        """Yield the arguments that callers in this file pass for a parameter, one level up."""
         return ((BufferSizes(site, depth=1), given) for site, given in arguments_of_callers(self, name))
 
     def _value_capacities(self, name: bytes, value: Assigned, depth: int) -> list[Amount]:
@@ -147,7 +147,7 @@ class BufferSizes(SizeEvaluator):
         return [] if call else self.capacities(given, value.at, depth - 1)
 
     def _copy_size(self, source: bytes, at: int) -> Amount:
-        """Return what a copy of a string takes."""
+        """Return the size of a copy of a string."""
         length = length_of(self, source, self.plain_size, at)
         return (Amount.named(b"strlen(%b)" % squeezed(source)) if length is None else length).plus(Amount.of(1))
 
@@ -162,7 +162,7 @@ class BufferSizes(SizeEvaluator):
         return self._size_at(total, at)
 
     def _size_at(self, amount: Amount, at: int) -> Amount | None:
-        """Take a size as it was where the memory was given; what its names hold may have changed since."""
+        """Evaluate a size at the time of the allocation; its variables may have changed since."""
         for name in amount.names:
             if NAME.match(name) and not name.isupper():
                 later = [value for value in self.values(name) if value.at > at]
@@ -179,7 +179,7 @@ class BufferSizes(SizeEvaluator):
 
 
 def _split(text: bytes, at: int) -> list[bytes]:
-    """Return the first arguments of the call whose parenthesis ends at `at`."""
+    """Return the first arguments of the call whose argument list begins at `at`."""
     parts: list[bytes] = []
     closed = text + b";"
     while at < len(text) and len(parts) < ARGUMENTS_MAX:

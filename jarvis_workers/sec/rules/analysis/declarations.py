@@ -1,7 +1,7 @@
-"""Say how a variable was declared where a rule looks, and what it was given.
+"""Declarations of variables visible at a site, and the values assigned to them.
 
-It reads backwards from the site, within the function and within bounds.  What stands in a block that was left before
-the site may or may not have happened, so that there can be several values; none means that nothing is known.
+The text is searched backwards from the site, within the function and within bounds.  A block that was left before the
+site may not have run, so that there can be several values; an empty list means that nothing is known.
 """
 
 import re
@@ -20,11 +20,11 @@ GLOBALS_MAX = 16
 BLOCKS_MAX = 24
 NO_BRACES = bytes(byte for byte in range(256) if byte not in b"{}")
 WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
-# What may stand in front of a declared name, but for stars and spaces; and in front of what is another name.
+# Bytes that may precede a declared name, ignoring stars and spaces; and those between it and another name.
 MAY_DECLARE, BESIDE = WORD | frozenset(b":>,"), b" \t\r\n\f\v*&"
 JOINED, ARROW = WORD | frozenset(b"."), ord(">")
 NAME = lazy(rb"[A-Za-z_]\w*+\Z")
-# What may stand behind a name that is given something; most often it is something else.
+# Bytes that may follow an assigned name; most often another byte follows.
 MAY_GIVE = b" \t\r\n\f\v=+-*/%&|^<>"
 NO_TYPES = frozenset(b"return else case goto sizeof in and or not throw delete new do co_return typedef using".split())
 DIMENSIONS = lazy(rb"\s*+((?>\[(?>[^][;{}]++|\[[^][]*+\])*+\]\s*+)*+)(?=[=;,){:]|__attribute)")
@@ -44,7 +44,7 @@ CAST = lazy(
 
 
 class Declaration(NamedTuple):
-    """A declaration: the words of the type, the stars, what stands in the brackets, and where the name is."""
+    """A declaration: type words, number of stars, contents of the brackets, and offset of the name."""
 
     type: bytes
     stars: int
@@ -53,14 +53,14 @@ class Declaration(NamedTuple):
 
 
 class Assigned(NamedTuple):
-    """What a variable is given, in masked text; empty where it is changed in a way that says nothing."""
+    """A value assigned to a variable, in masked text; empty if the new value is unknown."""
 
     text: bytes
     at: int
 
 
 class Scope:
-    """The function around a site, as far as the site; `depth` is how many calls above another it is looked at."""
+    """The function around a site, up to the site; `depth` counts the calls between it and the function examined."""
 
     def __init__(self, site: Site, depth: int = 0) -> None:
         self.site = site
@@ -77,21 +77,21 @@ class Scope:
         return found is not None and self.start <= found.at < self._body
 
     def is_pointer(self, name: bytes) -> bool:
-        """Tell a name that was seen to be declared as a pointer; a parameter in brackets is one too."""
+        """Return whether a name is declared as a pointer; a parameter in brackets is one too."""
         found = self.declared(name)
         return found is not None and (found.stars > 0 if not found.dimensions else self.is_parameter(name))
 
     def declared(self, name: bytes) -> Declaration | None:
-        """Return the last declaration of a name before the site; of names outside of the function, arrays alone."""
+        """Return the last declaration of a name before the site; outside the function, of arrays only."""
         if name not in self._declared:
             found = [one for one in self._declarations(name) if one.at < self.site.start]
-            # in the branches of an `#if` it may be one thing and another
+            # in the branches of an `#if`, a name may have different declarations
             alike = len({bool(one.dimensions) for one in found}) == 1
             self._declared[name] = found[-1] if alike else self._global(name)
         return self._declared[name]
 
     def values(self, name: bytes, before: int | None = None) -> list[Assigned]:
-        """Return what a variable may hold: what it was last given, and before that, where a block may not have run."""
+        """Return the possible values of a variable: the last one, and earlier ones if a block may not have run."""
         end = self.site.start if before is None else before
         if (name, end) not in self._values:
             self._values[name, end] = self._values_before(name, end)
@@ -110,7 +110,7 @@ class Scope:
         return found
 
     def counts_on(self, name: bytes) -> bool:
-        """Tell whether a variable is changed by steps behind the site, as in a loop that comes back to it."""
+        """Return whether a variable is incremented or decremented after the site, as in a loop that returns to it."""
         behind = (self._value(name, at) for at in self._mentions(name) if at > self.site.start)
         return any(value is not None and not value.text for value in behind)
 
@@ -118,7 +118,7 @@ class Scope:
         return mentions_backwards(self.text, name, self._body, end)
 
     def occurrences(self, what: bytes, end: int) -> Iterator[int]:
-        """Yield where something stands in the file, not as the end of a longer name."""
+        """Yield the offsets of a text in the file, but not at the end of a longer name."""
         start = 0
         for _ in range(GLOBALS_MAX):
             start = self.text.find(what, start, end)
@@ -129,7 +129,7 @@ class Scope:
             start += len(what)
 
     def declaration_at(self, start: int, name: bytes, at: int) -> Declaration | None:
-        """Read the declaration of the name at `at`, whose type may begin at `start`."""
+        """Parse the declaration of the name at `at`, whose type may begin at `start`."""
         before = self.text[start:at]
         if not _may_declare(before):
             return None
@@ -147,7 +147,7 @@ class Scope:
         return self.declaration_at(max(self.start, at - LEFT), name, at)
 
     def _declarations(self, name: bytes) -> list[Declaration]:
-        """Return all of a name in the function; worked out once for all sites in it."""
+        """Return all declarations of a name in the function; computed once for all sites in it."""
         known: dict[tuple[int, bytes], list[Declaration]] = self.site.source.once("declared", dict)
         key = (self.start, name)
         if key not in known:
@@ -176,7 +176,7 @@ class Scope:
             at += len(name)
 
     def _value(self, name: bytes, at: int) -> Assigned | None:
-        """Return what a mention gives to the variable, if it does."""
+        """Return the value that a mention assigns to the variable, if any."""
         behind = at + len(name)
         later = LATER.match(self.text, behind, behind + 64) if self.text[behind : behind + 1] in MAY_GIVE else None
         if later:
@@ -193,13 +193,13 @@ class Scope:
 
 
 def _may_declare(before: bytes) -> bool:
-    """Take a quick look at what a declaration would end with in front of its name: most mentions end here."""
+    """Return whether the text before a name may end a declaration, a quick test that rejects most mentions."""
     rest = before.rstrip(BESIDE)
     return bool(rest) and rest[-1] in MAY_DECLARE and rest.rsplit(None, 1)[-1] not in NO_TYPES
 
 
 def _always_runs(text: bytes, at: int, end: int, floor: int) -> bool:
-    """Tell whether what stands at `at` has run whenever `end` is reached: its block is open, and no branch's."""
+    """Return whether the code at `at` has run whenever `end` is reached: its block is open, and not a branch."""
     braces = text[at:end].translate(None, NO_BRACES)
     for _ in range(BLOCKS_MAX):
         shorter = braces.replace(b"{}", b"")
@@ -213,12 +213,12 @@ def _always_runs(text: bytes, at: int, end: int, floor: int) -> bool:
 
 
 def _last_edge(before: bytes) -> int:
-    """Return where the last statement or block ended or began, or -1."""
+    """Return the offset at which the last statement or block ended or began, or -1."""
     return max(before.rfind(b";"), before.rfind(b"{"), before.rfind(b"}"))
 
 
 def mentions_backwards(text: bytes, name: bytes, floor: int, end: int) -> Iterator[int]:
-    """Yield where a variable is named before `end`, the last first."""
+    """Yield the offsets of a variable before `end`, the last first."""
     left = MENTIONS_MAX
     for _ in range(FINDS_MAX):
         end = text.rfind(name, floor, end)
@@ -230,7 +230,7 @@ def mentions_backwards(text: bytes, name: bytes, floor: int, end: int) -> Iterat
 
 
 def value_at(text: bytes, at: int) -> bytes:
-    """Return what stands behind an `=` or `(`, as far as the `;`, `,` or `)` that ends it."""
+    """Return the text after an `=` or `(`, up to the `;`, `,` or `)` that ends it."""
     depth = 0
     for match in BRACKET.finditer(text, at, at + VALUE_MAX):
         mark = match[0]
@@ -244,7 +244,7 @@ def value_at(text: bytes, at: int) -> bytes:
 
 
 def bare(expression: bytes) -> bytes:
-    """Take casts and the parentheses around it off an expression."""
+    """Remove casts and outer parentheses from an expression."""
     expression = expression.strip()
     for _ in range(4):
         if cast := CAST.match(expression):

@@ -1,8 +1,7 @@
-"""Follow a function forward from a place: the stretches of text that may run after it, and how surely.
+"""Follow the control flow forward from an offset: the spans of text that may run after it, and how likely.
 
-A block that is entered is followed and left again; the `else` of a branch that was taken, and what stands behind a
-jump, are passed over; a `goto` is followed down the function.  Nobody goes back in a loop.  Masked text, braces and
-a few words: nothing here parses.
+Blocks are entered and left; the `else` of a taken branch and the code after a jump are skipped; a `goto` is followed
+down the function, but loops are never followed back.  The text is masked; only braces and a few keywords are read.
 """
 
 import re
@@ -37,7 +36,7 @@ ALONE = lazy(rb"\b(?:else|do)\s*\Z")
 
 
 class Stretch(NamedTuple):
-    """A part of the text; `inner` blocks were entered to come here, and `left` blocks were left."""
+    """A span of the text; `inner` counts the blocks entered to reach it, `left` the blocks left."""
 
     start: int
     end: int
@@ -46,7 +45,7 @@ class Stretch(NamedTuple):
 
 
 def straight(text: bytes, start: int, end: int) -> Iterator[Stretch]:
-    """Yield what may run between the statement in which `start` is and the end of the function at `end`."""
+    """Yield the spans that may run between the statement containing `start` and the end of the function at `end`."""
     walk = _ForwardWalk(text, start, end)
     walk.left = int(is_conditional(text, start))
     if walk.left:
@@ -69,7 +68,7 @@ def straight(text: bytes, start: int, end: int) -> Iterator[Stretch]:
 
 
 def _near(text: bytes, at: int, end: int) -> int:
-    """Return the end of a statement not far away: whoever asks most often needs no more."""
+    """Return the end of a nearby statement, since most callers need no more text."""
     if end - at <= NEAR_MAX:
         return end
     return text.rfind(b";", at, at + NEAR_MAX) + 1 or at + NEAR_MAX
@@ -81,7 +80,7 @@ def _jumps(text: bytes, start: int, end: int) -> bool:
 
 
 def is_conditional(text: bytes, at: int) -> bool:
-    """Tell whether the statement around `at` belongs to an `if`, `else` or loop without braces."""
+    """Return whether the statement around `at` belongs to an `if`, `else` or loop without braces."""
     window = text[max(0, at - LEFT) : at]
     edge = max(window.rfind(b";"), window.rfind(b"{"), window.rfind(b"}"))
     if window.find(b"(", edge + 1) < 0 and window.find(b")", edge + 1) < 0:
@@ -102,7 +101,7 @@ def is_conditional(text: bytes, at: int) -> bool:
 
 
 class _ForwardWalk:
-    """Where the walk is, and whether it is over."""
+    """Position of the walk, and whether it is over."""
 
     def __init__(self, text: bytes, start: int, end: int) -> None:
         self.text = text
@@ -117,7 +116,7 @@ class _ForwardWalk:
         self.over = False
 
     def take(self, step: re.Match[bytes]) -> Stretch | None:
-        """Go on behind a brace, a word or a directive; return what of its statement still runs."""
+        """Continue after a brace, a keyword or a directive; return the part of its statement that still runs."""
         if step[0] == b"{":
             self.inner += 1
             if self._is_other_branch(step.start()):
@@ -143,7 +142,7 @@ class _ForwardWalk:
         self.at = _behind_else(self.text, self.at, self.end)
 
     def _branch(self, word: bytes) -> None:
-        """Where the walk began within `#if`, its `#else` is for other builds."""
+        """Skip the `#else` of an `#if` in which the walk began: it belongs to other builds."""
         if word == b"if":
             self.branches += 1
         elif word == b"endif":
@@ -163,14 +162,14 @@ class _ForwardWalk:
         return rest
 
     def _leap(self, label: bytes) -> None:
-        """Go on behind a label further down."""
+        """Continue after a label further down."""
         self.leaps += 1
         self.left += 1
         self.at = _behind_label(self.text, label, self.at, self.end)
         self.over = self.at == self.end
 
     def _leave_block(self) -> None:
-        """Nothing behind a jump runs, as far as the end of its block or the next label."""
+        """Skip the code after a jump, up to the end of its block or the next label."""
         depth = 0
         for step in TOKEN.finditer(self.text, self.at, self.end):
             if step[0] == b"{":
@@ -186,7 +185,7 @@ class _ForwardWalk:
             self._after_block()
 
     def _after_block(self) -> None:
-        """Where both branches of an `if` jump, what follows does not run."""
+        """Skip the code after an `if` both of whose branches jump."""
         self.jumped = self.at + 1
         if self.inner not in self.elses:
             return
@@ -198,18 +197,18 @@ class _ForwardWalk:
             self.over = True
 
     def _is_other_branch(self, at: int) -> bool:
-        """Tell whether the `else` of a branch that ended with a jump begins at `at`."""
+        """Return whether the `else` of a branch that ended with a jump begins at `at`."""
         return self.jumped > 0 and self.text[self.jumped : at].strip() == b"else"
 
 
 def _is_guarded(text: bytes, at: int) -> bool:
-    """Tell whether a jump belongs to an `if` or `else` without braces."""
+    """Return whether a jump belongs to an `if` or `else` without braces."""
     before = text[max(0, at - LEFT) : at].rstrip()
     return before.endswith(b")") or ALONE.search(before) is not None
 
 
 def _behind_else(text: bytes, at: int, end: int) -> int:
-    """Pass over an `else` and its statement, if there is one."""
+    """Return the offset after an `else` and its statement, or `at` if there is none."""
     found = ELSE.match(text, at, end)
     return _behind_statement(text, found.end(), end) if found else at
 
@@ -232,7 +231,7 @@ def _behind_statement(text: bytes, at: int, end: int) -> int:
 
 
 def _behind_label(text: bytes, label: bytes, at: int, end: int) -> int:
-    """Return where a label is, further down, or `end`."""
+    """Return the offset after a label further down, or `end`."""
     for _ in range(LABELS_MAX if LABEL.match(label) else 0):
         at = text.find(label, at, end)
         if at < 0:

@@ -1,6 +1,6 @@
-"""Find the calls of a file that acquire or release a lock, and the name of each lock.
+"""Calls of a file that acquire or release a lock, and the name of each lock.
 
-A lock is named by what stands in the call, without spaces and `&`.
+A lock is named by its expression in the call, without spaces and `&`.
 """
 
 from bisect import bisect_left
@@ -38,7 +38,7 @@ SHARED = (
     b"pthread_rwlock_rdlock uv_rwlock_rdlock AcquireSRWLockShared read_lock read_lock_irq read_lock_irqsave "
     b"read_lock_bh down_read rcu_read_lock".split()
 )
-# Each alternative begins with a literal byte: the search for the next one then runs at full speed.
+# Each alternative begins with a literal byte, so that the search for the next one runs at full speed.
 LOCK = lazy(
     b"|".join(
         rb"%b(?<=\b%b)(?:%b)\s*\(" % (first, first, b"|".join(name[1:] for name in names))
@@ -46,7 +46,7 @@ LOCK = lazy(
     )
     + rb"|\.lock ?\(\)|->lock ?\(\)"
 )
-# Finds all that LOCK does and more, at several times the speed.
+# Matches a superset of LOCK at several times the speed.
 LIKE_A_LOCK = lazy(rb"lock(?<!unlock)(?!_unlock)\w*+\s*+\(|Lock\w*+\s*+\(|EnterCritical|down_write")
 UNLOCK = lazy(
     rb"(?:unlock|Unlock|UnLock|UNLOCK|up_read|up_write|LeaveCriticalSection|ReleaseSRWLock|unset_lock|downgrade_write)"
@@ -65,7 +65,7 @@ class LockCall(NamedTuple):
 
 
 class LockCalls:
-    """The lock calls of a function in order, and where each lock is first acquired."""
+    """The lock calls of a function in order, and the first acquisition of each lock."""
 
     def __init__(self, text: bytes, function: Function) -> None:
         self.all = sorted([*_locks(text, *function.body), *_unlocks(text, *function.body)])

@@ -1,7 +1,7 @@
-"""Classify each mention of a variable in masked C: what the code does with it there.
+"""Classify each mention of a variable in masked C by what the code does with it.
 
-Each mention is judged by a bounded look to its left and right: good enough for a rule that reports a confidence, and
-the same cost whatever the size of the function.
+Each mention is classified by a bounded window to its left and right: precise enough for a rule that reports a
+confidence, and at the same cost whatever the size of the function.
 """
 
 import re
@@ -25,7 +25,7 @@ from jarvis_workers.source.lazy_regex import lazy
 __all__ = ["Use", "next_mention", "uses"]
 
 USES_MAX = 64
-# The name `e` is found in every other word.
+# A name such as `e` is part of every other word.
 FINDS_MAX = 2_048
 LEFT, RIGHT = 256, 64
 PARENTHESES_MAX = 4
@@ -79,7 +79,7 @@ def uses(text: bytes, name: bytes, start: int, end: int) -> Iterator[Use]:
 
 
 def next_mention(text: bytes, name: bytes, start: int, end: int) -> int:
-    """Return where a variable is mentioned next, or -1; any place that it may be, where it is a part of many others."""
+    """Return the offset of the next mention of a variable, or -1; possibly only a part of a longer name."""
     for _ in range(PARTS_MAX):
         start = text.find(name, start, end)
         if start < 0 or _is_whole(text, start, start + len(name)):
@@ -114,7 +114,7 @@ def _use(text: bytes, at: int, behind: int) -> Use:
 
 
 def _kind(before: bytes, after: bytes) -> str:
-    """Name the use, where what stands beside the name tells it."""
+    """Return the kind of use, as far as the adjacent text determines it."""
     if after[:1] == b"=" and after[:2] != b"==":
         return _assigned(before)
     if after[:2] == b"->" or after[:1] == b"[":
@@ -127,7 +127,7 @@ def _kind(before: bytes, after: bytes) -> str:
 
 
 def _pointed(before: bytes) -> str:
-    """Look at what stands before a name: `*p`, `*(int *)p`, `char *p`."""
+    """Return the kind of use from the text before a name: `*p`, `*(int *)p`, `char *p`."""
     while before.endswith(b")") and (cast := POINTER_CAST.search(before)):
         before = before[: cast.start()].rstrip()
         if before.endswith(b"*") and not is_declaration(statement_before(before)):
@@ -137,7 +137,7 @@ def _pointed(before: bytes) -> str:
 
 
 def _within(before: bytes, after: bytes) -> str:
-    """Look outside of parentheses: `(p)->x`, `((struct s *)p)->x`, `(*out)[0]`, `(p) == NULL`, `*(p)`."""
+    """Return the kind of use from outside parentheses: `(p)->x`, `((struct s *)p)->x`, `(p) == NULL`, `*(p)`."""
     for _ in range(PARENTHESES_MAX):
         inner = before.rstrip(b"* \t\r\n")
         cast = POINTER_CAST.search(inner) if inner.endswith(b")") else None
@@ -164,7 +164,7 @@ def _plain(before: bytes, after: bytes) -> str:
 
 
 def _assigned(before: bytes) -> str:
-    """Tell `*p = x` and `*(int *)p = x` from `char *p = x` and `char *o, *p = x`."""
+    """Return "dereference" for `*p = x` and `*(int *)p = x`, "assignment" for `char *p = x` and `char *o, *p = x`."""
     if before.endswith(b")") and _pointed(before) == "dereference":
         return "dereference"
     if before.endswith(b"*"):
@@ -173,7 +173,7 @@ def _assigned(before: bytes) -> str:
 
 
 def _starred(before: bytes, stars: bytes) -> str:
-    """Tell `char *p` from `*p`; `a * p` is neither."""
+    """Return "declaration" for `char *p`, "dereference" for `*p`, "other" for `a * p`."""
     if before.endswith(b","):
         return "declaration" if is_declaration(statement_before(before + stars)) else "dereference"
     word = WORD_AT_END.search(before, max(0, len(before) - NAME_MAX))

@@ -1,6 +1,7 @@
-"""unsafe_api and atoi_family: calls that are a finding by themselves, more or less sure.
+"""unsafe_api and atoi_family: calls that are findings by themselves, with a confidence that depends on the context.
 
-A copy is surest where the sizes of both sides are known and do not fit, and no finding where they do.
+The confidence of a copy is highest if both sizes are known and the source does not fit; a source that fits is not
+reported.
 """
 
 from collections.abc import Iterable
@@ -28,7 +29,7 @@ FROM_OUTSIDE = lazy(rb"\b(?:argv|optarg|getenv|fgets|recv|getline|strtok\w*|envi
 
 
 def check_copy(site: Site) -> float | None:
-    """An unbounded copy; less sure when its source is constant, or something was measured before."""
+    """Check an unbounded copy; lower the confidence if its source is constant, or a length was tested before."""
     least, most = ARGUMENTS.get(site.name, COPIES)
     given = site.arguments
     if given.end is not None and not least <= len(given.spans) <= most:
@@ -59,7 +60,7 @@ def check_conversion(site: Site) -> float | None:
 
 
 def _is_tested_next(site: Site) -> bool:
-    """Tell whether the first thing done with the number is to compare it: a bad text, read as 0, may be refused."""
+    """Return whether the number is first used in a comparison, which may reject invalid text, read as 0."""
     target = site.result.target
     following = next(site.uses_after(target), None) if target else None
     return site.result.tested or (following is not None and following.kind == "test")
@@ -76,9 +77,9 @@ def _measured(site: Site, scope: BufferSizes, source: bytes) -> float:
 
 
 def _is_open(site: Site, scope: BufferSizes, sources: Iterable[bytes]) -> bool:
-    """Tell a text from outside of the program, or of a caller who is not seen to pass what is bounded.
+    """Return whether the text is from outside the program, or from callers not seen to pass only bounded text.
 
-    What a caller gives goes into a buffer of fixed size, or into one of the caller's, whose size nobody tells.
+    For text of callers, the target must be a buffer of fixed size, or one of the caller's, whose size is unknown.
     """
     names = [bare(source) for source in sources]
     if any(FROM_OUTSIDE.search(value) for name in names for value in (name, *_given(scope, name))):
@@ -92,7 +93,7 @@ def _is_open(site: Site, scope: BufferSizes, sources: Iterable[bytes]) -> bool:
 
 
 def _given(scope: BufferSizes, name: bytes) -> list[bytes]:
-    """Return what a pointer was given; a number from outside is no text."""
+    """Return the values of a pointer; a number from outside is not text."""
     return [value.text for value in scope.values(name)] if NAME.match(name) and scope.is_pointer(name) else []
 
 
@@ -102,7 +103,7 @@ def _is_of_caller(scope: BufferSizes, name: bytes) -> bool:
 
 
 def _fits(site: Site, scope: BufferSizes, source: bytes) -> bool | None:
-    """Tell whether the source fits in the target, where both sizes are known; None if not."""
+    """Return whether the source fits into the target, None if a size is unknown."""
     capacities = scope.capacities(site.masked(0))
     if not capacities:
         return None

@@ -1,4 +1,4 @@
-"""uaf_suspect and double_free_and_free_non_heap: memory that is used, or released again, after its release."""
+"""uaf_suspect and double_free_and_free_non_heap: memory that is used or released again after its release."""
 
 import re
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ ADDRESS = lazy(rb"&\s*+[A-Za-z_]\w*+(?P<member>(?>\s*+(?:->|\.)\s*+\w++)*+)(?>(?
 FIXED = lazy(rb"(?:alloca|__builtin_alloca|_alloca|ALLOCA|strdupa|strndupa)\s*+\(|&\s*+[A-Za-z_]\w*+\s*+\Z|L?\"")
 GIVES = lazy(rb"(?:alloc|dup|new)\w*+\s*+\(|\bnew\b")
 REPLACED = lazy(rb"\#[ \t]*+define[ \t]++(?:free|kfree|zfree)\b")
-# In the branches of an `#if` it may be one thing and another.
+# In the branches of an `#if`, a name may have different declarations.
 POINTER = rb"\n[^\n;{}()=]{0,80}\*\s*%b\s*[=;]"
 ARRAY = lazy(rb"(?<!\breturn)(?<!\belse)(?<!\bcase)(?<![^\w>])[ \t]++(?>\*+[ \t]*+)?+\Z|,\s*+\**+\Z")
 NAME = lazy(rb"[A-Za-z_]\w*+\Z")
@@ -54,14 +54,14 @@ CAST = lazy(rb"\(\s*+[A-Za-z_][\w\s]*+[\s*]*+\)\s*+(?=[\w(&\"])")
 
 
 class _Next(NamedTuple):
-    """How sure a use, and another release, behind a release are; None where there is none."""
+    """Confidence adjustments for a use, and for another release, after a release; None if there is none."""
 
     use: float | None = None
     release: float | None = None
 
 
 def check_use(site: Site) -> float | None:
-    """A use in the same block is the surest; a test in between, or blocks that may not run, make it less sure."""
+    """Raise the confidence for a use in the same block; lower it for a test in between, or blocks that may not run."""
     name = _subject(site)
     if name is None:
         return None
@@ -69,7 +69,7 @@ def check_use(site: Site) -> float | None:
 
 
 def check_release(site: Site) -> float | None:
-    """Something that is not the start of a block of the heap, or one that was released before."""
+    """Check for the release of memory that is not from the heap, of an interior pointer, or of released memory."""
     if site.function is None:
         return None
     odd = _not_from_heap(site, released(site).strip())
@@ -80,7 +80,7 @@ def check_release(site: Site) -> float | None:
 
 
 def _next(site: Site, name: bytes) -> _Next:
-    """Look once for both rules."""
+    """Return the uses and releases after a release, computed once for both rules."""
     known = site.source.cache.get("behind a release")
     if not isinstance(known, tuple) or known[0] != site.start:
         known = site.start, _look_behind(site, name)
@@ -109,7 +109,7 @@ def _look_behind(site: Site, name: bytes) -> _Next:
 
 
 def _subject(site: Site) -> bytes | None:
-    """Return the pointer that is released, where that is worth following."""
+    """Return the released pointer, None if it cannot be followed."""
     if site.function is None or (site.name != b"delete" and len(site.arguments.spans) != 1):
         return None
     name = plain_pointer(released(site))
@@ -126,12 +126,12 @@ def _behind(site: Site) -> int:
 
 
 def _is_replaced(site: Site) -> bool:
-    """Tell whether the file has a `free` of its own, which may set the pointer to NULL."""
+    """Return whether the file defines its own `free`, which may set the pointer to NULL."""
     return is_in_file(site, REPLACED)
 
 
 def _used(site: Site, name: bytes, mention: Mention) -> float | None:
-    """Say how much a mention counts as a use: nothing, or up to 1; None where the pointer is another from there."""
+    """Return the weight of a mention as a use, from 0 to 1; None if the pointer changes there."""
     if mention.kind == "assignment":
         return 1.0 if _reads_itself(site.source.text, name, mention.at) else None
     if mention.kind in ("declaration", "address", "lost"):
@@ -140,7 +140,7 @@ def _used(site: Site, name: bytes, mention: Mention) -> float | None:
 
 
 def _is_set_in_loop(site: Site, name: bytes) -> bool:
-    """Tell whether an endless loop around the release sets the pointer each time before it comes here."""
+    """Return whether an endless loop around the release assigns the pointer before each release."""
     text = site.source.text
     start = max(site.function.body[0] if site.function else site.start, site.start - REACH)
     opened: list[int] = []
@@ -154,7 +154,7 @@ def _is_set_in_loop(site: Site, name: bytes) -> bool:
 
 
 def _reads_itself(text: bytes, name: bytes, at: int) -> bool:
-    """Tell `p = p->next` from other assignments."""
+    """Return whether an assignment reads the pointer itself, as in `p = p->next`."""
     end = VALUE_END.search(text, at, at + 256)
     value = text[at + len(name) : end.start() if end else at + 256]
     found = value.find(name)
@@ -171,7 +171,7 @@ def _sureness(mention: Mention, *, guarded: bool) -> float:
 
 
 def _is_stepped_over(site: Site, name: bytes) -> bool:
-    """Tell whether the loop reads the next element from the one that was just released."""
+    """Return whether the loop reads the next element from the one that was just released."""
     text = site.source.text
     before = text[max(0, site.start - LOOP_REACH) : site.start]
     if b"for" not in before and b"FOREACH" not in before:
@@ -190,7 +190,7 @@ def _is_element(head: bytes, name: bytes) -> bool:
 
 
 def _leaves(site: Site) -> bool:
-    """Tell whether the loop is left, or the pointer replaced, before it comes round again."""
+    """Return whether the loop exits, or the pointer is reassigned, before the next iteration."""
     start = _behind(site)
     rest = site.source.text[start : start + LOOP_REACH]
     if LEAVES.match(rest):
@@ -200,7 +200,7 @@ def _leaves(site: Site) -> bool:
 
 
 def _not_from_heap(site: Site, given: bytes) -> float | None:
-    """Of what is not from the heap; a macro, whose name is in capitals, may stand for anything."""
+    """Check for a release of memory that is not from the heap; an upper-case macro may expand to anything."""
     if address := ADDRESS.match(given):
         if address["element"] or site.name == b"delete":
             return None if address["element"] and address["element"].strip() == b"[0]" else 0.0
@@ -238,7 +238,7 @@ def _is_step(text: bytes, at: int, length: int) -> bool:
 
 
 def _is_fixed(site: Site, value: Assigned, follow_on: bool = True) -> bool:
-    """Tell memory that is on the stack or constant, one variable further at most."""
+    """Return whether a value is on the stack or constant, directly or through one more variable."""
     bare = CAST.sub(b"", value.text, count=1)
     if FIXED.match(bare):
         return True
@@ -252,13 +252,13 @@ def _is_fixed(site: Site, value: Assigned, follow_on: bool = True) -> bool:
 
 
 def _all_fixed(site: Site, name: bytes) -> float | None:
-    """A loop may bring another value back to the site: `if (p != buffer) free(p);` waits for it."""
+    """Return the adjustment if all values are fixed, None if `if (p != buffer) free(p);` excludes them."""
     guard = TOLD_APART.search(site.source.text, max(0, site.start - GUARD_REACH), site.start)
     return None if guard and name in guard.groups() else 0.1
 
 
 def _mixed(site: Site, name: bytes) -> float | None:
-    """Only some of what the pointer may be is from the heap: `if (p != buffer) free(p);` tells them apart."""
+    """Return the adjustment if only some values are from the heap, None after a test such as `if (p != buffer)`."""
     if any(use.kind == "test" for use in site.uses_before(name)):
         return None
     return -0.2 if is_conditional(site.source.text, site.start) else -0.1
@@ -278,7 +278,7 @@ def _is_array(site: Site, name: bytes) -> bool:
 
 
 def _may_be_array(site: Site, name: bytes) -> bool:
-    """Take a quick look for `type name[`, in the function and then in the file."""
+    """Return whether `type name[` occurs in the function or in the file, a quick test."""
     text = site.source.text
     start = site.function.body[0] if site.function else 0
     if _is_declared_between(text, name, max(start, site.start - REACH), site.start):

@@ -51,7 +51,7 @@ ERROR_VALUE = lazy(rb"return\s*\(*\s*(?:-|NULL|nullptr|false|FALSE|\w*ERR|\w*FAI
 
 
 def check_lock(site: Site) -> float | None:
-    """Return the delta of the surest defect of a lock, as far as one function and one file can tell."""
+    """Return the highest confidence adjustment among the lock defects found in the function and its file."""
     function = site.function
     call = _call_at(site)
     if function is None or call is None:
@@ -86,12 +86,12 @@ def _call_at(site: Site) -> LockCall | None:
 
 
 def _is_statement(text: bytes, start: int, end: int) -> bool:
-    """Tell `mutex.lock();` from `if (auto p = weak.lock())`."""
+    """Return whether a call is a whole statement, such as `mutex.lock();`, not `if (auto p = weak.lock())`."""
     return not text[head_of(text, start) : start].strip() and text[end : end + 8].lstrip()[:1] == b";"
 
 
 def _held_from(site: Site, call: LockCall) -> int | None:
-    """Return from where on the lock is held for sure."""
+    """Return the offset from which the lock is certainly held, None if that is unclear."""
     text = site.source.text
     if not site.name:
         return call.end
@@ -128,7 +128,7 @@ def _followed(site: Site, call: LockCall, function: Function, start: int) -> flo
 
 
 def _handed_on(text: bytes, call: LockCall, part: tuple[int, int]) -> list[int]:
-    """Return where the lock is passed to a call that may release it; waiting for a condition does not."""
+    """Return the offsets at which the lock is passed to a call that may release it; a condition wait does not."""
     found = islice(uses(text, call.key, *part), MENTIONS_MAX)
     passed = (use for use in found if use.kind in ("address", "argument"))
     calls = [(use.at, text.rfind(b"(", max(0, use.at - 96), use.at)) for use in passed]
@@ -155,14 +155,14 @@ def _weight(site: Site, call: LockCall, way: Way, function: Function, *, is_rele
 
 
 def _is_commented_on(site: Site, start: int, end: int) -> bool:
-    """Tell whether a comment mentions locks: it may say that the lock stays held, or who releases it."""
+    """Return whether a comment mentions locks: it may state that the lock stays held, or who releases it."""
     text, content = site.source.text[max(0, start) : end], site.source.content[max(0, start) : end]
     comments = bytes(byte if blank == SPACE else SPACE for byte, blank in zip(content, text, strict=True))
     return COMMENT_ON_LOCKS.search(comments) is not None
 
 
 def _is_another(site: Site, call: LockCall, way: Way) -> bool:
-    """Tell whether the second lock is another one by the same name, or may be acquired twice."""
+    """Return whether the second lock may be a different one of the same name, or may be acquired recursively."""
     text = site.source.text
     heads = [text[slice(*head)] for head in way.conditions]
     if is_in_file(site, RECURSIVE) or any(LOOPS.search(head) or _names_lock(head) for head in heads):
@@ -179,7 +179,7 @@ def _names_lock(code: bytes) -> bool:
 
 
 def _is_spared(site: Site, call: LockCall, way: Way, function: Function) -> bool:
-    """Tell whether the lock is not held on this way, is meant to stay so, or is released behind the jump."""
+    """Return whether the lock is not held on this exit, is held on purpose, or is released after the jump."""
     text = site.source.text
     if SPEAKS_OF_LOCKS.search(function.name) or UNLOCK.search(text, *way.statement):
         return True
@@ -196,7 +196,7 @@ def _is_spared(site: Site, call: LockCall, way: Way, function: Function) -> bool
 
 
 def _never(site: Site, call: LockCall, function: Function) -> float | None:
-    """A lock of the file's own that is released nowhere in the file."""
+    """Check for a static lock that the file never releases."""
     text = site.source.text
     if not GLOBAL.match(call.key) or SPEAKS_OF_LOCKS.search(function.name):
         return None
@@ -208,7 +208,7 @@ def _never(site: Site, call: LockCall, function: Function) -> float | None:
 
 
 def _first_places(text: bytes) -> dict[bytes, int]:
-    """Return the offset of the first occurrence of each word behind a space."""
+    """Return the offset of the first occurrence of each word that follows a space."""
     places: dict[bytes, int] = {}
     for word in SPACED.finditer(text):
         places.setdefault(word[1], word.start())

@@ -1,4 +1,4 @@
-"""malloc_no_null_check and possible_null_deref: a pointer that may be NULL is used before anything looked at it."""
+"""malloc_no_null_check and possible_null_deref: a pointer that may be NULL is used before it is tested."""
 
 from collections.abc import Iterator
 
@@ -55,13 +55,13 @@ ALLOCATING = tuple(
         b"PyObject_Malloc pvPortMalloc ztrymalloc ztrycalloc ztryrealloc hi_malloc hi_calloc hi_strdup je_malloc"
     ).split()
 )
-# How much surer or less sure than the rule, by what may return NULL; and what a NULL is worth when it is passed on.
+# Confidence adjustment by the function that may return NULL, and the weight of passing its NULL on.
 SEARCHES = dict.fromkeys(
     b"strchr strrchr strstr strpbrk strcasestr memchr memmem wcschr wcsrchr wcsstr strtok strtok_r".split(), 0.0
 )
-# Of a text that is there, strsep always finds a part.
+# strsep never returns NULL for a string that is not NULL.
 SEARCHES[b"strsep"] = -0.2
-# Most tables are asked for what was put there before.
+# Most lookups in tables are for keys inserted before.
 TABLES = {b"g_hash_table_lookup": -0.1}
 FILES = dict.fromkeys(
     b"fopen fopen64 fdopen freopen tmpfile popen _popen opendir fdopendir fmemopen open_memstream dlopen".split(), 0.05
@@ -94,7 +94,7 @@ LOOKUPS = {
 
 
 def check_allocation(site: Site) -> float | None:
-    """Memory that is used, or passed on, before it is known that there is any."""
+    """Check for memory that is used, or passed on, before the allocation is tested."""
     if site.function is None or _cannot_fail(site):
         return None
     if site.name == b"nothrow":
@@ -104,7 +104,7 @@ def check_allocation(site: Site) -> float | None:
 
 
 def check_lookup(site: Site) -> float | None:
-    """A result that says "not found" with NULL is used as if it were always there; or a pointer that is known to be."""
+    """Check for the use of a result that is NULL for "not found", or of a pointer that is known to be NULL."""
     if not site.name:
         return check_known_null(site)
     if site.function is None:
@@ -119,7 +119,7 @@ def check_lookup(site: Site) -> float | None:
 
 
 def _was_found(site: Site) -> bool:
-    """Tell whether the same call stands above, most often in a test, or looks for the end of the string."""
+    """Return whether the same call occurs above, most often in a test, or searches for the NUL."""
     content, end = site.source.content, site.arguments.end
     if site.original(1).strip() in (b"'\\0'", b"0", b"L'\\0'"):
         return True
@@ -128,7 +128,7 @@ def _was_found(site: Site) -> bool:
 
 
 def _was_looked_for(site: Site) -> bool:
-    """Tell whether what is searched was searched before: `if (strchr(s, ':'))`, or counted, or printed into it."""
+    """Return whether the searched text occurs before: in `if (strchr(s, ':'))`, or where it was printed."""
     wanted = site.original(1).strip()
     start = max(site.function.body[0] if site.function else site.start, site.start - REACH)
     return wanted[:1] in (b"'", b'"') and site.source.content.find(wanted, start, site.start) >= 0
@@ -156,7 +156,7 @@ def _first_use(site: Site, end: int | None, *, passes: bool) -> float | None:
 
 
 def _is_tested_in_front(site: Site) -> bool:
-    """Tell `if (NULL == (p = f()))`, and `CHECK(p = f())`: what is handed on may be looked at there."""
+    """Return whether the result is tested in an enclosing expression: `if (NULL == (p = f()))`, `CHECK(p = f())`."""
     before = site.source.text[max(0, site.start - LEFT) : site.start]
     before = before[max(before.rfind(b";"), before.rfind(b"{"), before.rfind(b"}")) + 1 :]
     if b"(" not in before:
@@ -173,7 +173,7 @@ def _passed_on(site: Site) -> float | None:
 
 
 def _direct(site: Site, end: int) -> float | None:
-    """Look at a result that is used on the spot: `*f()`, `f()->x`, `f()[0]`, `f() + 1`."""
+    """Check for a result that is dereferenced in place: `*f()`, `f()->x`, `f()[0]`, `f() + 1`."""
     text = site.source.text
     before = text[max(0, site.start - LEFT) : site.start]
     if STAR.search(before) or DIRECT.match(text, end, end + 32):
@@ -201,7 +201,7 @@ def _followed(site: Site, name: bytes, end: int, *, passes: bool) -> float | Non
 
 
 def _weighed(said: float, mention: Mention) -> float:
-    """What stands in other blocks may depend on the same condition as the call."""
+    """Lower the confidence for a mention in another block, which may depend on the same condition as the call."""
     moved = said - 1.0
     if mention.left:
         moved -= 0.1
@@ -209,7 +209,7 @@ def _weighed(said: float, mention: Mention) -> float:
 
 
 def _used(site: Site, mention: Mention, name: bytes, *, passes: bool) -> float | None:
-    """Say how much a mention counts: 0 for nothing, else 1 and how far the confidence moves; None ends the search."""
+    """Return 0 for a harmless mention, 1 plus the confidence adjustment for a use, None to end the search."""
     if mention.kind == "dereference":
         return 0.0 if _is_element_address(site.source.text, mention.at, len(name)) else 1.0 + CERTAIN
     if mention.kind == "argument":
@@ -233,12 +233,12 @@ def _passed(site: Site, mention: Mention, *, passes: bool) -> float | None:
 
 
 def _counts(text: bytes, callee: bytes, at: int) -> bool:
-    """Of what is printed, only the stream or the buffer must be there."""
+    """Return whether an argument must not be NULL: in printing functions, only the stream or the buffer."""
     return callee not in PRINTING or FIRST.search(text[max(0, at - 64) : at]) is not None
 
 
 def _is_element_address(text: bytes, at: int, length: int) -> bool:
-    """Tell `&p[n]`, which follows nothing."""
+    """Return whether a mention is `&p[n]`, which dereferences nothing."""
     before = text[max(0, at - 8) : at].rstrip()
     return text[at + length : at + length + 1] == b"[" and before.endswith(b"&") and not before.endswith(b"&&")
 

@@ -1,6 +1,6 @@
-"""strtok_nonreentrant, time_apis_not_threadsafe and inet_legacy: functions that keep their answer in one hidden place.
+"""strtok_nonreentrant, time_apis_not_threadsafe and inet_legacy: functions that return a pointer to static storage.
 
-With threads, or with two answers in use at a time, the second overwrites the first.
+With threads, or with two results in use at a time, the second result overwrites the first.
 """
 
 import re
@@ -22,9 +22,9 @@ THREADS = lazy(
     rb"\bg_thread_|\bQThread|\buv_thread|\buv_queue_work|\bxTaskCreate|"
     rb"<thread>|<mutex>|<threads\.h>|\bomp_|#pragma omp|\bpthread_mutex_"
 )
-# One of these is in all that THREADS finds; to look for them takes a tenth of the time.
+# Every match of THREADS contains one of these words, and searching for them takes a tenth of the time.
 THREAD_WORDS = (b"hread", b"mutex", b"thrd_", b"uv_", b"xTask", b"omp", b"std::async")
-# Each group shares one buffer.
+# The functions of each group share one buffer.
 SHARED = {
     **dict.fromkeys((b"localtime", b"gmtime"), (b"localtime", b"gmtime")),
     **dict.fromkeys((b"ctime", b"asctime"), (b"ctime", b"asctime")),
@@ -48,7 +48,7 @@ AFTER_CALL = lazy(rb"\s*+\)*+\s*+(?:->|\[)")
 
 
 def check_strtok(site: Site) -> float | None:
-    """Surest where one loop over words runs within another: the inner one ends the outer; told where a walk begins."""
+    """Raise the confidence for nested strtok loops: the inner one ends the outer one. Reports first calls only."""
     if NOTHING.match(site.masked(0)) or _has_alternative(site) or _is_renamed(site):
         return None
     if _is_nested(site):
@@ -57,7 +57,7 @@ def check_strtok(site: Site) -> float | None:
 
 
 def check_time(site: Site) -> float | None:
-    """Surest where two answers are in use at a time; unsure where nothing shows that there are threads."""
+    """Raise the confidence if two results are in use at a time; lower it if no threads are visible."""
     if _has_alternative(site) or _is_renamed(site):
         return None
     if _is_overwritten(site):
@@ -67,7 +67,7 @@ def check_time(site: Site) -> float | None:
 
 
 def check_inet(site: Site) -> float | None:
-    """Surer where the answer is used without a test, or is overwritten; nothing for addresses that are constant."""
+    """Raise the confidence if the result is used unchecked or overwritten; skip constant addresses."""
     if _has_alternative(site) or _is_renamed(site):
         return None
     if site.name != b"inet_addr":
@@ -81,7 +81,7 @@ def check_inet(site: Site) -> float | None:
 
 
 def knows_threads(source: SourceText) -> bool:
-    """Tell whether a file shows that its program has threads."""
+    """Return whether a file shows that its program uses threads."""
     content = source.content
     return source.once(
         "threads", lambda: any(word in content for word in THREAD_WORDS) and THREADS.search(content) is not None
@@ -95,7 +95,7 @@ def _threads(site: Site) -> float:
 
 
 def _has_alternative(site: Site) -> bool:
-    """Tell a fall-back for systems without the better function, which stands beside it."""
+    """Return whether the call is a fallback next to the reentrant function."""
     function = site.function
     if function is None:
         return False
@@ -106,14 +106,14 @@ def _has_alternative(site: Site) -> bool:
 
 
 def _is_renamed(site: Site) -> bool:
-    """Tell a macro of the function's own name."""
+    """Return whether the call is in a macro of the function's own name."""
     line = site.source.text[max(0, site.start - 160) : site.start].rpartition(b"\n")[2]
     defined = DEFINED.search(line)
     return defined is not None and defined[1] in (b"", site.name)
 
 
 def _is_nested(site: Site) -> bool:
-    """Tell whether a word that a loop over words gave is itself cut into words."""
+    """Return whether a token returned by an enclosing strtok loop is tokenized itself."""
     word = site.masked(0).strip()
     function = site.function
     if not NAME.match(word) or function is None or not LOOPS.search(site.before(LOOP_REACH)):
@@ -126,7 +126,7 @@ def _is_nested(site: Site) -> bool:
 
 
 def _walks(text: bytes, word: bytes, function: Function) -> bool:
-    """Tell whether a variable goes over the words of a text, to the last one."""
+    """Return whether a variable iterates over all tokens of a text."""
     given = [
         FROM_STRTOK.match(text, use.at + len(word), use.at + 128)
         for use in uses(text, word, *function.body)
@@ -136,7 +136,7 @@ def _walks(text: bytes, word: bytes, function: Function) -> bool:
 
 
 def _is_overwritten(site: Site) -> bool:
-    """Tell whether an answer is still used after the next call has overwritten it."""
+    """Return whether a result is still used after the next call has overwritten it."""
     if site.name not in SHARED or site.function is None:
         return False
     if _is_beside_another(site):
@@ -148,7 +148,7 @@ def _is_overwritten(site: Site) -> bool:
 
 
 def _is_beside_another(site: Site) -> bool:
-    """Tell two calls among the arguments of one: `printf("%s %s", inet_ntoa(a), inet_ntoa(b))`."""
+    """Return whether one call has two such arguments: `printf("%s %s", inet_ntoa(a), inet_ntoa(b))`."""
     if site.result.kind != "passed" or site.arguments.end is None:
         return False
     text = site.source.text
@@ -173,7 +173,7 @@ def _is_copied(site: Site) -> bool:
 
 
 def _next_call(site: Site, target: bytes) -> int:
-    """Return where the next call that shares the buffer stands in the same block, or -1."""
+    """Return the offset, from the site, of the next call in the same block that shares the buffer, or -1."""
     after = site.after(REACH)
     found = -1
     for name in SHARED[site.name]:
