@@ -103,7 +103,7 @@ def load(name: str) -> Any:
 
 def _show_version(asked: bool) -> None:
     if asked:
-        from jarvis_cli.versions import versions  # noqa: PLC0415  (only here is it of use)
+        from jarvis_cli.versions import versions  # noqa: PLC0415  (only needed here)
 
         typer.echo("\n".join(versions()))
         raise typer.Exit(exits.DONE)

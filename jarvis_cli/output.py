@@ -53,7 +53,7 @@ def retry_store(do: Callable[[], T], screen: Display) -> T:
     try:
         return do()
     except StoreUnavailable as problem:
-        from jarvis_workers.pipeline.store_retry import patiently  # noqa: PLC0415  (slow to import, and seldom needed)
+        from jarvis_workers.pipeline.store_retry import patiently  # noqa: PLC0415  (slow to import, and rarely needed)
 
         screen.tell(f"{problem}; waiting")
         return patiently(do)

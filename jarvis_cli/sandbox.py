@@ -81,7 +81,7 @@ def run(
 @app.command(epilog=SELFTEST_EXAMPLES)
 def selftest() -> int:
     """Attack the sandbox in each tier that works here; exit 0 if nothing escapes. Takes a minute."""
-    from jarvis_workers.probe import selftest as attacks  # noqa: PLC0415  (only here are attacks of use)
+    from jarvis_workers.probe import selftest as attacks  # noqa: PLC0415  (only needed here)
 
     names = attacks.groups()
     counting = attacks.unconfined([name for some in names.values() for name in some])

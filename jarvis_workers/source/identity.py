@@ -15,7 +15,7 @@ ENGINES = ("hyperscan", "google-re2", "tree-sitter", "tree-sitter-c", "tree-sitt
 
 def installed_version(distribution: str) -> str:
     """Return the version of an installed distribution, or "" if there is none."""
-    from importlib import metadata  # noqa: PLC0415 - slow, and only scans ask
+    from importlib import metadata  # noqa: PLC0415 - slow, and only needed for scans
 
     try:
         return metadata.version(distribution)

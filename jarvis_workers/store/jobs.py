@@ -108,7 +108,7 @@ def extend_all(session: Session, slept: float, lease_seconds: float) -> int:
 
 
 def release(session: Session, held: Collection[Claimed]) -> set[int]:
-    """Release jobs without a crash count, on shutdown or pause; return the ids that were still the holder's."""
+    """Release jobs without a crash count, on shutdown or pause; return the ids of those that were still held."""
     released: set[int] = set()
     for fence, ids in _by_fence(held).items():
         back = update(JOB).where(JOB.c.id.in_(ids), JOB.c.fence == fence, JOB.c.state == "running")

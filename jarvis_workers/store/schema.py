@@ -27,7 +27,7 @@ def check_schema(engine: Engine, *, migrate: bool) -> None:
         )
     if not migrate:
         raise StoreOutdated(f"{where}: the store's schema is {stored or 'missing'}; run: jarvis admin migrate")
-    from alembic import command, config  # noqa: F401, PLC0415  (slow: not while others wait for the lock)
+    from alembic import command, config  # noqa: F401, PLC0415  (slow: imported before taking the lock)
 
     with engine.execution_options(jarvis_mode="migrate").begin() as connection:
         # Another process may have migrated the store in the meantime.
@@ -45,7 +45,7 @@ def stored_revision(connection: Connection) -> str | None:
 
 def upgrade(connection: Connection) -> None:
     """Migrate the schema to the newest revision, inside the caller's transaction."""
-    from alembic import command  # noqa: PLC0415  (slow, and seldom needed)
+    from alembic import command  # noqa: PLC0415  (slow, and rarely needed)
     from alembic.config import Config  # noqa: PLC0415
 
     if connection.dialect.name == "postgresql":

@@ -97,7 +97,7 @@ class ScanOptions:
 
         Only settings of rules, files and limits are used. Raises SettingsError.
         """
-        from jarvis_workers.settings import load_settings  # noqa: PLC0415  (slow, and seldom wanted)
+        from jarvis_workers.settings import load_settings  # noqa: PLC0415  (slow, and rarely needed)
 
         settings = load_settings(directory=Path(directory))
         scan, rules = settings.scan, settings.rules

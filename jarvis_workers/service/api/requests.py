@@ -104,7 +104,7 @@ def choose_rules(options: ScanOptions) -> Chosen:
     chosen = options.rules or options.exclude_rules or options.only or options.severity or options.rule_paths
     if not (chosen or installed()):
         return Chosen()
-    from jarvis_workers.service.rules.rulebook import choose, open_rulebook  # noqa: PLC0415  (slow, and seldom wanted)
+    from jarvis_workers.service.rules.rulebook import choose, open_rulebook  # noqa: PLC0415  (slow, and rarely needed)
 
     book = open_rulebook([Path(one).expanduser() for one in options.rule_paths])
     asked = RuleChoice(tuple(options.rules), tuple(options.exclude_rules), tuple(options.only), options.severity)
@@ -115,7 +115,7 @@ def choose_rules(options: ScanOptions) -> Chosen:
 def _judgements(options: ScanOptions) -> "tuple[Judgement, ...]":
     if options.triage is None:
         return ()
-    from jarvis_workers.service.triage.file import read_triage  # noqa: PLC0415  (slow, and seldom wanted)
+    from jarvis_workers.service.triage.file import read_triage  # noqa: PLC0415  (slow, and rarely needed)
 
     found = read_triage(Path(options.triage))
     if found.problems:

@@ -33,7 +33,7 @@ def try_rules(book: Rulebook) -> RuleTestResult:
 
 
 def rules_in(path: Path) -> list[Path]:
-    """Return the rule files below `path`."""
+    """Return the rule files at or below `path`."""
     if path.is_dir():
         return [file for file in _below(path) if file.suffix in SUFFIXES]
     return [path] if path.suffix in SUFFIXES else []

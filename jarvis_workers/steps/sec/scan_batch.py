@@ -144,7 +144,7 @@ def _scanner(chosen: bytes | None, patterns: Path | None) -> Scanner:
     kept = PatternCache(patterns) if patterns else None
     if chosen is None:
         return Scanner(kept=kept)
-    from jarvis_workers.steps.sec.ruleset import rules_of  # noqa: PLC0415  (only where rules are chosen)
+    from jarvis_workers.steps.sec.ruleset import rules_of  # noqa: PLC0415  (only needed for selected rules)
 
     return Scanner(rules=rules_of(chosen), kept=kept)
 

@@ -52,7 +52,7 @@ def merge_names(blobs: Blobs, batches: Sequence[tuple[str, str]], put: Callable[
 
 
 class SymbolIndex:
-    """The names of a run."""
+    """The symbol index of a run, for lookups by exported name."""
 
     def __init__(self, blobs: Blobs, root: str) -> None:
         said = json.loads(blobs.read(root))

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 STAGE = "flow"
 NOT_WHOLE = "data-flow rules analysed only part of it: "
-# Looking up more names takes too long for a parent process that serves other children.
+# Above this size, looking up the names takes too long in a parent process that serves other children.
 RECALL_BYTES = 32_000_000
 
 
