@@ -10,7 +10,7 @@ from jarvis_cli.run_outcome import counted
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import conversations
-from jarvis_workers.service.budgets import more_for
+from jarvis_workers.service.budgets import resume_flags
 from jarvis_workers.service.reports import reports
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.engine import Store
@@ -59,7 +59,7 @@ def summary(store: Store, run: Run, found: dict[str, Any] | None, output: Path |
     if found and found["suspicions"]:
         said += f"; {counted(len(found['suspicions']), 'line')} of the sources read like instructions to the model"
     if run.state == "paused":
-        said += f"; continue with: jarvis runs resume {run.id}{more_for(run)}"
+        said += f"; continue with: jarvis runs resume {run.id}{resume_flags(run)}"
     elif run.state == "incomplete" and not found:
         said += f"; try again with: jarvis runs retry {run.id}"
     elif run.state == "incomplete":

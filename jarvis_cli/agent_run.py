@@ -8,12 +8,12 @@ from pathlib import Path
 from jarvis_cli.agent_output import KIND, check_format, deliver_answer
 from jarvis_cli.progress import display
 from jarvis_cli.report_target import Delivery, delivery
-from jarvis_cli.run_local import carry_out
-from jarvis_cli.scan import leave, wait_for_workers
+from jarvis_cli.run_local import run_locally
+from jarvis_cli.scan import detach_run, wait_for_workers
 from jarvis_cli.status_output import write_line
 from jarvis_workers.conversations.resources import AgentSetup
 from jarvis_workers.errors import UsageError
-from jarvis_workers.platforms.answer_cache import Folder
+from jarvis_workers.platforms.answer_cache import AnswerFolder
 from jarvis_workers.service import wiring
 from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.models import model_name
@@ -55,7 +55,7 @@ def give_task(asked: AgentOptions) -> int:
         raise UsageError("--detach needs a cluster (JARVIS_BROKER_URL): a local run is executed by this command")
     where_to = delivery(asked.output, asked.form, None, None, quiet=asked.quiet)
     check_format(where_to.form)
-    wanted = wiring.options_of(
+    task = wiring.options_of(
         settings,
         TaskOptions,
         task=_read_task(asked.task),
@@ -63,8 +63,8 @@ def give_task(asked: AgentOptions) -> int:
         agent_limits=wiring.agent_limits_of(settings),
     )
     if settings.place == "cluster":
-        return _on_cluster(settings, asked.path, wanted, None if asked.detach else where_to, asked.quiet)
-    return _here(settings, asked.path, wanted, where_to, asked.quiet, answers, offline=asked.replay is not None)
+        return _on_cluster(settings, asked.path, task, None if asked.detach else where_to, asked.quiet)
+    return _here(settings, asked.path, task, where_to, asked.quiet, answers, offline=asked.replay is not None)
 
 
 def _read_task(task: str) -> str:
@@ -85,7 +85,7 @@ def _read_task(task: str) -> str:
 def _here(
     settings: Settings,
     path: str,
-    wanted: TaskOptions,
+    task: TaskOptions,
     asked: Delivery,
     quiet: bool,
     answers: Path | None,
@@ -93,7 +93,7 @@ def _here(
     offline: bool,
 ) -> int:
     def change(setup: AgentSetup) -> AgentSetup:
-        return replace(setup, recorded=Folder(answers), offline=offline) if answers else setup
+        return replace(setup, recorded=AnswerFolder(answers), offline=offline) if answers else setup
 
     if answers:
         _check_folder(answers, offline=offline)
@@ -101,13 +101,13 @@ def _here(
         with (
             display(quiet) as screen,
             wiring.executor_of(
-                settings, store, tell=screen.tell, show=screen.show, talks=lambda: wiring.talks_of(settings, change)
+                settings, store, tell=screen.tell, show=screen.show, talks=lambda: wiring.runtime_of(settings, change)
             ) as local,
         ):
             with open_source(path, bounds=wiring.tree_bounds_of(settings)) as source:
-                request = _request(settings, source, wanted, local.executor)
+                request = _request(settings, source, task, local.executor)
                 run_id = submit(store, local.world.blobs, request, screen.packing)
-            run = carry_out(local, run_id, screen)
+            run = run_locally(local, run_id, screen)
         return deliver_answer(store, wiring.blobs_of(settings), run, asked, screen)
 
 
@@ -123,23 +123,23 @@ def _check_folder(answers: Path, *, offline: bool) -> None:
         raise UsageError(f"--record {answers}: no permission to write there")
 
 
-def _on_cluster(settings: Settings, path: str, wanted: TaskOptions, asked: Delivery | None, quiet: bool) -> int:
+def _on_cluster(settings: Settings, path: str, task: TaskOptions, asked: Delivery | None, quiet: bool) -> int:
     from jarvis_workers.service import remote  # noqa: PLC0415
 
-    with wiring.store_of(settings, tell=write_line) as store, remote.bell_of(settings) as bell:
+    with wiring.store_of(settings, tell=write_line) as store, remote.notifier_of(settings) as notifier:
         blobs = wiring.blobs_of(settings)
         with display(quiet) as screen:
             with open_source(path, bounds=wiring.tree_bounds_of(settings)) as source:
-                request = _request(settings, source, wanted, remote.EXECUTOR)
+                request = _request(settings, source, task, remote.EXECUTOR)
                 run_id = submit(store, blobs, request, screen.packing)
             if asked is None:
-                return leave(settings, store, bell, find_run(store, run_id), screen)
+                return detach_run(settings, store, notifier, find_run(store, run_id), screen)
             run = wait_for_workers(settings, store, run_id, screen)
         return deliver_answer(store, blobs, run, asked, screen)
 
 
-def _request(settings: Settings, source: SourceTree, wanted: TaskOptions, executor: str) -> RunRequest[RunInput]:
-    asked = wiring.request_for(settings, source, KIND, executor, RunInput(wanted))
-    budget = budget_of(settings, wanted.model_group)
+def _request(settings: Settings, source: SourceTree, task: TaskOptions, executor: str) -> RunRequest[RunInput]:
+    asked = wiring.request_for(settings, source, KIND, executor, RunInput(task))
+    budget = budget_of(settings, task.model_group)
     selection = replace(asked.selection, suffixes=None)
     return replace(asked, selection=selection, may_be_empty=True, budget=budget)

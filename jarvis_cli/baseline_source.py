@@ -48,18 +48,20 @@ def unchanged_of(named: str, since: str | None, bounds: TreeBounds) -> Unchanged
 
 
 def baseline_of(
-    store: Store, target: ScanTarget, wanted: str | None, scan: Callable[[Part], Run], bounds: TreeBounds
+    store: Store, target: ScanTarget, baseline: str | None, scan: Callable[[Part], Run], bounds: TreeBounds
 ) -> Baseline | None:
     """Return the baseline of a target; `scan` executes the run over a revision. Raises UsageError."""
-    if wanted is None:
+    if baseline is None:
         return None
-    if is_report(wanted):
-        return read_report(wanted, prefix_of(target))
+    if is_report(baseline):
+        return read_report(baseline, prefix_of(target))
     try:
-        with open_revision(target.root, wanted, bounds=bounds) as revision:
+        with open_revision(target.root, baseline, bounds=bounds) as revision:
             run = scan(Part(nullcontext(revision.source), may_be_empty=True, renamed=revision.renamed))
     except UsageError as problem:
-        raise UsageError(f"--baseline {plain(wanted)}: is not a report file, and as a revision: {problem}") from problem
+        raise UsageError(
+            f"--baseline {plain(baseline)}: is not a report file, and as a revision: {problem}"
+        ) from problem
     if run.state not in WHOLE:
-        raise UsageError(f"--baseline {plain(wanted)}: the run over it, {run.id}, is {run.state}: {run.reason}")
+        raise UsageError(f"--baseline {plain(baseline)}: the run over it, {run.id}, is {run.state}: {run.reason}")
     return of_run(store, run, revision.says, revision.renamed)

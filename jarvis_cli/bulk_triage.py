@@ -12,7 +12,7 @@ from jarvis_workers.sec.triage_record import TriageState
 from jarvis_workers.service.triage import queue, records
 from jarvis_workers.service.triage.filter import Filter, matching
 from jarvis_workers.service.triage.queue import WORDS, Issue
-from jarvis_workers.service.triage.records import Named, kept_judgements
+from jarvis_workers.service.triage.records import Named, stored_judgements
 from jarvis_workers.store.engine import Store
 
 __all__ = ["UNDO", "mark_all", "undo"]
@@ -22,32 +22,32 @@ EXAMPLES_SHOWN = 3
 
 
 def mark_all(
-    store: Store, findings: Sequence[Issue], wanted: Filter, state: TriageState, reason: str, *, judged: bool, ask: bool
+    store: Store, findings: Sequence[Issue], chosen: Filter, state: TriageState, reason: str, *, judged: bool, ask: bool
 ) -> int:
     """Save a verdict on all matching findings; on those that already have a verdict only with `judged`.
 
     With `ask` the user confirms the number at the terminal. Raises UsageError without a filter, so that not all
     findings of a run are judged by mistake.
     """
-    if not wanted:
+    if not chosen:
         raise UsageError(f"--mark {state} judges many findings: select them with --rule, --file or another filter")
-    left = matching(findings, kept_judgements(store), wanted, judged=judged)
+    left = matching(findings, stored_judgements(store), chosen, judged=judged)
     if not left:
-        typer.echo(f"no open finding matches {wanted}; include judged ones with --all", err=True)
+        typer.echo(f"no open finding matches {chosen}; include judged ones with --all", err=True)
         return exits.DONE
     said = [queue.judgement(issue, state, reason) for issue, _ in queue.one_each(left)]
     what = f"{counted(len(left), 'finding')} as {WORDS[state]}"
     if ask and not _confirmed(left, f"Mark {what}? [y/N] "):
         typer.echo("nothing was judged", err=True)
         return exits.DONE
-    records.judge(store, said, Named(f"mark {what} ({wanted})", queue.who()))
+    records.judge(store, said, Named(f"mark {what} ({chosen})", queue.current_user()))
     typer.echo(f"marked {what}; {UNDO}", err=True)
     return exits.DONE
 
 
 def undo(store: Store) -> int:
     """Undo the user's last operation."""
-    undone = records.undo(store, queue.who())
+    undone = records.undo(store, queue.current_user())
     if undone is None:
         raise UsageError("nothing to undo: you have not marked, forgotten or imported verdicts here")
     left = f"; {counted(undone.left, 'judgement')} changed since then and left" if undone.left else ""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from jarvis_workers.sec.report.text import Span
 
-__all__ = ["paint", "wants_colour"]
+__all__ = ["paint", "use_colour"]
 
 SGR = {
     "path": "1",
@@ -26,7 +26,7 @@ SGR = {
 }
 
 
-def wants_colour(stream: TextIO, environ: Mapping[str, str] = os.environ) -> bool:
+def use_colour(stream: TextIO, environ: Mapping[str, str] = os.environ) -> bool:
     """Return whether to write escape sequences: NO_COLOR, then FORCE_COLOR, then the kind of stream decides."""
     if environ.get("NO_COLOR"):
         return False

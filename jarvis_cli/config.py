@@ -10,7 +10,7 @@ import typer
 
 from jarvis_cli.app import App
 from jarvis_cli.completion import settings
-from jarvis_cli.options import AsJson, TableForm, wants_json
+from jarvis_cli.options import AsJson, TableForm, is_json
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.settings import Origin, origins
@@ -47,7 +47,7 @@ def show(
 ) -> None:
     """Show every setting, its value without secrets, and where it comes from."""
     found = _chosen(origins(directory=Path.cwd()), names or ())
-    if wants_json(form, as_json):
+    if is_json(form, as_json):
         rows = [{"setting": origin.setting, "value": origin.value, "from": origin.source} for origin in found]
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
     else:
@@ -69,12 +69,15 @@ def _chosen(found: list[Origin], names: Sequence[str]) -> list[Origin]:
 
 
 def _table(found: list[Origin]) -> str:
-    rows = [("SETTING", "VALUE", "FROM"), *((origin.setting, _said(origin.value), origin.source) for origin in found)]
+    rows = [
+        ("SETTING", "VALUE", "FROM"),
+        *((origin.setting, _as_text(origin.value), origin.source) for origin in found),
+    ]
     widths = [min(60, max(len(row[column]) for row in rows)) for column in (0, 1)]
     return "\n".join(f"{name:<{widths[0]}}  {value:<{widths[1]}}  {source}" for name, value, source in rows)
 
 
-def _said(value: object) -> str:
+def _as_text(value: object) -> str:
     if isinstance(value, list):
         return ",".join(map(str, value))
     if isinstance(value, dict):

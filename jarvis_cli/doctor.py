@@ -10,8 +10,8 @@ import typer
 
 from jarvis_cli import exits
 from jarvis_cli.app import App
-from jarvis_cli.colour import wants_colour
-from jarvis_cli.options import AsJson, TableForm, wants_json
+from jarvis_cli.colour import use_colour
+from jarvis_cli.options import AsJson, TableForm, is_json
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.service.health.agents import examine_agents
 from jarvis_workers.service.health.doctor import Check, examine, examine_blobs, fit, this_machine
@@ -37,7 +37,7 @@ MARKS = {"ok": ("✓", "green", False), "warn": ("!", "magenta", True), "fail": 
 @app.command(epilog=EXAMPLES)
 def doctor(as_json: AsJson = False, form: TableForm = None) -> int:
     """Check the installation; exit 2 if something is broken, warnings aside."""
-    as_json = wants_json(form, as_json)
+    as_json = is_json(form, as_json)
     settings = load_settings(directory=Path.cwd())
 
     def probe_store() -> str:
@@ -83,6 +83,6 @@ def _show(checks: Sequence[Check]) -> None:
     for check in checks:
         mark, color, bold = MARKS[check.state]
         line = f"{typer.style(mark, fg=color, bold=bold)} {check.name:<{width}}  {check.says}"
-        typer.echo(line, color=wants_colour(sys.stdout))
+        typer.echo(line, color=use_colour(sys.stdout))
         if check.remedy:
             typer.echo(f"  {'':<{width}}  → {check.remedy}")

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from jarvis_cli.colour import wants_colour
+from jarvis_cli.colour import use_colour
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.finding import severity_of
 from jarvis_workers.sec.report.i18n import ENGLISH, TRANSLATED, Words, translated
@@ -142,7 +142,7 @@ def _code(code: str, style: str) -> RenderableType:
 
 def render(parts: Iterator[RenderableType]) -> str:
     """Render to a string, so that `main`, not rich, handles a broken pipe."""
-    width, colour = min(WIDTH_MAX, shutil.get_terminal_size().columns), wants_colour(sys.stdout)
+    width, colour = min(WIDTH_MAX, shutil.get_terminal_size().columns), use_colour(sys.stdout)
     console = Console(
         file=StringIO(),
         force_terminal=colour,

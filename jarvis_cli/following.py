@@ -8,29 +8,29 @@ from jarvis_cli.status_output import Display
 from jarvis_workers.errors import StoreError, StoreUnavailable, UsageError
 from jarvis_workers.sec.report.body import AT_RISK
 from jarvis_workers.service.reports.export import Growing, export_directory
-from jarvis_workers.service.reports.live import Follower, Heard
+from jarvis_workers.service.reports.live import Follower, Updates
 from jarvis_workers.steps.sec.verdicts import has_verdicts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
 
-__all__ = ["following"]
+__all__ = ["follow"]
 
 TOLD_AT_ONCE = 5
 Show = Callable[[Run, list[StageProgress]], None]
 
 
 @contextmanager
-def following(screen: Display, store: Store, *, grows: bool = False) -> Iterator[Show]:
+def follow(screen: Display, store: Store, *, grows: bool = False) -> Iterator[Show]:
     """Yield a progress callback that also reports verdicts; with `grows` it updates the files in the tree."""
-    followed = _Followed(screen, store, grows=grows)
+    followed = _LiveView(screen, store, grows=grows)
     try:
         yield followed.show
     finally:
         followed.close()
 
 
-class _Followed:
+class _LiveView:
     def __init__(self, screen: Display, store: Store, *, grows: bool) -> None:
         self._screen, self._follower, self._grows = screen, Follower(store), grows
         self._files: Growing | None = None
@@ -61,7 +61,7 @@ class _Followed:
         if self._files:
             self._files.close()
 
-    def _grow(self, run: Run, heard: Heard) -> None:
+    def _grow(self, run: Run, heard: Updates) -> None:
         """Append new results to the files; a failure is reported once and does not stop the run."""
         if not self._grows:
             return

@@ -166,7 +166,7 @@ def run(args: Sequence[str], *, command: str | None = None, prog: str = "jarvis"
     except CommandLineError as error:
         return _end(exits.FAILED, _usage(error, prog))
     except Exception as error:  # noqa: BLE001  the outermost handler: a message and an exit code instead of a traceback
-        if isinstance(error, BrokenPipeError) and _reader_is_gone():
+        if isinstance(error, BrokenPipeError) and _is_output_closed():
             return _end(exits.READER_GONE)
         return _end(exits.FAILED, _internal(error, prog, args))
 
@@ -226,7 +226,7 @@ def _forget(stream: TextIO | None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _reader_is_gone() -> bool:
+def _is_output_closed() -> bool:
     """Return whether the reader of stdout is gone, as in `jarvis … | head`, rather than of another pipe."""
     poll = select.poll()
     poll.register(1, 0)

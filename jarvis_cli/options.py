@@ -31,9 +31,9 @@ __all__ = [
     "TableForm",
     "Where",
     "form_of",
+    "is_json",
     "joined",
     "not_one_of",
-    "wants_json",
 ]
 
 # The help panels that group options.
@@ -121,7 +121,7 @@ def form_of(form: str | None, as_json: bool) -> str | None:
     return "json" if as_json else form
 
 
-def wants_json(form: str | None, as_json: bool) -> bool:
+def is_json(form: str | None, as_json: bool) -> bool:
     """Return whether a table shall be printed as JSON. Raises UsageError."""
     if form is not None and form not in TABLE_FORMS:
         raise UsageError(not_one_of("--format", form, TABLE_FORMS))

@@ -26,7 +26,7 @@ def deliver(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Displ
     try:
         write_report(report, asked.output)
     except UsageError:
-        if asked.is_kept:
+        if asked.is_stored:
             screen.tell(f"run {run.id} is {run.state}; print its report again with: jarvis runs report {run.id}")
         raise
     directory = export_directory(run)

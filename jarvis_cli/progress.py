@@ -9,7 +9,7 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
-from jarvis_cli.status_output import Display, Quiet, Talking
+from jarvis_cli.status_output import Display, Quiet, Verbose
 from jarvis_workers.paths import plain
 from jarvis_workers.service.progress_units import JOBS, units_of
 from jarvis_workers.store.values import Run, StageProgress
@@ -56,7 +56,7 @@ def amount_done(stage: StageProgress) -> int:
     return stage.weight_done if stage.weight else stage.done + stage.failed
 
 
-class Lines(Talking):
+class Lines(Verbose):
     """A plain line every ten seconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -83,7 +83,7 @@ class Lines(Talking):
         return True
 
 
-class Bars(Talking):
+class Bars(Verbose):
     """One progress bar per stage, with throughput and time left."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jarvis_cli.colour import paint, wants_colour
+from jarvis_cli.colour import paint, use_colour
 from jarvis_cli.options import not_one_of
 from jarvis_cli.run_outcome import brief, exit_code, exit_reason, hint, is_well, summary
 from jarvis_cli.status_output import Display
@@ -43,15 +43,15 @@ TERMINAL_NAMES = 10
 class Delivery:
     """Target of a report (None: standard output), its format, and the condition for failing.
 
-    With `quiet`, stdout gets only the findings, and stderr one line if the exit code is not 0. `is_kept` is False for a
-    run that is not stored, so that no later commands on it are suggested.
+    With `quiet`, stdout gets only the findings, and stderr one line if the exit code is not 0. No later commands are
+    suggested for a run that is not stored.
     """
 
     output: Path | None
     form: str
     fail_on: str | None = None
     quiet: bool = False
-    is_kept: bool = True
+    is_stored: bool = True
 
     @property
     def is_brief(self) -> bool:
@@ -128,7 +128,7 @@ def conclude(run: Run, body: dict[str, Any], asked: Delivery, screen: Display) -
         return code
     says = brief(run, body) if asked.is_brief else summary(run, body, asked.output)
     screen.conclude(f"{says}; {reason}" if reason else says, well=is_well(run, body))
-    if asked.is_brief and asked.is_kept and (more := hint(run, body)):
+    if asked.is_brief and asked.is_stored and (more := hint(run, body)):
         screen.tell(more)
     return code
 
@@ -144,7 +144,7 @@ def report_text(body: Mapping[str, Any], run: Mapping[str, Any], asked: Delivery
         options = TextOptions(prefix, most=TERMINAL_FINDINGS, names=TERMINAL_NAMES, width=width)
     else:
         options = TextOptions(prefix)
-    if not wants_colour(sys.stdout):
+    if not use_colour(sys.stdout):
         return render_text(body, run, options)
     return (f"{paint(line)}\n" for line in text_lines(body, run, options))
 

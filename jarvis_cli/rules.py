@@ -10,7 +10,7 @@ import typer
 
 from jarvis_cli import exits
 from jarvis_cli.app import App
-from jarvis_cli.colour import wants_colour
+from jarvis_cli.colour import use_colour
 from jarvis_cli.completion import categories, languages
 from jarvis_cli.completion import rules as every_rule
 from jarvis_cli.language import Spoken, language_of
@@ -147,7 +147,7 @@ def explain(
     found = find_rule(book_for(settings), rule)
     language = language_of(lang)
     shown = page(rule_in(language, found), settings.rules.severity.get(found.pattern), words_in(language))
-    typer.echo(shown, color=wants_colour(sys.stdout))
+    typer.echo(shown, color=use_colour(sys.stdout))
     return exits.DONE
 
 
@@ -173,7 +173,7 @@ def try_rules_on_examples(
         result = try_files(book_for(settings, rules_in(Path(path))), Path(path))
     for line in (*result.notes, *result.failures):
         typer.echo(plain(line))
-    typer.echo(_verdict(result.said, len(result.failures)))
+    typer.echo(_verdict(result.summary, len(result.failures)))
     return exits.FINDINGS if result.failures else exits.DONE
 
 

@@ -6,15 +6,15 @@ from collections.abc import Callable
 import typer
 
 from jarvis_cli import agent_output, exits
-from jarvis_cli.following import following
+from jarvis_cli.following import follow
 from jarvis_cli.output import deliver, retry_store
 from jarvis_cli.progress import display
 from jarvis_cli.report_target import Delivery, conclude
-from jarvis_cli.run_local import carry_out
+from jarvis_cli.run_local import run_locally
 from jarvis_cli.scan import wait_for_workers
 from jarvis_cli.status_output import write_line
 from jarvis_workers.service import conversations, runs, wiring
-from jarvis_workers.service.budgets import read_asked
+from jarvis_workers.service.budgets import read_budget_option
 from jarvis_workers.service.reports import reports
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store
@@ -26,7 +26,7 @@ def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) ->
     with wiring.store_of(settings, tell=write_line) as store:
         chosen = runs.find_run(store, run)
         _check_broker(settings, chosen)
-        with display(quiet) as screen, following(screen, store) as show_all:
+        with display(quiet) as screen, follow(screen, store) as show_all:
             waiting = runs.Waiting(
                 clock=time.monotonic,
                 sleep=time.sleep,
@@ -71,7 +71,7 @@ def cancel(settings: Settings, run: str) -> int:
 
 def resume(settings: Settings, run: str, asked: Delivery, budget: str | None, *, quiet: bool) -> int:
     """Resume a run, with a new budget if one is given; then report."""
-    more = read_asked(budget)
+    more = read_budget_option(budget)
 
     def take_up(store: Store, chosen: Run, executor: str) -> None:
         runs.resume(store, chosen, executor, settings.lease_seconds, budget=more)
@@ -81,7 +81,7 @@ def resume(settings: Settings, run: str, asked: Delivery, budget: str | None, *,
 
 def retry(settings: Settings, run: str, asked: Delivery, budget: str | None, *, quiet: bool) -> int:
     """Retry the failed jobs of a run, with a new budget if one is given; then report."""
-    more = read_asked(budget)
+    more = read_budget_option(budget)
 
     def take_up(store: Store, chosen: Run, executor: str) -> None:
         runs.retry(store, chosen, executor, budget=more)
@@ -97,11 +97,11 @@ def _go_on(
         with display(quiet) as screen:
             if runs.is_local(chosen):
                 with (
-                    following(screen, store, grows=True) as show_all,
+                    follow(screen, store, grows=True) as show_all,
                     wiring.executor_of(settings, store, tell=screen.tell, show=show_all) as local,
                 ):
                     take_up(store, chosen, local.executor)
-                    ended = carry_out(local, chosen.id, screen)
+                    ended = run_locally(local, chosen.id, screen)
             else:
                 take_up(store, chosen, chosen.executor)
                 ended = wait_for_workers(settings, store, chosen.id, screen)

@@ -11,7 +11,7 @@ from jarvis_workers.local.executor import LocalExecutor
 from jarvis_workers.store.runs import Run
 
 
-def carry_out(local: LocalExecutor, run_id: str, screen: Display, *, resumable: bool = True) -> Run:
+def run_locally(local: LocalExecutor, run_id: str, screen: Display, *, resumable: bool = True) -> Run:
     """Execute a run until it ends. SIGTERM and SIGHUP are handled like Ctrl-C."""
     with _interruptible():
         try:

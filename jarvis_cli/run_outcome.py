@@ -45,23 +45,23 @@ def exit_reason(run: Run, body: Mapping[str, Any], fail_on: str | None, code: in
         return f"{counted(number, 'finding')} at or above {fail_on} (--fail-on {fail_on}){place}{gaps}{open_ones}"
     told = [] if run.state in ("done", "incomplete") else [f"the run is {run.state}{_why(run)}"]
     told += ["the known bug was not confirmed"] if _missed(found) else []
-    told += _gaps(run, found["not_checked"])
+    told += _not_checked(run, found["not_checked"])
     told += _without_verdict(run, body)
     told += [_resume(run)] if run.state == "paused" else []
     return "; ".join(told) or f"the run is {run.state}{_why(run)}"
 
 
 def _resume(run: Run) -> str:
-    from jarvis_workers.service.budgets import more_for  # noqa: PLC0415  (the store is slow to import)
+    from jarvis_workers.service.budgets import resume_flags  # noqa: PLC0415  (the store is slow to import)
 
-    return f"continue with: jarvis runs resume {run.id}{more_for(run)}"
+    return f"continue with: jarvis runs resume {run.id}{resume_flags(run)}"
 
 
 def _why(run: Run) -> str:
     return f" ({plain(run.reason)})" if run.reason else ""
 
 
-def _gaps(run: Run, gaps: Sequence[Mapping[str, str]]) -> list[str]:
+def _not_checked(run: Run, gaps: Sequence[Mapping[str, str]]) -> list[str]:
     if not gaps:
         return []
     first = f"{_shown(run, gaps[0])} ({plain(gaps[0]['reason'])})"

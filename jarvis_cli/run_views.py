@@ -17,7 +17,7 @@ from jarvis_cli.run_outcome import counted, exit_code, exit_reason
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.service import conversations, runs, wiring
-from jarvis_workers.service.budgets import more_for
+from jarvis_workers.service.budgets import resume_flags
 from jarvis_workers.service.health import unserved_queues
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.reports.export import export as export_files
@@ -59,12 +59,12 @@ def show(settings: Settings, run: str, *, as_json: bool) -> int:
         typer.echo(f"{'checkout':<14}{plain(revision(checkout['branch'], checkout['commit']))}")
     for stage in stages:
         typer.echo(f"{f'{stage.name} stage':<13} {stage.state}, {describe(stage, rate_of(stage))}")
-    _show_talks(talks, part)
+    _show_conversations(talks, part)
     if part["abandoned"] or chosen.state == "paused":
         gone = "its command has ended; " if part["abandoned"] else ""
-        typer.echo(f"{gone}continue with: jarvis runs resume {chosen.id}{more_for(chosen)}")
+        typer.echo(f"{gone}continue with: jarvis runs resume {chosen.id}{resume_flags(chosen)}")
     if unserved:
-        typer.echo(unserved_queues.says(unserved))
+        typer.echo(unserved_queues.describe_missing(unserved))
     return exits.DONE
 
 
@@ -78,7 +78,7 @@ def label(settings: Settings, run: str, text: str) -> int:
     return exits.DONE
 
 
-def _show_talks(talks: Sequence[tuple[int, str, str]], part: Mapping[str, Any]) -> None:
+def _show_conversations(talks: Sequence[tuple[int, str, str]], part: Mapping[str, Any]) -> None:
     """List the first conversations of a run, and their total cost."""
     for number, label, state in talks[:MOST_LISTED]:
         typer.echo(f"{'conversation':<14}{number} {state}: {plain(label)}")
@@ -117,7 +117,7 @@ def transcript(settings: Settings, job: str, *, as_json: bool) -> int:
         return exits.DONE
     if not found:
         typer.echo("no messages yet", err=True)
-    for said in conversations.tell(found):
+    for said in conversations.transcript_entries(found):
         facts = ", ".join(f"{name} {value}" for name, value in said.facts.items() if value not in (None, 0.0))
         typer.echo(plain(f"── {said.who}" + (f" ({facts})" if facts else "")))
         typer.echo("\n".join(map(plain, said.text.expandtabs().split("\n"))) + "\n" if said.text else "")
@@ -151,7 +151,7 @@ def prune(settings: Settings, names: Sequence[str], older_than: float | None, *,
                 raise UsageError(f"run {one.id} is {one.state}; cancel it first: jarvis runs cancel {one.id}")
         ids = [one.id for one in chosen] + (runs.ended_before(store, older_than) if older_than is not None else [])
         removed = runs.remove_runs(store, ids)
-        pruned = runs.prune_unwanted(store, wiring.blobs_of(settings), time.time())
+        pruned = runs.prune_unused(store, wiring.blobs_of(settings), time.time())
         forgotten = runs.forget_answers(store, age) if answers else 0
     gone = f"{counted(removed, 'run')}, {counted(pruned.blobs, 'blob')} ({pruned.bytes / 1e6:,.1f} MB)"
     if cache:

@@ -23,7 +23,7 @@ from jarvis_cli.options import (
     RunId,
     TableForm,
     form_of,
-    wants_json,
+    is_json,
 )
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def list_runs(
     """List runs, newest first."""
     from jarvis_cli import run_list  # noqa: PLC0415
 
-    return run_list.print_runs(_settings(), limit, as_json=wants_json(form, as_json))
+    return run_list.print_runs(_settings(), limit, as_json=is_json(form, as_json))
 
 
 @app.command(epilog=SHOW)
@@ -131,7 +131,7 @@ def show(run: RunId, as_json: AsJson = False, form: TableForm = None) -> int:
     """Show a run: its state, its stages, and what to do next."""
     from jarvis_cli import run_views  # noqa: PLC0415
 
-    return run_views.show(_settings(), run, as_json=wants_json(form, as_json))
+    return run_views.show(_settings(), run, as_json=is_json(form, as_json))
 
 
 @app.command(epilog=LABEL)
@@ -224,7 +224,7 @@ def transcript(
     """Print a conversation with a model; of a running one, the messages so far."""
     from jarvis_cli import run_views  # noqa: PLC0415
 
-    return run_views.transcript(_settings(), job, as_json=wants_json(form, as_json))
+    return run_views.transcript(_settings(), job, as_json=is_json(form, as_json))
 
 
 @app.command(epilog=EXPORT)

@@ -23,7 +23,7 @@ NO_MORE: Mapping[str, object] = {}
 
 if TYPE_CHECKING:
     from jarvis_cli.report_target import Delivery
-    from jarvis_cli.scan import Wanted
+    from jarvis_cli.scan import ScanCommand
     from jarvis_workers.service.targets import ScanTarget
     from jarvis_workers.settings import Settings
 
@@ -96,10 +96,10 @@ def fast(ctx: typer.Context, options: ScanOptions) -> int:
     """Scan with rules and data-flow analysis. No model is asked; nothing leaves this machine."""
     if options.is_plain and (code := _scan_small(ctx, options)) is not None:
         return code
-    settings, wanted, asked = _read(ctx, options)
+    settings, command, asked = _read(ctx, options)
     from jarvis_cli.scan import scan_tree  # noqa: PLC0415
 
-    return scan_tree(settings, wanted, asked, detach=options.detach, quiet=options.quiet)
+    return scan_tree(settings, command, asked, detach=options.detach, quiet=options.quiet)
 
 
 def _scan_small(ctx: typer.Context, options: ScanOptions) -> int | None:
@@ -130,7 +130,7 @@ def agent(
     dry_run: DryRun = False,
 ) -> int:
     """Scan, have a model verify each finding against the surrounding code, and report the confirmed ones."""
-    settings, wanted, asked = _read(ctx, options, {"agent.budget": budget})
+    settings, command, asked = _read(ctx, options, {"agent.budget": budget})
     from jarvis_cli import sec_agent  # noqa: PLC0415
     from jarvis_workers.service import wiring  # noqa: PLC0415
     from jarvis_workers.steps.sec.judge_options import JudgeOptions  # noqa: PLC0415
@@ -150,8 +150,8 @@ def agent(
     )
     if dry_run:
         _check_dry(options, budget)
-        return sec_agent.foresee(settings, wanted, agents, as_json=options.as_json, quiet=options.quiet)
-    return sec_agent.inquire(settings, wanted, agents, asked, detach=options.detach, quiet=options.quiet)
+        return sec_agent.print_estimate(settings, command, agents, as_json=options.as_json, quiet=options.quiet)
+    return sec_agent.scan_and_judge(settings, command, agents, asked, detach=options.detach, quiet=options.quiet)
 
 
 app.command(short_help="Judge findings; later runs apply the verdicts.", epilog=TRIAGE_EXAMPLES)(triage)
@@ -169,13 +169,13 @@ def _check_dry(options: ScanOptions, budget: str | None) -> None:
 
 def _read(
     ctx: typer.Context, options: ScanOptions, more: Mapping[str, object] = NO_MORE
-) -> "tuple[Settings, Wanted, Delivery]":
+) -> "tuple[Settings, ScanCommand, Delivery]":
     """Check and convert all options before any work is done."""
     flags = flags_of(options) | dict(more)
     settings = settings_of(options, flags)
     from jarvis_cli.rule_selection import rules_for, tree_of  # noqa: PLC0415  (the rules and the store are slow to import)
-    from jarvis_cli.scan import Wanted  # noqa: PLC0415
-    from jarvis_cli.triage_actions import heeded  # noqa: PLC0415
+    from jarvis_cli.scan import ScanCommand  # noqa: PLC0415
+    from jarvis_cli.triage_actions import triage_of_options  # noqa: PLC0415
     from jarvis_workers.service.scan_input import ScanInput  # noqa: PLC0415
     from jarvis_workers.service.scan_request import scan_options_of  # noqa: PLC0415
     from jarvis_workers.steps.sec.options import SecOptions, not_english  # noqa: PLC0415
@@ -183,14 +183,14 @@ def _read(
     asked = _delivery(ctx, options)
     tree = tree_of(_target(options).root) if options.project_rules else None
     chosen = rules_for(settings, flags, joined(options.exclude_rules), tree)
-    heed = heeded(options.triage, nobody=options.no_triage, learned=settings.rules.learned)
+    triage = triage_of_options(options.triage, nobody=options.no_triage, learned=settings.rules.learned)
     language = not_english(language_of(options.lang))
     scan_options = scan_options_of(settings, SecOptions, profile=options.profile, lang=language)
-    given = ScanInput(scan_options, rules=chosen, triage=heed)
-    wanted = Wanted(_target(options), _globs(options), given, options.baseline, options.since)
+    given = ScanInput(scan_options, rules=chosen, triage=triage)
+    command = ScanCommand(_target(options), _globs(options), given, options.baseline, options.since)
     if not options.quiet and (notice := scope_notice(flags, Path.cwd())):
         typer.echo(f"jarvis: {notice}", err=True)
-    return settings, wanted, asked
+    return settings, command, asked
 
 
 def _delivery(ctx: typer.Context, options: ScanOptions) -> "Delivery":

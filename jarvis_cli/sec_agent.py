@@ -7,7 +7,7 @@ import typer
 from jarvis_cli import estimate, exits
 from jarvis_cli.progress import display
 from jarvis_cli.report_target import Delivery
-from jarvis_cli.scan import Wanted, scan_here, scan_tree
+from jarvis_cli.scan import ScanCommand, scan_here, scan_tree
 from jarvis_cli.status_output import write_line
 from jarvis_workers.errors import UsageError
 from jarvis_workers.platforms.groups import ModelGroup
@@ -19,29 +19,31 @@ from jarvis_workers.service.runs import remove_runs
 from jarvis_workers.settings import Settings
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 
-__all__ = ["foresee", "inquire"]
+__all__ = ["print_estimate", "scan_and_judge"]
 
 NO_MODEL = (
     "no model is set, so the findings are not verified; set OPENAI_API_KEY and OPENAI_MODEL, or models in jarvis.yaml"
 )
 
 
-def inquire(
-    settings: Settings, wanted: Wanted, agents: JudgeOptions, report: Delivery, *, detach: bool, quiet: bool
+def scan_and_judge(
+    settings: Settings, command: ScanCommand, agents: JudgeOptions, report: Delivery, *, detach: bool, quiet: bool
 ) -> int:
     """Scan and verify where the settings require, and report unless the run is detached from this command."""
     if agents.model_group is None and not models_are_set(settings):
-        return scan_tree(settings, wanted.with_remark(NO_MODEL), report, detach=detach, quiet=quiet)
+        return scan_tree(settings, command.with_remark(NO_MODEL), report, detach=detach, quiet=quiet)
     agents = _with_models(settings, agents)
-    return scan_tree(settings, replace(wanted, agents=agents), report, detach=detach, quiet=quiet)
+    return scan_tree(settings, replace(command, agents=agents), report, detach=detach, quiet=quiet)
 
 
-def foresee(settings: Settings, wanted: Wanted, agents: JudgeOptions, *, as_json: bool, quiet: bool) -> int:
+def print_estimate(
+    settings: Settings, command: ScanCommand, agents: JudgeOptions, *, as_json: bool, quiet: bool
+) -> int:
     """Scan locally and print an estimate of the verification; no model is called, and no run is stored."""
     agents = _with_models(settings, agents)
     plan = Plan(agents, ModelGroup.model_validate(model_facts(settings)[agents.group]))
     with wiring.store_of(settings, tell=write_line) as store, display(quiet) as screen:
-        run = scan_here(settings, store, wanted, screen)
+        run = scan_here(settings, store, command, screen)
         if run.state not in ("done", "incomplete"):
             raise UsageError(f"run {run.id} is {run.state}: findings in unscanned files are unknown")
         try:

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from jarvis_cli.report_target import Delivery, conclude, report_text, write_report
 from jarvis_cli.run_outcome import shown_prefix
-from jarvis_cli.status_output import Display, Quiet, Talking
+from jarvis_cli.status_output import Display, Quiet, Verbose
 from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.report import FORMATS
-from jarvis_workers.service.reports.enrichment import dress_body, language_facts
+from jarvis_workers.service.reports.enrichment import enrich_body, language_facts
 from jarvis_workers.service.reports.run_files import (
     HEURISTIC,
     PROGRESS,
@@ -48,13 +48,13 @@ def scan_small_tree(
             done = scan_small(settings, request)
     except UsageError:
         return None  # the regular path meets the same error and reports it
-    return None if done is None else _deliver(settings, done, asked, Quiet() if asked.quiet else Talking())
+    return None if done is None else _deliver(settings, done, asked, Quiet() if asked.quiet else Verbose())
 
 
 def _deliver(settings: Settings, done: SmallScan, asked: Delivery, screen: Display) -> int:
     """Do the same as `deliver`, for a run that is not in the store."""
     run, blobs = done.run, blobs_of(settings)
-    body, facts = dress_body(blobs, run, done.body, asked.form), done.facts | language_facts(run)
+    body, facts = enrich_body(blobs, run, done.body, asked.form), done.facts | language_facts(run)
     report = (
         report_text(body, facts, asked, shown_prefix(run)) if asked.form == "text" else FORMATS[asked.form](body, facts)
     )

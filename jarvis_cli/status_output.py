@@ -7,7 +7,7 @@ from typing import Protocol, Self
 from jarvis_workers.paths import plain
 from jarvis_workers.store.values import Run, StageProgress
 
-__all__ = ["Display", "Quiet", "Talking", "write_line"]
+__all__ = ["Display", "Quiet", "Verbose", "write_line"]
 
 
 class Display(Protocol):
@@ -58,7 +58,7 @@ class Quiet:
             self.tell(says)
 
 
-class Talking(Quiet):
+class Verbose(Quiet):
     """Prints the outcome as well, and the results found so far."""
 
     def found(self, says: str) -> None:

@@ -11,7 +11,7 @@ from jarvis_workers.paths import plain
 
 if TYPE_CHECKING:
     from jarvis_cli.triage_actions import Mark as Marked
-    from jarvis_cli.triage_actions import Place
+    from jarvis_cli.triage_actions import TriageContext
     from jarvis_workers.service.triage.filter import Filter
 
 EXAMPLES = """\
@@ -103,15 +103,15 @@ def triage(
 
     chosen = read_filter(rules=rule, severities=severity, files=file, categories=category, statuses=status)
     marks = list(_marks(mark or [], reason or []))
-    with triage_actions.opened(run) as place:
+    with triage_actions.open_context(run) as place:
         commands: dict[str, Callable[[], int]] = {
-            "--import": lambda: triage_actions.take_in(place, import_ or ""),
-            "--export": lambda: triage_actions.hand_out(place, export or ""),
+            "--import": lambda: triage_actions.import_file(place, import_ or ""),
+            "--export": lambda: triage_actions.export_file(place, export or ""),
             "--undo": lambda: triage_actions.undo(place),
             "--mark": lambda: _mark(place, chosen, marks, everything=everything, yes=yes),
             "--forget": lambda: triage_actions.forget(place, forget or ()),
             "--list": lambda: triage_actions.show(place, chosen, as_json=as_json),
-            "": lambda: triage_actions.sit_down(place, chosen, everything=everything),
+            "": lambda: triage_actions.run_session(place, chosen, everything=everything),
         }
         return commands[given[0] if given else ""]()
 
@@ -137,7 +137,7 @@ def _at_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _mark(place: "Place", chosen: "Filter", marks: Sequence["Marked"], *, everything: bool, yes: bool) -> int:
+def _mark(place: "TriageContext", chosen: "Filter", marks: Sequence["Marked"], *, everything: bool, yes: bool) -> int:
     from jarvis_cli import triage_actions  # noqa: PLC0415
 
     unnamed = [one for one in marks if not one.named]

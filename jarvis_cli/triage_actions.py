@@ -19,7 +19,7 @@ from jarvis_cli.keys import read_key, read_line
 from jarvis_cli.report_target import STDOUT, write_report
 from jarvis_cli.run_outcome import counted, shown_prefix
 from jarvis_cli.status_output import write_line
-from jarvis_cli.triage_session import KEYS, Ask, Edit, Keep, Show, Sitting, sit
+from jarvis_cli.triage_session import KEYS, AskQuestion, EditFinding, SaveVerdict, Session, ShowFinding, judge_findings
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import from_shown, plain
 from jarvis_workers.sec.triage_record import Judgement, TriageState
@@ -32,7 +32,7 @@ from jarvis_workers.service.triage import queue, records
 from jarvis_workers.service.triage.file import read_triage, triage_text, would_lose
 from jarvis_workers.service.triage.filter import OPEN, Filter, matching
 from jarvis_workers.service.triage.queue import WORDS, Excerpts, Issue, Sheet
-from jarvis_workers.service.triage.records import Named, kept_judgements
+from jarvis_workers.service.triage.records import Named, stored_judgements
 from jarvis_workers.settings import load_settings
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.engine import Store
@@ -52,7 +52,7 @@ class Mark(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Place:
+class TriageContext:
     """The store, and the selected run, if any."""
 
     store: Store
@@ -70,32 +70,32 @@ class Place:
 
 
 @contextmanager
-def opened(run: str | None) -> Iterator[Place]:
+def open_context(run: str | None) -> Iterator[TriageContext]:
     """Open the store of this directory's settings, and find the run."""
     settings = load_settings(directory=Path.cwd())
     with wiring.store_of(settings, tell=write_line) as store:
-        yield Place(store, wiring.blobs_of(settings), None if run is None else find_run(store, run))
+        yield TriageContext(store, wiring.blobs_of(settings), None if run is None else find_run(store, run))
 
 
-def heeded(named: str | None, *, nobody: bool, learned: bool) -> Triage:
+def triage_of_options(named: str | None, *, nobody: bool, learned: bool) -> Triage:
     """Return the verdicts that a scan uses; `named` is a file of verdicts. Raises UsageError."""
     if nobody and named is not None:
         raise UsageError("--triage and --no-triage: give one of the two")
-    more = () if named is None else _taken(named)
-    return Triage(kept=not nobody, more=more, named=None if named is None else plain(named), learns=learned)
+    more = () if named is None else _read_file(named)
+    return Triage(stored=not nobody, more=more, named=None if named is None else plain(named), learns=learned)
 
 
-def take_in(place: Place, named: str) -> int:
+def import_file(place: TriageContext, named: str) -> int:
     """Import the verdicts of a file, unless the store has later ones."""
-    said = _taken(named)
-    news = records.take_in(place.store, said, _operation(f"import {plain(named)}"))
+    said = _read_file(named)
+    news = records.merge_judgements(place.store, said, _operation(f"import {plain(named)}"))
     undo = f"; {bulk_triage.UNDO}" if news else ""
-    return _done(f"{plain(named)}: {counted(len(said), 'judgement')}, {news:,} of them new{undo}")
+    return _report_done(f"{plain(named)}: {counted(len(said), 'judgement')}, {news:,} of them new{undo}")
 
 
-def hand_out(place: Place, named: str) -> int:
+def export_file(place: TriageContext, named: str) -> int:
     """Export the verdicts on the findings of the run, or all verdicts."""
-    said = list(kept_judgements(place.store).values())
+    said = list(stored_judgements(place.store).values())
     if place.named is not None:
         known = of_run(place.store, place.named, "", {}).known
         said = [one for one in said if one.fingerprint in known]
@@ -112,79 +112,79 @@ def hand_out(place: Place, named: str) -> int:
         write_whole(output.resolve(), triage_text(said))
     except OSError as error:
         raise UsageError(f"--export {plain(named)}: cannot be written: {error.strerror}") from error
-    return _done(f"{counted(len(said), 'judgement')} written to {plain(named)}")
+    return _report_done(f"{counted(len(said), 'judgement')} written to {plain(named)}")
 
 
-def mark(place: Place, marks: Sequence[Mark]) -> int:
+def mark(place: TriageContext, marks: Sequence[Mark]) -> int:
     """Save verdicts on findings given by name: all of them or none."""
     findings = place.sheet().findings
-    said = [queue.judgement(queue.told(findings, one.named), one.state, one.reason) for one in marks]
+    said = [queue.judgement(queue.find_finding(findings, one.named), one.state, one.reason) for one in marks]
     what = f"{counted(len(said), 'finding')} judged"
     records.judge(place.store, said, _operation(what))
-    return _done(f"{what}; {bulk_triage.UNDO}")
+    return _report_done(f"{what}; {bulk_triage.UNDO}")
 
 
-def mark_all(place: Place, wanted: Filter, one: Mark, *, judged: bool, ask: bool) -> int:
+def mark_all(place: TriageContext, chosen: Filter, one: Mark, *, judged: bool, ask: bool) -> int:
     """Save a verdict on all findings that match a filter."""
     findings = _listed(place)
-    wanted = _from_here(place, wanted)
-    return bulk_triage.mark_all(place.store, findings, wanted, one.state, one.reason, judged=judged, ask=ask)
+    chosen = _from_here(place, chosen)
+    return bulk_triage.mark_all(place.store, findings, chosen, one.state, one.reason, judged=judged, ask=ask)
 
 
-def undo(place: Place) -> int:
+def undo(place: TriageContext) -> int:
     """Undo the user's last operation."""
     return bulk_triage.undo(place.store)
 
 
-def forget(place: Place, names: Sequence[str]) -> int:
+def forget(place: TriageContext, names: Sequence[str]) -> int:
     """Delete the verdicts on findings."""
     findings = place.sheet().findings
     what = f"{counted(len(names), 'judgement')} removed"
-    records.forget(place.store, [queue.told(findings, one)["fingerprint"] for one in names], _operation(what))
-    return _done(f"{what}; {bulk_triage.UNDO}")
+    records.forget(place.store, [queue.find_finding(findings, one)["fingerprint"] for one in names], _operation(what))
+    return _report_done(f"{what}; {bulk_triage.UNDO}")
 
 
-def show(place: Place, wanted: Filter, *, as_json: bool) -> int:
+def show(place: TriageContext, chosen: Filter, *, as_json: bool) -> int:
     """List the findings that match a filter."""
-    known = kept_judgements(place.store)
-    findings = matching(_listed(place), known, _from_here(place, wanted), judged=True)
+    known = stored_judgements(place.store)
+    findings = matching(_listed(place), known, _from_here(place, chosen), judged=True)
     if as_json:
         typer.echo(json.dumps([_row(issue, known.get(issue["fingerprint"])) for issue in findings], indent=2))
     elif not findings:
-        typer.echo(f"no finding matches {wanted}" if wanted else "the run has no findings", err=True)
+        typer.echo(f"no finding matches {chosen}" if chosen else "the run has no findings", err=True)
     else:
         typer.echo(listing(findings, known))
         typer.echo(_counts(findings, known), err=True)
     return exits.DONE
 
 
-def sit_down(place: Place, wanted: Filter, *, everything: bool) -> int:
+def run_session(place: TriageContext, chosen: Filter, *, everything: bool) -> int:
     """Start a session over the findings that match a filter; over judged ones only with `everything`."""
-    known = kept_judgements(place.store)
-    open_ones = list(queue.one_each(matching(_listed(place), known, _from_here(place, wanted), judged=everything)))
+    known = stored_judgements(place.store)
+    open_ones = list(queue.one_each(matching(_listed(place), known, _from_here(place, chosen), judged=everything)))
     if not open_ones:
-        matched = f" that matches {wanted}" if wanted else ""
-        return _done(f"nothing is left to judge in run {place.run.id}{matched}; see it again with: --all")
+        matched = f" that matches {chosen}" if chosen else ""
+        return _report_done(f"nothing is left to judge in run {place.run.id}{matched}; see it again with: --all")
     findings, twins = [issue for issue, _ in open_ones], [lines for _, lines in open_ones]
     excerpts = Excerpts(place.blobs, place.run.snapshot_id, findings)
 
-    def draw(shown: Show) -> str:
+    def draw(shown: ShowFinding) -> str:
         number = f"{shown.place + 1} of {len(findings)}"
         issue, lines = findings[shown.place], twins[shown.place]
-        return card(issue, excerpts.at(shown.place, shown.around), twins=lines, said=shown.said, place=number)
+        return card(issue, excerpts.at(shown.place, shown.around), twins=lines, said=shown.verdict, place=number)
 
-    def edit(at: Edit) -> str:
-        return _edited(place.run, findings[at.place])
+    def edit(at: EditFinding) -> str:
+        return _open_in_editor(place.run, findings[at.place])
 
     said: dict[str, Judgement] = {}
     try:
-        for judgement in _converse(sit(findings, known), draw, edit):
+        for judgement in _drive(judge_findings(findings, known), draw, edit):
             records.judge(place.store, [judgement])
             said[judgement.fingerprint] = judgement
     except KeyboardInterrupt:
-        typer.echo(f"\n{_summed(place.run, said, len(findings))}", err=True)
+        typer.echo(f"\n{_session_summary(place.run, said, len(findings))}", err=True)
         raise
-    return _done(_summed(place.run, said, len(findings)))
+    return _report_done(_session_summary(place.run, said, len(findings)))
 
 
 def _counts(findings: Sequence[Issue], known: Mapping[str, Judgement]) -> str:
@@ -196,45 +196,47 @@ def _counts(findings: Sequence[Issue], known: Mapping[str, Judgement]) -> str:
     )
 
 
-def _from_here(place: Place, wanted: Filter) -> Filter:
+def _from_here(place: TriageContext, chosen: Filter) -> Filter:
     """Let --file match paths as the text report shows them from this directory."""
-    return replace(wanted, prefix=shown_prefix(place.run))
+    return replace(chosen, prefix=shown_prefix(place.run))
 
 
-def _listed(place: Place) -> list[Issue]:
+def _listed(place: TriageContext) -> list[Issue]:
     sheet = place.sheet()
     if sheet.not_listed:
         typer.echo(f"not here: {counted(sheet.not_listed, 'finding')} that the report does not list", err=True)
     return sheet.findings
 
 
-def _converse(sitting: Sitting, draw: Callable[[Show], str], edit: Callable[[Edit], str]) -> Iterator[Judgement]:
+def _drive(
+    sitting: Session, draw: Callable[[ShowFinding], str], edit: Callable[[EditFinding], str]
+) -> Iterator[Judgement]:
     """Drive a session on the terminal, and yield the verdicts to save."""
     terminal = sys.stdin.fileno()
     with suppress(StopIteration):
-        wanted = next(sitting)
+        step = next(sitting)
         while True:
             answer = ""
-            if isinstance(wanted, Keep):
-                yield wanted.said
-            elif isinstance(wanted, Edit):
-                answer = edit(wanted)
+            if isinstance(step, SaveVerdict):
+                yield step.verdict
+            elif isinstance(step, EditFinding):
+                answer = edit(step)
             else:
-                answer = _asked(terminal, wanted, draw)
-            wanted = sitting.send(answer)
+                answer = _read_answer(terminal, step, draw)
+            step = sitting.send(answer)
 
 
-def _asked(terminal: int, wanted: Show | Ask, draw: Callable[[Show], str]) -> str:
-    if isinstance(wanted, Ask):
-        typer.echo(wanted.question, nl=False)
+def _read_answer(terminal: int, step: ShowFinding | AskQuestion, draw: Callable[[ShowFinding], str]) -> str:
+    if isinstance(step, AskQuestion):
+        typer.echo(step.question, nl=False)
         return read_line(terminal)
-    typer.echo("\n".join(map(plain, wanted.hint.splitlines())) if wanted.hint else f"{draw(wanted)}\n")
+    typer.echo("\n".join(map(plain, step.hint.splitlines())) if step.hint else f"{draw(step)}\n")
     key = read_key(terminal, lambda: typer.echo(f"{KEYS} > ", nl=False))
     typer.echo(key if key.isprintable() else "")
     return key
 
 
-def _taken(named: str) -> tuple[Judgement, ...]:
+def _read_file(named: str) -> tuple[Judgement, ...]:
     """Read a file of verdicts. Raises UsageError for invalid entries, after printing them."""
     said = read_triage(Path(named))
     for problem in said.problems[:PROBLEMS_SHOWN]:
@@ -252,7 +254,7 @@ def _row(issue: Issue, said: Judgement | None) -> dict[str, Any]:
     return {name: issue[name] for name in LISTED} | told
 
 
-def _edited(run: Run, issue: Issue) -> str:
+def _open_in_editor(run: Run, issue: Issue) -> str:
     """Open a finding in the user's editor; return an error message, "" on success."""
     root = Path(os.fsdecode(run.root_raw))
     file = root if root.is_file() else root / os.fsdecode(from_shown(issue["file"]))
@@ -268,10 +270,10 @@ def _edited(run: Run, issue: Issue) -> str:
 
 
 def _operation(change: str) -> Named:
-    return Named(change, queue.who())
+    return Named(change, queue.current_user())
 
 
-def _summed(run: Run, said: dict[str, Judgement], findings: int) -> str:
+def _session_summary(run: Run, said: dict[str, Judgement], findings: int) -> str:
     counts = Counter(one.verdict for one in said.values())
     more = (TriageState.WONTFIX, TriageState.LATER)
     told = f"{counts[TriageState.TRUE]:,} judged true, {counts[TriageState.FALSE]:,} false"
@@ -280,6 +282,6 @@ def _summed(run: Run, said: dict[str, Judgement], findings: int) -> str:
     return told + (f"; {left:,} left, continue with: jarvis sec triage {run.id}" if left else "; none is left")
 
 
-def _done(says: str) -> int:
+def _report_done(says: str) -> int:
     typer.echo(says, err=True)
     return exits.DONE

@@ -10,7 +10,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.triage_record import Judgement, TriageState
 from jarvis_workers.service.triage.queue import Issue, judgement
 
-__all__ = ["HELP", "KEYS", "Ask", "Edit", "Keep", "Show", "Sitting", "sit"]
+__all__ = ["HELP", "KEYS", "AskQuestion", "EditFinding", "SaveVerdict", "Session", "ShowFinding", "judge_findings"]
 
 KEYS = "t true   f false   w won't fix   l later   s skip   b back   ? help   q quit"
 HELP = """\
@@ -32,44 +32,44 @@ AROUND = (None, 12, 25, 50, 100)
 
 
 @dataclass(frozen=True)
-class Show:
+class ShowFinding:
     """Show the finding at a place, with its current verdict. Sent: a key.
 
     With a `hint` the finding is already on screen, and only the hint is new. `around` is as in AROUND.
     """
 
     place: int
-    said: Judgement | None
+    verdict: Judgement | None
     hint: str = ""
     around: int | None = None
 
 
 @dataclass(frozen=True)
-class Ask:
+class AskQuestion:
     """Ask a question. Sent: a line, possibly empty."""
 
     question: str
 
 
 @dataclass(frozen=True)
-class Keep:
+class SaveVerdict:
     """Save a verdict immediately. Sent: a value that is ignored."""
 
-    said: Judgement
+    verdict: Judgement
 
 
 @dataclass(frozen=True)
-class Edit:
+class EditFinding:
     """Open the finding at a place in the user's editor. Sent: an error message, "" on success."""
 
     place: int
 
 
-Step = Show | Ask | Keep | Edit
-Sitting = Generator[Step, str, None]
+Step = ShowFinding | AskQuestion | SaveVerdict | EditFinding
+Session = Generator[Step, str, None]
 
 
-def sit(findings: Sequence[Issue], known: MutableMapping[str, Judgement]) -> Sitting:
+def judge_findings(findings: Sequence[Issue], known: MutableMapping[str, Judgement]) -> Session:
     """Run a session over the findings; `known` has the verdicts by fingerprint, and is updated."""
     place = 0
     while 0 <= place < len(findings):
@@ -83,7 +83,7 @@ def _judge_one(
     issue, hint, note, level = findings[place], "", "", 0
     while True:
         before = known.get(issue["fingerprint"])
-        key = yield Show(place, before, hint, AROUND[level])
+        key = yield ShowFinding(place, before, hint, AROUND[level])
         hint = ""
         if key in QUIT:
             return len(findings)
@@ -96,14 +96,14 @@ def _judge_one(
             level, hint = (wanted, "") if 0 <= wanted < len(AROUND) else (level, "the limit of shown code is reached")
         elif key in STATES or key == "n":
             if key == "n":
-                note = yield Ask("note: ")
+                note = yield AskQuestion("note: ")
             state = STATES.get(key) or (before.verdict if before else None)
             hint = (yield from _judged(issue, state, note, known)) if state else "note saved: now give the verdict"
             if not hint:
                 return 0 if key == "n" else 1
             note = note if state is None else ""
         elif key == "e":
-            hint = yield Edit(place)
+            hint = yield EditFinding(place)
         else:
             hint = {"b": "this is the first", "?": HELP}.get(key, f"the keys are: {KEYS}")
 
@@ -113,11 +113,11 @@ def _judged(
 ) -> Generator[Step, str, str]:
     """Save a verdict, after asking for a reason if one is required; return an error message, "" on success."""
     try:
-        reason = note or ((yield Ask(_question(state))) if state.needs_reason else "")
+        reason = note or ((yield AskQuestion(_question(state))) if state.needs_reason else "")
         known[issue["fingerprint"]] = said = judgement(issue, state, reason)
     except UsageError as problem:
         return str(problem)
-    yield Keep(said)
+    yield SaveVerdict(said)
     return ""
 
 

@@ -50,8 +50,8 @@ def start(
 
     settings = load_settings(directory=Path.cwd())
     plans = service.plan_pools(settings, () if queues is None else ",".join(queues).split(","), concurrency)
-    with wiring.store_of(settings, service.PARENT_CONNECTIONS) as store, remote.bell_of(settings) as bell:
-        service.work(settings, store, bell, plans)
+    with wiring.store_of(settings, service.PARENT_CONNECTIONS) as store, remote.notifier_of(settings) as notifier:
+        service.work(settings, store, notifier, plans)
     return 0
 
 

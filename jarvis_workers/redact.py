@@ -15,7 +15,7 @@ def redact(address: str) -> str:
     return re.sub(r"(?i)([?&;][^=&]*(?:pass|secret|token|key|sig|cred)[^=&]*=)[^&]*", r"\1***", address)
 
 
-def redact_said(text: str, key: str = "") -> str:
+def redact_server_text(text: str, key: str = "") -> str:
     """Redact API keys in a server's message: the key sent to it, and strings that look like a key."""
     return _KEYS.sub(lambda found: (found[1] or "") + HIDDEN, without(text, key))
 

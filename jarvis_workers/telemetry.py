@@ -102,7 +102,7 @@ class Lines(logging.Handler):
         """Write a record; errors are ignored, as logging must not stop work."""
         with suppress(OSError, TypeError, ValueError):
             facts = getattr(record, "facts", None)
-            event, facts = (record.name, _said(record)) if facts is None else (record.msg, facts)
+            event, facts = (record.name, _facts(record)) if facts is None else (record.msg, facts)
             os.write(self.file, line(record.created, record.levelname, event, facts))
 
 
@@ -123,7 +123,7 @@ def _tell(level: int, event: str, facts: Mapping[str, Any]) -> None:
         _log.log(level, event, extra={"facts": facts})
 
 
-def _said(record: logging.LogRecord) -> Mapping[str, Any]:
+def _facts(record: logging.LogRecord) -> Mapping[str, Any]:
     """Return the message and error of a library's log record as fields."""
     facts = {"says": record.getMessage()}
     if record.exc_info and record.exc_info[1]:

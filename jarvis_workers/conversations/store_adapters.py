@@ -31,7 +31,7 @@ class StoredAnswers:
         with self._store.read() as session:
             return transcripts.answer(session, key)
 
-    def keep(self, key: str, text: str) -> None:
+    def put(self, key: str, text: str) -> None:
         self._journal.append(StoredAnswer(key, text))
 
     def forget(self, key: str) -> None:
@@ -72,7 +72,7 @@ def save_items(store: Store, items: list[Item], stop: threading.Event) -> list[I
 
     def save() -> list[Item]:
         with store.write() as session:
-            transcripts.keep(session, items)
+            transcripts.save(session, items)
         return items
 
     try:
@@ -82,5 +82,5 @@ def save_items(store: Store, items: list[Item], stop: threading.Event) -> list[I
     except StoreError:
         with store.write() as session:
             left = transcripts.of_jobs_that_are_there(session, items)
-            transcripts.keep(session, left)
+            transcripts.save(session, left)
         return left

@@ -43,7 +43,7 @@ return 0
 """
 
 
-class Ring(NamedTuple):
+class Notification(NamedTuple):
     """A notification: the job, and what Flower shows of it. Urgent ones go first in their queue."""
 
     task: str
@@ -88,7 +88,7 @@ def make_app(broker_url: str) -> Celery:
     return app
 
 
-class Doorbell:
+class Notifier:
     """Sends notifications of jobs. The sender repeats those that cannot be sent now."""
 
     def __init__(self, broker_url: str) -> None:
@@ -123,19 +123,19 @@ class Doorbell:
         except redis.ResponseError:
             return True
 
-    def ring(self, rings: Sequence[Ring]) -> None:
+    def notify(self, notifications: Sequence[Notification]) -> None:
         """Put messages on their queues."""
         with self._speaking(), self.app.producer_pool.acquire(block=True, timeout=SOCKET_SECONDS) as producer:
-            for one in rings:
+            for one in notifications:
                 if not one.urgent:
                     self._put(producer, one, one.sent_at)
             # The last of the urgent is put in front first.
-            for one in reversed(rings):
+            for one in reversed(notifications):
                 if one.urgent:
                     said = self._put(producer, one, min(one.sent_at, self.waits_since(one.queue) or one.sent_at))
                     self._to_the_front(keys=[queue_key(one.queue)], args=[said, MOST_BETWEEN])
 
-    def _put(self, producer: Any, one: Ring, sent_at: float) -> str:
+    def _put(self, producer: Any, one: Notification, sent_at: float) -> str:
         """Send a message, return its id. One that overtakes is as old as what it overtakes: it says nothing of that."""
         sent = self.app.send_task(
             one.task,

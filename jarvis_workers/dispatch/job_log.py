@@ -2,7 +2,7 @@
 
 from jarvis_workers import telemetry
 from jarvis_workers.store.domain_results import count_results
-from jarvis_workers.store.values import Claimed, Commit, TakenBack
+from jarvis_workers.store.values import Claimed, Commit, RecoveredJob
 from jarvis_workers.telemetry import about
 
 
@@ -51,6 +51,6 @@ def lost(job: Claimed) -> None:
     telemetry.warning("lost", **about(job), fence=job.fence)
 
 
-def crashed(job: TakenBack, why: str) -> None:
+def crashed(job: RecoveredJob, why: str) -> None:
     """Its process died."""
     telemetry.warning("crashed", **about(job), process=job.process, given_up=job.given_up, why=why)

@@ -86,7 +86,7 @@ def go_on(store: Store, job: Claimed, ring: Callable[[], None]) -> None:
 
 
 def pause(store: Store, job: Claimed, why: str, process: str) -> None:
-    """Pause a run for which there is no room: before the job goes back, or it would be rung for again at once."""
+    """Pause a run for which there is no room: before the job goes back, or it would be notified again at once."""
     reason = f"{why} (process {process})"
     with store.write() as session:
         paused = runs.pause(session, job.run_id, reason)

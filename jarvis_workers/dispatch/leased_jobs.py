@@ -71,7 +71,7 @@ class LeasedJobs:
         with self.store.write() as session:
             if self._in_doubt:
                 jobs.release_strays(session, holder.worker_id, {job.id for job in self._held})
-            return dispatching.claim_rung(
+            return dispatching.claim_notified(
                 session,
                 ids,
                 worker_id=holder.worker_id,

@@ -22,7 +22,7 @@ from jarvis_workers import telemetry
 from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.dispatch.agent_pool import Agents, make_room, vital
-from jarvis_workers.dispatch.broker import Doorbell, make_app
+from jarvis_workers.dispatch.broker import Notifier, make_app
 from jarvis_workers.dispatch.messages import distrust_broker
 from jarvis_workers.dispatch.pool_config import Orders
 from jarvis_workers.dispatch.prefork_task import PreforkRunner
@@ -67,7 +67,7 @@ def open_world(orders: Orders) -> tuple[Store, Resources, Callable[[], None]]:
     store = open_store(orders.store_url, connections=connections, statement_seconds=orders.statement_seconds)
     sender = Sender(
         store,
-        Doorbell(orders.broker_url),
+        Notifier(orders.broker_url),
         lease_seconds=orders.lease_seconds,
         tick_seconds=orders.tick_seconds,
         resend_seconds=orders.resend_seconds,

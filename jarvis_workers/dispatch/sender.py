@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from jarvis_workers import telemetry
-from jarvis_workers.dispatch.broker import Doorbell, Ring
+from jarvis_workers.dispatch.broker import Notification, Notifier
 from jarvis_workers.dispatch.routing import POOLS, task_name
 from jarvis_workers.store import dispatching
 from jarvis_workers.store.dispatching import Sent
@@ -27,9 +27,9 @@ class Sender:
     """Sends for every queue; one a process. Raises StoreError and BrokerUnavailable."""
 
     def __init__(
-        self, store: Store, bell: Doorbell, *, lease_seconds: float, tick_seconds: float, resend_seconds: float
+        self, store: Store, notifier: Notifier, *, lease_seconds: float, tick_seconds: float, resend_seconds: float
     ) -> None:
-        self.store, self.bell = store, bell
+        self.store, self.notifier = store, notifier
         self.lease_seconds, self.tick_seconds, self.resend_seconds = lease_seconds, tick_seconds, resend_seconds
         self._was_empty: dict[str, bool] = {}
 
@@ -39,7 +39,7 @@ class Sender:
 
     def send_again(self) -> int:
         """Repeat lost notifications; called by the elected controller once per tick."""
-        forgotten = self.bell.is_new()
+        forgotten = self.notifier.is_new()
         return sum(self._send_again(queue, forgotten) for queue in POOLS)
 
     def _send_new(self, queue: str) -> int:
@@ -52,33 +52,35 @@ class Sender:
             return 0
         with self.store.write() as session:
             sent = dispatching.mark_sent(session, queue, shares, suspects_last=POOLS[queue].kind == "threads")
-        return self._ring(queue, sent, dict.fromkeys(dispatching.newcomers(demands), slots))
+        return self._notify(queue, sent, dict.fromkeys(dispatching.newcomers(demands), slots))
 
     def _send_again(self, queue: str, forgotten: bool) -> int:
-        since = self.bell.waits_since(queue)
+        since = self.notifier.waits_since(queue)
         lost = forgotten or (since is None and self._was_empty.get(queue, False))
         self._was_empty[queue] = since is None
         older = self.tick_seconds if lost else self.resend_seconds
         with self.store.write() as session:
             sent = dispatching.resend(session, queue, older, before=(since or 0.0) - self.tick_seconds)
-        return self._ring(queue, sent)
+        return self._notify(queue, sent)
 
-    def _ring(self, queue: str, sent: Sequence[Sent], ahead: Mapping[str, int] = NOBODY) -> int:
+    def _notify(self, queue: str, sent: Sequence[Sent], ahead: Mapping[str, int] = NOBODY) -> int:
         """Ring; of the runs in `ahead` so many messages go before what is queued, and so does what was lost once."""
         # In a pool of many slots, suspects had better come last.
         hurry = POOLS[queue].kind == "prefork"
         left = Counter(ahead)
-        rings = []
+        notifications = []
         for one in sent:
             urgent = (hurry and one.crashes > 0) or left[one.run_id] > 0
             left[one.run_id] -= 1
             name = task_name(one.kind, one.step)
-            rings.append(Ring(name, queue, one.id, one.run_id, one.label, one.sent_at, urgent=urgent))
-        if rings:
-            self.bell.ring(rings)
-        for ring in rings:
-            telemetry.debug("sent", job=ring.job, run=ring.run, label=ring.label, task=ring.task)
-        return len(rings)
+            notifications.append(Notification(name, queue, one.id, one.run_id, one.label, one.sent_at, urgent=urgent))
+        if notifications:
+            self.notifier.notify(notifications)
+        for notification in notifications:
+            telemetry.debug(
+                "sent", job=notification.job, run=notification.run, label=notification.label, task=notification.task
+            )
+        return len(notifications)
 
 
 def window(slots: int, tick_seconds: float, mean_seconds: float | None) -> int:

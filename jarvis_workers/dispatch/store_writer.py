@@ -48,7 +48,7 @@ class JobWriter:
         return self._jobs.held
 
     def claim(self, job_id: int) -> Claimed | None:
-        """Take a job that was rung for; None when it is not to be had."""
+        """Claim the job of a notification; None if it cannot be claimed."""
         taken: Claimed | None = self._ask(self._jobs.claim, job_id, job_id)
         return taken
 

@@ -14,7 +14,7 @@ from typing import IO
 
 from jarvis_workers import telemetry
 from jarvis_workers.dispatch import job_log
-from jarvis_workers.dispatch.broker import Doorbell
+from jarvis_workers.dispatch.broker import Notifier
 from jarvis_workers.dispatch.outages import Outages
 from jarvis_workers.dispatch.pool_config import POOL_MODULE, Orders
 from jarvis_workers.dispatch.sender import Sender
@@ -66,13 +66,13 @@ class Parent:
     """Runs pools until it is told to stop."""
 
     def __init__(
-        self, store: Store, bell: Doorbell, plans: Sequence[tuple[Orders, WorkerFacts]], around: Surroundings
+        self, store: Store, notifier: Notifier, plans: Sequence[tuple[Orders, WorkerFacts]], around: Surroundings
     ) -> None:
         self.store, self.around = store, around
         orders, facts = plans[0]
         pace = {"lease_seconds": orders.lease_seconds, "tick_seconds": orders.tick_seconds}
-        self.bell, self._outages = bell, Outages(around.tell, "continuing when it is available")
-        self.sender = Sender(store, bell, resend_seconds=orders.resend_seconds, **pace)
+        self.notifier, self._outages = notifier, Outages(around.tell, "continuing when it is available")
+        self.sender = Sender(store, notifier, resend_seconds=orders.resend_seconds, **pace)
         self.controller = Controller(store, facts.id, monotonic=around.clock, **pace)
         self.pools = [PoolChild(*plan) for plan in plans]
 
@@ -152,7 +152,7 @@ class Parent:
 
     def _watch(self, pool: PoolChild) -> None:
         """End a pool that does nothing while messages wait: after a lost connection Celery may live on, deaf."""
-        if pool.child is None or pool.busy or not self.bell.depth(pool.orders.queue):
+        if pool.child is None or pool.busy or not self.notifier.depth(pool.orders.queue):
             pool.stalled_since = None
             return
         pool.stalled_since = self.around.clock() if pool.stalled_since is None else pool.stalled_since

@@ -15,7 +15,7 @@ from jarvis_workers.local.context import ExecutorContext, RunLimits
 from jarvis_workers.local.outcomes import save_outcomes
 from jarvis_workers.local.pools import LocalPools
 from jarvis_workers.pipeline.controller import Controller, advance
-from jarvis_workers.pipeline.stages import has_talks
+from jarvis_workers.pipeline.stages import has_conversation_stage
 from jarvis_workers.store import jobs, runs, stages, workers
 from jarvis_workers.store.runs import Run
 
@@ -51,7 +51,7 @@ class LocalExecutor:
         """
         self.store.lock_wait.end_startup()
         with self._pools.open(), _Departure(self, run_id):
-            if has_talks(self._look(run_id).kind):
+            if has_conversation_stage(self._look(run_id).kind):
                 self._pools.open_agents()
             away_since: float | None = None
             while True:

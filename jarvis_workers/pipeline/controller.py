@@ -129,7 +129,7 @@ class Controller:
     def resign(self) -> None:
         """Give up the election, so that another controller can be elected at once."""
         with self.store.write() as session:
-            leases.give_back(session, ELECTION, self.holder)
+            leases.release(session, ELECTION, self.holder)
 
     def _elected(self) -> bool:
         with self.store.write() as session:
@@ -153,7 +153,10 @@ class Controller:
             if slept:
                 jobs.extend_all(session, slept, self.lease_seconds)
                 workers.excuse_all(session, slept)
-            late, gone = crash_attribution.recover(session), crash_attribution.recover_gone(session, self.lease_seconds)
+            late, gone = (
+                crash_attribution.recover(session),
+                crash_attribution.recover_dead_workers(session, self.lease_seconds),
+            )
             for run_id, stage, lost in crash_attribution.by_stage(late + gone):
                 events.record(session, run_id, "recovered", stage, jobs=lost)
         for why, taken in (("its lease expired", late), ("its worker disappeared", gone)):

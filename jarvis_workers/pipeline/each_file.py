@@ -53,11 +53,11 @@ Outcomes = Generator[tuple[str, Done | FileNotChecked], None, None]
 
 @dataclass(frozen=True, slots=True)
 class Task(Generic[File, Done]):
-    """What is done with each file; `said` is what JSON holds of what came of it, `heard` what that means."""
+    """What is done with each file; `to_json` encodes the result, `from_json` decodes it."""
 
     do: Callable[[File], Done]
-    said: Callable[[Done], Any]
-    heard: Callable[[Any], Done]
+    to_json: Callable[[Done], Any]
+    from_json: Callable[[Any], Done]
 
 
 def each_file(
@@ -93,14 +93,14 @@ def _apart(todo: Mapping[str, File], task: Task[File, Done], limits: FileLimits)
     def work(file: File) -> list[Any]:
         with ResourceBudget(limits.file_memory_mb) as budget:
             outcome = _within(budget, limits.seconds(file), partial(task.do, file))
-        return [outcome.reason] if isinstance(outcome, FileNotChecked) else [None, task.said(outcome)]
+        return [outcome.reason] if isinstance(outcome, FileNotChecked) else [None, task.to_json(outcome)]
 
     with closing(map_in_fork(list(todo.values()), work, limits.seconds)) as answers:
         for key, said in zip(todo, answers, strict=True):
             if isinstance(said, Crashed):
                 yield key, FileNotChecked(said.reason)
             else:
-                yield key, FileNotChecked(said[0]) if len(said) == 1 else task.heard(said[1])
+                yield key, FileNotChecked(said[0]) if len(said) == 1 else task.from_json(said[1])
 
 
 def _within(budget: ResourceBudget, seconds: float, do: Callable[[], Done]) -> Done | FileNotChecked:

@@ -126,7 +126,7 @@ def keep(store: Store, blobs: Blobs, done: Sequence[tuple[Claimed, Commit]]) -> 
     if any(wanted.values()):
         with store.write() as session:
             for run_id, names in wanted.items():
-                artifacts.want(session, run_id, names)
+                artifacts.add_uses(session, run_id, names)
     return [
         _finished(job, commit, result, [(name, blobs.put(content), len(content)) for name, content in large])
         for (job, commit), result, large in zip(done, told, parts, strict=True)
@@ -149,7 +149,7 @@ def _transcript(session: "Session", job: Claimed) -> list[tuple[str, bytes]]:
 
 def _put(store: Store, blobs: Blobs, run_id: str, content: bytes) -> str:
     with store.write() as session:
-        artifacts.want(session, run_id, [hashlib.sha256(content).hexdigest()])
+        artifacts.add_uses(session, run_id, [hashlib.sha256(content).hexdigest()])
     return blobs.put(content)
 
 

@@ -155,7 +155,7 @@ def opened_with(kind: str, name: str) -> tuple[str, ...]:
     return (name, *(stage.name for stage in streamed))
 
 
-def has_talks(kind: str) -> bool:
+def has_conversation_stage(kind: str) -> bool:
     """Whether a pipeline has conversations."""
     return any(has_conversations(stage.queue) for stage in stages_of(kind))
 

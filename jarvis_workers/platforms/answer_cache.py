@@ -23,7 +23,7 @@ class AnswerStore(Protocol):
         """Return the cached text, or None."""
         ...
 
-    def keep(self, key: str, text: str) -> None:
+    def put(self, key: str, text: str) -> None:
         """Cache an answer; an existing answer with the same key stays."""
         ...
 
@@ -75,12 +75,12 @@ class CachedPlatform:
         if can_be_read(reply):
             # Lone surrogates cannot be encoded as UTF-8.
             text = json.dumps(record_of(reply), ensure_ascii=False).encode("utf-8", "backslashreplace")
-            self._answers.keep(key, text.decode())
+            self._answers.put(key, text.decode())
             self.keys.add(key)
         return reply
 
 
-class Folder:
+class AnswerFolder:
     """AnswerStore in a directory, one file per key. `find` raises UsageError for an unreadable file."""
 
     def __init__(self, directory: Path) -> None:
@@ -94,7 +94,7 @@ class Folder:
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"{self._directory}: a recorded answer cannot be read: {error}") from error
 
-    def keep(self, key: str, text: str) -> None:
+    def put(self, key: str, text: str) -> None:
         self._directory.mkdir(parents=True, exist_ok=True)
         place = self._directory / f"{key}.json"
         if not place.exists():

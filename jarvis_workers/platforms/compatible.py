@@ -15,7 +15,7 @@ from jarvis_workers.platforms.profiles import Prices, Profile
 from jarvis_workers.platforms.protocol import Hear, ModelRequest, Reply
 from jarvis_workers.platforms.replies import decode, gather
 from jarvis_workers.platforms.request import RequestWriter, streamed
-from jarvis_workers.platforms.retry import LEAST_SECONDS, Patience, insist, insist_async
+from jarvis_workers.platforms.retry import LEAST_SECONDS, RetryDeadline, retry_request, retry_request_async
 from jarvis_workers.platforms.tokens import estimate_request, with_estimated_usage
 from jarvis_workers.platforms.transport import RequestRefused, Wire
 from jarvis_workers.ratelimit.policy import Limiter, RequestPermit
@@ -54,7 +54,7 @@ class Compatible:
                 return reply
 
         try:
-            reply = insist(once, patience)
+            reply = retry_request(once, patience)
         except TimeoutError as error:
             raise _no_slot(patience) from error
         return self._finish(reply, patience)
@@ -72,18 +72,18 @@ class Compatible:
                     return reply
 
         try:
-            reply = await insist_async(once, patience)
+            reply = await retry_request_async(once, patience)
         except TimeoutError as error:
             raise _no_slot(patience) from error
         return self._finish(reply, patience)
 
-    def _patience(self, request: ModelRequest) -> Patience:
-        return Patience(request.seconds, request.retries, self._terms.answer_seconds)
+    def _patience(self, request: ModelRequest) -> RetryDeadline:
+        return RetryDeadline(request.seconds, request.retries, self._terms.answer_seconds)
 
     def _written(self, request: ModelRequest) -> bytes:
         return request.body or RequestWriter(self.model, self.profile).write(request).body
 
-    def _finish(self, reply: Reply, patience: Patience) -> Reply:
+    def _finish(self, reply: Reply, patience: RetryDeadline) -> Reply:
         return replace(
             reply,
             cost=cost_of(reply.usage, self._terms.prices),
@@ -104,12 +104,12 @@ def _report_429(permit: RequestPermit) -> Iterator[None]:
         raise
 
 
-def _left(patience: Patience, seconds: float) -> float:
+def _left(patience: RetryDeadline, seconds: float) -> float:
     """Return the seconds left for an attempt that has a slot; at least LEAST_SECONDS, so that the wire times out."""
     return max(min(seconds, patience.left), LEAST_SECONDS)
 
 
-def _no_slot(patience: Patience) -> ModelUnavailable:
+def _no_slot(patience: RetryDeadline) -> ModelUnavailable:
     return ModelUnavailable(
         f"rate limiter: no request slot within {patience.seconds:.3g} s, too many concurrent requests to this model"
     )

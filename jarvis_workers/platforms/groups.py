@@ -116,7 +116,7 @@ def choose_group(groups: Mapping[str, ModelGroup], name: str | None, environ: Ma
     return ENVIRONMENT if ENVIRONMENT in known else None
 
 
-def tell_problem(wrong: "ErrorDetails", groups: object) -> str:
+def describe_problem(wrong: "ErrorDetails", groups: object) -> str:
     """Return a one-line description of an invalid group setting, without secrets."""
     names = [str(part) for part in wrong["loc"]]
     place, last = f'"{".".join(names)}"', names[-1]

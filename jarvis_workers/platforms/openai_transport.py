@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from jarvis_workers.platforms.errorbodies import bounded_async_client, bounded_client
 from jarvis_workers.platforms.transport import RequestRefused, Unreachable, seconds_to_wait
-from jarvis_workers.redact import redact_said, without
+from jarvis_workers.redact import redact_server_text, without
 
 PATH = "/chat/completions"
 CONNECT_SECONDS = 10.0
@@ -138,7 +138,7 @@ class Sdk:
         return json.loads(self._cleared(json.dumps(piece).encode())) if self._key in str(piece) else piece
 
     def _cut(self, error: Exception) -> Unreachable:
-        return Unreachable(redact_said(f"the response was truncated: {error}", self._key)[:SAID])
+        return Unreachable(redact_server_text(f"the response was truncated: {error}", self._key)[:SAID])
 
     def _ours(self, error: Any) -> RequestRefused | Unreachable:
         """Convert an error of the library; neither the message nor the cause contains the API key."""
@@ -146,9 +146,9 @@ class Sdk:
         if status is None:
             # the library reports every lost connection as a timeout; the cause is more precise
             says = str(error.__cause__ or "") or f"{type(error).__name__}: {error}"
-            return Unreachable(redact_said(says, self._key)[:SAID])
+            return Unreachable(redact_server_text(says, self._key)[:SAID])
         headers = error.response.headers
-        return RequestRefused(status, redact_said(str(error), self._key)[:SAID], seconds_to_wait(headers))
+        return RequestRefused(status, redact_server_text(str(error), self._key)[:SAID], seconds_to_wait(headers))
 
 
 class _BoundedResponse:

@@ -10,7 +10,7 @@ from typing import Any
 
 from jarvis_workers.errors import BrokenAnswer
 from jarvis_workers.platforms.protocol import Hear, Reply, TokenUsage, ToolCall
-from jarvis_workers.redact import redact_said
+from jarvis_workers.redact import redact_server_text
 
 THOUGHTS = ("reasoning_content", "reasoning")
 QUOTED, LOOKED_AT = 120, 8_192
@@ -159,4 +159,4 @@ def _optional(found: object) -> str | None:
 
 def _quote(found: object) -> str:
     text = found[:LOOKED_AT].decode("utf-8", "replace") if isinstance(found, bytes) else str(found)[:LOOKED_AT]
-    return repr(redact_said(text)[:QUOTED])
+    return repr(redact_server_text(text)[:QUOTED])

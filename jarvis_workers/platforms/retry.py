@@ -27,7 +27,7 @@ LEAST_SECONDS = 0.05
 T = TypeVar("T")
 
 
-class Patience:
+class RetryDeadline:
     """The time limit of a request and the number of attempts so far."""
 
     def __init__(self, seconds: float, retries: int, answer_seconds: float) -> None:
@@ -58,15 +58,15 @@ def is_worth_another(error: BaseException) -> bool:
     return isinstance(error, Unreachable | BrokenAnswer)
 
 
-def insist(attempt: Callable[[float], T], patience: Patience) -> T:
+def retry_request(attempt: Callable[[float], T], patience: RetryDeadline) -> T:
     """Call `attempt` until it succeeds or is not worth retrying; raises ModelError."""
     try:
         return Retrying(**patience.options())(lambda: attempt(patience.begin()))
     except PROBLEMS as error:
-        raise told(error, patience) from error
+        raise final_error(error, patience) from error
 
 
-async def insist_async(attempt: Callable[[float], Awaitable[T]], patience: Patience) -> T:
+async def retry_request_async(attempt: Callable[[float], Awaitable[T]], patience: RetryDeadline) -> T:
     """Do the same with asyncio. The first attempt bypasses the retry library, as most requests succeed at once."""
     try:
         return await attempt(patience.begin())
@@ -81,18 +81,18 @@ async def insist_async(attempt: Callable[[float], Awaitable[T]], patience: Patie
     try:
         found: T = await AsyncRetrying(**patience.options())(once)
     except PROBLEMS as error:
-        raise told(error, patience) from error
+        raise final_error(error, patience) from error
     return found
 
 
-def told(error: Exception, patience: Patience) -> ModelError:
+def final_error(error: Exception, patience: RetryDeadline) -> ModelError:
     """Convert an error to a ModelError with the number of attempts."""
-    known = _told(error, patience)
+    known = _as_model_error(error, patience)
     known.tries = max(patience.tries, 1)
     return known
 
 
-def _told(error: Exception, patience: Patience) -> ModelError:
+def _as_model_error(error: Exception, patience: RetryDeadline) -> ModelError:
     times = f" (asked {patience.tries} times)" if patience.tries > 1 else ""
     if isinstance(error, RequestRefused) and not is_worth_another(error):
         return ModelRefused(f"the request to the model failed: {error}")
@@ -116,7 +116,7 @@ class _Wait(wait_base):
 
 
 class _Stop(stop_base):
-    def __init__(self, patience: Patience) -> None:
+    def __init__(self, patience: RetryDeadline) -> None:
         self._patience = patience
 
     def __call__(self, state: RetryCallState) -> bool:

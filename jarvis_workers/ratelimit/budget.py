@@ -39,9 +39,9 @@ class RunBudget:
     @property
     def amount(self) -> float:
         """The cap in dollars, tokens or seconds."""
-        return self.told(self.cap)
+        return self.in_units(self.cap)
 
-    def told(self, parts: int) -> float:
+    def in_units(self, parts: int) -> float:
         """Return parts as dollars, tokens or seconds."""
         return parts if self.unit == "tok" else round(parts / PARTS[self.unit], 9)
 
@@ -50,7 +50,7 @@ class RunBudget:
         if self.unit == "tok":
             return f"{spent:,} of {self.cap:,} tokens"
         digits = ".4f" if self.unit == "usd" else ",.0f"
-        return f"{self.told(spent):{digits}} of {self.amount:,g} {NAMES[self.unit]}"
+        return f"{self.in_units(spent):{digits}} of {self.amount:,g} {NAMES[self.unit]}"
 
 
 def read_budget(text: str) -> RunBudget:

@@ -21,7 +21,7 @@ LISTS = ("issues", "dismissed", "suppressed")
 
 def rule_in(language: str, rule: Rule) -> Rule:
     """Return the rule with its texts in a language."""
-    return rule._replace(**_said(rule._asdict(), _translations(language)))
+    return rule._replace(**_translated(rule._asdict(), _translations(language)))
 
 
 def report_in(language: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -29,10 +29,10 @@ def report_in(language: str, body: dict[str, Any]) -> dict[str, Any]:
     known = _translations(language)
     if not known:
         return body
-    return body | {name: [one | _said(one, known) for one in body[name]] for name in LISTS if name in body}
+    return body | {name: [one | _translated(one, known) for one in body[name]] for name in LISTS if name in body}
 
 
-def _said(has: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, Any]:
+def _translated(has: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, Any]:
     return {name: known[has[name]] for name in TEXTS if has.get(name) in known}
 
 

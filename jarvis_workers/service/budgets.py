@@ -11,7 +11,7 @@ from jarvis_workers.store.budgets import REASON
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
-__all__ = ["budget_of", "check_raised", "more_for", "read_asked", "told"]
+__all__ = ["budget_of", "budget_part", "check_budget_left", "read_budget_option", "resume_flags"]
 
 
 def budget_of(settings: Settings, *model_groups: str | None) -> RunBudget | None:
@@ -36,7 +36,7 @@ def _has_prices(settings: Settings, name: str) -> bool:
     return group is not None and bool(group.prices.input or group.prices.output)
 
 
-def read_asked(asked: str | None) -> RunBudget | None:
+def read_budget_option(asked: str | None) -> RunBudget | None:
     """Parse the value of --budget. Raises UsageError."""
     try:
         return None if asked is None else read_budget(asked)
@@ -44,7 +44,7 @@ def read_asked(asked: str | None) -> RunBudget | None:
         raise UsageError(f'--budget: "{plain(asked or "")}" {error}') from error
 
 
-def check_raised(store: Store, run: Run, budget: RunBudget | None) -> None:
+def check_budget_left(store: Store, run: Run, budget: RunBudget | None) -> None:
     """Raise UsageError if a resumed run would be paused at once, because its budget is used up."""
     with store.read() as session:
         cap = budget or budgets.find(session, run.id)
@@ -56,16 +56,16 @@ def check_raised(store: Store, run: Run, budget: RunBudget | None) -> None:
         )
 
 
-def more_for(run: Run) -> str:
+def resume_flags(run: Run) -> str:
     """Return the further options needed to resume a run."""
     return " --budget AMOUNT" if run.reason == REASON else ""
 
 
-def told(store: Store, run: Run) -> dict[str, Any] | None:
+def budget_part(store: Store, run: Run) -> dict[str, Any] | None:
     """Return the budget of a run for its report, or None."""
     with store.read() as session:
         found = budgets.find(session, run.id)
         spent = budgets.spent(session, run.id, found.unit) if found else 0
     if found is None:
         return None
-    return {"unit": found.unit, "cap": found.amount, "spent": found.told(spent), "says": found.says(spent)}
+    return {"unit": found.unit, "cap": found.amount, "spent": found.in_units(spent), "says": found.says(spent)}

@@ -67,7 +67,7 @@ def read_transcript(store: Store, blobs: Blobs, job_id: int) -> list[dict[str, A
     return [record for record in map(read_line, lines) if record]
 
 
-def tell(records: list[dict[str, Any]]) -> Iterator[TranscriptEntry]:
+def transcript_entries(records: list[dict[str, Any]]) -> Iterator[TranscriptEntry]:
     """Convert records to entries for display."""
     for record in records:
         match record["kind"]:

@@ -14,7 +14,14 @@ from jarvis_workers.platforms.profiles import Prices
 from jarvis_workers.platforms.protocol import TokenUsage
 from jarvis_workers.sec.judge.batching import batches, place_of, worst
 from jarvis_workers.sec.judge.clustering import Cluster, verified_together, without_model
-from jarvis_workers.sec.judge.cost_model import ASSUMED, Habit, Made, Talked, expected_clusters, habit_of
+from jarvis_workers.sec.judge.cost_model import (
+    ASSUMED,
+    ClusterCounts,
+    ConversationProfile,
+    ConversationTotals,
+    expected_clusters,
+    profile_of,
+)
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.checkout import unpack
 from jarvis_workers.steps.sec.candidates import counted_of
@@ -43,7 +50,7 @@ class StageShare:
     completion: int
     prompt_cost: float
     completion_cost: float
-    habit: Habit
+    habit: ConversationProfile
 
 
 @dataclass(frozen=True)
@@ -66,7 +73,7 @@ class Estimate:
 class _Measure:
     """Extrapolates from first prompts to the total cost of jobs."""
 
-    habits: Mapping[str, Habit]
+    habits: Mapping[str, ConversationProfile]
     ratio: float
     prices: Prices
 
@@ -94,14 +101,16 @@ def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path
     with store.read() as session:
         numbered = dict(counted_of(session, run))
         habits = {
-            name: habit_of([Talked(*row) for row in transcripts.talked(session, name)], ASSUMED[name])
+            name: profile_of(
+                [ConversationTotals(*row) for row in transcripts.recent_usage(session, name)], ASSUMED[name]
+            )
             for name in ASSUMED
         }
-        made = [Made(*row) for row in clusters.made(session, RECENT_JOBS)]
+        made = [ClusterCounts(*row) for row in clusters.made(session, RECENT_JOBS)]
         measure = _Measure(habits, transcripts.ratio(session), plan.model.prices)
     rules = SecOptions.of(run).rules
     plan = replace(plan, severities=rules.severity)
-    foresight = _foresight(store, plan, unpack(blobs, run.snapshot_id, unpacked))
+    foresight = _dry_run(store, plan, unpack(blobs, run.snapshot_id, unpacked))
     conditions = conditions_of(blobs.read(rules.blob) if rules.blob else None)
     plain, questions, expected = 0, [], list[Cluster]()
     places = [place_of(gid, found, rules.severity) for gid, found in numbered.items()]
@@ -128,7 +137,7 @@ def estimate(store: Store, blobs: Blobs, run: Run, plan: Plan, *, unpacked: Path
     )
 
 
-def _foresight(store: Store, plan: Plan, root: Path) -> DryRun:
+def _dry_run(store: Store, plan: Plan, root: Path) -> DryRun:
     with store.write() as session:
         secret = transcripts.secret(session)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from secrets import token_hex
 
-from jarvis_workers.dispatch.broker import Doorbell
+from jarvis_workers.dispatch.broker import Notifier
 from jarvis_workers.dispatch.outages import Outages
 from jarvis_workers.dispatch.sender import EXECUTOR, Sender
 from jarvis_workers.errors import StoreError, UsageError
@@ -24,7 +24,7 @@ from jarvis_workers.store.stages import StageProgress
 
 # Poll interval as a fraction of the time elapsed, and its bounds.
 LOOK_SHARE, LEAST_LOOK_SECONDS, MOST_LOOK_SECONDS = 0.05, 0.02, 0.2
-__all__ = ["EXECUTOR", "bell_of", "broker_url", "carry_out", "check_broker", "examine", "ring"]
+__all__ = ["EXECUTOR", "broker_url", "carry_out", "check_broker", "examine", "notifier_of", "notify_workers"]
 
 
 def broker_url(settings: Settings) -> str:
@@ -35,32 +35,32 @@ def broker_url(settings: Settings) -> str:
 
 
 @contextmanager
-def bell_of(settings: Settings) -> Iterator[Doorbell]:
+def notifier_of(settings: Settings) -> Iterator[Notifier]:
     """Open the broker, check that it responds, and close it at exit. Raises BrokerUnavailable."""
-    bell = Doorbell(broker_url(settings))
+    notifier = Notifier(broker_url(settings))
     try:
-        bell.check()
-        yield bell
+        notifier.check()
+        yield notifier
     finally:
-        bell.close()
+        notifier.close()
 
 
 def check_broker(settings: Settings) -> None:
     """Raise BrokerUnavailable if a broker is configured but does not respond, as runs would not progress."""
     if settings.broker_url:
-        with bell_of(settings):
+        with notifier_of(settings):
             pass
 
 
-def ring(settings: Settings, store: Store, bell: Doorbell) -> None:
+def notify_workers(settings: Settings, store: Store, notifier: Notifier) -> None:
     """Notify the workers of waiting jobs, so that these need not wait for the next tick."""
-    _sender(settings, store, bell).send()
+    _sender(settings, store, notifier).send()
 
 
-def _sender(settings: Settings, store: Store, bell: Doorbell) -> Sender:
+def _sender(settings: Settings, store: Store, notifier: Notifier) -> Sender:
     return Sender(
         store,
-        bell,
+        notifier,
         lease_seconds=settings.lease_seconds,
         tick_seconds=settings.tick_seconds,
         resend_seconds=settings.resend_seconds,
@@ -80,7 +80,7 @@ def _controller(settings: Settings, store: Store) -> Controller:
 def carry_out(
     settings: Settings,
     store: Store,
-    bell: Doorbell,
+    notifier: Notifier,
     run_id: str,
     *,
     show: Show,
@@ -91,7 +91,7 @@ def carry_out(
 
     Interrupting this command leaves the run to the workers. Unserved queues are reported once.
     """
-    sender, controller = _sender(settings, store, bell), _controller(settings, store)
+    sender, controller = _sender(settings, store, notifier), _controller(settings, store)
     outages, pause = Outages(tell, "waiting for it"), threading.Event()
     absence = Absence(tell, nobody_seconds, time.monotonic)
     begun, due = time.monotonic(), 0.0
@@ -129,10 +129,10 @@ def _look(store: Store, run_id: str) -> tuple[Run, list[StageProgress]]:
 
 def examine(settings: Settings, store: Store) -> list[Check]:
     """Check blobs, broker and workers."""
-    bell = Doorbell(broker_url(settings))
+    notifier = Notifier(broker_url(settings))
     pace = {"lease_seconds": settings.lease_seconds, "tick_seconds": settings.tick_seconds}
     try:
         blobs = [] if settings.blobs_url else [own_blobs(redact(settings.effective_blobs_url))]
-        return [*blobs, *examine_cluster(store, bell.describe, **pace)]
+        return [*blobs, *examine_cluster(store, notifier.describe, **pace)]
     finally:
-        bell.close()
+        notifier.close()

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jarvis_workers.service.health.process_identity import is_gone
+from jarvis_workers.service.health.process_identity import has_ended
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.run_list import ListedRun, newest_listed
 from jarvis_workers.store.sqlite_reader import open_direct
@@ -30,7 +30,7 @@ def shown_state(run: ListedRun) -> str:
     """Return the state to show: "abandoned" if a run is active but the command that executes it is gone."""
     if run.state not in WORKED_ON or not run.executor.startswith(LOCAL):
         return run.state
-    abandoned = run.worker is None or not run.fresh or is_gone(run.worker)
+    abandoned = run.worker is None or not run.fresh or has_ended(run.worker)
     return "abandoned" if abandoned else run.state
 
 

@@ -9,8 +9,8 @@ from jarvis_workers.errors import StoreUnavailable, UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.controller import advance
 from jarvis_workers.ratelimit.budget import RunBudget
-from jarvis_workers.service.budgets import check_raised
-from jarvis_workers.service.health.process_identity import is_gone
+from jarvis_workers.service.budgets import check_budget_left
+from jarvis_workers.service.health.process_identity import has_ended
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.prune import Pruned
 from jarvis_workers.snapshots.prune import prune as prune_blobs
@@ -78,7 +78,7 @@ def is_abandoned(store: Store, run: Run, lease_seconds: float) -> bool:
         return False
     with store.read() as session:
         found = workers.find(session, run.executor.removeprefix(LOCAL), lease_seconds)
-    return (found is None or not found[1] or is_gone(found[0])) and _is_still(store, run)
+    return (found is None or not found[1] or has_ended(found[0])) and _is_still(store, run)
 
 
 def _is_still(store: Store, run: Run) -> bool:
@@ -103,9 +103,9 @@ def resume(store: Store, run: Run, executor: str, lease_seconds: float, *, budge
         raise UsageError(
             f"run {run.id} is being executed by {run.executor.removeprefix(LOCAL)}; see: jarvis runs watch {run.id}"
         )
-    check_raised(store, run, budget)
+    check_budget_left(store, run, budget)
     with store.write() as session:
-        _keep_still(session, run)
+        _lock_unchanged(session, run)
         if budget:
             budgets.put(session, run.id, budget)
         runs.take_up(session, run.id, executor)
@@ -117,9 +117,9 @@ def retry(store: Store, run: Run, executor: str, *, budget: RunBudget | None = N
     """Retry the failed jobs of an ended run; return their number. `budget` is as in `resume`."""
     if not run.ended or run.state == "cancelled":
         raise UsageError(f"run {run.id} is {run.state}; only a run that is done, incomplete or failed can be retried")
-    check_raised(store, run, budget)
+    check_budget_left(store, run, budget)
     with store.write() as session:
-        _keep_still(session, run)
+        _lock_unchanged(session, run)
         again = runs.retry(session, run.id, executor)
         if again and budget:
             budgets.put(session, run.id, budget)
@@ -215,16 +215,16 @@ def forget_answers(store: Store, days: float) -> int:
         return transcripts.forget_answers(session, days * 86400)
 
 
-def prune_unwanted(store: Store, blobs: Blobs, now: float, grace_seconds: float = BLOB_GRACE_SECONDS) -> Pruned:
+def prune_unused(store: Store, blobs: Blobs, now: float, grace_seconds: float = BLOB_GRACE_SECONDS) -> Pruned:
     """Delete blobs unreferenced for a day; return their number and total size."""
     with store.write(pauses=True) as session:
-        artifacts.lock_wishes(session)
-        artifacts.drop_stale_wishes(session, grace_seconds)
-        workers.drop_gone(session, grace_seconds)
-        return prune_blobs(blobs, artifacts.wanted(session), older_than_seconds=grace_seconds, now=now)
+        artifacts.lock_uses(session)
+        artifacts.drop_stale_uses(session, grace_seconds)
+        workers.drop_dead(session, grace_seconds)
+        return prune_blobs(blobs, artifacts.used_blobs(session), older_than_seconds=grace_seconds, now=now)
 
 
-def _keep_still(session: "Session", run: Run) -> None:
+def _lock_unchanged(session: "Session", run: Run) -> None:
     """Lock a run; raise UsageError if it has changed, so that only one of two concurrent commands resumes it."""
     if runs.lock(session, run.id) != run:
         raise UsageError(f"run {run.id} has just changed; see: jarvis runs show {run.id}")

@@ -37,12 +37,12 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class Triage:
-    """The triage verdicts of a run: those of the store, if `kept`, and `more` from the file `named`, which win.
+    """The triage verdicts of a run: those of the store, if `stored`, and `more` from the file `named`, which win.
 
     With `learns`, confidences are adjusted by the verdicts on other findings.
     """
 
-    kept: bool = True
+    stored: bool = True
     more: "tuple[Judgement, ...]" = ()
     named: str | None = None
     learns: bool = False
@@ -87,4 +87,4 @@ class ScanInput(RunInput):
 
         if self.baseline:
             baselines.add(session, run_id, self.baseline.known)
-        judgements.give(session, run_id, self.triage.more, kept=self.triage.kept)
+        judgements.attach(session, run_id, self.triage.more, stored=self.triage.stored)

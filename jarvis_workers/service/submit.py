@@ -26,7 +26,7 @@ def submit(
 
     def intend(blob: str) -> None:
         with store.write() as session:
-            artifacts.want(session, owner, [blob])
+            artifacts.add_uses(session, owner, [blob])
 
     snapshot = pack(request.path, request.selection, blobs, on_progress=on_progress, on_shard=intend)
     check_found(request, snapshot)
@@ -35,9 +35,9 @@ def submit(
         blobs.put(content)
     run = run_of(request, snapshot, store)
     with store.write() as session:
-        artifacts.want(session, owner, [snapshot.id, snapshot.manifest])
-        artifacts.hand_over(session, owner, request.run_id)
-        workers.touch_known(session, request.executor.removeprefix(LOCAL))
+        artifacts.add_uses(session, owner, [snapshot.id, snapshot.manifest])
+        artifacts.transfer_uses(session, owner, request.run_id)
+        workers.touch_existing(session, request.executor.removeprefix(LOCAL))
         runs.add(session, run, _facts(snapshot), names)
         jobs.insert_jobs(session, request.run_id, names[0], [plan_job(names[0])])
         request.given.insert(session, request.run_id)

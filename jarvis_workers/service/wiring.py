@@ -25,7 +25,7 @@ from jarvis_workers.service.scan_request import resources_of as resources_of
 from jarvis_workers.service.scan_request import scan_options_of as scan_options_of
 from jarvis_workers.service.scan_request import selection_of as selection_of
 from jarvis_workers.settings import Settings
-from jarvis_workers.snapshots.filecache import FOLDER, KEY_FILE, Results
+from jarvis_workers.snapshots.filecache import FOLDER, KEY_FILE, FileCache
 from jarvis_workers.store import workers
 from jarvis_workers.store.engine import CONNECTIONS, Store, open_store
 from jarvis_workers.store.lockwait import LockWait
@@ -37,9 +37,9 @@ from jarvis_workers.toolchain.gittree import TreeBounds
 Show = Callable[[Run, list[StageProgress]], None]
 
 
-def results_of(settings: Settings) -> Results:
+def results_of(settings: Settings) -> FileCache:
     """Return the result cache of this machine, even if it is disabled."""
-    return Results(settings.data_dir / "cache" / FOLDER, settings.cache.max_bytes, settings.data_dir / KEY_FILE)
+    return FileCache(settings.data_dir / "cache" / FOLDER, settings.cache.max_bytes, settings.data_dir / KEY_FILE)
 
 
 def tree_bounds_of(settings: Settings) -> TreeBounds:
@@ -101,7 +101,7 @@ def executor_of(
     }
     with tempfile.TemporaryFile() as errors:
         world = ExecutorContext(
-            talks=talks or partial(talks_of, settings),
+            talks=talks or partial(runtime_of, settings),
             store=store,
             resources=resources_of(settings),
             where=where,
@@ -127,7 +127,7 @@ def _enrolled(store: Store, worker: WorkerFacts) -> Iterator[WorkerFacts]:
             workers.leave(session, worker.id)
 
 
-def talks_of(settings: Settings, change: Callable[[AgentSetup], AgentSetup] = lambda setup: setup) -> AgentRuntime:
+def runtime_of(settings: Settings, change: Callable[[AgentSetup], AgentSetup] = lambda setup: setup) -> AgentRuntime:
     """Open the agent runtime of this process."""
     setup = setup_of(model_facts(settings), settings.data_dir / "cache", settings.agent.after_tool_call_cb_dirs)
     seconds = settings.store.statement_seconds

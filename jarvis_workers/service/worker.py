@@ -9,7 +9,7 @@ from queue import Empty, SimpleQueue
 from secrets import token_hex
 
 from jarvis_workers import telemetry
-from jarvis_workers.dispatch.broker import Doorbell
+from jarvis_workers.dispatch.broker import Notifier
 from jarvis_workers.dispatch.monitor import serve as serve_flower
 from jarvis_workers.dispatch.pool_config import Orders
 from jarvis_workers.dispatch.routing import POOLS
@@ -20,7 +20,7 @@ from jarvis_workers.extras import require
 from jarvis_workers.local.pools import LEASE_MARGIN_SECONDS
 from jarvis_workers.service.health.process_identity import this_worker
 from jarvis_workers.service.models import model_facts
-from jarvis_workers.service.remote import bell_of, broker_url
+from jarvis_workers.service.remote import broker_url, notifier_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.queues import has_conversations
@@ -73,7 +73,7 @@ def _plan(settings: Settings, queue: str, concurrency: int | None, token: str) -
     return orders, facts
 
 
-def work(settings: Settings, store: Store, bell: Doorbell, plans: Sequence[tuple[Orders, WorkerFacts]]) -> None:
+def work(settings: Settings, store: Store, notifier: Notifier, plans: Sequence[tuple[Orders, WorkerFacts]]) -> None:
     """Run a worker until SIGTERM or SIGINT, logging to standard error."""
     telemetry.set_up(settings.log_level, sys.stderr.fileno())
     store.lock_wait.end_startup()
@@ -85,7 +85,7 @@ def work(settings: Settings, store: Store, bell: Doorbell, plans: Sequence[tuple
         signal.signal(number, lambda number, _: _stop(number, store, watchdog, told))
     heartbeat = settings.data_dir / f"worker-{plans[0][1].id}.alive"
     heartbeat.parent.mkdir(parents=True, exist_ok=True)
-    parent = Parent(store, bell, plans, Surroundings(heartbeat, os.environ, sys.stderr.buffer, _tell))
+    parent = Parent(store, notifier, plans, Surroundings(heartbeat, os.environ, sys.stderr.buffer, _tell))
     parent.register()
     # The watchdog is not stopped: it also supervises closing connections and exiting the interpreter.
     watchdog.start()
@@ -126,5 +126,5 @@ def _tell(says: str) -> None:
 
 def flower(settings: Settings, address: str, port: int) -> None:
     """Serve Flower until interrupted."""
-    with bell_of(settings):
+    with notifier_of(settings):
         serve_flower(broker_url(settings), address, port)

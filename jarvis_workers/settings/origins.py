@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from jarvis_workers.errors import SettingsError
-from jarvis_workers.platforms.groups import tell_problem
+from jarvis_workers.platforms.groups import describe_problem
 from jarvis_workers.redact import redact
 from jarvis_workers.reprs import short
 from jarvis_workers.settings.schema import Settings
@@ -97,7 +97,7 @@ def _check(layer: Layer) -> None:
         place = ".".join(map(str, wrong["loc"])) + "."
         name = next(known for known in setting_names() if place.startswith(f"{known}."))
         if name == MODELS:
-            raise SettingsError(f"{layer.source}: {tell_problem(wrong, layer.values[name])}") from error
+            raise SettingsError(f"{layer.source}: {describe_problem(wrong, layer.values[name])}") from error
         got = f"a {type(layer.values[name]).__name__}" if name in SECRETS else short.repr(layer.values[name])
         should = wrong["msg"].removeprefix("Input ").removeprefix("Value error, ")
         where = "" if layer.source.startswith(PREFIX) else f' "{name}"'

@@ -35,7 +35,7 @@ class BlobCache:
 
     def evict(self) -> None:
         """Remove the least recently used blobs until the cache is within its limit."""
-        stored = sorted(self.directory.names(), key=lambda blob: blob.wanted_at)
+        stored = sorted(self.directory.names(), key=lambda blob: blob.used_at)
         excess = sum(blob.size for blob in stored) - self._max_bytes
         for blob in stored:
             if excess <= 0:

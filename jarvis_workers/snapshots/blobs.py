@@ -30,7 +30,7 @@ class Stored(NamedTuple):
 
     name: str
     size: int
-    wanted_at: float
+    used_at: float
 
 
 class Blobs(Protocol):

@@ -41,7 +41,7 @@ class Size(NamedTuple):
     bytes: int
 
 
-class Results:
+class FileCache:
     """Payloads by rule set, directory and key; keys are ASCII of one length without spaces, payloads single lines.
 
     `key_file` contains the MAC key; without a private key file nothing is read or cached.
@@ -67,7 +67,7 @@ class Results:
                 found[key] = payload
         return found
 
-    def keep(self, rules: str, directory: bytes, payloads: Mapping[str, bytes]) -> None:
+    def put(self, rules: str, directory: bytes, payloads: Mapping[str, bytes]) -> None:
         """Append payloads in one write; the leading newline ends a line that another process left torn."""
         if payloads and self._secret is not None:
             check = self._check(rules, directory)

@@ -32,4 +32,4 @@ def prune(blobs: Blobs, wanted: Set[str], now: float, older_than_seconds: float 
 
 
 def _unused(blobs: Blobs, wanted: Set[str], before: float) -> list[Stored]:
-    return [blob for blob in blobs.names() if blob.name not in wanted and blob.wanted_at < before]
+    return [blob for blob in blobs.names() if blob.name not in wanted and blob.used_at < before]

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jarvis_workers.snapshots.blobs import Blobs, DirectoryBlobs
-from jarvis_workers.snapshots.filecache import FOLDER, KEY_FILE, Results
+from jarvis_workers.snapshots.filecache import FOLDER, KEY_FILE, FileCache
 
 __all__ = ["Resources", "open_blobs", "open_resources"]
 
@@ -16,13 +16,13 @@ class Resources(NamedTuple):
     """`cache` has results of earlier runs per file (None: disabled); `patterns` is a directory (None: no caching)."""
 
     blobs: Blobs
-    cache: Results | None = None
+    cache: FileCache | None = None
     patterns: Path | None = None
 
 
 def open_resources(url_or_path: str, cache_dir: Path, *, results_bytes: int = 0) -> Resources:
     """Open the blobs and the caches of this machine; `results_bytes` limits the result cache, 0 disables it."""
-    cache = Results(cache_dir / FOLDER, results_bytes, cache_dir.parent / KEY_FILE) if results_bytes else None
+    cache = FileCache(cache_dir / FOLDER, results_bytes, cache_dir.parent / KEY_FILE) if results_bytes else None
     return Resources(open_blobs(url_or_path, cache_dir), cache, cache_dir / PATTERNS_FOLDER)
 
 

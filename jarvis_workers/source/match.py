@@ -97,7 +97,7 @@ class _Hyperscan:
                 database.scratch = hyperscan.Scratch(database)
                 return database
         database = self._compiled(given, flags)
-        kept.keep(key, hyperscan.dumpb(database))
+        kept.put(key, hyperscan.dumpb(database))
         return database
 
     def _compiled(self, given: list[bytes], flags: list[int]) -> Any:

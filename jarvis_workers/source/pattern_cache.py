@@ -37,7 +37,7 @@ class PatternCache:
                 return content[DIGEST_BYTES:]
         return None
 
-    def keep(self, key: str, payload: bytes) -> None:
+    def put(self, key: str, payload: bytes) -> None:
         """Write a file atomically; an OSError is ignored."""
         aside = self._directory / f"new-{os.getpid()}-{os.urandom(8).hex()}"
         with suppress(OSError):

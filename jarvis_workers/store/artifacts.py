@@ -36,29 +36,29 @@ def find(session: Session, run_id: str, name: str) -> str | None:
     return session.execute(chosen).scalar_one_or_none()
 
 
-def want(session: Session, owner: str, blobs: Sequence[str]) -> None:
+def add_uses(session: Session, owner: str, blobs: Sequence[str]) -> None:
     """Record that `owner` (a run or a running submit) uses blobs; must precede the test whether they exist."""
     wishes = [{"owner": owner, "blob": blob} for blob in sorted(set(blobs))]
     insert_missing(session, BLOB_USE, wishes, at=now(session))
 
 
-def hand_over(session: Session, owner: str, run_id: str) -> None:
+def transfer_uses(session: Session, owner: str, run_id: str) -> None:
     """Transfer the blob uses of a submit to its run."""
     session.execute(update(BLOB_USE).where(BLOB_USE.c.owner == owner).values(owner=run_id))
 
 
-def drop_wishes(session: Session, owner: str) -> None:
+def drop_uses(session: Session, owner: str) -> None:
     """Delete the blob uses of an owner."""
     session.execute(delete(BLOB_USE).where(BLOB_USE.c.owner == owner))
 
 
-def drop_stale_wishes(session: Session, older_than_seconds: float) -> int:
+def drop_stale_uses(session: Session, older_than_seconds: float) -> int:
     """Delete old blob uses whose owner never became a run or no longer exists; return their number."""
     nobody = BLOB_USE.c.owner.not_in(select(RUN.c.id))
     return changed(session, delete(BLOB_USE).where(nobody, BLOB_USE.c.at < now(session) - older_than_seconds))
 
 
-def lock_wishes(session: Session) -> None:
+def lock_uses(session: Session) -> None:
     """Lock the blob uses until the transaction ends; must be the first statement on them in the transaction.
 
     Blobs are deleted within that transaction: a concurrent submit waits when it records its uses, and tests which blobs
@@ -68,6 +68,6 @@ def lock_wishes(session: Session) -> None:
         session.execute(text("LOCK TABLE blob_use IN SHARE ROW EXCLUSIVE MODE"))
 
 
-def wanted(session: Session) -> set[str]:
-    """Return all blobs in use; after `lock_wishes` the set does not change until the transaction ends."""
+def used_blobs(session: Session) -> set[str]:
+    """Return all blobs in use; after `lock_uses` the set does not change until the transaction ends."""
     return {row.blob for row in session.execute(select(BLOB_USE.c.blob).distinct())}

@@ -14,7 +14,7 @@ from sqlmodel import Session
 
 from jarvis_workers.store.sql import now
 from jarvis_workers.store.tables import IDLE, JOB, WORKER
-from jarvis_workers.store.values import TakenBack
+from jarvis_workers.store.values import RecoveredJob
 
 ROOM: Mapping[int, int] = {1: 99, 2: 9, 3: 0}
 CRASHES_ALONE = 3
@@ -47,12 +47,12 @@ def _room(crashes: int) -> int:
     return ROOM.get(crashes, 0)
 
 
-def recover(session: Session) -> list[TakenBack]:
+def recover(session: Session) -> list[RecoveredJob]:
     """Recover the jobs whose lease has expired."""
     return _blame(session, JOB.c.lease_until < now(session), "its lease expired")
 
 
-def recover_gone(session: Session, lease_seconds: float) -> list[TakenBack]:
+def recover_dead_workers(session: Session, lease_seconds: float) -> list[RecoveredJob]:
     """Recover the jobs of workers not seen for a lease, as the leases of the jobs may be much longer.
 
     A job claimed when its worker had been silent for a third of a lease gets no crash count: an orphaned process of a
@@ -67,34 +67,34 @@ def recover_gone(session: Session, lease_seconds: float) -> list[TakenBack]:
     return blamed + _put_back(session, gone & orphaned)
 
 
-def crash_process(session: Session, process: str, reason: str) -> list[TakenBack]:
+def crash_process(session: Session, process: str, reason: str) -> list[RecoveredJob]:
     """Recover the jobs of a process that is known to be dead."""
     return _blame(session, JOB.c.process == process, reason)
 
 
-def by_stage(taken: Iterable[TakenBack]) -> list[tuple[str, str, int]]:
+def by_stage(taken: Iterable[RecoveredJob]) -> list[tuple[str, str, int]]:
     """Return the number of jobs by stage, as (run, stage, jobs)."""
     counts = Counter((job.run_id, job.stage) for job in taken)
     return [(run, stage, jobs) for (run, stage), jobs in sorted(counts.items())]
 
 
-def _put_back(session: Session, where: ColumnElement[bool]) -> list[TakenBack]:
+def _put_back(session: Session, where: ColumnElement[bool]) -> list[RecoveredJob]:
     named = select(JOB.c.id, JOB.c.run_id, JOB.c.stage, JOB.c.label, JOB.c.process)
     held = named.where(JOB.c.state == "running", where)
     rows = session.execute(held.order_by(JOB.c.id).with_for_update(of=JOB, skip_locked=True)).all()
     if rows:
         back = update(JOB).where(JOB.c.id.in_([row.id for row in rows]))
         session.execute(back.values(state="pending", **IDLE))
-    return [TakenBack(*row) for row in rows]
+    return [RecoveredJob(*row) for row in rows]
 
 
-def _blame(session: Session, where: ColumnElement[bool], reason: str) -> list[TakenBack]:
+def _blame(session: Session, where: ColumnElement[bool], reason: str) -> list[RecoveredJob]:
     named = select(JOB.c.id, JOB.c.run_id, JOB.c.stage, JOB.c.label, JOB.c.process, JOB.c.crashes)
     dead = named.where(JOB.c.state == "running", where)
     rows = session.execute(dead.order_by(JOB.c.id).with_for_update(of=JOB, skip_locked=True)).all()
     inside = _company(session, {row.process for row in rows})
     taken = [
-        TakenBack(
+        RecoveredJob(
             row.id, row.run_id, row.stage, row.label, row.process, condemned(row.crashes + 1, inside[row.process] - 1)
         )
         for row in rows

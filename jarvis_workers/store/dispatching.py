@@ -99,7 +99,7 @@ def mark_sent(session: Session, queue: str, shares: Mapping[str, int], *, suspec
     if ids:
         mark = update(JOB).where(JOB.c.id.in_(ids), JOB.c.state == "pending")
         session.execute(mark.values(state="sent", sent_at=now(session)))
-    return _rings(session, ids)
+    return _notifications(session, ids)
 
 
 def _due(session: Session, run_id: str, queue: str, which: ColumnElement[bool], many: int) -> list[int]:
@@ -122,14 +122,14 @@ def resend(session: Session, queue: str, older_than_seconds: float, before: floa
     ids = list(session.execute(stale).scalars())
     if ids:
         session.execute(update(JOB).where(JOB.c.id.in_(ids), JOB.c.state == "sent").values(sent_at=now(session)))
-    return _rings(session, ids)
+    return _notifications(session, ids)
 
 
 def claim_sent(
     session: Session, job: int, *, worker_id: str, process: str, lease_seconds: float, worker_lease_seconds: float
 ) -> Claimed | None:
     """Claim one job as `claim_rung` does; return None if it cannot be claimed."""
-    taken = claim_rung(
+    taken = claim_notified(
         session,
         [job],
         worker_id=worker_id,
@@ -140,7 +140,7 @@ def claim_sent(
     return taken[0] if taken else None
 
 
-def claim_rung(
+def claim_notified(
     session: Session,
     ids: Sequence[int],
     *,
@@ -190,7 +190,7 @@ def mean_seconds(session: Session, queue: str) -> float | None:
     return sum(taken) / len(taken) if taken else None
 
 
-def _rings(session: Session, ids: Sequence[int]) -> list[Sent]:
+def _notifications(session: Session, ids: Sequence[int]) -> list[Sent]:
     named = select(JOB.c.id, JOB.c.run_id, RUN.c.kind, JOB.c.step, JOB.c.label, JOB.c.sent_at, JOB.c.crashes)
     rows = session.execute(named.join(RUN, RUN.c.id == JOB.c.run_id).where(JOB.c.id.in_(ids)))
     place = {job: n for n, job in enumerate(ids)}

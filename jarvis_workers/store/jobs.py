@@ -16,7 +16,7 @@ from jarvis_workers.store.domain_results import write_results
 from jarvis_workers.store.queues import has_conversations
 from jarvis_workers.store.sql import changed, insert_missing, now
 from jarvis_workers.store.tables import ACTIVE_RUNS, HEAVIEST_FIRST, IDLE, JOB, RUN, WAITING_JOBS
-from jarvis_workers.store.values import Claimed, Finished, NewJob, StageJob, TakenBack
+from jarvis_workers.store.values import Claimed, Finished, NewJob, RecoveredJob, StageJob
 
 ATTEMPTS = 3
 BACK_OFF_SECONDS = 1.0
@@ -116,11 +116,11 @@ def release(session: Session, held: Collection[Claimed]) -> set[int]:
     return released
 
 
-def release_worker(session: Session, worker_id: str) -> list[TakenBack]:
+def release_worker(session: Session, worker_id: str) -> list[RecoveredJob]:
     """Release the jobs of a worker that has ended, without a crash count."""
     named = select(JOB.c.id, JOB.c.run_id, JOB.c.stage, JOB.c.label, JOB.c.process, JOB.c.fence)
     held = named.where(JOB.c.worker_id == worker_id, JOB.c.state == "running").order_by(JOB.c.id).with_for_update()
-    left = [TakenBack(**row) for row in session.execute(held).mappings()]
+    left = [RecoveredJob(**row) for row in session.execute(held).mappings()]
     if left:
         back = update(JOB).where(JOB.c.id.in_([job.id for job in left]))
         session.execute(back.values(state="pending", **IDLE))

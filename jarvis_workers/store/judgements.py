@@ -35,10 +35,10 @@ def judge(session: Session, judgements: Iterable[Judgement]) -> None:
 
 def put(session: Session, judgements: Iterable[Judgement]) -> None:
     """Save verdicts with their own times."""
-    insert_or_replace(session, JUDGEMENT, [_told(one) for one in judgements])
+    insert_or_replace(session, JUDGEMENT, [_row(one) for one in judgements])
 
 
-def take_in(session: Session, judgements: Iterable[Judgement]) -> int:
+def merge(session: Session, judgements: Iterable[Judgement]) -> int:
     """Import verdicts from elsewhere, unless a later one is stored; return how many are new or different.
 
     A verdict without a time, or with one in the future, counts as given now.
@@ -46,7 +46,7 @@ def take_in(session: Session, judgements: Iterable[Judgement]) -> int:
     present: float = session.execute(select(now(session))).scalar_one()
     here = read(session)
     later = [one.model_copy(update={"at": min(one.at or present, present)}) for one in judgements]
-    news = [one for one in later if _is_news(one, here.get(one.fingerprint))]
+    news = [one for one in later if _is_newer(one, here.get(one.fingerprint))]
     put(session, news)
     return len(news)
 
@@ -80,30 +80,30 @@ def count(session: Session) -> dict[str, Count]:
     return {rule: Count(int(trues), every - int(trues)) for rule, trues, every in rows}
 
 
-def give(session: Session, run_id: str, more: Iterable[Judgement] = (), *, kept: bool = True) -> None:
+def attach(session: Session, run_id: str, more: Iterable[Judgement] = (), *, stored: bool = True) -> None:
     """Copy the stored verdicts to a run (if `kept`), and add `more`, which take precedence."""
-    if kept:
+    if stored:
         columns = [JUDGEMENT.c[name] for name in ("fingerprint", *TriageVerdict._fields)]
         chosen = select(literal(run_id), *columns)
         session.execute(insert(JUDGED).from_select(["run_id", *(column.name for column in columns)], chosen))
-    rows = [_told(one) for one in more]
+    rows = [_row(one) for one in more]
     named = ("fingerprint", *TriageVerdict._fields)
     insert_or_replace(session, JUDGED, [{"run_id": run_id} | {name: row[name] for name in named} for row in rows])
 
 
-def given(session: Session, run_id: str) -> Mapping[str, TriageVerdict]:
+def attached(session: Session, run_id: str) -> Mapping[str, TriageVerdict]:
     """Return the verdicts copied to a run, by fingerprint."""
     chosen = select(JUDGED.c.fingerprint, *[JUDGED.c[name] for name in TriageVerdict._fields])
     rows = session.execute(chosen.where(JUDGED.c.run_id == run_id))
     return {fingerprint: TriageVerdict(TriageState(verdict), reason) for fingerprint, verdict, reason in rows}
 
 
-def _is_news(one: Judgement, here: Judgement | None) -> bool:
+def _is_newer(one: Judgement, here: Judgement | None) -> bool:
     if here is None:
         return True
     said = {"at"}
     return (one.at or 0.0) > (here.at or 0.0) and one.model_dump(exclude=said) != here.model_dump(exclude=said)
 
 
-def _told(one: Judgement) -> dict[str, object]:
+def _row(one: Judgement) -> dict[str, object]:
     return {name: storable(said) if isinstance(said, str) else said for name, said in one.model_dump().items()}

@@ -29,6 +29,6 @@ def take(session: Session, name: str, holder: str, seconds: float) -> bool:
     return changed(session, taken) == 1
 
 
-def give_back(session: Session, name: str, holder: str) -> None:
+def release(session: Session, name: str, holder: str) -> None:
     """Release a lease, so that the next holder need not wait."""
     session.execute(update(LEASE).where(LEASE.c.name == name, LEASE.c.holder == holder).values(until=0.0))

@@ -164,7 +164,7 @@ def remove(session: Session, run_id: str) -> bool:
     """Delete an ended run with all its rows; its blobs become unreferenced. False if it does not exist."""
     if not changed(session, delete(RUN).where(RUN.c.id == run_id, RUN.c.state.in_(ENDED_RUNS))):
         return False
-    artifacts.drop_wishes(session, run_id)
+    artifacts.drop_uses(session, run_id)
     orphaned = ~select(RUN.c.id).where(RUN.c.snapshot_id == SNAPSHOT.c.id).exists()
     free = select(SNAPSHOT.c.id).where(orphaned).with_for_update(skip_locked=True)
     ids = list(session.execute(free).scalars())
@@ -172,7 +172,7 @@ def remove(session: Session, run_id: str) -> bool:
     return True
 
 
-def still(session: Session, seconds: float) -> list[tuple[str, float]]:
+def stalled(session: Session, seconds: float) -> list[tuple[str, float]]:
     """Return (run, seconds) of the active runs in which no job has started or ended for at least `seconds`."""
     moved = func.max(func.coalesce(JOB.c.finished_at, JOB.c.started_at, RUN.c.created_at))
     last = select(RUN.c.id, now(session) - moved).join(JOB, JOB.c.run_id == RUN.c.id, isouter=True)

@@ -75,7 +75,7 @@ class Total(NamedTuple):
     seconds: float = 0.0
 
 
-def keep(session: Session, items: Iterable[Item]) -> None:
+def save(session: Session, items: Iterable[Item]) -> None:
     """Save items of many conversations. An answer that already exists is not changed until it is forgotten."""
     kinds: dict[type, list[dict[str, object]]] = {TranscriptLine: [], StoredAnswer: [], Forgotten: [], ModelCall: []}
     for item in items:
@@ -129,7 +129,7 @@ def total(session: Session, run_id: str) -> Total:
     return Total(*row)
 
 
-def talked(session: Session, stage: str) -> list[tuple[int, int, int, int]]:
+def recent_usage(session: Session, stage: str) -> list[tuple[int, int, int, int]]:
     """Return the usage of the most recent jobs of a stage, over all runs: see `sec.forecast.Talked`."""
     prompt, completion = MODEL_CALL.c.prompt, MODEL_CALL.c.completion
     sums = func.count(), func.min(prompt), func.sum(prompt), func.sum(completion)

@@ -114,7 +114,7 @@ class StageJob(NamedTuple):
     files: int
 
 
-class TakenBack(NamedTuple):
+class RecoveredJob(NamedTuple):
     """A job recovered from a process: to be repeated, unless it has been given up."""
 
     id: int

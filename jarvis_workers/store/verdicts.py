@@ -17,7 +17,7 @@ COLUMNS = tuple(VERDICT.c[name] for name in NewVerdict._fields)
 
 def insert(session: Session, run_id: str, job_id: int, verdicts: Sequence[NewVerdict]) -> None:
     """Insert the verdicts of a job."""
-    rows = [{"run_id": run_id, "job_id": job_id, **_told(verdict)} for verdict in verdicts]
+    rows = [{"run_id": run_id, "job_id": job_id, **_row(verdict)} for verdict in verdicts]
     if rows:
         session.execute(insert_into(VERDICT), rows)
 
@@ -49,5 +49,5 @@ def sandboxes(session: Session, run_id: str) -> list[str]:
     return sorted(session.execute(chosen).scalars())
 
 
-def _told(verdict: NewVerdict) -> dict[str, Any]:
+def _row(verdict: NewVerdict) -> dict[str, Any]:
     return {name: storable(said) if isinstance(said, str) else said for name, said in verdict._asdict().items()}

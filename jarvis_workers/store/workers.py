@@ -14,11 +14,11 @@ __all__ = ["WorkerFacts"]
 
 def touch(session: Session, worker: WorkerFacts) -> None:
     """Insert a worker, or record its heartbeat."""
-    if not touch_known(session, worker.id):
+    if not touch_existing(session, worker.id):
         session.execute(insert(WORKER).values(**asdict(worker), seen_at=now(session)))
 
 
-def touch_known(session: Session, worker_id: str) -> bool:
+def touch_existing(session: Session, worker_id: str) -> bool:
     """Record a heartbeat of a worker; return False if it is not registered."""
     seen = update(WORKER).where(WORKER.c.id == worker_id)
     return changed(session, seen.values(seen_at=now(session))) == 1
@@ -55,6 +55,6 @@ def is_alive(worker_id: str, since: ColumnElement[float]) -> Label[bool]:
     return exists().where(WORKER.c.id == worker_id, WORKER.c.seen_at > since).label("alive")
 
 
-def drop_gone(session: Session, older_than_seconds: float) -> None:
+def drop_dead(session: Session, older_than_seconds: float) -> None:
     """Delete workers without a recent heartbeat."""
     session.execute(delete(WORKER).where(WORKER.c.seen_at < now(session) - older_than_seconds))

@@ -146,7 +146,7 @@ class Kept:
     def find(self, key: str) -> str | None:
         return self.all.get(key)
 
-    def keep(self, key: str, text: str) -> None:
+    def put(self, key: str, text: str) -> None:
         self.all.setdefault(key, text)
 
     def forget(self, key: str) -> None:

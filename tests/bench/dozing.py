@@ -51,7 +51,7 @@ def work() -> None:
 
     settings = load_settings(directory=Path.cwd())
     plans = worker.plan_pools(settings, ("scan", "control"), SLOTS)
-    with wiring.store_of(settings) as store, remote.bell_of(settings) as bell:
+    with wiring.store_of(settings) as store, remote.notifier_of(settings) as bell:
         worker.work(settings, store, bell, plans)
 
 

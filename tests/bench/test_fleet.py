@@ -14,7 +14,7 @@ import psutil
 import pytest
 import redis
 
-from jarvis_workers.dispatch.broker import Doorbell
+from jarvis_workers.dispatch.broker import Notifier
 from jarvis_workers.dispatch.routing import queue_key
 from jarvis_workers.dispatch.sender import EXECUTOR, Sender
 from jarvis_workers.pipeline.controller import plan_job
@@ -131,7 +131,7 @@ def test_slots_are_busy(store: Store, environ: dict[str, str], tmp_path: Path) -
 def test_sending_costs_little_and_redis_stays_small(store: Store, broker: Redis) -> None:
     with store.write() as session:
         workers.touch(session, WorkerFacts("t", "t", 1, "t", "scan", 200, "0"))
-    bell = Doorbell(broker.url)
+    bell = Notifier(broker.url)
     sender = Sender(store, bell, **PACE)
     with redis.Redis(port=broker.port) as client:
         before = used(client)
@@ -207,7 +207,7 @@ class Desk:
         names = {name: value for name, value in environ.items() if name.startswith("JARVIS_")}
         self.settings = load_settings(environ=names, directory=home)
         self.blobs = open_blobs(environ["JARVIS_BLOBS_URL"], home / "cache")
-        self.sender = Sender(store, Doorbell(environ["JARVIS_BROKER_URL"]), **PACE)
+        self.sender = Sender(store, Notifier(environ["JARVIS_BROKER_URL"]), **PACE)
 
     def submit(self, tree: Path, run_id: str) -> None:
         selection = selection_of(self.settings)

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from jarvis_cli.colour import paint, wants_colour
+from jarvis_cli.colour import paint, use_colour
 from jarvis_cli.finding_card import card
 from jarvis_workers.sec.report.excerpts import Excerpt
 from jarvis_workers.sec.report.text import Span
@@ -31,7 +31,7 @@ class Terminal(io.StringIO):
     ],
 )
 def test_colour_is_for_terminals_unless_the_environment_says_otherwise(stream, environ, coloured) -> None:
-    assert wants_colour(stream, environ) is coloured
+    assert use_colour(stream, environ) is coloured
 
 
 def test_spans_with_a_role_are_painted_and_the_text_stays() -> None:

@@ -4,11 +4,11 @@ import json
 from dataclasses import replace
 
 from jarvis_cli.estimate import as_json, as_table
-from jarvis_workers.sec.judge.cost_model import ASSUMED, Habit
+from jarvis_workers.sec.judge.cost_model import ASSUMED, ConversationProfile
 from jarvis_workers.service.estimate import Estimate, StageShare
 
 CLUSTER = StageShare(3, 1, 2, 4_200, 500, 0.0042, 0.002, ASSUMED["cluster"])
-VERIFY = StageShare(40, 0, 104, 1_234_567, 31_200, 1.2346, 0.1248, Habit(2.6, 85.5, 300, seen=310))
+VERIFY = StageShare(40, 0, 104, 1_234_567, 31_200, 1.2346, 0.1248, ConversationProfile(2.6, 85.5, 300, seen=310))
 FOUND = Estimate("fast", 120, 17, CLUSTER, VERIFY, 0.93, priced=True)
 
 

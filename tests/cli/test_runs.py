@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_cli.run_local import carry_out
+from jarvis_cli.run_local import run_locally
 from jarvis_cli.status_output import Quiet
 from jarvis_workers.errors import StoreUnavailable
 from jarvis_workers.service import wiring
@@ -266,7 +266,7 @@ def test_pruning_by_age_and_by_nothing(jarvis, done, paused):
 
 def test_answers_are_forgotten_by_age_and_only_when_it_is_said(jarvis):
     with wiring.store_of(jarvis.settings) as store, store.write() as session:
-        transcripts.keep(session, [transcripts.StoredAnswer("a" * 64, "said")])
+        transcripts.save(session, [transcripts.StoredAnswer("a" * 64, "said")])
 
     said = [jarvis("runs", "prune", *more).line for more in ((), ("--answers",), ("--answers", "--older-than", "0"))]
     assert [line.partition("(0.0 MB)")[2] for line in said] == ["", ", 0 answers", ", 1 answer"]
@@ -355,7 +355,7 @@ class Signalled:
     def __init__(self, number):
         self.number = number
 
-    def carry_out(self, run_id):
+    def run_locally(self, run_id):
         os.kill(os.getpid(), self.number)
         return f"run {run_id} done"
 
@@ -365,7 +365,7 @@ def test_a_command_that_is_told_to_end_leaves_its_run_resumable(number, capfd):
     inherited = signal.signal(number, signal.SIG_DFL)
     try:
         with pytest.raises(KeyboardInterrupt):
-            carry_out(Signalled(number), "abcd", Quiet())
+            run_locally(Signalled(number), "abcd", Quiet())
 
         assert capfd.readouterr().err == "jarvis: run abcd is not finished; continue with: jarvis runs resume abcd\n"
         assert signal.getsignal(number) is signal.SIG_DFL
@@ -376,18 +376,18 @@ def test_a_command_that_is_told_to_end_leaves_its_run_resumable(number, capfd):
 def test_a_hangup_that_is_ignored_stays_ignored():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        assert carry_out(Signalled(signal.SIGHUP), "abcd", Quiet()) == "run abcd done"
+        assert run_locally(Signalled(signal.SIGHUP), "abcd", Quiet()) == "run abcd done"
     finally:
         signal.signal(signal.SIGHUP, before)
 
 
 def test_a_store_that_stays_away_leaves_a_run_resumable(capfd):
     class Away:
-        def carry_out(self, run_id):
+        def run_locally(self, run_id):
             raise StoreUnavailable("gone")
 
     with pytest.raises(StoreUnavailable):
-        carry_out(Away(), "abcd", Quiet())
+        run_locally(Away(), "abcd", Quiet())
 
     assert "continue with: jarvis runs resume abcd" in capfd.readouterr().err
 

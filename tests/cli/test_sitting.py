@@ -5,7 +5,16 @@ from collections.abc import Iterable
 
 import pytest
 
-from jarvis_cli.triage_session import HELP, KEYS, Ask, Edit, Keep, Show, Step, sit
+from jarvis_cli.triage_session import (
+    HELP,
+    KEYS,
+    AskQuestion,
+    EditFinding,
+    SaveVerdict,
+    ShowFinding,
+    Step,
+    judge_findings,
+)
 from jarvis_workers.sec.triage_record import Judgement
 
 pytestmark = pytest.mark.timing
@@ -18,30 +27,41 @@ FINDINGS = [
 
 def play(answers: Iterable[str], known: dict[str, Judgement] | None = None) -> list[Step]:
     """Return all that was wanted, until the sitting ends or the answers do."""
-    sitting = sit(FINDINGS, {} if known is None else known)
+    sitting = judge_findings(FINDINGS, {} if known is None else known)
     wanted, left = [next(sitting)], iter(answers)
     try:
         while True:
-            answer = "" if isinstance(wanted[-1], Keep) else next(left)
+            answer = "" if isinstance(wanted[-1], SaveVerdict) else next(left)
             wanted.append(sitting.send(answer))
     except StopIteration:
         return wanted
 
 
 def kept(wanted: Iterable[Step]) -> list[tuple[str, str, str]]:
-    return [(one.said.fingerprint[-1], one.said.verdict, one.said.reason) for one in wanted if isinstance(one, Keep)]
+    return [
+        (one.verdict.fingerprint[-1], one.verdict.verdict, one.verdict.reason)
+        for one in wanted
+        if isinstance(one, SaveVerdict)
+    ]
 
 
 def places(wanted: Iterable[Step]) -> list[int]:
-    return [one.place for one in wanted if isinstance(one, Show)]
+    return [one.place for one in wanted if isinstance(one, ShowFinding)]
 
 
 def test_true_and_false_are_kept_at_once_and_false_is_asked_for_its_reason() -> None:
     wanted = play(["t", "f", " measured \t twice", "s"])
 
-    assert [type(one) for one in wanted] == [Show, Keep, Show, Ask, Keep, Show]
+    assert [type(one) for one in wanted] == [
+        ShowFinding,
+        SaveVerdict,
+        ShowFinding,
+        AskQuestion,
+        SaveVerdict,
+        ShowFinding,
+    ]
     assert kept(wanted) == [("1", "true", ""), ("2", "false", "measured twice")]
-    (first, _) = (one.said for one in wanted if isinstance(one, Keep))
+    (first, _) = (one.verdict for one in wanted if isinstance(one, SaveVerdict))
     assert (first.by, first.rule, first.file) == (getpass.getuser(), "gets", "a.c")
 
 
@@ -56,9 +76,9 @@ def test_it_goes_back_to_what_was_said_and_the_last_word_counts() -> None:
     wanted = play(["b", "t", "b", "f", "no", "q"], known)
 
     assert places(wanted) == [0, 0, 1, 0, 1]
-    shown = [one for one in wanted if isinstance(one, Show)]
+    shown = [one for one in wanted if isinstance(one, ShowFinding)]
     assert shown[1].hint == "this is the first"
-    assert shown[3].said == next(one.said for one in wanted if isinstance(one, Keep))
+    assert shown[3].verdict == next(one.verdict for one in wanted if isinstance(one, SaveVerdict))
     assert known["0" * 15 + "1"].reason == "no"
 
 
@@ -87,7 +107,7 @@ def test_wont_fix_needs_a_reason_and_later_takes_a_note_that_was_written_before(
         ("2", "later", "ask the owner"),
         ("3", "true", ""),
     ]
-    assert [one.question for one in wanted if isinstance(one, Ask)] == ["why will it not be fixed? ", "note: "]
+    assert [one.question for one in wanted if isinstance(one, AskQuestion)] == ["why will it not be fixed? ", "note: "]
 
 
 def test_a_note_on_a_judged_finding_keeps_its_verdict_and_its_place() -> None:
@@ -98,7 +118,7 @@ def test_a_note_on_a_judged_finding_keeps_its_verdict_and_its_place() -> None:
 
 
 def test_more_and_less_code_is_shown_within_bounds() -> None:
-    shown = [one for one in play(["-", *"++++++", "-", "s", "q"]) if isinstance(one, Show)]
+    shown = [one for one in play(["-", *"++++++", "-", "s", "q"]) if isinstance(one, ShowFinding)]
 
     assert [one.around for one in shown] == [None, None, 12, 25, 50, 100, 100, 100, 50, None]
     assert "limit of shown code" in shown[1].hint
@@ -108,7 +128,7 @@ def test_more_and_less_code_is_shown_within_bounds() -> None:
 def test_the_editor_is_asked_for_and_what_went_wrong_is_a_hint() -> None:
     wanted = play(["e", "no editor: set VISUAL or EDITOR", "q"])
 
-    assert [type(one) for one in wanted] == [Show, Edit, Show]
+    assert [type(one) for one in wanted] == [ShowFinding, EditFinding, ShowFinding]
     assert wanted[2].hint.startswith("no editor")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from jarvis_workers.dispatch.broker import Doorbell
+from jarvis_workers.dispatch.broker import Notifier
 from jarvis_workers.store.engine import Store
 from tests.servers import Redis, redis_server
 from tests.store.clocks import FakeClock
@@ -25,10 +25,10 @@ def redis_here(redis_of_all: Redis) -> Redis:
 
 
 @pytest.fixture
-def bell(redis_here: Redis) -> Iterator[Doorbell]:
-    bell = Doorbell(redis_here.url)
-    yield bell
-    bell.close()
+def notifier(redis_here: Redis) -> Iterator[Notifier]:
+    notifier = Notifier(redis_here.url)
+    yield notifier
+    notifier.close()
 
 
 @pytest.fixture

@@ -134,8 +134,8 @@ def work() -> None:
 
     settings = load_settings(directory=Path.cwd())
     plans = worker.plan_pools(settings, ("agent", "control"), None)
-    with wiring.store_of(settings) as store, remote.bell_of(settings) as bell:
-        worker.work(settings, store, bell, plans)
+    with wiring.store_of(settings) as store, remote.notifier_of(settings) as notifier:
+        worker.work(settings, store, notifier, plans)
 
 
 if __name__ == "__main__":

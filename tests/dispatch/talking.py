@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 from sqlalchemy import select
 
-from jarvis_workers.dispatch.broker import Doorbell
+from jarvis_workers.dispatch.broker import Notifier
 from jarvis_workers.dispatch.pool_config import POOL_MODULE, Orders
 from jarvis_workers.dispatch.sender import EXECUTOR, Sender
 from jarvis_workers.pipeline.controller import plan_job
@@ -85,11 +85,11 @@ class Place:
         """Ring for what waits, as if there were a worker with many slots."""
         with self.store.write() as session:
             workers.touch(session, WorkerFacts("t", "t", 1, "t", "agent", 200, "0"))
-        bell = Doorbell(self.broker.url)
+        notifier = Notifier(self.broker.url)
         try:
-            Sender(self.store, bell, **PACE).send()
+            Sender(self.store, notifier, **PACE).send()
         finally:
-            bell.close()
+            notifier.close()
 
     @contextmanager
     def pool(self, **orders: Any) -> Iterator[Child]:

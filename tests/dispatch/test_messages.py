@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import redis
 
-from jarvis_workers.dispatch.broker import Doorbell, Ring
+from jarvis_workers.dispatch.broker import Notification, Notifier
 from jarvis_workers.dispatch.messages import MESSAGE_BYTES_MAX, sanitize
 from jarvis_workers.dispatch.routing import queue_key, task_names
 from tests.servers import Redis
@@ -17,9 +17,9 @@ LABEL = "a\N{SNOWMAN}'\".c"
 
 
 @pytest.fixture
-def sent(bell: Doorbell, redis_here: Redis) -> dict[str, Any]:
+def sent(notifier: Notifier, redis_here: Redis) -> dict[str, Any]:
     """A message as the doorbell sends it."""
-    bell.ring([Ring("sec.scan", "scan", 7, "r1", LABEL, 12.5)])
+    notifier.notify([Notification("sec.scan", "scan", 7, "r1", LABEL, 12.5)])
     with redis.Redis(port=redis_here.port) as client:
         message: dict[str, Any] = json.loads(client.lindex(QUEUE, 0))
     return message

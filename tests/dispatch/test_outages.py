@@ -9,7 +9,7 @@ pytestmark = pytest.mark.timing
 
 REFUSED = StoreUnavailable("refused")
 CUT = StoreUnavailable("cut")
-NO_BELL = BrokerUnavailable("no bell")
+NO_BELL = BrokerUnavailable("no notifier")
 
 
 def told(*rounds: JarvisError | None) -> list[str]:
@@ -32,4 +32,4 @@ def test_a_server_that_goes_away_again_is_told_again() -> None:
 
 
 def test_two_servers_that_are_away_are_told_once_each() -> None:
-    assert told(CUT, NO_BELL, REFUSED, NO_BELL) == ["cut; waiting", "no bell; waiting"]
+    assert told(CUT, NO_BELL, REFUSED, NO_BELL) == ["cut; waiting", "no notifier; waiting"]

@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
-from jarvis_workers.dispatch.broker import Doorbell, Ring
+from jarvis_workers.dispatch.broker import Notification, Notifier
 from jarvis_workers.dispatch.pool_config import Orders
 from jarvis_workers.dispatch.supervisor import DEATHS_MAX, SETTLED_SECONDS, Parent, Surroundings
 from jarvis_workers.errors import JarvisError
@@ -71,18 +71,18 @@ def staged(store_url: str, store: Store, broker_url: str, home: Path, **told: An
     orders = Orders(broker_url, store_url, str(home / "blobs"), str(home / "cache"), "w", "control", 1, **told)
     facts = WorkerFacts("w", "here", os.getpid(), "", "control", 1, "0")
     said: list[str] = []
-    clock, bell, heartbeat = FakeClock(), Doorbell(broker_url), home / "worker-w.alive"
+    clock, notifier, heartbeat = FakeClock(), Notifier(broker_url), home / "worker-w.alive"
     around = Surroundings(
         heartbeat, os.environ | {"PYTHONPATH": PYTHONPATH}, sys.__stderr__.buffer, said.append, STALLED, clock.monotonic
     )
-    parent = Parent(store, bell, [(orders, facts)], around)
+    parent = Parent(store, notifier, [(orders, facts)], around)
     try:
         yield Stage(parent, store, clock, heartbeat, said)
     finally:
         for pool in parent.pools:
             if pool.child:
                 pool.child.kill()
-        bell.close()
+        notifier.close()
 
 
 def worker_ids(store: Store) -> list[str]:
@@ -177,7 +177,7 @@ def test_a_pool_that_takes_no_work_though_there_is_some_is_ended(stage: Stage) -
     stage.parent.tick()
     first = stage.pid
     os.kill(first, signal.SIGSTOP)
-    stage.parent.bell.ring([Ring("sec.plan", "control", 1, "r", "plan", 1.0)])
+    stage.parent.notifier.notify([Notification("sec.plan", "control", 1, "r", "plan", 1.0)])
     stage.parent.tick()
     stage.clock.advance(STALLED)
     stage.parent.tick()

@@ -12,7 +12,7 @@ import psutil
 import pytest
 import redis
 
-from jarvis_workers.dispatch.broker import Doorbell
+from jarvis_workers.dispatch.broker import Notifier
 from jarvis_workers.dispatch.pool import time_limit
 from jarvis_workers.dispatch.pool_config import POOL_MODULE, Orders
 from jarvis_workers.dispatch.routing import POOLS, queue_key, task_names
@@ -87,7 +87,7 @@ def test_a_pool_ends_at_the_end_of_its_input(informed: bool, tmp_path: Path) -> 
 
 @pytest.mark.slow
 def test_a_pool_does_what_is_rung_for_and_ends_when_told(
-    postgres_url: str, open_stores: Callable[..., Store], redis_here: Redis, bell: Doorbell, tmp_path: Path
+    postgres_url: str, open_stores: Callable[..., Store], redis_here: Redis, notifier: Notifier, tmp_path: Path
 ) -> None:
     store = open_stores(postgres_url)
     run = add_run(store, executor="cluster")
@@ -95,7 +95,7 @@ def test_a_pool_does_what_is_rung_for_and_ends_when_told(
     pool = Child(POOL_MODULE, [], os.environ, sys.__stderr__.buffer)
     try:
         pool.send(orders(tmp_path, postgres_url, redis_here.url).line())
-        Sender(store, bell, **PACE).send()
+        Sender(store, notifier, **PACE).send()
         until(lambda: job_rows(store, run, plan=True)[0].attempts)
         (plan,) = job_rows(store, run, plan=True)
         family = psutil.Process(pool.pid).children(recursive=True)
@@ -113,7 +113,7 @@ def test_a_pool_does_what_is_rung_for_and_ends_when_told(
 
 @pytest.mark.slow
 def test_forged_messages_and_commands_end_no_pool_and_blame_no_job(
-    postgres_url: str, open_stores: Callable[..., Store], redis_here: Redis, bell: Doorbell, tmp_path: Path
+    postgres_url: str, open_stores: Callable[..., Store], redis_here: Redis, notifier: Notifier, tmp_path: Path
 ) -> None:
     store = open_stores(postgres_url)
     run = add_run(store, executor="cluster")
@@ -122,15 +122,15 @@ def test_forged_messages_and_commands_end_no_pool_and_blame_no_job(
         pool = Child(POOL_MODULE, [], os.environ, log)
         try:
             pool.send(orders(tmp_path, postgres_url, redis_here.url).line())
-            Sender(store, bell, **PACE).send()
+            Sender(store, notifier, **PACE).send()
             true = json.loads(client.lpop(queue_key("control")))
             for raw in (b"no JSON", b"\xff", b"[" * 2000, b'{"headers": {"task": "sec.plan"}}'):
                 client.lpush(queue_key("control"), raw)
             forged = {"timelimit": [0.001, 0.001], "eta": "2099-01-01T00:00:00", "expires": "1999-01-01T00:00:00"}
             client.lpush(queue_key("control"), json.dumps(true | {"headers": true["headers"] | forged}))
             until(lambda: job_rows(store, run, plan=True)[0].attempts, 2 * PATIENCE_SECONDS)
-            bell.app.control.shutdown()
-            bell.app.control.rate_limit("sec.plan", "1/h")
+            notifier.app.control.shutdown()
+            notifier.app.control.rate_limit("sec.plan", "1/h")
             listening = client.pubsub_channels()
             client.lpush(queue_key("control"), b"no JSON")
             until(lambda: (tmp_path / "log").read_text().count("message dropped") == 5)

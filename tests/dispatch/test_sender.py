@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 import redis
 
-from jarvis_workers.dispatch.broker import Doorbell
+from jarvis_workers.dispatch.broker import Notifier
 from jarvis_workers.dispatch.routing import queue_key
 from jarvis_workers.dispatch.sender import LARGEST_WINDOW, MEAN_SECONDS, Sender, window
 from jarvis_workers.store import dispatching
@@ -21,8 +21,8 @@ NO_WORKER_WINDOW = window(2, TICK, None)
 
 
 @pytest.fixture
-def sender(timed_store: Store, bell: Doorbell) -> Sender:
-    return Sender(timed_store, bell, lease_seconds=30.0, tick_seconds=TICK, resend_seconds=RESEND)
+def sender(timed_store: Store, notifier: Notifier) -> Sender:
+    return Sender(timed_store, notifier, lease_seconds=30.0, tick_seconds=TICK, resend_seconds=RESEND)
 
 
 @pytest.fixture
@@ -46,11 +46,11 @@ def test_the_window_keeps_slots_busy_until_the_next_tick(slots: int, mean: float
     assert window(slots, TICK, mean) == jobs
 
 
-def test_it_sends_a_window_and_then_nothing(timed_store: Store, bell: Doorbell, sender: Sender) -> None:
+def test_it_sends_a_window_and_then_nothing(timed_store: Store, notifier: Notifier, sender: Sender) -> None:
     run = add_planned_run(timed_store, NO_WORKER_WINDOW + 5, executor="cluster")
 
     assert [sender.send(), sender.send()] == [NO_WORKER_WINDOW, 0]
-    assert bell.depth("scan") == NO_WORKER_WINDOW
+    assert notifier.depth("scan") == NO_WORKER_WINDOW
     assert states(timed_store, run).count("sent") == NO_WORKER_WINDOW
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.errors import ModelUnavailable, UsageError
-from jarvis_workers.platforms.answer_cache import CachedPlatform, Folder
+from jarvis_workers.platforms.answer_cache import AnswerFolder, CachedPlatform
 from jarvis_workers.platforms.protocol import Message, ModelRequest, Reply, TokenUsage, ToolCall
 from tests.agents.arrange import Kept, Scripted, call, text
 
@@ -80,10 +80,10 @@ def test_what_is_not_whole_is_not_remembered(reply: Reply) -> None:
 
 
 def test_a_conversation_is_recorded_to_a_folder_and_played_from_it(tmp_path: Path) -> None:
-    folder = Folder(tmp_path / "records")
+    folder = AnswerFolder(tmp_path / "records")
     CachedPlatform(Scripted(FULL), folder).ask(ONE)
-    folder.keep("x", "first")
-    folder.keep("x", "second")
+    folder.put("x", "first")
+    folder.put("x", "second")
 
     played = CachedPlatform(Scripted(), folder, offline=True)
 
@@ -97,4 +97,4 @@ def test_a_record_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     (tmp_path / "x.json").mkdir()
 
     with pytest.raises(UsageError, match="cannot be read"):
-        Folder(tmp_path).find("x")
+        AnswerFolder(tmp_path).find("x")

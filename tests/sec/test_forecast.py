@@ -5,27 +5,27 @@ import pytest
 from jarvis_workers.sec.judge.cost_model import (
     ASSUMED,
     LEAST_SEEN,
-    Habit,
-    Made,
-    Talked,
+    ClusterCounts,
+    ConversationProfile,
+    ConversationTotals,
     expected_clusters,
     first_request,
-    habit_of,
+    profile_of,
 )
 from tests.sec.test_batching import found
 
 
 def test_the_mean_of_earlier_jobs_is_a_habit_once_there_are_enough() -> None:
-    jobs = [Talked(calls=2, first=1000, prompt=2300, completion=200)] * (LEAST_SEEN - 1)
-    habit = habit_of([*jobs, Talked(calls=4, first=1000, prompt=4300, completion=400)], ASSUMED["verify"])
+    jobs = [ConversationTotals(calls=2, first=1000, prompt=2300, completion=200)] * (LEAST_SEEN - 1)
+    habit = profile_of([*jobs, ConversationTotals(calls=4, first=1000, prompt=4300, completion=400)], ASSUMED["verify"])
 
-    assert habit_of(jobs, ASSUMED["verify"]) is ASSUMED["verify"]
-    assert habit == Habit(rounds=2.1, added=300, answer=100, seen=LEAST_SEEN)
+    assert profile_of(jobs, ASSUMED["verify"]) is ASSUMED["verify"]
+    assert habit == ConversationProfile(rounds=2.1, added=300, answer=100, seen=LEAST_SEEN)
 
 
 def test_each_question_says_again_what_was_said_before() -> None:
-    assert Habit(rounds=3, added=500, answer=100).prompt(1000) == 3500
-    assert Habit(rounds=3, added=500, answer=100).completion == 300
+    assert ConversationProfile(rounds=3, added=500, answer=100).prompt(1000) == 3500
+    assert ConversationProfile(rounds=3, added=500, answer=100).completion == 300
 
 
 def test_a_cluster_is_expected_for_each_rule_and_sink() -> None:
@@ -40,14 +40,14 @@ def test_a_cluster_is_expected_for_each_rule_and_sink() -> None:
 @pytest.mark.parametrize(
     ("made", "gids"),
     [
-        ([Made(candidates=4, clusters=2)] * LEAST_SEEN, [(1, 3), (2, 4)]),
-        ([Made(candidates=50, clusters=1)] * LEAST_SEEN, [(1, 2, 3, 4)]),
-        ([Made(candidates=1, clusters=1)] * LEAST_SEEN, [(1,), (3,), (2,), (4,)]),
-        ([Made(candidates=50, clusters=1)] * (LEAST_SEEN - 1), [(1, 3), (2,), (4,)]),
+        ([ClusterCounts(candidates=4, clusters=2)] * LEAST_SEEN, [(1, 3), (2, 4)]),
+        ([ClusterCounts(candidates=50, clusters=1)] * LEAST_SEEN, [(1, 2, 3, 4)]),
+        ([ClusterCounts(candidates=1, clusters=1)] * LEAST_SEEN, [(1,), (3,), (2,), (4,)]),
+        ([ClusterCounts(candidates=50, clusters=1)] * (LEAST_SEEN - 1), [(1, 3), (2,), (4,)]),
     ],
 )
 def test_where_enough_was_clustered_as_many_are_expected_as_were_made(
-    made: list[Made], gids: list[tuple[int, ...]]
+    made: list[ClusterCounts], gids: list[tuple[int, ...]]
 ) -> None:
     lines = ["strcpy(a, b);", "strcat(a, c);", "strcpy(b, c);", "sprintf(a, c);"]
     batch = [(gid, found(line=gid, evidence=text)) for gid, text in enumerate(lines, 1)]

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.dispatch.broker import Doorbell
+from jarvis_workers.dispatch.broker import Notifier
 from jarvis_workers.service import remote
-from jarvis_workers.service.health.unserved_queues import Absence, missing, says, unserved
+from jarvis_workers.service.health.unserved_queues import Absence, describe_missing, missing, unserved
 from jarvis_workers.settings import Settings
 from jarvis_workers.store import runs, workers
 from jarvis_workers.store.engine import Store
@@ -77,7 +77,7 @@ def test_it_is_told_once_and_only_of_an_absence_that_lasts() -> None:
     for _ in range(2):
         absence.look(["scan"])
         clock.advance(60.0)
-    assert told == [says(["scan"])] == [SCAN]
+    assert told == [describe_missing(["scan"])] == [SCAN]
 
 
 class Heard(Exception):
@@ -87,7 +87,7 @@ class Heard(Exception):
 def test_who_waits_for_a_run_is_told(store: Store, broker: Redis, tmp_path: Path) -> None:
     run = add_planned_run(store, 1, executor="cluster")
     settings = Settings(data_dir=tmp_path, broker_url=broker.url, tick_seconds=0.05)
-    bell = Doorbell(broker.url)
+    bell = Notifier(broker.url)
 
     def tell(line: str) -> None:
         raise Heard(line)

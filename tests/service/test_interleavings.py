@@ -104,8 +104,8 @@ def test_without_the_lock_such_a_blob_would_be_lost(pair: Pair, tmp_path: Path) 
 
     def cull_what_was_not_wanted(store: Store, blobs: DirectoryBlobs) -> int:
         with store.write() as session:
-            artifacts.lock_wishes(session)
-            wanted = artifacts.wanted(session)
+            artifacts.lock_uses(session)
+            wanted = artifacts.used_blobs(session)
         return prune(blobs, wanted, time.time()).blobs
 
     seen = every_interleaving(pair, lambda: wish_and_prune(blobs, cull_what_was_not_wanted))
@@ -130,7 +130,7 @@ def test_two_prunes_do_not_wait_for_each_other_for_ever(pair: Pair, tmp_path: Pa
     def arrange() -> Scene[int, int]:
         old_blob(blobs)
         with pair.onlooker.write() as session:
-            artifacts.want(session, "submit:given-up", ["0" * 64])
+            artifacts.add_uses(session, "submit:given-up", ["0" * 64])
         return Scene("", lambda store: cull(store, blobs, -1), lambda store: cull(store, blobs, -1))
 
     for seen in every_interleaving(pair, arrange):
@@ -251,11 +251,11 @@ def wish_and_prune(blobs: DirectoryBlobs, prune_them: Callable[[Store, Directory
 
     def wish_and_put(store: Store) -> str:
         with store.write() as session:
-            artifacts.want(session, f"submit:{name[:16]}", [name])
+            artifacts.add_uses(session, f"submit:{name[:16]}", [name])
         return blobs.put(content)
 
     return Scene("", wish_and_put, lambda store: prune_them(store, blobs))
 
 
 def cull(store: Store, blobs: DirectoryBlobs, grace_seconds: float = requests.BLOB_GRACE_SECONDS) -> int:
-    return requests.prune_unwanted(store, blobs, time.time(), grace_seconds).blobs
+    return requests.prune_unused(store, blobs, time.time(), grace_seconds).blobs

@@ -95,7 +95,7 @@ def test_a_run_can_be_told_to_heed_nobody_or_a_file_beside_or_instead(pipeline: 
 
     nobody, both, alone = (
         pipeline.body(pipeline.do(tree, triage=triage))
-        for triage in (Triage(kept=False), Triage(more=file), Triage(kept=False, more=file[1:]))
+        for triage in (Triage(stored=False), Triage(more=file), Triage(stored=False, more=file[1:]))
     )
 
     assert patterns(nobody["issues"]) == [("a.c", None), ("b.c", None)]

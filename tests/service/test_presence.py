@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from jarvis_workers.service.health.process_identity import is_gone, this_worker
+from jarvis_workers.service.health.process_identity import has_ended, this_worker
 from jarvis_workers.store.workers import WorkerFacts
 
 THIS = this_worker("ab12", slots=3)
@@ -50,35 +50,35 @@ def test_a_worker_is_named_after_its_host_and_process() -> None:
 
 
 def test_this_process_is_there() -> None:
-    assert not is_gone(THIS)
+    assert not has_ended(THIS)
 
 
 @pytest.mark.timing
 def test_a_process_is_there_until_it_has_ended_and_a_zombie_is_gone(child: subprocess.Popen[str]) -> None:
     worker = facts_of(child)
-    assert not is_gone(worker)
+    assert not has_ended(worker)
 
     end(child)
-    assert is_gone(worker)
+    assert has_ended(worker)
 
     child.wait()
-    assert is_gone(worker)
+    assert has_ended(worker)
 
 
 def test_a_later_process_of_the_same_number_is_another() -> None:
     boot, _, machine = THIS.birth.split(":")
-    assert is_gone(replace(THIS, birth=f"{boot}:1:{machine}"))
+    assert has_ended(replace(THIS, birth=f"{boot}:1:{machine}"))
 
 
 def test_a_process_of_an_earlier_boot_of_this_machine_is_gone() -> None:
     _, start, machine = THIS.birth.split(":")
-    assert is_gone(replace(THIS, birth=f"earlier-boot:{start}:{machine}")) == bool(machine)
+    assert has_ended(replace(THIS, birth=f"earlier-boot:{start}:{machine}")) == bool(machine)
 
 
 def test_a_process_that_an_older_version_has_described_is_judged_within_a_boot() -> None:
     boot, start, _ = THIS.birth.split(":")
-    assert not is_gone(replace(THIS, birth=f"{boot}:{start}"))
-    assert is_gone(replace(THIS, birth=f"{boot}:1"))
+    assert not has_ended(replace(THIS, birth=f"{boot}:{start}"))
+    assert has_ended(replace(THIS, birth=f"{boot}:1"))
 
 
 @pytest.mark.parametrize(
@@ -92,4 +92,4 @@ def test_a_process_that_an_older_version_has_described_is_judged_within_a_boot()
     ids=["another host", "another boot", "another machine of this name", "no birth known"],
 )
 def test_what_cannot_be_seen_from_here_is_not_judged(host: str, birth: str) -> None:
-    assert not is_gone(replace(THIS, pid=2**22 + 1, host=host, birth=birth))
+    assert not has_ended(replace(THIS, pid=2**22 + 1, host=host, birth=birth))

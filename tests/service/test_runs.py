@@ -62,7 +62,7 @@ def test_a_run_that_has_spent_its_budget_is_not_taken_up_without_more(store: Sto
         for run in (ended, gone):
             budgets.put(session, run, RunBudget("tok", 100))
             paid = ModelCall(run, 0, "m", prompt=80, cached=0, completion=20, cost=0.0, seconds=1.0, tries=1)
-            transcripts.keep(session, [paid])
+            transcripts.save(session, [paid])
 
     def retry(budget: RunBudget | None = None) -> str:
         return refusal(lambda: requests.retry(store, run_now(store, ended), "local:next", budget=budget))
@@ -400,15 +400,15 @@ def test_blobs_go_when_nobody_has_wanted_them_for_a_day(store: Store, clock: Fak
     kept, given_up, unwanted = (blobs.put(content) for content in (b"kept", b"given up", b"unwanted"))
     run_id = add_run(store)
     with store.write() as session:
-        artifacts.want(session, run_id, [kept])
-        artifacts.want(session, "submit:ab12", [given_up])
+        artifacts.add_uses(session, run_id, [kept])
+        artifacts.add_uses(session, "submit:ab12", [given_up])
     written = blobs.path(kept).stat().st_mtime
 
-    assert requests.prune_unwanted(store, blobs, written) == (0, 0)
-    assert requests.prune_unwanted(store, blobs, written + DAY + 60) == (1, len(b"unwanted"))
+    assert requests.prune_unused(store, blobs, written) == (0, 0)
+    assert requests.prune_unused(store, blobs, written + DAY + 60) == (1, len(b"unwanted"))
     assert not blobs.has(unwanted)
     clock.advance(DAY + 1)
-    assert requests.prune_unwanted(store, blobs, written + DAY + 60) == (1, len(b"given up"))
+    assert requests.prune_unused(store, blobs, written + DAY + 60) == (1, len(b"given up"))
     assert blobs.has(kept)
 
 

@@ -12,7 +12,7 @@ import pytest
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.submit import submit
-from jarvis_workers.service.triage.queue import AHEAD, Excerpts, findings_of, one_each, who
+from jarvis_workers.service.triage.queue import AHEAD, Excerpts, current_user, findings_of, one_each
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store import artifacts, runs
 from jarvis_workers.store.engine import Store
@@ -94,4 +94,4 @@ def test_code_is_read_for_some_findings_at_a_time_and_its_loss_is_borne(
 def test_what_a_user_is_called_is_not_obeyed(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
         monkeypatch.setenv(name, "eve\x1b[2J" if name == "USER" else "")
-    assert who() == "eve\\x1b[2J"
+    assert current_user() == "eve\\x1b[2J"

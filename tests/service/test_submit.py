@@ -5,7 +5,7 @@ import os
 import pytest
 
 from jarvis_workers.errors import StoreFull, UsageError
-from jarvis_workers.service.runs import find_run, newest_runs, prune_unwanted, stages_of
+from jarvis_workers.service.runs import find_run, newest_runs, prune_unused, stages_of
 from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
@@ -37,7 +37,7 @@ def asking(path, run_id="one", **changes):
 
 def wanted(store):
     with store.read() as session:
-        return artifacts.wanted(session)
+        return artifacts.used_blobs(session)
 
 
 def test_a_run_is_inserted_with_its_stages_and_the_job_that_plans_the_first(store, blobs, tree):
@@ -69,7 +69,7 @@ def test_the_same_tree_is_one_snapshot_that_both_runs_want(store, blobs, tree):
 
     assert first.snapshot_id == second.snapshot_id
     assert wanted(store) == {blob.name for blob in blobs.names()}
-    assert prune_unwanted(store, blobs, now=2**40, grace_seconds=DAY).blobs == 0
+    assert prune_unused(store, blobs, now=2**40, grace_seconds=DAY).blobs == 0
 
 
 def test_a_root_keeps_its_bytes_and_is_shown_without_them(store, blobs, tmp_path):
@@ -134,7 +134,7 @@ def test_a_submit_that_fails_leaves_only_wishes_that_go_with_the_next_pruning(st
 
     assert newest_runs(store, 9) == []
     assert len(wanted(store)) == 1
-    prune_unwanted(store, DirectoryBlobs(tree.parent / "blobs"), now=2**40, grace_seconds=-1)
+    prune_unused(store, DirectoryBlobs(tree.parent / "blobs"), now=2**40, grace_seconds=-1)
     assert wanted(store) == set()
 
 

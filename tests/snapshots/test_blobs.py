@@ -48,7 +48,7 @@ def test_writing_what_is_there_only_touches_it(blobs: DirectoryBlobs) -> None:
 
     (stored,) = blobs.names()
     assert (stored.name, stored.size, place.stat().st_ino) == (NAME, 5, before)
-    assert stored.wanted_at > 1
+    assert stored.used_at > 1
 
 
 def test_a_blob_cut_short_by_a_power_cut_is_written_again(blobs: DirectoryBlobs) -> None:

@@ -18,7 +18,7 @@ def directory(tmp_path: Path) -> Path:
 @pytest.fixture
 def place(directory: Path) -> Path:
     """A file that was kept."""
-    PatternCache(directory).keep(KEY, b"compiled")
+    PatternCache(directory).put(KEY, b"compiled")
     return directory / KEY
 
 
@@ -74,7 +74,7 @@ def test_where_nothing_can_be_written_nothing_is_kept(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     kept = PatternCache(tmp_path / "file" / "patterns")
 
-    kept.keep(KEY, b"compiled")
+    kept.put(KEY, b"compiled")
 
     assert kept.find(KEY) is None
 
@@ -82,10 +82,10 @@ def test_where_nothing_can_be_written_nothing_is_kept(tmp_path: Path) -> None:
 def test_what_was_of_no_use_for_the_longest_goes_first(directory: Path) -> None:
     kept, keys = PatternCache(directory), [key_of((number,)) for number in range(FILES_MAX)]
     for number, key in enumerate(keys):
-        kept.keep(key, b"compiled")
+        kept.put(key, b"compiled")
         os.utime(directory / key, (number, number))
     assert kept.find(keys[0])
 
-    kept.keep(KEY, b"compiled")
+    kept.put(KEY, b"compiled")
 
     assert [kept.find(key) is not None for key in (keys[0], keys[1], keys[2], KEY)] == [True, False, True, True]

@@ -72,7 +72,7 @@ def test_what_hyperscan_refuses_is_compiled_anew(tmp_path: Path) -> None:
     build(PATTERNS, "hyperscan", kept)
     (place,) = tmp_path.iterdir()
     whole = kept.find(place.name)
-    kept.keep(place.name, b"of another version")
+    kept.put(place.name, b"of another version")
 
     assert build(PATTERNS, "hyperscan", kept).find(b"gets (b)") == [(2, 0)]
     assert kept.find(place.name) == whole

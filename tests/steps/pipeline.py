@@ -19,7 +19,7 @@ from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.service.wiring import selection_of
 from jarvis_workers.settings import Settings
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.snapshots.filecache import Results
+from jarvis_workers.snapshots.filecache import FileCache
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
 from jarvis_workers.steps.sec.options import SecOptions
@@ -47,7 +47,7 @@ class Pipeline:
     store: Store
     blobs: Blobs
     talks: AgentRuntime | None = None
-    cache: Results | None = None
+    cache: FileCache | None = None
     loop: asyncio.Runner = field(default_factory=asyncio.Runner)
 
     def start(self, tree: Path, *, files: int = 100, **options: Any) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from jarvis_workers.sec.scanner import Scanner
 from jarvis_workers.snapshots.manifest import Entry
-from jarvis_workers.steps.sec.profile import TOP, Watch, merge
+from jarvis_workers.steps.sec.profile import TOP, ProfiledScanner, merge
 from tests.cli.commands import COPY, SYSTEM
 
 
@@ -16,13 +16,13 @@ def entry(path: str) -> Entry:
 
 @pytest.mark.timing
 def test_a_watched_scanner_finds_the_same_and_knows_how_long_it_took() -> None:
-    watch = Watch(Scanner())
+    watch = ProfiledScanner(Scanner())
     content = (COPY + SYSTEM).encode()
     watch.start()
 
     assert watch.scanner.scan(content, language="c/cpp") == Scanner().scan(content, language="c/cpp")
-    watch.passed(entry("a.c"))
-    said = json.loads(watch.said())
+    watch.record(entry("a.c"))
+    said = json.loads(watch.to_json())
     assert {name: calls for name, _, calls in said["rules"]}["unsafe_api"] >= 1
     assert [path for path, _, _ in said["files"]] == ["a.c"]
     assert said["seconds"] >= sum(seconds for _, seconds, _ in said["rules"]) > 0
@@ -31,11 +31,11 @@ def test_a_watched_scanner_finds_the_same_and_knows_how_long_it_took() -> None:
 
 @pytest.mark.timing
 def test_a_watch_starts_anew_for_each_batch() -> None:
-    watch = Watch(Scanner())
-    watch.passed(entry("a.c"))
+    watch = ProfiledScanner(Scanner())
+    watch.record(entry("a.c"))
     watch.start()
 
-    assert json.loads(watch.said()) == {"seconds": 0, "bytes": 0, "rules": [], "files": []}
+    assert json.loads(watch.to_json()) == {"seconds": 0, "bytes": 0, "rules": [], "files": []}
 
 
 def test_of_many_jobs_the_slowest_rules_and_files_are_named() -> None:

@@ -17,7 +17,7 @@ from jarvis_workers.sec.rules import DECIDING_FILES
 from jarvis_workers.sec.scanner import Hit, Scan
 from jarvis_workers.sec.suppressions import Remark
 from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.snapshots.filecache import MARKER, Results
+from jarvis_workers.snapshots.filecache import MARKER, FileCache
 from jarvis_workers.snapshots.manifest import Entry
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.reader import open_snapshot
@@ -204,20 +204,20 @@ def test_whatever_a_scan_is_made_of_decides_what_it_is_remembered_under() -> Non
 def test_a_scan_is_remembered_as_it_was(tmp_path_factory: pytest.TempPathFactory, scan: Scan) -> None:
     entry = Entry(os.fsencode("src/\udce9.c"), 1, "0" * 64, 0, 0)
     place = tmp_path_factory.mktemp("known")
-    known = ScanCache(Results(place, 1_000_000, place / "key"), None)
+    known = ScanCache(FileCache(place, 1_000_000, place / "key"), None)
     ((key, _),) = files = keyed([entry])
-    known.keep(files, {key: scan})
+    known.put(files, {key: scan})
 
     assert known.recall(files) == {key: scan}
 
 
 def test_a_cached_result_is_served_only_to_the_interpreter_and_engines_that_found_it(tmp_path: Path) -> None:
-    results = Results(tmp_path / "results", 1_000_000, tmp_path / "key")
+    results = FileCache(tmp_path / "results", 1_000_000, tmp_path / "key")
     files = keyed([Entry(b"src/a.c", 1, "0" * 64, 0, 0)])
     found = {files[0][0]: Scan((Hit("unsafe_api", 1, 0.9, "strcpy(a, b);", None),), None, ())}
     debian, newer = (engine_identity(f"cpython {version}") for version in ("3.11.2", "3.11.7"))
 
-    ScanCache(results, None, debian).keep(files, found)
+    ScanCache(results, None, debian).put(files, found)
 
     assert ScanCache(results, None, debian).recall(files) == found
     assert ScanCache(results, None, newer).recall(files) == {}

@@ -18,7 +18,7 @@ from jarvis_workers.settings import RulesSettings
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.resources import open_resources
 from jarvis_workers.source.identity import engine_identity
-from jarvis_workers.steps.sec.flow_cache import Remembered, space
+from jarvis_workers.steps.sec.flow_cache import FlowCache, space
 from jarvis_workers.steps.sec.payloads import FlowPayload
 from jarvis_workers.steps.sec.summaries import read_rows
 from jarvis_workers.steps.sec.symbol_index import SymbolIndex
@@ -243,7 +243,7 @@ def test_a_file_that_was_not_gone_through_whole_is_named_with_what_was_found(pip
     hit = ["flow_double_free", 5, 0.9, "", [[None, 5, "freed again"]]]
     key = f"{row.key}-{sha256(b'lib').hexdigest()[:8]}"
     said = {key: [[[hit], "more ways than it may follow", []], names.answers(row.calls)]}
-    Remembered(pipeline.cache, space("flow")).keep([(key, row.path)], said)
+    FlowCache(pipeline.cache, space("flow")).put([(key, row.path)], said)
 
     body = pipeline.body(pipeline.do(tree))
 
@@ -255,11 +255,11 @@ def test_a_file_that_was_not_gone_through_whole_is_named_with_what_was_found(pip
 
 def test_the_cache_of_flow_results_is_of_one_interpreter_and_its_engines(pipeline: Pipeline) -> None:
     debian, newer = (space("flow", engine_identity(f"cpython {version}")) for version in ("3.11.2", "3.11.7"))
-    Remembered(pipeline.cache, debian).keep([("0" * 40, b"a.c")], {"0" * 40: [[], None, []]})
+    FlowCache(pipeline.cache, debian).put([("0" * 40, b"a.c")], {"0" * 40: [[], None, []]})
 
-    assert Remembered(pipeline.cache, debian).find([("0" * 40, b"a.c")]) == {"0" * 40: [[], None, []]}
-    assert Remembered(pipeline.cache, newer).find([("0" * 40, b"a.c")]) == {}
-    assert Remembered(pipeline.cache, space("flow")).find([("0" * 40, b"a.c")]) == {}
+    assert FlowCache(pipeline.cache, debian).find([("0" * 40, b"a.c")]) == {"0" * 40: [[], None, []]}
+    assert FlowCache(pipeline.cache, newer).find([("0" * 40, b"a.c")]) == {}
+    assert FlowCache(pipeline.cache, space("flow")).find([("0" * 40, b"a.c")]) == {}
 
 
 def test_a_finding_in_a_file_whose_copy_is_damaged_is_a_gap(pipeline: Pipeline, tree: Path) -> None:

@@ -99,7 +99,7 @@ class Jobs:
 
     def claimed(self, session: Session, many: int) -> list[Claimed]:
         """Claim jobs as an agent process does."""
-        return dispatching.claim_rung(
+        return dispatching.claim_notified(
             session, self.some(many), worker_id="w1", process="w1/1", lease_seconds=60, worker_lease_seconds=30
         )
 
@@ -132,7 +132,7 @@ def hot_paths(store: Store) -> dict[str, Do]:
         "resend": lambda session: dispatching.resend(session, "scan", 1e12),
         "mean_seconds": lambda session: dispatching.mean_seconds(session, "scan"),
         "recover": crash_attribution.recover,
-        "recover_gone": lambda session: crash_attribution.recover_gone(session, 30),
+        "recover_gone": lambda session: crash_attribution.recover_dead_workers(session, 30),
         "crash_process": lambda session: crash_attribution.crash_process(session, "w3/3", "ended by SIGKILL"),
         "has_open_jobs": lambda session: stages.has_open_jobs(session, "r1", "scan"),
         "stages.close": lambda session: stages.close(session, "r2", "scan"),

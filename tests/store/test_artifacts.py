@@ -9,13 +9,13 @@ from tests.store.arrange import add_run
 
 def want(store: Store, owner: str, blobs: Sequence[str]) -> None:
     with store.write() as session:
-        artifacts.want(session, owner, blobs)
+        artifacts.add_uses(session, owner, blobs)
 
 
 def wanted(store: Store) -> set[str]:
     with store.write() as session:
-        artifacts.lock_wishes(session)
-        return artifacts.wanted(session)
+        artifacts.lock_uses(session)
+        return artifacts.used_blobs(session)
 
 
 def test_an_artifact_of_the_same_name_is_replaced(store: Store) -> None:
@@ -41,7 +41,7 @@ def test_a_blob_is_wanted_while_anyone_wants_it(store: Store) -> None:
     want(store, "a", ["x"])
     want(store, "b", ["x", "y"])
     with store.write() as session:
-        artifacts.drop_wishes(session, "b")
+        artifacts.drop_uses(session, "b")
 
     assert wanted(store) == {"x"}
 
@@ -50,8 +50,8 @@ def test_what_a_submit_wanted_is_its_runs(store: Store) -> None:
     run = add_run(store)
     want(store, "submit:r", ["x"])
     with store.write() as session:
-        artifacts.hand_over(session, "submit:r", run)
-        assert artifacts.drop_stale_wishes(session, -1.0) == 0
+        artifacts.transfer_uses(session, "submit:r", run)
+        assert artifacts.drop_stale_uses(session, -1.0) == 0
 
     assert wanted(store) == {"x"}
 
@@ -61,7 +61,7 @@ def test_what_an_old_submit_or_a_removed_run_wanted_is_forgotten(store: Store) -
     want(store, "removed", ["y"])
     want(store, add_run(store), ["z"])
     with store.write() as session:
-        assert artifacts.drop_stale_wishes(session, 60.0) == 0
-        assert artifacts.drop_stale_wishes(session, -1.0) == 2
+        assert artifacts.drop_stale_uses(session, 60.0) == 0
+        assert artifacts.drop_stale_uses(session, -1.0) == 2
 
     assert wanted(store) == {"z"}

@@ -35,7 +35,7 @@ def draw(store: Store, job: Claimed, least: int, most: int = 0, kept: int = 0) -
 def pay(store: Store, job: Claimed, tokens: int, **about: int) -> None:
     call = CALL._replace(run_id=job.run_id, job_id=job.id, prompt=tokens, completion=0, **about)
     with store.write() as session:
-        transcripts.keep(session, [call])
+        transcripts.save(session, [call])
 
 
 def spent(store: Store, job: Claimed, unit: str = "tok") -> int:

@@ -13,7 +13,7 @@ def called(store: Store, *seconds: float, tries: int = 1) -> str:
     job, other = talking(store), talking(store)
     mine = [CALL._replace(run_id=job.run_id, job_id=job.id, seconds=one, tries=tries) for one in seconds]
     with store.write() as session:
-        transcripts.keep(session, [*mine, CALL._replace(run_id=other.run_id, job_id=other.id)])
+        transcripts.save(session, [*mine, CALL._replace(run_id=other.run_id, job_id=other.id)])
     return job.run_id
 
 

@@ -90,7 +90,7 @@ def test_a_job_that_an_orphan_of_a_dead_worker_has_claimed_is_not_blamed(
     claim(store, run, lease=3600.0)
     clock.advance(31.0)
     with store.write() as session:
-        (taken,) = crash_attribution.recover_gone(session, 30.0)
+        (taken,) = crash_attribution.recover_dead_workers(session, 30.0)
 
     (job,) = job_rows(store, run)
     assert (job.id, taken.given_up) == (taken.id, False)

@@ -19,7 +19,7 @@ def say(store: Store, *said: Judgement) -> None:
 
 def take_in(store: Store, *said: Judgement) -> int:
     with store.write() as session:
-        return judgements.take_in(session, said)
+        return judgements.merge(session, said)
 
 
 def kept(store: Store) -> list[Judgement]:
@@ -88,13 +88,13 @@ def test_a_run_knows_what_it_was_given_and_nothing_that_is_said_later(store: Sto
     say(store, REAL)
     first, second, third = (add_run(store) for _ in range(3))
     with store.write() as session:
-        judgements.give(session, first)
-        judgements.give(session, second, [REAL.model_copy(update={"verdict": FALSE, "reason": "no"}), NOISE])
-        judgements.give(session, third, [NOISE], kept=False)
+        judgements.attach(session, first)
+        judgements.attach(session, second, [REAL.model_copy(update={"verdict": FALSE, "reason": "no"}), NOISE])
+        judgements.attach(session, third, [NOISE], stored=False)
     say(store, REAL.model_copy(update={"verdict": FALSE, "reason": "later"}))
 
     with store.read() as session:
-        known = [judgements.given(session, run) for run in (first, second, third)]
+        known = [judgements.attached(session, run) for run in (first, second, third)]
 
     noise = {NOISE.fingerprint: TriageVerdict(FALSE, "checked above")}
     assert known == [
@@ -108,10 +108,10 @@ def test_what_a_run_was_given_goes_with_it_and_the_judgement_stays(store: Store)
     run = add_run(store)
     say(store, REAL)
     with store.write() as session:
-        judgements.give(session, run)
+        judgements.attach(session, run)
         runs.finish(session, run, "done")
         assert runs.remove(session, run)
-        assert judgements.given(session, run) == {}
+        assert judgements.attached(session, run) == {}
     assert len(kept(store)) == 1
 
 

@@ -42,7 +42,7 @@ def test_it_is_known_for_how_long_nobody_has_had_a_lease(store: Store) -> None:
     take(store, "a")
     assert overdue() == 0.0
     with store.write() as session:
-        leases.give_back(session, "controller", "a")
+        leases.release(session, "controller", "a")
     assert overdue() == 0.0
 
 
@@ -50,5 +50,5 @@ def test_a_lease_is_given_back_by_its_holder_alone(store: Store) -> None:
     take(store, "a")
     for holder, free in (("b", False), ("a", True)):
         with store.write() as session:
-            leases.give_back(session, "controller", holder)
+            leases.release(session, "controller", holder)
         assert take(store, "b") == free

@@ -41,7 +41,7 @@ def store(postgres_server: Postgres, database: str, worker_url: str, open_stores
 def test_a_worker_carries_a_run_to_its_end(store: Store) -> None:
     assert run_to_its_end(store, add_run(store)).state == "done"
     with store.write() as session:
-        artifacts.lock_wishes(session)
+        artifacts.lock_uses(session)
 
 
 @pytest.mark.sample(1)

@@ -243,7 +243,7 @@ def test_retry_refuses_a_cancelled_run(store: Store) -> None:
 def test_a_removed_run_leaves_nothing_behind(store: Store) -> None:
     run, other = add_run(store, snapshot=OTHER_SNAPSHOT), add_run(store)
     with store.write() as session:
-        artifacts.want(session, run, ["x"])
+        artifacts.add_uses(session, run, ["x"])
         runs.remove(session, run)
         assert runs.get(session, run) is not None
     run_to_its_end(store, run)
@@ -254,7 +254,7 @@ def test_a_removed_run_leaves_nothing_behind(store: Store) -> None:
         assert runs.get(session, run) is None
         assert runs.get(session, other) is not None
         assert runs.snapshot(session, OTHER_SNAPSHOT.id) is None
-        assert artifacts.wanted(session) == set()
+        assert artifacts.used_blobs(session) == set()
     assert job_rows(store, run) == stage_states(store, run) == event_names(store, run) == []
 
 

@@ -22,7 +22,7 @@ def suspect(store: Store, run: str, *numbers: int, crashes: int = 3) -> list[int
 def claim_rung(store: Store, ids: list[int], process: str) -> list[Claimed]:
     enrol(store, "w")
     with store.write() as session:
-        return dispatching.claim_rung(
+        return dispatching.claim_notified(
             session, ids, worker_id="w", process=process, lease_seconds=60.0, worker_lease_seconds=30.0
         )
 

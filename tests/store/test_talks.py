@@ -18,7 +18,7 @@ CALL = ModelCall("", 0, "m", prompt=100, cached=40, completion=20, cost=0.25, se
 
 def keep(store: Store, *items: Item) -> None:
     with store.write() as session:
-        transcripts.keep(session, items)
+        transcripts.save(session, items)
 
 
 def tell(store: Store, job: Claimed, *lines: bytes, start: int = 0) -> None:
@@ -205,7 +205,7 @@ def test_what_belongs_to_jobs_that_are_gone_can_be_left_out(store: Store) -> Non
         keep(store, *items)
     with store.write() as session:
         left = transcripts.of_jobs_that_are_there(session, items)
-        transcripts.keep(session, left)
+        transcripts.save(session, left)
 
     assert left == items[1:4]
     assert known(store, there) == [b"there"]

@@ -37,5 +37,5 @@ def test_workers_not_seen_for_long_are_forgotten(store: Store) -> None:
     touch(store)
     for seconds, known in ((60.0, True), (-1.0, False)):
         with store.write() as session:
-            workers.drop_gone(session, seconds)
+            workers.drop_dead(session, seconds)
         assert (find(store, 60.0) is not None) == known

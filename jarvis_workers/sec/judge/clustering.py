@@ -37,8 +37,8 @@ from jarvis_workers.tools.tool import Language
 
 __all__ = [
     "Cluster",
+    "LocatedCandidate",
     "Question",
-    "Seen",
     "cluster",
     "clusterer",
     "condition_of",
@@ -69,7 +69,7 @@ class Cluster(NamedTuple):
     gids: tuple[int, ...]
 
 
-class Seen(NamedTuple):
+class LocatedCandidate(NamedTuple):
     """A candidate and its enclosing function, with the line counted from the function's first; "" and 0 outside any."""
 
     gid: int
@@ -81,7 +81,7 @@ class Seen(NamedTuple):
 class Question(NamedTuple):
     """A question to the model: the batch, its description, and the conditions to verify, by rule."""
 
-    batch: Sequence[Seen]
+    batch: Sequence[LocatedCandidate]
     findings: str
     conditions: Conditions
     language: Language = "en"
@@ -111,20 +111,23 @@ def without_model(numbered: Sequence[Numbered], conditions: Conditions, shared: 
     return [Cluster(condition, tuple(gid for gid, _ in numbered))]
 
 
-def locate(numbered: Sequence[Numbered], content: bytes) -> list[Seen]:
+def locate(numbered: Sequence[Numbered], content: bytes) -> list[LocatedCandidate]:
     """Find the functions that contain candidates of one file, given its content."""
     spans = list(_spans(content, numbered[0][1].language)) if numbered else []
-    return [_seen(gid, found, spans) for gid, found in numbered]
+    return [_located(gid, found, spans) for gid, found in numbered]
 
 
 def question_of(
-    batch: Sequence[Seen], conditions: Conditions, language: Language = "en", severities: Mapping[str, str] = NOT_GIVEN
+    batch: Sequence[LocatedCandidate],
+    conditions: Conditions,
+    language: Language = "en",
+    severities: Mapping[str, str] = NOT_GIVEN,
 ) -> Question:
     """Return the question about candidates of one file; `severities` are the configured severities of rules."""
     patterns = dict.fromkeys(seen.found.pattern for seen in batch)
     lines = [f"file: {plain(batch[0].found.file)}", "", "what the rules look for:"]
     lines += [f"{pattern}: {plain(conditions.get(pattern) or '-')}" for pattern in patterns]
-    lines += ["", "findings:", *(f"{at}. {_told(seen, severities)}" for at, seen in enumerate(batch, 1))]
+    lines += ["", "findings:", *(f"{at}. {_candidate_line(seen, severities)}" for at, seen in enumerate(batch, 1))]
     return Question(batch, "\n".join(lines), conditions, language)
 
 
@@ -181,7 +184,7 @@ def settle(question: Question, groups: Iterable[Group]) -> list[Cluster]:
     return sorted(clusters, key=lambda cluster: cluster.gids)
 
 
-def _cluster(members: Sequence[Seen], verification: str) -> Cluster:
+def _cluster(members: Sequence[LocatedCandidate], verification: str) -> Cluster:
     return Cluster(verification, tuple(seen.gid for seen in members))
 
 
@@ -214,14 +217,14 @@ def _spans(content: bytes, language: str) -> Iterator[tuple[int, int, str]]:
         yield line, last, function.name.decode("utf-8", "backslashreplace")
 
 
-def _seen(gid: int, found: Candidate, spans: Sequence[tuple[int, int, str]]) -> Seen:
+def _located(gid: int, found: Candidate, spans: Sequence[tuple[int, int, str]]) -> LocatedCandidate:
     place = bisect_right(spans, found.line, key=lambda span: span[0]) - 1
     if place < 0 or found.line > spans[place][1]:
-        return Seen(gid, found)
-    return Seen(gid, found, spans[place][2], found.line - spans[place][0] + 1)
+        return LocatedCandidate(gid, found)
+    return LocatedCandidate(gid, found, spans[place][2], found.line - spans[place][0] + 1)
 
 
-def _told(seen: Seen, severities: Mapping[str, str]) -> str:
+def _candidate_line(seen: LocatedCandidate, severities: Mapping[str, str]) -> str:
     found = seen.found
     where = {"function": seen.function, "line": seen.line} if seen.function else {}
     said = {

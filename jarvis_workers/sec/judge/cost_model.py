@@ -15,12 +15,20 @@ from jarvis_workers.sec.finding import Candidate, Numbered
 from jarvis_workers.sec.judge.batching import kind_of
 from jarvis_workers.sec.judge.clustering import Cluster, Conditions, condition_of
 
-__all__ = ["ASSUMED", "Habit", "Made", "Talked", "expected_clusters", "first_request", "habit_of"]
+__all__ = [
+    "ASSUMED",
+    "ClusterCounts",
+    "ConversationProfile",
+    "ConversationTotals",
+    "expected_clusters",
+    "first_request",
+    "profile_of",
+]
 
 LEAST_SEEN = 20
 
 
-class Talked(NamedTuple):
+class ConversationTotals(NamedTuple):
     """Token usage of a job: number of answers, tokens of its first question, of all questions, and of all answers."""
 
     calls: int
@@ -29,14 +37,14 @@ class Talked(NamedTuple):
     completion: int
 
 
-class Made(NamedTuple):
+class ClusterCounts(NamedTuple):
     """Number of clusters that a model made of a number of candidates."""
 
     candidates: int
     clusters: int
 
 
-class Habit(NamedTuple):
+class ConversationProfile(NamedTuple):
     """Average conversation: number of questions, tokens added after the first one, tokens per answer.
 
     `seen` is the number of jobs in the average; 0 marks an assumption.
@@ -57,21 +65,24 @@ class Habit(NamedTuple):
 
 
 # Clustering takes one question; verification takes one look at the code and a report.
-ASSUMED: Mapping[str, Habit] = {"cluster": Habit(1, 0, 250), "verify": Habit(2, 600, 300)}
+ASSUMED: Mapping[str, ConversationProfile] = {
+    "cluster": ConversationProfile(1, 0, 250),
+    "verify": ConversationProfile(2, 600, 300),
+}
 
 
-def habit_of(talked: Collection[Talked], assumed: Habit) -> Habit:
+def profile_of(talked: Collection[ConversationTotals], assumed: ConversationProfile) -> ConversationProfile:
     """Return the mean usage of past jobs, or the assumption if there are too few of them."""
     seen = len(talked)
     if seen < LEAST_SEEN:
         return assumed
     calls = sum(job.calls for job in talked)
     added = sum(job.prompt - job.calls * job.first for job in talked) / seen
-    return Habit(calls / seen, added, sum(job.completion for job in talked) / calls, seen)
+    return ConversationProfile(calls / seen, added, sum(job.completion for job in talked) / calls, seen)
 
 
 def expected_clusters(
-    numbered: Sequence[Numbered], conditions: Conditions, made: Collection[Made] = ()
+    numbered: Sequence[Numbered], conditions: Conditions, made: Collection[ClusterCounts] = ()
 ) -> Iterator[Cluster]:
     """Yield the clusters that a model is likely to make of a batch: one for each rule and sink.
 
@@ -85,7 +96,7 @@ def expected_clusters(
         yield Cluster(condition_of(group[0][1], conditions), tuple(sorted(gid for gid, _ in group)))
 
 
-def _parts(ordered: Sequence[Numbered], made: Collection[Made]) -> list[Sequence[Numbered]]:
+def _parts(ordered: Sequence[Numbered], made: Collection[ClusterCounts]) -> list[Sequence[Numbered]]:
     """Divide candidates into as many parts as a model would make clusters of them."""
     many = len(ordered) * sum(one.clusters for one in made) / sum(one.candidates for one in made)
     count = min(max(round(many), 1), len(ordered))

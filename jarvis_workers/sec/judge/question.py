@@ -65,7 +65,8 @@ class VerificationQuestion:
 def prepare(cluster: ClusterQuestion, index: CodeIndex) -> VerificationQuestion:
     """Collect the material for the question; this reads files, and should run in a thread of its own."""
     texts = {
-        number: _told(found, index, cluster.severity(found)) for number, (_, found) in enumerate(cluster.candidates, 1)
+        number: _candidate_text(found, index, cluster.severity(found))
+        for number, (_, found) in enumerate(cluster.candidates, 1)
     }
     code = cut(index, [_spot(found) for _, found in cluster.candidates])
     return VerificationQuestion(cluster, index, code, texts, code.suspicions())
@@ -76,7 +77,7 @@ def _spot(found: Candidate) -> SliceTarget:
     return SliceTarget(found.file, found.line, tuple((step["file"], step["line"]) for step in way))
 
 
-def _told(found: Candidate, index: CodeIndex, severity: str) -> str:
+def _candidate_text(found: Candidate, index: CodeIndex, severity: str) -> str:
     """Return the description of a candidate for the model."""
     lines = [
         f"at {_called(index, found.file, found.line)}",

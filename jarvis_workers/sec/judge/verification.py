@@ -51,7 +51,7 @@ class _Look:
 
 
 @dataclass
-class _Heard:
+class _ToolCalls:
     """Tool calls of a conversation."""
 
     calls: list[RunTool] = field(default_factory=list)
@@ -107,7 +107,7 @@ class Verification:
     def _look(self, numbers: Sequence[int], agent: Agent, view: View = "decided") -> Conversation[_Look]:
         """Run one conversation to its end."""
         answers = VerdictCollector(numbers, self._find)
-        heard, stopped = _Heard(), None
+        heard, stopped = _ToolCalls(), None
         message = self._task(agent, numbers, view)
         try:
             while message:
@@ -133,7 +133,7 @@ class Verification:
         for number in numbers:
             other = look.verdicts[number]
             if other.status != "dismissed" or look.saw_raw:
-                why = "comments were read again" if look.saw_raw else f"without comments it is {_said(other)}"
+                why = "comments were read again" if look.saw_raw else f"without comments it is {_verdict_text(other)}"
                 verdicts[number] = _differing(
                     [verdicts[number], other], f"it was dismissed with comments in sight; {why}"
                 )
@@ -147,7 +147,7 @@ class Verification:
         for number in numbers:
             one, other = verdicts[number], look.verdicts[number]
             if one.status != other.status:
-                reason = f"without comments it is {_said(one)}, with comments {_said(other)}"
+                reason = f"without comments it is {_verdict_text(one)}, with comments {_verdict_text(other)}"
                 verdicts[number] = _differing([one, other], reason)
 
     def _final(self, verdict: Verdict, gid: int) -> Verdict:
@@ -181,7 +181,7 @@ class Verification:
         )
 
 
-def _overheard(talk: Conversation[T], heard: _Heard) -> Conversation[T]:
+def _overheard(talk: Conversation[T], heard: _ToolCalls) -> Conversation[T]:
     """Forward a conversation unchanged, and record its tool calls."""
     try:
         want = next(talk)
@@ -216,7 +216,7 @@ def _agreed(votes: Sequence[Verdict]) -> Verdict:
     if len(set(statuses)) == 1:
         commands = tuple(dict.fromkeys(command for vote in votes for command in vote.commands))
         return replace(votes[0], commands=commands[:COMMANDS_MAX])
-    return _differing(votes, f"asked {len(votes)} times, it is " + ", ".join(map(_said, votes)))
+    return _differing(votes, f"asked {len(votes)} times, it is " + ", ".join(map(_verdict_text, votes)))
 
 
 def _differing(verdicts: Sequence[Verdict], reason: str) -> Verdict:
@@ -226,7 +226,7 @@ def _differing(verdicts: Sequence[Verdict], reason: str) -> Verdict:
     return replace(worst.for_review(reason), commands=commands[:COMMANDS_MAX])
 
 
-def _said(verdict: Verdict) -> str:
+def _verdict_text(verdict: Verdict) -> str:
     return verdict.status if verdict.reason is None else f"{verdict.status} ({verdict.reason})"
 
 

@@ -21,7 +21,7 @@ from jarvis_workers.sec.finding import (
     score_of,
     severity_of,
 )
-from jarvis_workers.sec.report.exclusions import Exclusions, begin_aside
+from jarvis_workers.sec.report.exclusions import Exclusions, exclusions_of
 from jarvis_workers.sec.suppressions import WITHOUT_REASON
 from jarvis_workers.sec.trace import read_trail
 from jarvis_workers.sec.triage import NOTHING_JUDGED, TriageVerdict
@@ -79,7 +79,7 @@ def gather(
     `judged` false. `statuses` are those of verdicts, by gid, None where there were to be none: what has none is
     undecided, and what is dismissed set aside.
     """
-    findings, names = Findings(aside=begin_aside(known, judged, statuses)), list[str]()
+    findings, names = Findings(aside=exclusions_of(known, judged, statuses)), list[str]()
     counted = _counted(findings.aside.counted(numbered, min_confidence), min_confidence, (findings, names), severities)
     best = heapq.nlargest(most, counted, key=lambda entry: _weigh(entry[2], severities)[1])
     lengths = _lengths(names)
@@ -105,7 +105,7 @@ def every_issue(
 ) -> Iterator[dict[str, Any]]:
     """Yield all that `gather` counts, under the same names; goes through the candidates twice and keeps none."""
     lengths = _lengths([_full_id(found) for _, found in read() if found.confidence >= min_confidence])
-    aside = begin_aside(None, judged)
+    aside = exclusions_of(None, judged)
     for gid, found in read():
         if found.confidence >= min_confidence:
             yield _issue(_full_id(found), lengths, (gid, found), severities) | aside.mark(found)

@@ -131,7 +131,7 @@ def ignored_by_git(summary: Mapping[str, Any], say: Words) -> str | None:
     return ", ".join(say.count(number, noun) for number, noun in ((files, "file"), (trees, "tree")) if number) or None
 
 
-def begin_aside(
+def exclusions_of(
     known: Mapping[str, int] | None,
     judged: Mapping[str, TriageVerdict] = NOTHING_JUDGED,
     statuses: Mapping[int, str] | None = None,

@@ -11,10 +11,10 @@ from jarvis_workers.sec.finding import severity_of
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.rule import title_of
 
-__all__ = ["Told", "told_by"]
+__all__ = ["RuleText", "rules_of"]
 
 
-class Told(NamedTuple):
+class RuleText(NamedTuple):
     """A rule, as far as reports speak of it."""
 
     pattern: str
@@ -30,13 +30,13 @@ class Told(NamedTuple):
     good: str = ""
 
 
-def told_by(issues: Iterable[Mapping[str, Any]]) -> list[Told]:
+def rules_of(issues: Iterable[Mapping[str, Any]]) -> list[RuleText]:
     """Return the rules of the findings, by name."""
     chosen: dict[str, Mapping[str, Any]] = {}
     for issue in issues:
         if issue["pattern"] not in chosen or _is_given(issue):
             chosen[issue["pattern"]] = issue
-    return [_told(pattern, issue) for pattern, issue in sorted(chosen.items())]
+    return [_rule_text(pattern, issue) for pattern, issue in sorted(chosen.items())]
 
 
 def _is_given(issue: Mapping[str, Any]) -> bool:
@@ -44,10 +44,12 @@ def _is_given(issue: Mapping[str, Any]) -> bool:
     return bool(issue["severity"] != severity_of(issue["confidence"]))
 
 
-def _told(pattern: str, issue: Mapping[str, Any]) -> Told:
+def _rule_text(pattern: str, issue: Mapping[str, Any]) -> RuleText:
     rule = RULES_BY_PATTERN.get(pattern)
     if rule is None:
-        known = {name: issue[name] for name in Told._fields if name in issue}
-        return Told(title=title_of(issue["description"]), **known)
+        known = {name: issue[name] for name in RuleText._fields if name in issue}
+        return RuleText(title=title_of(issue["description"]), **known)
     severity = issue["severity"] if _is_given(issue) else severity_of(rule.confidence)
-    return Told(severity=severity, **{name: getattr(rule, name) for name in Told._fields if hasattr(rule, name)})
+    return RuleText(
+        severity=severity, **{name: getattr(rule, name) for name in RuleText._fields if hasattr(rule, name)}
+    )

@@ -14,9 +14,9 @@ from html import escape
 from typing import Any
 
 from jarvis_workers.sec.report.escape import visible
-from jarvis_workers.sec.report.fired_rules import told_by
+from jarvis_workers.sec.report.fired_rules import rules_of
 from jarvis_workers.sec.report.json import dense
-from jarvis_workers.sec.report.verdicts import MEANS, TEXTS, WORDS, missed_canary, said_against
+from jarvis_workers.sec.report.verdicts import MEANS, TEXTS, WORDS, missed_canary, verdict_text
 
 __all__ = ["render_junit"]
 
@@ -31,7 +31,7 @@ EVERYTHING = "every file was checked"
 def render_junit(body: Body, run: Mapping[str, Any]) -> Iterator[str]:
     """Yield a suite for the scan itself, with the properties of the run, and one for each rule that fired."""
     summary, issues = body["summary"], [*body["issues"], *body.get("suppressed", ()), *body.get("dismissed", ())]
-    gaps = _gaps(summary)
+    gaps = _not_checked(summary)
     cases = len(gaps) or 1
     ends = Counter(map(_end, issues)) + Counter(errors=len(gaps))
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -40,12 +40,12 @@ def render_junit(body: Body, run: Mapping[str, Any]) -> Iterator[str]:
     fired: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for issue in issues:
         fired[issue["pattern"]].append(issue)
-    for told in told_by(issues):
+    for told in rules_of(issues):
         yield from _rule(told.pattern, told.title, fired[told.pattern])
     yield "</testsuites>\n"
 
 
-def _gaps(summary: Body) -> Issues:
+def _not_checked(summary: Body) -> Issues:
     missed = [{"file": "the known bug", "reason": f"{what} {means}"} for what, means in missed_canary(summary)]
     gaps: Issues = [*missed, *summary["not_checked"]]
     return gaps if gaps or summary["scanned_files"] else [{"file": "the tree", "reason": "it has no source file"}]
@@ -92,15 +92,15 @@ def _outcome(issue: Mapping[str, Any], title: str) -> str:
     if end == "skipped":
         return f"<skipped{_attributes(message=issue['suppression'].get('justification') or 'suppressed')}/>"
     if end == "passed":
-        return f"<system-out>Dismissed: {_text(said_against(issue) or MEANS['dismissed'])}</system-out>"
-    said = chr(10).join(map(_text, _told(issue)))
+        return f"<system-out>Dismissed: {_text(verdict_text(issue) or MEANS['dismissed'])}</system-out>"
+    said = chr(10).join(map(_text, _details(issue)))
     if end == "errors":
         reason = issue.get("reason") or MEANS[issue["status"]]
         return f"<error{_attributes(type=issue['status'], message=f'{title}: {reason}')}>{said}</error>"
     return f"<failure{_attributes(type=issue['severity'], message=title)}>{said}</failure>"
 
 
-def _told(issue: Mapping[str, Any]) -> Iterator[str]:
+def _details(issue: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines about a finding."""
     weakness = f", CWE-{issue['cwe']}" if issue["cwe"] else ""
     yield f"{issue['file']}:{issue['line']}: {issue['evidence']}"

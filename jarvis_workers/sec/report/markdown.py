@@ -16,7 +16,16 @@ from jarvis_workers.sec.report.escape import code, code_cell, prose
 from jarvis_workers.sec.report.exclusions import ignored_by_git, nothing_changed, nothing_found
 from jarvis_workers.sec.report.i18n import Words, words_of
 from jarvis_workers.sec.report.markdown_verdicts import dismissed_findings, steps, verdict_findings
-from jarvis_workers.sec.report.verdicts import MEANS, WORDS, capital, counts, has_verdicts, lead, took, warnings
+from jarvis_workers.sec.report.verdicts import (
+    MEANS,
+    WORDS,
+    capital,
+    counts,
+    has_verdicts,
+    lead,
+    model_usage_facts,
+    warnings,
+)
 
 Body = Mapping[str, Any]
 Issues = Sequence[Mapping[str, Any]]
@@ -301,7 +310,7 @@ def _run(run: Body, say: Words) -> Iterator[str]:
     if not run:
         return
     yield say("## Run")
-    if asked := [[prose(name), prose(said)] for name, said in took(run, say)]:
+    if asked := [[prose(name), prose(said)] for name, said in model_usage_facts(run, say)]:
         yield _table([say("model use"), say("usage")], asked, numbers=False)
     rows = [[prose(str(name)), code_cell(_written(value))] for name, value in run.items()]
     yield "\n".join(["| | |", "| --- | --- |", *(f"| {name} | {value} |" for name, value in rows)])

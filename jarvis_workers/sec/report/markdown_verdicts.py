@@ -10,7 +10,7 @@ from typing import Any
 
 from jarvis_workers.sec.report.escape import code, fenced, lines, prose
 from jarvis_workers.sec.report.i18n import Words
-from jarvis_workers.sec.report.verdicts import MEANS, OPEN, TEXTS, WORDS, capital, said_against
+from jarvis_workers.sec.report.verdicts import MEANS, OPEN, TEXTS, WORDS, capital, verdict_text
 
 __all__ = ["dismissed_findings", "steps", "verdict_findings"]
 
@@ -28,7 +28,7 @@ def verdict_findings(issues: Sequence[Issue], say: Words) -> Iterator[str]:
         yield say(MEANS[status])
         if status in TOLD:
             for issue in found:
-                yield from _told(issue, say)
+                yield from _finding_lines(issue, say)
         else:
             yield from _by_reason(found, say)
 
@@ -55,7 +55,7 @@ def _place(place: Issue, say: Words) -> str:
     return say("{file} line {line}", file=code(place["file"]), line=place["line"])
 
 
-def _told(issue: Issue, say: Words) -> Iterator[str]:
+def _finding_lines(issue: Issue, say: Words) -> Iterator[str]:
     place = _place(issue, say)
     yield say("### {id}: {rule} in {place}", id=issue["id"], rule=code(issue["pattern"]), place=place)
     yield say(
@@ -117,7 +117,7 @@ def _open(issue: Issue, say: Words) -> str:
 
 
 def _dismissed(issue: Issue, say: Words) -> str:
-    against = said_against(issue)
+    against = verdict_text(issue)
     said = f": {prose(against)}" if against else f": {code(issue['evidence'])}"
     for quote in issue.get("quotes", ())[:1]:
         said += say(" Evidence in {place}: {quote}", place=_place(quote, say), quote=code(quote["quote"]))

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from jarvis_workers.paths import from_shown
 from jarvis_workers.sec.report.exclusions import SET_ASIDE
-from jarvis_workers.sec.report.fired_rules import told_by
+from jarvis_workers.sec.report.fired_rules import rules_of
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.rebase import below
 from jarvis_workers.sec.report.sarif_results import (
@@ -53,7 +53,7 @@ def render_sarif(
     prefix = run.get("path_prefix", "")
     body = below(prefix, body)
     found = number(body)
-    told = told_by(issue for issue, _ in found)
+    told = rules_of(issue for issue, _ in found)
     rules = {one.pattern: index for index, one in enumerate(told)}
     weaknesses = sorted({one.cwe for one in told if one.cwe})
     listed = fit(found, rules, most, gzipped_max)
@@ -102,11 +102,11 @@ def _invocation(summary: Mapping[str, Any], cut: Mapping[str, int], run: Mapping
     return {
         "executionSuccessful": not (summary["not_checked"] or missed) and run.get("state", "done") == "done",
         **{name: moment.replace("+00:00", "Z") for name, moment in times.items() if moment},
-        "toolExecutionNotifications": [*missed, *_gaps(summary["not_checked"]), *_remarks(summary, cut)],
+        "toolExecutionNotifications": [*missed, *_not_checked_notes(summary["not_checked"]), *_remarks(summary, cut)],
     }
 
 
-def _gaps(gaps: Sequence[Mapping[str, str]]) -> Iterator[Part]:
+def _not_checked_notes(gaps: Sequence[Mapping[str, str]]) -> Iterator[Part]:
     for gap in gaps[:NAMED_MAX]:
         name = gap["file"] if len(gap["file"]) <= NAME_MAX else f"{gap['file'][:NAME_MAX]}..."
         location = {"physicalLocation": {"artifactLocation": artifact(gap["file"])}}

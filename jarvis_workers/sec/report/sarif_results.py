@@ -17,7 +17,7 @@ from jarvis_workers.paths import from_shown
 from jarvis_workers.sec.report.escape import visible
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.sarif_rules import LEVELS
-from jarvis_workers.sec.report.verdicts import MEANS, TEXTS, WORDS, said_against
+from jarvis_workers.sec.report.verdicts import MEANS, TEXTS, WORDS, verdict_text
 from jarvis_workers.sec.severity import WEIGHTS
 
 __all__ = ["GZIPPED_MAX", "RESULTS_MAX", "SOURCE_ROOT", "Numbered", "artifact", "fit", "message", "number", "result"]
@@ -73,7 +73,7 @@ def result(found: Numbered, rules: Mapping[str, int]) -> Part:
         "ruleId": issue["pattern"],
         "ruleIndex": rules[issue["pattern"]],
         **_weight(issue),
-        "message": message(_said(issue)),
+        "message": message(_message_text(issue)),
         "locations": [{"physicalLocation": {"artifactLocation": artifact(issue["file"]), "region": region}}],
         # GitHub heeds the first name alone; the second is for those who look for ours.
         "partialFingerprints": {"primaryLocationLineHash": known_by, "jarvis/v1": known_by},
@@ -98,7 +98,7 @@ def _weight(issue: Issue) -> Part:
     return {"level": "warning" if issue["status"] == "confirmed" and level == "note" else level}
 
 
-def _said(issue: Issue) -> str:
+def _message_text(issue: Issue) -> str:
     """Return what a service shows first: the words of a verdict, where there are any, before those of the rule."""
     rule = f"{issue['description']} {issue['suggestion']}"
     if issue["status"] in UNKNOWN:
@@ -126,7 +126,7 @@ def _suppressions(issue: Issue) -> Iterator[Part]:
         why = suppression.get("justification")
         yield {"kind": suppression["kind"], **({"justification": visible(why)} if why else {})}
     if issue["status"] == "dismissed":
-        against = said_against(issue) or MEANS["dismissed"]
+        against = verdict_text(issue) or MEANS["dismissed"]
         yield {"kind": "external", "status": "accepted", "justification": visible(_short(against))}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from jarvis_workers.sec.finding import severity_of
 from jarvis_workers.sec.report.escape import fenced, prose
-from jarvis_workers.sec.report.fired_rules import Told
+from jarvis_workers.sec.report.fired_rules import RuleText
 
 __all__ = ["LEVELS", "describe", "taxonomy"]
 
@@ -19,7 +19,7 @@ DEFINITION = "https://cwe.mitre.org/data/definitions/{}.html"
 CWE = "CWE"
 
 
-def describe(told: Told, weaknesses: Sequence[int]) -> Part:
+def describe(told: RuleText, weaknesses: Sequence[int]) -> Part:
     """Return the rule as a reportingDescriptor; `weaknesses` are the numbers in the taxonomy, in its order."""
     described: Part = {
         "id": told.pattern,
@@ -55,13 +55,13 @@ def taxonomy(weaknesses: Sequence[int]) -> Part:
     }
 
 
-def _help_text(told: Told) -> str:
+def _help_text(told: RuleText) -> str:
     parts = [f"Why: {told.description}", f"What to do: {told.suggestion}"]
     parts += [f"{label}:\n{example}" for label, example in (("Bad", told.bad), ("Good", told.good)) if example]
     return "\n\n".join(parts)
 
 
-def _help_markdown(told: Told) -> str:
+def _help_markdown(told: RuleText) -> str:
     parts = [f"**Why:** {prose(told.description)}", f"**What to do:** {prose(told.suggestion)}"]
     parts += [
         f"**{label}:**\n\n{fenced(example, 'rust' if told.language == 'rust' else 'c')}"

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.finding import is_at_least
 from jarvis_workers.sec.report.exclusions import nothing_changed, nothing_found
-from jarvis_workers.sec.report.fired_rules import told_by
+from jarvis_workers.sec.report.fired_rules import rules_of
 from jarvis_workers.sec.report.i18n import Words, words_of
 from jarvis_workers.sec.report.rebase import below
 from jarvis_workers.sec.report.verdicts import WORDS, counts, has_verdicts, rank, warnings
@@ -124,7 +124,7 @@ def titled(body: Body) -> Body:
     """Give each finding the title of its rule, unless it has one."""
     if all("title" in issue for issue in body["issues"]):
         return body
-    titles = {one.pattern: one.title for one in told_by(body["issues"])}
+    titles = {one.pattern: one.title for one in rules_of(body["issues"])}
     return {**body, "issues": [{"title": titles[issue["pattern"]], **issue} for issue in body["issues"]]}
 
 

@@ -19,9 +19,9 @@ __all__ = [
     "has_verdicts",
     "lead",
     "missed_canary",
+    "model_usage_facts",
     "rank",
-    "said_against",
-    "took",
+    "verdict_text",
     "warnings",
 ]
 
@@ -107,12 +107,12 @@ def missed_canary(summary: Body, say: Words = ENGLISH) -> Iterator[tuple[str, st
         yield say("The known bug was missed."), means
 
 
-def said_against(issue: Body) -> str:
+def verdict_text(issue: Body) -> str:
     """Return what a verdict says against a finding, on one line; nothing where it gives no words."""
     return " ".join(" ".join(issue.get(name, "").split()) for name in TEXTS if issue.get(name))
 
 
-def took(run: Body, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:
+def model_usage_facts(run: Body, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:
     """Yield what asking took, in words: who was asked, how often, and the money and the time."""
     model = run.get("model")
     if not model:

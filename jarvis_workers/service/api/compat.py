@@ -32,7 +32,9 @@ def direct_scan(path: str | Path, *, settings: Settings | None = None) -> dict[s
     """Scan locally with rules only; return {"run": ..., "summary": ..., "issues": [...]}. Raises JarvisError."""
     settings = settings or _settings()
     with wiring.store_of(settings) as store:
-        return _told(settings, store, _carry_out(settings, store, path, wiring.scan_options_of(settings, SecOptions)))
+        return _document(
+            settings, store, _carry_out(settings, store, path, wiring.scan_options_of(settings, SecOptions))
+        )
 
 
 def run_security_analysis_fast(
@@ -109,7 +111,7 @@ def _carry_out(settings: Settings, store: Store, path: str | Path, options: SecO
         return local.carry_out(run_id)
 
 
-def _told(settings: Settings, store: Store, run: Run) -> dict[str, Any]:
+def _document(settings: Settings, store: Store, run: Run) -> dict[str, Any]:
     body = reports.read_body(store, wiring.blobs_of(settings), run)
     return {"run": reports.run_part(store, run), **body}
 

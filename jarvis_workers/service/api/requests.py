@@ -64,7 +64,7 @@ def request_of(
             ),
             rules=choose_rules(options),
             baseline=baseline,
-            triage=Triage(kept=options.record, more=_judgements(options), named=_named(options)),
+            triage=Triage(stored=options.record, more=_judgements(options), named=_named(options)),
         ),
     )
 

@@ -115,7 +115,7 @@ def _stuck(store: Store, seconds: float) -> list[Check]:
     """List the active runs without progress for a long time."""
     found = []
     with store.read() as session:
-        for run_id, quiet in runs.still(session, seconds):
+        for run_id, quiet in runs.stalled(session, seconds):
             stage = next((one for one in stages.progress(session, run_id) if one.state == "open"), None)
             waiting = stage.jobs - stage.done - stage.failed - stage.running if stage else 0
             says = f"no progress for {quiet:,.0f} s; stage {stage.name if stage else '?'}, {waiting:,} jobs wait"

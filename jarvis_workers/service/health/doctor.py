@@ -20,7 +20,7 @@ from typing import Literal
 from jarvis_workers.errors import JarvisError, StoreOutdated
 from jarvis_workers.redact import redact
 from jarvis_workers.settings import Settings
-from jarvis_workers.snapshots.filecache import FOLDER, KEY_FILE, Results
+from jarvis_workers.snapshots.filecache import FOLDER, KEY_FILE, FileCache
 from jarvis_workers.snapshots.resources import open_blobs
 from jarvis_workers.toolchain.filesystem import network_file_system
 
@@ -186,7 +186,7 @@ def _results(settings: Settings) -> Check:
     if not settings.cache.max_mb:
         return Check("result cache", "ok", "off: every file is scanned again")
     folder = settings.data_dir
-    kept = Results(folder / "cache" / FOLDER, settings.cache.max_bytes, folder / KEY_FILE).size()
+    kept = FileCache(folder / "cache" / FOLDER, settings.cache.max_bytes, folder / KEY_FILE).size()
     return Check("result cache", "ok", f"{kept.bytes / MEGABYTE:,.1f} MB of at most {settings.cache.max_mb:,g} MB")
 
 

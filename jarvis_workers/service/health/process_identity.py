@@ -13,7 +13,7 @@ BOOT_ID = PROC / "sys/kernel/random/boot_id"
 MACHINE_ID = Path("/etc/machine-id")
 
 
-class Birth(NamedTuple):
+class ProcessStart(NamedTuple):
     """The unique identity of a process: boot, start time in ticks since boot, machine; stored separated by colons."""
 
     boot: str
@@ -40,12 +40,12 @@ def this_worker(token: str, slots: int) -> WorkerFacts:
     )
 
 
-def is_gone(worker: WorkerFacts) -> bool:
+def has_ended(worker: WorkerFacts) -> bool:
     """Return whether a worker is known to be dead: its process has ended, or its machine has been rebooted.
 
     A host name alone does not identify a rebooted machine, since several machines may share the name.
     """
-    birth, boot = Birth.parse(worker.birth), _read(BOOT_ID)
+    birth, boot = ProcessStart.parse(worker.birth), _read(BOOT_ID)
     if worker.host != socket.gethostname() or not boot:
         return False
     if birth.boot != boot:
@@ -54,14 +54,14 @@ def is_gone(worker: WorkerFacts) -> bool:
     return alive is None or alive.start != birth.start
 
 
-def _birth(pid: int) -> Birth | None:
+def _birth(pid: int) -> ProcessStart | None:
     """Return the identity of a process, None if it is dead or a zombie."""
     try:
         said = (PROC / str(pid) / "stat").read_text()
     except OSError:
         return None
     state, *rest = said[said.rindex(")") + 2 :].split()
-    return None if state in "ZX" else Birth(_read(BOOT_ID), rest[18], _read(MACHINE_ID)[:32])
+    return None if state in "ZX" else ProcessStart(_read(BOOT_ID), rest[18], _read(MACHINE_ID)[:32])
 
 
 def _read(path: Path) -> str:

@@ -26,7 +26,7 @@ def missing(store: Store, kind: str, lease_seconds: float) -> list[str]:
     return sorted({CONTROL_QUEUE, *(stage.queue for stage in stages_of(kind))} - served)
 
 
-def says(queues: Collection[str]) -> str:
+def describe_missing(queues: Collection[str]) -> str:
     """Return a message with the unserved queues and the remedy."""
     named = ", ".join(queues)
     start = f"jarvis worker start --queues {','.join(queues)}"
@@ -48,5 +48,5 @@ class Absence:
             return
         self._since = self._clock() if self._since is None else self._since
         if not self._told and self._clock() - self._since >= self._seconds:
-            self._tell(says(queues))
+            self._tell(describe_missing(queues))
             self._told = True

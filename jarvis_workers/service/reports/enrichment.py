@@ -10,10 +10,10 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store.values import Run
 
-__all__ = ["dress_body", "language_facts"]
+__all__ = ["enrich_body", "language_facts"]
 
 
-def dress_body(blobs: Blobs, run: Run, body: dict[str, Any], form: str) -> dict[str, Any]:
+def enrich_body(blobs: Blobs, run: Run, body: dict[str, Any], form: str) -> dict[str, Any]:
     """Return the body for the renderer of a format; code is read from the snapshot."""
     if form in QUOTING:
         shown = [*body["issues"], *body.get("dismissed", ())]

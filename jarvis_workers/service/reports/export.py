@@ -7,7 +7,7 @@ from typing import Any, TextIO
 from jarvis_workers.sec.report import json_line
 from jarvis_workers.sec.report.body import AT_RISK
 from jarvis_workers.service.atomic_write import write_whole as write_whole
-from jarvis_workers.service.reports.live import Follower, Heard, cluster_row
+from jarvis_workers.service.reports.live import Follower, Updates, cluster_row
 from jarvis_workers.service.reports.reports import read_body
 from jarvis_workers.service.reports.run_files import (
     HEURISTIC,
@@ -57,7 +57,7 @@ class Growing:
         make_directory(directory, own=True)
         self._files = {name: _begin(directory / name) for name in (CLUSTERS, AGENT, PROGRESS)}
 
-    def add(self, heard: Heard) -> None:
+    def add(self, heard: Updates) -> None:
         """Append new results."""
         rows = {CLUSTERS: heard.clusters, AGENT: filter(_is_risk, heard.issues), PROGRESS: heard.progress}
         for name, stream in self._files.items():

@@ -13,7 +13,7 @@ from jarvis_workers.steps.sec.cluster_file import STEP as CLUSTER
 from jarvis_workers.steps.sec.cluster_file import VERIFY
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.payloads import CandidatesPayload, ClusterPayload, VerifyPayload
-from jarvis_workers.steps.sec.verdicts import nothing_said, said_of
+from jarvis_workers.steps.sec.verdicts import no_verdict, verdict_fields_of
 from jarvis_workers.store import clusters, events, jobs, verdicts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.jobs import Over
@@ -23,14 +23,14 @@ from jarvis_workers.store.values import NewCluster
 if TYPE_CHECKING:
     from sqlmodel import Session
 
-__all__ = ["Follower", "Heard", "Row", "cluster_row"]
+__all__ = ["Follower", "Row", "Updates", "cluster_row"]
 
 # A commit may become visible later than its timestamp.
 LATE_SECONDS = 60.0
 
 
 @dataclass
-class Heard:
+class Updates:
     """New results: rows of progress.jsonl, rows of cluster_report.jsonl, and candidates with their verdicts."""
 
     progress: list[Row] = field(default_factory=list)
@@ -46,9 +46,9 @@ class Follower:
         self._seen: set[int] = set()
         self._events, self._since = 0, 0.0
 
-    def look(self, run: Run, *, issues: bool = True) -> Heard:
+    def look(self, run: Run, *, issues: bool = True) -> Updates:
         """Return the results since the last call; `issues` are included on request only."""
-        heard = Heard()
+        heard = Updates()
         with self._store.read() as session:
             happened = events.read(session, run.id)[self._events :]
             over = jobs.over_since(session, run.id, (CLUSTER, VERIFY), self._since - LATE_SECONDS)
@@ -58,7 +58,9 @@ class Follower:
                 gid: job for job in new if job.stage == VERIFY for gid in CandidatesPayload.from_json(job.payload).gids
             }
             heard.issues = list(_issues(session, run, about)) if issues else []
-            said = {issue["gid"]: issue["status"] for issue in heard.issues} if issues else _said(session, run, about)
+            said = (
+                {issue["gid"]: issue["status"] for issue in heard.issues} if issues else _statuses(session, run, about)
+            )
         heard.clusters = [row for job in new for row in map(cluster_row, found.get(job.id, ()))]
         rows = [progress_row(event, run) for event in happened]
         rows += [row for job in new for row in _rows(job, run, said, len(found.get(job.id, ())))]
@@ -72,14 +74,14 @@ class Follower:
 def _issues(session: "Session", run: Run, about: Mapping[int, Over]) -> Iterator[Row]:
     """Yield the candidates of jobs with their verdicts; the numbers of clusters are only known at the end."""
     numbered = some_of(session, run, about) if about else []
-    found = said_of(session, run, about) if about else {}
+    found = verdict_fields_of(session, run, about) if about else {}
     for issue in every_issue(lambda: numbered, 0.0, severities=SecOptions.of(run).rules.severity):
         job = about[issue["gid"]]
-        said = found.get(issue["gid"]) or nothing_said(f"its job failed: {job.reason}")
+        said = found.get(issue["gid"]) or no_verdict(f"its job failed: {job.reason}")
         yield issue | said | {"verification": VerifyPayload.from_json(job.payload).verification, "cluster": None}
 
 
-def _said(session: "Session", run: Run, about: Mapping[int, Over]) -> dict[int, str]:
+def _statuses(session: "Session", run: Run, about: Mapping[int, Over]) -> dict[int, str]:
     """Return the status of each candidate, as in issues."""
     found = verdicts.statuses(session, run.id) if about else {}
     return {gid: found.get(gid, "undecided") for gid in about if gid != CANARY_GID}

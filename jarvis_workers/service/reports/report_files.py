@@ -93,7 +93,7 @@ def _of_sarif(written: Part) -> ReportFile:
     prefix = str(run.get("path_prefix") or "")
     issues = [_checked(_issue(result, weaknesses, prefix)) for result in log["results"]]
     notes = [note for one in log["invocations"] for note in one.get("toolExecutionNotifications", ())]
-    summary = {"not_checked": list(_gaps(notes, prefix)), "not_listed": sum(map(_number, notes))}
+    summary = {"not_checked": list(_not_checked(notes, prefix)), "not_listed": sum(map(_number, notes))}
     body = {"summary": Summary.model_validate(summary).model_dump(), "issues": issues}
     return ReportFile(body, run, is_sarif=True)
 
@@ -137,7 +137,7 @@ def _cwe(rule: Part) -> int:
     return int(tags[0].removeprefix(CWE_TAG)) if tags else 0
 
 
-def _gaps(notes: list[Part], prefix: str) -> Iterator[dict[str, str]]:
+def _not_checked(notes: list[Part], prefix: str) -> Iterator[dict[str, str]]:
     for note in notes:
         if note["descriptor"]["id"] == "not-checked" and note.get("locations"):
             file = _file(note["locations"][0]["physicalLocation"], prefix)

@@ -7,8 +7,8 @@ from typing import Any
 from jarvis_workers.conversations.options import ConversationOptions
 from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.sec.report import FORMATS
-from jarvis_workers.service.budgets import told as budget_told
-from jarvis_workers.service.reports.enrichment import dress_body, language_facts
+from jarvis_workers.service.budgets import budget_part as budget_told
+from jarvis_workers.service.reports.enrichment import enrich_body, language_facts
 from jarvis_workers.service.run_facts import RunCosts, run_facts
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.steps.sec.options import SecOptions
@@ -59,7 +59,7 @@ def prepare(
     store: Store, blobs: Blobs, run: Run, body: dict[str, Any], form: str
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the body and the `run` part for the renderer of a format."""
-    body = dress_body(blobs, run, body, form)
+    body = enrich_body(blobs, run, body, form)
     profile = {"profile": read_profile(store, blobs, run)} if has_profile(run) else {}
     return body, _with_calls(store, run, run_part(store, run)) | language_facts(run) | profile
 

@@ -16,7 +16,7 @@ from jarvis_workers.extras import advice
 from jarvis_workers.paths import plain
 from jarvis_workers.reprs import short
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
-from jarvis_workers.service.rules.yamlfiles import Checked, one_line, read_yaml, shown_path, tell_problem
+from jarvis_workers.service.rules.yamlfiles import Checked, describe_problem, one_line, read_yaml, shown_path
 from jarvis_workers.source.safe_regex import PATTERN_MAX, compile_linear, is_linear_here
 
 __all__ = ["RULES_DIRECTORY", "read_rules", "rule_files"]
@@ -173,7 +173,7 @@ def _checked(row: object, number: int, file: Path) -> dict[str, Any]:
     try:
         rule = ProjectRule.model_validate(row)
     except ValidationError as error:
-        raise UsageError(f"{place}: {tell_problem(error, ProjectRule)}") from error
+        raise UsageError(f"{place}: {describe_problem(error, ProjectRule)}") from error
     if rule.id in RULES_BY_PATTERN:
         raise UsageError(f"{place}: is the id of a built-in rule; choose another")
     return rule.model_dump(exclude_none=True, exclude_defaults=True)

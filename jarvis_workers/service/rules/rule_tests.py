@@ -21,7 +21,7 @@ FILE_BYTES = 4_000_000
 class RuleTestResult:
     """The result of a test: a summary, failures and notes, each as lines of text."""
 
-    said: str
+    summary: str
     failures: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 

@@ -16,7 +16,7 @@ from jarvis_workers.paths import plain
 from jarvis_workers.reprs import short
 from jarvis_workers.yamlloader import UniqueKeys
 
-__all__ = ["Checked", "WithoutAliases", "one_line", "read_text", "read_yaml", "shown_path", "tell_problem"]
+__all__ = ["Checked", "WithoutAliases", "describe_problem", "one_line", "read_text", "read_yaml", "shown_path"]
 
 
 class Checked(BaseModel):
@@ -73,7 +73,7 @@ def one_line(text: str) -> str:
     return text
 
 
-def tell_problem(error: ValidationError, model: type[BaseModel]) -> str:
+def describe_problem(error: ValidationError, model: type[BaseModel]) -> str:
     """Return a message for a validation error of a row, quoting the invalid value in short form.
 
     An unknown key is reported first: if a key is misspelt, the correct one is missing, too.

@@ -20,11 +20,11 @@ from jarvis_workers.sec.triage_record import Judgement, TriageState
 from jarvis_workers.service.rules.yamlfiles import (
     Checked,
     WithoutAliases,
+    describe_problem,
     one_line,
     read_text,
     read_yaml,
     shown_path,
-    tell_problem,
 )
 
 __all__ = ["REASON_MAX", "TriageFile", "read_triage", "triage_text", "would_lose"]
@@ -145,7 +145,7 @@ def _checked(rows: Sequence[object], file: Path) -> TriageFile:
 def _wrong(row: object, error: ValidationError) -> str:
     if not isinstance(row, dict):
         return f"is {plain(short.repr(row))}; expected fields by name"
-    return tell_problem(error, TriageEntry)
+    return describe_problem(error, TriageEntry)
 
 
 def _places(file: Path) -> Callable[[int], str]:

@@ -16,7 +16,7 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
-__all__ = ["Excerpts", "Issue", "Sheet", "findings_of", "judgement", "one_each", "told", "who"]
+__all__ = ["Excerpts", "Issue", "Sheet", "current_user", "find_finding", "findings_of", "judgement", "one_each"]
 
 Issue = Mapping[str, Any]
 
@@ -61,7 +61,7 @@ def one_each(findings: Iterable[Issue]) -> Iterator[tuple[Issue, list[int]]]:
     return ((issue, lines[fingerprint][1:]) for fingerprint, issue in first.items())
 
 
-def told(findings: Sequence[Issue], named: str) -> Issue:
+def find_finding(findings: Sequence[Issue], named: str) -> Issue:
     """Return the finding with this id or fingerprint. Raises UsageError."""
     for issue in findings:
         if named in (issue["id"], issue["fingerprint"]):
@@ -79,10 +79,10 @@ def judgement(issue: Issue, verdict: TriageState, reason: str = "") -> Judgement
     if verdict.needs_reason and not said:
         raise UsageError(f"{issue['id']}: judging a finding {WORDS[verdict]} requires a reason")
     named = {"fingerprint": issue["fingerprint"], "rule": issue["pattern"], "file": issue["file"]}
-    return Judgement(verdict=verdict, reason=said, by=who(), **named)
+    return Judgement(verdict=verdict, reason=said, by=current_user(), **named)
 
 
-def who() -> str:
+def current_user() -> str:
     """Return the name of the user; in a container, a user may have an id only."""
     try:
         name = getpass.getuser()

@@ -20,10 +20,10 @@ __all__ = [
     "Undone",
     "forget",
     "judge",
-    "kept_judgements",
     "learned_shifts",
+    "merge_judgements",
     "records_of",
-    "take_in",
+    "stored_judgements",
     "undo",
 ]
 
@@ -72,7 +72,7 @@ class RuleRecord(NamedTuple):
         return {**self._asdict(), "share": round(self.share, 4), "learned": self.learned, "enough": self.is_enough}
 
 
-def kept_judgements(store: Store) -> dict[str, Judgement]:
+def stored_judgements(store: Store) -> dict[str, Judgement]:
     """Return all stored verdicts by fingerprint."""
     with store.read() as session:
         return judgements.read(session)
@@ -85,11 +85,11 @@ def judge(store: Store, said: Iterable[Judgement], operation: Named | None = Non
         judgements.judge(session, made)
 
 
-def take_in(store: Store, said: Iterable[Judgement], operation: Named | None = None) -> int:
+def merge_judgements(store: Store, said: Iterable[Judgement], operation: Named | None = None) -> int:
     """Import verdicts, unless later ones are stored; return how many are new."""
     made = list(said)
     with store.write() as session, _recorded(session, operation, {one.fingerprint for one in made}):
-        return judgements.take_in(session, made)
+        return judgements.merge(session, made)
 
 
 def forget(store: Store, fingerprints: Iterable[str], operation: Named | None = None) -> None:

@@ -106,7 +106,7 @@ async def converse(work: ConverseWork, blobs: Blobs, talks: AgentRuntime) -> Com
             stopped = stop
             if are_to_blame(stop.reason):
                 await talk.forget()
-        said = _told(talk, agent, talks.tier, result, stopped)
+        said = _outcome(talk, agent, talks.tier, result, stopped)
         return Commit(
             files=1,
             not_checked=((TASK, f"stopped: {stopped.reason}: {stopped}"),) if stopped else (),
@@ -114,7 +114,7 @@ async def converse(work: ConverseWork, blobs: Blobs, talks: AgentRuntime) -> Com
         )
 
 
-def _told(
+def _outcome(
     talk: JobConversation, agent: Agent, tier: str, result: TaskResult | None, stopped: AgentStopped | None
 ) -> dict[str, Any]:
     """Return the result of a conversation; what differs between identical conversations is under `run`."""

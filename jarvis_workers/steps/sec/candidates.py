@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from jarvis_workers.sec.finding import Candidate, Numbered
-from jarvis_workers.sec.report.exclusions import begin_aside
+from jarvis_workers.sec.report.exclusions import exclusions_of
 from jarvis_workers.sec.triage import TriageVerdict, moved_by
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.store import baselines, candidates, judgements
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def counted_of(session: "Session", run: Run) -> Iterator[Numbered]:
     """Yield the candidates that count with their gids, in order."""
     least = SecOptions.of(run).min_confidence
-    aside = begin_aside(known_of(session, run), judged_of(session, run))
+    aside = exclusions_of(known_of(session, run), judged_of(session, run))
     return ((gid, found) for gid, found in aside.counted(all_of(session, run), least) if found.confidence >= least)
 
 
@@ -48,7 +48,7 @@ def known_of(session: "Session", run: Run) -> dict[str, int] | None:
 
 def judged_of(session: "Session", run: Run) -> Mapping[str, TriageVerdict]:
     """Return the triage verdicts at the time of the submit, by fingerprint."""
-    return judgements.given(session, run.id)
+    return judgements.attached(session, run.id)
 
 
 def _weighed(run: Run, numbered: Iterable[tuple[int, Candidate]]) -> Iterator[tuple[int, Candidate]]:

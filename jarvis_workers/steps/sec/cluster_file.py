@@ -23,7 +23,7 @@ from jarvis_workers.sec.judge.canary import CANARY_GID, canary_for
 from jarvis_workers.sec.judge.clustering import (
     Cluster,
     Conditions,
-    Seen,
+    LocatedCandidate,
     cluster,
     clusterer,
     locate,
@@ -148,12 +148,12 @@ def _without_model(work: ClusterWork, conditions: Conditions) -> list[Cluster] |
     return None if None in found else [one for clusters in found for one in clusters or ()]
 
 
-def look(root: Path, file: str, numbered: Sequence[Numbered]) -> list[Seen]:
+def look(root: Path, file: str, numbered: Sequence[Numbered]) -> list[LocatedCandidate]:
     """Find the functions around candidates of a file; none if the file cannot be read."""
     try:
         return locate(numbered, DirectoryTree(root).read(file))
     except ToolFailed:
-        return [Seen(gid, found) for gid, found in numbered]
+        return [LocatedCandidate(gid, found) for gid, found in numbered]
 
 
 def _commit(work: ClusterWork, clusters: list[Cluster], profile: Profile) -> Commit:

@@ -8,19 +8,19 @@ from itertools import groupby
 from typing import Any
 
 from jarvis_workers.dataflow import flow_fingerprint
-from jarvis_workers.snapshots.filecache import Results
+from jarvis_workers.snapshots.filecache import FileCache
 from jarvis_workers.source.identity import loaded_engine
 
-__all__ = ["Remembered", "loaded_flow", "space"]
+__all__ = ["FlowCache", "loaded_flow", "space"]
 
 FORMAT = 2
 Seen = tuple[str, bytes]
 
 
-class Remembered:
+class FlowCache:
     """The cached results of one space; disabled without `results`. All keys have the same length."""
 
-    def __init__(self, results: Results | None, space: str) -> None:
+    def __init__(self, results: FileCache | None, space: str) -> None:
         self._results = results
         self._space = space
 
@@ -32,12 +32,12 @@ class Remembered:
             known.update((key, json.loads(payload) if payload else None) for key, payload in found.items())
         return known
 
-    def keep(self, files: Sequence[Seen], said: Mapping[str, Any]) -> None:
+    def put(self, files: Sequence[Seen], said: Mapping[str, Any]) -> None:
         """Cache the results of files."""
         if self._results is None:
             return
         for directory, keys in _by_directory(files):
-            self._results.keep(self._space, directory, {key: _encode(said[key]) for key in keys if key in said})
+            self._results.put(self._space, directory, {key: _encode(said[key]) for key in keys if key in said})
 
 
 @cache

@@ -42,19 +42,19 @@ class NotCheckedFiles(NamedTuple):
 def what_is_missing(reader: Reader, blobs: Blobs, jobs: Jobs, *, flow: bool) -> NotCheckedFiles:
     """Collect the gaps and remarks of all jobs; `flow` is True if any flow rule is enabled."""
     gaps = [(shown(path), reason) for path, reason in reader.index.not_checked]
-    found, remarks = _told(blobs, jobs.scan)
+    found, remarks = _read_gaps(blobs, jobs.scan)
     gaps += [*found, *_not_reached(reader, jobs.scan)]
     if not flow or jobs.summarize is None or jobs.flow is None:
         return NotCheckedFiles(gaps, remarks)
-    unseen, _ = _told(blobs, jobs.summarize)
-    untraced, used = _told(blobs, jobs.flow)
+    unseen, _ = _read_gaps(blobs, jobs.summarize)
+    untraced, used = _read_gaps(blobs, jobs.flow)
     unseen += untraced
     unseen += [(name, NOT_RUN + why) for name, why in _not_summarized(reader, blobs, jobs.scan, jobs.summarize)]
     unseen += [(name, NOT_RUN + why) for name, why in _not_traced(blobs, jobs.summarize, jobs.flow)]
     return NotCheckedFiles([*gaps, *unseen], _settled([*remarks, *used], {name for name, _ in unseen}))
 
 
-def _told(blobs: Blobs, jobs: Sequence[StageJob]) -> tuple[list[Gap], Remarks]:
+def _read_gaps(blobs: Blobs, jobs: Sequence[StageJob]) -> tuple[list[Gap], Remarks]:
     gaps: list[Gap] = []
     remarks: Remarks = []
     for job in jobs:

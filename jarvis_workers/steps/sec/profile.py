@@ -22,7 +22,7 @@ DIGITS = 6
 T = TypeVar("T")
 
 
-class Watch:
+class ProfiledScanner:
     """A scanner, and the times of its rules and files since it was started."""
 
     def __init__(self, scanner: Scanner) -> None:
@@ -34,13 +34,13 @@ class Watch:
         self._files: list[tuple[float, int, bytes]] = []
         self._since = time.thread_time()
 
-    def passed(self, entry: Entry) -> None:
+    def record(self, entry: Entry) -> None:
         """Record that a file is finished."""
         now = time.thread_time()
         self._files.append((now - self._since, entry.size, entry.path))
         self._since = now
 
-    def said(self) -> str:
+    def to_json(self) -> str:
         """Return the times as JSON: all rules, and the slowest files."""
         files = sorted(self._files, reverse=True)[:TOP]
         return json.dumps(

@@ -19,7 +19,7 @@ from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.source.pattern_cache import PatternCache
 from jarvis_workers.steps.sec.options import SecOptions
-from jarvis_workers.steps.sec.profile import Watch
+from jarvis_workers.steps.sec.profile import ProfiledScanner
 from jarvis_workers.steps.sec.results import CandidateResult
 from jarvis_workers.steps.sec.scan_cache import Keyed, ScanCache, keyed
 from jarvis_workers.steps.sec.scan_files import Outcome, scan_files
@@ -84,13 +84,13 @@ def decide(work: ScanWork, resources: Resources) -> Commit:
                 todo.setdefault(key, entry)
         scans = watch.scanner if watch else scanner
         fresh = scan_files(reader, scans, todo, work.limits, careful=work.careful, watch=watch)
-    known.keep(files, {key: scan for key, scan in fresh.items() if isinstance(scan, Scan)})
+    known.put(files, {key: scan for key, scan in fresh.items() if isinstance(scan, Scan)})
     outcomes: dict[str, Outcome] = {**recalled, **fresh}
     reached = next((at for at, (key, _) in enumerate(files) if key not in outcomes), len(files))
     done, rest = files[:reached], [entry for _, entry in files[reached:]]
     commit = _commit(scanner, done, outcomes, cached=sum(key in recalled for key, _ in done))
     children = (_rest(work, done, rest),) if rest else ()
-    return commit._replace(children=children, profile=watch.said() if watch else None)
+    return commit._replace(children=children, profile=watch.to_json() if watch else None)
 
 
 def _commit(scanner: Scanner, files: Sequence[Keyed], outcomes: Mapping[str, Outcome], *, cached: int) -> Commit:
@@ -150,8 +150,8 @@ def _scanner(chosen: bytes | None, patterns: Path | None) -> Scanner:
 
 
 @lru_cache(SCANNERS_MAX)
-def _watch(scanner: Scanner) -> Watch:
-    return Watch(scanner)
+def _watch(scanner: Scanner) -> ProfiledScanner:
+    return ProfiledScanner(scanner)
 
 
 def _meanings(scanner: Scanner, spots: list[Spot]) -> tuple[Meaning, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 from jarvis_workers.sec.rules import rules_fingerprint
 from jarvis_workers.sec.scanner import NOTHING, Hit, Scan, is_header, is_test, language_of
 from jarvis_workers.sec.suppressions import Remark
-from jarvis_workers.snapshots.filecache import Results
+from jarvis_workers.snapshots.filecache import FileCache
 from jarvis_workers.snapshots.manifest import Entry
 from jarvis_workers.source.identity import loaded_engine
 
@@ -25,7 +25,7 @@ class ScanCache:
     `chosen` identifies the rules of the run (None: built-in rules only), `engine` the local matching engine.
     """
 
-    def __init__(self, results: Results | None, chosen: str | None, engine: str | None = None) -> None:
+    def __init__(self, results: FileCache | None, chosen: str | None, engine: str | None = None) -> None:
         self._results = results
         self._rules = _rules_key(chosen, engine) if results else ""
 
@@ -39,13 +39,13 @@ class ScanCache:
             known.update((key, _decode(payload)) for key, payload in found.items())
         return known
 
-    def keep(self, files: Sequence[Keyed], scans: Mapping[str, Scan]) -> None:
+    def put(self, files: Sequence[Keyed], scans: Mapping[str, Scan]) -> None:
         """Cache the results of files, by directory."""
         if self._results is None:
             return
         for directory, keys in _by_directory(files):
             new = {key: _encode(scans[key]) for key in keys if key in scans}
-            self._results.keep(self._rules, directory, new)
+            self._results.put(self._rules, directory, new)
 
 
 def keyed(entries: Sequence[Entry]) -> list[Keyed]:
@@ -59,23 +59,23 @@ def _key(entry: Entry) -> str:
     return f"{entry.digest[:DIGEST_LENGTH]}{context}{'t' if is_test(entry.path) else '-'}"
 
 
-def as_said(scan: Scan) -> list[Any]:
+def scan_to_json(scan: Scan) -> list[Any]:
     """Return the JSON form of a scan."""
     return list(scan)
 
 
-def from_said(said: list[Any]) -> Scan:
+def scan_from_json(said: list[Any]) -> Scan:
     """Return the scan with this JSON form."""
     hits, problem, remarks = said
     return Scan(tuple(Hit(*hit) for hit in hits), problem, tuple(Remark(*remark) for remark in remarks))
 
 
 def _encode(scan: Scan) -> bytes:
-    return b"" if scan == NOTHING else json.dumps(as_said(scan), separators=(",", ":")).encode()
+    return b"" if scan == NOTHING else json.dumps(scan_to_json(scan), separators=(",", ":")).encode()
 
 
 def _decode(payload: bytes) -> Scan:
-    return from_said(json.loads(payload)) if payload else NOTHING
+    return scan_from_json(json.loads(payload)) if payload else NOTHING
 
 
 def _by_directory(files: Sequence[Keyed]) -> Iterator[tuple[bytes, list[str]]]:

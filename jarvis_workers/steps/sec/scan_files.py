@@ -6,8 +6,8 @@ from jarvis_workers.pipeline.each_file import FileLimits, FileNotChecked, Task, 
 from jarvis_workers.sec.scanner import Scan, Scanner, is_header, is_test, language_of
 from jarvis_workers.snapshots.manifest import Entry
 from jarvis_workers.snapshots.reader import Reader
-from jarvis_workers.steps.sec.profile import Watch
-from jarvis_workers.steps.sec.scan_cache import as_said, from_said
+from jarvis_workers.steps.sec.profile import ProfiledScanner
+from jarvis_workers.steps.sec.scan_cache import scan_from_json, scan_to_json
 
 DEFAULT_LANGUAGE = "c/cpp"
 
@@ -21,7 +21,7 @@ def scan_files(
     limits: FileLimits,
     *,
     careful: bool = False,
-    watch: Watch | None = None,
+    watch: ProfiledScanner | None = None,
 ) -> dict[str, Outcome]:
     """Return the outcomes of files by key: of at least one file, and of all if time permits."""
     for language in {language_for(entry) for entry in todo.values()}:
@@ -33,8 +33,8 @@ def scan_files(
         header, test = is_header(entry.path), is_test(entry.path)
         return scanner.scan(reader.read(entry), language=language_for(entry), header=header, test=test)
 
-    task = Task(scan, as_said, from_said)
-    return each_file(todo, task, limits, careful=careful, passed=watch.passed if watch else None)
+    task = Task(scan, scan_to_json, scan_from_json)
+    return each_file(todo, task, limits, careful=careful, passed=watch.record if watch else None)
 
 
 def language_for(entry: Entry) -> str:

@@ -24,7 +24,7 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.manifest import Entry, entry_line
 from jarvis_workers.snapshots.reader import Reader, open_snapshot
 from jarvis_workers.snapshots.resources import Resources
-from jarvis_workers.steps.sec.flow_cache import Remembered, loaded_flow, space
+from jarvis_workers.steps.sec.flow_cache import FlowCache, loaded_flow, space
 from jarvis_workers.steps.sec.flow_rules import NOT_RUN, flow_patterns
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.payloads import ModelBlobs, SummarizePayload
@@ -97,17 +97,17 @@ def decide(work: SummarizeWork, resources: Resources) -> Commit:
         for key, entry in files:
             if key not in recalled:
                 todo.setdefault(key, entry)
-        task: Task[Entry, Made] = Task(lambda entry: _model(reader, entry), _said, _heard)
+        task: Task[Entry, Made] = Task(lambda entry: _model(reader, entry), _to_json, _from_json)
         fresh = each_file(todo, task, work.limits, careful=work.careful)
     outcomes: dict[str, Made | FileNotChecked] = {**recalled, **fresh}
     reached = next((at for at, (key, _) in enumerate(files) if key not in outcomes), len(files))
     done, rest = files[:reached], [entry for _, entry in files[reached:]]
-    commit = _keep(work, resources, done, outcomes)
+    commit = _save(work, resources, done, outcomes)
     children = (_rest(work, entries, rest),) if rest else ()
     return commit._replace(cached=sum(key in recalled for key, _ in done), children=children)
 
 
-def _keep(
+def _save(
     work: SummarizeWork, resources: Resources, files: Sequence[Keyed], outcomes: Mapping[str, Made | FileNotChecked]
 ) -> Commit:
     """Write the models, and cache their locations."""
@@ -122,10 +122,10 @@ def _keep(
     kept, said = _write(resources.blobs, [(key, entry, model) for key, entry, model in checked if model])
     size = sum(entry.size for _, entry, _ in checked)
     nothing = dict.fromkeys(key for key, _, model in checked if model is None)
-    _models(work, resources).keep([(key, entry.path) for key, entry in files], nothing | said)
+    _models(work, resources).put([(key, entry.path) for key, entry in files], nothing | said)
     if files and not lost:
         whole = _batch_key(files)
-        _batches(work, resources).keep([(whole, files[0][1].path)], {whole: {"blobs": kept, "size": size}})
+        _batches(work, resources).put([(whole, files[0][1].path)], {whole: {"blobs": kept, "size": size}})
     return Commit(files=len(checked), size=size, not_checked=tuple(lost), blobs=kept)
 
 
@@ -171,13 +171,13 @@ def _model(reader: Reader, entry: Entry) -> Made:
     return pack_model(model) if model else None
 
 
-def _said(model: Made) -> list[Any] | None:
+def _to_json(model: Made) -> list[Any] | None:
     if model is None:
         return None
     return [model.key, *(base64.b64encode(part).decode() for part in (model.face, model.body)), *model[3:]]
 
 
-def _heard(said: list[Any] | None) -> Made:
+def _from_json(said: list[Any] | None) -> Made:
     if said is None:
         return None
     key, face, body, names, calls = said
@@ -203,12 +203,12 @@ def _batch_key(files: Sequence[Keyed]) -> str:
     return hashlib.sha256(said.encode()).hexdigest()[:BATCH_LENGTH]
 
 
-def _models(work: SummarizeWork, resources: Resources) -> Remembered:
-    return Remembered(resources.cache if work.cache else None, space("model"))
+def _models(work: SummarizeWork, resources: Resources) -> FlowCache:
+    return FlowCache(resources.cache if work.cache else None, space("model"))
 
 
-def _batches(work: SummarizeWork, resources: Resources) -> Remembered:
-    return Remembered(resources.cache if work.cache else None, space("batch"))
+def _batches(work: SummarizeWork, resources: Resources) -> FlowCache:
+    return FlowCache(resources.cache if work.cache else None, space("batch"))
 
 
 def _rest(work: SummarizeWork, entries: Sequence[Entry], rest: Sequence[Entry]) -> NewJob:

@@ -20,7 +20,7 @@ from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.snapshots.resources import Resources
-from jarvis_workers.steps.sec.flow_cache import Remembered, loaded_flow, space
+from jarvis_workers.steps.sec.flow_cache import FlowCache, loaded_flow, space
 from jarvis_workers.steps.sec.flow_hits import FileFlowHits, Sources, judge_hits
 from jarvis_workers.steps.sec.flow_rules import NOT_RUN, flow_patterns
 from jarvis_workers.steps.sec.options import SecOptions
@@ -104,7 +104,7 @@ def decide(work: FlowWork, resources: Resources) -> Commit:
     for row in rows:
         if _key(row) not in recalled:
             todo.setdefault(_key(row), row)
-    task: Task[Row, Traced] = Task(lambda row: _trace(work, blobs, row, names), list, _heard)
+    task: Task[Row, Traced] = Task(lambda row: _trace(work, blobs, row, names), list, _from_json)
     fresh = each_file(todo, task, work.limits, careful=work.careful)
     _remember(work, resources, rows, fresh, names)
     outcomes: dict[str, Outcome] = {**recalled, **fresh}
@@ -157,7 +157,7 @@ def _commit(work: FlowWork, blobs: Blobs, rows: Sequence[Row], outcomes: Mapping
 def _recall(work: FlowWork, resources: Resources, rows: Sequence[Row], names: SymbolIndex) -> dict[str, Traced]:
     """Return the cached results that are still valid; all names needed are looked up at once."""
     known = _results(work, resources).find([(_key(row), row.path) for row in rows])
-    traced = {key: (_heard(said[0]), said[1]) for key, said in known.items()}
+    traced = {key: (_from_json(said[0]), said[1]) for key, said in known.items()}
     names.fetch(chain(*(row.calls for row in rows), *(found.beyond for found, _ in traced.values())))
     return {
         _key(row): traced[_key(row)][0]
@@ -173,18 +173,18 @@ def _remember(
     said = {
         key: [found, _answers(calls[key], found, names)] for key, found in fresh.items() if isinstance(found, Traced)
     }
-    _results(work, resources).keep([(_key(row), row.path) for row in rows], said)
+    _results(work, resources).put([(_key(row), row.path) for row in rows], said)
 
 
 def _answers(calls: Sequence[str], found: Traced, names: SymbolIndex) -> str:
     return names.answers((*calls, *found.beyond))
 
 
-def _results(work: FlowWork, resources: Resources) -> Remembered:
-    return Remembered(resources.cache if work.cache else None, space(STAGE))
+def _results(work: FlowWork, resources: Resources) -> FlowCache:
+    return FlowCache(resources.cache if work.cache else None, space(STAGE))
 
 
-def _heard(said: Sequence[Any]) -> Traced:
+def _from_json(said: Sequence[Any]) -> Traced:
     hits, problem, beyond = said
     return Traced(tuple(_hit(*hit) for hit in hits), problem, tuple(beyond))
 

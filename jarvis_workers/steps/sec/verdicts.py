@@ -43,7 +43,7 @@ def canary_of(session: "Session", run: Run) -> dict[str, Any] | None:
     """Return the verdict on the canary, None if the run has none."""
     if not JudgeOptions.of(run).canary:
         return None
-    said = said_of(session, run, [CANARY_GID]).get(CANARY_GID) or nothing_said(NOT_REACHED)
+    said = verdict_fields_of(session, run, [CANARY_GID]).get(CANARY_GID) or no_verdict(NOT_REACHED)
     return {"status": said["status"], "reason": said["reason"]}
 
 
@@ -59,23 +59,23 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
     most = JudgeOptions.of(run).max_findings
     waiting = iter(issues)
     while chunk := list(islice(waiting, CHUNK)):
-        found = said_of(session, run, [issue["gid"] for issue in chunk])
+        found = verdict_fields_of(session, run, [issue["gid"] for issue in chunk])
         for issue in chunk:
             gid = issue["gid"]
             number, verification = about.get(gid, (None, ""))
             nothing = NOT_CHOSEN.format(most) if most and chosen and gid not in chosen else NOT_REACHED
-            said = found.get(gid) or nothing_said(reasons.get(gid, nothing))
+            said = found.get(gid) or no_verdict(reasons.get(gid, nothing))
             if issue.get("judged") is True and said["status"] == "dismissed":
                 said = said | {"status": "review", "reason": JUDGED_TRUE}
             yield issue | said | {"verification": verification, "cluster": number}
 
 
-def said_of(session: "Session", run: Run, gids: Collection[int]) -> dict[int, Issue]:
+def verdict_fields_of(session: "Session", run: Run, gids: Collection[int]) -> dict[int, Issue]:
     """Return the existing verdicts on candidates, by gid."""
-    return {one.gid: _said(one) for one in verdicts.of_gids(session, run.id, gids)}
+    return {one.gid: _fields(one) for one in verdicts.of_gids(session, run.id, gids)}
 
 
-def nothing_said(reason: str) -> Issue:
+def no_verdict(reason: str) -> Issue:
     """Return the fields of an issue without a verdict."""
     texts = dict.fromkeys(TEXTS, "")
     return {"status": "undecided", "has_risk": None, **texts, "quotes": [], "reason": reason, "commands": []}
@@ -98,7 +98,7 @@ def _reasons(outcomes: Sequence[StageJob]) -> Iterator[tuple[int, str]]:
             yield from ((gid, why) for gid in _gids(job))
 
 
-def _said(verdict: NewVerdict) -> dict[str, Any]:
+def _fields(verdict: NewVerdict) -> dict[str, Any]:
     return {
         "status": verdict.status,
         "has_risk": verdict.has_risk,

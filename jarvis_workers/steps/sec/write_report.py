@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.sec.report import every_issue, gather
-from jarvis_workers.sec.report.exclusions import begin_aside
+from jarvis_workers.sec.report.exclusions import exclusions_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.sec.candidates import all_of, judged_of, known_of
@@ -58,7 +58,7 @@ def list_issues(session: "Session", run: Run) -> Iterator[dict[str, Any]]:
     options, known, judged = SecOptions.of(run), known_of(session, run), judged_of(session, run)
     least = options.min_confidence
     issues = every_issue(
-        lambda: begin_aside(known, judged).counted(all_of(session, run), least),
+        lambda: exclusions_of(known, judged).counted(all_of(session, run), least),
         least,
         severities=options.rules.severity,
         judged=judged,

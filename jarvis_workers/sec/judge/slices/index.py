@@ -176,7 +176,7 @@ class PlacedTree:
         plain = self._index.file(path)
         if plain is None:
             return self._index.tree.read(path)
-        lines = plain.told if path.lower().endswith(CODE_SUFFIXES) else plain.decided
+        lines = plain.commented if path.lower().endswith(CODE_SUFFIXES) else plain.decided
         return "\n".join(lines).encode("utf-8", "surrogateescape")
 
     def paths(self) -> Iterator[str]:

@@ -68,7 +68,7 @@ class SourceFile:
         return _lines(deciding_view(self.content, self.language))
 
     @cached_property
-    def told(self) -> list[str]:
+    def commented(self) -> list[str]:
         """Lines of the deciding view with comments."""
         return _lines(view_with_comments(self.content, self.language))
 

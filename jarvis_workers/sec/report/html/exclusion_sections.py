@@ -56,7 +56,7 @@ def _compared(baseline: Body, say: Words) -> Iterator[Html]:
         yield markup('<p class="notice">{said}</p>', said=say(text, state=state))
 
 
-def aside(body: Body, say: Words) -> Iterator[Html]:
+def exclusion_list(body: Body, say: Words) -> Iterator[Html]:
     """Yield the section of suppressed findings and of comments that suppress nothing."""
     summary = body["summary"]
     tables = [

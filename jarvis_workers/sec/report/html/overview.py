@@ -217,7 +217,7 @@ def rules(issues: Issues, say: Words) -> Iterator[Html]:
         )
 
 
-def gaps(summary: Body, say: Words) -> Iterator[Html]:
+def unchecked_files(summary: Body, say: Words) -> Iterator[Html]:
     """Yield what was not checked and what was left out, by name as far as that can be read."""
     missing: defaultdict[str, list[str]] = defaultdict(list)
     for gap in summary["not_checked"]:

@@ -21,10 +21,10 @@ from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.html import overview
 from jarvis_workers.sec.report.html.about import about_rules
 from jarvis_workers.sec.report.html.card import card
-from jarvis_workers.sec.report.html.exclusion_sections import aside, notes
+from jarvis_workers.sec.report.html.exclusion_sections import exclusion_list, notes
 from jarvis_workers.sec.report.html.listing import listing
 from jarvis_workers.sec.report.html.markup import Html, markup, written
-from jarvis_workers.sec.report.html.verdict_summary import asking, worst
+from jarvis_workers.sec.report.html.verdict_summary import model_usage, worst
 from jarvis_workers.sec.report.i18n import Words, words_of
 from jarvis_workers.sec.report.verdicts import has_verdicts, rank
 
@@ -59,7 +59,7 @@ def render_html(body: Body, run: Mapping[str, Any]) -> Iterator[str]:
         numbers=written(overview.numbers(summary, issues, say)),
         charts=written(overview.charts(summary, issues, say)),
         worst=written(worst(issues, say)) if judged else "",
-        asking=written(asking(run, say)),
+        asking=written(model_usage(run, say)),
         shown=_shown(issues, say),
         findings=written(
             card(issue, excerpts.get(issue["id"]), say, judged=judged, run=named, source_url=url)
@@ -69,8 +69,8 @@ def render_html(body: Body, run: Mapping[str, Any]) -> Iterator[str]:
         fired=written(overview.rules_title(summary, say)),
         rules=written(overview.rules(issues, say)),
         about=written(about_rules(issues, say)),
-        aside=written(aside(body, say)),
-        gaps=written(overview.gaps(summary, say)),
+        aside=written(exclusion_list(body, say)),
+        gaps=written(overview.unchecked_files(summary, say)),
         advice=written(overview.advice(summary, say)),
         run=written(_run(run)),
         listing=listing(

@@ -9,9 +9,9 @@ from typing import Any
 from jarvis_workers.sec.report.html.charts import Bar, bars, columns, link_to
 from jarvis_workers.sec.report.html.markup import Html, in_lines, markup
 from jarvis_workers.sec.report.i18n import Words
-from jarvis_workers.sec.report.verdicts import capital, lead, took, warnings
+from jarvis_workers.sec.report.verdicts import capital, lead, model_usage_facts, warnings
 
-__all__ = ["asking", "found", "worst"]
+__all__ = ["found", "model_usage", "worst"]
 
 Body = Mapping[str, Any]
 WORST = """
@@ -52,9 +52,9 @@ def worst(issues: Sequence[Body], say: Words) -> Iterator[Html]:
         )
 
 
-def asking(run: Body, say: Words) -> Iterator[Html]:
+def model_usage(run: Body, say: Words) -> Iterator[Html]:
     """Yield who was asked, and what that took: in words, by stage, and by the time of an answer."""
-    facts = list(took(run, say))
+    facts = list(model_usage_facts(run, say))
     if not facts:
         return
     yield markup(
