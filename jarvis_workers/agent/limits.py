@@ -28,13 +28,21 @@ class Reason(StrEnum):
 
 
 def are_to_blame(reason: str) -> bool:
-    """Say whether answers that could not be read ended a conversation: they would end the next in the same way."""
+    """Return whether unreadable answers ended a conversation; from the cache they would end the next one, too."""
     return reason in (Reason.MALFORMED, Reason.INCONCLUSIVE)
 
 
 @dataclass(frozen=True)
 class AgentLimits:
-    """None is no limit; tokens, cost (dollars) and seconds count answers and tools together."""
+    """The limits of a conversation; None is no limit.
+
+    `tokens`, `cost` (dollars) and `seconds` count all answers and tools. Per task: `tool_calls`, and `same_call`, the
+    calls with the same arguments. `malformed` counts unusable answers in a row, `reasks` further questions for a
+    report, `retries` the repeated requests of the whole conversation. The history is summarised at `compact_at` of the
+    context window, after `compact_rounds` answers, or above `compact_messages`. Above `filter_above` tools the model
+    chooses the ones it needs; `output_tokens` limits the output of a tool; the tools are named again every
+    `reminder_rounds`. Defaults that the seeds name are theirs (docs/seeds.md).
+    """
 
     rounds: int = 60
     tool_calls: int = 10
@@ -55,7 +63,7 @@ class AgentLimits:
 
 @dataclass
 class AgentUsage:
-    """What a conversation has taken so far."""
+    """The requests, retries, tokens, dollars and seconds that a conversation has used so far."""
 
     asks: int = 0
     retries: int = 0
@@ -71,7 +79,7 @@ class AgentUsage:
         self.seconds += reply.seconds
 
     def add_failure(self, tries: int) -> None:
-        """Take in a question that was not answered: who fails has asked as well."""
+        """Count a request that failed after so many tries."""
         self.asks += 1
         self.retries += tries - 1
 

@@ -27,7 +27,13 @@ class Prices(FrozenProfile):
 
 
 class Profile(FrozenProfile):
-    """The API features and limits of a provider."""
+    """The API features and limits of a provider.
+
+    `tools`: function calling of the API, or text blocks (`agent.text_tool_call`). `schemas`: whether an answer may be
+    bound to a JSON schema, `schema_with_tools`: also beside tools. `parallel_switch`: whether parallel calls can be
+    turned off. `context` and `answer_tokens` are in tokens. `temperature` None sends none. `stream_usage`: whether a
+    stream reports its token counts.
+    """
 
     tools: Tools = "native"
     schemas: Schemas = "none"

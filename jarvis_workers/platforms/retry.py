@@ -16,19 +16,28 @@ from tenacity.wait import wait_base
 from jarvis_workers.errors import BrokenAnswer, ModelError, ModelRefused, ModelUnavailable
 from jarvis_workers.platforms.transport import RequestRefused, Unreachable
 
+# HTTP statuses that are retried: those that the openai library retries, 425 (RFC 8470), 520, 522 and 524 (Cloudflare),
+# and 529, with which some providers report overload.
 WORTH_ANOTHER = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 PROBLEMS = (RequestRefused, Unreachable, BrokenAnswer)
+# Exponential back-off in seconds, with the bounds and the jitter of the openai library: up to a quarter less.
 FIRST_WAIT, LONGEST_WAIT = 0.5, 8.0
+JITTER = 0.25
 TOO_MANY = 429
-# Minimum wait after the n-th 429 of a request: three retries outlast a period of 30 s without capacity.
+# Minimum wait in seconds after the n-th 429 of a request: three retries outlast a period of 30 s without capacity,
+# which tests/bench/test_limits.py simulates.
 STORM_WAITS = (0.0, 6.0, 24.0, 30.0)
+# No attempt is made with less time than this, in seconds: the connection alone would take it.
 LEAST_SECONDS = 0.05
 
 T = TypeVar("T")
 
 
 class RetryDeadline:
-    """The time limit of a request and the number of attempts so far."""
+    """The time limit of a request, all attempts and waits included, and the number of attempts so far.
+
+    `seconds` and `answer_seconds`, the limit of one attempt, are in seconds; `retries` counts further attempts.
+    """
 
     def __init__(self, seconds: float, retries: int, answer_seconds: float) -> None:
         self.began = time.monotonic()
@@ -37,6 +46,7 @@ class RetryDeadline:
 
     @property
     def left(self) -> float:
+        """The seconds that are left."""
         return self.seconds - (time.monotonic() - self.began)
 
     def begin(self) -> float:
@@ -48,6 +58,7 @@ class RetryDeadline:
         return allowed
 
     def options(self) -> Mapping[str, Any]:
+        """Return the arguments of tenacity's retry loops."""
         return {"retry": retry_if_exception(is_worth_another), "wait": _Wait(), "stop": _Stop(self), "reraise": True}
 
 
@@ -112,7 +123,7 @@ class _Wait(wait_base):
         return max(storm, self._usual(state))
 
     def _usual(self, state: RetryCallState) -> float:
-        return min(FIRST_WAIT * 2.0 ** (state.attempt_number - 1), LONGEST_WAIT) * random.uniform(0.75, 1.0)
+        return min(FIRST_WAIT * 2.0 ** (state.attempt_number - 1), LONGEST_WAIT) * random.uniform(1 - JITTER, 1.0)
 
 
 class _Stop(stop_base):

@@ -13,8 +13,8 @@ from jarvis_workers.platforms.protocol import Message, ModelRequest, Reply, Tool
 
 LETTERS = 7
 PIECE = re.compile(rf" ?+[A-Za-z]{{1,{LETTERS}}}+|\d{{1,3}}+| ?+[!-/:-@\[-`{{-~]{{1,2}}+|\s{{1,16}}+|[^\x00-\x7f]")
+# The tokens of a message's role and separators in chat formats.
 PER_MESSAGE = 4
-CHARACTERS = 4
 
 
 def estimate(text: str) -> int:
