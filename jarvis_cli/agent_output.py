@@ -11,10 +11,9 @@ from jarvis_cli.status_output import Display
 from jarvis_workers.errors import UsageError
 from jarvis_workers.service import conversations
 from jarvis_workers.service.budgets import resume_flags
+from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.reports import reports
-from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 
 KIND = "agent"
 FORMATS = ("text", "markdown", "json")

@@ -11,9 +11,7 @@ from jarvis_cli.report_target import Delivery, delivery
 from jarvis_cli.run_local import run_locally
 from jarvis_cli.scan import detach_run, wait_for_workers
 from jarvis_cli.status_output import write_line
-from jarvis_workers.conversations.resources import AgentSetup
 from jarvis_workers.errors import UsageError
-from jarvis_workers.platforms.answer_cache import AnswerFolder
 from jarvis_workers.service import wiring
 from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.models import model_name
@@ -21,7 +19,7 @@ from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.sources import SourceTree, open_source
 from jarvis_workers.service.submit import RunInput, RunRequest, submit
 from jarvis_workers.settings import Settings, load_settings
-from jarvis_workers.steps.agent.converse import TaskOptions
+from jarvis_workers.steps.agent.task_options import TaskOptions
 
 TASK_MAX = 1_000_000
 
@@ -92,16 +90,17 @@ def _here(
     *,
     offline: bool,
 ) -> int:
-    def change(setup: AgentSetup) -> AgentSetup:
-        return replace(setup, recorded=AnswerFolder(answers), offline=offline) if answers else setup
-
     if answers:
         _check_folder(answers, offline=offline)
     with wiring.store_of(settings, tell=write_line) as store:
         with (
             display(quiet) as screen,
             wiring.executor_of(
-                settings, store, tell=screen.tell, show=screen.show, talks=lambda: wiring.runtime_of(settings, change)
+                settings,
+                store,
+                tell=screen.tell,
+                show=screen.show,
+                talks=lambda: wiring.runtime_of(settings, answers, offline=offline),
             ) as local,
         ):
             with open_source(path, bounds=wiring.tree_bounds_of(settings)) as source:

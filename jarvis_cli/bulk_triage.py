@@ -9,11 +9,11 @@ from jarvis_cli.run_outcome import counted
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.triage_record import TriageState
+from jarvis_workers.service.handles import Store
 from jarvis_workers.service.triage import queue, records
 from jarvis_workers.service.triage.filter import Filter, matching
 from jarvis_workers.service.triage.queue import WORDS, Issue
 from jarvis_workers.service.triage.records import Named, stored_judgements
-from jarvis_workers.store.engine import Store
 
 __all__ = ["UNDO", "mark_all", "undo"]
 

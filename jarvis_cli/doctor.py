@@ -14,11 +14,9 @@ from jarvis_cli.colour import use_colour
 from jarvis_cli.options import AsJson, TableForm, is_json
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.service.health.agents import examine_agents
-from jarvis_workers.service.health.doctor import Check, examine, examine_blobs, fit, this_machine
+from jarvis_workers.service.health.doctor import REVISIONS, Check, engines, examine, examine_blobs, fit, this_machine
 from jarvis_workers.service.run_list import is_current_store
 from jarvis_workers.settings import Settings, load_settings
-from jarvis_workers.source.match import engines
-from jarvis_workers.store.revisions import REVISIONS
 
 app = App()
 
@@ -62,7 +60,7 @@ def doctor(as_json: AsJson = False, form: TableForm = None) -> int:
 
 
 def _sandbox_refusals() -> dict[str, str | None]:
-    from jarvis_workers.sandbox.sandbox import RUNNING, refusal  # noqa: PLC0415  (slow to import)
+    from jarvis_workers.service.sandboxes import RUNNING, refusal  # noqa: PLC0415  (slow to import)
 
     return {str(tier): refusal(tier) for tier in RUNNING}
 

@@ -7,12 +7,10 @@ from typing import Any
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import StoreError, StoreUnavailable, UsageError
 from jarvis_workers.sec.report.body import AT_RISK
+from jarvis_workers.service.handles import Store
 from jarvis_workers.service.reports.export import Growing, export_directory
-from jarvis_workers.service.reports.live import Follower, Updates
-from jarvis_workers.steps.sec.verdicts import has_verdicts
-from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
-from jarvis_workers.store.stages import StageProgress
+from jarvis_workers.service.reports.live import Follower, Updates, has_verdicts
+from jarvis_workers.store.values import Run, StageProgress
 
 __all__ = ["follow"]
 

@@ -10,11 +10,10 @@ from jarvis_cli.report_target import Delivery, conclude, report_text, write_repo
 from jarvis_cli.run_outcome import shown_prefix
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import StoreUnavailable, UsageError
+from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.reports.export import export, export_directory
-from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 
 T = TypeVar("T")
 
@@ -53,7 +52,7 @@ def retry_store(do: Callable[[], T], screen: Display) -> T:
     try:
         return do()
     except StoreUnavailable as problem:
-        from jarvis_workers.pipeline.store_retry import patiently  # noqa: PLC0415  (slow to import, and rarely needed)
+        from jarvis_workers.service.wiring import patiently  # noqa: PLC0415  (slow to import, and rarely needed)
 
         screen.tell(f"{problem}; waiting")
         return patiently(do)

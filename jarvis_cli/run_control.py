@@ -15,10 +15,10 @@ from jarvis_cli.scan import wait_for_workers
 from jarvis_cli.status_output import write_line
 from jarvis_workers.service import conversations, runs, wiring
 from jarvis_workers.service.budgets import read_budget_option
+from jarvis_workers.service.handles import Store
 from jarvis_workers.service.reports import reports
 from jarvis_workers.settings import Settings
-from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 
 
 def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) -> int:

@@ -10,9 +10,8 @@ import typer
 
 from jarvis_cli import exits
 from jarvis_workers.paths import plain
-from jarvis_workers.service.run_list import list_runs, shown_state
+from jarvis_workers.service.run_list import ListedRun, list_runs, shown_state
 from jarvis_workers.settings import Settings
-from jarvis_workers.store.run_list import ListedRun
 
 __all__ = ["print_runs", "revision"]
 

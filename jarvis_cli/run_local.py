@@ -7,8 +7,8 @@ from types import FrameType
 
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import StoreError
-from jarvis_workers.local.executor import LocalExecutor
-from jarvis_workers.store.runs import Run
+from jarvis_workers.service.wiring import LocalExecutor
+from jarvis_workers.store.values import Run
 
 
 def run_locally(local: LocalExecutor, run_id: str, screen: Display, *, resumable: bool = True) -> Run:

@@ -14,11 +14,10 @@ from jarvis_cli.app import App
 from jarvis_cli.options import not_one_of
 from jarvis_workers.errors import SandboxError, UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.sandbox.limits import CommandOutcome, SandboxLimits, Tier
-from jarvis_workers.sandbox.sandbox import open_sandbox, refusal
+from jarvis_workers.service.sandboxes import CommandOutcome, SandboxLimits, Tier, open_sandbox, refusal
 
 if TYPE_CHECKING:
-    from jarvis_workers.probe.selftest import AttackResult
+    from jarvis_workers.service.attacks import AttackResult
 
 TIMED_OUT, NOT_CONFINED, BY_SIGNAL = 124, 125, 128
 LAYERS = {
@@ -81,7 +80,7 @@ def run(
 @app.command(epilog=SELFTEST_EXAMPLES)
 def selftest() -> int:
     """Attack the sandbox in each tier that works here; exit 0 if nothing escapes. Takes a minute."""
-    from jarvis_workers.probe import selftest as attacks  # noqa: PLC0415  (only needed here)
+    from jarvis_workers.service import attacks  # noqa: PLC0415  (only needed here)
 
     names = attacks.groups()
     counting = attacks.unconfined([name for some in names.values() for name in some])

@@ -18,6 +18,7 @@ from jarvis_cli.status_output import Display, write_line
 from jarvis_workers.errors import BrokerUnavailable
 from jarvis_workers.service import wiring
 from jarvis_workers.service.budgets import budget_of
+from jarvis_workers.service.handles import Store
 from jarvis_workers.service.health import unserved_queues
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.scan_input import ScanInput
@@ -27,8 +28,7 @@ from jarvis_workers.service.submit import RunRequest, submit
 from jarvis_workers.service.targets import ScanTarget
 from jarvis_workers.settings import Settings
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
-from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
+from jarvis_workers.store.values import Run
 
 if TYPE_CHECKING:
     from jarvis_workers.dispatch.broker import Notifier

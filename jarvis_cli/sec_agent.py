@@ -10,11 +10,10 @@ from jarvis_cli.report_target import Delivery
 from jarvis_cli.scan import ScanCommand, scan_here, scan_tree
 from jarvis_cli.status_output import write_line
 from jarvis_workers.errors import UsageError
-from jarvis_workers.platforms.groups import ModelGroup
 from jarvis_workers.service import wiring
 from jarvis_workers.service.estimate import Plan
 from jarvis_workers.service.estimate import estimate as estimated
-from jarvis_workers.service.models import model_facts, model_name, models_are_set
+from jarvis_workers.service.models import model_group, model_name, models_are_set
 from jarvis_workers.service.runs import remove_runs
 from jarvis_workers.settings import Settings
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
@@ -41,7 +40,7 @@ def print_estimate(
 ) -> int:
     """Scan locally and print an estimate of the verification; no model is called, and no run is stored."""
     agents = _with_models(settings, agents)
-    plan = Plan(agents, ModelGroup.model_validate(model_facts(settings)[agents.group]))
+    plan = Plan(agents, model_group(settings, agents.group))
     with wiring.store_of(settings, tell=write_line) as store, display(quiet) as screen:
         run = scan_here(settings, store, command, screen)
         if run.state not in ("done", "incomplete"):

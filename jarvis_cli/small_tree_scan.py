@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from jarvis_cli.language import Spoken
 from jarvis_cli.report_target import Delivery, conclude, report_text, write_report
 from jarvis_cli.run_outcome import shown_prefix
 from jarvis_cli.status_output import Display, Quiet, Verbose
@@ -23,8 +24,6 @@ from jarvis_workers.service.sources import is_address, open_source
 from jarvis_workers.service.targets import ScanTarget
 from jarvis_workers.settings import RulesSettings, Settings
 from jarvis_workers.steps.sec.options import SecOptions, not_english
-from jarvis_workers.steps.sec.ruleset import installed
-from jarvis_workers.tools.tool import Language
 
 __all__ = ["scan_small_tree"]
 
@@ -33,11 +32,11 @@ def scan_small_tree(
     settings: Settings,
     target: ScanTarget,
     globs: tuple[tuple[str, ...], tuple[str, ...]],
-    language: Language,
+    language: Spoken,
     asked: Delivery,
 ) -> int | None:
     """Scan and report, and return the exit code; None if the tree is not small, or in any special case."""
-    if settings.place == "cluster" or settings.rules != RulesSettings() or installed() or is_address(target.root):
+    if settings.place == "cluster" or settings.rules != RulesSettings() or is_address(target.root):
         return None
     try:
         with open_source(target.root) as source:

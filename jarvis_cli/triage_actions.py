@@ -24,6 +24,8 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import from_shown, plain
 from jarvis_workers.sec.triage_record import Judgement, TriageState
 from jarvis_workers.service import wiring
+from jarvis_workers.service.editors import editor_command, open_editor
+from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.reports.export import write_whole
 from jarvis_workers.service.reports.run_baselines import of_run
 from jarvis_workers.service.runs import find_run
@@ -34,10 +36,7 @@ from jarvis_workers.service.triage.filter import OPEN, Filter, matching
 from jarvis_workers.service.triage.queue import WORDS, Excerpts, Issue, Sheet
 from jarvis_workers.service.triage.records import Named, stored_judgements
 from jarvis_workers.settings import load_settings
-from jarvis_workers.snapshots.blobs import Blobs
-from jarvis_workers.store.engine import Store
-from jarvis_workers.store.runs import Run
-from jarvis_workers.toolchain.editors import editor_command, open_editor
+from jarvis_workers.store.values import Run
 
 PROBLEMS_SHOWN = 20
 LISTED = ("id", "fingerprint", "status", "severity", "score", "file", "line", "pattern")

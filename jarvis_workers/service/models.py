@@ -32,6 +32,11 @@ def model_facts(settings: Settings, environ: Mapping[str, str] = os.environ) -> 
     return {name: _facts(group, environ) for name, group in all_groups(settings.models, environ).items()}
 
 
+def model_group(settings: Settings, name: str) -> ModelGroup:
+    """Return a group with its key."""
+    return ModelGroup.model_validate(model_facts(settings)[name])
+
+
 def _facts(group: ModelGroup, environ: Mapping[str, str]) -> dict[str, Any]:
     """Return a group with its API key; a missing key is reported when the model is called."""
     facts = group.model_dump(mode="json")

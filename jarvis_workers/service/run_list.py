@@ -5,7 +5,8 @@ from typing import Any
 
 from jarvis_workers.service.health.process_identity import has_ended
 from jarvis_workers.settings import Settings
-from jarvis_workers.store.run_list import ListedRun, newest_listed
+from jarvis_workers.store.run_list import ListedRun as ListedRun
+from jarvis_workers.store.run_list import newest_listed
 from jarvis_workers.store.sqlite_reader import open_direct
 
 __all__ = ["is_current_store", "list_runs", "shown_state"]

@@ -35,6 +35,7 @@ from jarvis_workers.steps.sec.numbering import place_spots
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.report_body import encode_body
 from jarvis_workers.steps.sec.results import spots_of
+from jarvis_workers.steps.sec.ruleset import installed
 from jarvis_workers.store.sqlite_reader import open_direct
 from jarvis_workers.store.sqlite_recorder import (
     RecordedCandidate,
@@ -90,7 +91,7 @@ def scan_small(settings: Settings, request: RunRequest[ScanInput]) -> SmallScan 
 def _is_plain(settings: Settings, request: RunRequest[ScanInput]) -> bool:
     """Return whether a fork may be started and the run needs nothing that only the database libraries can read."""
     given = request.given
-    if settings.process_count == 0 or given.options.profile:
+    if settings.process_count == 0 or given.options.profile or installed():
         return False
     if given.baseline or given.triage.more or given.triage.learns:
         return False

@@ -5,16 +5,20 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from secrets import token_hex
 
 from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.conversations.resources import AgentSetup, setup_of
+from jarvis_workers.conversations.resources import setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StoreError
 from jarvis_workers.local.context import ExecutorContext, RunLimits
-from jarvis_workers.local.executor import LocalExecutor
+from jarvis_workers.local.executor import LocalExecutor as LocalExecutor
 from jarvis_workers.pipeline.store_retry import PATIENCE_SECONDS
+from jarvis_workers.pipeline.store_retry import patiently as patiently
+from jarvis_workers.platforms.answer_cache import AnswerFolder
 from jarvis_workers.service.health.process_identity import this_worker
 from jarvis_workers.service.models import model_facts
 from jarvis_workers.service.scan_request import blobs_of as blobs_of
@@ -29,6 +33,7 @@ from jarvis_workers.snapshots.filecache import FOLDER, KEY_FILE, FileCache
 from jarvis_workers.store import workers
 from jarvis_workers.store.engine import CONNECTIONS, Store, open_store
 from jarvis_workers.store.lockwait import LockWait
+from jarvis_workers.store.roles import role_statements as role_statements
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.stages import StageProgress
 from jarvis_workers.store.workers import WorkerFacts
@@ -127,12 +132,12 @@ def _enrolled(store: Store, worker: WorkerFacts) -> Iterator[WorkerFacts]:
             workers.leave(session, worker.id)
 
 
-def runtime_of(settings: Settings, change: Callable[[AgentSetup], AgentSetup] = lambda setup: setup) -> AgentRuntime:
-    """Open the agent runtime of this process."""
+def runtime_of(settings: Settings, answers: Path | None = None, *, offline: bool = False) -> AgentRuntime:
+    """Open the agent runtime of this process; answers of models are recorded in a directory or, `offline`, replayed."""
     setup = setup_of(model_facts(settings), settings.data_dir / "cache", settings.agent.after_tool_call_cb_dirs)
     seconds = settings.store.statement_seconds
     store = open_store(settings.effective_store_url, connections=CONNECTIONS, durable=True, statement_seconds=seconds)
-    return AgentRuntime(store, change(setup))
+    return AgentRuntime(store, replace(setup, recorded=AnswerFolder(answers), offline=offline) if answers else setup)
 
 
 def migrate_store(settings: Settings) -> str:

@@ -9,7 +9,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.service.reports.diff import difference
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.submit import RunInput, submit
-from jarvis_workers.steps.agent.converse import TaskOptions
+from jarvis_workers.steps.agent.task_options import TaskOptions
 from jarvis_workers.store import artifacts, runs
 from tests.sec.verdicts import COPY, judged_body, like
 from tests.service.test_submit import asking

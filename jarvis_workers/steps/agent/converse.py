@@ -17,12 +17,12 @@ from jarvis_workers.agent.own_tools import own_tools
 from jarvis_workers.agent.prompts import fill
 from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.conversations.conversation import JobConversation
-from jarvis_workers.conversations.options import ConversationOptions
 from jarvis_workers.conversations.runtime import OWN_TOOLS, AgentRuntime
 from jarvis_workers.errors import AgentStopped
 from jarvis_workers.paths import plain
 from jarvis_workers.pipeline.json_record import JsonRecord
 from jarvis_workers.snapshots.blobs import Blobs
+from jarvis_workers.steps.agent.task_options import TaskOptions
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewJob
@@ -38,13 +38,6 @@ if TYPE_CHECKING:
 STEP = "converse"
 ANSWER = "answer"
 TASK = b"task"
-
-
-@dataclass(frozen=True, kw_only=True)
-class TaskOptions(ConversationOptions):
-    """The options of a run of one agent."""
-
-    task: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,14 @@
+"""The options of a run of one agent."""
+
+from dataclasses import dataclass
+
+from jarvis_workers.conversations.options import ConversationOptions
+
+__all__ = ["TaskOptions"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskOptions(ConversationOptions):
+    """What the agent is asked to do."""
+
+    task: str = ""
