@@ -1,4 +1,4 @@
-"""Start a cluster worker; and Flower, the dashboard."""
+"""Start a cluster worker, or the Flower dashboard."""
 
 import os
 import signal

@@ -60,7 +60,7 @@ def find(session: Session, run_id: str) -> RunBudget | None:
 def spent(session: Session, run_id: str, unit: Unit, *, is_left: bool = False) -> int:
     """Return what a run has spent, in parts of the unit; cached answers are free.
 
-    If the executor of a run `is_left`, i.e. gone, the clock of its time budget stops at its last activity.
+    If the run `is_left` (its executor is gone), its time budget is charged until its last activity only.
     """
     if unit == "s":
         return round(PARTS[unit] * _seconds_on(session, run_id, is_left))
