@@ -79,7 +79,7 @@ def _measured(site: Site, scope: BufferSizes, source: bytes) -> float:
 def _is_open(site: Site, scope: BufferSizes, sources: Iterable[bytes]) -> bool:
     """Return whether the text is from outside the program, or from callers not seen to pass only bounded text.
 
-    For text of callers, the target must be a buffer of fixed size, or one of the caller's, whose size is unknown.
+    Text of callers counts only if the target is a buffer of fixed size, or one of the caller's, whose size is unknown.
     """
     names = [bare(source) for source in sources]
     if any(FROM_OUTSIDE.search(value) for name in names for value in (name, *_given(scope, name))):

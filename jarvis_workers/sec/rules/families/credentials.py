@@ -148,7 +148,7 @@ def _looks_secret(site: Site, value: bytes) -> float | None:
 
 
 def _word(site: Site, value: bytes) -> float | None:
-    """Return the adjustment for a plain word: mostly the name of a setting, but possibly a variable's password."""
+    """Return the adjustment for a plain word: mostly the name of a setting, but possibly a password."""
     name = site.name.lower()
     if (
         not name.endswith((b"password", b"passwd", b"passphrase"))

@@ -110,7 +110,7 @@ def _is_static(site: Site, base: bytes) -> bool:
 
 
 def _uses_length(site: Site) -> bool:
-    """Return whether the length is returned: `buf[n] = 0` counts as termination, or callers use the byte count."""
+    """Return whether the length is returned to the caller, who may terminate the string or use the byte count."""
     return site.result.kind == "returned"
 
 
