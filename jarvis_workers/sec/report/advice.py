@@ -1,4 +1,4 @@
-"""What to do about a category of findings beyond mending each one."""
+"""Advice on categories of findings, beyond the fix of each one."""
 
 ALWAYS = (
     "Start with the highest-risk files and the high-severity findings; confirm each before changing code.",

@@ -1,8 +1,8 @@
-"""Put text that nobody vouches for into Markdown, so that it is read and not obeyed.
+"""Escape untrusted text for Markdown.
 
-File names, source lines and error messages come from the scanned tree.  Nothing of them may start
+File names, source lines and error messages come from the scanned tree.  They must not start
 a link, a tag, a table cell or a line, reach a terminal as a control sequence, or change the
-direction in which the rest is read.
+direction of the following text.
 """
 
 import re
@@ -19,13 +19,13 @@ LINK_STARTS = re.compile(r"(?i)(?<=[a-z]):(?=//)|(?<=www)\.|@")
 
 
 def prose(text: str) -> str:
-    """Return the text as it stands, to be shown in a sentence or a cell."""
+    """Escape the text for a sentence or a cell."""
     marked = MARKS.sub(r"\\\g<0>", re.sub("[&<>]", lambda found: ENTITIES[found[0]], visible(text)))
     return LINK_STARTS.sub(lambda found: f"&#{ord(found[0])};", marked).strip()
 
 
 def code(text: str) -> str:
-    """Return the text as a code span, whatever backticks it holds."""
+    """Return the text as a code span, even if it contains backticks."""
     shown = visible(text)
     if not shown.strip():
         return "(blank)"
@@ -35,12 +35,12 @@ def code(text: str) -> str:
 
 
 def code_cell(text: str) -> str:
-    """Return a code span for a table, where even code is cut at a bar."""
+    """Return a code span for a table cell, in which a bar must be escaped even within code."""
     return code(text).replace("|", "\\|")
 
 
 def fenced(text: str, language: str = "", indent: str = "") -> str:
-    """Return the text as a block of code; a language that is no plain word is left out."""
+    """Return the text as a fenced code block; a language that is not a plain word is omitted."""
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=2))
     lines = [visible(line.rstrip("\r").expandtabs(TAB)) for line in text.strip("\n").split("\n")]
     named = language if WORD.fullmatch(language) else ""
@@ -48,17 +48,17 @@ def fenced(text: str, language: str = "", indent: str = "") -> str:
 
 
 def lines(text: str) -> str:
-    """Return the lines of a text, each as it stands, on one line of Markdown: none of them can begin a block."""
+    """Return the lines of a text on one line of Markdown, so that none of them can begin a block."""
     return "<br>".join(prose(line) for line in visible_lines(text).split("\n") if line.strip())
 
 
 def visible_lines(text: str) -> str:
-    """Return the text with nothing unseen in it but its line ends."""
+    """Escape invisible characters except line ends."""
     return "\n".join(map(visible, text.replace("\r\n", "\n").split("\n")))
 
 
 def visible(text: str) -> str:
-    """Write out what has no shape of its own: line ends, control and direction marks."""
+    """Escape invisible characters: line ends, control and direction marks."""
     return UNSEEN.sub(_written_out, text.replace("\t", " "))
 
 

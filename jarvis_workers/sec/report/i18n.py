@@ -1,6 +1,6 @@
-"""The language of a report: English texts are the keys, and what has no translation is said in English.
+"""Translation of reports: English texts are the keys, and texts without a translation remain English.
 
-Names and whatever came from code or a model are said as they are; texts of rules have a table of their own
+Names, code and texts of a model are not translated; texts of rules have a table of their own
 (`sec/translations`).
 """
 
@@ -14,19 +14,19 @@ __all__ = ["ENGLISH", "Words", "translated", "words_of"]
 
 
 class Words:
-    """Says texts in one language; `code` is its name in HTML."""
+    """Translator into one language; `code` is its name in HTML."""
 
     def __init__(self, code: str, texts: Mapping[str, str], nouns: Mapping[str, str]) -> None:
         self.code = code
         self._texts, self._nouns = texts, nouns
 
     def __call__(self, text: str, /, **parts: object) -> str:
-        """Return the text, with what it has in braces filled in where parts are given."""
+        """Return the translated text, with its placeholders filled in if values are given."""
         said = self._texts.get(text, text)
         return said.format(**parts) if parts else said
 
     def count(self, number: int, noun: str) -> str:
-        """Say how many there are."""
+        """Return a number with its noun."""
         if noun in self._nouns:
             return self._nouns[noun].format(number=f"{number:,}")
         return f"{number:,} {noun}{'' if number == 1 else 's'}"
@@ -43,6 +43,6 @@ def words_of(run: Mapping[str, Any]) -> Words:
 
 @cache
 def translated(language: str, package: str = __package__) -> Words:
-    """Read what there is in a language: a file of a package, by default beside this one."""
+    """Load the translations into a language: a file of a package, by default beside this module."""
     table = json.loads(files(package).joinpath(f"{language}.json").read_text("utf-8"))
     return Words(TRANSLATED[language], table["texts"], table["nouns"])

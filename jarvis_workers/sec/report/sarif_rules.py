@@ -1,4 +1,4 @@
-"""Describe the rules that fired to whoever reads SARIF: what each means, why, and what to do."""
+"""Describe the rules that fired in SARIF: meaning, reason and fix."""
 
 import re
 from collections.abc import Sequence
@@ -13,14 +13,14 @@ __all__ = ["LEVELS", "describe", "taxonomy"]
 Part = dict[str, Any]
 
 LEVELS = {"high": "error", "medium": "warning", "low": "note"}
-# GitHub shows 7 and more as high, 4 and more as medium: a rule alone is never sure enough of what it calls critical.
+# GitHub shows 7 and above as high, 4 and above as medium; a rule alone is never certain enough for critical.
 SECURITY_SEVERITY = {"high": "8.0", "medium": "5.5", "low": "3.0"}
 DEFINITION = "https://cwe.mitre.org/data/definitions/{}.html"
 CWE = "CWE"
 
 
 def describe(told: RuleText, weaknesses: Sequence[int]) -> Part:
-    """Return the rule as a reportingDescriptor; `weaknesses` are the numbers in the taxonomy, in its order."""
+    """Return the rule as a reportingDescriptor; `weaknesses` are the CWE numbers of the taxonomy, in its order."""
     described: Part = {
         "id": told.pattern,
         "name": "".join(word.capitalize() for word in re.split(r"[\W_]+", told.pattern)),

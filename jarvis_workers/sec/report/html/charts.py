@@ -23,7 +23,7 @@ GAP = 1.5
 
 
 class Bar(NamedTuple):
-    """A bar, its parts in the order of their classes; `chosen` is the filter that it sets, if it sets any."""
+    """A bar, with its parts in the order of their classes; `chosen` is the filter that it sets, if any."""
 
     label: str
     number: str
@@ -32,12 +32,12 @@ class Bar(NamedTuple):
 
 
 def link_to(**chosen: str) -> str:
-    """Return the address, within the page, of the findings that a filter leaves."""
+    """Return the address, within the page, of the filtered findings."""
     return "#" + urlencode({name: visible(value) for name, value in chosen.items()})
 
 
 def ring(counts: Mapping[str, int], words: Mapping[str, str], unit: str) -> Html:
-    """Draw shares of a whole as a ring around their sum; `words` name the shares."""
+    """Draw shares of a whole as a ring around their sum; `words` are the labels of the shares."""
     total = sum(counts.values())
     around = 2 * pi * RADIUS
     ends = accumulate(counts.values())
@@ -68,7 +68,7 @@ def ring(counts: Mapping[str, int], words: Mapping[str, str], unit: str) -> Html
 
 
 def bars(rows: Sequence[Bar], label: str) -> Html:
-    """Draw one bar below the other, the longest as wide as the chart."""
+    """Draw horizontal bars, the longest as wide as the chart."""
     longest = max((sum(size for _, size in row.parts) for row in rows), default=0) or 1
     return markup(
         '<svg class="bars" viewBox="0 0 {width} {height}" role="group" aria-label="{label}">{rows}</svg>',
@@ -80,7 +80,7 @@ def bars(rows: Sequence[Bar], label: str) -> Html:
 
 
 def columns(rows: Sequence[tuple[str, int]], label: str) -> Html:
-    """Draw one column beside the other, each with its number above and its name below."""
+    """Draw vertical columns, each with its number above and its name below."""
     highest = max((number for _, number in rows), default=0) or 1
     wide = WIDTH / max(1, len(rows))
     return markup(
@@ -125,7 +125,7 @@ def _bar(row: Bar, top: int, longest: float) -> Html:
         '<rect class="track" x="0" y="{bar}" width="{width}" height="{thick}" rx="3"/>{parts}</{closed}>',
         opened=opened,
         closed=closed,
-        # What is cut short is said in full once; all else would be read out twice.
+        # A shortened label is repeated in full once; otherwise screen readers would read it twice.
         whole=markup("<title>{label}</title>", label=row.label) if is_cut else "",
         hidden=Html(' aria-hidden="true"') if is_cut else "",
         label=label,
@@ -164,5 +164,5 @@ def _parts(parts: Iterable[tuple[str, float]], top: int, scale: float) -> list[H
 
 
 def _shortened(label: str) -> str:
-    """Keep the end: of a path it says most."""
+    """Shorten a label, keeping the end, which is the most informative part of a path."""
     return label if len(label) <= LABEL_CHARACTERS else "…" + label[1 - LABEL_CHARACTERS :]

@@ -1,7 +1,7 @@
-"""Write HTML in which everything that is not markup already is escaped.
+"""Build HTML in which everything that is not already markup is escaped.
 
-File names, source lines and messages come from the scanned tree.  They become text and nothing else, and what has no
-shape of its own in them (controls, direction marks) is written out before it reaches a browser.
+File names, source lines and messages come from the scanned tree.  They become plain text, and invisible
+characters in them (controls, direction marks) are escaped before they reach a browser.
 """
 
 from collections.abc import Iterable
@@ -11,13 +11,13 @@ from jarvis_workers.sec.report.escape import visible, visible_lines
 
 
 class Html(str):
-    """Text that is markup already."""
+    """Text that is already markup."""
 
     __slots__ = ()
 
 
 def markup(template: str, /, **parts: object) -> Html:
-    """Fill the names in braces; a part that is no Html is escaped, one of several is joined."""
+    """Fill in the placeholders; a part that is not Html is escaped, the items of an iterable are joined."""
     return Html(template.format_map({name: written(part) for name, part in parts.items()}))
 
 
@@ -31,5 +31,5 @@ def written(part: object) -> Html:
 
 
 def in_lines(text: str) -> Html:
-    """Return a text of several lines as markup; they are shown as such where the style says so."""
+    """Return a text of several lines as markup; the line breaks are shown where the style preserves them."""
     return Html(escape(visible_lines(text)))
