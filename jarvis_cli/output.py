@@ -48,7 +48,7 @@ def pieces(store: Store, blobs: Blobs, run: Run, body: dict[str, Any], asked: De
 
 
 def retry_store(do: Callable[[], T], screen: Display) -> T:
-    """Call `do`, waiting while the store is unavailable: an ended run must not lose its report for that."""
+    """Call `do`, waiting while the store is unavailable, so that the report of an ended run is not lost."""
     try:
         return do()
     except StoreUnavailable as problem:

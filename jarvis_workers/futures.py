@@ -1,4 +1,4 @@
-"""Execute a call on behalf of those who wait for its future, as executors of the standard library do."""
+"""Run a call and settle a future with its outcome, as the executors of the standard library do."""
 
 from collections.abc import Callable
 from concurrent.futures import Future

@@ -61,7 +61,7 @@ class Clients:
         return self._in_loop[place][0]
 
     async def _open(self, place: LoopPlace) -> AsyncGenerator[Any, None]:
-        """Yield a client; closed by the event loop, which shuts down open async generators when it ends."""
+        """Yield a client; the event loop closes it when it shuts down open async generators."""
         client = _make(*place[1:], ("AsyncOpenAI", "DefaultAioHttpClient"), bounded_async_client)
         try:
             yield client

@@ -135,7 +135,7 @@ def _marked(mark: str) -> Iterator[int]:
 
 
 def _limits(names: str, mark: str) -> SandboxLimits:
-    """Return the limits of a run: ample time, except for attacks that consist of using time."""
+    """Return the limits of a run: ample time, except for attacks that never end."""
     if names == NEVER_ENDS:
         return GIVEN
     return GIVEN._replace(wall_seconds=SECONDS, cpu_seconds=GIVEN.cpu_seconds if mark else SECONDS)

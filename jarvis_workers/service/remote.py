@@ -1,4 +1,4 @@
-"""Runs on a cluster from the view of a command: notify workers, wait for a run, check the cluster."""
+"""Runs on a cluster, as seen by a command: notify workers, wait for a run, check the cluster."""
 
 import threading
 import time

@@ -1,9 +1,9 @@
 """A cache of results per source file, on this machine.
 
 There is one file of lines per directory of a source tree, since a batch mostly covers whole directories; all processes
-append to it, and existing lines are never changed. Each line carries a MAC over its place: a torn, corrupted or forged
-line is ignored, as is a file with other permissions than private. Losing entries costs time only, so nothing is locked
-or synced, and disk errors are ignored. Beyond the size limit the least recently used files are removed.
+append to it, and existing lines are never changed. Each line carries a MAC over its content and its place: a torn,
+corrupted or forged line is ignored, as is a file that is not private. Losing entries costs time only, so nothing is
+locked or synced, and disk errors are ignored. Beyond the size limit the least recently used files are removed.
 """
 
 import os

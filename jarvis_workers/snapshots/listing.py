@@ -40,7 +40,7 @@ def list_directory(descriptor: int, selection: Selection) -> Listing:
 
 
 def list_passage(descriptor: int) -> Listing:
-    """Return the listing of a directory that only leads to selected paths; it states only if this is a repository."""
+    """Return the listing of a directory that only leads to selected paths: only `is_repository` is set."""
     try:
         os.stat(".git", dir_fd=descriptor, follow_symlinks=False)
     except OSError:

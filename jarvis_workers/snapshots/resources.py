@@ -13,7 +13,7 @@ PATTERNS_FOLDER = "patterns"
 
 
 class Resources(NamedTuple):
-    """`cache` has results of earlier runs per file (None: disabled); `patterns` is a directory (None: no caching)."""
+    """Local resources: `cache` holds results of earlier runs, `patterns` is a directory; None disables either."""
 
     blobs: Blobs
     cache: FileCache | None = None

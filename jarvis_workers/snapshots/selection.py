@@ -23,8 +23,8 @@ class Selection:
     """The selection of a user: suffixes with their dot, case-sensitive, None for all; globs as in .gitignore.
 
     Globs are relative to the root. With `include`, only matching files and files in matching directories are selected;
-    `unchanged` files are not. Of IGNORE_FILES only those in `ignore_files` are read; .gitignore applies to files that
-    git does not track only.
+    `unchanged` files are not. Of IGNORE_FILES only those in `ignore_files` are read; .gitignore applies only to files
+    that git does not track.
 
     `paths` are the files and directories named by the user, relative to the root (b"" is the root itself; empty means
     the root). Each one is walked like a root: neither ignore files above it nor excluded directories apply.

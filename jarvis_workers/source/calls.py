@@ -1,6 +1,6 @@
 """Locate the arguments of C calls in masked text, and tell calls from declarations.
 
-This is no parser. Every lookaround is bounded in bytes and in brackets, so the run time is bounded for any input.
+This is not a parser. Every lookaround is bounded in bytes and in brackets, so the run time is bounded for any input.
 """
 
 import re

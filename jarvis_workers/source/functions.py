@@ -1,7 +1,7 @@
 """Find the functions of a file in its masked text by matching braces.
 
-This is no parser. Usually a block ends with the first `}` at the indentation of the line that opened the block; if all
-braces in between are balanced, the block is skipped as a whole. Otherwise its braces are read one by one. Where
+This is not a parser. Usually a block ends with the first `}` at the indentation of the line that opened the block; if
+all braces in between are balanced, the block is skipped as a whole. Otherwise its braces are read one by one. Where
 preprocessor branches leave braces unbalanced, `#else` restores the state at its `#if`, and a brace at the start of a
 line counts as a function boundary: one unusual macro spoils one function at most.
 """
@@ -87,7 +87,7 @@ NOWHERE = _Place(0, None, 0)
 def functions(text: bytes, language: str) -> Functions:
     """Return the functions of "c/cpp" or "rust"; an unclosed function ends with the text.
 
-    Text after MARKS_MAX braces is in no function: no such file is handwritten.
+    Text after MARKS_MAX braces is not searched, as no handwritten file has that many.
     """
     found: list[Function] = []
     at = NOWHERE

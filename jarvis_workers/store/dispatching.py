@@ -128,7 +128,7 @@ def resend(session: Session, queue: str, older_than_seconds: float, before: floa
 def claim_sent(
     session: Session, job: int, *, worker_id: str, process: str, lease_seconds: float, worker_lease_seconds: float
 ) -> Claimed | None:
-    """Claim one job as `claim_rung` does; return None if it cannot be claimed."""
+    """Claim one job as `claim_notified` does; return None if it cannot be claimed."""
     taken = claim_notified(
         session,
         [job],

@@ -81,7 +81,7 @@ def count(session: Session) -> dict[str, Count]:
 
 
 def attach(session: Session, run_id: str, more: Iterable[Judgement] = (), *, stored: bool = True) -> None:
-    """Copy the stored verdicts to a run (if `kept`), and add `more`, which take precedence."""
+    """Copy the stored verdicts to a run (if `stored`), and add `more`, which take precedence."""
     if stored:
         columns = [JUDGEMENT.c[name] for name in ("fingerprint", *TriageVerdict._fields)]
         chosen = select(literal(run_id), *columns)

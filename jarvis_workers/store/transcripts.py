@@ -130,7 +130,7 @@ def total(session: Session, run_id: str) -> Total:
 
 
 def recent_usage(session: Session, stage: str) -> list[tuple[int, int, int, int]]:
-    """Return the usage of the most recent jobs of a stage, over all runs: see `sec.forecast.Talked`."""
+    """Return (calls, smallest prompt, all prompts, completions), in tokens, of the most recent jobs of a stage."""
     prompt, completion = MODEL_CALL.c.prompt, MODEL_CALL.c.completion
     sums = func.count(), func.min(prompt), func.sum(prompt), func.sum(completion)
     jobs = select(*sums).join(JOB, JOB.c.id == MODEL_CALL.c.job_id).where(JOB.c.stage == stage, JOB.c.state == "done")

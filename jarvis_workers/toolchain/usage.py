@@ -65,7 +65,7 @@ def machine_is_short_of_memory(meminfo: str = "/proc/meminfo") -> bool:
 
 
 def read_proc_file(path: str) -> bytes:
-    """Return the content of a file of /proc; empty if its process has ended or does not show it."""
+    """Return the content of a file in /proc; b"" if its process has ended or the file is not readable."""
     try:
         with open(path, "rb", buffering=0) as file:
             return file.read()

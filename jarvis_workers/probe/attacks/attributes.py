@@ -1,4 +1,4 @@
-"""Attacks on the mode, times and attributes of foreign files, which Landlock does not control."""
+"""Attacks on the mode, times and attributes of files outside the scratch directory; Landlock does not control them."""
 
 import ctypes
 import fcntl

@@ -1,4 +1,4 @@
-"""Attacks that modify foreign files."""
+"""Attacks that modify files outside the scratch directory."""
 
 import ctypes
 import fcntl

@@ -26,7 +26,7 @@ Place = Callable[[str], str]
 
 
 class RuleOverrides(Protocol):
-    """A user's settings for rules by id, from `settings.Rules` or from the options of the Python API."""
+    """A user's settings for rules by id, from `RulesSettings` or from the options of the Python API."""
 
     @property
     def enable_only(self) -> Sequence[str]: ...

@@ -26,7 +26,7 @@ class Checked(BaseModel):
 
 
 class WithoutAliases(UniqueKeys):
-    """Rejects aliases, as a few of them can expand to more than any memory holds."""
+    """Rejects aliases, as a few of them can expand to gigabytes."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):

@@ -1,8 +1,8 @@
 """Measure the time per rule and file on request, without cost otherwise.
 
 The time of a rule is that of its checks: the first check that needs an analysis of a function is charged for it. The
-rest of the time of a file is for reading it, finding names and masking it. Measured by the clock of the thread: the
-clock of the process has a resolution of 4 ms while a CPU limit is set.
+rest of the time of a file is for reading it, finding names and masking it. The clock is that of the thread: the clock
+of the process has a resolution of 4 ms while a CPU limit is set.
 """
 
 import json

@@ -130,7 +130,7 @@ def read_rows(blobs: Blobs, index: str) -> list[Row]:
 
 
 def read_lines(blobs: Blobs, index: str) -> list[memoryview]:
-    """Return the lines of each bucket."""
+    """Return the lines of each bucket of an index."""
     lengths, _, lines = blobs.read(index).split(b"\n", 2)
     return list(_cut(memoryview(lines), json.loads(lengths)))
 
