@@ -8,11 +8,12 @@ from jarvis_cli import exits
 from jarvis_cli.run_outcome import counted
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.sec.triage_record import TriageState
 from jarvis_workers.service.handles import Store
 from jarvis_workers.service.triage import queue, records
 from jarvis_workers.service.triage.filter import Filter, matching
-from jarvis_workers.service.triage.queue import WORDS, Issue
+from jarvis_workers.service.triage.queue import WORDS
 from jarvis_workers.service.triage.records import Named, stored_judgements
 
 __all__ = ["UNDO", "mark_all", "undo"]
@@ -68,4 +69,4 @@ def _confirmed(findings: Sequence[Issue], question: str) -> bool:
 
 
 def _line(issue: Issue) -> str:
-    return plain(f"{issue['file']}:{issue['line']}: {issue['severity']}: {issue['pattern']}")
+    return plain(f"{issue.file}:{issue.line}: {issue.severity}: {issue.pattern}")

@@ -72,7 +72,7 @@ def _judged(sides: "Sides", state: str, fail_on: str) -> int:
     added = sides.found.added(fail_on)
     code = exits.of_run(findings=bool(added), incomplete=state != "done")
     if code == exits.FINDINGS:
-        first = plain(f"{added[0]['file']}:{added[0]['line']} {added[0]['pattern']}")
+        first = plain(f"{added[0].file}:{added[0].line} {added[0].pattern}")
         number = counted(len(added), "new finding")
         write_line(f"exit {code}: {number} at or above {fail_on} (--fail-on {fail_on}); first: {first}")
     elif code:

@@ -12,9 +12,9 @@ from rich.text import Text
 
 from jarvis_cli.explain import render
 from jarvis_workers.paths import plain
-from jarvis_workers.sec.report.excerpts import Excerpt
+from jarvis_workers.sec.report_document import Excerpt, Issue
 from jarvis_workers.sec.triage_record import Judgement
-from jarvis_workers.service.triage.queue import WORDS, Issue
+from jarvis_workers.service.triage.queue import WORDS
 
 __all__ = ["card", "listing", "word"]
 
@@ -41,7 +41,7 @@ def card(issue: Issue, excerpt: Excerpt | None, *, twins: Sequence[int], said: J
 def listing(findings: Sequence[Issue], known: Mapping[str, Judgement]) -> str:
     """Return a table with one line per finding."""
     rows: list[tuple[str, ...]] = [("ID", "JUDGED", "STATUS", "SEVERITY", "PLACE", "RULE", "REASON")]
-    rows += [_row(issue, known.get(issue["fingerprint"])) for issue in findings]
+    rows += [_row(issue, known.get(issue.fingerprint)) for issue in findings]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
@@ -54,9 +54,9 @@ def word(said: Judgement | None) -> str:
 
 
 def _row(issue: Issue, said: Judgement | None) -> tuple[str, ...]:
-    place = f"{issue['file']}:{issue['line']}"
+    place = f"{issue.file}:{issue.line}"
     reason = said.reason if said else ""
-    cells = (issue["id"], word(said), issue["status"], issue["severity"], place, issue["pattern"], reason)
+    cells = (issue.id, word(said), issue.status, issue.severity, place, issue.pattern, reason)
     return tuple(map(_short, cells))
 
 
@@ -64,10 +64,10 @@ def _card(
     issue: Issue, excerpt: Excerpt | None, twins: Sequence[int], rest: tuple[Judgement | None, str]
 ) -> Iterator[RenderableType]:
     said, place = rest
-    head = Text(f"\n{place}  ", style="dim").append(issue["status"], style=STATUS_STYLES.get(issue["status"], "bold"))
-    yield head.append(f"  {issue['severity']}, score {issue['score']:.2f}  {issue['id']}", style="not dim")
-    where = Text(_short(f"{issue['file']}:{issue['line']}"), style="bold")
-    yield where.append(f"  {_short(issue['pattern'])}, CWE-{issue['cwe']}", style="not bold")
+    head = Text(f"\n{place}  ", style="dim").append(issue.status, style=STATUS_STYLES.get(issue.status, "bold"))
+    yield head.append(f"  {issue.severity}, score {issue.score:.2f}  {issue.id}", style="not dim")
+    where = Text(_short(f"{issue.file}:{issue.line}"), style="bold")
+    yield where.append(f"  {_short(issue.pattern)}, CWE-{issue.cwe}", style="not bold")
     if twins:
         more = "" if len(twins) <= LINES_MAX else f" and {len(twins) - LINES_MAX:,} more"
         lines = ", ".join(str(line) for line in twins[:LINES_MAX])
@@ -81,10 +81,10 @@ def _card(
 
 def _code(issue: Issue, excerpt: Excerpt | None) -> RenderableType:
     if excerpt is None:
-        return Padding(Text(_short(issue["evidence"]), style="red"), (1, 0, 1, 4))
+        return Padding(Text(_short(issue.evidence), style="red"), (1, 0, 1, 4))
     text = Text()
     for number, line in enumerate(excerpt.lines, excerpt.first):
-        here = number == issue["line"]
+        here = number == issue.line
         text.append(f"{'>' if here else ' '} {number:>6}  {plain(line)}\n", style="red" if here else "")
     return Padding(text, (1, 0, 0, 0))
 
@@ -93,15 +93,15 @@ def _texts(issue: Issue) -> RenderableType:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True, style="cyan")
     grid.add_column(overflow="fold")
-    told = dict(TEXTS) if issue.get("suggestions") else {**TEXTS, "suggestion": "Do"}
+    told = dict(TEXTS) if issue.suggestions else {**TEXTS, "suggestion": "Do"}
     for name, label in told.items():
-        if text := issue.get(name):
+        if text := getattr(issue, name):
             grid.add_row(Text(label), Text(_short(text)))
-    steps = issue.get("path", ())
+    steps = issue.path
     for step in steps[:STEPS_MAX]:
-        grid.add_row(Text("Step"), Text(_short(f"{step['file']}:{step['line']}: {step['note']}")))
-    for quote in issue.get("quotes", ())[:STEPS_MAX]:
-        grid.add_row(Text("Quote"), Text(_short(f"{quote['file']}:{quote['line']}: {quote['quote']}")))
+        grid.add_row(Text("Step"), Text(_short(f"{step.file}:{step.line}: {step.note}")))
+    for quote in issue.quotes[:STEPS_MAX]:
+        grid.add_row(Text("Quote"), Text(_short(f"{quote.file}:{quote.line}: {quote.quote}")))
     return grid
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import StoreError, StoreUnavailable, UsageError
 from jarvis_workers.sec.report.body import AT_RISK
+from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.service.handles import Store
 from jarvis_workers.service.reports.export import Growing, export_directory
 from jarvis_workers.service.reports.live import Follower, Updates, has_verdicts
@@ -49,7 +49,7 @@ class _LiveView:
             self._is_told = True
             return
         self._grow(run, heard)
-        risks = [issue for issue in heard.issues if issue["status"] in AT_RISK]
+        risks = [issue for issue in heard.issues if issue.status in AT_RISK]
         for issue in risks[:TOLD_AT_ONCE]:
             self._screen.found(_line(issue))
         if len(risks) > TOLD_AT_ONCE:
@@ -74,9 +74,9 @@ class _LiveView:
             self._screen.tell(f"the run's files are not updated meanwhile: {problem}")
 
 
-def _line(issue: dict[str, Any]) -> str:
-    place = f"{issue['file']}:{issue['line']}"
-    return f"{issue['status']}: {place} {issue['pattern']} ({issue['severity']}): {_first(issue['consequences'])}"
+def _line(issue: Issue) -> str:
+    place = f"{issue.file}:{issue.line}"
+    return f"{issue.status}: {place} {issue.pattern} ({issue.severity}): {_first(issue.consequences)}"
 
 
 def _first(text: str) -> str:

@@ -1,7 +1,7 @@
 """Finish a command: write the report and the run's files, and return the exit code."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import typer
 
@@ -10,6 +10,7 @@ from jarvis_cli.report_target import Delivery, conclude, report_text, write_repo
 from jarvis_cli.run_outcome import shown_prefix
 from jarvis_cli.status_output import Display
 from jarvis_workers.errors import StoreUnavailable, UsageError
+from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.service.handles import Blobs, Store
 from jarvis_workers.service.reports import reports
 from jarvis_workers.service.reports.export import export, export_directory
@@ -40,7 +41,7 @@ def deliver(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Displ
     return conclude(run, body, asked, screen)
 
 
-def pieces(store: Store, blobs: Blobs, run: Run, body: dict[str, Any], asked: Delivery) -> Iterator[str]:
+def pieces(store: Store, blobs: Blobs, run: Run, body: ReportBody, asked: Delivery) -> Iterator[str]:
     """Yield the report in the requested format; text for a terminal is limited and coloured."""
     if asked.form != "text":
         return reports.compose(store, blobs, run, body, asked.form)

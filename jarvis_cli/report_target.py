@@ -16,6 +16,7 @@ from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.report import FORMATS, SUFFIXES, format_of
 from jarvis_workers.sec.report.text import TextOptions, render_text, text_lines
+from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.sec.severity import SEVERITIES
 from jarvis_workers.service.atomic_write import write_whole
 from jarvis_workers.store.values import Run
@@ -118,7 +119,7 @@ def _refused(path: Path) -> str | None:
     return None if allowed else "no permission to write it"
 
 
-def conclude(run: Run, body: dict[str, Any], asked: Delivery, screen: Display) -> int:
+def conclude(run: Run, body: ReportBody, asked: Delivery, screen: Display) -> int:
     """Print the outcome to stderr, with the reason for an exit code other than 0; return the exit code."""
     code = exit_code(run, body, asked.fail_on)
     reason = f"exit {code}: {exit_reason(run, body, asked.fail_on, code)}" if code else ""
@@ -133,7 +134,7 @@ def conclude(run: Run, body: dict[str, Any], asked: Delivery, screen: Display) -
     return code
 
 
-def report_text(body: Mapping[str, Any], run: Mapping[str, Any], asked: Delivery, prefix: str) -> Iterator[str]:
+def report_text(body: ReportBody, run: Mapping[str, Any], asked: Delivery, prefix: str) -> Iterator[str]:
     """Yield a text report; on a terminal it is limited and coloured."""
     if asked.output is not None:
         return render_text(body, run, TextOptions(prefix))

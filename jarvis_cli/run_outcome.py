@@ -5,7 +5,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import shorten
-from typing import Any
 
 from jarvis_cli import exits
 from jarvis_workers.paths import plain, shown
@@ -13,6 +12,7 @@ from jarvis_workers.sec.report.body import AT_RISK
 from jarvis_workers.sec.report.exclusions import ignored_by_git
 from jarvis_workers.sec.report.i18n import ENGLISH
 from jarvis_workers.sec.report.verdicts import rank
+from jarvis_workers.sec.report_document import CanaryOutcome, Issue, ReportBody, ReportGap, Summary
 from jarvis_workers.sec.severity import is_at_least
 from jarvis_workers.store.values import Run
 
@@ -22,30 +22,30 @@ STATUS_WORDS = {"review": "to review"}
 REASON_WIDTH = 160
 
 
-def exit_code(run: Run, body: dict[str, Any], fail_on: str | None) -> int:
+def exit_code(run: Run, body: ReportBody, fail_on: str | None) -> int:
     """Return the exit code of a run that has ended or is paused."""
     if run.state in {"cancelled", "failed"}:
         return exits.FAILED
-    counted = body["summary"].get("at_risk", body["summary"]["by_severity"])
-    findings = fail_on is not None and any(is_at_least(severity, fail_on) for severity in counted)
+    counts = _counts(body.summary)
+    findings = fail_on is not None and any(is_at_least(severity, fail_on) for severity in counts)
     return exits.of_run(findings=findings, incomplete=not is_well(run, body))
 
 
-def exit_reason(run: Run, body: Mapping[str, Any], fail_on: str | None, code: int) -> str:
+def exit_reason(run: Run, body: ReportBody, fail_on: str | None, code: int) -> str:
     """Return the reason for an exit code other than 0."""
-    found = body["summary"]
+    found = body.summary
     if code == exits.FINDINGS and fail_on:
-        counts = found.get("at_risk", found["by_severity"])
+        counts = _counts(found)
         number = sum(count for severity, count in counts.items() if is_at_least(severity, fail_on))
-        risky = (issue for issue in body["issues"] if issue["status"] in ("heuristic", *AT_RISK))
-        first = next((issue for issue in risky if is_at_least(issue["severity"], fail_on)), None)
-        place = f"; first: {_shown(run, first)}:{first['line']} {first['pattern']}" if first else ""
-        gaps = f"; NOT CHECKED: {counted(len(found['not_checked']), 'file')}" if found["not_checked"] else ""
+        risky = (issue for issue in body.issues if issue.status in ("heuristic", *AT_RISK))
+        first = next((issue for issue in risky if is_at_least(issue.severity, fail_on)), None)
+        place = f"; first: {_shown(run, first)}:{first.line} {first.pattern}" if first else ""
+        gaps = f"; NOT CHECKED: {counted(len(found.not_checked), 'file')}" if found.not_checked else ""
         open_ones = f"; UNDECIDED: {counted(undecided, 'finding')}" if (undecided := _undecided(found)) else ""
         return f"{counted(number, 'finding')} at or above {fail_on} (--fail-on {fail_on}){place}{gaps}{open_ones}"
     told = [] if run.state in ("done", "incomplete") else [f"the run is {run.state}{_why(run)}"]
     told += ["the known bug was not confirmed"] if _missed(found) else []
-    told += _not_checked(run, found["not_checked"])
+    told += _not_checked(run, found.not_checked)
     told += _without_verdict(run, body)
     told += [_resume(run)] if run.state == "paused" else []
     return "; ".join(told) or f"the run is {run.state}{_why(run)}"
@@ -61,89 +61,94 @@ def _why(run: Run) -> str:
     return f" ({plain(run.reason)})" if run.reason else ""
 
 
-def _not_checked(run: Run, gaps: Sequence[Mapping[str, str]]) -> list[str]:
+def _counts(found: Summary) -> Mapping[str, int]:
+    """Count by severity what may fail a build."""
+    return found.by_severity if found.at_risk is None else found.at_risk
+
+
+def _not_checked(run: Run, gaps: Sequence[ReportGap]) -> list[str]:
     if not gaps:
         return []
-    first = f"{_shown(run, gaps[0])} ({plain(gaps[0]['reason'])})"
+    first = f"{_shown(run, gaps[0])} ({plain(gaps[0].reason)})"
     return [f"NOT CHECKED: {counted(len(gaps), 'file')}; first: {first}"]
 
 
-def _undecided(found: Mapping[str, Any]) -> int:
-    number: int = found.get("by_status", {}).get("undecided", 0)
-    return number
+def _undecided(found: Summary) -> int:
+    return (found.by_status or {}).get("undecided", 0)
 
 
-def _without_verdict(run: Run, body: Mapping[str, Any]) -> list[str]:
+def _without_verdict(run: Run, body: ReportBody) -> list[str]:
     """Return the number of undecided findings, with the place and the reason of the first."""
-    number = _undecided(body["summary"])
+    number = _undecided(body.summary)
     if not number:
         return []
-    first = next((issue for issue in body["issues"] if issue["status"] == "undecided"), None)
+    first = next((issue for issue in body.issues if issue.status == "undecided"), None)
     if first is None:
         return [f"UNDECIDED: {counted(number, 'finding')}"]
-    why = f" ({shorten(plain(first['reason']), REASON_WIDTH, placeholder='…')})" if first.get("reason") else ""
-    place = f"{_shown(run, first)}:{first['line']} {first['pattern']}"
+    why = f" ({shorten(plain(first.reason), REASON_WIDTH, placeholder='…')})" if first.reason else ""
+    place = f"{_shown(run, first)}:{first.line} {first.pattern}"
     return [f"UNDECIDED: {counted(number, 'finding')}; first: {place}{why}"]
 
 
-def _shown(run: Run, place: Mapping[str, Any]) -> str:
+def _shown(run: Run, place: Issue | ReportGap) -> str:
     prefix = shown_prefix(run)
-    return plain(f"{prefix}/{place['file']}" if prefix else place["file"])
+    return plain(f"{prefix}/{place.file}" if prefix else place.file)
 
 
-def is_well(run: Run, body: Mapping[str, Any]) -> bool:
+def is_well(run: Run, body: ReportBody) -> bool:
     """Return whether a run is complete and trustworthy, that is, its canary was confirmed."""
-    return run.state == "done" and not _missed(body["summary"])
+    return run.state == "done" and not _missed(body.summary)
 
 
-def summary(run: Run, body: dict[str, Any], output: Path | None) -> str:
+def summary(run: Run, body: ReportBody, output: Path | None) -> str:
     """Return a one-line summary; `exit_reason` has the problems."""
-    found = body["summary"]
-    baseline = found.get("baseline")
+    found = body.summary
+    baseline = found.baseline
     findings = (
-        _by_verdict(found)
-        if "by_status" in found
-        else counted(found["total"], "new finding" if baseline else "finding")
+        _by_verdict(found, found.by_status)
+        if found.by_status is not None
+        else counted(found.total, "new finding" if baseline else "finding")
     )
-    said = f"run {run.id} {run.state}: {findings} in {counted(found['scanned_files'], 'file')}"
-    said += f"; known: {baseline['known']:,}" if baseline else ""
-    said += f"; suppressed: {found['suppressed']:,}" if found.get("suppressed") else ""
-    said += f"; judged false: {found['judged_false']:,}" if found.get("judged_false") else ""
-    said += f"; won't fix: {found['judged_wontfix']:,}" if found.get("judged_wontfix") else ""
+    said = f"run {run.id} {run.state}: {findings} in {counted(found.scanned_files, 'file')}"
+    said += f"; known: {baseline.known:,}" if baseline else ""
+    said += f"; suppressed: {found.suppressed:,}" if found.suppressed else ""
+    said += f"; judged false: {found.judged_false:,}" if found.judged_false else ""
+    said += f"; won't fix: {found.judged_wontfix:,}" if found.judged_wontfix else ""
     said += f"; excluded by .gitignore:  {ignored}" if (ignored := ignored_by_git(found, ENGLISH)) else ""
     if canary := _missed(found):
-        said += f"; THE KNOWN BUG WAS MISSED ({canary['status']}): do not trust these verdicts"
+        said += f"; THE KNOWN BUG WAS MISSED ({canary.status}): do not trust these verdicts"
     return said + (f"; report: {output}" if output else "")
 
 
-def brief(run: Run, body: dict[str, Any]) -> str:
+def brief(run: Run, body: ReportBody) -> str:
     """Return a line with what a text report lacks: run id, state and duration."""
     seconds = f" in {run.ended_at - run.created_at:,.1f} s" if run.ended_at else ""
     said = f"run {run.id} {run.state}{seconds}"
     return said
 
 
-def hint(run: Run, body: Mapping[str, Any]) -> str:
+def hint(run: Run, body: ReportBody) -> str:
     """Return a hint for further details of a report printed to a terminal, or ""."""
-    if not (body["issues"] and sys.stderr and sys.stderr.isatty()):
+    if not (body.issues and sys.stderr and sys.stderr.isatty()):
         return ""
-    worst = min(body["issues"], key=lambda issue: (rank(issue), -issue["score"]))
-    return f"more: jarvis sec explain {plain(worst['pattern'])}, jarvis runs report {run.id} -o report.html"
+    worst = min(body.issues, key=lambda issue: (rank(issue), -issue.score))
+    return f"more: jarvis sec explain {plain(worst.pattern)}, jarvis runs report {run.id} -o report.html"
 
 
-def _missed(found: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _missed(found: Summary) -> CanaryOutcome | None:
     """Return the canary result if the canary was not confirmed."""
-    canary: Mapping[str, Any] | None = found.get("canary")
-    return canary if canary and canary["status"] != "confirmed" else None
+    canary = found.canary
+    return canary if canary and canary.status != "confirmed" else None
 
 
-def _by_verdict(found: Mapping[str, Any]) -> str:
+def _by_verdict(found: Summary, statuses: Mapping[str, int]) -> str:
     """Return the numbers of verdicts by status."""
-    numbers = {"confirmed": 0, "review": 0, **found["by_status"], "dismissed": found["dismissed"]}
+    dismissed = found.dismissed or 0
+    numbers = {"confirmed": 0, "review": 0, **statuses, "dismissed": dismissed}
     if undecided := numbers.pop("undecided", 0):
         numbers["UNDECIDED"] = undecided
     said = ", ".join(f"{number:,} {STATUS_WORDS.get(status, status)}" for status, number in numbers.items())
-    return f"of {counted(found['total'] + found['dismissed'], 'candidate')} {said},"
+    return f"of {counted(found.total + dismissed, 'candidate')} {said},"
 
 
 def counted(number: int, noun: str) -> str:

@@ -8,6 +8,7 @@ from jarvis_cli.run_outcome import shown_prefix
 from jarvis_cli.status_output import Display, Quiet, Verbose
 from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.report import FORMATS
+from jarvis_workers.sec.report_document import issue_to_json
 from jarvis_workers.service.reports.enrichment import enrich_body, language_facts
 from jarvis_workers.service.reports.run_files import (
     HEURISTIC,
@@ -63,7 +64,8 @@ def _deliver(settings: Settings, done: SmallScan, asked: Delivery, screen: Displ
         screen.tell(f"run {run.id} is {run.state}; print its report again with: jarvis runs report {run.id}")
         raise
     if directory := export_directory(run):
-        rows = {HEURISTIC: done.body["issues"], PROGRESS: [progress_row(event, run) for event in done.events]}
+        issues = map(issue_to_json, done.body.issues)
+        rows = {HEURISTIC: issues, PROGRESS: [progress_row(event, run) for event in done.events]}
         try:
             with refuse_unwritable(directory, run):
                 write_files(run, directory, rows)

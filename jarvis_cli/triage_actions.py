@@ -22,6 +22,7 @@ from jarvis_cli.status_output import write_line
 from jarvis_cli.triage_session import KEYS, AskQuestion, EditFinding, SaveVerdict, Session, ShowFinding, judge_findings
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import from_shown, plain
+from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.sec.triage_record import Judgement, TriageState
 from jarvis_workers.service import wiring
 from jarvis_workers.service.editors import editor_command, open_editor
@@ -33,7 +34,7 @@ from jarvis_workers.service.scan_input import Triage
 from jarvis_workers.service.triage import queue, records
 from jarvis_workers.service.triage.file import read_triage, triage_text, would_lose
 from jarvis_workers.service.triage.filter import OPEN, Filter, matching
-from jarvis_workers.service.triage.queue import WORDS, Excerpts, Issue, Sheet
+from jarvis_workers.service.triage.queue import WORDS, Excerpts, Sheet
 from jarvis_workers.service.triage.records import Named, stored_judgements
 from jarvis_workers.settings import load_settings
 from jarvis_workers.store.values import Run
@@ -139,7 +140,7 @@ def forget(place: TriageContext, names: Sequence[str]) -> int:
     """Delete the verdicts on findings."""
     findings = place.sheet().findings
     what = f"{counted(len(names), 'judgement')} removed"
-    records.forget(place.store, [queue.find_finding(findings, one)["fingerprint"] for one in names], _operation(what))
+    records.forget(place.store, [queue.find_finding(findings, one).fingerprint for one in names], _operation(what))
     return _report_done(f"{what}; {bulk_triage.UNDO}")
 
 
@@ -148,7 +149,7 @@ def show(place: TriageContext, chosen: Filter, *, as_json: bool) -> int:
     known = stored_judgements(place.store)
     findings = matching(_listed(place), known, _from_here(place, chosen), judged=True)
     if as_json:
-        typer.echo(json.dumps([_row(issue, known.get(issue["fingerprint"])) for issue in findings], indent=2))
+        typer.echo(json.dumps([_row(issue, known.get(issue.fingerprint)) for issue in findings], indent=2))
     elif not findings:
         typer.echo(f"no finding matches {chosen}" if chosen else "the run has no findings", err=True)
     else:
@@ -188,7 +189,7 @@ def run_session(place: TriageContext, chosen: Filter, *, everything: bool) -> in
 
 def _counts(findings: Sequence[Issue], known: Mapping[str, Judgement]) -> str:
     """Return a line with the numbers of findings and verdicts."""
-    judged = (known.get(one["fingerprint"]) for one in findings)
+    judged = (known.get(one.fingerprint) for one in findings)
     states = Counter(OPEN if said is None else WORDS[said.verdict] for said in judged)
     return (
         f"{counted(len(findings), 'finding')}: {', '.join(f'{number:,} {state}' for state, number in states.items())}"
@@ -250,17 +251,17 @@ def _row(issue: Issue, said: Judgement | None) -> dict[str, Any]:
     told: dict[str, Any] = {"verdict": None}
     if said is not None:
         told = said.model_dump(include={"reason", "by", "at"}) | {"verdict": said.verdict.plain_value}
-    return {name: issue[name] for name in LISTED} | told
+    return {name: getattr(issue, name) for name in LISTED} | told
 
 
 def _open_in_editor(run: Run, issue: Issue) -> str:
     """Open a finding in the user's editor; return an error message, "" on success."""
     root = Path(os.fsdecode(run.root_raw))
-    file = root if root.is_file() else root / os.fsdecode(from_shown(issue["file"]))
+    file = root if root.is_file() else root / os.fsdecode(from_shown(issue.file))
     try:
         if not stat.S_ISREG(file.stat().st_mode):
             return f"{plain(str(file))}: not a regular file"
-        open_editor(editor_command(os.environ, file, issue["line"]))
+        open_editor(editor_command(os.environ, file, issue.line))
     except OSError as error:
         return f"{plain(str(file))}: cannot be opened: {error.strerror}"
     except UsageError as problem:

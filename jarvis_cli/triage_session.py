@@ -7,8 +7,9 @@ from collections.abc import Generator, MutableMapping, Sequence
 from dataclasses import dataclass
 
 from jarvis_workers.errors import UsageError
+from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.sec.triage_record import Judgement, TriageState
-from jarvis_workers.service.triage.queue import Issue, judgement
+from jarvis_workers.service.triage.queue import judgement
 
 __all__ = ["HELP", "KEYS", "AskQuestion", "EditFinding", "SaveVerdict", "Session", "ShowFinding", "judge_findings"]
 
@@ -82,7 +83,7 @@ def _judge_one(
     """Show one finding until a key leaves it; return the step to the next finding, such as 1 or -1."""
     issue, hint, note, level = findings[place], "", "", 0
     while True:
-        before = known.get(issue["fingerprint"])
+        before = known.get(issue.fingerprint)
         key = yield ShowFinding(place, before, hint, AROUND[level])
         hint = ""
         if key in QUIT:
@@ -114,7 +115,7 @@ def _judged(
     """Save a verdict, after asking for a reason if one is required; return an error message, "" on success."""
     try:
         reason = note or ((yield AskQuestion(_question(state))) if state.needs_reason else "")
-        known[issue["fingerprint"]] = said = judgement(issue, state, reason)
+        known[issue.fingerprint] = said = judgement(issue, state, reason)
     except UsageError as problem:
         return str(problem)
     yield SaveVerdict(said)

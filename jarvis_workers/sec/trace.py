@@ -5,7 +5,7 @@ A trace that is too long for a report is shortened in the middle.
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jarvis_workers.paths import plain
 
@@ -35,9 +35,9 @@ def trail_of(steps: Iterable[tuple[str | None, int, str]], file: str) -> str | N
     return _text(_fewer(kept, most))
 
 
-def read_trail(text: str) -> list[dict[str, Any]]:
-    """Return the steps in the form of the reports."""
-    return [TraceLocation(*step)._asdict() for step in json.loads(text)]
+def read_trail(text: str) -> tuple[TraceLocation, ...]:
+    """Return the steps of a stored text."""
+    return tuple(TraceLocation(*step) for step in json.loads(text))
 
 
 def _fewer(steps: Sequence[TraceLocation], most: int) -> Sequence[TraceLocation]:

@@ -4,36 +4,47 @@ The English text is the key: texts of other versions and of a project's own rule
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from jarvis_workers.sec import rules
 from jarvis_workers.sec.report.i18n import TRANSLATED
+from jarvis_workers.sec.report_document import Issue, ReportBody
 from jarvis_workers.sec.rules import RULES_BY_PATTERN, Rule
 
 __all__ = ["report_in", "rule_in"]
 
-TEXTS = ("title", "description", "suggestion", "verification")
-LISTS = ("issues", "dismissed", "suppressed")
+ISSUE_TEXTS = ("description", "suggestion", "verification")
+RULE_TEXTS = ("title", *ISSUE_TEXTS)
 
 
 def rule_in(language: str, rule: Rule) -> Rule:
     """Return the rule with its texts in a language."""
-    return rule._replace(**_translated(rule._asdict(), _translations(language)))
+    return rule._replace(**_translated(rule, RULE_TEXTS, _translations(language)))
 
 
-def report_in(language: str, body: dict[str, Any]) -> dict[str, Any]:
+def report_in(language: str, body: ReportBody) -> ReportBody:
     """Return the body of a report with the texts of rules in a language; in English, the same body."""
     known = _translations(language)
     if not known:
         return body
-    return body | {name: [one | _translated(one, known) for one in body[name]] for name in LISTS if name in body}
+
+    def translated(issues: Sequence[Issue]) -> list[Issue]:
+        return [issue._replace(**_translated(issue, ISSUE_TEXTS, known)) for issue in issues]
+
+    return body._replace(
+        issues=translated(body.issues),
+        dismissed=translated(body.dismissed),
+        suppressed=translated(body.suppressed),
+        titles={pattern: known.get(title, title) for pattern, title in body.titles.items()},
+    )
 
 
-def _translated(has: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, Any]:
-    return {name: known[has[name]] for name in TEXTS if has.get(name) in known}
+def _translated(has: object, names: Sequence[str], known: Mapping[str, str]) -> dict[str, Any]:
+    texts = ((name, getattr(has, name)) for name in names)
+    return {name: known[text] for name, text in texts if text in known}
 
 
 @cache

@@ -20,6 +20,7 @@ from typing import Any
 from jarvis_workers.paths import as_text, from_text
 from jarvis_workers.pipeline.history import result_of
 from jarvis_workers.sec.finding import RULE_FIELDS
+from jarvis_workers.sec.report_document import ReportBody, body_from_json, body_to_json
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.families.flow import HARMLESS
 from jarvis_workers.service.health.process_identity import this_worker
@@ -65,7 +66,7 @@ class SmallScan:
 
     run: Run
     facts: dict[str, Any]
-    body: dict[str, Any]
+    body: ReportBody
     events: list[dict[str, Any]]
 
 
@@ -85,7 +86,7 @@ def scan_small(settings: Settings, request: RunRequest[ScanInput]) -> SmallScan 
     if isinstance(answer, Crashed) or answer is None:
         return None
     run = Run(**{**answer["run"], "root_raw": from_text(answer["run"]["root_raw"])})
-    return SmallScan(run, answer["facts"], answer["body"], answer["events"])
+    return SmallScan(run, answer["facts"], body_from_json(answer["body"]), answer["events"])
 
 
 def _is_plain(settings: Settings, request: RunRequest[ScanInput]) -> bool:
@@ -137,7 +138,7 @@ def _scan(settings: Settings, request: RunRequest[ScanInput]) -> dict[str, Any] 
     if not is_one_batch(run, blobs):
         return None
     done = scan_directly(run, resources)
-    if done.run.state != "done" or done.body["summary"].get("not_listed"):
+    if done.run.state != "done" or done.body.summary.not_listed:
         return None
     with open_direct(settings.effective_store_url, write=True) as connection:
         if connection is None:
@@ -149,7 +150,7 @@ def _scan(settings: Settings, request: RunRequest[ScanInput]) -> dict[str, Any] 
     return {
         "run": asdict(done.run) | {"root_raw": as_text(done.run.root_raw)},
         "facts": run_facts(done.run, done.stages, RunCosts()),
-        "body": done.body,
+        "body": body_to_json(done.body),
         "events": run_events(done.run, done.stages),
     }
 

@@ -90,7 +90,7 @@ DEFECTS = (
         "sec.report",
         "SARIF gives equal findings of a file the same identity",
         "jarvis_workers/sec/report/sarif_results.py",
-        'numbered.append(Numbered(issue, seen[issue["fingerprint"]]))',
+        "numbered.append(Numbered(issue, seen[issue.fingerprint]))",
         "numbered.append(Numbered(issue, 1))",
         "tests/sec/report/test_sarif.py",
     ),

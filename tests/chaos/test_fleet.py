@@ -16,6 +16,7 @@ import pytest
 from sqlalchemy import select
 
 from jarvis_workers.sec.report import FORMATS
+from jarvis_workers.sec.report_document import body_to_json
 from jarvis_workers.service.reports.reports import read_body
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.snapshots.resources import open_blobs
@@ -169,8 +170,8 @@ def last_run(fleet: Fleet) -> str:
 def report(fleet: Fleet, run_id: str) -> Any:
     blobs = open_blobs(fleet.environ["JARVIS_BLOBS_URL"], fleet.home / "cache")
     body = read_body(fleet.store, blobs, find_run(fleet.store, run_id))
-    assert not body.pop("suppressed")
-    return body
+    assert not body.suppressed
+    return body_to_json(body)
 
 
 def cost(fleet: Fleet, run_id: str) -> str:

@@ -7,10 +7,11 @@ import pytest
 
 from jarvis_cli.colour import paint, use_colour
 from jarvis_cli.finding_card import card
-from jarvis_workers.sec.report.excerpts import Excerpt
 from jarvis_workers.sec.report.text import Span
+from jarvis_workers.sec.report_document import Excerpt
 from jarvis_workers.sec.triage_record import Judgement
 from tests.cli.test_showing import ISSUE, VERDICT
+from tests.issues import issue_of
 
 
 class Terminal(io.StringIO):
@@ -75,6 +76,8 @@ def test_every_command_obeys_the_environment_and_its_colours_are_readable_on_any
 @pytest.mark.parametrize("status", ["confirmed", "review", "undecided", "heuristic"])
 def test_a_finding_in_triage_is_readable_on_any_background(colourful, status) -> None:
     said = Judgement(fingerprint="0" * 16, rule="unsafe_api", verdict=True, by="ann")
-    shown = card(ISSUE | VERDICT | {"status": status}, Excerpt(39, ("a", "b")), twins=[1], said=said, place="1 of 2")
+    shown = card(
+        issue_of(ISSUE | VERDICT | {"status": status}), Excerpt(39, ("a", "b")), twins=[1], said=said, place="1 of 2"
+    )
 
     assert codes(shown) - UNREADABLE == codes(shown) != set()

@@ -3,8 +3,9 @@
 from typing import Any
 
 from jarvis_cli.finding_card import card, listing
-from jarvis_workers.sec.report.excerpts import Excerpt
+from jarvis_workers.sec.report_document import Excerpt
 from jarvis_workers.sec.triage_record import Judgement
+from tests.issues import issue_of
 
 ISSUE: dict[str, Any] = {
     "id": "C1a2b3c",
@@ -34,7 +35,7 @@ VERDICT = {
 
 
 def page(issue: dict[str, Any], excerpt: Excerpt | None = None, **more: Any) -> str:
-    return card(issue, excerpt, twins=more.pop("twins", []), said=more.pop("said", None), place="1 of 2")
+    return card(issue_of(issue), excerpt, twins=more.pop("twins", []), said=more.pop("said", None), place="1 of 2")
 
 
 def test_a_verdict_is_shown_with_its_quotes_and_the_way_to_it() -> None:
@@ -87,7 +88,7 @@ def test_hostile_text_neither_fills_nor_commands_the_screen() -> None:
 
 
 def test_a_list_has_a_line_for_each_finding_whatever_its_file_is_called() -> None:
-    lines = listing([ISSUE | {"file": "a\n\x1bb.c"}, ISSUE], {}).splitlines()
+    lines = listing([issue_of(ISSUE | {"file": "a\n\x1bb.c"}), issue_of(ISSUE)], {}).splitlines()
 
     assert len(lines) == 3
     assert lines[1].split() == ["C1a2b3c", "-", "confirmed", "high", "a", "\\x1bb.c:40", "unsafe_api"]

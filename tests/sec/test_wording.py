@@ -80,15 +80,14 @@ def test_findings_say_the_texts_of_their_rule_and_stay_what_they_are():
     other = report_in("zh", body)
 
     changed = {
-        (one["gid"], name): told[name]
-        for kind in ("issues", "dismissed")
-        for one, told in zip(body[kind], other[kind], strict=True)
-        for name in one
-        if told[name] != one[name]
+        (one.gid, name): said
+        for one, told in zip(body.findings, other.findings, strict=True)
+        for name, said in told._asdict().items()
+        if said != getattr(one, name)
     }
     chinese = TABLES["zh"]["unsafe_api"]
     assert {name: text for (_, name), text in changed.items()} == {
         name: chinese[name] for name in ("description", "suggestion", "verification")
     }
     assert len({gid for gid, _ in changed}) == 1
-    assert other["summary"] == body["summary"]
+    assert other.summary == body.summary

@@ -6,6 +6,7 @@ from typing import Any
 
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import build, gather
+from jarvis_workers.sec.report_document import ReportBody, body_from_json, body_to_json, issue_to_json
 from jarvis_workers.sec.trace import trail_of
 
 COPY = Candidate(
@@ -115,13 +116,13 @@ EVERY: tuple[Decided, ...] = (
 )
 
 
-def judged_body(*decided: Decided, scanned_files: int = 3, **rest: Any) -> dict[str, Any]:
+def judged_body(*decided: Decided, scanned_files: int = 3, **rest: Any) -> ReportBody:
     """Return a body in which each candidate has the verdict that stands beside it."""
     told = [NOTHING | verdict for _, verdict in decided]
     numbered = list(enumerate((found for found, _ in decided), start=1))
-    issues = [issue | told[issue["gid"] - 1] for issue in gather(numbered).issues]
+    issues = [row | told[row["gid"] - 1] for row in map(issue_to_json, gather(numbered).issues)]
     kept = [numbered[place] for place, verdict in enumerate(told) if verdict["status"] != "dismissed"]
-    body = build(gather(kept), scanned_files=scanned_files, **rest)
+    body = body_to_json(build(gather(kept), scanned_files=scanned_files, **rest))
     dismissed = [issue for issue in issues if issue["status"] == "dismissed"]
     statuses = Counter(issue["status"] for issue in issues)
     body["issues"] = [issue for issue in issues if issue["status"] != "dismissed"]
@@ -130,7 +131,7 @@ def judged_body(*decided: Decided, scanned_files: int = 3, **rest: Any) -> dict[
         "dismissed": len(dismissed),
         "clusters": len({verdict["cluster"] for verdict in told}),
     }
-    return body | ({"dismissed": dismissed} if dismissed else {})
+    return body_from_json(body | {"dismissed": dismissed})
 
 
 def hostile(text: str) -> tuple[Decided, ...]:

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from jarvis_workers.errors import UsageError
+from jarvis_workers.sec.report_document import ReportBody, body_to_json
 from jarvis_workers.service.reports.diff import difference
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.submit import RunInput, submit
@@ -26,7 +27,7 @@ def ended(store, blobs, tmp_path):
 
     def end(name, body, **asked):
         run = submit(store, blobs, asking(tree, name, **asked))
-        content = json.dumps(body).encode()
+        content = json.dumps(body_to_json(body) if isinstance(body, ReportBody) else body).encode()
         with store.write() as session:
             artifacts.save(session, run, [("report", blobs.put(content), len(content))])
             runs.finish(session, run, "done")
@@ -36,7 +37,7 @@ def ended(store, blobs, tmp_path):
 
 
 def left(found):
-    return {one.issue["file"]: one.reason for one in found.not_checked}, [one["file"] for one in found.fixed]
+    return {one.issue.file: one.reason for one in found.not_checked}, [one.file for one in found.fixed]
 
 
 def test_what_is_gone_from_a_file_of_the_snapshot_is_fixed_and_of_one_left_out_it_is_not(store, blobs, ended):
@@ -57,7 +58,7 @@ def test_a_snapshot_that_is_gone_says_nothing_of_its_files(store, blobs, ended):
 
 def test_what_a_report_does_not_list_is_noted(store, blobs, ended):
     body = judged_body((COPY, PLAIN))
-    body["summary"]["not_listed"] = 9
+    body = body._replace(summary=body.summary._replace(not_listed=9))
     sides = difference(store, blobs, ended("one", body), ended("two", judged_body((COPY, PLAIN))))
 
     assert sides.notes == ["the earlier run lists only its 1 highest-scoring findings: only these are compared"]

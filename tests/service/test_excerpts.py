@@ -6,18 +6,19 @@ import time
 import pytest
 
 from jarvis_workers.paths import shown
-from jarvis_workers.sec.report.excerpts import Excerpt
+from jarvis_workers.sec.report_document import Excerpt
 from jarvis_workers.service.reports.excerpts import read_excerpts
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.submit import submit
 from jarvis_workers.snapshots.reader import open_snapshot
+from tests.issues import FACTS, issue_of
 from tests.service.test_submit import asking
 
 FILES = {b"a.c": b"int a;\nint b;\n", b"b.c": b"int c;\n", b"\xff.c": b"one", rb"\xff.c": b"other", b"empty.c": b""}
 
 
 def issue(name, file, line=1):
-    return {"id": name, "file": file, "line": line, "score": 1.0}
+    return issue_of({**FACTS, "id": name, "file": file, "line": line, "score": 1.0})
 
 
 @pytest.fixture

@@ -13,9 +13,10 @@ from jarvis_workers.service.submit import submit
 from jarvis_workers.store import artifacts, candidates, events, runs
 from jarvis_workers.store.tables import JOB
 from jarvis_workers.store.values import Spot
+from tests.issues import FACTS, body_of
 from tests.service.test_submit import asking
 
-ISSUE = {"id": "C123456", "file": "bad\\xff.c", "evidence": "ü\ud800"}
+ISSUE = FACTS | {"id": "C123456", "file": "bad\\xff.c", "evidence": "ü\ud800"}
 
 
 @pytest.fixture
@@ -60,7 +61,7 @@ def test_what_a_report_does_not_list_is_exported_from_the_store(store, blobs, tm
     with store.write() as session:
         job = session.execute(JOB.select().where(JOB.c.run_id == run.id)).first().id
         candidates.insert(session, run.id, job, spots)
-    short = {"summary": {"not_listed": 1}, "issues": []}
+    short = body_of({"not_listed": 1})
 
     issues, _ = export(store, blobs, run, tmp_path / "out", body=short)
 

@@ -39,7 +39,7 @@ def test_progress_is_the_same_where_no_issues_are_wanted(store: Store) -> None:
         ([1], "confirmed"),
         ([2], "undecided"),
     ]
-    assert [issue["gid"] for issue in whole.issues] == [1, 2]
+    assert [issue.gid for issue in whole.issues] == [1, 2]
     assert (short.progress, short.issues) == (whole.progress, [])
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.sec.finding import fingerprint_of
+from jarvis_workers.sec.report_document import issue_to_json
 from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
 from jarvis_workers.sec.triage_record import Judgement
 from jarvis_workers.service.reports.reports import run_part
@@ -85,7 +86,7 @@ def test_what_is_said_after_the_submit_changes_nothing_in_a_run(pipeline: Pipeli
 
     assert patterns(pipeline.body(run)["issues"]) == [("b.c", None)]
     with pipeline.store.read() as session:
-        assert list(list_issues(session, pipeline.run(run))) == pipeline.body(run)["issues"]
+        assert list(map(issue_to_json, list_issues(session, pipeline.run(run)))) == pipeline.body(run)["issues"]
 
 
 @pytest.mark.sample(1)

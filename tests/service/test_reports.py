@@ -9,6 +9,7 @@ from jarvis_workers.service.reports.reports import read_body, render, run_part
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.submit import submit
 from jarvis_workers.store import artifacts, runs
+from tests.issues import body_of
 from tests.service.test_submit import asking
 
 
@@ -23,8 +24,8 @@ def run(store, blobs, tmp_path):
 def test_before_its_end_a_report_names_everything_as_not_reached(store, blobs, run):
     body = read_body(store, blobs, run)
 
-    assert body["summary"]["scanned_files"] == 0
-    assert [(gap["file"], gap["reason"]) for gap in body["summary"]["not_checked"]] == [
+    assert body.summary.scanned_files == 0
+    assert [tuple(gap) for gap in body.summary.not_checked] == [
         ("a.c", "not reached before the run ended"),
         ("b.c", "not reached before the run ended"),
     ]
@@ -32,10 +33,10 @@ def test_before_its_end_a_report_names_everything_as_not_reached(store, blobs, r
 
 def test_at_its_end_a_report_is_what_was_written(store, blobs, run):
     with store.write() as session:
-        artifacts.save(session, run.id, [("report", blobs.put(b'{"summary": {}, "issues": []}'), 29)])
+        artifacts.save(session, run.id, [("report", blobs.put(b'{"summary": {"total": 7}, "issues": []}'), 39)])
         runs.finish(session, run.id, "done")
 
-    assert read_body(store, blobs, find_run(store, run.id)) == {"summary": {}, "issues": []}
+    assert read_body(store, blobs, find_run(store, run.id)) == body_of({"total": 7})
 
 
 def test_a_run_that_ended_without_a_report_has_what_there_is(store, blobs, run):
@@ -44,7 +45,7 @@ def test_a_run_that_ended_without_a_report_has_what_there_is(store, blobs, run):
 
     body = read_body(store, blobs, find_run(store, run.id))
 
-    assert len(body["summary"]["not_checked"]) == 2
+    assert len(body.summary.not_checked) == 2
 
 
 @pytest.mark.timing

@@ -17,12 +17,13 @@ from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store import artifacts, runs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
+from tests.issues import FACTS, issue_of
 from tests.service.test_submit import asking
 
 
 def issue(name: str, status: str, score: float = 1.0, **more: Any) -> dict[str, Any]:
     said = {"id": name, "gid": int(name[1:]), "status": status, "score": score, "file": "a.c", "line": int(name[1:])}
-    return said | {"fingerprint": name} | more
+    return FACTS | said | {"fingerprint": name} | more
 
 
 @pytest.fixture
@@ -61,8 +62,8 @@ def test_the_worst_comes_first_and_what_was_set_aside_last(store: Store, blobs: 
 
     found, not_listed = findings_of(store, blobs, find_run(store, run.id))
 
-    assert [one["id"] for one in found] == ["C4", "C3", "C2", "C5", "C6", "C1", "C7", "C8"]
-    assert [one["status"] for one in found[-2:]] == ["dismissed", "suppressed"]
+    assert [one.id for one in found] == ["C4", "C3", "C2", "C5", "C6", "C1", "C7", "C8"]
+    assert [one.status for one in found[-2:]] == ["dismissed", "suppressed"]
     assert not_listed == 7
 
 
@@ -72,7 +73,8 @@ def test_a_run_that_is_no_scan_has_nothing_to_judge(store: Store, blobs: Directo
 
 
 def test_findings_that_are_known_by_the_same_words_are_judged_once() -> None:
-    found = [issue("C1", "heuristic"), issue("C2", "heuristic"), issue("C3", "heuristic", fingerprint="C1")]
+    rows = [issue("C1", "heuristic"), issue("C2", "heuristic"), issue("C3", "heuristic", fingerprint="C1")]
+    found = list(map(issue_of, rows))
 
     assert list(one_each(found)) == [(found[0], [3]), (found[1], [])]
 
@@ -80,7 +82,7 @@ def test_findings_that_are_known_by_the_same_words_are_judged_once() -> None:
 def test_code_is_read_for_some_findings_at_a_time_and_its_loss_is_borne(
     blobs: DirectoryBlobs, run: Run, tmp_path: Path
 ) -> None:
-    found = [issue(f"C{number}", "heuristic") for number in range(1, AHEAD + 5)]
+    found = [issue_of(issue(f"C{number}", "heuristic")) for number in range(1, AHEAD + 5)]
     excerpts = Excerpts(blobs, run.snapshot_id, found)
     first = excerpts.at(0)
     shutil.rmtree(tmp_path / "blobs")

@@ -13,6 +13,7 @@ from jarvis_workers.dispatch.prefork_task import PreforkRunner
 from jarvis_workers.pipeline.controller import advance
 from jarvis_workers.pipeline.runner import load, save
 from jarvis_workers.pipeline.stages import Step, step_of
+from jarvis_workers.sec.report_document import body_to_json
 from jarvis_workers.service.reports.reports import read_body
 from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.submit import RunRequest, submit
@@ -118,7 +119,7 @@ class Pipeline:
 
     def body(self, run: str) -> dict[str, Any]:
         """Return the report but for its `run` part."""
-        return read_body(self.store, self.blobs, self.run(run))
+        return body_to_json(read_body(self.store, self.blobs, self.run(run)))
 
     def stage(self, run: str, name: str) -> StageProgress:
         with self.store.read() as session:

@@ -116,11 +116,11 @@ def _chunks(places: Sequence[Member], limit: int) -> Iterator[list[Member]]:
 def _shared(found: Candidate) -> Shared | None:
     if macro := MACRO.match(found.evidence):
         return Shared(found.pattern, " ".join(found.evidence.split()), macro[1])
-    steps = read_trail(found.trail) if found.trail else []
-    away = [step for step in steps if step["file"] != found.file]
+    steps = read_trail(found.trail) if found.trail else ()
+    away = [step for step in steps if step.file != found.file]
     if not away:
         return None
-    return Shared(found.pattern, f"{away[-1]['line']}:{away[-1]['file']}", away[-1]["file"])
+    return Shared(found.pattern, f"{away[-1].line}:{away[-1].file}", away[-1].file)
 
 
 def _sink(found: Candidate) -> str | None:

@@ -74,7 +74,7 @@ def prepare(cluster: ClusterQuestion, index: CodeIndex) -> VerificationQuestion:
 
 def _spot(found: Candidate) -> SliceTarget:
     way = read_trail(found.trail) if found.trail else ()
-    return SliceTarget(found.file, found.line, tuple((step["file"], step["line"]) for step in way))
+    return SliceTarget(found.file, found.line, tuple((step.file, step.line) for step in way))
 
 
 def _candidate_text(found: Candidate, index: CodeIndex, severity: str) -> str:
@@ -85,10 +85,10 @@ def _candidate_text(found: Candidate, index: CodeIndex, severity: str) -> str:
         f"it says: {found.description}",
         f"line: {_line(index, found)}",
     ]
-    steps = read_trail(found.trail) if found.trail else []
+    steps = read_trail(found.trail) if found.trail else ()
     if steps:
         lines.append("the way that the scanner found:")
-    lines += [f"  {_called(index, step['file'], step['line'])} {step['note']}" for step in steps]
+    lines += [f"  {_called(index, step.file, step.line)} {step.note}" for step in steps]
     return "\n".join(lines)
 
 

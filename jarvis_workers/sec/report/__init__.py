@@ -14,6 +14,7 @@ from jarvis_workers.sec.report.lazy import (
     render_sarif,
     render_text,
 )
+from jarvis_workers.sec.report_document import ReportBody
 
 __all__ = [
     "FORMATS",
@@ -34,7 +35,7 @@ __all__ = [
     "render_text",
 ]
 
-Renderer = Callable[[Mapping[str, Any], Mapping[str, Any]], Iterator[str]]
+Renderer = Callable[[ReportBody, Mapping[str, Any]], Iterator[str]]
 
 FORMATS: Mapping[str, Renderer] = {
     "text": render_text,
@@ -44,7 +45,7 @@ FORMATS: Mapping[str, Renderer] = {
     "html": render_html,
     "junit": render_junit,
 }
-# They show the code around findings, where `body["excerpts"]` holds it.
+# They show the code around findings, where `body.excerpts` holds it.
 QUOTING = frozenset({"html"})
 # They say the texts of rules in the language of the run; services that read the others speak English.
 WORDED = frozenset({"html", "json", "markdown", "text"})

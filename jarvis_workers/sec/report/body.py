@@ -22,6 +22,16 @@ from jarvis_workers.sec.finding import (
     severity_of,
 )
 from jarvis_workers.sec.report.exclusions import Exclusions, exclusions_of
+from jarvis_workers.sec.report_document import (
+    BaselineSummary,
+    CanaryOutcome,
+    ExcludedTree,
+    Issue,
+    ReportBody,
+    ReportGap,
+    Summary,
+    SuppressionRemark,
+)
 from jarvis_workers.sec.suppressions import WITHOUT_REASON
 from jarvis_workers.sec.trace import read_trail
 from jarvis_workers.sec.triage import NOTHING_JUDGED, TriageVerdict
@@ -46,7 +56,7 @@ AS_IT_IS: Severities = {}
 class Findings:
     """What a report says of the candidates: `issues` are the listed ones, the numbers are of all."""
 
-    issues: list[dict[str, Any]] = field(default_factory=list)
+    issues: list[Issue] = field(default_factory=list)
     total: int = 0
     weaker: int = 0
     score_sum: float = 0.0
@@ -57,8 +67,8 @@ class Findings:
     file_scores: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     statuses: Counter[str] = field(default_factory=Counter)
     at_risk: Counter[str] = field(default_factory=Counter)
-    dismissed: list[dict[str, Any]] = field(default_factory=list)
-    suppressed: list[dict[str, Any]] = field(default_factory=list)
+    dismissed: list[Issue] = field(default_factory=list)
+    suppressed: list[Issue] = field(default_factory=list)
     aside: Exclusions = field(default_factory=Exclusions)
 
 
@@ -84,13 +94,15 @@ def gather(
     best = heapq.nlargest(most, counted, key=lambda entry: _weigh(entry[2], severities)[1])
     lengths = _lengths(names)
     findings.issues = [
-        _issue(names[place], lengths, (gid, found), severities) | findings.aside.mark(found)
+        _issue(names[place], lengths, (gid, found), severities, findings.aside.mark(found))
         for place, gid, found in sorted(best, key=lambda entry: entry[0])
     ]
     aside = findings.aside
-    findings.dismissed = [issue | {"status": DISMISSED} for issue in _beside(aside.dismissed, names, severities)]
+    findings.dismissed = [issue._replace(status=DISMISSED) for issue in _beside(aside.dismissed, names, severities)]
     findings.suppressed = [
-        issue | {"suppression": aside.suppression(found)} | ({} if found.suppressed is not None else aside.mark(found))
+        issue._replace(
+            suppression=aside.suppression(found), judged=None if found.suppressed is not None else aside.mark(found)
+        )
         for issue, (_, found) in zip(_beside(aside.suppressed, names, severities), aside.suppressed, strict=True)
     ]
     return findings
@@ -102,13 +114,13 @@ def every_issue(
     *,
     severities: Severities = AS_IT_IS,
     judged: Mapping[str, TriageVerdict] = NOTHING_JUDGED,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Issue]:
     """Yield all that `gather` counts, under the same names; goes through the candidates twice and keeps none."""
     lengths = _lengths([_full_id(found) for _, found in read() if found.confidence >= min_confidence])
     aside = exclusions_of(None, judged)
     for gid, found in read():
         if found.confidence >= min_confidence:
-            yield _issue(_full_id(found), lengths, (gid, found), severities) | aside.mark(found)
+            yield _issue(_full_id(found), lengths, (gid, found), severities, aside.mark(found))
 
 
 def build(
@@ -120,45 +132,33 @@ def build(
     excluded: Sequence[tuple[str, str]] = (),
     remarks: Iterable[Sequence[Any]] = (),
     baseline: Mapping[str, Any] | None = None,
-    canary: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """Return {"summary": ..., "issues": [...]}, and "dismissed" and "suppressed" ones where there are any.
+    canary: CanaryOutcome | None = None,
+) -> ReportBody:
+    """Return the body of a report.
 
     `not_checked` and `excluded` are (file, reason); `left_out` counts files by reason; `remarks` are (file, line, the
     comment that suppresses, what is to be said of it); `baseline` says what the findings were compared with, `canary`
     what became of a known bug that was put among them.
     """
-    not_listed = findings.total - len(findings.issues)
-    return {
-        "summary": {
-            **_totals(findings),
-            **(_by_verdict(findings) if findings.aside.statuses is not None else {}),
-            "scanned_files": scanned_files,
-            "not_checked": [{"file": file, "reason": reason} for file, reason in sorted(set(not_checked))],
-            "below_min_confidence": findings.weaker,
-            "suppressed": findings.aside.total_suppressed,
-            **_triaged(findings.aside),
-            **_remarked(remarks),
-            **({"baseline": _compared(findings.aside, baseline)} if baseline is not None else {}),
-            **({"canary": canary} if canary is not None else {}),
-            **({"not_listed": not_listed, "rules_fired": len(findings.rules)} if not_listed else {}),
-            "left_out": dict(sorted((left_out or {}).items())),
-            "excluded": [{"path": path, "reason": reason} for path, reason in sorted(set(excluded))],
-        },
-        "issues": findings.issues,
-        **({"dismissed": findings.dismissed} if findings.dismissed else {}),
-        **({"suppressed": findings.suppressed} if findings.suppressed else {}),
-    }
-
-
-def _triaged(aside: Exclusions) -> dict[str, int]:
-    """Count by triage state what people have set aside, and what they have postponed."""
-    counts = {
-        "judged_false": aside.total_judged_false,
-        "judged_wontfix": aside.total_wontfix,
-        "judged_later": aside.total_later,
-    }
-    return {name: count for name, count in counts.items() if count}
+    aside, not_listed = findings.aside, findings.total - len(findings.issues)
+    remarked = _remarked(remarks)
+    summary = _totals(findings)._replace(
+        scanned_files=scanned_files,
+        not_checked=[ReportGap(*gap) for gap in sorted(set(not_checked))],
+        below_min_confidence=findings.weaker,
+        suppressed=aside.total_suppressed,
+        judged_false=aside.total_judged_false,
+        judged_wontfix=aside.total_wontfix,
+        judged_later=aside.total_later,
+        baseline=_compared(aside, baseline) if baseline is not None else None,
+        canary=canary,
+        not_listed=not_listed,
+        rules_fired=len(findings.rules) if not_listed else None,
+        left_out=dict(sorted((left_out or {}).items())),
+        excluded=[ExcludedTree(*tree) for tree in sorted(set(excluded))],
+        **remarked,
+    )
+    return ReportBody(summary, findings.issues, findings.dismissed, findings.suppressed)
 
 
 def _counted(
@@ -188,33 +188,31 @@ def _counted(
         findings.total += 1
 
 
-def _totals(findings: Findings) -> dict[str, Any]:
+def _totals(findings: Findings) -> Summary:
+    """Count by status, too, and by severity what is a risk as far as anybody knows: that may fail a build."""
     scores = findings.file_scores
     riskiest = sorted(scores, key=lambda file: (-round(scores[file], 2), file))
     others = sorted(findings.categories.keys() - set(CATEGORY_ORDER))
-    return {
-        "total": findings.total,
-        "by_language": dict(sorted(findings.languages.items())),
-        "by_category": _in_order(findings.categories, [*CATEGORY_ORDER, *others]),
-        "by_severity": _in_order(findings.severities, WORST_FIRST),
-        "score_sum": round(findings.score_sum, 2),
-        "top_risk_files": riskiest[:TOP_FILES],
-    }
-
-
-def _by_verdict(findings: Findings) -> dict[str, Any]:
-    """Count by status, and by severity what is a risk as far as anybody knows: `at_risk` is what may fail a build."""
+    summary = Summary(
+        total=findings.total,
+        by_language=dict(sorted(findings.languages.items())),
+        by_category=_in_order(findings.categories, [*CATEGORY_ORDER, *others]),
+        by_severity=_in_order(findings.severities, WORST_FIRST),
+        score_sum=round(findings.score_sum, 2),
+        top_risk_files=riskiest[:TOP_FILES],
+    )
     aside = findings.aside
-    listed = len(findings.dismissed)
-    return {
-        "by_status": _in_order(findings.statuses, STATUSES),
-        "at_risk": _in_order(findings.at_risk, WORST_FIRST),
-        "dismissed": aside.total_dismissed,
-        **({"dismissed_not_listed": aside.total_dismissed - listed} if listed < aside.total_dismissed else {}),
-    }
+    if aside.statuses is None:
+        return summary
+    return summary._replace(
+        by_status=_in_order(findings.statuses, STATUSES),
+        at_risk=_in_order(findings.at_risk, WORST_FIRST),
+        dismissed=aside.total_dismissed,
+        dismissed_not_listed=aside.total_dismissed - len(findings.dismissed),
+    )
 
 
-def _beside(numbered: Sequence[Numbered], names: Sequence[str], severities: Severities) -> Iterator[dict[str, Any]]:
+def _beside(numbered: Sequence[Numbered], names: Sequence[str], severities: Severities) -> Iterator[Issue]:
     """Yield issues of what was set aside; their names differ from those of the others."""
     full = [_full_id(found) for _, found in numbered]
     lengths = _lengths([*names, *full]) if full else {}
@@ -224,20 +222,24 @@ def _beside(numbered: Sequence[Numbered], names: Sequence[str], severities: Seve
 
 def _remarked(remarks: Iterable[Sequence[Any]]) -> dict[str, Any]:
     """Tell the suppressions that suppress nothing from those that merely lack a reason."""
-    told: dict[str, list[dict[str, Any]]] = {"unused_suppressions": [], "suppressions_without_reason": []}
+    unused, silent = list[SuppressionRemark](), list[SuppressionRemark]()
     for file, line, text, says in sorted(map(tuple, remarks)):
         if says == WITHOUT_REASON:
-            told["suppressions_without_reason"].append({"file": file, "line": line, "text": text})
+            silent.append(SuppressionRemark(file, line, text))
         else:
-            told["unused_suppressions"].append({"file": file, "line": line, "text": text, "reason": says})
-    more = {f"{name}_not_listed": len(found) - REMARKS_MAX for name, found in told.items() if len(found) > REMARKS_MAX}
-    return {name: found[:REMARKS_MAX] for name, found in told.items()} | more
+            unused.append(SuppressionRemark(file, line, text, says))
+    return {
+        "unused_suppressions": unused[:REMARKS_MAX],
+        "suppressions_without_reason": silent[:REMARKS_MAX],
+        "unused_suppressions_not_listed": max(0, len(unused) - REMARKS_MAX),
+        "suppressions_without_reason_not_listed": max(0, len(silent) - REMARKS_MAX),
+    }
 
 
-def _compared(aside: Exclusions, baseline: Mapping[str, Any]) -> dict[str, Any]:
+def _compared(aside: Exclusions, baseline: Mapping[str, Any]) -> BaselineSummary:
     """Where only part of the tree was scanned, nobody knows what is gone."""
-    gone = {} if baseline.get("partial") else {"gone": aside.gone}
-    return {"known": aside.known, **gone, **{name: value for name, value in baseline.items() if name != "partial"}}
+    gone = None if baseline.get("partial") else aside.gone
+    return BaselineSummary(aside.known, gone, {name: value for name, value in baseline.items() if name != "partial"})
 
 
 def _in_order(counts: Counter[str], order: Iterable[str]) -> dict[str, int]:
@@ -250,29 +252,32 @@ def _weigh(found: Candidate, severities: Severities) -> tuple[str, float]:
     return severity, score_of(found.confidence, severity)
 
 
-def _issue(full: str, lengths: Mapping[str, int], numbered: Numbered, severities: Severities) -> dict[str, Any]:
+def _issue(
+    full: str, lengths: Mapping[str, int], numbered: Numbered, severities: Severities, judged: bool | str | None = None
+) -> Issue:
     gid, found = numbered
     severity, score = _weigh(found, severities)
-    return {
-        "id": full[: lengths.get(full[: 1 + ID_LENGTH], 1 + ID_LENGTH)],
-        "gid": gid,
-        "language": found.language,
-        "category": found.category,
-        "pattern": found.pattern,
-        "file": found.file,
-        "line": found.line,
-        **({"column": found.column} if found.column else {}),
-        "evidence": found.evidence,
-        "description": found.description,
-        "suggestion": found.suggestion,
-        "confidence": found.confidence,
-        "severity": severity,
-        "score": score,
-        "status": "heuristic",
-        "cwe": found.cwe,
-        "fingerprint": found.fingerprint,
-        **({"path": read_trail(found.trail)} if found.trail else {}),
-    }
+    return Issue(
+        id=full[: lengths.get(full[: 1 + ID_LENGTH], 1 + ID_LENGTH)],
+        gid=gid,
+        language=found.language,
+        category=found.category,
+        pattern=found.pattern,
+        file=found.file,
+        line=found.line,
+        column=found.column or None,
+        evidence=found.evidence,
+        description=found.description,
+        suggestion=found.suggestion,
+        confidence=found.confidence,
+        severity=severity,
+        score=score,
+        status="heuristic",
+        cwe=found.cwe,
+        fingerprint=found.fingerprint,
+        path=read_trail(found.trail) if found.trail else (),
+        judged=judged,
+    )
 
 
 def _full_id(found: Candidate) -> str:

@@ -6,11 +6,11 @@ A finding that a later run does not have is fixed only where none of this holds.
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from jarvis_workers.sec.report_document import Issue, ReportBody
 
 __all__ = ["WHOLE", "Looked", "unlooked"]
 
-Body = Mapping[str, Any]
 # The states of a run that has looked at everything, or says by name at what not.
 WHOLE = ("done", "incomplete")
 DISMISSED = "may be dismissed: not all that are dismissed are listed"
@@ -33,27 +33,27 @@ class Looked:
         return not self.paths or file in self.paths or any(above in self.paths for above in _above(file))
 
 
-def unlooked(before: Body, after: Body, looked: Looked) -> Callable[[Body], str | None]:
+def unlooked(before: ReportBody, after: ReportBody, looked: Looked) -> Callable[[Issue], str | None]:
     """Return what says of a finding of `before` why `after` may have it, too, and not tell; None where it is gone."""
-    summary = after["summary"]
-    gaps = {gap["file"]: gap["reason"] for gap in summary["not_checked"]}
-    excluded = {tree["path"]: tree["reason"] for tree in summary["excluded"]}
-    least = min((issue["score"] for issue in after["issues"]), default=0.0) if summary.get("not_listed") else 0.0
+    summary = after.summary
+    gaps = {gap.file: gap.reason for gap in summary.not_checked}
+    excluded = {tree.path: tree.reason for tree in summary.excluded}
+    least = min((issue.score for issue in after.issues), default=0.0) if summary.not_listed else 0.0
     left_out = _left_out(before, after, looked)
-    dismissed = DISMISSED if summary.get("dismissed_not_listed") else None
+    dismissed = DISMISSED if summary.dismissed_not_listed else None
 
-    def reason(issue: Body) -> str | None:
+    def reason(issue: Issue) -> str | None:
         if looked.state not in WHOLE:
             return f"the run is {looked.state}"
-        if issue["pattern"] in looked.off:
+        if issue.pattern in looked.off:
             return "its rule is off"
-        if not looked.covers(issue["file"]):
+        if not looked.covers(issue.file):
             return "its file was not among those to scan"
-        if issue["confidence"] < looked.min_confidence:
+        if issue.confidence < looked.min_confidence:
             return "below --min-confidence"
-        if issue["score"] <= least:
+        if issue.score <= least:
             return "not among the highest-scoring findings that are listed"
-        return gaps.get(issue["file"]) or _within(issue["file"], excluded) or left_out(issue["file"]) or dismissed
+        return gaps.get(issue.file) or _within(issue.file, excluded) or left_out(issue.file) or dismissed
 
     return reason
 
@@ -67,9 +67,9 @@ def _above(file: str) -> Iterator[str]:
     return (file[:place] for place, letter in enumerate(file) if letter == "/")
 
 
-def _left_out(before: Body, after: Body, looked: Looked) -> Callable[[str], str | None]:
+def _left_out(before: ReportBody, after: ReportBody, looked: Looked) -> Callable[[str], str | None]:
     """A file that is not in the snapshot may be left out if, for any reason, more files are than before."""
-    olds, news = (Counter(body["summary"]["left_out"]) for body in (before, after))
+    olds, news = (Counter(body.summary.left_out) for body in (before, after))
     reasons = "; ".join(news - olds)
-    scanned = looked.scanned({issue["file"] for issue in before["issues"]}) if reasons else ()
+    scanned = looked.scanned({issue.file for issue in before.issues}) if reasons else ()
     return lambda file: f"may be left out: {reasons}" if reasons and file not in scanned else None

@@ -7,14 +7,14 @@ called fixed, and what was set aside in both (dismissed, suppressed) is not spok
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jarvis_workers.sec.finding import is_at_least
 from jarvis_workers.sec.report.verdicts import rank
+from jarvis_workers.sec.report_document import Issue, ReportBody
 
 __all__ = ["Changed", "Difference", "Missing", "compare", "status_of"]
 
-Issue = Mapping[str, Any]
 
 SUPPRESSED = "suppressed"
 ASIDE = ("dismissed", SUPPRESSED)
@@ -58,10 +58,10 @@ class Difference:
     def added(self, level: str) -> list[Issue]:
         """Return findings that were not there before, of this severity or above; what is back is new, too."""
         added = [*self.new, *(one.issue for one in self.changed if one.is_back)]
-        return [issue for issue in added if is_at_least(issue["severity"], level)]
+        return [issue for issue in added if is_at_least(issue.severity, level)]
 
 
-def compare(before: Mapping[str, Any], after: Mapping[str, Any], unlooked: Callable[[Issue], str | None]) -> Difference:
+def compare(before: ReportBody, after: ReportBody, unlooked: Callable[[Issue], str | None]) -> Difference:
     """Compare two bodies; `unlooked` says why the later run may have a finding and not tell, None where it has not."""
     found, olds, news = Difference(), _by_fingerprint(before), _by_fingerprint(after)
     for fingerprint in dict.fromkeys([*news, *olds]):
@@ -75,14 +75,13 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any], unlooked: Calla
 
 def status_of(issue: Issue) -> str:
     """Return what a report says of a finding, in a word."""
-    return SUPPRESSED if "suppression" in issue else str(issue["status"])
+    return SUPPRESSED if issue.suppression else str(issue.status)
 
 
-def _by_fingerprint(body: Mapping[str, Any]) -> dict[str, list[Issue]]:
+def _by_fingerprint(body: ReportBody) -> dict[str, list[Issue]]:
     found: defaultdict[str, list[Issue]] = defaultdict(list)
-    for kind in ("issues", "dismissed", "suppressed"):
-        for issue in body.get(kind, ()):
-            found[issue["fingerprint"]].append(issue)
+    for issue in (*body.issues, *body.dismissed, *body.suppressed):
+        found[issue.fingerprint].append(issue)
     return found
 
 
@@ -116,4 +115,4 @@ def _without(issues: Iterable[Issue], common: Mapping[str, int]) -> Iterator[Iss
 
 
 def _worst_first(issue: Issue) -> tuple[float, float, str, int]:
-    return rank(issue), -issue["score"], issue["file"], issue["line"]
+    return rank(issue), -issue.score, issue.file, issue.line

@@ -11,12 +11,13 @@ from jarvis_workers.sec.report.escape import code, prose
 from jarvis_workers.sec.report.html.difference import Section, render_difference
 from jarvis_workers.sec.report.json import harmless
 from jarvis_workers.sec.report.verdicts import WORDS
+from jarvis_workers.sec.report_document import Issue
 
 __all__ = ["DIFFERENCE_FORMS", "DIFFERENCE_SUFFIXES", "Sides"]
 
 Part = Mapping[str, Any]
 # A finding, and what is to be said of it beside its place.
-Row = tuple[Part, str]
+Row = tuple[Issue, str]
 
 TITLES = {
     "new": "New",
@@ -46,8 +47,8 @@ def write_text(sides: Sides) -> Iterator[str]:
         if rows:
             yield f"\n{TITLES[name].upper()}\n"
         for issue, said in rows:
-            place = f"{issue['file']}:{issue['line']}"
-            yield plain(f"  {issue['severity']:<6}  {place}  {issue['pattern']}  {issue['evidence']}") + _aside(said)
+            place = f"{issue.file}:{issue.line}"
+            yield plain(f"  {issue.severity:<6}  {place}  {issue.pattern}  {issue.evidence}") + _aside(said)
 
 
 def write_markdown(sides: Sides) -> Iterator[str]:
@@ -59,8 +60,8 @@ def write_markdown(sides: Sides) -> Iterator[str]:
         if rows:
             yield f"\n## {TITLES[name]}\n\n"
         for issue, said in rows:
-            place = f"{code(issue['file'])} line {issue['line']}, {code(issue['pattern'])}"
-            yield f"- **{issue['id']}** {issue['severity']}, {place}: {code(issue['evidence'])}"
+            place = f"{code(issue.file)} line {issue.line}, {code(issue.pattern)}"
+            yield f"- **{issue.id}** {issue.severity}, {place}: {code(issue.evidence)}"
             yield f" ({prose(said)})\n" if said else "\n"
 
 
@@ -94,8 +95,8 @@ def _side(part: Part) -> dict[str, Any]:
 
 
 def _entries(found: Difference) -> dict[str, list[Part]]:
-    def said(issue: Part) -> dict[str, Any]:
-        return {name: issue[name] for name in SAID} | {"status": status_of(issue)}
+    def said(issue: Issue) -> dict[str, Any]:
+        return {name: getattr(issue, name) for name in SAID} | {"status": status_of(issue)}
 
     return {
         "new": [said(issue) for issue in found.new],
@@ -114,9 +115,9 @@ def _rows(found: Difference) -> dict[str, list[Row]]:
     }
 
 
-def _verdict(issue: Part) -> str:
+def _verdict(issue: Issue) -> str:
     """Say what a model has said, where one was asked."""
-    return "" if issue["status"] == "heuristic" else _word(status_of(issue))
+    return "" if issue.status == "heuristic" else _word(status_of(issue))
 
 
 def _word(status: str) -> str:

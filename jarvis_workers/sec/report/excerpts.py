@@ -9,9 +9,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from textwrap import dedent
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jarvis_workers.sec.report.escape import visible
+from jarvis_workers.sec.report_document import Excerpt, Issue
 from jarvis_workers.sec.scanner import as_utf8
 
 EXCERPTS_MAX = 5_000
@@ -27,22 +28,6 @@ MORE_MAX = 6
 LINES_MAX = 60
 QUOTED_MAX = 12
 OWN, QUOTE, STEP = "hit", "quote", "step"
-
-Issue = Mapping[str, Any]
-
-
-class Excerpt(NamedTuple):
-    """Some lines of a file, the first of them with its number; nothing in them is left unseen.
-
-    `marks` are lines beside the finding's own that speak of it, with what they are: a quote, or a step on the way to
-    it.  `more` are such lines elsewhere, each piece with its `file`.
-    """
-
-    first: int
-    lines: tuple[str, ...]
-    marks: tuple[tuple[int, str], ...] = ()
-    file: str = ""
-    more: tuple["Excerpt", ...] = ()
 
 
 class MarkedLines(NamedTuple):
@@ -97,29 +82,29 @@ def bounded(pieces: Pieces, issues: Iterable[Issue], most: int = CHARACTERS_MAX)
         most -= sum(len(line) for piece in (found, *found.more) for line in piece.lines)
         if most < 0:
             break
-        kept[issue["id"]] = found
+        kept[issue.id] = found
     return kept
 
 
 def _worth(issue: Issue) -> tuple[bool, float]:
-    return issue.get("status") != "dismissed", issue["score"]
+    return issue.status != "dismissed", issue.score
 
 
 def _spots(issue: Issue) -> Iterator[tuple[str, MarkedLines]]:
-    name = issue["id"]
-    yield issue["file"], MarkedLines(name, issue["line"], issue["line"], OWN)
-    for quote in issue.get("quotes", ()):
-        height = min(quote["quote"].strip("\n").count("\n"), QUOTED_MAX)
-        yield quote["file"], MarkedLines(name, quote["line"], quote["line"] + height, QUOTE)
-    for step in issue.get("path", ()):
-        yield step["file"], MarkedLines(name, step["line"], step["line"], STEP)
+    name = issue.id
+    yield issue.file, MarkedLines(name, issue.line, issue.line, OWN)
+    for quote in issue.quotes:
+        height = min(quote.quote.strip("\n").count("\n"), QUOTED_MAX)
+        yield quote.file, MarkedLines(name, quote.line, quote.line + height, QUOTE)
+    for step in issue.path:
+        yield step.file, MarkedLines(name, step.line, step.line, STEP)
 
 
 def _joined(issue: Issue, pieces: Pieces) -> Excerpt | None:
     """Return the piece with the finding's own line, and with it the others; None where that line is not known."""
     files = dict.fromkeys(file for file, _ in _spots(issue))
-    found = [piece._replace(file=file) for file in files for piece in pieces.get(file, {}).get(issue["id"], ())]
-    if not found or found[0].file != issue["file"] or OWN not in dict(found[0].marks).values():
+    found = [piece._replace(file=file) for file in files for piece in pieces.get(file, {}).get(issue.id, ())]
+    if not found or found[0].file != issue.file or OWN not in dict(found[0].marks).values():
         return None
     own, *others = found
     marks = tuple(mark for mark in own.marks if mark[1] != OWN)

@@ -8,16 +8,14 @@ is new.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from jarvis_workers.sec.finding import Candidate, Numbered
 from jarvis_workers.sec.report.i18n import Words
+from jarvis_workers.sec.report_document import IssueSuppression, Summary
 from jarvis_workers.sec.triage import NOTHING_JUDGED, TriageState, TriageVerdict
 
 # Of the suppressed ones no more are kept; all are counted.
 KEPT_MAX = 25_000
-# Numbers of a summary.
-SET_ASIDE = ("suppressed", "judged_false", "judged_wontfix")
 UNCHANGED = "not changed since "
 BY_GITIGNORE = "ignored by .gitignore"
 
@@ -68,16 +66,16 @@ class Exclusions:
                 self.total_later += state is TriageState.LATER
                 yield gid, found
 
-    def suppression(self, found: Candidate) -> dict[str, Any]:
+    def suppression(self, found: Candidate) -> IssueSuppression:
         """Say why a finding is suppressed, in the words of SARIF."""
         if found.suppressed is not None:
-            return {"kind": "inSource", "justification": found.suppressed}
-        return {"kind": "external", "justification": self.judged[found.fingerprint].reason}
+            return IssueSuppression("inSource", found.suppressed)
+        return IssueSuppression("external", self.judged[found.fingerprint].reason)
 
-    def mark(self, found: Candidate) -> dict[str, Any]:
+    def mark(self, found: Candidate) -> bool | str | None:
         """Return what an entry says of the triage state of a finding; one set aside as false says so by its place."""
         state = self._state(found)
-        return {} if state in (None, TriageState.FALSE) else {"judged": state.plain_value}
+        return None if state is None or state is TriageState.FALSE else state.plain_value
 
     def _state(self, found: Candidate) -> TriageState | None:
         said = self.judged.get(found.fingerprint) if self.judged else None
@@ -109,25 +107,30 @@ class Exclusions:
         return True
 
 
-def nothing_found(summary: Mapping[str, Any]) -> tuple[str, str]:
+def set_aside(summary: Summary) -> int:
+    """Count what comments suppress, and what people have judged false or won't fix."""
+    return summary.suppressed + summary.judged_false + summary.judged_wontfix
+
+
+def nothing_found(summary: Summary) -> tuple[str, str]:
     """Say that there is no finding, in a word and in how far: where some were set aside, rules have fired."""
-    if summary.get("baseline"):
+    if summary.baseline:
         return "Nothing new.", "No new location was flagged"
-    if any(summary.get(name) for name in SET_ASIDE):
+    if set_aside(summary):
         return "No findings", "but the suppressed ones"
     return "No findings.", "No rule fired"
 
 
-def nothing_changed(summary: Mapping[str, Any]) -> str | None:
+def nothing_changed(summary: Summary) -> str | None:
     """Return the revision since which no file has changed, where that is why nothing was scanned."""
-    reasons = [why.removeprefix(UNCHANGED) for why in summary["left_out"] if why.startswith(UNCHANGED)]
-    return reasons[0] if reasons and not summary["scanned_files"] else None
+    reasons = [why.removeprefix(UNCHANGED) for why in summary.left_out if why.startswith(UNCHANGED)]
+    return reasons[0] if reasons and not summary.scanned_files else None
 
 
-def ignored_by_git(summary: Mapping[str, Any], say: Words) -> str | None:
+def ignored_by_git(summary: Summary, say: Words) -> str | None:
     """Count the files and directories that a .gitignore left out, if any: who writes the code writes that file, too."""
-    files = summary["left_out"].get(BY_GITIGNORE, 0)
-    trees = sum(tree["reason"] == BY_GITIGNORE for tree in summary["excluded"])
+    files = summary.left_out.get(BY_GITIGNORE, 0)
+    trees = sum(tree.reason == BY_GITIGNORE for tree in summary.excluded)
     return ", ".join(say.count(number, noun) for number, noun in ((files, "file"), (trees, "tree")) if number) or None
 
 

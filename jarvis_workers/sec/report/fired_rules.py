@@ -4,10 +4,11 @@ It comes from the rule table.  A rule that this version does not know any more, 
 described by what its findings say.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from jarvis_workers.sec.finding import severity_of
+from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.rule import title_of
 
@@ -30,26 +31,26 @@ class RuleText(NamedTuple):
     good: str = ""
 
 
-def rules_of(issues: Iterable[Mapping[str, Any]]) -> list[RuleText]:
+def rules_of(issues: Iterable[Issue]) -> list[RuleText]:
     """Return the rules of the findings, by name."""
-    chosen: dict[str, Mapping[str, Any]] = {}
+    chosen: dict[str, Issue] = {}
     for issue in issues:
-        if issue["pattern"] not in chosen or _is_given(issue):
-            chosen[issue["pattern"]] = issue
+        if issue.pattern not in chosen or _is_given(issue):
+            chosen[issue.pattern] = issue
     return [_rule_text(pattern, issue) for pattern, issue in sorted(chosen.items())]
 
 
-def _is_given(issue: Mapping[str, Any]) -> bool:
+def _is_given(issue: Issue) -> bool:
     """Tell whether the user gave the rule a severity, which otherwise follows from the confidence."""
-    return bool(issue["severity"] != severity_of(issue["confidence"]))
+    return bool(issue.severity != severity_of(issue.confidence))
 
 
-def _rule_text(pattern: str, issue: Mapping[str, Any]) -> RuleText:
+def _rule_text(pattern: str, issue: Issue) -> RuleText:
     rule = RULES_BY_PATTERN.get(pattern)
     if rule is None:
-        known = {name: issue[name] for name in RuleText._fields if name in issue}
-        return RuleText(title=title_of(issue["description"]), **known)
-    severity = issue["severity"] if _is_given(issue) else severity_of(rule.confidence)
+        known = {name: getattr(issue, name) for name in RuleText._fields if name in Issue._fields}
+        return RuleText(title=title_of(issue.description), **known)
+    severity = issue.severity if _is_given(issue) else severity_of(rule.confidence)
     return RuleText(
         severity=severity, **{name: getattr(rule, name) for name in RuleText._fields if hasattr(rule, name)}
     )

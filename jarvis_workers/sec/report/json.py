@@ -9,26 +9,28 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from jarvis_workers.sec.report_document import Issue, ReportBody, issue_to_json, summary_to_json
+
 DENSE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 INNER = json.JSONEncoder(ensure_ascii=False, separators=(",\n      ", ": "))
 OBEYED = re.compile("[\x80-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]")
 
 
-def render_json(body: Mapping[str, Any], run: Mapping[str, Any]) -> Iterator[str]:
+def render_json(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     """Yield {"run": ..., "summary": ..., "issues": [...]}, as `json.dumps(indent=2)` writes it, and a newline.
 
     What verdicts dismiss is "dismissed", and what comments and judgements set aside "suppressed", where there is any.
     """
-    head = json.dumps({"run": run, "summary": body["summary"]}, ensure_ascii=False, indent=2)
+    head = json.dumps({"run": run, "summary": summary_to_json(body.summary)}, ensure_ascii=False, indent=2)
     yield harmless(head[:-2])
-    yield from _listed("issues", body["issues"])
-    for name in ("dismissed", "suppressed"):
-        if body.get(name):
-            yield from _listed(name, body[name])
+    yield from _listed("issues", body.issues)
+    for name, found in (("dismissed", body.dismissed), ("suppressed", body.suppressed)):
+        if found:
+            yield from _listed(name, found)
     yield "\n}\n"
 
 
-def _listed(name: str, issues: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def _listed(name: str, issues: Iterable[Issue]) -> Iterator[str]:
     yield f',\n  "{name}": ['
     before, close = "\n    ", "]"
     for issue in issues:
@@ -52,8 +54,9 @@ def harmless(text: str) -> str:
     return text if text.isascii() else OBEYED.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
-def _indented(issue: Mapping[str, Any]) -> str:
+def _indented(issue: Issue) -> str:
     """Most issues are flat, so that every separator stands between two of their fields."""
-    if "path" in issue or "quotes" in issue or "suppression" in issue:
-        return json.dumps(issue, ensure_ascii=False, indent=2).replace("\n", "\n    ")
-    return f"{{\n      {INNER.encode(issue)[1:-1]}\n    }}"
+    row = issue_to_json(issue)
+    if issue.path or issue.has_verdict or issue.suppression or issue.extra:
+        return json.dumps(row, ensure_ascii=False, indent=2).replace("\n", "\n    ")
+    return f"{{\n      {INNER.encode(row)[1:-1]}\n    }}"

@@ -17,41 +17,41 @@ from jarvis_workers.sec.report.escape import visible
 from jarvis_workers.sec.report.fired_rules import rules_of
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.verdicts import MEANS, TEXTS, WORDS, missed_canary, verdict_text
+from jarvis_workers.sec.report_document import Issue, ReportBody, ReportGap, Summary
 
 __all__ = ["render_junit"]
 
-Body = Mapping[str, Any]
-Issues = Sequence[Mapping[str, Any]]
+Part = Mapping[str, Any]
 
 FORBIDDEN = re.compile("[\ufffe\uffff]")
 NAME_MAX = 500
 EVERYTHING = "every file was checked"
 
 
-def render_junit(body: Body, run: Mapping[str, Any]) -> Iterator[str]:
+def render_junit(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     """Yield a suite for the scan itself, with the properties of the run, and one for each rule that fired."""
-    summary, issues = body["summary"], [*body["issues"], *body.get("suppressed", ()), *body.get("dismissed", ())]
+    summary, issues = body.summary, body.findings
     gaps = _not_checked(summary)
     cases = len(gaps) or 1
     ends = Counter(map(_end, issues)) + Counter(errors=len(gaps))
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield _open("testsuites", "jarvis", cases + len(issues), ends)
     yield from _scan(summary, gaps, cases, run)
-    fired: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    fired: defaultdict[str, list[Issue]] = defaultdict(list)
     for issue in issues:
-        fired[issue["pattern"]].append(issue)
+        fired[issue.pattern].append(issue)
     for told in rules_of(issues):
         yield from _rule(told.pattern, told.title, fired[told.pattern])
     yield "</testsuites>\n"
 
 
-def _not_checked(summary: Body) -> Issues:
-    missed = [{"file": "the known bug", "reason": f"{what} {means}"} for what, means in missed_canary(summary)]
-    gaps: Issues = [*missed, *summary["not_checked"]]
-    return gaps if gaps or summary["scanned_files"] else [{"file": "the tree", "reason": "it has no source file"}]
+def _not_checked(summary: Summary) -> Sequence[ReportGap]:
+    gaps = [ReportGap("the known bug", f"{what} {means}") for what, means in missed_canary(summary)]
+    gaps += summary.not_checked
+    return gaps if gaps or summary.scanned_files else [ReportGap("the tree", "it has no source file")]
 
 
-def _scan(summary: Body, gaps: Issues, cases: int, run: Mapping[str, Any]) -> Iterator[str]:
+def _scan(summary: Summary, gaps: Sequence[ReportGap], cases: int, run: Mapping[str, Any]) -> Iterator[str]:
     yield _open("testsuite", "scan", cases, Counter(errors=len(gaps)))
     if run:
         rows = [f"<property{_attributes(name=f'run.{name}', value=_written(value))}/>" for name, value in run.items()]
@@ -59,66 +59,66 @@ def _scan(summary: Body, gaps: Issues, cases: int, run: Mapping[str, Any]) -> It
     if not gaps:
         yield f"<testcase{_attributes(classname='jarvis.scan', name=EVERYTHING)}/>\n"
     for gap in gaps:
-        name = f"{_short(gap['file'])}: {gap['reason']}"
+        name = f"{_short(gap.file)}: {gap.reason}"
         yield f"<testcase{_attributes(classname='jarvis.scan', name=name)}>"
-        yield f"<error{_attributes(type='not checked', message=gap['reason'])}>"
-        yield f"{_text(gap['file'])} was not checked: {_text(gap['reason'])}</error></testcase>\n"
-    if summary.get("not_listed"):
-        yield f"<system-out>{summary['not_listed']} findings of lower score are not listed.</system-out>\n"
+        yield f"<error{_attributes(type='not checked', message=gap.reason)}>"
+        yield f"{_text(gap.file)} was not checked: {_text(gap.reason)}</error></testcase>\n"
+    if summary.not_listed:
+        yield f"<system-out>{summary.not_listed} findings of lower score are not listed.</system-out>\n"
     yield "</testsuite>\n"
 
 
-def _rule(pattern: str, title: str, found: Issues) -> Iterator[str]:
+def _rule(pattern: str, title: str, found: Sequence[Issue]) -> Iterator[str]:
     yield _open("testsuite", pattern, len(found), Counter(map(_end, found)))
     seen = Counter[str]()
     for issue in found:
-        name = f"{_short(issue['file'])}: {issue['evidence']}"
+        name = f"{_short(issue.file)}: {issue.evidence}"
         seen[name] += 1
         numbered = name if seen[name] == 1 else f"{name} ({seen[name]})"
-        place = _attributes(classname=f"jarvis.{pattern}", name=numbered, file=issue["file"], line=issue["line"])
+        place = _attributes(classname=f"jarvis.{pattern}", name=numbered, file=issue.file, line=issue.line)
         yield f"<testcase{place}>{_outcome(issue, title)}</testcase>\n"
     yield "</testsuite>\n"
 
 
-def _end(issue: Mapping[str, Any]) -> str:
+def _end(issue: Issue) -> str:
     """Return how the test of a finding ends, by the name of its count."""
-    if issue.get("suppression"):
+    if issue.suppression:
         return "skipped"
-    return {"dismissed": "passed", "review": "errors", "undecided": "errors"}.get(issue["status"], "failures")
+    return {"dismissed": "passed", "review": "errors", "undecided": "errors"}.get(issue.status, "failures")
 
 
-def _outcome(issue: Mapping[str, Any], title: str) -> str:
+def _outcome(issue: Issue, title: str) -> str:
+    if issue.suppression:
+        return f"<skipped{_attributes(message=issue.suppression.justification or 'suppressed')}/>"
     end = _end(issue)
-    if end == "skipped":
-        return f"<skipped{_attributes(message=issue['suppression'].get('justification') or 'suppressed')}/>"
     if end == "passed":
         return f"<system-out>Dismissed: {_text(verdict_text(issue) or MEANS['dismissed'])}</system-out>"
     said = chr(10).join(map(_text, _details(issue)))
     if end == "errors":
-        reason = issue.get("reason") or MEANS[issue["status"]]
-        return f"<error{_attributes(type=issue['status'], message=f'{title}: {reason}')}>{said}</error>"
-    return f"<failure{_attributes(type=issue['severity'], message=title)}>{said}</failure>"
+        reason = issue.reason or MEANS[issue.status]
+        return f"<error{_attributes(type=issue.status, message=f'{title}: {reason}')}>{said}</error>"
+    return f"<failure{_attributes(type=issue.severity, message=title)}>{said}</failure>"
 
 
-def _details(issue: Mapping[str, Any]) -> Iterator[str]:
+def _details(issue: Issue) -> Iterator[str]:
     """Yield the lines about a finding."""
-    weakness = f", CWE-{issue['cwe']}" if issue["cwe"] else ""
-    yield f"{issue['file']}:{issue['line']}: {issue['evidence']}"
-    yield f"Severity {issue['severity']}, confidence {issue['confidence']:.2f}{weakness}, {issue['id']}."
-    yield f"Why: {issue['description']}"
-    if not issue.get("suggestions"):
-        yield f"What to do: {issue['suggestion']}"
-    for number, step in enumerate(issue.get("path", ()), 1):
-        yield f"Step {number}: {step['file']}:{step['line']}: {step['note']}"
-    if issue.get("reason"):
-        yield f"{WORDS[issue['status']].capitalize()}: {issue['reason']}"
+    weakness = f", CWE-{issue.cwe}" if issue.cwe else ""
+    yield f"{issue.file}:{issue.line}: {issue.evidence}"
+    yield f"Severity {issue.severity}, confidence {issue.confidence:.2f}{weakness}, {issue.id}."
+    yield f"Why: {issue.description}"
+    if not issue.suggestions:
+        yield f"What to do: {issue.suggestion}"
+    for number, step in enumerate(issue.path, 1):
+        yield f"Step {number}: {step.file}:{step.line}: {step.note}"
+    if issue.reason:
+        yield f"{WORDS[issue.status].capitalize()}: {issue.reason}"
     for name, words in TEXTS.items():
-        if issue.get(name):
-            yield from f"{words}: {issue[name]}".split("\n")
-    for quote in issue.get("quotes", ()):
-        yield from f"Evidence: {quote['file']}:{quote['line']}: {quote['quote']}".split("\n")
-    for command in issue.get("commands", ()):
-        yield from f"To reproduce, with {command['interpreter']}:\n{command['script']}".split("\n")
+        if text := getattr(issue, name):
+            yield from f"{words}: {text}".split("\n")
+    for quote in issue.quotes:
+        yield from f"Evidence: {quote.file}:{quote.line}: {quote.quote}".split("\n")
+    for command in issue.commands:
+        yield from f"To reproduce, with {command.interpreter}:\n{command.script}".split("\n")
 
 
 def _open(kind: str, name: str, tests: int, ends: Mapping[str, int]) -> str:

@@ -4,42 +4,44 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
+from jarvis_workers.sec.report_document import ReportBody
+
 __all__ = ["render_html", "render_json", "render_junit", "render_markdown", "render_sarif", "render_text"]
 
 Part = Mapping[str, Any]
 
 
-def render_html(body: Part, run: Part) -> Iterator[str]:
+def render_html(body: ReportBody, run: Part) -> Iterator[str]:
     """See `html.page`."""
     return _render("html", body, run)
 
 
-def render_json(body: Part, run: Part) -> Iterator[str]:
+def render_json(body: ReportBody, run: Part) -> Iterator[str]:
     """See `json`."""
     return _render("json", body, run)
 
 
-def render_junit(body: Part, run: Part) -> Iterator[str]:
+def render_junit(body: ReportBody, run: Part) -> Iterator[str]:
     """See `junit`."""
     return _render("junit", body, run)
 
 
-def render_markdown(body: Part, run: Part) -> Iterator[str]:
+def render_markdown(body: ReportBody, run: Part) -> Iterator[str]:
     """See `markdown`."""
     return _render("markdown", body, run)
 
 
-def render_sarif(body: Part, run: Part, **limits: int) -> Iterator[str]:
+def render_sarif(body: ReportBody, run: Part, **limits: int) -> Iterator[str]:
     """See `sarif`."""
     return _render("sarif", body, run, **limits)
 
 
-def render_text(body: Part, run: Part) -> Iterator[str]:
+def render_text(body: ReportBody, run: Part) -> Iterator[str]:
     """See `text`."""
     return _render("text", body, run)
 
 
-def _render(module: str, body: Part, run: Part, **limits: int) -> Iterator[str]:
+def _render(module: str, body: ReportBody, run: Part, **limits: int) -> Iterator[str]:
     renderer = getattr(import_module(f"jarvis_workers.sec.report.{module}"), f"render_{module}")
     pieces: Iterator[str] = renderer(body, run, **limits)
     return pieces

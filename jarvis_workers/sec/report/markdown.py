@@ -26,15 +26,13 @@ from jarvis_workers.sec.report.verdicts import (
     model_usage_facts,
     warnings,
 )
+from jarvis_workers.sec.report_document import Issue, ReportBody, ReportGap, Summary, SuppressionRemark
 
-Body = Mapping[str, Any]
-Issues = Sequence[Mapping[str, Any]]
+Part = Mapping[str, Any]
 Text = tuple[str, str]
 
-REMARKS = ("unused_suppressions", "suppressions_without_reason")
 
-
-def render_markdown(body: Body, run: Body) -> Iterator[str]:
+def render_markdown(body: ReportBody, run: Part) -> Iterator[str]:
     """Yield the report as GitHub-flavoured Markdown; whatever came from the scanned tree is escaped."""
     say = words_of(run)
     yield say("# Security report")
@@ -43,24 +41,24 @@ def render_markdown(body: Body, run: Body) -> Iterator[str]:
     yield "\n"
 
 
-def _blocks(body: Body, run: Body, say: Words) -> Iterator[str]:
-    summary, issues, texts = body["summary"], body["issues"], _texts(body["issues"])
+def _blocks(body: ReportBody, run: Part, say: Words) -> Iterator[str]:
+    summary, issues, texts = body.summary, body.issues, _texts(body.issues)
     judged = has_verdicts(summary)
     yield from _verdict(summary, say)
     yield from _numbers(summary, issues, say)
     yield from _riskiest(summary, issues, say)
     if judged:
         yield from verdict_findings(issues, say)
-    yield from _not_checked(summary["not_checked"], say)
+    yield from _not_checked(summary.not_checked, say)
     yield from _rules(issues, texts, say)
-    yield from dismissed_findings(body.get("dismissed", ()), summary, say) if judged else _findings(issues, texts, say)
+    yield from dismissed_findings(body.dismissed, summary, say) if judged else _findings(issues, texts, say)
     yield from _suppressions(summary, say)
     yield from _left_out(summary, say)
     yield from _advice(summary, say)
     yield from _run(run, say)
 
 
-def _verdict(summary: Body, say: Words) -> Iterator[str]:
+def _verdict(summary: Summary, say: Words) -> Iterator[str]:
     if has_verdicts(summary):
         first, rest = lead(summary, say)
         yield f"**{first}** {rest}"
@@ -71,20 +69,20 @@ def _verdict(summary: Body, say: Words) -> Iterator[str]:
     yield from _set_aside(summary, say)
 
 
-def _fired(summary: Body, say: Words) -> str:
-    files = say.count(summary["scanned_files"], "file")
-    if summary["total"]:
+def _fired(summary: Summary, say: Words) -> str:
+    files = say.count(summary.scanned_files, "file")
+    if summary.total:
         return say(
             "**{findings} in {files}: {severe}.** Each is a location flagged by a rule; no model has verified "
             "it, and it may be a false positive.",
-            findings=say.count(summary["total"], "finding"),
+            findings=say.count(summary.total, "finding"),
             files=files,
-            severe=", ".join(f"{number:,} {say(severity)}" for severity, number in summary["by_severity"].items()),
+            severe=", ".join(f"{number:,} {say(severity)}" for severity, number in summary.by_severity.items()),
         )
-    if summary["not_checked"]:
+    if summary.not_checked:
         text = "**Incomplete.** No rule fired in the {files} that were checked, but not everything was."
         return say(text, files=files)
-    if summary["scanned_files"]:
+    if summary.scanned_files:
         word, extent = map(say, nothing_found(summary))
         text = "**{word}** {extent} in {files}. This does not prove that the code is free of defects."
         return say(text, word=word, extent=extent, files=files)
@@ -94,16 +92,16 @@ def _fired(summary: Body, say: Words) -> str:
     return say("**Nothing was checked.** No source file was found, so this report makes no statement about the code.")
 
 
-def _not_listed(summary: Body, say: Words) -> Iterator[str]:
-    if summary.get("not_listed"):
+def _not_listed(summary: Summary, say: Words) -> Iterator[str]:
+    if summary.not_listed:
         yield say(
             "> **Not listed: {findings}.** Only the highest-scoring findings are listed, explained and counted below. "
             "To see the others, narrow the scan with `--min-confidence` or `--include`, or export all findings: "
             "`jarvis runs export`.",
-            findings=say.count(summary["not_listed"], "finding"),
+            findings=say.count(summary.not_listed, "finding"),
         )
-    if gaps := summary["not_checked"]:
-        reasons = Counter(gap["reason"] for gap in gaps)
+    if gaps := summary.not_checked:
+        reasons = Counter(gap.reason for gap in gaps)
         said = [f"{prose(reason)} ({number:,})" for reason, number in sorted(reasons.items())[:10]]
         more = [say("and others")] if len(reasons) > 10 else []
         yield say(
@@ -111,59 +109,59 @@ def _not_listed(summary: Body, say: Words) -> Iterator[str]:
             files=say.count(len(gaps), "file"),
             reasons="; ".join([*said, *more]),
         )
-    if summary["below_min_confidence"]:
-        weaker = say.count(summary["below_min_confidence"], "weaker finding")
+    if summary.below_min_confidence:
+        weaker = say.count(summary.below_min_confidence, "weaker finding")
         yield say("Not listed: {findings} below --min-confidence.", findings=weaker)
 
 
-def _set_aside(summary: Body, say: Words) -> Iterator[str]:
-    if baseline := summary.get("baseline"):
-        gone = say(", {number} are gone", number=f"{baseline['gone']:,}") if "gone" in baseline else ""
+def _set_aside(summary: Summary, say: Words) -> Iterator[str]:
+    if baseline := summary.baseline:
+        gone = say(", {number} are gone", number=f"{baseline.gone:,}") if baseline.gone is not None else ""
         yield say(
             "Only new findings are listed: {findings} of the baseline {baseline} still exist{gone}.",
-            findings=say.count(baseline["known"], "finding"),
-            baseline=code(baseline["what"]),
+            findings=say.count(baseline.known, "finding"),
+            baseline=code(baseline.what),
             gone=gone,
         )
-        if less := baseline.get("not_listed"):
+        if less := baseline.not_listed:
             text = "> The baseline itself did not list {findings}: they count as new."
             yield say(text, findings=say.count(less, "finding"))
-        if state := baseline.get("state"):
+        if state := baseline.state:
             text = "> The run over the baseline is {state}: findings in files that it did not check count as new."
             yield say(text, state=prose(state))
-    if quiet := summary.get("suppressed"):
+    if quiet := summary.suppressed:
         text = "Not listed: {findings} suppressed by comments in the code."
         yield say(text, findings=say.count(quiet, "finding"))
-    if false := summary.get("judged_false"):
+    if false := summary.judged_false:
         text = "Not listed: {findings} marked false in triage."
         yield say(text, findings=say.count(false, "finding"))
-    if accepted := summary.get("judged_wontfix"):
+    if accepted := summary.judged_wontfix:
         text = "Not listed: {findings} marked won't fix in triage."
         yield say(text, findings=say.count(accepted, "finding"))
-    if later := summary.get("judged_later"):
+    if later := summary.judged_later:
         yield say("Postponed in triage, and still listed: {findings}.", findings=say.count(later, "finding"))
     if ignored := ignored_by_git(summary, say):
         yield say("Excluded by .gitignore: {ignored}.", ignored=ignored)
 
 
-def _suppressions(summary: Body, say: Words) -> Iterator[str]:
-    unused, silent = (summary.get(name, []) for name in REMARKS)
+def _suppressions(summary: Summary, say: Words) -> Iterator[str]:
+    unused, silent = summary.unused_suppressions, summary.suppressions_without_reason
     if unused:
         yield say("## Unused suppressions")
-        yield "\n".join(f"{_place(found, say)}: {prose(found['reason'])}" for found in unused)
+        yield "\n".join(f"{_place(found, say)}: {prose(found.reason or '')}" for found in unused)
     if silent:
         yield say("## Suppressions without a reason")
         yield "\n".join(_place(found, say) for found in silent)
-    if more := sum(summary.get(f"{name}_not_listed", 0) for name in REMARKS):
+    if more := summary.unused_suppressions_not_listed + summary.suppressions_without_reason_not_listed:
         yield say("And {number} more suppressions of these kinds.", number=f"{more:,}")
 
 
-def _place(found: Body, say: Words) -> str:
-    place = say("{file} line {line}", file=code(found["file"]), line=found["line"])
-    return f"- {place}: {code(found['text'])}"
+def _place(found: SuppressionRemark, say: Words) -> str:
+    place = say("{file} line {line}", file=code(found.file), line=found.line)
+    return f"- {place}: {code(found.text)}"
 
 
-def _numbers(summary: Body, issues: Issues, say: Words) -> Iterator[str]:
+def _numbers(summary: Summary, issues: Sequence[Issue], say: Words) -> Iterator[str]:
     if not issues:
         return
     yield say("## Summary")
@@ -171,28 +169,28 @@ def _numbers(summary: Body, issues: Issues, say: Words) -> Iterator[str]:
         there = counts(summary).items()
         verdicts = [[f"{number:,}", say(WORDS[status]), say(MEANS[status])] for status, number in there]
         yield _table([say("findings"), say("verdict"), say("means")], verdicts, numbers=False)
-    yield _by_category(summary, say) if summary.get("not_listed") else _by_category_and_severity(summary, issues, say)
+    yield _by_category(summary, say) if summary.not_listed else _by_category_and_severity(summary, issues, say)
     yield say(
         "By language: {languages}. Total score: {score}.",
-        languages=", ".join(f"{prose(name)} {number:,}" for name, number in summary["by_language"].items()),
-        score=f"{summary['score_sum']:.2f}",
+        languages=", ".join(f"{prose(name)} {number:,}" for name, number in summary.by_language.items()),
+        score=f"{summary.score_sum:.2f}",
     )
 
 
-def _by_category(summary: Body, say: Words) -> str:
+def _by_category(summary: Summary, say: Words) -> str:
     """The listed issues alone cannot say how severe the findings of a category are."""
-    totals = [[prose(category), total] for category, total in summary["by_category"].items()]
-    return _table([say("category"), say("total")], [*totals, [f"**{say('all')}**", summary["total"]]])
+    totals = [[prose(category), total] for category, total in summary.by_category.items()]
+    return _table([say("category"), say("total")], [*totals, [f"**{say('all')}**", summary.total]])
 
 
-def _by_category_and_severity(summary: Body, issues: Issues, say: Words) -> str:
-    cells = Counter((issue["category"], issue["severity"]) for issue in issues)
+def _by_category_and_severity(summary: Summary, issues: Sequence[Issue], say: Words) -> str:
+    cells = Counter((issue.category, issue.severity) for issue in issues)
     rows = [
         [prose(category), *(cells[category, severity] or "" for severity in WORST_FIRST), total]
-        for category, total in summary["by_category"].items()
+        for category, total in summary.by_category.items()
     ]
-    totals = [summary["by_severity"].get(severity, "") for severity in WORST_FIRST]
-    rows.append([f"**{say('all')}**", *totals, summary["total"]])
+    totals = [summary.by_severity.get(severity, "") for severity in WORST_FIRST]
+    rows.append([f"**{say('all')}**", *totals, summary.total])
     return _table([say("category"), *map(say, WORST_FIRST), say("total")], rows)
 
 
@@ -201,54 +199,54 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[object]], *, numbers: b
     return "\n".join(f"| {' | '.join(map(str, row))} |" for row in [heads, rule, *rows])
 
 
-def _riskiest(summary: Body, issues: Issues, say: Words) -> Iterator[str]:
+def _riskiest(summary: Summary, issues: Sequence[Issue], say: Words) -> Iterator[str]:
     if not issues:
         return
     scores: defaultdict[str, list[float]] = defaultdict(list)
     for issue in issues:
-        scores[issue["file"]].append(issue["score"])
+        scores[issue.file].append(issue.score)
     yield say("## Highest-risk files")
-    heads = ("listed findings", "listed score") if summary.get("not_listed") else ("findings", "score")
+    heads = ("listed findings", "listed score") if summary.not_listed else ("findings", "score")
     yield _table(
         [say("file"), *map(say, heads)],
-        [[code_cell(file), len(scores[file]), f"{sum(scores[file]):.2f}"] for file in summary["top_risk_files"]],
+        [[code_cell(file), len(scores[file]), f"{sum(scores[file]):.2f}"] for file in summary.top_risk_files],
     )
 
 
-def _not_checked(gaps: Issues, say: Words) -> Iterator[str]:
+def _not_checked(gaps: Sequence[ReportGap], say: Words) -> Iterator[str]:
     if not gaps:
         return
     files: defaultdict[str, list[str]] = defaultdict(list)
     for gap in gaps:
-        files[gap["reason"]].append(gap["file"])
+        files[gap.reason].append(gap.file)
     yield say("## Not checked")
     for reason, names in sorted(files.items()):
         yield f"**{prose(reason) or say('no reason given')}** ({say.count(len(names), 'file')})"
         yield "\n".join(f"- {code(name)}" for name in names)
 
 
-def _texts(issues: Issues) -> dict[str, Text]:
+def _texts(issues: Sequence[Issue]) -> dict[str, Text]:
     """Give each rule the explanation that most of its findings carry."""
     said: defaultdict[str, Counter[Text]] = defaultdict(Counter)
     for issue in issues:
-        said[issue["pattern"]][_text(issue)] += 1
+        said[issue.pattern][_text(issue)] += 1
     return {pattern: texts.most_common(1)[0][0] for pattern, texts in said.items()}
 
 
-def _text(issue: Body) -> Text:
-    return issue["description"], issue["suggestion"]
+def _text(issue: Issue) -> Text:
+    return issue.description, issue.suggestion
 
 
-def _rules(issues: Issues, texts: Mapping[str, Text], say: Words) -> Iterator[str]:
+def _rules(issues: Sequence[Issue], texts: Mapping[str, Text], say: Words) -> Iterator[str]:
     if not issues:
         return
-    fired: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    fired: defaultdict[str, list[Issue]] = defaultdict(list)
     for issue in issues:
-        fired[issue["pattern"]].append(issue)
+        fired[issue.pattern].append(issue)
     yield say("## Rules")
-    for pattern, found in sorted(fired.items(), key=lambda rule: (-sum(issue["score"] for issue in rule[1]), rule[0])):
-        weakness = say(", CWE-{number}", number=found[0]["cwe"]) if found[0]["cwe"] else ""
-        about = prose(found[0]["category"]) + weakness
+    for pattern, found in sorted(fired.items(), key=lambda rule: (-sum(issue.score for issue in rule[1]), rule[0])):
+        weakness = say(", CWE-{number}", number=found[0].cwe) if found[0].cwe else ""
+        about = prose(found[0].category) + weakness
         yield f"### {code(pattern)}"
         yield say("{findings}, {about}.", findings=say.count(len(found), "finding"), about=about)
         yield _explained(texts[pattern], say)
@@ -259,12 +257,12 @@ def _explained(text: Text, say: Words, indent: str = "") -> str:
     return f"{indent}- {say('Why:')} {why}\n{indent}- {say('What to do:')} {remedy}"
 
 
-def _findings(issues: Issues, texts: Mapping[str, Text], say: Words) -> Iterator[str]:
+def _findings(issues: Sequence[Issue], texts: Mapping[str, Text], say: Words) -> Iterator[str]:
     if not issues:
         return
     places: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for issue in issues:
-        places[issue["severity"]][issue["file"]].append(_finding(issue, texts[issue["pattern"]], say))
+        places[issue.severity][issue.file].append(_finding(issue, texts[issue.pattern], say))
     yield say("## Findings")
     for severity in WORST_FIRST:
         for number, (file, lines) in enumerate(places[severity].items()):
@@ -274,39 +272,39 @@ def _findings(issues: Issues, texts: Mapping[str, Text], say: Words) -> Iterator
             yield "\n".join(lines)
 
 
-def _finding(issue: Body, usual: Text, say: Words) -> str:
+def _finding(issue: Issue, usual: Text, say: Words) -> str:
     line = say(
         "- **{id}** line {line}, {rule}: {evidence} (confidence {confidence}, score {score})",
-        id=issue["id"],
-        line=issue["line"],
-        rule=code(issue["pattern"]),
-        evidence=code(issue["evidence"]),
-        confidence=f"{issue['confidence']:.2f}",
-        score=f"{issue['score']:.2f}",
+        id=issue.id,
+        line=issue.line,
+        rule=code(issue.pattern),
+        evidence=code(issue.evidence),
+        confidence=f"{issue.confidence:.2f}",
+        score=f"{issue.score:.2f}",
     )
     other = [] if _text(issue) == usual else [_explained(_text(issue), say, "  ")]
     return "\n".join([line, *other, *steps(issue, say, "  ")])
 
 
-def _left_out(summary: Body, say: Words) -> Iterator[str]:
-    if not (summary["left_out"] or summary["excluded"]):
+def _left_out(summary: Summary, say: Words) -> Iterator[str]:
+    if not (summary.left_out or summary.excluded):
         return
     yield say("## Excluded")
-    if summary["left_out"]:
-        left = [f"- {say.count(number, 'file')}: {prose(why)}" for why, number in summary["left_out"].items()]
+    if summary.left_out:
+        left = [f"- {say.count(number, 'file')}: {prose(why)}" for why, number in summary.left_out.items()]
         yield "\n".join(left)
-    if summary["excluded"]:
+    if summary.excluded:
         yield say("Skipped directories:")
-        yield "\n".join(f"- {code(tree['path'])}: {prose(tree['reason'])}" for tree in summary["excluded"])
+        yield "\n".join(f"- {code(tree.path)}: {prose(tree.reason)}" for tree in summary.excluded)
 
 
-def _advice(summary: Body, say: Words) -> Iterator[str]:
+def _advice(summary: Summary, say: Words) -> Iterator[str]:
     yield say("## Advice")
-    meant = [ADVICE[category] for category in summary["by_category"] if category in ADVICE]
+    meant = [ADVICE[category] for category in summary.by_category if category in ADVICE]
     yield "\n".join(f"- {say(line)}" for line in [*meant, *ALWAYS])
 
 
-def _run(run: Body, say: Words) -> Iterator[str]:
+def _run(run: Part, say: Words) -> Iterator[str]:
     if not run:
         return
     yield say("## Run")

@@ -5,23 +5,23 @@ where a model was not there at all, that is one reason for thousands of lines.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from jarvis_workers.sec.report.escape import code, fenced, lines, prose
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import MEANS, OPEN, TEXTS, WORDS, capital, verdict_text
+from jarvis_workers.sec.report_document import EvidenceQuote, Issue, Summary
+from jarvis_workers.sec.trace import TraceLocation
 
 __all__ = ["dismissed_findings", "steps", "verdict_findings"]
 
-Issue = Mapping[str, Any]
 TOLD = ("confirmed", "review")
 
 
 def verdict_findings(issues: Sequence[Issue], say: Words) -> Iterator[str]:
     """Yield the findings that nobody has dismissed, by status, then by score."""
     for status in OPEN:
-        found = sorted((one for one in issues if one["status"] == status), key=lambda issue: -issue["score"])
+        found = sorted((one for one in issues if one.status == status), key=lambda issue: -issue.score)
         if not found:
             continue
         yield f"## {capital(say(WORDS[status]))}"
@@ -33,70 +33,70 @@ def verdict_findings(issues: Sequence[Issue], say: Words) -> Iterator[str]:
             yield from _by_reason(found, say)
 
 
-def dismissed_findings(dismissed: Sequence[Issue], summary: Issue, say: Words) -> Iterator[str]:
+def dismissed_findings(dismissed: Sequence[Issue], summary: Summary, say: Words) -> Iterator[str]:
     """Yield a line for each dismissed finding, with what speaks against it."""
-    if not summary.get("dismissed"):
+    if not summary.dismissed:
         return
     yield f"## {capital(say(WORDS['dismissed']))}"
     yield say(MEANS["dismissed"])
     if dismissed:
         yield "\n".join(_dismissed(issue, say) for issue in dismissed)
-    if (more := summary["dismissed"] - len(dismissed)) > 0:
+    if (more := summary.dismissed - len(dismissed)) > 0:
         yield say("Not listed: {findings}.", findings=say.count(more, "dismissed finding"))
 
 
 def steps(issue: Issue, say: Words, indent: str = "") -> Iterator[str]:
     """Yield a numbered line for each step that leads to a finding."""
-    for number, step in enumerate(issue.get("path", ()), 1):
-        yield f"{indent}{number}. {_place(step, say)}: {prose(step['note'])}"
+    for number, step in enumerate(issue.path, 1):
+        yield f"{indent}{number}. {_place(step, say)}: {prose(step.note)}"
 
 
-def _place(place: Issue, say: Words) -> str:
-    return say("{file} line {line}", file=code(place["file"]), line=place["line"])
+def _place(place: Issue | TraceLocation | EvidenceQuote, say: Words) -> str:
+    return say("{file} line {line}", file=code(place.file), line=place.line)
 
 
 def _finding_lines(issue: Issue, say: Words) -> Iterator[str]:
     place = _place(issue, say)
-    yield say("### {id}: {rule} in {place}", id=issue["id"], rule=code(issue["pattern"]), place=place)
+    yield say("### {id}: {rule} in {place}", id=issue.id, rule=code(issue.pattern), place=place)
     yield say(
         "{severity} severity, confidence {confidence}, score {score}{more}.",
-        severity=capital(say(issue["severity"])),
-        confidence=f"{issue['confidence']:.2f}",
-        score=f"{issue['score']:.2f}",
+        severity=capital(say(issue.severity)),
+        confidence=f"{issue.confidence:.2f}",
+        score=f"{issue.score:.2f}",
         more="".join(_beside(issue, say)),
     )
     yield "\n".join(_facts(issue, say))
-    if issue.get("quotes"):
+    if issue.quotes:
         yield say("Evidence:")
-        yield "\n".join(_quote(quote, say) for quote in issue["quotes"]).rstrip()
+        yield "\n".join(_quote(quote, say) for quote in issue.quotes).rstrip()
     if way := list(steps(issue, say)):
         yield say("Path:")
         yield "\n".join(way)
-    if issue.get("commands"):
+    if issue.commands:
         yield say("To reproduce, in a copy of the source:")
-        for command in issue["commands"]:
-            yield fenced(command["script"], command["interpreter"])
+        for command in issue.commands:
+            yield fenced(command.script, command.interpreter)
 
 
 def _beside(issue: Issue, say: Words) -> Iterator[str]:
-    if issue["cwe"]:
-        yield say(", CWE-{number}", number=issue["cwe"])
-    if issue.get("cluster"):
-        yield say(", cluster {number}", number=issue["cluster"])
+    if issue.cwe:
+        yield say(", CWE-{number}", number=issue.cwe)
+    if issue.cluster:
+        yield say(", cluster {number}", number=issue.cluster)
 
 
 def _facts(issue: Issue, say: Words) -> Iterator[str]:
-    told = {"Code": code(issue["evidence"])}
-    if issue.get("reason"):
-        told["Reason for review"] = lines(issue["reason"])
-    told |= {title: lines(issue[name]) for name, title in TEXTS.items() if issue.get(name)}
-    if issue.get("verification"):
-        told["Question"] = lines(issue["verification"])
+    told = {"Code": code(issue.evidence)}
+    if issue.reason:
+        told["Reason for review"] = lines(issue.reason)
+    told |= {title: lines(text) for name, title in TEXTS.items() if (text := getattr(issue, name))}
+    if issue.verification:
+        told["Question"] = lines(issue.verification)
     return (f"- **{say(title)}:** {text}" for title, text in told.items())
 
 
-def _quote(quote: Issue, say: Words) -> str:
-    text = quote["quote"].strip("\n")
+def _quote(quote: EvidenceQuote, say: Words) -> str:
+    text = quote.quote.strip("\n")
     if "\n" in text:
         return f"- {_place(quote, say)}:\n\n{fenced(text, indent='  ')}\n"
     return f"- {_place(quote, say)}: {code(text)}"
@@ -105,7 +105,7 @@ def _quote(quote: Issue, say: Words) -> str:
 def _by_reason(found: Sequence[Issue], say: Words) -> Iterator[str]:
     reasons: defaultdict[str, list[Issue]] = defaultdict(list)
     for issue in found:
-        reasons[issue.get("reason") or ""].append(issue)
+        reasons[issue.reason or ""].append(issue)
     for reason, issues in reasons.items():
         if reason:
             yield f"**{lines(reason)}** ({say.count(len(issues), 'finding')})"
@@ -113,16 +113,16 @@ def _by_reason(found: Sequence[Issue], say: Words) -> Iterator[str]:
 
 
 def _open(issue: Issue, say: Words) -> str:
-    return f"{_line(issue, say)}: {code(issue['evidence'])} ({say('score')} {issue['score']:.2f})"
+    return f"{_line(issue, say)}: {code(issue.evidence)} ({say('score')} {issue.score:.2f})"
 
 
 def _dismissed(issue: Issue, say: Words) -> str:
     against = verdict_text(issue)
-    said = f": {prose(against)}" if against else f": {code(issue['evidence'])}"
-    for quote in issue.get("quotes", ())[:1]:
-        said += say(" Evidence in {place}: {quote}", place=_place(quote, say), quote=code(quote["quote"]))
+    said = f": {prose(against)}" if against else f": {code(issue.evidence)}"
+    for quote in issue.quotes[:1]:
+        said += say(" Evidence in {place}: {quote}", place=_place(quote, say), quote=code(quote.quote))
     return f"{_line(issue, say)}{said}"
 
 
 def _line(issue: Issue, say: Words) -> str:
-    return f"- **{issue['id']}** {_place(issue, say)}, {code(issue['pattern'])}"
+    return f"- **{issue.id}** {_place(issue, say)}, {code(issue.pattern)}"

@@ -1,34 +1,42 @@
 """Give the files of a report the names that they have from a directory above the scanned root."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from jarvis_workers.sec.report_document import Issue, ReportBody
 
 __all__ = ["below"]
 
-Part = Mapping[str, Any]
-PLACED = ("not_checked", "unused_suppressions", "suppressions_without_reason")
+Placed = TypeVar("Placed", bound=Any)
 
 
-def below(prefix: str, body: Part) -> Part:
+def below(prefix: str, body: ReportBody) -> ReportBody:
     """Return a body whose files have `prefix` and a slash before their names; ids and fingerprints stay."""
     if not prefix:
         return body
-    lists = {
-        name: [_issue(prefix, one) for one in body[name]]
-        for name in ("issues", "dismissed", "suppressed")
-        if name in body
-    }
-    summary = body["summary"]
-    placed = {name: _placed(prefix, summary[name]) for name in PLACED if name in summary}
-    excluded = [{**tree, "path": f"{prefix}/{tree['path']}"} for tree in summary.get("excluded", ())]
-    riskiest = [f"{prefix}/{file}" for file in summary.get("top_risk_files", ())]
-    return {**body, **lists, "summary": {**summary, **placed, "excluded": excluded, "top_risk_files": riskiest}}
+    summary = body.summary
+    return body._replace(
+        issues=[_issue(prefix, one) for one in body.issues],
+        dismissed=[_issue(prefix, one) for one in body.dismissed],
+        suppressed=[_issue(prefix, one) for one in body.suppressed],
+        summary=summary._replace(
+            not_checked=_placed(prefix, summary.not_checked),
+            unused_suppressions=_placed(prefix, summary.unused_suppressions),
+            suppressions_without_reason=_placed(prefix, summary.suppressions_without_reason),
+            excluded=[tree._replace(path=f"{prefix}/{tree.path}") for tree in summary.excluded],
+            top_risk_files=[f"{prefix}/{file}" for file in summary.top_risk_files],
+        ),
+    )
 
 
-def _issue(prefix: str, issue: Part) -> Part:
-    inner = {name: _placed(prefix, issue[name]) for name in ("path", "quotes") if issue.get(name)}
-    return {**issue, **inner, "file": f"{prefix}/{issue['file']}"}
+def _issue(prefix: str, issue: Issue) -> Issue:
+    file = f"{prefix}/{issue.file}"
+    if not (issue.path or issue.quotes):
+        return issue._replace(file=file)
+    return issue._replace(
+        file=file, path=tuple(_placed(prefix, issue.path)), quotes=tuple(_placed(prefix, issue.quotes))
+    )
 
 
-def _placed(prefix: str, places: Iterable[Part]) -> list[Part]:
-    return [{**place, "file": f"{prefix}/{place['file']}"} for place in places]
+def _placed(prefix: str, places: Iterable[Placed]) -> list[Placed]:
+    return [place._replace(file=f"{prefix}/{place.file}") for place in places]

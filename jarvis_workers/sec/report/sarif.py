@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from jarvis_workers.paths import from_shown
-from jarvis_workers.sec.report.exclusions import SET_ASIDE
+from jarvis_workers.sec.report.exclusions import set_aside
 from jarvis_workers.sec.report.fired_rules import rules_of
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.rebase import below
@@ -29,6 +29,7 @@ from jarvis_workers.sec.report.sarif_results import (
 )
 from jarvis_workers.sec.report.sarif_rules import describe, taxonomy
 from jarvis_workers.sec.report.verdicts import missed_canary
+from jarvis_workers.sec.report_document import ReportBody, ReportGap, Summary
 
 __all__ = ["NAMED_MAX", "render_sarif"]
 
@@ -47,7 +48,7 @@ REPOSITORY = re.compile(r"(?P<address>\w[\w+.-]*://.+|[\w.-]+@[\w.-]+:.+)@(?P<co
 
 
 def render_sarif(
-    body: Mapping[str, Any], run: Mapping[str, Any], *, most: int = RESULTS_MAX, gzipped_max: int = GZIPPED_MAX
+    body: ReportBody, run: Mapping[str, Any], *, most: int = RESULTS_MAX, gzipped_max: int = GZIPPED_MAX
 ) -> Iterator[str]:
     """Yield a SARIF log of one run, at most `most` results in it; addresses begin at the top of the repository."""
     prefix = run.get("path_prefix", "")
@@ -66,7 +67,7 @@ def render_sarif(
     for one in listed:
         yield f"{before}{dense(result(one, rules))}"
         before = ",\n"
-    yield f'],\n"invocations":{dense([_invocation(body["summary"], _cut(body, listed), run)])}'
+    yield f'],\n"invocations":{dense([_invocation(body.summary, _cut(body, listed), run)])}'
     for name, part in _origin(body, run).items():
         yield f",\n{dense(name)}:{dense(part)}"
     # No automationDetails: GitHub's upload action would leave its own category out.
@@ -83,47 +84,47 @@ def _driver(run: Mapping[str, Any], rules: Sequence[Part], weaknesses: Sequence[
     }
 
 
-def _cut(body: Mapping[str, Any], listed: Sequence[Numbered]) -> Part:
+def _cut(body: ReportBody, listed: Sequence[Numbered]) -> Part:
     """Count what is not listed: findings, and those that are suppressed or dismissed."""
-    quiet = sum("suppression" in issue for issue, _ in listed)
-    gone = sum("suppression" not in issue and issue["status"] == "dismissed" for issue, _ in listed)
-    summary = body["summary"]
+    quiet = sum(issue.suppression is not None for issue, _ in listed)
+    gone = sum(not issue.suppression and issue.status == "dismissed" for issue, _ in listed)
+    summary = body.summary
     return {
-        "findings": summary["total"] - (len(listed) - quiet - gone),
-        "suppressed findings": sum(summary.get(name, 0) for name in SET_ASIDE) - quiet,
-        "dismissed findings": summary.get("dismissed", 0) - gone,
+        "findings": summary.total - (len(listed) - quiet - gone),
+        "suppressed findings": set_aside(summary) - quiet,
+        "dismissed findings": (summary.dismissed or 0) - gone,
     }
 
 
-def _invocation(summary: Mapping[str, Any], cut: Mapping[str, int], run: Mapping[str, Any]) -> Part:
+def _invocation(summary: Summary, cut: Mapping[str, int], run: Mapping[str, Any]) -> Part:
     """A run that is not done, or that left something out, has not succeeded."""
     times = {"startTimeUtc": run.get("created_at"), "endTimeUtc": run.get("ended_at")}
     missed = [_note("canary-missed", "error", f"{what} {means}") for what, means in missed_canary(summary)]
     return {
-        "executionSuccessful": not (summary["not_checked"] or missed) and run.get("state", "done") == "done",
+        "executionSuccessful": not (summary.not_checked or missed) and run.get("state", "done") == "done",
         **{name: moment.replace("+00:00", "Z") for name, moment in times.items() if moment},
-        "toolExecutionNotifications": [*missed, *_not_checked_notes(summary["not_checked"]), *_remarks(summary, cut)],
+        "toolExecutionNotifications": [*missed, *_not_checked_notes(summary.not_checked), *_remarks(summary, cut)],
     }
 
 
-def _not_checked_notes(gaps: Sequence[Mapping[str, str]]) -> Iterator[Part]:
+def _not_checked_notes(gaps: Sequence[ReportGap]) -> Iterator[Part]:
     for gap in gaps[:NAMED_MAX]:
-        name = gap["file"] if len(gap["file"]) <= NAME_MAX else f"{gap['file'][:NAME_MAX]}..."
-        location = {"physicalLocation": {"artifactLocation": artifact(gap["file"])}}
-        note = _note("not-checked", "error", f"Not checked: {name}: {gap['reason']}.")
-        yield note | ({"locations": [location]} if name == gap["file"] else {})
+        name = gap.file if len(gap.file) <= NAME_MAX else f"{gap.file[:NAME_MAX]}..."
+        location = {"physicalLocation": {"artifactLocation": artifact(gap.file)}}
+        note = _note("not-checked", "error", f"Not checked: {name}: {gap.reason}.")
+        yield note | ({"locations": [location]} if name == gap.file else {})
     if len(gaps) > NAMED_MAX:
         more = len(gaps) - NAMED_MAX
         yield _note("not-checked", "error", f"Not checked: {more:,} more; see the JSON report.")
 
 
-def _remarks(summary: Mapping[str, Any], cut: Mapping[str, int]) -> Iterator[Part]:
+def _remarks(summary: Summary, cut: Mapping[str, int]) -> Iterator[Part]:
     for what, count in cut.items():
         if count > 0:
             yield _note("not-listed", "warning", f"Not listed: {count:,} {what}; those of highest score are.")
-    for unused in summary.get("unused_suppressions", ())[:NAMED_MAX]:
-        place = {"artifactLocation": artifact(unused["file"]), "region": {"startLine": unused["line"]}}
-        note = _note("unused-suppression", "note", f"{unused['text']}: {unused['reason']}.")
+    for unused in summary.unused_suppressions[:NAMED_MAX]:
+        place = {"artifactLocation": artifact(unused.file), "region": {"startLine": unused.line}}
+        note = _note("unused-suppression", "note", f"{unused.text}: {unused.reason}.")
         yield note | {"locations": [{"physicalLocation": place}]}
 
 
@@ -135,7 +136,7 @@ def _note(name: str, level: str, text: str) -> Part:
     }
 
 
-def _origin(body: Mapping[str, Any], run: Mapping[str, Any]) -> Part:
+def _origin(body: ReportBody, run: Mapping[str, Any]) -> Part:
     """Say what the addresses are relative to: a directory, or a revision of a repository."""
     root = run.get("scanned_root")
     if not root:
@@ -156,11 +157,10 @@ def _origin(body: Mapping[str, Any], run: Mapping[str, Any]) -> Part:
     }
 
 
-def _directory(body: Mapping[str, Any], root: bytes) -> bytes:
+def _directory(body: ReportBody, root: bytes) -> bytes:
     """Return where the paths begin: beside a file that was scanned alone."""
     above, _, name = root.rstrip(b"/").rpartition(b"/")
-    found = (*body["issues"], *body.get("suppressed", ()), *body.get("dismissed", ()))
-    named = {entry["file"] for entry in (*found, *body["summary"]["not_checked"])}
+    named = {issue.file for issue in body.findings} | {gap.file for gap in body.summary.not_checked}
     return above if {from_shown(file).rpartition(b"/")[2] for file in named} == {name} else root.rstrip(b"/")
 
 

@@ -22,11 +22,11 @@ from jarvis_workers.sec.report.fired_rules import rules_of
 from jarvis_workers.sec.report.i18n import Words, words_of
 from jarvis_workers.sec.report.rebase import below
 from jarvis_workers.sec.report.verdicts import WORDS, counts, has_verdicts, rank, warnings
+from jarvis_workers.sec.report_document import BaselineSummary, Issue, ReportBody, Summary, SuppressionRemark
 
 __all__ = ["Line", "Span", "TextOptions", "render_text", "text_lines", "titled"]
 
-Body = Mapping[str, Any]
-Issue = Mapping[str, Any]
+Part = Mapping[str, Any]
 
 MESSAGE_MAX = 160
 RULES_MAX = 8
@@ -80,21 +80,21 @@ class TextOptions:
 WHOLE = TextOptions()
 
 
-def render_text(body: Body, run: Body, options: TextOptions = WHOLE) -> Iterator[str]:
+def render_text(body: ReportBody, run: Part, options: TextOptions = WHOLE) -> Iterator[str]:
     """Yield the lines of a report without colour."""
     for line in text_lines(body, run, options):
         yield "".join(span.text for span in line) + "\n"
 
 
-def text_lines(body: Body, run: Body, options: TextOptions = WHOLE) -> Iterator[Line]:
+def text_lines(body: ReportBody, run: Part, options: TextOptions = WHOLE) -> Iterator[Line]:
     """Yield the lines of a report."""
     say, body = words_of(run), titled(below(options.prefix, body))
-    chosen, hidden = _chosen(body["issues"], options)
-    for number, (_, issues) in enumerate(groupby(chosen, key=lambda issue: issue["file"])):
+    chosen, hidden = _chosen(body.issues, options)
+    for number, (_, issues) in enumerate(groupby(chosen, key=lambda issue: issue.file)):
         if number and not options.concise:
             yield ()
         for issue in issues:
-            yield _finding(issue, say)
+            yield _finding(issue, body.titles[issue.pattern], say)
             if not options.concise:
                 yield _code(issue, options)
     if not options.concise:
@@ -120,17 +120,16 @@ def _wrapped(line: Line, width: int | None) -> Iterator[Line]:
     yield from ((Span(part.replace(GLUE, " "), role),) for part in more)
 
 
-def titled(body: Body) -> Body:
-    """Give each finding the title of its rule, unless it has one."""
-    if all("title" in issue for issue in body["issues"]):
+def titled(body: ReportBody) -> ReportBody:
+    """Give the rules of findings their titles, unless they have some."""
+    if body.titles:
         return body
-    titles = {one.pattern: one.title for one in rules_of(body["issues"])}
-    return {**body, "issues": [{"title": titles[issue["pattern"]], **issue} for issue in body["issues"]]}
+    return body._replace(titles={one.pattern: one.title for one in rules_of(body.issues)})
 
 
 def _chosen(issues: Sequence[Issue], options: TextOptions) -> tuple[list[Issue], int]:
     """Return the findings to list, in their order, and how many there are besides them."""
-    listed = [issue for issue in issues if options.least is None or is_at_least(issue["severity"], options.least)]
+    listed = [issue for issue in issues if options.least is None or is_at_least(issue.severity, options.least)]
     if options.most is None or len(listed) <= options.most:
         return listed, 0
     worst = nsmallest(options.most, range(len(listed)), key=lambda place: _weight(listed[place], place))
@@ -138,26 +137,26 @@ def _chosen(issues: Sequence[Issue], options: TextOptions) -> tuple[list[Issue],
 
 
 def _weight(issue: Issue, place: int) -> tuple[int, float, int]:
-    return rank(issue), -issue["score"], place
+    return rank(issue), -issue.score, place
 
 
-def _finding(issue: Issue, say: Words) -> Line:
-    column = f":{issue['column']}" if issue.get("column") else ""
+def _finding(issue: Issue, title: str, say: Words) -> Line:
+    column = f":{issue.column}" if issue.column else ""
     return (
-        Span(f"{plain(issue['file'])}:{issue['line']}{column}:", "path"),
+        Span(f"{plain(issue.file)}:{issue.line}{column}:", "path"),
         Span(" "),
-        Span(f"{say(issue['severity'])}:", issue["severity"]),
-        Span(f" {_message(issue, say)} "),
-        Span(f"[{plain(issue['pattern'])}]", "rule"),
+        Span(f"{say(issue.severity)}:", issue.severity),
+        Span(f" {_message(issue, title, say)} "),
+        Span(f"[{plain(issue.pattern)}]", "rule"),
     )
 
 
-def _message(issue: Issue, say: Words) -> str:
+def _message(issue: Issue, title: str, say: Words) -> str:
     """Return the title of the rule or, where a model was asked, the verdict and its reason."""
-    title, status = plain(issue["title"]), str(issue["status"])
+    title, status = plain(title), issue.status
     if status == "heuristic":
         return title
-    why: str = issue.get("consequences" if status == "confirmed" else "reason") or ""
+    why = (issue.consequences if status == "confirmed" else issue.reason) or ""
     reason = f" ({_short(why)})" if why else ""
     return f"{say(WORDS.get(status, status))}: {title}{reason}"
 
@@ -168,71 +167,71 @@ def _short(text: str) -> str:
 
 
 def _code(issue: Issue, options: TextOptions) -> Line:
-    code = plain(" ".join(issue["evidence"].split()))
+    code = plain(" ".join(issue.evidence.split()))
     room = None if options.width is None else max(20, options.width - len(INDENT))
     return (Span(INDENT + (code if room is None or len(code) <= room else f"{code[: room - 1]}…"), "code"),)
 
 
-def _summary(body: Body, hidden: int, options: TextOptions, say: Words) -> Iterator[Line]:
-    summary = body["summary"]
+def _summary(body: ReportBody, hidden: int, options: TextOptions, say: Words) -> Iterator[Line]:
+    summary = body.summary
     if hidden:
         shown = f"{options.most:,}"
         text = say("Listed: the {shown} with the highest score; {hidden} more.", shown=shown, hidden=f"{hidden:,}")
         yield (Span(text),)
-    yield from _by_rule(body["issues"], summary, say)
+    yield from _by_rule(body.issues, summary, say)
     yield from _set_aside(summary, options, say)
     yield from _alarms(summary, options, say)
     yield _total(summary, say)
 
 
-def _by_rule(issues: Sequence[Issue], summary: Body, say: Words) -> Iterator[Line]:
-    fired = Counter(issue["pattern"] for issue in issues).most_common()
+def _by_rule(issues: Sequence[Issue], summary: Summary, say: Words) -> Iterator[Line]:
+    fired = Counter(issue.pattern for issue in issues).most_common()
     if len(issues) <= RULES_MAX or len(fired) < 2:
         return
     told = [f"{plain(pattern)}{GLUE}{number:,}" for pattern, number in fired[:RULES_MAX]]
     more = [say("{number} more", number=f"{len(fired) - RULES_MAX:,}")] if len(fired) > RULES_MAX else []
-    label = say("Rules of the listed findings:") if summary.get("not_listed") else say("Rules:")
+    label = say("Rules of the listed findings:") if summary.not_listed else say("Rules:")
     yield (Span(f"{label} {', '.join([*told, *more])}"),)
 
 
-def _set_aside(summary: Body, options: TextOptions, say: Words) -> Iterator[Line]:
+def _set_aside(summary: Summary, options: TextOptions, say: Words) -> Iterator[Line]:
     """Say what is no finding of this report, and why."""
-    told = [f"{summary[name]:,} {say(what)}" for name, what in ASIDE.items() if summary.get(name)]
+    told = [f"{number:,} {say(what)}" for name, what in ASIDE.items() if (number := getattr(summary, name))]
     if told:
         yield (Span(f"{say('Not among these:')} {', '.join(told)}"),)
-    if baseline := summary.get("baseline"):
-        gone = say(", {number} are gone", number=f"{baseline['gone']:,}") if "gone" in baseline else ""
-        what, known = plain(baseline["what"]), f"{baseline['known']:,}"
+    if baseline := summary.baseline:
+        gone = say(", {number} are gone", number=f"{baseline.gone:,}") if baseline.gone is not None else ""
+        what, known = plain(baseline.what), f"{baseline.known:,}"
         yield (Span(say("Known to the baseline {baseline}: {known}", baseline=what, known=known) + gone),)
         yield from _baseline_limits(baseline, say)
     for name, label in REMARKS.items():
         yield from _remarks(name, say(label), summary, options, say)
-    left = [f"{say.count(number, 'file')} {plain(why)}" for why, number in summary["left_out"].items()]
-    trees = [tree for tree in summary["excluded"] if tree["path"].rpartition("/")[2] not in NO_SOURCES]
-    left += _names([f"{tree['path']}/ ({tree['reason']})" for tree in trees], options, say)
+    left = [f"{say.count(number, 'file')} {plain(why)}" for why, number in summary.left_out.items()]
+    trees = [tree for tree in summary.excluded if tree.path.rpartition("/")[2] not in NO_SOURCES]
+    left += _names([f"{tree.path}/ ({tree.reason})" for tree in trees], options, say)
     if left:
         yield (Span(f"{say('Excluded:')} {', '.join(left)}"),)
 
 
-def _baseline_limits(baseline: Body, say: Words) -> Iterator[Line]:
+def _baseline_limits(baseline: BaselineSummary, say: Words) -> Iterator[Line]:
     """Say what counts as new only because the baseline did not cover it."""
-    if less := baseline.get("not_listed"):
+    if less := baseline.not_listed:
         text = "> The baseline itself did not list {findings}: they count as new."
         yield (Span(say(text, findings=say.count(less, "finding")).removeprefix("> "), "alarm"),)
-    if state := baseline.get("state"):
+    if state := baseline.state:
         text = "> The run over the baseline is {state}: findings in files that it did not check count as new."
         yield (Span(say(text, state=plain(state)).removeprefix("> "), "alarm"),)
 
 
-def _remarks(name: str, label: str, summary: Body, options: TextOptions, say: Words) -> Iterator[Line]:
+def _remarks(name: str, label: str, summary: Summary, options: TextOptions, say: Words) -> Iterator[Line]:
     """Name the comments that suppress nothing, or give no reason."""
-    remarks = summary.get(name, ())
+    remarks: Sequence[SuppressionRemark] = getattr(summary, name)
     if not remarks:
         return
-    number = len(remarks) + summary.get(f"{name}_not_listed", 0)
+    number = len(remarks) + getattr(summary, f"{name}_not_listed")
     yield (Span(f"{label} {number:,}"),)
-    whys = (f" ({remark['reason']})" if remark.get("reason") else "" for remark in remarks)
-    shown = (f"{one['file']}:{one['line']}: {_short(one['text'])}{why}" for one, why in zip(remarks, whys, strict=True))
+    whys = (f" ({remark.reason})" if remark.reason else "" for remark in remarks)
+    shown = (f"{one.file}:{one.line}: {_short(one.text)}{why}" for one, why in zip(remarks, whys, strict=True))
     for line in _names(list(shown), options, say):
         yield (Span(f"{INDENT}{line}"),)
 
@@ -243,31 +242,31 @@ def _names(names: Sequence[str], options: TextOptions, say: Words) -> list[str]:
     return cut + ([say("{number} more", number=f"{hidden:,}")] if hidden else [])
 
 
-def _alarms(summary: Body, options: TextOptions, say: Words) -> Iterator[Line]:
+def _alarms(summary: Summary, options: TextOptions, say: Words) -> Iterator[Line]:
     """Say loudly what was not checked, and what has no verdict."""
     yield from ((Span(f"{what} {plain(means)}", "alarm"),) for what, means in warnings(summary, say))
-    if gaps := summary["not_checked"]:
+    if gaps := summary.not_checked:
         yield (Span(say("NOT CHECKED: {files}, or not in full", files=say.count(len(gaps), "file")), "alarm"),)
-        for name in _names([f"{gap['file']}: {gap['reason']}" for gap in gaps], options, say):
+        for name in _names([f"{gap.file}: {gap.reason}" for gap in gaps], options, say):
             yield (Span(f"{INDENT}{name}"),)
 
 
-def _total(summary: Body, say: Words) -> Line:
-    files = say.count(summary["scanned_files"], "file")
-    if summary["total"]:
-        severe = ", ".join(f"{number:,} {say(severity)}" for severity, number in summary["by_severity"].items())
+def _total(summary: Summary, say: Words) -> Line:
+    files = say.count(summary.scanned_files, "file")
+    if summary.total:
+        severe = ", ".join(f"{number:,} {say(severity)}" for severity, number in summary.by_severity.items())
         judged = ", ".join(f"{number:,} {say(WORDS[one])}" for one, number in counts(summary).items())
         verdicts = f" ({judged})" if has_verdicts(summary) else ""
-        total, is_new = summary["total"], "baseline" in summary
+        total, is_new = summary.total, summary.baseline is not None
         found = say.count(total, "new finding") if is_new else say.count(total, "finding")
         return (
             Span(
                 say("{findings} in {files}: {severe}", findings=found, files=files, severe=severe) + verdicts, "strong"
             ),
         )
-    if summary["not_checked"]:
+    if summary.not_checked:
         return (Span(say("INCOMPLETE: no findings in the {files} that were checked", files=files), "alarm"),)
-    if summary["scanned_files"]:
+    if summary.scanned_files:
         word, extent = map(say, nothing_found(summary))
         return (Span(say("{word} {extent} in {files}.", word=word, extent=extent, files=files), "strong"),)
     if revision := nothing_changed(summary):

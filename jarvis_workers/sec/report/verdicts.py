@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jarvis_workers.sec.report.i18n import ENGLISH, Words
+from jarvis_workers.sec.report_document import Issue, Summary
 
 __all__ = [
     "MEANS",
@@ -25,7 +26,7 @@ __all__ = [
     "warnings",
 ]
 
-Body = Mapping[str, Any]
+Part = Mapping[str, Any]
 
 # In the order in which a person should look.
 OPEN = ("confirmed", "review", "undecided", "heuristic")
@@ -51,24 +52,25 @@ TEXTS = {
 }
 
 
-def has_verdicts(summary: Body) -> bool:
+def has_verdicts(summary: Summary) -> bool:
     """Tell whether a model was asked about any of the findings."""
-    judged = set(summary.get("by_status", ())) - {"heuristic"}
-    return bool(judged or summary.get("dismissed") or summary.get("canary"))
+    judged = set(summary.by_status or ()) - {"heuristic"}
+    return bool(judged or summary.dismissed or summary.canary)
 
 
-def rank(issue: Body) -> int:
+def rank(issue: Issue) -> int:
     """Return where findings of this status stand."""
-    return OPEN.index(issue["status"]) if issue["status"] in OPEN else len(OPEN)
+    return OPEN.index(issue.status) if issue.status in OPEN else len(OPEN)
 
 
-def counts(summary: Body) -> dict[str, int]:
+def counts(summary: Summary) -> dict[str, int]:
     """Return how many findings have each status, dismissed ones last; only those that there are."""
-    found = {status: summary.get("by_status", {}).get(status, 0) for status in OPEN}
-    return {name: number for name, number in (*found.items(), ("dismissed", summary.get("dismissed", 0))) if number}
+    statuses = summary.by_status or {}
+    found = {status: statuses.get(status, 0) for status in OPEN} | {"dismissed": summary.dismissed or 0}
+    return {name: number for name, number in found.items() if number}
 
 
-def lead(summary: Body, say: Words = ENGLISH) -> tuple[str, str]:
+def lead(summary: Summary, say: Words = ENGLISH) -> tuple[str, str]:
     """Say in a few words what the verdicts come to, and in how far that is to be trusted."""
     found = counts(summary)
     gone, confirmed = found.pop("dismissed", 0), found.pop("confirmed", 0)
@@ -79,16 +81,16 @@ def lead(summary: Body, say: Words = ENGLISH) -> tuple[str, str]:
     told = [say("A model verified the locations flagged by rules.")]
     if gone:
         told.append(say("It dismissed {number} of them.", number=f"{gone:,}"))
-    if not summary["total"]:
+    if not summary.total:
         told.append(say("This does not prove that the code is free of defects."))
-    files = say.count(summary["scanned_files"], "file")
+    files = say.count(summary.scanned_files, "file")
     said = say("{findings} in {files}.", findings=first + rest, files=files)
-    if summary["not_checked"] and not confirmed:
+    if summary.not_checked and not confirmed:
         said = say(" ").join([say("Incomplete: not everything was checked."), said])
     return said, say(" ").join(told)
 
 
-def warnings(summary: Body, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:
+def warnings(summary: Summary, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:
     """Yield what must not be overlooked beside the confirmed findings: how many, and what that means."""
     yield from missed_canary(summary, say)
     for status, number in counts(summary).items():
@@ -97,22 +99,22 @@ def warnings(summary: Body, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:
             yield say("{word}: {findings}.", word=word, findings=say.count(number, "finding")), say(MEANS[status])
 
 
-def missed_canary(summary: Body, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:
+def missed_canary(summary: Summary, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:
     """Say that a known bug was put among the candidates and not confirmed, where that is so."""
-    canary = summary.get("canary")
-    if canary and canary["status"] != "confirmed":
-        status = say(WORDS.get(canary["status"], canary["status"]))
-        why = f" ({canary['reason']})" if canary.get("reason") else ""
+    canary = summary.canary
+    if canary and canary.status != "confirmed":
+        status = say(WORDS.get(canary.status, canary.status))
+        why = f" ({canary.reason})" if canary.reason else ""
         means = say("It is {status}{why}: do not trust the verdicts of this run.", status=status, why=why)
         yield say("The known bug was missed."), means
 
 
-def verdict_text(issue: Body) -> str:
+def verdict_text(issue: Issue) -> str:
     """Return what a verdict says against a finding, on one line; nothing where it gives no words."""
-    return " ".join(" ".join(issue.get(name, "").split()) for name in TEXTS if issue.get(name))
+    return " ".join(filter(None, (" ".join(getattr(issue, name).split()) for name in TEXTS)))
 
 
-def model_usage_facts(run: Body, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:
+def model_usage_facts(run: Part, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:
     """Yield what asking took, in words: who was asked, how often, and the money and the time."""
     model = run.get("model")
     if not model:
@@ -129,12 +131,12 @@ def model_usage_facts(run: Body, say: Words = ENGLISH) -> Iterator[tuple[str, st
         yield say("sandbox"), say("tier {tiers}", tiers=tiers) if tiers else say("no script was run")
 
 
-def _answers(model: Body, say: Words) -> str:
+def _answers(model: Part, say: Words) -> str:
     number, remembered = f"{model.get('calls', 0):,}", model.get("remembered")
     return say("{number}, {some} of them cached", number=number, some=f"{remembered:,}") if remembered else number
 
 
-def _tokens(model: Body, say: Words) -> str:
+def _tokens(model: Part, say: Words) -> str:
     asked, answered = f"{model.get('prompt', 0):,}", f"{model.get('completion', 0):,}"
     if cached := model.get("cached"):
         text = "{asked} in ({cached} of them cached), {answered} out"

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.paths import shown
+from jarvis_workers.sec.report_document import ReportBody, body_to_json
 from jarvis_workers.sec.rules import Rule
 from jarvis_workers.service.api.findings import Region
 from jarvis_workers.service.api.regions import read_regions
@@ -16,23 +17,20 @@ from jarvis_workers.store.values import Run
 
 __all__ = ["answer_of"]
 
-LISTS = ("issues", "dismissed", "suppressed")
-
 
 def answer_of(
-    run: Run, part: Mapping[str, Any], body: Mapping[str, Any], rules: Sequence[Rule], blobs: Blobs
+    run: Run, part: Mapping[str, Any], body: ReportBody, rules: Sequence[Rule], blobs: Blobs
 ) -> dict[str, Any]:
     """Return the input of `report.report_from`; `part` is the `run` part of the report, `rules` those of the run."""
-    issues = [issue for kind in LISTS for issue in body.get(kind, ())]
-    fired = {issue["pattern"] for issue in issues}
-    regions = read_regions(blobs, run.snapshot_id, issues)
-    excerpts = read_excerpts(blobs, run.snapshot_id, [*body["issues"], *body.get("dismissed", ())])
+    fired = {issue.pattern for issue in body.findings}
+    regions = read_regions(blobs, run.snapshot_id, body.findings)
+    excerpts = read_excerpts(blobs, run.snapshot_id, [*body.issues, *body.dismissed])
     with open_snapshot(blobs, run.snapshot_id) as reader:
         files = [shown(entry.path) for entry in reader.files()]
     options = SecOptions.of(run)
     return {
         "run": dict(part),
-        "body": dict(body),
+        "body": body_to_json(body),
         "language": options.language,
         "min_confidence": options.min_confidence,
         "titles": {rule.pattern: rule.title for rule in rules if rule.pattern in fired},

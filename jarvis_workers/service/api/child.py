@@ -92,7 +92,7 @@ def _scan(asked: dict[str, Any], announce: Announce) -> dict[str, Any]:
     known, judged = baseline.known if baseline else None, _judged(request.given.triage)
     done = scan_directly(run, resources, known=known, judged=judged, show=show)
     part = run_facts(done.run, done.stages, RunCosts())
-    announce({"progress": ["report", 1, 1, part["stages"]["scan"]["files"], done.body["summary"]["total"]]})
+    announce({"progress": ["report", 1, 1, part["stages"]["scan"]["files"], done.body.summary.total]})
     return answer_of(done.run, part, done.body, request.given.rules.rules, blobs)
 
 

@@ -48,19 +48,19 @@ def diff(before: Report, after: Report) -> ReportDiff:
     found = compare(olds, news, unlooked(olds, news, _looked(after)))
     earlier, later = _by_gid(before), _by_gid(after)
     return ReportDiff(
-        new=tuple(later[issue["gid"]] for issue in found.new),
-        fixed=tuple(earlier[issue["gid"]] for issue in found.fixed),
-        changed=tuple((later[one.issue["gid"]], one.was, one.now) for one in found.changed),
-        not_checked=tuple(UncheckedFinding(earlier[one.issue["gid"]], one.reason) for one in found.not_checked),
+        new=tuple(later[issue.gid] for issue in found.new),
+        fixed=tuple(earlier[issue.gid] for issue in found.fixed),
+        changed=tuple((later[one.issue.gid], one.was, one.now) for one in found.changed),
+        not_checked=tuple(UncheckedFinding(earlier[one.issue.gid], one.reason) for one in found.not_checked),
         unchanged=found.unchanged,
     )
 
 
 def _by_gid(report: Report) -> Mapping[int, Finding]:
     body = report.document.body
-    pairs = [*zip(body["issues"], report.findings, strict=True)]
-    pairs += zip(body.get("suppressed", ()), report.suppressed, strict=True)
-    return {issue["gid"]: finding for issue, finding in pairs}
+    pairs = [*zip(body.issues, report.findings, strict=True)]
+    pairs += zip(body.suppressed, report.suppressed, strict=True)
+    return {issue.gid: finding for issue, finding in pairs}
 
 
 def _looked(report: Report) -> Looked:

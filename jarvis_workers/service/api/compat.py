@@ -9,6 +9,7 @@ from typing import Any
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.report import format_of
+from jarvis_workers.sec.report_document import body_to_json
 from jarvis_workers.service import wiring
 from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.models import model_name
@@ -113,7 +114,7 @@ def _carry_out(settings: Settings, store: Store, path: str | Path, options: SecO
 
 def _document(settings: Settings, store: Store, run: Run) -> dict[str, Any]:
     body = reports.read_body(store, wiring.blobs_of(settings), run)
-    return {"run": reports.run_part(store, run), **body}
+    return {"run": reports.run_part(store, run), **body_to_json(body)}
 
 
 def _nothing(*_: object) -> None:

@@ -1,9 +1,11 @@
 """Findings as Python values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal, cast
 
+from jarvis_workers.sec.report_document import Issue, IssueSuppression
+from jarvis_workers.sec.trace import TraceLocation
 from jarvis_workers.service.api.choices import Severity
 
 __all__ = ["Finding", "Status", "Suppression", "TraceStep"]
@@ -80,42 +82,40 @@ class Finding:
         return f"{self.location}: {self.severity}: {self.title} [{self.rule_id}]"
 
 
-def finding_of(issue: Mapping[str, Any], title: str, region: Region | None) -> Finding:
+def finding_of(issue: Issue, title: str, region: Region | None) -> Finding:
     """Return a finding from the body of a report."""
-    suppression = issue.get("suppression")
-    line: int = issue["line"]
-    column = issue.get("column") or 1
-    where = region or Region(column, line, column + len(issue["evidence"]))
+    column = issue.column or 1
+    where = region or Region(column, issue.line, column + len(issue.evidence))
     return Finding(
-        id=issue["id"],
-        rule_id=issue["pattern"],
+        id=issue.id,
+        rule_id=issue.pattern,
         title=title,
-        category=issue["category"],
-        cwe=issue["cwe"],
-        language=issue["language"],
-        file=issue["file"],
-        start_line=line,
+        category=issue.category,
+        cwe=issue.cwe,
+        language=issue.language,
+        file=issue.file,
+        start_line=issue.line,
         start_column=where.start_column,
         end_line=where.end_line,
         end_column=where.end_column,
-        severity=issue["severity"],
-        confidence=issue["confidence"],
-        score=issue["score"],
-        message=issue["description"],
-        suggestion=issue["suggestion"],
-        evidence=issue["evidence"],
+        severity=cast(Severity, issue.severity),
+        confidence=issue.confidence,
+        score=issue.score,
+        message=issue.description,
+        suggestion=issue.suggestion,
+        evidence=issue.evidence,
         function=where.function,
-        fingerprint=issue["fingerprint"],
-        status=issue["status"],
-        trace=steps_of(issue.get("path", ())),
-        suppression=_suppression(suppression) if suppression else None,
+        fingerprint=issue.fingerprint,
+        status=cast(Status, issue.status),
+        trace=steps_of(issue.path),
+        suppression=_suppression(issue.suppression) if issue.suppression else None,
     )
 
 
-def steps_of(path: Sequence[Mapping[str, Any]]) -> tuple[TraceStep, ...]:
+def steps_of(path: Sequence[TraceLocation]) -> tuple[TraceStep, ...]:
     """Return the trace of an issue."""
-    return tuple(TraceStep(step["file"], step["line"], step["note"]) for step in path)
+    return tuple(TraceStep(step.file, step.line, step.note) for step in path)
 
 
-def _suppression(said: Mapping[str, Any]) -> Suppression:
-    return Suppression("comment" if said["kind"] == "inSource" else "triage", said["justification"])
+def _suppression(said: IssueSuppression) -> Suppression:
+    return Suppression("comment" if said.kind == "inSource" else "triage", said.justification or "")

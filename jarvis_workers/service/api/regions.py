@@ -1,11 +1,11 @@
 """Source regions of findings: start and end of their code and the enclosing function, from the snapshot."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from jarvis_workers.errors import SnapshotError
 from jarvis_workers.paths import shown
+from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.sec.scanner import source_text
 from jarvis_workers.service.api.findings import Region
 from jarvis_workers.snapshots.blobs import Blobs
@@ -16,7 +16,6 @@ from jarvis_workers.steps.sec.scan_files import language_for
 
 __all__ = ["read_regions"]
 
-Issue = Mapping[str, Any]
 # Larger files are not searched for functions, as that takes longer than the scan.
 FUNCTIONS_BYTES = 4_000_000
 
@@ -25,7 +24,7 @@ def read_regions(blobs: Blobs, snapshot_id: str, issues: Iterable[Issue]) -> dic
     """Return regions by the gids of issues, for those whose file can be read."""
     by_file: defaultdict[str, list[Issue]] = defaultdict(list)
     for issue in issues:
-        by_file[issue["file"]].append(issue)
+        by_file[issue.file].append(issue)
     found: dict[int, Region] = {}
     with open_snapshot(blobs, snapshot_id) as reader:
         for entry in reader.files() if by_file else ():
@@ -46,9 +45,9 @@ def _regions(content: bytes, language: str, issues: Iterable[Issue]) -> dict[int
         starts.append(starts[-1] + len(line) + 1)
     within = _functions(content, language)
     return {
-        issue["gid"]: _region(lines[issue["line"] - 1], starts[issue["line"] - 1], issue, within)
+        issue.gid: _region(lines[issue.line - 1], starts[issue.line - 1], issue, within)
         for issue in issues
-        if 0 < issue["line"] <= len(lines)
+        if 0 < issue.line <= len(lines)
     }
 
 
@@ -62,12 +61,12 @@ def _functions(content: bytes, language: str) -> Functions:
 def _region(line: bytes, start: int, issue: Issue, within: Functions) -> Region:
     """Return the region from the place where the rule fired to the end of the evidence, else to the end of the line."""
     text = line.decode("utf-8", "backslashreplace").replace("\t", " ").rstrip()
-    place = text.find(issue["evidence"])
-    column = issue.get("column")
+    place = text.find(issue.evidence)
+    column = issue.column
     first = column - 1 if column else len(text) - len(text.lstrip())
-    last = place + len(issue["evidence"]) if place >= 0 else len(text)
+    last = place + len(issue.evidence) if place >= 0 else len(text)
     # For a function on one line, its head starts before the body, but the end of the line is inside.
     indent, code = len(line) - len(line.lstrip()), len(line.rstrip())
     function = within.at(start + indent) or within.at(start + max(indent, code - 1))
     name = function.name.decode("utf-8", "backslashreplace") if function else None
-    return Region(first + 1, issue["line"], max(first, last) + 1, name)
+    return Region(first + 1, issue.line, max(first, last) + 1, name)

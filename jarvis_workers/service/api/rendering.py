@@ -6,7 +6,7 @@ from typing import Any
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
 from jarvis_workers.sec.report import FORMATS, QUOTING, WORDED
-from jarvis_workers.sec.report.excerpts import Excerpt
+from jarvis_workers.sec.report_document import Excerpt
 from jarvis_workers.sec.translations import report_in
 from jarvis_workers.service.api.document import ReportDocument
 
@@ -17,9 +17,10 @@ def render(document: ReportDocument, form: str) -> str:
     """Return the report in one of the `FORMATS`. Raises UsageError for an unknown format."""
     if form not in FORMATS:
         raise UsageError(f'format: "{plain(form)}" is not one of {", ".join(FORMATS)}')
-    body = dict(document.body)
+    body = document.body
     if form in QUOTING:
-        body["excerpts"] = {name: _excerpt(row) for name, row in document.excerpts.items()}
+        excerpts = {name: _excerpt(row) for name, row in document.excerpts.items()}
+        body = body._replace(excerpts=excerpts)
     if form in WORDED:
         body = report_in(document.language, body)
     run = document.run if document.language == "en" else {**document.run, "lang": document.language}

@@ -1,12 +1,13 @@
 """The report of a scan as a Python object, which can be rendered in every format."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
+from jarvis_workers.sec.report_document import Issue, Summary, body_from_json
 from jarvis_workers.service.api.choices import Severity, StrPath, check_choice
 from jarvis_workers.service.api.document import ReportDocument
 from jarvis_workers.service.api.findings import Finding, Region, finding_of
@@ -166,8 +167,8 @@ def _counted(number: int, noun: str) -> str:
 
 def report_from(answer: Mapping[str, Any]) -> Report:
     """Return the report built from a result of `answers.answer_of`."""
-    body, titles = answer["body"], answer["titles"]
-    summary = body["summary"]
+    body, titles = body_from_json(answer["body"]), answer["titles"]
+    summary = body.summary
     regions = {int(gid): Region(*row) for gid, row in answer["regions"].items()}
     document = ReportDocument(
         run=answer["run"],
@@ -178,39 +179,38 @@ def report_from(answer: Mapping[str, Any]) -> Report:
         min_confidence=answer["min_confidence"],
     )
 
-    def findings(kind: str) -> tuple[Finding, ...]:
+    def findings(issues: Sequence[Issue]) -> tuple[Finding, ...]:
         return tuple(
-            finding_of(issue, titles.get(issue["pattern"], issue["pattern"]), regions.get(issue["gid"]))
-            for issue in body.get(kind, ())
+            finding_of(issue, titles.get(issue.pattern, issue.pattern), regions.get(issue.gid)) for issue in issues
         )
 
     return Report(
-        findings=findings("issues"),
-        suppressed=findings("suppressed"),
-        not_checked=tuple(UncheckedFile(gap["file"], gap["reason"]) for gap in summary["not_checked"]),
+        findings=findings(body.issues),
+        suppressed=findings(body.suppressed),
+        not_checked=tuple(UncheckedFile(gap.file, gap.reason) for gap in summary.not_checked),
         summary=_summary(summary),
         run=_run(document.run),
         document=document,
     )
 
 
-def _summary(said: Mapping[str, Any]) -> ReportSummary:
-    baseline = said.get("baseline", {})
+def _summary(summary: Summary) -> ReportSummary:
+    baseline = summary.baseline
     return ReportSummary(
-        total=said["total"],
-        by_severity=said["by_severity"],
-        by_category=said["by_category"],
-        by_language=said["by_language"],
-        score_sum=said["score_sum"],
-        top_risk_files=tuple(said["top_risk_files"]),
-        scanned_files=said["scanned_files"],
-        suppressed=said["suppressed"] + said.get("judged_false", 0) + said.get("judged_wontfix", 0),
-        below_min_confidence=said["below_min_confidence"],
-        not_listed=said.get("not_listed", 0),
-        known=baseline.get("known"),
-        gone=baseline.get("gone"),
-        left_out=said["left_out"],
-        excluded=tuple(UncheckedFile(tree["path"], tree["reason"]) for tree in said["excluded"]),
+        total=summary.total,
+        by_severity=summary.by_severity,
+        by_category=summary.by_category,
+        by_language=summary.by_language,
+        score_sum=summary.score_sum,
+        top_risk_files=tuple(summary.top_risk_files),
+        scanned_files=summary.scanned_files,
+        suppressed=summary.suppressed + summary.judged_false + summary.judged_wontfix,
+        below_min_confidence=summary.below_min_confidence,
+        not_listed=summary.not_listed,
+        known=baseline.known if baseline else None,
+        gone=baseline.gone if baseline else None,
+        left_out=summary.left_out,
+        excluded=tuple(UncheckedFile(tree.path, tree.reason) for tree in summary.excluded),
     )
 
 

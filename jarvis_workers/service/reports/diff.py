@@ -4,7 +4,7 @@ A missing finding is fixed only if the later scan searched for it: with its rule
 no longer exists.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jarvis_workers.errors import SnapshotError, UsageError
@@ -15,6 +15,7 @@ from jarvis_workers.sec.report.comparability import WHOLE, Looked, unlooked
 from jarvis_workers.sec.report.diff import compare
 from jarvis_workers.sec.report.diff_formats import Sides
 from jarvis_workers.sec.report.rebase import below
+from jarvis_workers.sec.report_document import Issue, ReportBody
 from jarvis_workers.service.reports.report_files import read_report_file
 from jarvis_workers.service.reports.reports import read_body, run_part
 from jarvis_workers.snapshots.blobs import Blobs
@@ -26,14 +27,14 @@ from jarvis_workers.store.runs import Run
 
 __all__ = ["ReportSide", "compare_reports", "difference", "report_of_file", "report_of_run"]
 
-Body = Mapping[str, Any]
+Part = Mapping[str, Any]
 
 
 class ReportSide(NamedTuple):
     """One side of a comparison: body, `run` part, scope of the scan, and notes on the limits of the comparison."""
 
-    body: Body
-    part: Body
+    body: ReportBody
+    part: Part
     looked: Looked
     notes: tuple[str, ...] = ()
 
@@ -60,7 +61,7 @@ def report_of_run(store: Store, blobs: Blobs, run: Run) -> ReportSide:
     if all(stage.name != REPORT for stage in stages_of(run.kind)):
         raise UsageError(f"run {run.id} is of kind {run.kind}: it has no findings to compare")
     body = read_body(store, blobs, run)
-    if "baseline" in body["summary"]:
+    if body.summary.baseline:
         raise UsageError(f"run {run.id} lists only findings new to its own baseline; compare runs without --baseline")
     return ReportSide(body, run_part(store, run), _looked(blobs, run))
 
@@ -74,8 +75,8 @@ def report_of_file(named: str) -> ReportSide:
     file = read_report_file(named)
     rules = file.run.get("rules")
     off = rules.get("off") if isinstance(rules, dict) else None
-    confidences = [issue["confidence"] for issue in file.body["issues"]]
-    least = min(confidences, default=1.0) if file.body["summary"]["below_min_confidence"] else 0.0
+    confidences = [issue.confidence for issue in file.body.issues]
+    least = min(confidences, default=1.0) if file.body.summary.below_min_confidence else 0.0
     looked = Looked(
         state=str(file.run.get("state")),
         min_confidence=least,
@@ -96,28 +97,29 @@ def _from_the_top(*reports: ReportSide) -> tuple[ReportSide, ...]:
     )
 
 
-def _moved(prefix: str, body: Body) -> Body:
-    moved = below(prefix, dict(body))
-    lists = {
-        name: [
-            one | {"fingerprint": fingerprint_of(one["file"], one["pattern"], one["evidence"])} for one in moved[name]
-        ]
-        for name in ("issues", "dismissed", "suppressed")
-        if name in moved
-    }
-    return {**moved, **lists}
+def _moved(prefix: str, body: ReportBody) -> ReportBody:
+    moved = below(prefix, body)
+    return moved._replace(
+        issues=_fingerprinted(moved.issues),
+        dismissed=_fingerprinted(moved.dismissed),
+        suppressed=_fingerprinted(moved.suppressed),
+    )
+
+
+def _fingerprinted(issues: Sequence[Issue]) -> list[Issue]:
+    return [one._replace(fingerprint=fingerprint_of(one.file, one.pattern, one.evidence)) for one in issues]
 
 
 def _notes(which: str, report: ReportSide) -> Iterator[str]:
-    summary = report.body["summary"]
+    summary = report.body.summary
     if report.state not in WHOLE:
         yield f"the {which} run is {report.state}: it did not check everything"
-    if gaps := len(summary["not_checked"]):
+    if gaps := len(summary.not_checked):
         yield f"the {which} run did not fully check {gaps:,} of its files"
-    if summary.get("not_listed"):
-        listed = f"{len(report.body['issues']):,} highest-scoring findings"
+    if summary.not_listed:
+        listed = f"{len(report.body.issues):,} highest-scoring findings"
         yield f"the {which} run lists only its {listed}: only these are compared"
-    if more := summary.get("dismissed_not_listed"):
+    if more := summary.dismissed_not_listed:
         yield f"the {which} run does not list {more:,} of its dismissed findings: they are not compared"
     yield from report.notes
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from jarvis_workers.sec.report import QUOTING, WORDED
 from jarvis_workers.sec.report.text import titled
+from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.sec.translations import report_in
 from jarvis_workers.service.reports.excerpts import read_excerpts
 from jarvis_workers.snapshots.blobs import Blobs
@@ -13,13 +14,13 @@ from jarvis_workers.store.values import Run
 __all__ = ["enrich_body", "language_facts"]
 
 
-def enrich_body(blobs: Blobs, run: Run, body: dict[str, Any], form: str) -> dict[str, Any]:
+def enrich_body(blobs: Blobs, run: Run, body: ReportBody, form: str) -> ReportBody:
     """Return the body for the renderer of a format; code is read from the snapshot."""
     if form in QUOTING:
-        shown = [*body["issues"], *body.get("dismissed", ())]
-        body = body | {"excerpts": read_excerpts(blobs, run.snapshot_id, shown)}
+        shown = [*body.issues, *body.dismissed]
+        body = body._replace(excerpts=read_excerpts(blobs, run.snapshot_id, shown))
     if form in WORDED:
-        body = report_in(SecOptions.of(run).language, dict(titled(body)) if form == "text" else body)
+        body = report_in(SecOptions.of(run).language, titled(body) if form == "text" else body)
     return body
 
 

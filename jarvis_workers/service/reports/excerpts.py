@@ -4,11 +4,11 @@ If the snapshot has been pruned or is damaged, the report has no code and says s
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
 
 from jarvis_workers.errors import SnapshotError
 from jarvis_workers.paths import shown
-from jarvis_workers.sec.report.excerpts import Excerpt, bounded, cut, spots_by_file, window
+from jarvis_workers.sec.report.excerpts import bounded, cut, spots_by_file, window
+from jarvis_workers.sec.report_document import Excerpt, Issue
 from jarvis_workers.sec.scanner import source_text
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.manifest import Entry
@@ -16,7 +16,7 @@ from jarvis_workers.snapshots.reader import Reader, open_snapshot
 from jarvis_workers.steps.sec.scan_files import language_for
 
 
-def read_excerpts(blobs: Blobs, snapshot_id: str, issues: Sequence[dict[str, Any]]) -> dict[str, Excerpt]:
+def read_excerpts(blobs: Blobs, snapshot_id: str, issues: Sequence[Issue]) -> dict[str, Excerpt]:
     """Return excerpts by the ids of the issues, for the highest-ranked ones, if the snapshot can be read."""
     wanted = spots_by_file(issues)
     found: dict[str, dict[str, list[Excerpt]]] = {}

@@ -6,6 +6,7 @@ from typing import Any, TextIO
 
 from jarvis_workers.sec.report import json_line
 from jarvis_workers.sec.report.body import AT_RISK
+from jarvis_workers.sec.report_document import Issue, ReportBody, issue_to_json
 from jarvis_workers.service.atomic_write import write_whole as write_whole
 from jarvis_workers.service.reports.live import Follower, Updates, cluster_row
 from jarvis_workers.service.reports.reports import read_body
@@ -28,9 +29,7 @@ from jarvis_workers.store.runs import Run
 CLUSTERS, AGENT = "cluster_report.jsonl", "agent_issues.jsonl"
 
 
-def export(
-    store: Store, blobs: Blobs, run: Run, directory: Path, *, body: Mapping[str, Any] | None = None
-) -> list[Path]:
+def export(store: Store, blobs: Blobs, run: Run, directory: Path, *, body: ReportBody | None = None) -> list[Path]:
     """Write the files of a run, with all candidates ordered by gid; return the paths. Raises UsageError.
 
     The files are heuristic_issues.jsonl and progress.jsonl, for runs with agents also cluster_report.jsonl and
@@ -38,9 +37,9 @@ def export(
     """
     body = read_body(store, blobs, run) if body is None else body
     with refuse_unwritable(directory, run):
-        files: dict[str, Iterable[Mapping[str, Any]]] = {HEURISTIC: _issues(store, run, body)}
+        files: dict[str, Iterable[Mapping[str, Any]]] = {HEURISTIC: _rows(_issues(store, run, body))}
         if has_verdicts(run):
-            files |= {CLUSTERS: _clusters(store, run), AGENT: filter(_is_risk, _issues(store, run, body))}
+            files |= {CLUSTERS: _clusters(store, run), AGENT: _rows(filter(_is_risk, _issues(store, run, body)))}
             progress: Iterable[Mapping[str, Any]] = Follower(store).look(run, issues=False).progress
         else:
             with store.read() as session:
@@ -59,7 +58,7 @@ class Growing:
 
     def add(self, heard: Updates) -> None:
         """Append new results."""
-        rows = {CLUSTERS: heard.clusters, AGENT: filter(_is_risk, heard.issues), PROGRESS: heard.progress}
+        rows = {CLUSTERS: heard.clusters, AGENT: _rows(filter(_is_risk, heard.issues)), PROGRESS: heard.progress}
         for name, stream in self._files.items():
             stream.writelines(map(json_line, rows[name]))
             stream.flush()
@@ -75,14 +74,18 @@ def _begin(path: Path) -> TextIO:
     return path.open("x", encoding="utf-8", errors="backslashreplace")
 
 
-def _issues(store: Store, run: Run, body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _issues(store: Store, run: Run, body: ReportBody) -> Iterator[Issue]:
     """Yield the issues of a report, or all from the store if the report does not list all."""
-    if not body["summary"].get("not_listed") and not body["summary"].get("dismissed_not_listed"):
-        listed = [*body["issues"], *body.get("dismissed", ())]
-        yield from sorted(listed, key=lambda issue: int(issue["gid"])) if body.get("dismissed") else listed
+    if not body.summary.not_listed and not body.summary.dismissed_not_listed:
+        listed = [*body.issues, *body.dismissed]
+        yield from sorted(listed, key=lambda issue: issue.gid) if body.dismissed else listed
         return
     with store.read() as session:
         yield from list_issues(session, run)
+
+
+def _rows(issues: Iterable[Issue]) -> Iterator[Mapping[str, Any]]:
+    return map(issue_to_json, issues)
 
 
 def _clusters(store: Store, run: Run) -> list[Mapping[str, Any]]:
@@ -90,5 +93,5 @@ def _clusters(store: Store, run: Run) -> list[Mapping[str, Any]]:
         return [cluster_row(cluster) for cluster in clusters.read(session, run.id)]
 
 
-def _is_risk(issue: Mapping[str, Any]) -> bool:
-    return issue["status"] in AT_RISK
+def _is_risk(issue: Issue) -> bool:
+    return issue.status in AT_RISK

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.judge.canary import CANARY_GID
 from jarvis_workers.sec.report import every_issue
+from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.service.reports.run_files import Row, progress_row
 from jarvis_workers.steps.sec.candidates import some_of
 from jarvis_workers.steps.sec.cluster_file import STEP as CLUSTER
@@ -36,7 +37,7 @@ class Updates:
 
     progress: list[Row] = field(default_factory=list)
     clusters: list[Row] = field(default_factory=list)
-    issues: list[Row] = field(default_factory=list)
+    issues: list[Issue] = field(default_factory=list)
 
 
 class Follower:
@@ -59,9 +60,7 @@ class Follower:
                 gid: job for job in new if job.stage == VERIFY for gid in CandidatesPayload.from_json(job.payload).gids
             }
             heard.issues = list(_issues(session, run, about)) if issues else []
-            said = (
-                {issue["gid"]: issue["status"] for issue in heard.issues} if issues else _statuses(session, run, about)
-            )
+            said = {issue.gid: issue.status for issue in heard.issues} if issues else _statuses(session, run, about)
         heard.clusters = [row for job in new for row in map(cluster_row, found.get(job.id, ()))]
         rows = [progress_row(event, run) for event in happened]
         rows += [row for job in new for row in _rows(job, run, said, len(found.get(job.id, ())))]
@@ -72,14 +71,14 @@ class Follower:
         return heard
 
 
-def _issues(session: "Session", run: Run, about: Mapping[int, Over]) -> Iterator[Row]:
+def _issues(session: "Session", run: Run, about: Mapping[int, Over]) -> Iterator[Issue]:
     """Yield the candidates of jobs with their verdicts; the numbers of clusters are only known at the end."""
     numbered = some_of(session, run, about) if about else []
     found = verdict_fields_of(session, run, about) if about else {}
     for issue in every_issue(lambda: numbered, 0.0, severities=SecOptions.of(run).rules.severity):
-        job = about[issue["gid"]]
-        said = found.get(issue["gid"]) or no_verdict(f"its job failed: {job.reason}")
-        yield issue | said | {"verification": VerifyPayload.from_json(job.payload).verification, "cluster": None}
+        job = about[issue.gid]
+        said = found.get(issue.gid) or no_verdict(f"its job failed: {job.reason}")
+        yield issue.with_verdict(said, VerifyPayload.from_json(job.payload).verification, None)
 
 
 def _statuses(session: "Session", run: Run, about: Mapping[int, Over]) -> dict[int, str]:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain, shown
+from jarvis_workers.sec.report_document import ReportBody, body_from_json
 from jarvis_workers.sec.severity import WEIGHTS, severity_of
 from jarvis_workers.service.reports.baselines import SARIF_FINGERPRINT, load_report
 
@@ -21,12 +22,14 @@ __all__ = ["ReportFile", "read_report_file"]
 NUMBER = re.compile(r"[\d,]+")
 CWE_TAG = "external/cwe/cwe-"
 Part = Mapping[str, Any]
+# What a comparison does not need of a finding.
+UNSAID = {"gid": 0, "language": "", "category": "", "description": "", "suggestion": ""}
 
 
 class ReportFile(NamedTuple):
     """The body and the `run` part of a report; for `is_sarif` the scope of the scan is incomplete."""
 
-    body: dict[str, Any]
+    body: ReportBody
     run: dict[str, Any]
     is_sarif: bool
 
@@ -50,7 +53,7 @@ class FileIssue(BaseModel):
     suppression: dict[str, Any] | None = None
 
 
-class Summary(BaseModel):
+class FileSummary(BaseModel):
     """The part of a report's summary about what was not checked."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -77,12 +80,14 @@ def read_report_file(named: str) -> ReportFile:
 
 
 def _of_json(written: Part) -> ReportFile:
-    body = {
-        "summary": Summary.model_validate(written["summary"]).model_dump(),
-        "issues": [_checked(one) for one in written["issues"]],
-        "dismissed": [_checked(one) for one in written.get("dismissed", ())],
-        "suppressed": [_checked(one) for one in written.get("suppressed", ())],
-    }
+    body = body_from_json(
+        {
+            "summary": FileSummary.model_validate(written["summary"]).model_dump(),
+            "issues": [_checked(one) for one in written["issues"]],
+            "dismissed": [_checked(one) for one in written.get("dismissed", ())],
+            "suppressed": [_checked(one) for one in written.get("suppressed", ())],
+        }
+    )
     return ReportFile(body, _mapping(written["run"]), is_sarif=False)
 
 
@@ -94,12 +99,12 @@ def _of_sarif(written: Part) -> ReportFile:
     issues = [_checked(_issue(result, weaknesses, prefix)) for result in log["results"]]
     notes = [note for one in log["invocations"] for note in one.get("toolExecutionNotifications", ())]
     summary = {"not_checked": list(_not_checked(notes, prefix)), "not_listed": sum(map(_number, notes))}
-    body = {"summary": Summary.model_validate(summary).model_dump(), "issues": issues}
-    return ReportFile(body, run, is_sarif=True)
+    body = {"summary": FileSummary.model_validate(summary).model_dump(), "issues": issues}
+    return ReportFile(body_from_json(body), run, is_sarif=True)
 
 
 def _checked(issue: object) -> dict[str, Any]:
-    return FileIssue.model_validate(issue).model_dump(exclude_none=True)
+    return UNSAID | FileIssue.model_validate(issue).model_dump(exclude_none=True)
 
 
 def _issue(result: Part, weaknesses: Mapping[str, int], prefix: str) -> dict[str, Any]:

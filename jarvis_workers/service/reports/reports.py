@@ -7,6 +7,7 @@ from typing import Any
 from jarvis_workers.conversations.options import ConversationOptions
 from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.sec.report import FORMATS
+from jarvis_workers.sec.report_document import ReportBody, Summary, body_from_json
 from jarvis_workers.service.budgets import budget_part as budget_told
 from jarvis_workers.service.reports.enrichment import enrich_body, language_facts
 from jarvis_workers.service.run_facts import RunCosts, run_facts
@@ -20,13 +21,14 @@ from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
 
-def read_body(store: Store, blobs: Blobs, run: Run) -> dict[str, Any]:
+def read_body(store: Store, blobs: Blobs, run: Run) -> ReportBody:
     """Return summary and issues: as written by the report stage or, before that, the results so far."""
     with store.read() as session:
         blob = artifacts.find(session, run.id, REPORT) if run.ended else None
         work = None if blob else load(session, run)
-    body: dict[str, Any] = json.loads(blobs.read(blob)) if blob else report_body(work, blobs) if work else {}
-    return body
+    if blob:
+        return body_from_json(json.loads(blobs.read(blob)))
+    return report_body(work, blobs) if work else ReportBody(Summary())
 
 
 def run_part(store: Store, run: Run) -> dict[str, Any]:
@@ -50,14 +52,12 @@ def render(store: Store, blobs: Blobs, run: Run, form: str) -> str:
     return "".join(compose(store, blobs, run, read_body(store, blobs, run), form))
 
 
-def compose(store: Store, blobs: Blobs, run: Run, body: dict[str, Any], form: str) -> Iterator[str]:
+def compose(store: Store, blobs: Blobs, run: Run, body: ReportBody, form: str) -> Iterator[str]:
     """Yield the pieces of a report with the given body, with code around its findings if the format shows any."""
     return FORMATS[form](*prepare(store, blobs, run, body, form))
 
 
-def prepare(
-    store: Store, blobs: Blobs, run: Run, body: dict[str, Any], form: str
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def prepare(store: Store, blobs: Blobs, run: Run, body: ReportBody, form: str) -> tuple[ReportBody, dict[str, Any]]:
     """Return the body and the `run` part for the renderer of a format."""
     body = enrich_body(blobs, run, body, form)
     profile = {"profile": read_profile(store, blobs, run)} if has_profile(run) else {}

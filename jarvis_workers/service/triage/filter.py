@@ -7,9 +7,10 @@ from difflib import get_close_matches
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import from_shown, plain
 from jarvis_workers.sec.finding import SEVERITIES
+from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.triage_record import Judgement, TriageState
-from jarvis_workers.service.triage.queue import STATUSES, Issue
+from jarvis_workers.service.triage.queue import STATUSES
 from jarvis_workers.snapshots.selection import Selection
 
 __all__ = ["OPEN", "Filter", "matching", "read_filter"]
@@ -87,22 +88,22 @@ def matching(findings: Sequence[Issue], known: Mapping[str, Judgement], wanted: 
     Unless `judged`, or if the filter names a state, only open findings match: without a verdict and not suppressed.
     Raises UsageError for a rule or category that neither the findings nor the rule table have.
     """
-    _refuse_unknown("--rule", wanted.rules, {issue["pattern"] for issue in findings} | RULES_BY_PATTERN.keys())
+    _refuse_unknown("--rule", wanted.rules, {issue.pattern for issue in findings} | RULES_BY_PATTERN.keys())
     categories = {rule.category for rule in RULES_BY_PATTERN.values()}
-    _refuse_unknown("--category", wanted.categories, {issue["category"] for issue in findings} | categories)
+    _refuse_unknown("--category", wanted.categories, {issue.category for issue in findings} | categories)
     selection = Selection(frozenset(), include=wanted.globs)
     states = wanted.states or (() if judged else (OPEN,))
     aside = judged or bool(wanted.statuses or set(wanted.states) - {OPEN})
     return [
         issue
         for issue in findings
-        if _fits(issue["pattern"], wanted.rules)
-        and _fits(issue["severity"], wanted.severities)
-        and _fits(issue["category"], wanted.categories)
-        and _fits(issue["status"], wanted.statuses)
-        and _fits(_state(known.get(issue["fingerprint"])), states)
-        and (aside or issue["status"] not in ASIDE)
-        and any(map(selection.includes, _with_directories(from_shown(issue["file"]))))
+        if _fits(issue.pattern, wanted.rules)
+        and _fits(issue.severity, wanted.severities)
+        and _fits(issue.category, wanted.categories)
+        and _fits(issue.status, wanted.statuses)
+        and _fits(_state(known.get(issue.fingerprint)), states)
+        and (aside or issue.status not in ASIDE)
+        and any(map(selection.includes, _with_directories(from_shown(issue.file))))
     ]
 
 

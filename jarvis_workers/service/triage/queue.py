@@ -2,12 +2,12 @@
 
 import getpass
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.sec.report.excerpts import Excerpt
+from jarvis_workers.sec.report_document import Excerpt, Issue
 from jarvis_workers.sec.triage_record import Judgement, TriageState
 from jarvis_workers.service.reports.excerpts import read_around, read_excerpts
 from jarvis_workers.service.reports.reports import read_body
@@ -16,9 +16,8 @@ from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.runs import Run
 
-__all__ = ["Excerpts", "Issue", "Sheet", "current_user", "find_finding", "findings_of", "judgement", "one_each"]
+__all__ = ["Excerpts", "Sheet", "current_user", "find_finding", "findings_of", "judgement", "one_each"]
 
-Issue = Mapping[str, Any]
 
 STATUSES = ("confirmed", "review", "undecided", "heuristic", "dismissed", "suppressed")
 WORDS = {
@@ -46,9 +45,9 @@ def findings_of(store: Store, blobs: Blobs, run: Run) -> Sheet:
     if not run.kind.startswith("sec."):
         raise UsageError(f"run {run.id} is not a scan: it has no findings to judge")
     body = read_body(store, blobs, run)
-    external = [one for one in body.get("suppressed", ()) if one["suppression"]["kind"] == "external"]
-    found = [*body["issues"], *body.get("dismissed", ()), *(one | {"status": "suppressed"} for one in external)]
-    return Sheet(sorted(found, key=_worst_first), body["summary"].get("not_listed", 0))
+    external = [one for one in body.suppressed if one.suppression and one.suppression.kind == "external"]
+    found = [*body.issues, *body.dismissed, *(one._replace(status="suppressed") for one in external)]
+    return Sheet(sorted(found, key=_worst_first), body.summary.not_listed)
 
 
 def one_each(findings: Iterable[Issue]) -> Iterator[tuple[Issue, list[int]]]:
@@ -56,15 +55,15 @@ def one_each(findings: Iterable[Issue]) -> Iterator[tuple[Issue, list[int]]]:
     lines: dict[str, list[int]] = {}
     first: dict[str, Issue] = {}
     for issue in findings:
-        first.setdefault(issue["fingerprint"], issue)
-        lines.setdefault(issue["fingerprint"], []).append(issue["line"])
+        first.setdefault(issue.fingerprint, issue)
+        lines.setdefault(issue.fingerprint, []).append(issue.line)
     return ((issue, lines[fingerprint][1:]) for fingerprint, issue in first.items())
 
 
 def find_finding(findings: Sequence[Issue], named: str) -> Issue:
     """Return the finding with this id or fingerprint. Raises UsageError."""
     for issue in findings:
-        if named in (issue["id"], issue["fingerprint"]):
+        if named in (issue.id, issue.fingerprint):
             return issue
     raise UsageError(f'no finding "{plain(named)}" in the report of this run; see: --list')
 
@@ -77,8 +76,8 @@ def judgement(issue: Issue, verdict: TriageState, reason: str = "") -> Judgement
     if not said.isprintable():
         raise UsageError(f"the reason {plain(said)} contains control characters")
     if verdict.needs_reason and not said:
-        raise UsageError(f"{issue['id']}: judging a finding {WORDS[verdict]} requires a reason")
-    named = {"fingerprint": issue["fingerprint"], "rule": issue["pattern"], "file": issue["file"]}
+        raise UsageError(f"{issue.id}: judging a finding {WORDS[verdict]} requires a reason")
+    named = {"fingerprint": issue.fingerprint, "rule": issue.pattern, "file": issue.file}
     return Judgement(verdict=verdict, reason=said, by=current_user(), **named)
 
 
@@ -107,14 +106,14 @@ class Excerpts:
         """
         issue = self._findings[place]
         if around is not None:
-            return read_around(self._blobs, self._snapshot_id, issue["file"], issue["line"], around)
-        name = issue["id"]
+            return read_around(self._blobs, self._snapshot_id, issue.file, issue.line, around)
+        name = issue.id
         if name not in self._read:
             ahead = self._findings[place : place + AHEAD]
-            found = read_excerpts(self._blobs, self._snapshot_id, [dict(issue) for issue in ahead])
-            self._read |= {issue["id"]: found.get(issue["id"]) for issue in ahead}
+            found = read_excerpts(self._blobs, self._snapshot_id, ahead)
+            self._read |= {issue.id: found.get(issue.id) for issue in ahead}
         return self._read[name]
 
 
 def _worst_first(issue: Issue) -> tuple[int, float, int]:
-    return STATUSES.index(issue["status"]), -issue["score"], issue["gid"]
+    return STATUSES.index(issue.status), -issue.score, issue.gid

@@ -4,7 +4,6 @@ For trees of one batch, where opening a store takes longer than the scan. Nothin
 and the caller repeats the run with a store, which retries.
 """
 
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -15,6 +14,7 @@ from jarvis_workers.pipeline.history import Earlier, result_of
 from jarvis_workers.pipeline.run_state import NOT_CHECKED, final_state
 from jarvis_workers.pipeline.stages import Stage, step_of
 from jarvis_workers.sec.report.body import gather
+from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.sec.triage import NOTHING_JUDGED, TriageVerdict
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
@@ -23,7 +23,7 @@ from jarvis_workers.steps.sec.not_checked import Jobs
 from jarvis_workers.steps.sec.numbering import number_spots
 from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.pipelines import SCANNING
-from jarvis_workers.steps.sec.report_body import ReportWork, encode_body, report_body
+from jarvis_workers.steps.sec.report_body import ReportWork, report_body
 from jarvis_workers.steps.sec.results import candidates_of, spots_of
 from jarvis_workers.store.values import Claimed, Commit, NewJob, Run, StageJob, StageProgress
 from jarvis_workers.toolchain.limits import cpu_seconds
@@ -51,7 +51,7 @@ class DirectScan(NamedTuple):
 
     run: Run
     stages: list[StageProgress]
-    body: dict[str, Any]
+    body: ReportBody
     jobs: list[DirectJob]
     shared: list[str]
 
@@ -118,7 +118,7 @@ def _report(
     commits: Sequence[Commit],
     known: Mapping[str, int] | None,
     judged: Mapping[str, TriageVerdict],
-) -> dict[str, Any]:
+) -> ReportBody:
     options = SecOptions.of(run)
     least, severities = options.min_confidence, options.rules.severity
     found = [result for commit in commits for result in candidates_of(commit)]
@@ -126,8 +126,7 @@ def _report(
     meanings = [meaning for result in found for meaning in result.meanings]
     numbered = number_spots(spots, meanings, least)
     findings = gather(numbered, least, severities=severities, known=known, judged=judged)
-    body: dict[str, Any] = json.loads(encode_body(report_body(ReportWork(run, findings, Jobs(**outcomes)), blobs)))
-    return body
+    return report_body(ReportWork(run, findings, Jobs(**outcomes)), blobs)
 
 
 def _carry_out(

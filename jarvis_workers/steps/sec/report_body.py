@@ -6,6 +6,7 @@ from typing import Any
 
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.report.body import Findings, build
+from jarvis_workers.sec.report_document import CanaryOutcome, ReportBody, issue_to_json, summary_to_json
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.steps.sec.flow_rules import flow_patterns
@@ -15,9 +16,6 @@ from jarvis_workers.store.values import Run
 
 __all__ = ["ReportWork", "encode_body", "report_body"]
 
-DISMISSED = "dismissed"
-LISTS = ("issues", DISMISSED, "suppressed")
-
 
 @dataclass(frozen=True)
 class ReportWork:
@@ -26,10 +24,10 @@ class ReportWork:
     run: Run
     findings: Findings
     jobs: Jobs
-    canary: dict[str, Any] | None = None
+    canary: CanaryOutcome | None = None
 
 
-def report_body(work: ReportWork, blobs: Blobs) -> dict[str, Any]:
+def report_body(work: ReportWork, blobs: Blobs) -> ReportBody:
     """Return summary and issues of a finished run, or of the results so far."""
     reader = open_snapshot(blobs, work.run.snapshot_id)
     options = SecOptions.of(work.run)
@@ -47,15 +45,19 @@ def report_body(work: ReportWork, blobs: Blobs) -> dict[str, Any]:
     )
 
 
-def encode_body(body: dict[str, Any]) -> bytes:
+def encode_body(body: ReportBody) -> bytes:
     """Return a body as JSON; dismissed issues are included only if there are any."""
     # Encoded issue by issue: in one string, a single wide character would quadruple the memory of all text.
-    lists = [
-        b'"%b":[%b]' % (kind.encode(), b",".join(map(_encoded, body.get(kind, ()))))
-        for kind in LISTS
-        if body.get(kind) or kind != DISMISSED
+    lists = {
+        "issues": body.issues,
+        **({"dismissed": body.dismissed} if body.dismissed else {}),
+        "suppressed": body.suppressed,
+    }
+    written = [
+        b'"%b":[%b]' % (name.encode(), b",".join(map(_encoded, map(issue_to_json, found))))
+        for name, found in lists.items()
     ]
-    return b'{"summary":%b,%b}' % (_encoded(body["summary"]), b",".join(lists))
+    return b'{"summary":%b,%b}' % (_encoded(summary_to_json(body.summary)), b",".join(written))
 
 
 def _encoded(part: dict[str, Any]) -> bytes:

@@ -6,10 +6,11 @@ A candidate without a verdict is undecided, with a reason: its job failed, was c
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jarvis_workers.pipeline.stages import stages_of
 from jarvis_workers.sec.judge.canary import CANARY_GID
+from jarvis_workers.sec.report_document import CanaryOutcome, Issue, IssueVerdict, quotes_from_json, scripts_from_json
 from jarvis_workers.steps.sec.cluster_file import STEP as CLUSTERING
 from jarvis_workers.steps.sec.cluster_file import VERIFY
 from jarvis_workers.steps.sec.judge_options import JudgeOptions
@@ -21,7 +22,6 @@ from jarvis_workers.store.values import NewVerdict, StageJob
 if TYPE_CHECKING:
     from sqlmodel import Session
 
-Issue = dict[str, Any]
 CHUNK = 500
 NOT_REACHED = "it was not verified before the run ended"
 JUDGED_TRUE = "the model dismissed a finding that was marked true in triage"
@@ -39,12 +39,12 @@ def statuses_of(session: "Session", run: Run) -> dict[int, str] | None:
     return verdicts.statuses(session, run.id) if has_verdicts(run) else None
 
 
-def canary_of(session: "Session", run: Run) -> dict[str, Any] | None:
+def canary_of(session: "Session", run: Run) -> CanaryOutcome | None:
     """Return the verdict on the canary, None if the run has none."""
     if not JudgeOptions.of(run).canary:
         return None
     said = verdict_fields_of(session, run, [CANARY_GID]).get(CANARY_GID) or no_verdict(NOT_REACHED)
-    return {"status": said["status"], "reason": said["reason"]}
+    return CanaryOutcome(said.status, said.reason)
 
 
 def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iterator[Issue]:
@@ -59,26 +59,25 @@ def with_verdicts(session: "Session", run: Run, issues: Iterable[Issue]) -> Iter
     most = JudgeOptions.of(run).max_findings
     waiting = iter(issues)
     while chunk := list(islice(waiting, CHUNK)):
-        found = verdict_fields_of(session, run, [issue["gid"] for issue in chunk])
+        found = verdict_fields_of(session, run, [issue.gid for issue in chunk])
         for issue in chunk:
-            gid = issue["gid"]
+            gid = issue.gid
             number, verification = about.get(gid, (None, ""))
             nothing = NOT_CHOSEN.format(most) if most and chosen and gid not in chosen else NOT_REACHED
             said = found.get(gid) or no_verdict(reasons.get(gid, nothing))
-            if issue.get("judged") is True and said["status"] == "dismissed":
-                said = said | {"status": "review", "reason": JUDGED_TRUE}
-            yield issue | said | {"verification": verification, "cluster": number}
+            if issue.judged is True and said.status == "dismissed":
+                said = said._replace(status="review", reason=JUDGED_TRUE)
+            yield issue.with_verdict(said, verification, number)
 
 
-def verdict_fields_of(session: "Session", run: Run, gids: Collection[int]) -> dict[int, Issue]:
+def verdict_fields_of(session: "Session", run: Run, gids: Collection[int]) -> dict[int, IssueVerdict]:
     """Return the existing verdicts on candidates, by gid."""
     return {one.gid: _fields(one) for one in verdicts.of_gids(session, run.id, gids)}
 
 
-def no_verdict(reason: str) -> Issue:
+def no_verdict(reason: str) -> IssueVerdict:
     """Return the fields of an issue without a verdict."""
-    texts = dict.fromkeys(TEXTS, "")
-    return {"status": "undecided", "has_risk": None, **texts, "quotes": [], "reason": reason, "commands": []}
+    return IssueVerdict("undecided", reason=reason)
 
 
 def _clusters(session: "Session", run: Run) -> dict[int, tuple[int, str]]:
@@ -98,12 +97,12 @@ def _reasons(outcomes: Sequence[StageJob]) -> Iterator[tuple[int, str]]:
             yield from ((gid, why) for gid in _gids(job))
 
 
-def _fields(verdict: NewVerdict) -> dict[str, Any]:
-    return {
-        "status": verdict.status,
-        "has_risk": verdict.has_risk,
+def _fields(verdict: NewVerdict) -> IssueVerdict:
+    return IssueVerdict(
+        status=verdict.status,
+        has_risk=verdict.has_risk,
         **{name: getattr(verdict, name) for name in TEXTS},
-        "quotes": json.loads(verdict.evidence),
-        "reason": verdict.reason,
-        "commands": json.loads(verdict.commands),
-    }
+        quotes=quotes_from_json(json.loads(verdict.evidence)),
+        reason=verdict.reason,
+        commands=scripts_from_json(json.loads(verdict.commands)),
+    )

@@ -4,10 +4,11 @@ Files that were not scanned are listed with the reason.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jarvis_workers.sec.report import every_issue, gather
 from jarvis_workers.sec.report.exclusions import exclusions_of
+from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.steps.sec.candidates import all_of, judged_of, known_of
@@ -53,7 +54,7 @@ def decide(work: ReportWork, resources: Resources) -> Commit:
     return Commit(artifacts=((REPORT, encode_body(report_body(work, resources.blobs))),))
 
 
-def list_issues(session: "Session", run: Run) -> Iterator[dict[str, Any]]:
+def list_issues(session: "Session", run: Run) -> Iterator[Issue]:
     """Yield every issue of a run, including dismissed ones and those that a report does not list."""
     options, known, judged = SecOptions.of(run), known_of(session, run), judged_of(session, run)
     least = options.min_confidence

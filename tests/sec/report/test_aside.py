@@ -15,6 +15,7 @@ from jarvis_workers.sec.report import (
     render_sarif,
 )
 from jarvis_workers.sec.report.body import REMARKS_MAX
+from jarvis_workers.sec.report_document import body_from_json, body_to_json, issue_to_json
 from jarvis_workers.sec.suppressions import WITHOUT_REASON
 from jarvis_workers.sec.triage_record import TriageState, TriageVerdict
 
@@ -41,9 +42,8 @@ def like(**changes: object) -> Candidate:
 def report(*found: Candidate, known=None, judged=None, **rest):
     known_before = None if known is None else dict(Counter(known))
     findings = gather(enumerate(found, start=1), 0.4, known=known_before, judged=judged or {})
-    return build(
-        findings, scanned_files=3, baseline=None if known is None else BASELINE | rest.pop("facts", {}), **rest
-    )
+    baseline = None if known is None else BASELINE | rest.pop("facts", {})
+    return body_to_json(build(findings, scanned_files=3, baseline=baseline, **rest))
 
 
 def compared(*found: Candidate, known, **rest):
@@ -130,7 +130,7 @@ def test_markdown_says_what_was_set_aside():
     facts = {"not_listed": 7, "state": "incomplete"}
     body = report(like(suppressed="x"), known=[COPY.fingerprint], facts=facts, remarks=remarks)
 
-    text = "".join(render_markdown(body, {}))
+    text = "".join(render_markdown(body_from_json(body), {}))
 
     assert "**Nothing new.** No new location was flagged in 3 files." in text
     assert "0 findings of the baseline `v1` still exist, 0 are gone." in text
@@ -143,14 +143,14 @@ def test_markdown_says_what_was_set_aside():
 
 def test_a_tree_in_which_all_is_suppressed_or_unchanged_does_not_read_as_clean():
     assert "**No findings** but the suppressed ones in 3 files." in "".join(
-        render_markdown(report(like(suppressed="x")), {})
+        render_markdown(body_from_json(report(like(suppressed="x"))), {})
     )
     idle = build(gather([]), scanned_files=0, left_out={"not changed since v*1": 3})
     assert "No source file has changed since v\\*1." in "".join(render_markdown(idle, {}))
 
 
 def test_json_counts_what_is_suppressed_and_lists_it_not():
-    text = "".join(render_json(report(like(suppressed="x")), {}))
+    text = "".join(render_json(body_from_json(report(like(suppressed="x"))), {}))
 
     assert '"suppressed": 1' in text
     assert '"issues": []' in text
@@ -179,7 +179,8 @@ def test_what_was_judged_true_stays_and_says_so():
 
     assert [issue.get("judged") for issue in body["issues"]] == [True, None]
     assert "judged_false" not in body["summary"]
-    assert list(every_issue(lambda: enumerate(found, start=1), 0.4, judged=real)) == body["issues"]
+    every = every_issue(lambda: enumerate(found, start=1), 0.4, judged=real)
+    assert list(map(issue_to_json, every)) == body["issues"]
 
 
 def test_what_was_judged_false_is_not_gone_from_a_baseline_and_not_known_to_it():
@@ -197,13 +198,13 @@ def test_what_is_too_unsure_is_that_even_when_judged():
 def test_every_format_counts_what_was_judged_false():
     body = report(COPY, judged=NOISE)
 
-    text = "".join(render_markdown(body, {}))
+    text = "".join(render_markdown(body_from_json(body), {}))
     assert "**No findings** but the suppressed ones in 3 files." in text
     assert "Not listed: 1 finding marked false in triage." in text
-    assert '"judged_false": 1' in "".join(render_json(body, {}))
-    (result,) = json.loads("".join(render_sarif(body, {})))["runs"][0]["results"]
+    assert '"judged_false": 1' in "".join(render_json(body_from_json(body), {}))
+    (result,) = json.loads("".join(render_sarif(body_from_json(body), {})))["runs"][0]["results"]
     assert result["suppressions"] == [{"kind": "external", "justification": "both are <NAME_MAX> bytes"}]
-    page = "".join(render_html(body, {}))
+    page = "".join(render_html(body_from_json(body), {}))
     assert "Marked false in triage: 1." in page
     assert "both are &lt;NAME_MAX&gt; bytes" in page
-    assert 'skipped="1"' in "".join(render_junit(body, {}))
+    assert 'skipped="1"' in "".join(render_junit(body_from_json(body), {}))

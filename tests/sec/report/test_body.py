@@ -5,6 +5,7 @@ import pytest
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import build, every_issue, gather
 from jarvis_workers.sec.report.body import ISSUES_MAX
+from jarvis_workers.sec.report_document import body_to_json
 
 COPY = Candidate(
     language="c/cpp",
@@ -26,7 +27,7 @@ def weaker(confidence, **changes):
 
 
 def report(*candidates, min_confidence=0.4, most=ISSUES_MAX, **rest):
-    return build(gather(enumerate(candidates, start=1), min_confidence, most), scanned_files=3, **rest)
+    return body_to_json(build(gather(enumerate(candidates, start=1), min_confidence, most), scanned_files=3, **rest))
 
 
 def test_an_issue_says_everything_about_its_candidate():
@@ -101,7 +102,7 @@ def test_ten_files_are_named_by_summed_score_then_by_name():
 
 
 def test_issues_keep_the_order_and_numbers_they_came_with():
-    issues = build(gather([(7, UNWRAP), (2, COPY)]), scanned_files=2)["issues"]
+    issues = body_to_json(build(gather([(7, UNWRAP), (2, COPY)]), scanned_files=2))["issues"]
 
     assert [(issue["gid"], issue["id"][0]) for issue in issues] == [(7, "R"), (2, "C")]
 
@@ -139,8 +140,8 @@ def colliding_lines():
     """Two lines of src/list.c whose names begin with the same six digits."""
     seen = {}
     for line in range(41, 100_000):
-        (issue,) = build(gather([(1, weaker(0.5, line=line))]), scanned_files=1)["issues"]
-        if issue["id"] in seen:
-            return seen[issue["id"]], line
-        seen[issue["id"]] = line
+        (issue,) = build(gather([(1, weaker(0.5, line=line))]), scanned_files=1).issues
+        if issue.id in seen:
+            return seen[issue.id], line
+        seen[issue.id] = line
     raise AssertionError("no two lines collide")

@@ -10,6 +10,7 @@ from markdown_it import MarkdownIt
 from jarvis_workers.sec.report.comparability import Looked, unlooked
 from jarvis_workers.sec.report.diff import compare
 from jarvis_workers.sec.report.diff_formats import DIFFERENCE_FORMS, Sides
+from jarvis_workers.sec.report_document import IssueSuppression
 from tests.sec.verdicts import COPY, NO_RISK, OPEN_END, RISK, hostile, judged_body, like
 
 PLAIN = {"status": "heuristic"}
@@ -34,8 +35,8 @@ def counts(before, after, unlooked=seen):
 
 def suppressed(body):
     """The same body with its first issue suppressed."""
-    quiet = body["issues"][0] | {"suppression": {"kind": "inSource", "justification": "checked"}}
-    return body | {"issues": body["issues"][1:], "suppressed": [quiet]}
+    first, *rest = body.issues
+    return body._replace(issues=rest, suppressed=[first._replace(suppression=IssueSuppression("inSource", "checked"))])
 
 
 def forms(found, notes=()):
@@ -58,10 +59,10 @@ def test_of_three_equal_lines_where_there_were_two_one_is_new():
 
 
 def test_what_was_not_looked_at_is_not_fixed():
-    found = differ([(COPY, PLAIN), (GETS, PLAIN)], [], lambda one: "too large" if "gets" in one["evidence"] else None)
+    found = differ([(COPY, PLAIN), (GETS, PLAIN)], [], lambda one: "too large" if "gets" in one.evidence else None)
 
-    assert [(one.issue["line"], one.reason) for one in found.not_checked] == [(7, "too large")]
-    assert [issue["line"] for issue in found.fixed] == [40]
+    assert [(one.issue.line, one.reason) for one in found.not_checked] == [(7, "too large")]
+    assert [issue.line for issue in found.fixed] == [40]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,7 @@ def test_a_run_compared_with_itself_differs_in_nothing_whatever_the_order():
 def test_each_format_tells_all_of_it_the_worst_first():
     before = [(COPY, PLAIN), (like(COPY, file="b.c"), RISK), (like(COPY, file="gone.c"), PLAIN)]
     after = [(GETS, PLAIN), (like(COPY, file="new.c"), RISK), (like(COPY, file="b.c"), NO_RISK)]
-    found = differ(before, after, lambda one: "too large" if one["file"] == "gone.c" else None)
+    found = differ(before, after, lambda one: "too large" if one.file == "gone.c" else None)
     said = forms(found, ["the later run is incomplete"])
 
     assert said["text"] == (
@@ -171,22 +172,22 @@ def looked(state="done", min_confidence=0.4, off=(), scanned=()):
 def test_a_finding_is_gone_only_where_the_run_has_looked_for_it(facts, about, reason):
     before = judged_body((COPY, PLAIN), left_out={"not a source file": 3, "excluded": 3})
 
-    assert unlooked(before, judged_body(**facts), about)(before["issues"][0]) == reason
+    assert unlooked(before, judged_body(**facts), about)(before.issues[0]) == reason
 
 
 def test_beyond_what_a_report_lists_nothing_is_known():
     before = judged_body((COPY, PLAIN), (GETS, PLAIN))
     after = judged_body((like(COPY, file="b.c", confidence=0.8), PLAIN))
-    after["summary"]["not_listed"] = 7
+    after = after._replace(summary=after.summary._replace(not_listed=7))
     told = unlooked(before, after, looked())
 
-    assert told(before["issues"][0]) is None
-    assert told(before["issues"][1]) == "not among the highest-scoring findings that are listed"
+    assert told(before.issues[0]) is None
+    assert told(before.issues[1]) == "not among the highest-scoring findings that are listed"
 
 
 def test_what_may_be_among_dismissed_findings_that_are_not_listed_is_not_fixed():
     before, after = judged_body((COPY, PLAIN)), judged_body()
-    after["summary"]["dismissed_not_listed"] = 1
+    after = after._replace(summary=after.summary._replace(dismissed_not_listed=1))
     found = compare(before, after, unlooked(before, after, looked()))
 
     assert found.fixed == []

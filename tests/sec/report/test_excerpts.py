@@ -2,11 +2,13 @@
 
 import pytest
 
-from jarvis_workers.sec.report.excerpts import LINES_MAX, MORE_MAX, WIDTH, Excerpt, bounded, cut, spots_by_file
+from jarvis_workers.sec.report.excerpts import LINES_MAX, MORE_MAX, WIDTH, bounded, cut, spots_by_file
+from jarvis_workers.sec.report_document import Excerpt
+from tests.issues import FACTS, issue_of
 
 
 def issue(name, line=1, score=1.0, file="a.c", **facts):
-    return {"id": name, "line": line, "score": score, "file": file, **facts}
+    return issue_of({**FACTS, "id": name, "line": line, "score": score, "file": file, **facts})
 
 
 def quote(line, text="x", file="a.c"):

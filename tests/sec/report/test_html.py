@@ -10,7 +10,7 @@ import pytest
 
 from jarvis_workers.sec.finding import Candidate, severity_of
 from jarvis_workers.sec.report import build, gather, render_html
-from jarvis_workers.sec.report.excerpts import Excerpt
+from jarvis_workers.sec.report_document import BaselineSummary, Excerpt, IssueSuppression, SuppressionRemark
 from jarvis_workers.sec.trace import trail_of
 from tests.browser import Browser, browser
 from tests.chaos.commands import crowd
@@ -51,11 +51,11 @@ def copy(**changes):
 
 def report(*candidates, excerpts=None, run=RUN, scanned_files=3, most=100_000, **rest):
     body = build(gather(enumerate(candidates, start=1), 0.4, most), scanned_files=scanned_files, **rest)
-    return "".join(render_html(body | ({"excerpts": excerpts} if excerpts else {}), run))
+    return "".join(render_html(body._replace(excerpts=excerpts or {}), run))
 
 
 def id_of(candidate):
-    return gather([(1, candidate)]).issues[0]["id"]
+    return gather([(1, candidate)]).issues[0].id
 
 
 def many(number):
@@ -391,11 +391,10 @@ def test_only_a_whole_scan_without_findings_reads_as_one(facts, says):
     assert ("No findings." in text) == (says == "No findings.")
 
 
-@pytest.mark.parametrize("aside", [{"suppressed": 2}, {"baseline": {"what": "main", "known": 3, "gone": 0}}])
+@pytest.mark.parametrize("aside", [{"suppressed": 2}, {"baseline": BaselineSummary(3, 0, {"what": "main"})}])
 def test_findings_that_were_set_aside_do_not_read_as_none(aside):
     body = build(gather([]), scanned_files=3)
-    body["summary"] |= aside
-    text = "".join(render_html(body, RUN))
+    text = "".join(render_html(body._replace(summary=body.summary._replace(**aside)), RUN))
 
     assert "No findings." not in text
     assert "This does not prove that the code is free of defects." in text
@@ -441,14 +440,14 @@ def test_a_report_says_how_much_code_it_shows():
 
 def test_what_was_set_aside_is_named_with_its_reason():
     body = build(gather([(1, COPY)]), scanned_files=1)
-    body["suppressed"] = [body["issues"][0] | {"suppression": {"kind": "inSource", "justification": "<checked> above"}}]
-    body["summary"] |= {
-        "suppressed": 1,
-        "unused_suppressions": [{"file": "a.c", "line": 3, "text": "jarvis-ignore[x]", "reason": "no such rule"}],
-        "unused_suppressions_not_listed": 7,
-        "baseline": {"what": "<main>", "known": 4, "gone": 1, "not_listed": 9, "state": "incomplete"},
-    }
-    text = "".join(render_html(body, RUN))
+    summary = body.summary._replace(
+        suppressed=1,
+        unused_suppressions=[SuppressionRemark("a.c", 3, "jarvis-ignore[x]", "no such rule")],
+        unused_suppressions_not_listed=7,
+        baseline=BaselineSummary(4, 1, {"what": "<main>", "not_listed": 9, "state": "incomplete"}),
+    )
+    suppressed = body.issues[0]._replace(suppression=IssueSuppression("inSource", "<checked> above"))
+    text = "".join(render_html(body._replace(summary=summary, suppressed=[suppressed]), RUN))
 
     assert "&lt;checked&gt; above" in text
     assert "no such rule" in text
@@ -475,7 +474,7 @@ def test_the_title_is_what_was_scanned(root, name):
 def test_ten_thousand_findings_with_code_stay_below_ten_megabytes():
     candidates = list(many(10_000))
     code = Excerpt(1, ("    " + "x" * 60,) * 9)
-    excerpts = {issue["id"]: code for issue in gather(enumerate(candidates)).issues[:5_000]}
+    excerpts = {issue.id: code for issue in gather(enumerate(candidates)).issues[:5_000]}
 
     assert len(report(*candidates, excerpts=excerpts).encode()) < 10_000_000
 
@@ -578,8 +577,8 @@ def test_all_rules_that_fired_are_counted_also_those_of_findings_that_are_not_li
     assert page.ask(tile) == "2 Rules that fired"
     assert page.ask("document.querySelector('#rules h2').textContent") == "Rules that fired (listed)"
     body = build(gather(enumerate(candidates, 1), 0.4, 2), scanned_files=1)
-    del body["summary"]["rules_fired"]
-    opened("".join(render_html(body, RUN)))
+    older = body._replace(summary=body.summary._replace(rules_fired=None))
+    opened("".join(render_html(older, RUN)))
     assert page.ask(tile) == "1 Rules that fired (listed)"
 
 

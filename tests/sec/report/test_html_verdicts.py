@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.sec.report import render_html
-from jarvis_workers.sec.report.excerpts import Excerpt
 from jarvis_workers.sec.report.verdicts import TEXTS
+from jarvis_workers.sec.report_document import Excerpt
 from tests.browser import Browser, browser
 from tests.chaos.commands import crowd
 from tests.sec.verdicts import COPY, EVERY, NO_RISK, OPEN_END, RISK, RUN, hostile, judged_body, like
@@ -19,7 +19,7 @@ CODE = Excerpt(38, ("char d[8];", "", "strcpy(d, s);"), ((38, "quote"), (39, "st
 
 def report(*decided, run=RUN, **rest):
     body = judged_body(*decided, **rest)
-    return "".join(render_html(body | {"excerpts": {issue["id"]: CODE for issue in body["issues"][:2]}}, run))
+    return "".join(render_html(body._replace(excerpts={issue.id: CODE for issue in body.issues[:2]}), run))
 
 
 def many(number):

@@ -8,6 +8,8 @@ import pytest
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import build, gather, json_line
 from jarvis_workers.sec.report import render_json as pieces
+from jarvis_workers.sec.report_document import body_to_json, issue_to_json, summary_to_json
+from tests.issues import body_of
 
 RUN = {"id": "a1", "scanned_root": "/src", "stages": {"scan": {"jobs": 2}}}
 
@@ -42,13 +44,13 @@ def test_it_is_the_text_of_the_standard_encoder():
 
     text = render_json(body, RUN)
 
-    assert text == json.dumps({"run": RUN, **body}, indent=2, ensure_ascii=False) + "\n"
+    assert text == json.dumps({"run": RUN, **body_to_json(body)}, indent=2, ensure_ascii=False) + "\n"
 
 
 def test_a_report_without_findings_is_whole():
     body = build(gather([]), scanned_files=0)
 
-    assert render_json(body, {}) == json.dumps({"run": {}, **body}, indent=2) + "\n"
+    assert render_json(body, {}) == json.dumps({"run": {}, **body_to_json(body)}, indent=2) + "\n"
 
 
 def test_half_a_character_is_written_as_its_number():
@@ -57,7 +59,7 @@ def test_half_a_character_is_written_as_its_number():
     text = render_json(body, {})
 
     assert "a\\udc80" in text.encode("utf-8").decode()
-    assert json.loads(text)["summary"] == body["summary"]
+    assert json.loads(text)["summary"] == summary_to_json(body.summary)
 
 
 @pytest.mark.slow
@@ -77,14 +79,15 @@ def test_a_large_report_is_written_at_once():
 )
 def test_what_a_terminal_would_obey_is_written_as_its_number(letter):
     hostile = f"é\U0001f600{letter}\\u"
-    body = build(gather([]), scanned_files=0, not_checked=[(hostile, hostile)])
-    body["issues"] = [{"id": "C1", "file": hostile, "evidence": hostile}]
+    body = body_of(
+        {"not_checked": [{"file": hostile, "reason": hostile}]}, issues=[{"file": hostile, "evidence": hostile}]
+    )
     run = RUN | {"scanned_root": hostile}
 
-    text, line = render_json(body, run), json_line(body["issues"][0])
+    text, line = render_json(body, run), json_line(issue_to_json(body.issues[0]))
 
     assert letter not in text + line
     assert "é\U0001f600" in text
-    assert json.loads(text) == {"run": run, **body}
-    assert json.loads(line) == body["issues"][0]
+    assert json.loads(text) == {"run": run, **body_to_json(body)}
+    assert json.loads(line) == issue_to_json(body.issues[0])
     assert line.count("\n") == 1

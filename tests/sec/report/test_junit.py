@@ -8,6 +8,7 @@ import pytest
 
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import build, gather, render_junit
+from jarvis_workers.sec.report_document import IssueSuppression
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from tests.sec.verdicts import DOUBT, NO_RISK, OPEN_END, RISK, hostile, judged_body
 
@@ -97,9 +98,10 @@ def test_twins_have_names_of_their_own_that_hold_no_line():
 
 def test_a_suppressed_finding_is_skipped_with_its_reason():
     body = body_of(COPY, copy(line=50))
-    quiet = body["issues"].pop() | {"suppression": {"kind": "inSource", "justification": "checked above"}}
+    one, other = body.issues
+    quiet = [other._replace(suppression=IssueSuppression("inSource", why)) for why in ("checked above", None)]
 
-    root = junit(body | {"suppressed": [quiet, quiet | {"suppression": {"kind": "inSource"}}]})
+    root = junit(body._replace(issues=[one], suppressed=quiet))
 
     assert root.get("failures") == "1"
     assert [skipped.get("message") for skipped in root.iter("skipped")] == ["checked above", "suppressed"]
@@ -126,7 +128,7 @@ def test_the_run_is_in_the_properties_alone():
 def test_what_xml_forbids_or_a_terminal_obeys_is_written_out(letter):
     hostile = f"]]><!--&{letter}\"'</failure>"
     body = body_of(copy(evidence=hostile, description=hostile), not_checked=[(hostile, hostile)])
-    body["issues"][0]["file"] = hostile
+    body = body._replace(issues=[issue._replace(file=hostile) for issue in body.issues])
 
     root = junit(body, {"scanned_root": hostile})
 

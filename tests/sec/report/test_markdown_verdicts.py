@@ -7,6 +7,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from jarvis_workers.sec.report import FORMATS, render_markdown
+from jarvis_workers.sec.report_document import CanaryOutcome
 from tests.sec.verdicts import COPY, EVERY, NO_RISK, OPEN_END, RISK, RUN, hostile, judged_body, like
 
 
@@ -83,7 +84,7 @@ def test_one_reason_stands_once_for_a_thousand_undecided_findings():
 
 def test_dismissed_findings_that_are_not_listed_are_counted():
     body = judged_body((COPY, RISK), (like(COPY, line=50), NO_RISK))
-    body["summary"]["dismissed"] = 31
+    body = body._replace(summary=body.summary._replace(dismissed=31))
 
     assert "Not listed: 30 dismissed findings." in "".join(render_markdown(body, RUN))
 
@@ -92,7 +93,7 @@ def test_dismissed_findings_that_are_not_listed_are_counted():
 @pytest.mark.parametrize("found", [[], [(COPY, RISK)]])
 def test_a_known_bug_that_was_missed_is_told_before_all_else_in_every_format(status, found):
     body = judged_body(*found)
-    body["summary"]["canary"] = {"status": status, "reason": "votes differ <b>"}
+    body = body._replace(summary=body.summary._replace(canary=CanaryOutcome(status, "votes differ <b>")))
     said = {form: "".join(render(body, RUN)) for form, render in FORMATS.items() if form != "json"}
 
     missed = status != "confirmed"

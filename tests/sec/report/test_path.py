@@ -10,7 +10,8 @@ from jsonschema import Draft4Validator
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import build, gather, render_html, render_json, render_junit, render_markdown
 from jarvis_workers.sec.report.sarif import render_sarif
-from jarvis_workers.sec.trace import STEPS_MAX, TRAIL_BYTES, read_trail, trail_of
+from jarvis_workers.sec.report_document import body_to_json
+from jarvis_workers.sec.trace import STEPS_MAX, TRAIL_BYTES, TraceLocation, read_trail, trail_of
 
 SCHEMA = Path(__file__).parents[2] / "data" / "sarif-schema-2.1.0.json"
 STEPS = (("lib/a b.c", 5, "release frees it"), (None, 7, "text is freed again"))
@@ -45,7 +46,7 @@ def test_json_has_a_path_only_where_there_is_one():
     body = body_of(TWICE, TWICE._replace(trail=None, line=9))
     text = "".join(render_json(body, {}))
 
-    assert text == json.dumps({"run": {}, **body}, indent=2) + "\n"
+    assert text == json.dumps({"run": {}, **body_to_json(body)}, indent=2) + "\n"
     assert [issue.get("path") for issue in json.loads(text)["issues"]] == [PATH, None]
 
 
@@ -111,14 +112,12 @@ def test_what_is_too_much_is_left_out_in_the_middle():
 
     assert len(text) <= TRAIL_BYTES
     assert 10 < len(steps) <= STEPS_MAX
-    assert (steps[0]["line"], steps[-1]["line"]) == (1, 99)
-    (gap,) = [step["note"] for step in steps if step["note"].endswith("more)")]
+    assert (steps[0].line, steps[-1].line) == (1, 99)
+    (gap,) = [step.note for step in steps if step.note.endswith("more)")]
     assert gap.endswith(f"(then {99 - len(steps)} more)")
 
 
 def test_few_short_steps_are_kept_as_they_are():
     assert trail_of([], "a.c") is None
-    assert (
-        read_trail(str(trail_of([(None, 3, "x")] * STEPS_MAX, "a.c")))
-        == [{"file": "a.c", "line": 3, "note": "x"}] * STEPS_MAX
-    )
+    kept = read_trail(str(trail_of([(None, 3, "x")] * STEPS_MAX, "a.c")))
+    assert kept == (TraceLocation("a.c", 3, "x"),) * STEPS_MAX

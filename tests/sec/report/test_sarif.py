@@ -13,6 +13,7 @@ from jsonschema import Draft4Validator
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import build, gather, render_sarif
+from jarvis_workers.sec.report_document import IssueSuppression
 from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
 
 SCHEMA = Path(__file__).parents[2] / "data" / "sarif-schema-2.1.0.json"
@@ -228,11 +229,11 @@ def test_a_finding_is_known_without_its_line_and_told_from_its_twins():
 def test_a_suppressed_finding_is_written_as_one_and_its_twins_stay_who_they_are():
     body = body_of(COPY, copy(line=50), copy(line=60))
     whole = prints(sarif(body))
-    first, second, third = body["issues"]
-    quiet = second | {"gid": 7, "suppression": {"kind": "inSource", "justification": "checked\x1b above"}}
+    first, second, third = body.issues
+    quiet = second._replace(gid=7, suppression=IssueSuppression("inSource", "checked\x1b above"))
 
-    inside = sarif(body | {"issues": [first, quiet, third]})
-    beside = sarif(body | {"issues": [first, third], "suppressed": [quiet]})
+    inside = sarif(body._replace(issues=[first, quiet, third]))
+    beside = sarif(body._replace(issues=[first, third], suppressed=[quiet]))
 
     assert prints(inside) == prints(beside) == whole
     assert inside["results"] == beside["results"]
@@ -318,9 +319,7 @@ def test_suppressed_findings_give_way_to_the_others():
 
 
 def test_a_comment_that_suppresses_nothing_is_remarked():
-    unused = {"file": "a b.c", "line": 7, "text": "jarvis-ignore[x]", "reason": "no rule fires here"}
-    body = body_of()
-    body["summary"]["unused_suppressions"] = [unused]
+    body = body_of(remarks=[("a b.c", 7, "jarvis-ignore[x]", "no rule fires here")])
 
     (note,) = notes(sarif(body))
 

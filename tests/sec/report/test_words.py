@@ -15,6 +15,7 @@ from jarvis_workers.sec.report.html.page import SPOKEN, STANDING
 from jarvis_workers.sec.report.i18n import TRANSLATED
 from jarvis_workers.sec.report.text import ASIDE, REMARKS
 from jarvis_workers.sec.report.verdicts import MEANS, TEXTS, WORDS
+from jarvis_workers.sec.report_document import BaselineSummary, Summary
 from tests.browser import browser
 from tests.sec.verdicts import EVERY, RUN, judged_body
 from tests.texts import said
@@ -24,9 +25,10 @@ TABLES = {name: json.loads((HERE / f"{name}.json").read_text("utf-8")) for name 
 MODULES = [HERE / name for name in ("markdown.py", "markdown_verdicts.py", "text.py", "verdicts.py")] + sorted(
     (HERE / "html").glob("*.py")
 )
+SUMMARIES = (Summary(), Summary(baseline=BaselineSummary(0, 0, {})), Summary(suppressed=1))
 NAMED = [*WORDS.values(), *MEANS.values(), *TEXTS.values(), *ADVICE.values(), *ALWAYS, *card.MARKED.values()]
 NAMED += [*exclusion_sections.REMARKS.values(), *ASIDE.values(), *REMARKS.values()]
-NAMED += [said for facts in ({}, {"baseline": 1}, {"suppressed": 1}) for said in nothing_found(facts)]
+NAMED += [said for facts in SUMMARIES for said in nothing_found(facts)]
 NAMED += ["high", "medium", "low", "heuristic", "review", "Code", "Question", "Reason for review"]
 NAMED += ["Confidence", "Score", "Category", "Weakness", "Status", "Cluster", "Finding", "Fingerprint"]
 NAMED += ["findings", "score", "listed findings", "listed score", "Triage", "Source", *card.TRIAGE.values()]

@@ -1,11 +1,11 @@
 """Explain each rule of a report once: why it matters, what to do, a bad and a good example, how to suppress it."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from jarvis_workers.sec.report.html.card import about_anchor
 from jarvis_workers.sec.report.html.markup import Html, in_lines, markup
 from jarvis_workers.sec.report.i18n import Words
+from jarvis_workers.sec.report_document import Issue
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 
 ABOUT = """
@@ -15,19 +15,19 @@ ABOUT = """
 """
 
 
-def about_rules(issues: Sequence[Mapping[str, Any]], say: Words) -> Iterator[Html]:
+def about_rules(issues: Sequence[Issue], say: Words) -> Iterator[Html]:
     """Yield what there is to say of each rule of the findings, by name."""
-    first: dict[str, Mapping[str, Any]] = {}
+    first: dict[str, Issue] = {}
     for issue in issues:
-        first.setdefault(issue["pattern"], issue)
+        first.setdefault(issue.pattern, issue)
     for pattern, issue in sorted(first.items()):
         yield markup(
             ABOUT,
             anchor=about_anchor(pattern),
             rule=pattern,
-            description=issue["description"],
+            description=issue.description,
             remedy=say("What to do:"),
-            suggestion=issue["suggestion"],
+            suggestion=issue.suggestion,
             examples=list(_examples(pattern, say)),
             suppress=say("To suppress a finding, with a reason, in its line or above it:"),
             reason=say("reason"),

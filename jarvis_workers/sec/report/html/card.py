@@ -3,15 +3,16 @@
 The page's script builds the same for the findings that are not in the page: what changes here changes there.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 from urllib.parse import quote
 
-from jarvis_workers.sec.report.excerpts import OWN, QUOTE, STEP, Excerpt
+from jarvis_workers.sec.report.excerpts import OWN, QUOTE, STEP
 from jarvis_workers.sec.report.html import verdict_section
 from jarvis_workers.sec.report.html.markup import Html, in_lines, markup
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import WORDS
+from jarvis_workers.sec.report_document import Excerpt, Issue
 from jarvis_workers.sec.sourcelinks import link_to_source
 
 CARD = """
@@ -46,7 +47,7 @@ class CardStep(NamedTuple):
 
 
 def card(
-    issue: Mapping[str, Any],
+    issue: Issue,
     excerpt: Excerpt | None,
     say: Words,
     *,
@@ -58,27 +59,27 @@ def card(
 
     `source_url` is the template of links to the source (see sourcelinks.py).
     """
-    pieces = in_order(excerpt, issue["file"], issue["line"]) if excerpt else []
+    pieces = in_order(excerpt, issue.file, issue.line) if excerpt else []
     steps = _numbered(issue, pieces)
     return markup(
         CARD,
         judged=" judged" if judged else "",
-        status=_status(issue["status"], say) if judged else "",
-        severity=issue["severity"],
-        grave=say(issue["severity"]),
+        status=_status(issue.status, say) if judged else "",
+        severity=issue.severity,
+        grave=say(issue.severity),
         title=say("What to do:"),
-        rule=issue["pattern"],
-        file=issue["file"],
-        line=issue["line"],
-        evidence=issue["evidence"],
-        description=issue["description"],
+        rule=issue.pattern,
+        file=issue.file,
+        line=issue.line,
+        evidence=issue.evidence,
+        description=issue.description,
         reason=verdict_section.reason(issue, say),
         words=verdict_section.words(issue, say),
-        remedy=in_lines(issue.get("suggestions") or issue["suggestion"]),
+        remedy=in_lines(issue.suggestions or issue.suggestion),
         path=_path(steps) if steps else "",
         code=list(_codes(pieces, steps, say)),
-        quotes=verdict_section.evidence(issue.get("quotes", ()), say),
-        scripts=verdict_section.scripts(issue.get("commands", ()), say),
+        quotes=verdict_section.evidence(issue.quotes, say),
+        scripts=verdict_section.scripts(issue.commands, say),
         facts=[
             markup("<div><dt>{term}</dt><dd>{said}</dd></div>", term=say(term), said=said)
             for term, said in _facts(issue, say, source_url)
@@ -95,17 +96,17 @@ def in_order(excerpt: Excerpt, file: str, line: int) -> list[Excerpt]:
     return sorted(pieces, key=lambda piece: (files.index(piece.file), piece.first))
 
 
-def silence(issue: Mapping[str, Any], run: str, say: Words) -> Html:
+def silence(issue: Issue, run: str, say: Words) -> Html:
     """Say how to suppress a finding, in the code or in triage, and where its rule is explained."""
-    command = f"jarvis sec triage {run} --mark {issue['id']}=false --reason '...'"
+    command = f"jarvis sec triage {run} --mark {issue.id}=false --reason '...'"
     return markup(
         SILENCE.strip(),
         question=say("Not a bug?"),
-        rule=issue["pattern"],
+        rule=issue.pattern,
         reason=say("reason"),
         other=say("or"),
         command=command,
-        href=f"#{about_anchor(issue['pattern'])}",
+        href=f"#{about_anchor(issue.pattern)}",
         about=say("About this rule"),
     )
 
@@ -120,15 +121,15 @@ def cwe_link(number: int, say: Words) -> Html | str:
     return markup(CWE.strip(), cwe=number) if number else say("none")
 
 
-def _numbered(issue: Mapping[str, Any], pieces: Sequence[Excerpt]) -> list[CardStep]:
+def _numbered(issue: Issue, pieces: Sequence[Excerpt]) -> list[CardStep]:
     """Return the steps, each with the anchor of the first that stands in its line, where that line is shown."""
     first: dict[tuple[str, int], str] = {}
     steps = []
-    for number, step in enumerate(issue.get("path", ()), 1):
-        file, line = step["file"], step["line"]
+    for number, step in enumerate(issue.path, 1):
+        file, line = step.file, step.line
         shown = any(one.file == file and one.first <= line < one.first + len(one.lines) for one in pieces)
-        anchor = first.setdefault((file, line), f"{issue['id']}-{number}") if shown else None
-        steps.append(CardStep(number, file, line, step["note"], anchor))
+        anchor = first.setdefault((file, line), f"{issue.id}-{number}") if shown else None
+        steps.append(CardStep(number, file, line, step.note, anchor))
     return steps
 
 
@@ -185,18 +186,18 @@ def _at(steps: Sequence[CardStep]) -> Html | str:
     return markup('<span class="at" id="{anchor}">{numbers}</span>', anchor=steps[0].anchor, numbers=numbers)
 
 
-def _facts(issue: Mapping[str, Any], say: Words, source_url: str | None) -> Iterator[tuple[str, object]]:
+def _facts(issue: Issue, say: Words, source_url: str | None) -> Iterator[tuple[str, object]]:
     if source_url:
-        href = link_to_source(source_url, issue["file"], issue["line"])
-        yield "Source", markup(SOURCE.strip(), href=href, file=issue["file"], line=issue["line"])
-    yield "Confidence", f"{issue['confidence']:.2f}"
-    yield "Score", f"{issue['score']:.2f}"
-    yield "Category", issue["category"]
-    yield "Weakness", cwe_link(issue["cwe"], say)
-    yield "Status", say(issue["status"])
-    if "judged" in issue:
-        yield "Triage", say(TRIAGE[issue["judged"]])
-    if issue.get("cluster"):
-        yield "Cluster", issue["cluster"]
-    yield "Finding", issue["id"]
-    yield "Fingerprint", issue["fingerprint"]
+        href = link_to_source(source_url, issue.file, issue.line)
+        yield "Source", markup(SOURCE.strip(), href=href, file=issue.file, line=issue.line)
+    yield "Confidence", f"{issue.confidence:.2f}"
+    yield "Score", f"{issue.score:.2f}"
+    yield "Category", issue.category
+    yield "Weakness", cwe_link(issue.cwe, say)
+    yield "Status", say(issue.status)
+    if issue.judged is not None:
+        yield "Triage", say(TRIAGE[issue.judged])
+    if issue.cluster:
+        yield "Cluster", issue.cluster
+    yield "Finding", issue.id
+    yield "Fingerprint", issue.fingerprint

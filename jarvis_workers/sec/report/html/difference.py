@@ -1,11 +1,12 @@
 """Write what two reports differ in as one HTML file without a script: counts, and a table for each list."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from string import Template
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jarvis_workers.sec.report.html.markup import Html, markup, written
 from jarvis_workers.sec.report.html.page import asset, policy
+from jarvis_workers.sec.report_document import Issue
 
 __all__ = ["Section", "render_difference"]
 
@@ -28,7 +29,7 @@ class Section(NamedTuple):
 
     name: str
     title: str
-    rows: Sequence[tuple[Mapping[str, Any], str]]
+    rows: Sequence[tuple[Issue, str]]
 
 
 def render_difference(
@@ -79,13 +80,13 @@ def _section(section: Section) -> Html:
     )
 
 
-def _row(issue: Mapping[str, Any], said: str) -> Html:
+def _row(issue: Issue, said: str) -> Html:
     return markup(
         ROW,
-        severity=issue["severity"],
-        rule=issue["pattern"],
-        file=issue["file"],
-        line=issue["line"],
-        evidence=issue["evidence"],
+        severity=issue.severity,
+        rule=issue.pattern,
+        file=issue.file,
+        line=issue.line,
+        evidence=issue.evidence,
         said=said,
     )

@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from jarvis_workers.sec.report.exclusions import SET_ASIDE, ignored_by_git
+from jarvis_workers.sec.report.exclusions import ignored_by_git, set_aside
 from jarvis_workers.sec.report.html.markup import Html, markup
 from jarvis_workers.sec.report.i18n import Words
+from jarvis_workers.sec.report_document import BaselineSummary, Issue, ReportBody, Summary, SuppressionRemark
 
-Body = Mapping[str, Any]
+Part = Mapping[str, Any]
 
 SHOWN_MAX = 1_000
 REMARKS = {
@@ -21,21 +22,21 @@ TABLE = """
 """
 
 
-def notes(summary: Body, say: Words) -> Iterator[Html]:
+def notes(summary: Summary, say: Words) -> Iterator[Html]:
     """Yield a line for what is not among the numbers above the list."""
-    if summary.get("suppressed"):
-        yield _counted(say("Suppressed by comments: {count}.", count=f"{summary['suppressed']:,}"), say)
-    if summary.get("judged_false"):
-        yield _counted(say("Marked false in triage: {count}.", count=f"{summary['judged_false']:,}"), say)
-    if summary.get("judged_wontfix"):
-        yield _counted(say("Marked won't fix in triage: {count}.", count=f"{summary['judged_wontfix']:,}"), say)
-    if later := summary.get("judged_later"):
+    if summary.suppressed:
+        yield _counted(say("Suppressed by comments: {count}.", count=f"{summary.suppressed:,}"), say)
+    if summary.judged_false:
+        yield _counted(say("Marked false in triage: {count}.", count=f"{summary.judged_false:,}"), say)
+    if summary.judged_wontfix:
+        yield _counted(say("Marked won't fix in triage: {count}.", count=f"{summary.judged_wontfix:,}"), say)
+    if later := summary.judged_later:
         text = say("Postponed in triage, and still listed: {findings}.", findings=say.count(later, "finding"))
         yield markup('<p class="aside">{text}</p>', text=text)
     if ignored := ignored_by_git(summary, say):
         said = say("Excluded by .gitignore: {ignored}.", ignored=ignored)
         yield markup('<p class="aside">{said} <a href="#left-out">{see}</a></p>', said=said, see=say("See which"))
-    if baseline := summary.get("baseline"):
+    if baseline := summary.baseline:
         yield from _compared(baseline, say)
 
 
@@ -43,24 +44,24 @@ def _counted(said: str, say: Words) -> Html:
     return markup('<p class="aside">{said} <a href="#aside">{see}</a></p>', said=said, see=say("See which"))
 
 
-def _compared(baseline: Body, say: Words) -> Iterator[Html]:
+def _compared(baseline: BaselineSummary, say: Words) -> Iterator[Html]:
     text = "Only new findings are listed: {known} findings of the baseline <code>{what}</code> still exist{gone}."
-    gone = say(", {number} are gone", number=f"{baseline['gone']:,}") if "gone" in baseline else ""
-    said = markup(say(text), what=baseline["what"], known=f"{baseline['known']:,}", gone=gone)
+    gone = say(", {number} are gone", number=f"{baseline.gone:,}") if baseline.gone is not None else ""
+    said = markup(say(text), what=baseline.what, known=f"{baseline.known:,}", gone=gone)
     yield markup('<p class="aside">{said}</p>', said=said)
-    if less := baseline.get("not_listed"):
+    if less := baseline.not_listed:
         text = "The baseline itself did not list {less} findings: they count as new."
         yield markup('<p class="notice">{said}</p>', said=say(text, less=f"{less:,}"))
-    if state := baseline.get("state"):
+    if state := baseline.state:
         text = "The run over the baseline is {state}: findings in files that it did not check count as new."
         yield markup('<p class="notice">{said}</p>', said=say(text, state=state))
 
 
-def exclusion_list(body: Body, say: Words) -> Iterator[Html]:
+def exclusion_list(body: ReportBody, say: Words) -> Iterator[Html]:
     """Yield the section of suppressed findings and of comments that suppress nothing."""
-    summary = body["summary"]
+    summary = body.summary
     tables = [
-        *_suppressed(body.get("suppressed", ()), sum(summary.get(name, 0) for name in SET_ASIDE), say),
+        *_suppressed(body.suppressed, set_aside(summary), say),
         *_remarks("unused_suppressions", summary, say),
         *_remarks("suppressions_without_reason", summary, say),
     ]
@@ -69,14 +70,14 @@ def exclusion_list(body: Body, say: Words) -> Iterator[Html]:
         yield markup(section, title=say("Suppressed"), tables=tables)
 
 
-def _suppressed(issues: Sequence[Body], total: int, say: Words) -> Iterator[Html]:
+def _suppressed(issues: Sequence[Issue], total: int, say: Words) -> Iterator[Html]:
     rows = [
         (
-            say(issue["severity"]),
-            issue["pattern"],
-            f"{issue['file']}:{issue['line']}",
-            issue["evidence"],
-            issue.get("suppression", {}).get("justification") or say("no reason given"),
+            say(issue.severity),
+            issue.pattern,
+            f"{issue.file}:{issue.line}",
+            issue.evidence,
+            (issue.suppression and issue.suppression.justification) or say("no reason given"),
         )
         for issue in issues[:SHOWN_MAX]
     ]
@@ -84,13 +85,10 @@ def _suppressed(issues: Sequence[Body], total: int, say: Words) -> Iterator[Html
     yield from _table([say("Findings"), *heads], rows, total, say)
 
 
-def _remarks(name: str, summary: Body, say: Words) -> Iterator[Html]:
-    remarks = summary.get(name, ())
-    rows = [
-        (f"{remark['file']}:{remark['line']}", remark["text"], remark.get("reason", ""))
-        for remark in remarks[:SHOWN_MAX]
-    ]
-    total = len(remarks) + summary.get(f"{name}_not_listed", 0)
+def _remarks(name: str, summary: Summary, say: Words) -> Iterator[Html]:
+    remarks: Sequence[SuppressionRemark] = getattr(summary, name)
+    rows = [(f"{remark.file}:{remark.line}", remark.text, remark.reason or "") for remark in remarks[:SHOWN_MAX]]
+    total = len(remarks) + getattr(summary, f"{name}_not_listed")
     yield from _table([say(REMARKS[name]), say("Place"), say("Comment"), say("Says")], rows, total, say)
 
 

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.sec.report.body import WORST_FIRST
 from jarvis_workers.sec.report.escape import visible, visible_lines
-from jarvis_workers.sec.report.excerpts import Excerpt
 from jarvis_workers.sec.report.html.card import TRIAGE, about_anchor
 from jarvis_workers.sec.report.html.markup import Html
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.json import DENSE
 from jarvis_workers.sec.report.verdicts import TEXTS, WORDS
+from jarvis_workers.sec.report_document import Excerpt, Issue
 from jarvis_workers.sec.sourcelinks import link_to_file
+from jarvis_workers.sec.trace import TraceLocation
 
-Issues = Sequence[Mapping[str, Any]]
 # Characters of all verdicts together: as much again as of code.
 VERDICTS_MAX = 4_000_000
 # Without these no tag, comment or entity begins, and a script element does not end.
@@ -42,7 +42,7 @@ class _Tables(NamedTuple):
 
 
 def listing(
-    issues: Issues,
+    issues: Sequence[Issue],
     excerpts: Mapping[str, Excerpt],
     say: Words,
     *,
@@ -58,7 +58,7 @@ def listing(
     tables = _Tables(_Numbers(), _Numbers(), _Numbers(), _Numbers())
     files = tables.files
     rows = [_row(issue, tables) for issue in issues]
-    triage = {visible(issue["id"]): say(TRIAGE[issue["judged"]]) for issue in issues if "judged" in issue}
+    triage = {visible(issue.id): say(TRIAGE[issue.judged]) for issue in issues if issue.judged is not None}
     return _json(
         {
             "run": visible(run),
@@ -67,46 +67,44 @@ def listing(
             "texts": list(tables.texts),
             "statuses": list(tables.statuses),
             "findings": rows,
-            "paths": {visible(issue["id"]): _steps(issue["path"], files) for issue in issues if "path" in issue},
+            "paths": {visible(issue.id): _steps(issue.path, files) for issue in issues if issue.path},
             **({"triage": triage} if triage else {}),
             "excerpts": {
-                visible(issue["id"]): _excerpt(excerpts[issue["id"]], files)
-                for issue in issues
-                if issue["id"] in excerpts
+                visible(issue.id): _excerpt(excerpts[issue.id], files) for issue in issues if issue.id in excerpts
             },
             **(_judged(issues, files, say) if judged else {}),
             **_translations([*spoken, *WORST_FIRST, *tables.statuses], say),
-            "anchors": {visible(rule): about_anchor(rule) for rule in dict.fromkeys(one["pattern"] for one in issues)},
+            "anchors": {visible(rule): about_anchor(rule) for rule in dict.fromkeys(one.pattern for one in issues)},
             "files": list(files),
             **({"links": _links(issues, source_url)} if source_url else {}),
         }
     )
 
 
-def _row(issue: Mapping[str, Any], tables: _Tables) -> tuple[Any, ...]:
+def _row(issue: Issue, tables: _Tables) -> tuple[Any, ...]:
     return (
-        visible(issue["id"]),
-        tables.files[visible(issue["file"])],
-        issue["line"],
-        tables.rules[visible(issue["pattern"]), visible(issue["category"]), issue["cwe"]],
-        tables.texts[visible(issue["description"]), visible(issue["suggestion"])],
-        issue["confidence"],
-        WORST_FIRST.index(issue["severity"]),
-        tables.statuses[visible(issue["status"])],
-        issue["score"],
-        visible(issue["evidence"]),
-        visible(issue["fingerprint"]),
-        issue.get("cluster") or 0,
+        visible(issue.id),
+        tables.files[visible(issue.file)],
+        issue.line,
+        tables.rules[visible(issue.pattern), visible(issue.category), issue.cwe],
+        tables.texts[visible(issue.description), visible(issue.suggestion)],
+        issue.confidence,
+        WORST_FIRST.index(issue.severity),
+        tables.statuses[visible(issue.status)],
+        issue.score,
+        visible(issue.evidence),
+        visible(issue.fingerprint),
+        issue.cluster or 0,
     )
 
 
-def _links(issues: Issues, source_url: str) -> dict[str, str]:
+def _links(issues: Sequence[Issue], source_url: str) -> dict[str, str]:
     """Return the addresses of the findings' files, in which the line is to be filled in, by the names shown."""
-    return {visible(file): link_to_file(source_url, file) for file in sorted({issue["file"] for issue in issues})}
+    return {visible(file): link_to_file(source_url, file) for file in sorted({issue.file for issue in issues})}
 
 
-def _steps(path: Issues, files: _Numbers) -> list[tuple[int, int, str]]:
-    return [(files[visible(step["file"])], step["line"], visible(step["note"])) for step in path]
+def _steps(path: Sequence[TraceLocation], files: _Numbers) -> list[tuple[int, int, str]]:
+    return [(files[visible(step.file)], step.line, visible(step.note)) for step in path]
 
 
 def _translations(texts: Sequence[Any], say: Words) -> dict[str, Any]:
@@ -123,7 +121,7 @@ def _excerpt(excerpt: Excerpt, files: _Numbers) -> Sequence[Any]:
     return said if others else said[:3] if marks else said[:2]
 
 
-def _judged(issues: Issues, files: _Numbers, say: Words) -> dict[str, Any]:
+def _judged(issues: Sequence[Issue], files: _Numbers, say: Words) -> dict[str, Any]:
     """Return what verdicts say, worst findings first, as far as a page may hold it."""
     verdicts, left = {}, VERDICTS_MAX
     for issue in issues:
@@ -132,18 +130,18 @@ def _judged(issues: Issues, files: _Numbers, say: Words) -> dict[str, Any]:
         if left < 0:
             break
         if any(said):
-            verdicts[visible(issue["id"])] = said
-    asked = {issue.get("cluster") or 0: visible_lines(issue.get("verification") or "") for issue in issues}
+            verdicts[visible(issue.id)] = said
+    asked = {issue.cluster or 0: visible_lines(issue.verification or "") for issue in issues}
     return {"words": {status: say(word) for status, word in WORDS.items()}, "clusters": asked, "verdicts": verdicts}
 
 
-def _verdict(issue: Mapping[str, Any], files: _Numbers) -> Sequence[Any]:
-    texts = [visible_lines(issue.get(name) or "") for name in TEXTS]
+def _verdict(issue: Issue, files: _Numbers) -> Sequence[Any]:
+    texts = [visible_lines(getattr(issue, name)) for name in TEXTS]
     return (
-        visible_lines(issue.get("reason") or ""),
+        visible_lines(issue.reason or ""),
         texts if any(texts) else [],
-        [(files[visible(one["file"])], one["line"], visible_lines(one["quote"])) for one in issue.get("quotes", ())],
-        [(visible(one["interpreter"]), visible_lines(one["script"])) for one in issue.get("commands", ())],
+        [(files[visible(one.file)], one.line, visible_lines(one.quote)) for one in issue.quotes],
+        [(visible(one.interpreter), visible_lines(one.script)) for one in issue.commands],
     )
 
 

@@ -16,39 +16,37 @@ from jarvis_workers.sec.report.html.charts import Bar, bars, link_to, ring
 from jarvis_workers.sec.report.html.markup import Html, markup
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import WORDS, capital, counts, has_verdicts
+from jarvis_workers.sec.report_document import Issue, ReportGap, Summary
 
-Body = Mapping[str, Any]
-Issues = Sequence[Mapping[str, Any]]
+Part = Mapping[str, Any]
 
 REASONS = 3
 # A page that names a million files opens in no browser; the JSON report names them all.
 NAMES_MAX = 5_000
 
 
-def verdict(summary: Body, say: Words) -> Iterator[Html]:
+def verdict(summary: Summary, say: Words) -> Iterator[Html]:
     """Yield what a reader must know before any number."""
-    if summary["not_checked"]:
-        yield _not_checked(summary["not_checked"], say)
+    if summary.not_checked:
+        yield _not_checked(summary.not_checked, say)
     if has_verdicts(summary):
         yield from verdict_summary.found(summary, say)
     else:
         yield markup('<p class="lead">{said}</p>', said=_found(summary, say))
-    if summary.get("not_listed"):
+    if summary.not_listed:
         text = say(
             "<b>Not listed: {found}.</b> Only the highest-scoring findings are listed and counted in the charts. "
             "To see the others, narrow the scan, or export all findings: <code>jarvis runs export</code>"
         )
-        yield markup(
-            '<p class="notice">{said}</p>', said=markup(text, found=say.count(summary["not_listed"], "finding"))
-        )
-    if summary["below_min_confidence"]:
-        weaker = say.count(summary["below_min_confidence"], "weaker finding")
+        yield markup('<p class="notice">{said}</p>', said=markup(text, found=say.count(summary.not_listed, "finding")))
+    if summary.below_min_confidence:
+        weaker = say.count(summary.below_min_confidence, "weaker finding")
         said = say("Not listed: {findings} below --min-confidence.", findings=weaker)
         yield markup('<p class="aside">{said}</p>', said=said)
 
 
-def _not_checked(missing: Issues, say: Words) -> Html:
-    reasons = Counter(gap["reason"] for gap in missing).most_common()
+def _not_checked(missing: Sequence[ReportGap], say: Words) -> Html:
+    reasons = Counter(gap.reason for gap in missing).most_common()
     said = [f"{reason} ({number:,})" for reason, number in reasons[:REASONS]]
     text = "<b>Not checked: {files}.</b> Scanned only partly or not at all: {why}."
     why = "; ".join([*said, *([say("and others")] if len(reasons) > REASONS else [])])
@@ -59,18 +57,18 @@ def _not_checked(missing: Issues, say: Words) -> Html:
     )
 
 
-def _found(summary: Body, say: Words) -> Html:
-    files = say.count(summary["scanned_files"], "file")
-    if summary["total"]:
+def _found(summary: Summary, say: Words) -> Html:
+    files = say.count(summary.scanned_files, "file")
+    if summary.total:
         text = (
             "<b>{found} in {files}.</b> Each is a location flagged by a rule, and may be a false positive. "
             "Start with high severity."
         )
-        return markup(say(text), found=say.count(summary["total"], "finding"), files=files)
-    if summary["not_checked"]:
+        return markup(say(text), found=say.count(summary.total, "finding"), files=files)
+    if summary.not_checked:
         text = "<b>Incomplete.</b> No rule fired in {files}, but not everything was checked."
         return markup(say(text), files=files)
-    if summary["scanned_files"]:
+    if summary.scanned_files:
         word, extent = map(say, nothing_found(summary))
         text = "<b>{word}</b> {extent} in {files}. This does not prove that the code is free of defects."
         return markup(say(text), word=word, extent=extent, files=files)
@@ -80,30 +78,32 @@ def _found(summary: Body, say: Words) -> Html:
     return markup(say(text))
 
 
-def numbers(summary: Body, issues: Issues, say: Words) -> Iterator[Html]:
+def numbers(summary: Summary, issues: Sequence[Issue], say: Words) -> Iterator[Html]:
     """Yield the key numbers; those of a verdict or a severity are links."""
     if has_verdicts(summary):
         there = {"confirmed": 0, "review": 0, "undecided": 0} | counts(summary)
         for status, count in there.items():
             yield _number(capital(say(WORDS[status])), count, kind=status, href=link_to(status=status))
     else:
-        yield _number(say("Findings"), summary["total"], href="#findings")
+        yield _number(say("Findings"), summary.total, href="#findings")
         for severity in WORST_FIRST:
-            count = summary["by_severity"].get(severity, 0)
+            count = summary.by_severity.get(severity, 0)
             yield _number(capital(say(severity)), count, kind=severity, href=link_to(severity=severity))
     yield _rules_fired(summary, issues, say)
-    yield _number(say("Files checked"), summary["scanned_files"])
-    missing = len(summary["not_checked"])
+    yield _number(say("Files checked"), summary.scanned_files)
+    missing = len(summary.not_checked)
     kind, href = ("bad", "#not-checked") if missing else ("", None)
     yield _number(say("Not checked"), missing, kind=kind, href=href)
 
 
-def _rules_fired(summary: Body, issues: Issues, say: Words) -> Html:
+def _rules_fired(summary: Summary, issues: Sequence[Issue], say: Words) -> Html:
     """Count all rules that fired; of an older report, which lacks the number, those of the listed findings."""
-    listed = len({issue["pattern"] for issue in issues})
-    if summary.get("not_listed") and "rules_fired" not in summary:
+    listed = len({issue.pattern for issue in issues})
+    if summary.not_listed and summary.rules_fired is None:
         return _number(say("Rules that fired (listed)"), listed, href="#rules")
-    return _number(say("Rules that fired"), summary.get("rules_fired", listed), href="#rules")
+    return _number(
+        say("Rules that fired"), listed if summary.rules_fired is None else summary.rules_fired, href="#rules"
+    )
 
 
 def _number(label: str, number: int, *, kind: str = "", href: str | None = None) -> Html:
@@ -113,7 +113,7 @@ def _number(label: str, number: int, *, kind: str = "", href: str | None = None)
     return markup('<a class="tile {kind}" href="{href}">{inner}</a>', kind=kind, href=href, inner=inner)
 
 
-def charts(summary: Body, issues: Issues, say: Words) -> Iterator[Html]:
+def charts(summary: Summary, issues: Sequence[Issue], say: Words) -> Iterator[Html]:
     """Yield the panels of charts; the listed findings alone tell severities apart."""
     if not issues:
         return
@@ -123,14 +123,14 @@ def charts(summary: Body, issues: Issues, say: Words) -> Iterator[Html]:
         drawn = [ring(verdicts, words, say("findings")), _legend("status", verdicts, words)]
         yield _panel((say("By verdict"), say("findings")), drawn, "narrow")
     else:
-        severities = summary["by_severity"]
+        severities = summary.by_severity
         words = {severity: say(severity) for severity in severities}
         drawn = [ring(severities, words, say("findings")), _legend("severity", severities, words)]
         yield _panel((say("By severity"), say("findings")), drawn, "narrow")
     categories = bars(_categories(summary, issues), say("findings by category"))
     yield _panel((say("By category"), say("findings")), [categories])
     files = bars(_riskiest(summary, issues), say("total score by file"))
-    listed = say("Highest-risk files (listed)") if summary.get("not_listed") else say("Highest-risk files")
+    listed = say("Highest-risk files (listed)") if summary.not_listed else say("Highest-risk files")
     yield _panel((listed, say("total score")), [files])
 
 
@@ -164,28 +164,28 @@ def _legend(chosen: str, numbers: Mapping[str, int], words: Mapping[str, str]) -
     )
 
 
-def _categories(summary: Body, issues: Issues) -> list[Bar]:
+def _categories(summary: Summary, issues: Sequence[Issue]) -> list[Bar]:
     severities: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for issue in issues:
-        severities[issue["category"]][issue["severity"]] += 1
+        severities[issue.category][issue.severity] += 1
     return [
         Bar(
             category,
             f"{number:,}",
-            [("plain", number)] if summary.get("not_listed") else _worst_first(severities[category]),
+            [("plain", number)] if summary.not_listed else _worst_first(severities[category]),
             {"category": category},
         )
-        for category, number in summary["by_category"].items()
+        for category, number in summary.by_category.items()
     ]
 
 
-def _riskiest(summary: Body, issues: Issues) -> list[Bar]:
-    scores: defaultdict[str, Counter[str]] = defaultdict(Counter)
+def _riskiest(summary: Summary, issues: Sequence[Issue]) -> list[Bar]:
+    scores: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
     for issue in issues:
-        scores[issue["file"]][issue["severity"]] += issue["score"]
+        scores[issue.file][issue.severity] += issue.score
     return [
         Bar(file, f"{sum(scores[file].values()):,.1f}", _worst_first(scores[file]), {"file": file})
-        for file in summary["top_risk_files"]
+        for file in summary.top_risk_files
     ]
 
 
@@ -193,35 +193,35 @@ def _worst_first(sizes: Mapping[str, float]) -> list[tuple[str, float]]:
     return [(severity, sizes[severity]) for severity in WORST_FIRST if severity in sizes]
 
 
-def rules_title(summary: Body, say: Words) -> str:
+def rules_title(summary: Summary, say: Words) -> str:
     """Return the title of the table of rules, which knows the listed findings alone."""
-    return say("Rules that fired (listed)") if summary.get("not_listed") else say("Rules that fired")
+    return say("Rules that fired (listed)") if summary.not_listed else say("Rules that fired")
 
 
-def rules(issues: Issues, say: Words) -> Iterator[Html]:
+def rules(issues: Sequence[Issue], say: Words) -> Iterator[Html]:
     """Yield a row for each rule that fired, the weightiest first."""
-    fired: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    fired: defaultdict[str, list[Issue]] = defaultdict(list)
     for issue in issues:
-        fired[issue["pattern"]].append(issue)
-    for pattern, found in sorted(fired.items(), key=lambda rule: (-sum(issue["score"] for issue in rule[1]), rule[0])):
-        severities = Counter(issue["severity"] for issue in found)
+        fired[issue.pattern].append(issue)
+    for pattern, found in sorted(fired.items(), key=lambda rule: (-sum(issue.score for issue in rule[1]), rule[0])):
+        severities = Counter(issue.severity for issue in found)
         yield markup(
             '<tr><th scope="row"><a href="{href}">{rule}</a></th><td>{category}</td><td>{cwe}</td>{counts}'
             "<td>{total}</td></tr>",
             href=link_to(rule=pattern),
             rule=pattern,
-            category=found[0]["category"],
-            cwe=cwe_link(found[0]["cwe"], say),
+            category=found[0].category,
+            cwe=cwe_link(found[0].cwe, say),
             counts=[markup("<td>{count}</td>", count=severities[severity] or "") for severity in WORST_FIRST],
             total=f"{len(found):,}",
         )
 
 
-def unchecked_files(summary: Body, say: Words) -> Iterator[Html]:
+def unchecked_files(summary: Summary, say: Words) -> Iterator[Html]:
     """Yield what was not checked and what was left out, by name as far as that can be read."""
     missing: defaultdict[str, list[str]] = defaultdict(list)
-    for gap in summary["not_checked"]:
-        missing[gap["reason"]].append(gap["file"])
+    for gap in summary.not_checked:
+        missing[gap.reason].append(gap.file)
     if missing:
         yield markup(
             '<section id="not-checked"><h2>{title}</h2>{groups}</section>',
@@ -229,15 +229,15 @@ def unchecked_files(summary: Body, say: Words) -> Iterator[Html]:
             groups=[_names(reason or say("no reason given"), names, say) for reason, names in sorted(missing.items())],
         )
     trees: defaultdict[str, list[str]] = defaultdict(list)
-    for tree in summary["excluded"]:
-        trees[tree["reason"]].append(tree["path"])
-    if summary["left_out"] or trees:
+    for tree in summary.excluded:
+        trees[tree.reason].append(tree.path)
+    if summary.left_out or trees:
         yield markup(
             '<section id="left-out"><h2>{title}</h2>{counts}{trees}</section>',
             title=say("Excluded"),
             counts=[
                 markup("<p>{files}: {why}</p>", files=say.count(number, "file"), why=why)
-                for why, number in summary["left_out"].items()
+                for why, number in summary.left_out.items()
             ],
             trees=[
                 _names(say("skipped: {reason}", reason=reason), names, say, "tree")
@@ -258,9 +258,9 @@ def _names(title: str, names: Sequence[str], say: Words, noun: str = "file") -> 
     )
 
 
-def advice(summary: Body, say: Words) -> Iterator[Html]:
+def advice(summary: Summary, say: Words) -> Iterator[Html]:
     """Yield what to do beyond mending each finding."""
-    meant = [ADVICE[category] for category in summary["by_category"] if category in ADVICE]
+    meant = [ADVICE[category] for category in summary.by_category if category in ADVICE]
     return (markup("<li>{line}</li>", line=_with_code(say(line))) for line in [*meant, *ALWAYS])
 
 

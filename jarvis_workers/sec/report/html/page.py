@@ -27,9 +27,9 @@ from jarvis_workers.sec.report.html.markup import Html, markup, written
 from jarvis_workers.sec.report.html.verdict_summary import model_usage, worst
 from jarvis_workers.sec.report.i18n import Words, words_of
 from jarvis_workers.sec.report.verdicts import has_verdicts, rank
+from jarvis_workers.sec.report_document import Issue, ReportBody
 
-Body = Mapping[str, Any]
-Issues = Sequence[Mapping[str, Any]]
+Part = Mapping[str, Any]
 
 FIRST_SHOWN = 100
 DISMISSED_MAX = 5_000
@@ -39,12 +39,12 @@ SPOKEN = re.compile(r'\bsay\("([^"]+)"')
 REVISION = re.compile(r"(?:\.git)?(?:@[0-9a-f]{40,64})?\Z")
 
 
-def render_html(body: Body, run: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the report; `body["excerpts"]`, if it is there, holds the code around findings by their ids."""
-    summary, excerpts, say = body["summary"], body.get("excerpts", {}), words_of(run)
+def render_html(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the report; `body.excerpts`, if it is there, holds the code around findings by their ids."""
+    summary, excerpts, say = body.summary, body.excerpts, words_of(run)
     judged = has_verdicts(summary)
-    issues = sorted(body["issues"], key=_worst_first if judged else _severest_first)
-    gone = heapq.nlargest(DISMISSED_MAX, body.get("dismissed", ()), key=lambda issue: issue["score"])
+    issues = sorted(body.issues, key=_worst_first if judged else _severest_first)
+    gone = heapq.nlargest(DISMISSED_MAX, body.dismissed, key=lambda issue: issue.score)
     title = say("Security report: {name}", name=_name(run))
     style, script = asset("report.css") + _page_heads(title), asset("report.js")
     named, url = str(run.get("id") or "last"), run.get("source_url")
@@ -62,7 +62,7 @@ def render_html(body: Body, run: Mapping[str, Any]) -> Iterator[str]:
         asking=written(model_usage(run, say)),
         shown=_shown(issues, say),
         findings=written(
-            card(issue, excerpts.get(issue["id"]), say, judged=judged, run=named, source_url=url)
+            card(issue, excerpts.get(issue.id), say, judged=judged, run=named, source_url=url)
             for issue in issues[:FIRST_SHOWN]
         ),
         code=written(_about_code(issues, excerpts, say)),
@@ -80,11 +80,11 @@ def render_html(body: Body, run: Mapping[str, Any]) -> Iterator[str]:
     )
 
 
-def _severest_first(issue: Body) -> tuple[float, ...]:
-    return WORST_FIRST.index(issue["severity"]), -issue["score"]
+def _severest_first(issue: Issue) -> tuple[float, ...]:
+    return WORST_FIRST.index(issue.severity), -issue.score
 
 
-def _worst_first(issue: Body) -> tuple[float, ...]:
+def _worst_first(issue: Issue) -> tuple[float, ...]:
     return rank(issue), *_severest_first(issue)
 
 
@@ -124,12 +124,12 @@ def _hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def _name(run: Body) -> str:
+def _name(run: Part) -> str:
     root = REVISION.sub("", str(run.get("scanned_root") or "").rstrip("/"))
     return root.rpartition("/")[2] or root or "source"
 
 
-def _facts(run: Body, say: Words) -> Iterator[Html]:
+def _facts(run: Part, say: Words) -> Iterator[Html]:
     facts = (
         run.get("scanned_root"),
         _moment(run.get("ended_at") or run.get("created_at"), say),
@@ -144,15 +144,15 @@ def _moment(text: object, say: Words) -> str | None:
     return datetime.fromisoformat(text).strftime(say("%d %B %Y, %H:%M UTC")) if isinstance(text, str) else None
 
 
-def _shown(issues: Issues, say: Words) -> Html:
+def _shown(issues: Sequence[Issue], say: Words) -> Html:
     if len(issues) <= FIRST_SHOWN:
         return written(say("{all} listed", all=f"{len(issues):,}"))
     text = "The first {some} of {all}; the others need JavaScript, or another format"
     return written(say(text, some=FIRST_SHOWN, all=f"{len(issues):,}"))
 
 
-def _about_code(issues: Issues, excerpts: Mapping[str, Any], say: Words) -> Iterator[Html]:
-    shown = sum(issue["id"] in excerpts for issue in issues)
+def _about_code(issues: Sequence[Issue], excerpts: Mapping[str, Any], say: Words) -> Iterator[Html]:
+    shown = sum(issue.id in excerpts for issue in issues)
     if shown == len(issues):
         return
     if not excerpts:
@@ -166,7 +166,7 @@ def _about_code(issues: Issues, excerpts: Mapping[str, Any], say: Words) -> Iter
     yield markup('<p class="aside">{text}</p>', text=text)
 
 
-def _run(run: Body) -> Iterator[Html]:
+def _run(run: Part) -> Iterator[Html]:
     for name, value in run.items():
         said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
         yield markup("<tr><th scope=row>{name}</th><td>{said}</td></tr>", name=name, said=said)

@@ -3,31 +3,29 @@
 The page's script builds the same, as with card.py.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from jarvis_workers.sec.report.html.markup import Html, in_lines, markup
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import TEXTS, WORDS, capital
-
-Issue = Mapping[str, Any]
+from jarvis_workers.sec.report_document import EvidenceQuote, Issue, ReproScript
 
 WORDY = tuple(name for name in TEXTS if name != "suggestions")
 
 
 def reason(issue: Issue, say: Words) -> Iterator[Html]:
     """Say why a finding is open, or why a person holds it to be one."""
-    if issue.get("reason"):
+    if issue.reason:
         yield markup(
             '<p class="reason"><b>{word}:</b> {reason}</p>',
-            word=capital(say(WORDS.get(issue["status"], str(issue["status"])))),
-            reason=in_lines(issue["reason"]),
+            word=capital(say(WORDS.get(issue.status, str(issue.status)))),
+            reason=in_lines(issue.reason),
         )
 
 
 def words(issue: Issue, say: Words) -> Iterator[Html]:
     """Say how it comes to harm, as far as the verdict does."""
-    told = [(say(TEXTS[name]), issue[name]) for name in WORDY if issue.get(name)]
+    told = [(say(TEXTS[name]), text) for name in WORDY if (text := getattr(issue, name))]
     if told:
         yield markup(
             '<dl class="words">{told}</dl>',
@@ -38,7 +36,7 @@ def words(issue: Issue, say: Words) -> Iterator[Html]:
         )
 
 
-def evidence(quotes: Sequence[Issue], say: Words) -> Iterator[Html]:
+def evidence(quotes: Sequence[EvidenceQuote], say: Words) -> Iterator[Html]:
     """Yield what was quoted, with its place."""
     if quotes:
         yield markup(
@@ -47,16 +45,16 @@ def evidence(quotes: Sequence[Issue], say: Words) -> Iterator[Html]:
             quotes=[
                 markup(
                     '<li><span class="place">{file}:{line}</span> <code>{quote}</code></li>',
-                    file=quote["file"],
-                    line=quote["line"],
-                    quote=in_lines(quote["quote"]),
+                    file=quote.file,
+                    line=quote.line,
+                    quote=in_lines(quote.quote),
                 )
                 for quote in quotes
             ],
         )
 
 
-def scripts(commands: Sequence[Issue], say: Words) -> Iterator[Html]:
+def scripts(commands: Sequence[ReproScript], say: Words) -> Iterator[Html]:
     """Yield the scripts that were run, to be run again."""
     if commands:
         yield markup(
@@ -65,8 +63,8 @@ def scripts(commands: Sequence[Issue], say: Words) -> Iterator[Html]:
             commands=[
                 markup(
                     '<pre class="code" tabindex="0"><span class="number">{interpreter}</span>\n{script}</pre>',
-                    interpreter=command["interpreter"],
-                    script=in_lines(command["script"]),
+                    interpreter=command.interpreter,
+                    script=in_lines(command.script),
                 )
                 for command in commands
             ],

@@ -10,10 +10,11 @@ from jarvis_workers.sec.report.html.charts import Bar, bars, columns, link_to
 from jarvis_workers.sec.report.html.markup import Html, in_lines, markup
 from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report.verdicts import capital, lead, model_usage_facts, warnings
+from jarvis_workers.sec.report_document import Issue, Summary
 
 __all__ = ["found", "model_usage", "worst"]
 
-Body = Mapping[str, Any]
+Part = Mapping[str, Any]
 WORST = """
 <section class="worst"><p class="kind">{kind}</p>
 <h2><a href="{href}"><span class="badge {severity}">{grave}</span> {rule}
@@ -23,7 +24,7 @@ WORST = """
 """
 
 
-def found(summary: Body, say: Words) -> Iterator[Html]:
+def found(summary: Summary, say: Words) -> Iterator[Html]:
     """Yield what the verdicts come to, and what is open."""
     first, rest = lead(summary, say)
     yield markup('<p class="lead"><b>{first}</b> {rest}</p>', first=first, rest=rest)
@@ -32,27 +33,27 @@ def found(summary: Body, say: Words) -> Iterator[Html]:
         yield markup('<div class="notice">{still}</div>', still=still)
 
 
-def worst(issues: Sequence[Body], say: Words) -> Iterator[Html]:
+def worst(issues: Sequence[Issue], say: Words) -> Iterator[Html]:
     """Yield the first of the confirmed findings, which come in the order in which they are shown."""
-    issue = next((one for one in issues if one["status"] == "confirmed"), None)
+    issue = next((one for one in issues if one.status == "confirmed"), None)
     if issue:
         yield markup(
             WORST,
             kind=say("Most dangerous, confirmed"),
             title=say("What to do:"),
             more=say("Evidence, conditions and the code"),
-            href=link_to(id=issue["id"]),
-            severity=issue["severity"],
-            grave=say(issue["severity"]),
-            rule=issue["pattern"],
-            file=issue["file"],
-            line=issue["line"],
-            consequences=in_lines(issue.get("consequences") or issue["description"]),
-            remedy=in_lines(issue.get("suggestions") or issue["suggestion"]),
+            href=link_to(id=issue.id),
+            severity=issue.severity,
+            grave=say(issue.severity),
+            rule=issue.pattern,
+            file=issue.file,
+            line=issue.line,
+            consequences=in_lines(issue.consequences or issue.description),
+            remedy=in_lines(issue.suggestions or issue.suggestion),
         )
 
 
-def model_usage(run: Body, say: Words) -> Iterator[Html]:
+def model_usage(run: Part, say: Words) -> Iterator[Html]:
     """Yield who was asked, and what that took: in words, by stage, and by the time of an answer."""
     facts = list(model_usage_facts(run, say))
     if not facts:
@@ -67,7 +68,7 @@ def model_usage(run: Body, say: Words) -> Iterator[Html]:
     )
 
 
-def _charts(model: Body, say: Words) -> Iterator[Html]:
+def _charts(model: Part, say: Words) -> Iterator[Html]:
     if stages := model.get("by_stage"):
         unit = "cost" if any(one.get("cost") for one in stages.values()) else "tokens"
         rows = [_stage(name, one, unit, say) for name, one in stages.items()]
@@ -80,7 +81,7 @@ def _charts(model: Body, say: Words) -> Iterator[Html]:
         yield _chart(say("Answer time"), unit, columns(numbers, unit))
 
 
-def _stage(name: str, taken: Body, unit: str, say: Words) -> Bar:
+def _stage(name: str, taken: Part, unit: str, say: Words) -> Bar:
     tokens = taken.get("prompt", 0) + taken.get("completion", 0)
     cost = taken.get("cost") or 0.0
     size, number = (cost, f"{cost:.4f}") if unit == "cost" else (tokens, f"{tokens:,}")
@@ -89,7 +90,7 @@ def _stage(name: str, taken: Body, unit: str, say: Words) -> Bar:
     return Bar(told, number, [("plain", size)], {})
 
 
-def _until(seconds: float | None, times: Sequence[Body]) -> str:
+def _until(seconds: float | None, times: Sequence[Part]) -> str:
     """Name a part of the scale by where it ends; the last has no end, and is named by where it begins."""
     if seconds is not None:
         return f"≤ {seconds:g}"
