@@ -1,7 +1,7 @@
-"""The body of a report as values: its findings, its summary, and how both are written as JSON and read again.
+"""The body of a report as values: its findings and its summary, with conversion to and from JSON.
 
-Named tuples, as there are up to 25,000 findings: they are made and copied as fast as the rows of JSON.  What another
-version has written is read as far as it is known here; what is not goes through as it came (`extra`).
+Named tuples are used because there are up to 25,000 findings: they are created and copied as fast as rows of JSON.
+Fields that other versions have written and this one lacks are kept unchanged in `extra`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,21 +44,21 @@ class EvidenceQuote(NamedTuple):
 
 
 class ReproScript(NamedTuple):
-    """A script that an agent ran, to be run again in a copy of the source."""
+    """A script that an agent ran, for reproduction in a copy of the source."""
 
     interpreter: str
     script: str
 
 
 class IssueSuppression(NamedTuple):
-    """Why a finding does not count, in the words of SARIF: `kind` is inSource or external."""
+    """Why a finding does not count, in the terms of SARIF: `kind` is inSource or external."""
 
     kind: str
     justification: str | None = None
 
 
 class IssueVerdict(NamedTuple):
-    """What agents have found out about a candidate; `reason` says why it is neither confirmed nor dismissed."""
+    """The verdict on a candidate; `reason` explains why it is neither confirmed nor dismissed."""
 
     status: str
     has_risk: bool | None = None
@@ -74,9 +74,9 @@ class IssueVerdict(NamedTuple):
 class Issue(NamedTuple):
     """A finding of a report.
 
-    `column` counts characters from 1, None in older stores.  `path` are the steps that lead to it.  `judged` is the
-    triage state of one that still counts.  From `has_risk` on there is what agents say of it, if it `has_verdict`;
-    `cluster` is numbered from 1, None while the run is on.
+    `column` counts characters from 1, None in older stores.  `path` is the trace that leads to it.  `judged` is the
+    triage state of a finding that still counts.  The fields from `has_risk` on are the verdict, if it `has_verdict`;
+    `cluster` is numbered from 1, None during the run.
     """
 
     id: str
@@ -113,19 +113,19 @@ class Issue(NamedTuple):
     extra: Mapping[str, Any] | None = None
 
     def with_verdict(self, verdict: IssueVerdict, verification: str, cluster: int | None) -> "Issue":
-        """Return the finding with what agents say of it."""
+        """Return the finding with its verdict."""
         return self._replace(has_verdict=True, verification=verification, cluster=cluster, **verdict._asdict())
 
 
 class ReportGap(NamedTuple):
-    """A file that was not checked, or not in full, and why."""
+    """A file that was not checked, or not in full, and the reason."""
 
     file: str
     reason: str
 
 
 class ExcludedTree(NamedTuple):
-    """A directory that was left out, and why."""
+    """A directory that was left out, and the reason."""
 
     path: str
     reason: str
@@ -141,7 +141,7 @@ class SuppressionRemark(NamedTuple):
 
 
 class BaselineSummary(NamedTuple):
-    """What the findings were compared with: how many are known, and how many are gone (None: not looked for)."""
+    """Comparison with a baseline: the number of known findings, and of those that are gone (None: not determined)."""
 
     known: int
     gone: int | None
@@ -154,27 +154,27 @@ class BaselineSummary(NamedTuple):
 
     @property
     def not_listed(self) -> int:
-        """How many of its findings the baseline did not list."""
+        """Number of findings that the baseline did not list."""
         return int(self.facts.get("not_listed") or 0)
 
     @property
     def state(self) -> str | None:
-        """How its run ended, if that did not check everything."""
+        """Final state of the baseline's run, if it did not check everything."""
         state: str | None = self.facts.get("state")
         return state
 
 
 class CanaryOutcome(NamedTuple):
-    """What became of a known bug that was put among the candidates."""
+    """The verdict on a known bug among the candidates."""
 
     status: str
     reason: str | None = None
 
 
 class Summary(NamedTuple):
-    """Numbers of a report, of all findings that count, also of those that it does not list.
+    """Totals of a report over all findings that count, including those that it does not list.
 
-    `by_status`, `at_risk` (by severity) and `dismissed` are None where no model was to judge; `left_out` counts files
+    `by_status`, `at_risk` (by severity) and `dismissed` are None if no verdicts were requested; `left_out` counts files
     by reason.
     """
 
@@ -209,10 +209,10 @@ class Summary(NamedTuple):
 
 
 class Excerpt(NamedTuple):
-    """Some lines of a file, the first of them with its number; nothing in them is left unseen.
+    """Some lines of a file with the number of the first, invisible characters escaped.
 
-    `marks` are lines beside the finding's own that speak of it, with what they are: a quote, or a step on the way to
-    it.  `more` are such lines elsewhere, each piece with its `file`.
+    `marks` are other lines that belong to the finding, with their kind: a quote, or a step of its trace.  `more` are
+    such lines elsewhere, each piece with its `file`.
     """
 
     first: int
@@ -223,10 +223,10 @@ class Excerpt(NamedTuple):
 
 
 class ReportBody(NamedTuple):
-    """All but the `run` part of a report.
+    """A report without its `run` part.
 
-    `suppressed` are set aside by comments or in triage, `dismissed` by a verdict.  Beyond what is stored, formats show
-    `excerpts` of the code by the ids of findings, and `titles` of rules by their names.
+    `suppressed` are set aside by comments or in triage, `dismissed` by a verdict.  Besides the stored parts, formats
+    show `excerpts` of the code by ids of findings, and `titles` of rules by name.
     """
 
     summary: Summary
@@ -238,7 +238,7 @@ class ReportBody(NamedTuple):
 
     @property
     def findings(self) -> list[Issue]:
-        """All that are listed, those set aside last."""
+        """All listed findings, those set aside last."""
         return [*self.issues, *self.suppressed, *self.dismissed]
 
 
@@ -246,26 +246,26 @@ BASE = Issue._fields[: Issue._fields.index("path")]
 VERDICT = Issue._fields[Issue._fields.index("has_risk") : Issue._fields.index("extra")]
 BEYOND_BASE = tuple(Issue._field_defaults.values())
 KNOWN = {*BASE, "path", "suppression", "judged", *VERDICT}
-# Numbers that are written only where there is something to count.
+# Numbers that are written only if they are not zero.
 COUNTED = frozenset(name for name in Summary._fields if name.startswith("judged_") or name.endswith("not_listed"))
 
 
 def body_from_json(row: Mapping[str, Any]) -> ReportBody:
-    """Return the body that `body_to_json` wrote, or an older version."""
+    """Return the body that `body_to_json` of this or an older version wrote."""
     lists = (row.get(name, ()) for name in ("issues", "dismissed", "suppressed"))
     issues, dismissed, suppressed = ([_issue(one) for one in rows] for rows in lists)
     return ReportBody(_summary(row["summary"]), issues, dismissed, suppressed)
 
 
 def body_to_json(body: ReportBody) -> Row:
-    """Return summary and issues, and dismissed and suppressed ones where there are any."""
+    """Return summary and issues, with lists of dismissed and suppressed issues if there are any."""
     lists = {"issues": body.issues, "dismissed": body.dismissed, "suppressed": body.suppressed}
     rows = {name: list(map(issue_to_json, found)) for name, found in lists.items() if found or name == "issues"}
     return {"summary": summary_to_json(body.summary), **rows}
 
 
 def issue_to_json(issue: Issue) -> Row:
-    """Return a finding as reports and files have it."""
+    """Return a finding in the form of reports and files."""
     row: Row = dict(zip(BASE, issue, strict=False))
     if issue.column is None:
         del row["column"]
@@ -284,7 +284,7 @@ def issue_to_json(issue: Issue) -> Row:
 
 
 def summary_to_json(summary: Summary) -> Row:
-    """Return a summary as reports have it."""
+    """Return a summary in the form of reports."""
     row = summary._asdict() | {
         "top_risk_files": list(summary.top_risk_files),
         "not_checked": _rows(summary.not_checked),
@@ -299,7 +299,7 @@ def summary_to_json(summary: Summary) -> Row:
 
 
 def quotes_from_json(rows: Iterable[Mapping[str, Any]]) -> tuple[EvidenceQuote, ...]:
-    """Return what a verdict quotes."""
+    """Return the quotes of a verdict."""
     return tuple(EvidenceQuote(row["file"], row["line"], row["quote"]) for row in rows)
 
 
@@ -309,12 +309,12 @@ def scripts_from_json(rows: Iterable[Mapping[str, Any]]) -> tuple[ReproScript, .
 
 
 def scripts_to_json(scripts: Iterable[ReproScript]) -> list[Row]:
-    """Return the scripts of a verdict as reports have them."""
+    """Return the scripts of a verdict in the form of reports."""
     return _rows(scripts)
 
 
 def _issue(row: Mapping[str, Any]) -> Issue:
-    if tuple(row) == BASE:  # most are, and are made in half the time
+    if tuple(row) == BASE:  # most are, and are created in half the time
         return Issue._make((*row.values(), *BEYOND_BASE))
     fields = {"column": None, **row, "has_verdict": "has_risk" in row}
     if "path" in row:
@@ -364,7 +364,7 @@ def _baseline_to_json(baseline: BaselineSummary) -> Row:
 
 
 def _rows(values: Iterable[Any]) -> list[Row]:
-    """Return named tuples as JSON has them: by the names of their fields."""
+    """Return named tuples as JSON objects by field names."""
     return [value._asdict() for value in values]
 
 

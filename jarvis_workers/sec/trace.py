@@ -36,7 +36,7 @@ def trail_of(steps: Iterable[tuple[str | None, int, str]], file: str) -> str | N
 
 
 def read_trail(text: str) -> tuple[TraceLocation, ...]:
-    """Return the steps of a stored text."""
+    """Return the steps of a stored trace."""
     return tuple(TraceLocation(*step) for step in json.loads(text))
 
 

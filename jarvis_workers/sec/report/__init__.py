@@ -1,4 +1,4 @@
-"""Reports: one body, built once, and a format for each way to read it."""
+"""Reports: one body, built once, and a renderer for each format."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePath
@@ -45,11 +45,11 @@ FORMATS: Mapping[str, Renderer] = {
     "html": render_html,
     "junit": render_junit,
 }
-# They show the code around findings, where `body.excerpts` holds it.
+# Formats that show the code around findings, from `body.excerpts`.
 QUOTING = frozenset({"html"})
-# They say the texts of rules in the language of the run; services that read the others speak English.
+# Formats that contain the texts of rules in the language of the run; the services that read the others expect English.
 WORDED = frozenset({"html", "json", "markdown", "text"})
-# The first that fits counts.
+# The first matching suffix counts.
 SUFFIXES = {
     ".sarif.json": "sarif",
     ".sarif": "sarif",
@@ -64,6 +64,6 @@ SUFFIXES = {
 
 
 def format_of(path: str | PurePath, default: str, suffixes: Mapping[str, str] = SUFFIXES) -> str | None:
-    """Name the format that a file's suffix asks for, `default` where there is none, None where it asks for another."""
+    """Return the format for a file's suffix, `default` if it has none, None if the suffix is unknown."""
     name = PurePath(path).name.lower()
     return next((form for suffix, form in suffixes.items() if name.endswith(suffix)), None if "." in name else default)

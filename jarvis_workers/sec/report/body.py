@@ -1,8 +1,8 @@
-"""Build what every format of a report says.
+"""Build the body of a report, which every format renders.
 
-The body depends on the candidates and on what was not looked at, and on nothing else: not on
-times, workers or order of work.  Nothing is dropped without a number that says so: the summary
-counts every finding, also those beyond ISSUES_MAX, which are not listed.
+The body depends only on the candidates and on what was not checked, not on
+times, workers or the order of work.  Everything omitted is counted: the summary
+counts every finding, including those beyond ISSUES_MAX, which are not listed.
 """
 
 import heapq
@@ -39,7 +39,7 @@ from jarvis_workers.sec.triage import NOTHING_JUDGED, TriageVerdict
 WORST_FIRST = tuple(reversed(SEVERITIES))
 TOP_FILES = 10
 ID_LENGTH = 6
-# More than anybody reads; a scan that finds more is to be narrowed.
+# More than anybody reads; a scan with more findings should be narrowed.
 ISSUES_MAX = 25_000
 REMARKS_MAX = 1_000
 MIN_CONFIDENCE = 0.4
@@ -54,7 +54,7 @@ AS_IT_IS: Severities = {}
 
 @dataclass(slots=True)
 class Findings:
-    """What a report says of the candidates: `issues` are the listed ones, the numbers are of all."""
+    """Findings of a report: `issues` are the listed ones, the totals count all."""
 
     issues: list[Issue] = field(default_factory=list)
     total: int = 0
@@ -82,12 +82,12 @@ def gather(
     judged: Mapping[str, TriageVerdict] = NOTHING_JUDGED,
     statuses: Mapping[int, str] | None = None,
 ) -> Findings:
-    """Go once through the candidates, each with its gid; keep the `most` of highest score, in the order they came.
+    """Collect the candidates, each with its gid, in one pass; keep the `most` with the highest score, in their order.
 
-    `severities` are those given to rules, whatever the confidence of their findings; `known` says how many findings
-    with a fingerprint a baseline has: they are set aside, as are those that a comment suppresses and those that are
-    `judged` false. `statuses` are those of verdicts, by gid, None where there were to be none: what has none is
-    undecided, and what is dismissed set aside.
+    `severities` are the configured severities of rules, whatever the confidence; `known` is the number of baseline
+    findings by fingerprint: these are set aside, as are those suppressed by a comment or `judged` false. `statuses`
+    are those of verdicts, by gid, None if no verdicts were requested: a candidate without one is undecided, a
+    dismissed one is set aside.
     """
     findings, names = Findings(aside=exclusions_of(known, judged, statuses)), list[str]()
     counted = _counted(findings.aside.counted(numbered, min_confidence), min_confidence, (findings, names), severities)
@@ -115,7 +115,7 @@ def every_issue(
     severities: Severities = AS_IT_IS,
     judged: Mapping[str, TriageVerdict] = NOTHING_JUDGED,
 ) -> Iterator[Issue]:
-    """Yield all that `gather` counts, under the same names; goes through the candidates twice and keeps none."""
+    """Yield all issues that `gather` counts, under the same ids; reads the candidates twice and stores none."""
     lengths = _lengths([_full_id(found) for _, found in read() if found.confidence >= min_confidence])
     aside = exclusions_of(None, judged)
     for gid, found in read():
@@ -136,9 +136,9 @@ def build(
 ) -> ReportBody:
     """Return the body of a report.
 
-    `not_checked` and `excluded` are (file, reason); `left_out` counts files by reason; `remarks` are (file, line, the
-    comment that suppresses, what is to be said of it); `baseline` says what the findings were compared with, `canary`
-    what became of a known bug that was put among them.
+    `not_checked` and `excluded` are (file, reason); `left_out` counts files by reason; `remarks` are (file, line,
+    suppression comment, remark); `baseline` describes what the findings were compared with, `canary` the result for
+    a known bug among the candidates.
     """
     aside, not_listed = findings.aside, findings.total - len(findings.issues)
     remarked = _remarked(remarks)
@@ -164,7 +164,7 @@ def build(
 def _counted(
     numbered: Iterable[Numbered], min_confidence: float, into: tuple[Findings, list[str]], severities: Severities
 ) -> Iterator[tuple[int, int, Candidate]]:
-    """Count and name the candidates on their way to the choice."""
+    """Count the candidates and collect their ids, and yield those to choose from."""
     findings, names = into
     for gid, found in numbered:
         if found.confidence < min_confidence:
@@ -179,7 +179,7 @@ def _counted(
         findings.severities[severity] += 1
         if findings.aside.statuses is not None:
             status = findings.aside.statuses.get(gid, UNDECIDED)
-            # Nobody's word is set aside by a model's.
+            # A model's verdict does not override a person's.
             status = REVIEW if status == DISMISSED else status
             findings.statuses[status] += 1
             findings.at_risk[severity] += status in AT_RISK
@@ -189,7 +189,7 @@ def _counted(
 
 
 def _totals(findings: Findings) -> Summary:
-    """Count by status, too, and by severity what is a risk as far as anybody knows: that may fail a build."""
+    """Return the totals and, if there are verdicts, counts by status and of possible risks by severity."""
     scores = findings.file_scores
     riskiest = sorted(scores, key=lambda file: (-round(scores[file], 2), file))
     others = sorted(findings.categories.keys() - set(CATEGORY_ORDER))
@@ -213,7 +213,7 @@ def _totals(findings: Findings) -> Summary:
 
 
 def _beside(numbered: Sequence[Numbered], names: Sequence[str], severities: Severities) -> Iterator[Issue]:
-    """Yield issues of what was set aside; their names differ from those of the others."""
+    """Yield issues for findings set aside; their ids differ from those of the others."""
     full = [_full_id(found) for _, found in numbered]
     lengths = _lengths([*names, *full]) if full else {}
     for name, one in zip(full, numbered, strict=True):
@@ -221,7 +221,7 @@ def _beside(numbered: Sequence[Numbered], names: Sequence[str], severities: Seve
 
 
 def _remarked(remarks: Iterable[Sequence[Any]]) -> dict[str, Any]:
-    """Tell the suppressions that suppress nothing from those that merely lack a reason."""
+    """Separate suppressions that suppress nothing from those that merely lack a reason."""
     unused, silent = list[SuppressionRemark](), list[SuppressionRemark]()
     for file, line, text, says in sorted(map(tuple, remarks)):
         if says == WITHOUT_REASON:
@@ -237,7 +237,7 @@ def _remarked(remarks: Iterable[Sequence[Any]]) -> dict[str, Any]:
 
 
 def _compared(aside: Exclusions, baseline: Mapping[str, Any]) -> BaselineSummary:
-    """Where only part of the tree was scanned, nobody knows what is gone."""
+    """Return the comparison with the baseline, without "gone" if only part of the tree was scanned."""
     gone = None if baseline.get("partial") else aside.gone
     return BaselineSummary(aside.known, gone, {name: value for name, value in baseline.items() if name != "partial"})
 
@@ -287,7 +287,7 @@ def _full_id(found: Candidate) -> str:
 
 
 def _lengths(names: Iterable[str]) -> dict[str, int]:
-    """Say how long a name must be where six digits are shared: as long as tells all that share them apart."""
+    """Return, for each short id that several findings share, the length that makes their ids unique."""
     shared: defaultdict[str, set[str]] = defaultdict(set)
     for one, other in pairwise(sorted(names)):
         short = one[: 1 + ID_LENGTH]

@@ -1,6 +1,6 @@
-"""Say why a run may have a finding and not tell: its rule was off, its file was not scanned, its score was too low.
+"""Reasons why a run may not report an existing finding: rule off, file not scanned, score too low.
 
-A finding that a later run does not have is fixed only where none of this holds.
+A finding that a later run lacks counts as fixed only if none of these applies.
 """
 
 from collections import Counter
@@ -11,14 +11,14 @@ from jarvis_workers.sec.report_document import Issue, ReportBody
 
 __all__ = ["WHOLE", "Looked", "unlooked"]
 
-# The states of a run that has looked at everything, or says by name at what not.
+# The states of a run that has checked everything, or lists what was not checked.
 WHOLE = ("done", "incomplete")
 DISMISSED = "may be dismissed: not all that are dismissed are listed"
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What a run was to look at; `scanned` returns which of some files are in its snapshot.
+    """The scope of a run; `scanned` returns which of some files are in its snapshot.
 
     `paths` are the files and directories that were named; empty: the whole tree.
     """
@@ -34,7 +34,7 @@ class Looked:
 
 
 def unlooked(before: ReportBody, after: ReportBody, looked: Looked) -> Callable[[Issue], str | None]:
-    """Return what says of a finding of `before` why `after` may have it, too, and not tell; None where it is gone."""
+    """Return a function from a finding of `before` to the reason why `after` may not report it; None if it is gone."""
     summary = after.summary
     gaps = {gap.file: gap.reason for gap in summary.not_checked}
     excluded = {tree.path: tree.reason for tree in summary.excluded}
@@ -59,7 +59,7 @@ def unlooked(before: ReportBody, after: ReportBody, looked: Looked) -> Callable[
 
 
 def _within(file: str, excluded: Mapping[str, str]) -> str | None:
-    """Return why a directory above the file was not entered."""
+    """Return the reason why a directory above the file was excluded."""
     return next((excluded[tree] for tree in _above(file) if tree in excluded), None)
 
 
@@ -68,7 +68,10 @@ def _above(file: str) -> Iterator[str]:
 
 
 def _left_out(before: ReportBody, after: ReportBody, looked: Looked) -> Callable[[str], str | None]:
-    """A file that is not in the snapshot may be left out if, for any reason, more files are than before."""
+    """Return a function from a file to the reason why it may be left out.
+
+    That is, it is not in the snapshot, and for some reason more files are left out than before.
+    """
     olds, news = (Counter(body.summary.left_out) for body in (before, after))
     reasons = "; ".join(news - olds)
     scanned = looked.scanned({issue.file for issue in before.issues}) if reasons else ()

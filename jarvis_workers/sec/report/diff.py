@@ -1,7 +1,7 @@
-"""Compare the findings of two reports: what is new, what is fixed, and whose verdict has changed.
+"""Compare the findings of two reports: new, fixed, and changed verdicts.
 
-Findings are known by their fingerprints, each as often as it was found.  What the later run has not looked at is never
-called fixed, and what was set aside in both (dismissed, suppressed) is not spoken of.
+Findings are identified by fingerprint, with multiplicity.  A finding that the later run did not check never counts
+as fixed, and findings set aside in both reports (dismissed, suppressed) are omitted.
 """
 
 from collections import Counter, defaultdict
@@ -21,7 +21,7 @@ ASIDE = ("dismissed", SUPPRESSED)
 
 
 class Changed(NamedTuple):
-    """A finding that both runs have, as the later one has it, and what each says of it."""
+    """A finding of both runs, as in the later one, with its status in each."""
 
     issue: Issue
     was: str
@@ -29,12 +29,12 @@ class Changed(NamedTuple):
 
     @property
     def is_back(self) -> bool:
-        """Whether it was set aside, and is a finding now."""
+        """Whether the finding was set aside before, and no longer is."""
         return self.was in ASIDE and self.now not in ASIDE
 
 
 class Missing(NamedTuple):
-    """A finding that the later run has not looked for, and why."""
+    """A finding that the later run has not checked, and the reason."""
 
     issue: Issue
     reason: str
@@ -42,7 +42,7 @@ class Missing(NamedTuple):
 
 @dataclass(slots=True)
 class Difference:
-    """Each list has the worst first; `unchanged` counts findings that both have with the same verdict."""
+    """The result of a comparison; lists have the worst first, `unchanged` counts findings with equal verdicts."""
 
     new: list[Issue] = field(default_factory=list)
     changed: list[Changed] = field(default_factory=list)
@@ -56,13 +56,13 @@ class Difference:
         return lists | {"unchanged": self.unchanged}
 
     def added(self, level: str) -> list[Issue]:
-        """Return findings that were not there before, of this severity or above; what is back is new, too."""
+        """Return the new findings of this severity or above, including those no longer set aside."""
         added = [*self.new, *(one.issue for one in self.changed if one.is_back)]
         return [issue for issue in added if is_at_least(issue.severity, level)]
 
 
 def compare(before: ReportBody, after: ReportBody, unlooked: Callable[[Issue], str | None]) -> Difference:
-    """Compare two bodies; `unlooked` says why the later run may have a finding and not tell, None where it has not."""
+    """Compare two bodies; `unlooked` returns why the later run may not report a finding, None if it is gone."""
     found, olds, news = Difference(), _by_fingerprint(before), _by_fingerprint(after)
     for fingerprint in dict.fromkeys([*news, *olds]):
         _pair(found, olds.get(fingerprint, []), news.get(fingerprint, []), unlooked)
@@ -74,7 +74,7 @@ def compare(before: ReportBody, after: ReportBody, unlooked: Callable[[Issue], s
 
 
 def status_of(issue: Issue) -> str:
-    """Return what a report says of a finding, in a word."""
+    """Return the status of a finding in a report."""
     return SUPPRESSED if issue.suppression else str(issue.status)
 
 
@@ -86,7 +86,7 @@ def _by_fingerprint(body: ReportBody) -> dict[str, list[Issue]]:
 
 
 def _pair(into: Difference, olds: list[Issue], news: list[Issue], unlooked: Callable[[Issue], str | None]) -> None:
-    """Take together what has the same verdict, then what has another; what is left over was or is not there."""
+    """Pair findings with equal status, then with different status; those without a partner are new or gone."""
     common = Counter(map(status_of, olds)) & Counter(map(status_of, news))
     into.unchanged += sum(number for status, number in common.items() if status not in ASIDE)
     left, right = list(_without(olds, common)), list(_without(news, common))
@@ -104,7 +104,7 @@ def _pair(into: Difference, olds: list[Issue], news: list[Issue], unlooked: Call
 
 
 def _without(issues: Iterable[Issue], common: Mapping[str, int]) -> Iterator[Issue]:
-    """Leave out the first of each status, as many as there are on both sides."""
+    """Omit the first findings of each status, as many as both sides have."""
     left = dict(common)
     for issue in issues:
         status = status_of(issue)

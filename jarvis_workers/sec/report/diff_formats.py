@@ -1,4 +1,4 @@
-"""Write what two reports differ in: as text for a terminal, Markdown for a review, JSON for programs, or HTML."""
+"""Render the difference of two reports: as text for a terminal, Markdown for a review, JSON for programs, or HTML."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from jarvis_workers.sec.report_document import Issue
 __all__ = ["DIFFERENCE_FORMS", "DIFFERENCE_SUFFIXES", "Sides"]
 
 Part = Mapping[str, Any]
-# A finding, and what is to be said of it beside its place.
+# A finding, and a remark on it.
 Row = tuple[Issue, str]
 
 TITLES = {
@@ -31,7 +31,7 @@ COMMIT_DIGITS = 9
 
 
 class Sides(NamedTuple):
-    """The `run` parts of the earlier and the later run, what they differ in, and what bounds the comparison."""
+    """The `run` parts of the earlier and the later run, their difference, and limits of the comparison."""
 
     before: Part
     after: Part
@@ -40,7 +40,7 @@ class Sides(NamedTuple):
 
 
 def write_text(sides: Sides) -> Iterator[str]:
-    """Yield lines for a terminal, in which nothing is obeyed."""
+    """Yield lines for a terminal, without control sequences."""
     yield f"{_run_line(sides.before)} -> {_run_line(sides.after)}\n{_counts(sides.found)}\n"
     yield from (f"note: {plain(note)}\n" for note in sides.notes)
     for name, rows in _rows(sides.found).items():
@@ -52,7 +52,7 @@ def write_text(sides: Sides) -> Iterator[str]:
 
 
 def write_markdown(sides: Sides) -> Iterator[str]:
-    """Yield GitHub-flavoured Markdown; whatever came from the scanned trees is escaped."""
+    """Yield GitHub-flavoured Markdown; text from the scanned trees is escaped."""
     yield "# Two scans compared\n\n"
     yield f"{prose(_run_line(sides.before))} → {prose(_run_line(sides.after))}\n\n**{_counts(sides.found)}**\n"
     yield from (f"\n> {prose(note)}\n" for note in sides.notes)
@@ -116,7 +116,7 @@ def _rows(found: Difference) -> dict[str, list[Row]]:
 
 
 def _verdict(issue: Issue) -> str:
-    """Say what a model has said, where one was asked."""
+    """Return a model's verdict in words, empty if no model was asked."""
     return "" if issue.status == "heuristic" else _word(status_of(issue))
 
 

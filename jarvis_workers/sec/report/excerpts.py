@@ -1,7 +1,7 @@
-"""Choose which findings are shown with the code around them, and cut that code out of a file.
+"""Choose the findings that are shown with the surrounding code, and cut that code out of a file.
 
-Excerpts are bounded in number, in lines, in width and in total, best findings first: a report of a million lines of
-hostile code is still one that a browser opens.
+Excerpts are bounded in number, lines, width and total size, best findings first: even a report on a million lines
+of hostile code opens in a browser.
 """
 
 import heapq
@@ -22,7 +22,7 @@ WIDTH = 200
 TAB = 4
 LONGEST = 1_000
 
-# Of one finding: so many other places than its own, and so many lines in one piece.
+# Limits per finding: other places than its own, and lines in one piece.
 PLACES_MAX = 24
 MORE_MAX = 6
 LINES_MAX = 60
@@ -31,7 +31,7 @@ OWN, QUOTE, STEP = "hit", "quote", "step"
 
 
 class MarkedLines(NamedTuple):
-    """Lines of a file that speak of a finding: its own, some that are quoted, a step."""
+    """Lines of a file that belong to a finding: its own, quoted lines, or a step."""
 
     id: str
     first: int
@@ -39,7 +39,7 @@ class MarkedLines(NamedTuple):
     kind: str
 
 
-# By file, then by the finding that they speak of.
+# By file, then by finding.
 Pieces = Mapping[str, Mapping[str, Sequence[Excerpt]]]
 
 
@@ -53,7 +53,7 @@ def spots_by_file(issues: Iterable[Issue], most: int = EXCERPTS_MAX) -> dict[str
 
 
 def cut(content: bytes, spots: Iterable[MarkedLines]) -> dict[str, list[Excerpt]]:
-    """Return pieces of one file by the findings that they speak of, a finding's own line in the first."""
+    """Return pieces of one file by finding, with a finding's own line in the first piece."""
     lines = as_utf8(content).split(b"\n")
     theirs: defaultdict[str, list[MarkedLines]] = defaultdict(list)
     for spot in spots:
@@ -63,7 +63,7 @@ def cut(content: bytes, spots: Iterable[MarkedLines]) -> dict[str, list[Excerpt]
 
 
 def window(content: bytes, line: int, around: int) -> Excerpt | None:
-    """Return that many lines before and behind a line of a file, None where there is no such line."""
+    """Return the lines around a line of a file, `around` on each side, None if the line does not exist."""
     lines = as_utf8(content).split(b"\n")
     if not 0 < line <= len(lines):
         return None
@@ -73,7 +73,7 @@ def window(content: bytes, line: int, around: int) -> Excerpt | None:
 
 
 def bounded(pieces: Pieces, issues: Iterable[Issue], most: int = CHARACTERS_MAX) -> dict[str, Excerpt]:
-    """Put together what was cut out of each file; keep as much as holds `most` characters, highest scores first."""
+    """Combine the pieces of all files up to `most` characters, highest scores first."""
     kept: dict[str, Excerpt] = {}
     for issue in sorted(issues, key=_worth, reverse=True):
         found = _joined(issue, pieces)
@@ -101,7 +101,7 @@ def _spots(issue: Issue) -> Iterator[tuple[str, MarkedLines]]:
 
 
 def _joined(issue: Issue, pieces: Pieces) -> Excerpt | None:
-    """Return the piece with the finding's own line, and with it the others; None where that line is not known."""
+    """Return the piece with the finding's own line, with the others attached; None if that line is missing."""
     files = dict.fromkeys(file for file, _ in _spots(issue))
     found = [piece._replace(file=file) for file in files for piece in pieces.get(file, {}).get(issue.id, ())]
     if not found or found[0].file != issue.file or OWN not in dict(found[0].marks).values():
@@ -112,7 +112,7 @@ def _joined(issue: Issue, pieces: Pieces) -> Excerpt | None:
 
 
 def _pieces(lines: Sequence[bytes], spots: Iterable[MarkedLines]) -> list[Excerpt]:
-    """Cut out each group of lines, none twice; the piece with the finding's own line comes first."""
+    """Cut out each group of lines without overlap; the piece with the finding's own line comes first."""
     pieces, after = [], 0
     for group in _grouped(spots):
         own = any(spot.kind == OWN for spot in group)
@@ -123,7 +123,7 @@ def _pieces(lines: Sequence[bytes], spots: Iterable[MarkedLines]) -> list[Excerp
 
 
 def _grouped(spots: Iterable[MarkedLines]) -> list[list[MarkedLines]]:
-    """Put those together whose lines stand side by side, in the order of lines."""
+    """Group adjacent lines, in the order of lines."""
     groups: list[list[MarkedLines]] = []
     for spot in sorted(spots, key=lambda one: one.first):
         start, _ = _reach(spot)
@@ -141,7 +141,7 @@ def _reach(spot: MarkedLines) -> tuple[int, int]:
 
 
 def _piece(lines: Sequence[bytes], spots: Sequence[MarkedLines], after: int) -> Excerpt:
-    """Cut out a group of lines with those around them, from the line behind `after` on."""
+    """Cut out a group of lines with the surrounding ones, no earlier than the line after `after`."""
     reaches = [_reach(spot) for spot in spots]
     first, last = max(after + 1, min(start for start, _ in reaches)), max(end for _, end in reaches)
     shown = dedent("\n".join(_line(line) for line in lines[first - 1 : last]))
@@ -152,7 +152,7 @@ def _piece(lines: Sequence[bytes], spots: Sequence[MarkedLines], after: int) -> 
 
 
 def _rank(spot: MarkedLines) -> int:
-    """Of what is said of one line the last counts: its own kind above all."""
+    """Return the sort key of a mark: of several marks on a line the last one wins, and OWN is last."""
     return (STEP, QUOTE, OWN).index(spot.kind)
 
 

@@ -1,7 +1,7 @@
-"""Set aside what a report does not count as an issue.
+"""Set aside findings that a report does not count as issues.
 
-That is what comments suppress, what people have judged false or won't fix, what a verdict dismisses, and what a
-baseline knew.  A baseline knows how many findings have a fingerprint: of three equal lines where there were two, one
+These are suppressed by comments, judged false or won't fix by people, dismissed by a verdict, or in the
+baseline.  A baseline counts findings by fingerprint: of three equal lines where there were two, one
 is new.
 """
 
@@ -14,7 +14,7 @@ from jarvis_workers.sec.report.i18n import Words
 from jarvis_workers.sec.report_document import IssueSuppression, Summary
 from jarvis_workers.sec.triage import NOTHING_JUDGED, TriageState, TriageVerdict
 
-# Of the suppressed ones no more are kept; all are counted.
+# Maximum number of suppressed findings that are stored; all are counted.
 KEPT_MAX = 25_000
 UNCHANGED = "not changed since "
 BY_GITIGNORE = "ignored by .gitignore"
@@ -22,10 +22,10 @@ BY_GITIGNORE = "ignored by .gitignore"
 
 @dataclass(slots=True)
 class Exclusions:
-    """What was set aside; `left` is what the baseline knew and nobody has found again, None without a baseline.
+    """Findings set aside; `left` are baseline findings not found again so far, None without a baseline.
 
-    `statuses` are those of the verdicts by gid, None where there were to be none; `judged` says by fingerprint what
-    people have said of findings; `suppressed` holds those judged false or won't fix, too.
+    `statuses` are those of verdicts by gid, None if none were requested; `judged` are people's
+    decisions by fingerprint; `suppressed` includes findings judged false or won't fix.
     """
 
     left: Counter[str] | None = None
@@ -43,12 +43,12 @@ class Exclusions:
 
     @property
     def gone(self) -> int:
-        """How many findings of the baseline are not there any more, not even suppressed or unsure."""
+        """Number of baseline findings that no longer exist, not even suppressed or below the minimum confidence."""
         left = self.left or Counter()
         return sum(max(0, number - self._hidden[fingerprint]) for fingerprint, number in left.items())
 
     def counted(self, numbered: Iterable[Numbered], min_confidence: float) -> Iterator[Numbered]:
-        """Yield what counts, and what is too unsure to; the caller tells them apart by the same confidence."""
+        """Yield the findings that count, and those below the minimum confidence, which the caller separates."""
         for gid, found in numbered:
             state = self._state(found)
             quiet = found.suppressed is not None or (state is not None and state.is_aside)
@@ -67,13 +67,13 @@ class Exclusions:
                 yield gid, found
 
     def suppression(self, found: Candidate) -> IssueSuppression:
-        """Say why a finding is suppressed, in the words of SARIF."""
+        """Return the suppression of a finding in the terms of SARIF."""
         if found.suppressed is not None:
             return IssueSuppression("inSource", found.suppressed)
         return IssueSuppression("external", self.judged[found.fingerprint].reason)
 
     def mark(self, found: Candidate) -> bool | str | None:
-        """Return what an entry says of the triage state of a finding; one set aside as false says so by its place."""
+        """Return the triage state for an entry; findings judged false need none, as they have their own list."""
         state = self._state(found)
         return None if state is None or state is TriageState.FALSE else state.plain_value
 
@@ -108,12 +108,12 @@ class Exclusions:
 
 
 def set_aside(summary: Summary) -> int:
-    """Count what comments suppress, and what people have judged false or won't fix."""
+    """Count the findings suppressed by comments and those judged false or won't fix."""
     return summary.suppressed + summary.judged_false + summary.judged_wontfix
 
 
 def nothing_found(summary: Summary) -> tuple[str, str]:
-    """Say that there is no finding, in a word and in how far: where some were set aside, rules have fired."""
+    """Return a short statement that there are no findings, and its qualification if some were set aside."""
     if summary.baseline:
         return "Nothing new.", "No new location was flagged"
     if set_aside(summary):
@@ -122,13 +122,13 @@ def nothing_found(summary: Summary) -> tuple[str, str]:
 
 
 def nothing_changed(summary: Summary) -> str | None:
-    """Return the revision since which no file has changed, where that is why nothing was scanned."""
+    """Return the revision since which no file has changed, if that is why nothing was scanned, else None."""
     reasons = [why.removeprefix(UNCHANGED) for why in summary.left_out if why.startswith(UNCHANGED)]
     return reasons[0] if reasons and not summary.scanned_files else None
 
 
 def ignored_by_git(summary: Summary, say: Words) -> str | None:
-    """Count the files and directories that a .gitignore left out, if any: who writes the code writes that file, too."""
+    """Return the number of files and directories that a .gitignore excluded, which the code's author controls."""
     files = summary.left_out.get(BY_GITIGNORE, 0)
     trees = sum(tree.reason == BY_GITIGNORE for tree in summary.excluded)
     return ", ".join(say.count(number, noun) for number, noun in ((files, "file"), (trees, "tree")) if number) or None
@@ -139,5 +139,5 @@ def exclusions_of(
     judged: Mapping[str, TriageVerdict] = NOTHING_JUDGED,
     statuses: Mapping[int, str] | None = None,
 ) -> Exclusions:
-    """Begin with what a baseline knew, with what people have said, and with verdicts; None is that there are none."""
+    """Begin with the baseline, people's decisions and verdicts; None means that there are none."""
     return Exclusions(None if known is None else Counter(known), judged, statuses)

@@ -1,7 +1,7 @@
-"""What a report says of the rules that fired.
+"""Descriptions of the rules that fired.
 
-It comes from the rule table.  A rule that this version does not know any more, or that a project brought along, is
-described by what its findings say.
+They come from the rule table.  A rule of another version, or of a project's own, is
+described by the texts of its findings.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ __all__ = ["RuleText", "rules_of"]
 
 
 class RuleText(NamedTuple):
-    """A rule, as far as reports speak of it."""
+    """A rule, with the fields that reports show."""
 
     pattern: str
     language: str
@@ -41,7 +41,7 @@ def rules_of(issues: Iterable[Issue]) -> list[RuleText]:
 
 
 def _is_given(issue: Issue) -> bool:
-    """Tell whether the user gave the rule a severity, which otherwise follows from the confidence."""
+    """Return whether the user configured the rule's severity, which otherwise follows from the confidence."""
     return bool(issue.severity != severity_of(issue.confidence))
 
 

@@ -1,7 +1,7 @@
-"""Write a report as JSON, for programs, piece by piece.
+"""Render a report as JSON, for programs, piece by piece.
 
-An issue is written in one call of the fast encoder, which does not indent: its separators do.
-What a terminal would obey, or what would change the direction of the rest, is written as its number.
+An issue is encoded in one call of the fast C encoder, which cannot indent: its separators contain the indentation.
+Control and direction characters are escaped.
 """
 
 import json
@@ -19,7 +19,7 @@ OBEYED = re.compile("[\x80-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufe
 def render_json(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
     """Yield {"run": ..., "summary": ..., "issues": [...]}, as `json.dumps(indent=2)` writes it, and a newline.
 
-    What verdicts dismiss is "dismissed", and what comments and judgements set aside "suppressed", where there is any.
+    Findings dismissed by verdicts are in "dismissed", those set aside by comments and judgements in "suppressed".
     """
     head = json.dumps({"run": run, "summary": summary_to_json(body.summary)}, ensure_ascii=False, indent=2)
     yield harmless(head[:-2])
@@ -45,17 +45,17 @@ def json_line(row: Mapping[str, Any]) -> str:
 
 
 def dense(value: object) -> str:
-    """Return a value as JSON on one line, with nothing to spare."""
+    """Return a value as JSON on one line without spaces."""
     return harmless(DENSE.encode(value))
 
 
 def harmless(text: str) -> str:
-    """Escape in JSON, where such characters stand in strings alone, what is better not seen raw."""
+    """Escape control and direction characters in JSON, where they occur in strings only."""
     return text if text.isascii() else OBEYED.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def _indented(issue: Issue) -> str:
-    """Most issues are flat, so that every separator stands between two of their fields."""
+    """Indent an issue: most are flat, so that every separator is between two of their fields."""
     row = issue_to_json(issue)
     if issue.path or issue.has_verdict or issue.suppression or issue.extra:
         return json.dumps(row, ensure_ascii=False, indent=2).replace("\n", "\n    ")

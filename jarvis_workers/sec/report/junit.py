@@ -1,10 +1,9 @@
-"""Write a report as JUnit XML, for build servers: a failure for each finding, an error for what was not checked.
+"""Render a report as JUnit XML, for build servers: a failure for each finding, an error for what was not checked.
 
-What a model has left undecided or for review is an error, too: a build must not pass because nobody was there to look.
-What it has dismissed is a test that passes, and says why; what a comment suppresses is skipped.
-
-Build servers compare test cases by class and name and drop the second of two alike: a name holds no line number and
-is told from its twins by an ordinal.  They also refuse a file with one character that XML forbids.
+Undecided findings and those for review are errors, too: a build must not pass for lack of a verdict.
+A dismissed finding is a passing test with the reason; a suppressed one is skipped.
+Build servers compare test cases by class and name and drop duplicates: a name contains no line number, and equal
+names are distinguished by an ordinal.  They also reject a file with a single character that XML forbids.
 """
 
 import re
@@ -81,7 +80,7 @@ def _rule(pattern: str, title: str, found: Sequence[Issue]) -> Iterator[str]:
 
 
 def _end(issue: Issue) -> str:
-    """Return how the test of a finding ends, by the name of its count."""
+    """Return the outcome of a finding's test case, by the name of its count."""
     if issue.suppression:
         return "skipped"
     return {"dismissed": "passed", "review": "errors", "undecided": "errors"}.get(issue.status, "failures")
@@ -101,7 +100,7 @@ def _outcome(issue: Issue, title: str) -> str:
 
 
 def _details(issue: Issue) -> Iterator[str]:
-    """Yield the lines about a finding."""
+    """Yield the lines of text that describe a finding."""
     weakness = f", CWE-{issue.cwe}" if issue.cwe else ""
     yield f"{issue.file}:{issue.line}: {issue.evidence}"
     yield f"Severity {issue.severity}, confidence {issue.confidence:.2f}{weakness}, {issue.id}."

@@ -1,4 +1,4 @@
-"""The renderers, imported when they are called: scanning children build the body of a report, and need none."""
+"""Renderers that are imported when called: scanning children build the body of a report, but render nothing."""
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
@@ -12,32 +12,32 @@ Part = Mapping[str, Any]
 
 
 def render_html(body: ReportBody, run: Part) -> Iterator[str]:
-    """See `html.page`."""
+    """Render HTML; see `html.page`."""
     return _render("html", body, run)
 
 
 def render_json(body: ReportBody, run: Part) -> Iterator[str]:
-    """See `json`."""
+    """Render JSON; see `json`."""
     return _render("json", body, run)
 
 
 def render_junit(body: ReportBody, run: Part) -> Iterator[str]:
-    """See `junit`."""
+    """Render JUnit XML; see `junit`."""
     return _render("junit", body, run)
 
 
 def render_markdown(body: ReportBody, run: Part) -> Iterator[str]:
-    """See `markdown`."""
+    """Render Markdown; see `markdown`."""
     return _render("markdown", body, run)
 
 
 def render_sarif(body: ReportBody, run: Part, **limits: int) -> Iterator[str]:
-    """See `sarif`."""
+    """Render SARIF; see `sarif`."""
     return _render("sarif", body, run, **limits)
 
 
 def render_text(body: ReportBody, run: Part) -> Iterator[str]:
-    """See `text`."""
+    """Render text; see `text`."""
     return _render("text", body, run)
 
 

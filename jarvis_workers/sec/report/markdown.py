@@ -1,8 +1,8 @@
-"""Write a report as Markdown, for people.
+"""Render a report as Markdown, for people.
 
-What was not checked stands beside the verdict: a report with gaps never reads as clean.  A rule
-is explained once, however often it fired.  What differs between two runs over the same input
-stands in the last section alone.
+Unchecked files are shown beside the verdict: a report with gaps never reads as clean.  A rule
+is explained once, however often it fired.  Differences between two runs over the same input
+are limited to the last section.
 """
 
 import json
@@ -33,7 +33,7 @@ Text = tuple[str, str]
 
 
 def render_markdown(body: ReportBody, run: Part) -> Iterator[str]:
-    """Yield the report as GitHub-flavoured Markdown; whatever came from the scanned tree is escaped."""
+    """Yield the report as GitHub-flavoured Markdown; text from the scanned tree is escaped."""
     say = words_of(run)
     yield say("# Security report")
     for block in _blocks(body, run, say):
@@ -178,7 +178,7 @@ def _numbers(summary: Summary, issues: Sequence[Issue], say: Words) -> Iterator[
 
 
 def _by_category(summary: Summary, say: Words) -> str:
-    """The listed issues alone cannot say how severe the findings of a category are."""
+    """Return the table of categories, without severities, which only the listed issues would show."""
     totals = [[prose(category), total] for category, total in summary.by_category.items()]
     return _table([say("category"), say("total")], [*totals, [f"**{say('all')}**", summary.total]])
 
@@ -226,7 +226,7 @@ def _not_checked(gaps: Sequence[ReportGap], say: Words) -> Iterator[str]:
 
 
 def _texts(issues: Sequence[Issue]) -> dict[str, Text]:
-    """Give each rule the explanation that most of its findings carry."""
+    """Return for each rule the explanation that most of its findings have."""
     said: defaultdict[str, Counter[Text]] = defaultdict(Counter)
     for issue in issues:
         said[issue.pattern][_text(issue)] += 1

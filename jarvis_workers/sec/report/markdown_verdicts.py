@@ -1,7 +1,7 @@
-"""Write what a model has said of findings as Markdown: all of it where a person must act, a line where not.
+"""Render verdicts as Markdown: in full where a person must act, otherwise in one line.
 
-Confirmed findings come first, those of highest score before the others.  What is undecided stands under its reason:
-where a model was not there at all, that is one reason for thousands of lines.
+Confirmed findings come first, sorted by score.  Undecided findings are grouped by reason:
+if the model was unavailable, thousands of lines share one reason.
 """
 
 from collections import defaultdict
@@ -19,7 +19,7 @@ TOLD = ("confirmed", "review")
 
 
 def verdict_findings(issues: Sequence[Issue], say: Words) -> Iterator[str]:
-    """Yield the findings that nobody has dismissed, by status, then by score."""
+    """Yield the findings that are not dismissed, by status, then by score."""
     for status in OPEN:
         found = sorted((one for one in issues if one.status == status), key=lambda issue: -issue.score)
         if not found:
@@ -34,7 +34,7 @@ def verdict_findings(issues: Sequence[Issue], say: Words) -> Iterator[str]:
 
 
 def dismissed_findings(dismissed: Sequence[Issue], summary: Summary, say: Words) -> Iterator[str]:
-    """Yield a line for each dismissed finding, with what speaks against it."""
+    """Yield a line for each dismissed finding, with the reason."""
     if not summary.dismissed:
         return
     yield f"## {capital(say(WORDS['dismissed']))}"

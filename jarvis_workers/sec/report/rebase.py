@@ -1,4 +1,4 @@
-"""Give the files of a report the names that they have from a directory above the scanned root."""
+"""Rename the files of a report relative to a directory above the scanned root."""
 
 from collections.abc import Iterable
 from typing import Any, TypeVar
@@ -11,7 +11,7 @@ Placed = TypeVar("Placed", bound=Any)
 
 
 def below(prefix: str, body: ReportBody) -> ReportBody:
-    """Return a body whose files have `prefix` and a slash before their names; ids and fingerprints stay."""
+    """Return a body with `prefix` and a slash before its file names; ids and fingerprints remain."""
     if not prefix:
         return body
     summary = body.summary

@@ -1,9 +1,9 @@
-"""Write a report as SARIF 2.1.0, for code scanning services and editors.
+"""Render a report as SARIF 2.1.0, for code scanning services and editors.
 
-It is one line a result, so that two reports compare well.  Services take so many results and no more: those of
-highest score are written, and a notification says how many are not; another names each file that was not checked.
-What differs between two runs over the same input is the driver's version, the invocation's times, the base of the
-addresses and the property `run`.
+Each result is on one line, so that two reports compare well.  Services limit the number of results: those with the
+highest score are written, and a notification counts the others; another names each file that was not checked.
+Two runs over the same input differ in the driver's version, the invocation's times, the base URI and the
+property `run`.
 """
 
 import re
@@ -50,7 +50,7 @@ REPOSITORY = re.compile(r"(?P<address>\w[\w+.-]*://.+|[\w.-]+@[\w.-]+:.+)@(?P<co
 def render_sarif(
     body: ReportBody, run: Mapping[str, Any], *, most: int = RESULTS_MAX, gzipped_max: int = GZIPPED_MAX
 ) -> Iterator[str]:
-    """Yield a SARIF log of one run, at most `most` results in it; addresses begin at the top of the repository."""
+    """Yield a SARIF log of one run with at most `most` results; URIs are relative to the repository root."""
     prefix = run.get("path_prefix", "")
     body = below(prefix, body)
     found = number(body)
@@ -70,7 +70,7 @@ def render_sarif(
     yield f'],\n"invocations":{dense([_invocation(body.summary, _cut(body, listed), run)])}'
     for name, part in _origin(body, run).items():
         yield f",\n{dense(name)}:{dense(part)}"
-    # No automationDetails: GitHub's upload action would leave its own category out.
+    # No automationDetails: GitHub's upload action would omit its own category.
     yield f',\n"properties":{dense({"run": run})}}}]}}\n'
 
 
@@ -85,7 +85,7 @@ def _driver(run: Mapping[str, Any], rules: Sequence[Part], weaknesses: Sequence[
 
 
 def _cut(body: ReportBody, listed: Sequence[Numbered]) -> Part:
-    """Count what is not listed: findings, and those that are suppressed or dismissed."""
+    """Count the findings that are not listed, and separately those suppressed or dismissed."""
     quiet = sum(issue.suppression is not None for issue, _ in listed)
     gone = sum(not issue.suppression and issue.status == "dismissed" for issue, _ in listed)
     summary = body.summary
@@ -97,7 +97,7 @@ def _cut(body: ReportBody, listed: Sequence[Numbered]) -> Part:
 
 
 def _invocation(summary: Summary, cut: Mapping[str, int], run: Mapping[str, Any]) -> Part:
-    """A run that is not done, or that left something out, has not succeeded."""
+    """Return the invocation; a run that is incomplete, or left something unchecked, was not successful."""
     times = {"startTimeUtc": run.get("created_at"), "endTimeUtc": run.get("ended_at")}
     missed = [_note("canary-missed", "error", f"{what} {means}") for what, means in missed_canary(summary)]
     return {
@@ -137,7 +137,7 @@ def _note(name: str, level: str, text: str) -> Part:
 
 
 def _origin(body: ReportBody, run: Mapping[str, Any]) -> Part:
-    """Say what the addresses are relative to: a directory, or a revision of a repository."""
+    """Return what the URIs are relative to: a directory, or a revision of a repository."""
     root = run.get("scanned_root")
     if not root:
         return {"originalUriBaseIds": {SOURCE_ROOT: {"description": {"text": "The root of the scanned tree."}}}}
@@ -150,7 +150,7 @@ def _origin(body: ReportBody, run: Mapping[str, Any]) -> Part:
         }
         return {"versionControlProvenance": [provenance], "originalUriBaseIds": {SOURCE_ROOT: described}}
     path, prefix = _directory(body, from_shown(root)), from_shown(run.get("path_prefix", ""))
-    if prefix and not path.endswith(b"/" + prefix):  # reached through a link: where its repository is cannot be said
+    if prefix and not path.endswith(b"/" + prefix):  # reached through a symbolic link: repository unknown
         return {"originalUriBaseIds": {SOURCE_ROOT: {"description": {"text": "The root of the repository."}}}}
     return {
         "originalUriBaseIds": {SOURCE_ROOT: {"uri": f"file://{quote(path[: len(path) - len(prefix)].rstrip(b'/'))}/"}}
@@ -158,14 +158,14 @@ def _origin(body: ReportBody, run: Mapping[str, Any]) -> Part:
 
 
 def _directory(body: ReportBody, root: bytes) -> bytes:
-    """Return where the paths begin: beside a file that was scanned alone."""
+    """Return the directory of the relative paths: the parent of a file that was scanned alone."""
     above, _, name = root.rstrip(b"/").rpartition(b"/")
     named = {issue.file for issue in body.findings} | {gap.file for gap in body.summary.not_checked}
     return above if {from_shown(file).rpartition(b"/")[2] for file in named} == {name} else root.rstrip(b"/")
 
 
 def _address(address: str) -> str:
-    """Return what git takes as an address as what all others do."""
+    """Return the URL for a git address, which may have the scp-like form."""
     if "://" not in address:
         host, _, path = address.partition(":")
         address = f"ssh://{host}/{path.lstrip('/')}"

@@ -1,8 +1,8 @@
-"""Write findings as SARIF results: where each is, how sure, and by what it is known again.
+"""Render findings as SARIF results: location, confidence and fingerprints.
 
-A finding is known by its fingerprint, which holds no line number, and by its place among those of one fingerprint.
-What a model has confirmed is a warning at least; what is undecided or to review is of kind `review`, and what is
-dismissed is suppressed from outside: by a verdict, not by a comment.
+A finding is identified by its fingerprint, without a line number, and its ordinal among those with the same one.
+A confirmed finding is at least a warning; an undecided one or one for review is of kind `review`; a
+dismissed one has an external suppression: by a verdict, not by a comment.
 """
 
 import heapq
@@ -27,10 +27,10 @@ __all__ = ["GZIPPED_MAX", "RESULTS_MAX", "SOURCE_ROOT", "Numbered", "artifact", 
 Part = dict[str, Any]
 
 SOURCE_ROOT = "%SRCROOT%"
-# What GitHub takes: 25,000 results, and 10 MB gzipped, of which this much is left to the results.
+# GitHub's limits: 25,000 results, and 10 MB gzipped, of which the results may use this much.
 RESULTS_MAX = 25_000
 GZIPPED_MAX = 8_000_000
-# Of kind `review`, since nobody knows whether it fails.
+# Of kind `review`, since the outcome is unknown.
 UNKNOWN = ("review", "undecided")
 FACTS = ("id", "gid", "category", "confidence", "score", "status")
 TOLD = ("has_risk", *TEXTS, "reason", "verification", "cluster", "judged")
@@ -40,14 +40,14 @@ BEST_SCORE = max(WEIGHTS.values())
 
 
 class Numbered(NamedTuple):
-    """A finding, and which of those with its fingerprint it is."""
+    """A finding, and its ordinal among those with its fingerprint."""
 
     issue: Issue
     ordinal: int
 
 
 def number(body: ReportBody) -> list[Numbered]:
-    """Return all findings of a body, those set aside in their places: their twins stay who they are."""
+    """Return all findings of a body, including those set aside, so that ordinals do not change."""
     issues = body.issues
     if body.suppressed or body.dismissed:
         issues = sorted(body.findings, key=_place)
@@ -60,7 +60,7 @@ def number(body: ReportBody) -> list[Numbered]:
 
 
 def fit(found: Sequence[Numbered], rules: Mapping[str, int], most: int, gzipped_max: int) -> Sequence[Numbered]:
-    """Keep what GitHub takes, of highest score, in its order."""
+    """Keep the results with the highest score within GitHub's limits, in their order."""
     kept = _best(found, most)
     while kept and (size := _gzipped(kept, rules)) > gzipped_max:
         kept = _best(kept, int(len(kept) * gzipped_max / size * 0.9))
@@ -68,7 +68,7 @@ def fit(found: Sequence[Numbered], rules: Mapping[str, int], most: int, gzipped_
 
 
 def result(found: Numbered, rules: Mapping[str, int]) -> Part:
-    """Return a SARIF result; `rules` says where each rule stands."""
+    """Return a SARIF result; `rules` is the index of each rule."""
     issue, ordinal = found
     known_by = f"{issue.fingerprint}:{ordinal}"
     region = {"startLine": max(1, issue.line), "snippet": {"text": issue.evidence}}
@@ -78,7 +78,7 @@ def result(found: Numbered, rules: Mapping[str, int]) -> Part:
         **_weight(issue),
         "message": message(_message_text(issue)),
         "locations": [{"physicalLocation": {"artifactLocation": artifact(issue.file), "region": region}}],
-        # GitHub heeds the first name alone; the second is for those who look for ours.
+        # GitHub uses the first name only; the second is for consumers of our fingerprints.
         "partialFingerprints": {"primaryLocationLineHash": known_by, "jarvis/v1": known_by},
         "rank": round(issue.score / BEST_SCORE * 100, 1),
         "properties": _properties(issue),
@@ -101,7 +101,7 @@ def _properties(issue: Issue) -> Part:
 
 
 def _weight(issue: Issue) -> Part:
-    """Return level and kind: of another kind than `fail`, SARIF allows no level but `none`."""
+    """Return level and kind: for other kinds than `fail`, SARIF allows only the level `none`."""
     if issue.status in UNKNOWN:
         return {"kind": "review", "level": "none"}
     level = LEVELS[issue.severity]
@@ -109,7 +109,7 @@ def _weight(issue: Issue) -> Part:
 
 
 def _message_text(issue: Issue) -> str:
-    """Return what a service shows first: the words of a verdict, where there are any, before those of the rule."""
+    """Return the text that a service shows first: that of the verdict, if any, before that of the rule."""
     rule = f"{issue.description} {issue.suggestion}"
     if issue.status in UNKNOWN:
         reason = _short(issue.reason or MEANS[issue.status]).removesuffix(".")
@@ -146,12 +146,12 @@ def _step(step: TraceLocation) -> Part:
 
 
 def artifact(file: str) -> Part:
-    """Return where a file is, by the bytes of its path; a colon in it is no scheme."""
+    """Return the location of a file from the bytes of its path; a colon in it is percent-encoded."""
     return {"uri": quote(from_shown(file)), "uriBaseId": SOURCE_ROOT}
 
 
 def message(text: str) -> Part:
-    """Return a message that shows the text: no link and no place to fill in starts in it."""
+    """Return a message in which the text cannot start a link or a placeholder."""
     shown = re.sub(r"[\\\[\]]", r"\\\g<0>", visible(text)) if "](" in text else visible(text)
     return {"text": shown.replace("{", "{{").replace("}", "}}") if re.search(r"\{\d+\}", shown) else shown}
 
@@ -161,7 +161,7 @@ def _place(issue: Issue) -> tuple[bytes, int, str]:
 
 
 def _best(found: Sequence[Numbered], most: int) -> Sequence[Numbered]:
-    """Suppressed findings go first, then dismissed ones, then those of lowest score."""
+    """Return the `most` best results: suppressed findings are cut first, then dismissed ones, then low scores."""
     if len(found) <= most:
         return found
     worth = [(not issue.suppression, issue.status != "dismissed", issue.score) for issue, _ in found]
@@ -170,7 +170,7 @@ def _best(found: Sequence[Numbered], most: int) -> Sequence[Numbered]:
 
 
 def _gzipped(found: Iterable[Numbered], rules: Mapping[str, int]) -> int:
-    """Measure with the quickest compression, which is not the best: it is never less than what is uploaded."""
+    """Return an upper bound of the gzipped size, measured with the fastest compression level."""
     press = zlib.compressobj(level=1)
     return sum(len(press.compress(text)) for text in _texts(found, rules)) + len(press.flush())
 

@@ -1,10 +1,10 @@
-"""Write a report as compact text: one line a finding, as compilers and linters do, and a summary last.
+"""Render a report as compact text: one line per finding, as compilers and linters do, and a summary at the end.
 
     src/list.c:40:5: high: Unbounded string copy [unsafe_api]
         strcpy(name, entry->name);
 
 A line is a sequence of spans with a role each, so that a terminal can colour them; without colour the text is the
-same.  Whatever came from the scanned tree is printable and stays on its line.
+same.  Text from the scanned tree is made printable and stays on its line.
 """
 
 from collections import Counter
@@ -31,15 +31,15 @@ Part = Mapping[str, Any]
 MESSAGE_MAX = 160
 RULES_MAX = 8
 INDENT = "    "
-# Stands between words that are not to be separated at the end of a line; what comes from a tree never holds it.
+# Joins words that must not be separated at the end of a line; text from the scanned tree never contains it.
 GLUE = "\x00"
 REMARKS = {
     "unused_suppressions": "Unused suppressions:",
     "suppressions_without_reason": "Suppressions without a reason:",
 }
-# Nobody takes them for source code.
+# Obviously not source code.
 NO_SOURCES = (".git",)
-# What is no finding of a report, by its number in the summary.
+# Findings that the report does not list, by their number in the summary.
 ASIDE = {
     "below_min_confidence": "below --min-confidence",
     "suppressed": "suppressed by comments",
@@ -62,9 +62,9 @@ Line = tuple[Span, ...]
 
 @dataclass(frozen=True, slots=True)
 class TextOptions:
-    """How much of a report is written.
+    """Which parts of a report are written.
 
-    `prefix` stands before the names of files.  `least` is a severity: findings below it are not listed.  With `concise`
+    `prefix` is prepended to file names.  `least` is a severity: findings below it are not listed.  With `concise`
     there is neither code nor summary.  At most `most` findings are listed, those of highest score, and at most `names`
     files of each kind; None: all.  At `width` columns lines of code are cut, and lines of the summary wrapped.
     """
@@ -105,7 +105,7 @@ def text_lines(body: ReportBody, run: Part, options: TextOptions = WHOLE) -> Ite
 
 
 def _wrapped(line: Line, width: int | None) -> Iterator[Line]:
-    """Break a line of the summary between words where it is longer than a terminal is wide."""
+    """Wrap a line of the summary between words if it exceeds the width of the terminal."""
     if not line:
         yield line
         return
@@ -121,14 +121,14 @@ def _wrapped(line: Line, width: int | None) -> Iterator[Line]:
 
 
 def titled(body: ReportBody) -> ReportBody:
-    """Give the rules of findings their titles, unless they have some."""
+    """Add the titles of the rules of findings, unless the body has them."""
     if body.titles:
         return body
     return body._replace(titles={one.pattern: one.title for one in rules_of(body.issues)})
 
 
 def _chosen(issues: Sequence[Issue], options: TextOptions) -> tuple[list[Issue], int]:
-    """Return the findings to list, in their order, and how many there are besides them."""
+    """Return the findings to list, in their order, and the number of the others."""
     listed = [issue for issue in issues if options.least is None or is_at_least(issue.severity, options.least)]
     if options.most is None or len(listed) <= options.most:
         return listed, 0
@@ -152,7 +152,7 @@ def _finding(issue: Issue, title: str, say: Words) -> Line:
 
 
 def _message(issue: Issue, title: str, say: Words) -> str:
-    """Return the title of the rule or, where a model was asked, the verdict and its reason."""
+    """Return the title of the rule or, if a model was asked, the verdict and its reason."""
     title, status = plain(title), issue.status
     if status == "heuristic":
         return title
@@ -195,7 +195,7 @@ def _by_rule(issues: Sequence[Issue], summary: Summary, say: Words) -> Iterator[
 
 
 def _set_aside(summary: Summary, options: TextOptions, say: Words) -> Iterator[Line]:
-    """Say what is no finding of this report, and why."""
+    """Yield the findings and files that the report excludes, with the reasons."""
     told = [f"{number:,} {say(what)}" for name, what in ASIDE.items() if (number := getattr(summary, name))]
     if told:
         yield (Span(f"{say('Not among these:')} {', '.join(told)}"),)
@@ -214,7 +214,7 @@ def _set_aside(summary: Summary, options: TextOptions, say: Words) -> Iterator[L
 
 
 def _baseline_limits(baseline: BaselineSummary, say: Words) -> Iterator[Line]:
-    """Say what counts as new only because the baseline did not cover it."""
+    """Yield the limits of the baseline, which make existing findings count as new."""
     if less := baseline.not_listed:
         text = "> The baseline itself did not list {findings}: they count as new."
         yield (Span(say(text, findings=say.count(less, "finding")).removeprefix("> "), "alarm"),)
@@ -224,7 +224,7 @@ def _baseline_limits(baseline: BaselineSummary, say: Words) -> Iterator[Line]:
 
 
 def _remarks(name: str, label: str, summary: Summary, options: TextOptions, say: Words) -> Iterator[Line]:
-    """Name the comments that suppress nothing, or give no reason."""
+    """Yield the suppression comments that suppress nothing or give no reason."""
     remarks: Sequence[SuppressionRemark] = getattr(summary, name)
     if not remarks:
         return
@@ -243,7 +243,7 @@ def _names(names: Sequence[str], options: TextOptions, say: Words) -> list[str]:
 
 
 def _alarms(summary: Summary, options: TextOptions, say: Words) -> Iterator[Line]:
-    """Say loudly what was not checked, and what has no verdict."""
+    """Yield prominent warnings on what was not checked, and what has no verdict."""
     yield from ((Span(f"{what} {plain(means)}", "alarm"),) for what, means in warnings(summary, say))
     if gaps := summary.not_checked:
         yield (Span(say("NOT CHECKED: {files}, or not in full", files=say.count(len(gaps), "file")), "alarm"),)

@@ -1,7 +1,7 @@
-"""What every format says of verdicts: in which order they stand, what each means, and what asking for them took.
+"""Verdicts in all formats: their order, their meaning, and the usage of the model.
 
-A finding is open until a model has dismissed it.  What is undecided or for review is said at the head of a report, so
-that it never reads as safe.
+A finding is open until a model has dismissed it.  Undecided findings and those for review are mentioned at the top of
+a report, so that it never reads as safe.
 """
 
 from collections.abc import Iterator, Mapping
@@ -53,25 +53,25 @@ TEXTS = {
 
 
 def has_verdicts(summary: Summary) -> bool:
-    """Tell whether a model was asked about any of the findings."""
+    """Return whether a model was asked about any of the findings."""
     judged = set(summary.by_status or ()) - {"heuristic"}
     return bool(judged or summary.dismissed or summary.canary)
 
 
 def rank(issue: Issue) -> int:
-    """Return where findings of this status stand."""
+    """Return the position of findings of this status."""
     return OPEN.index(issue.status) if issue.status in OPEN else len(OPEN)
 
 
 def counts(summary: Summary) -> dict[str, int]:
-    """Return how many findings have each status, dismissed ones last; only those that there are."""
+    """Return the number of findings by status, without zeros, dismissed ones last."""
     statuses = summary.by_status or {}
     found = {status: statuses.get(status, 0) for status in OPEN} | {"dismissed": summary.dismissed or 0}
     return {name: number for name, number in found.items() if number}
 
 
 def lead(summary: Summary, say: Words = ENGLISH) -> tuple[str, str]:
-    """Say in a few words what the verdicts come to, and in how far that is to be trusted."""
+    """Return a short summary of the verdicts, and how far it can be trusted."""
     found = counts(summary)
     gone, confirmed = found.pop("dismissed", 0), found.pop("confirmed", 0)
     first = say.count(confirmed, "confirmed finding") if confirmed else say("No confirmed finding")
@@ -91,7 +91,7 @@ def lead(summary: Summary, say: Words = ENGLISH) -> tuple[str, str]:
 
 
 def warnings(summary: Summary, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:
-    """Yield what must not be overlooked beside the confirmed findings: how many, and what that means."""
+    """Yield warnings beside the confirmed findings: the number, and its meaning."""
     yield from missed_canary(summary, say)
     for status, number in counts(summary).items():
         if status in ("review", "undecided", "heuristic"):
@@ -100,7 +100,7 @@ def warnings(summary: Summary, say: Words = ENGLISH) -> Iterator[tuple[str, str]
 
 
 def missed_canary(summary: Summary, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:
-    """Say that a known bug was put among the candidates and not confirmed, where that is so."""
+    """Yield a warning if the canary was not confirmed."""
     canary = summary.canary
     if canary and canary.status != "confirmed":
         status = say(WORDS.get(canary.status, canary.status))
@@ -110,12 +110,12 @@ def missed_canary(summary: Summary, say: Words = ENGLISH) -> Iterator[tuple[str,
 
 
 def verdict_text(issue: Issue) -> str:
-    """Return what a verdict says against a finding, on one line; nothing where it gives no words."""
+    """Return the texts of a verdict against a finding, on one line; empty if there are none."""
     return " ".join(filter(None, (" ".join(getattr(issue, name).split()) for name in TEXTS)))
 
 
 def model_usage_facts(run: Part, say: Words = ENGLISH) -> Iterator[tuple[str, str]]:
-    """Yield what asking took, in words: who was asked, how often, and the money and the time."""
+    """Yield the usage of the model in words: its name, number of answers, cost and time."""
     model = run.get("model")
     if not model:
         return
@@ -145,5 +145,5 @@ def _tokens(model: Part, say: Words) -> str:
 
 
 def capital(word: str) -> str:
-    """Begin with a capital, where the language has any."""
+    """Capitalize a word, in languages that have capitals."""
     return word[:1].upper() + word[1:]

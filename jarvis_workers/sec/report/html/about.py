@@ -16,7 +16,7 @@ ABOUT = """
 
 
 def about_rules(issues: Sequence[Issue], say: Words) -> Iterator[Html]:
-    """Yield what there is to say of each rule of the findings, by name."""
+    """Yield the explanation of each rule of the findings, by name."""
     first: dict[str, Issue] = {}
     for issue in issues:
         first.setdefault(issue.pattern, issue)

@@ -1,6 +1,6 @@
-"""Show one finding as HTML that opens: in a line what and where, inside why, the code and what is known of it.
+"""Render one finding as expandable HTML: a summary line, and inside it the reason, the code and the facts.
 
-The page's script builds the same for the findings that are not in the page: what changes here changes there.
+The page's script builds the same for findings that are not in the page: changes here must be repeated there.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ SILENCE = """
 <a href="{href}">{about}</a></p>
 """
 MARKED = {OWN: "the finding", QUOTE: "evidence", STEP: "a step of the path"}
-# Numbers of steps in one line; of more the first and the last are shown.
+# Maximum number of step numbers in one line; of more, only the first and the last are shown.
 MANY = 2
 TRIAGE = {True: "true", False: "false", "wontfix": "won't fix", "later": "later"}
 CWE = """
@@ -37,7 +37,7 @@ CWE = """
 
 
 class CardStep(NamedTuple):
-    """A step to a finding: its number, from one, and the anchor of its line where that is shown."""
+    """A step of a trace: its number, from 1, and the anchor of its line if that is shown."""
 
     number: int
     file: str
@@ -55,7 +55,7 @@ def card(
     run: str = "last",
     source_url: str | None = None,
 ) -> Html:
-    """Return a finding, closed; `judged` says that findings of the report have verdicts, `run` is the report's.
+    """Return a finding, collapsed; `judged` means that findings of the report have verdicts, `run` is the report's.
 
     `source_url` is the template of links to the source (see sourcelinks.py).
     """
@@ -89,7 +89,7 @@ def card(
 
 
 def in_order(excerpt: Excerpt, file: str, line: int) -> list[Excerpt]:
-    """Return the pieces of an excerpt in the order of lines, those of the finding's own file first; each marked."""
+    """Return the pieces of an excerpt in the order of lines, those of the finding's own file first, with marks."""
     marks = tuple({**dict(excerpt.marks), line: OWN}.items())
     pieces = [excerpt._replace(file=file, marks=marks), *excerpt.more]
     files = list(dict.fromkeys(piece.file for piece in pieces))
@@ -97,7 +97,7 @@ def in_order(excerpt: Excerpt, file: str, line: int) -> list[Excerpt]:
 
 
 def silence(issue: Issue, run: str, say: Words) -> Html:
-    """Say how to suppress a finding, in the code or in triage, and where its rule is explained."""
+    """Return instructions to suppress a finding, in the code or in triage, with a link to its rule."""
     command = f"jarvis sec triage {run} --mark {issue.id}=false --reason '...'"
     return markup(
         SILENCE.strip(),
@@ -112,17 +112,17 @@ def silence(issue: Issue, run: str, say: Words) -> Html:
 
 
 def about_anchor(rule: str) -> str:
-    """Return the anchor of what the report says of a rule."""
+    """Return the anchor of the explanation of a rule."""
     return f"rule-{quote(rule, safe='', errors='replace')}"
 
 
 def cwe_link(number: int, say: Words) -> Html | str:
-    """Return the way to what a weakness is; nothing is loaded until somebody goes there."""
+    """Return a link to the description of a weakness; nothing is loaded until it is followed."""
     return markup(CWE.strip(), cwe=number) if number else say("none")
 
 
 def _numbered(issue: Issue, pieces: Sequence[Excerpt]) -> list[CardStep]:
-    """Return the steps, each with the anchor of the first that stands in its line, where that line is shown."""
+    """Return the steps, each with the anchor of the first step on its line, if that line is shown."""
     first: dict[tuple[str, int], str] = {}
     steps = []
     for number, step in enumerate(issue.path, 1):
@@ -149,7 +149,7 @@ def _status(status: str, say: Words) -> Html:
 
 
 def _codes(pieces: Sequence[Excerpt], steps: Sequence[CardStep], say: Words) -> Iterator[Html]:
-    """Yield the code around a finding, and what speaks of it elsewhere under the name of its file."""
+    """Yield the code around a finding, then related code elsewhere under the name of its file."""
     before = pieces[0].file if pieces else ""
     for piece in pieces:
         if piece.file != before:
@@ -178,7 +178,7 @@ def _code(piece: Excerpt, steps: Sequence[CardStep], say: Words) -> Html:
 
 
 def _at(steps: Sequence[CardStep]) -> Html | str:
-    """Return the numbers of the steps that stand in a line, as the target of their links."""
+    """Return the numbers of the steps on a line, as the target of their links."""
     if not steps:
         return ""
     first, last = steps[0].number, steps[-1].number

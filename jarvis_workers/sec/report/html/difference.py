@@ -1,4 +1,4 @@
-"""Write what two reports differ in as one HTML file without a script: counts, and a table for each list."""
+"""Render the difference of two reports as one HTML file without a script: counts, and a table for each list."""
 
 from collections.abc import Iterator, Sequence
 from string import Template
@@ -25,7 +25,7 @@ HEADS = ("Severity", "Rule", "Place", "Code", "Note")
 
 
 class Section(NamedTuple):
-    """A list of a comparison: findings, each with what is to be said of it beside its place."""
+    """A list of a comparison: findings, each with a remark."""
 
     name: str
     title: str

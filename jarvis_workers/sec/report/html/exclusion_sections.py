@@ -1,4 +1,4 @@
-"""Say what a report counts beside its findings: what comments or people silence, and what a baseline knew already."""
+"""Sections on what a report sets aside: findings suppressed by comments or people, and those of a baseline."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ TABLE = """
 
 
 def notes(summary: Summary, say: Words) -> Iterator[Html]:
-    """Yield a line for what is not among the numbers above the list."""
+    """Yield a line for each kind of finding that the numbers above the list exclude."""
     if summary.suppressed:
         yield _counted(say("Suppressed by comments: {count}.", count=f"{summary.suppressed:,}"), say)
     if summary.judged_false:
@@ -93,7 +93,7 @@ def _remarks(name: str, summary: Summary, say: Words) -> Iterator[Html]:
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], total: int, say: Words) -> Iterator[Html]:
-    """Yield a table with its title, which comes before the heads of its columns."""
+    """Yield a table; the first of `heads` is its title, the others are column heads."""
     if not total:
         return
     more = total - len(rows)

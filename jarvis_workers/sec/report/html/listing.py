@@ -1,7 +1,7 @@
-"""Serialize the findings for the page's script: one JSON text in which no tag can begin.
+"""Serialize the findings for the page's script: one JSON text that cannot contain a tag.
 
-Rules, explanations and file names are tables, and a finding refers to them by index, so that 25,000 findings stay a
-few megabytes.  All text is made printable first (see escape.py): the script shows it as it is here.
+Rules, explanations and file names are tables, and a finding refers to them by index, so that 25,000 findings take
+only a few megabytes.  All text is made printable first (see escape.py), since the script shows it unchanged.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -18,14 +18,14 @@ from jarvis_workers.sec.report_document import Excerpt, Issue
 from jarvis_workers.sec.sourcelinks import link_to_file
 from jarvis_workers.sec.trace import TraceLocation
 
-# Characters of all verdicts together: as much again as of code.
+# Maximum size of all verdicts in characters: as much again as of code.
 VERDICTS_MAX = 4_000_000
-# Without these no tag, comment or entity begins, and a script element does not end.
+# Without these, no tag, comment or entity can begin, and a script element cannot end.
 TAGS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
 class _Numbers(dict[Hashable, int]):
-    """Gives each new value the next number."""
+    """Map that assigns the next number to each new value."""
 
     def __missing__(self, value: Hashable) -> int:
         self[value] = len(self)
@@ -51,7 +51,7 @@ def listing(
     run: str = "last",
     source_url: str | None = None,
 ) -> Html:
-    """Return what the script reads: `issues` in display order, the texts that it says (`spoken`) in another language.
+    """Return the JSON for the script: `issues` in display order, and translations of the script's own texts (`spoken`).
 
     `run` is the id of the run, for commands.
     """
@@ -99,7 +99,7 @@ def _row(issue: Issue, tables: _Tables) -> tuple[Any, ...]:
 
 
 def _links(issues: Sequence[Issue], source_url: str) -> dict[str, str]:
-    """Return the addresses of the findings' files, in which the line is to be filled in, by the names shown."""
+    """Return URL templates of the findings' files, with the line to be filled in, by displayed name."""
     return {visible(file): link_to_file(source_url, file) for file in sorted({issue.file for issue in issues})}
 
 
@@ -108,13 +108,13 @@ def _steps(path: Sequence[TraceLocation], files: _Numbers) -> list[tuple[int, in
 
 
 def _translations(texts: Sequence[Any], say: Words) -> dict[str, Any]:
-    """Return the texts in the language of the report, nothing in English."""
+    """Return the texts in the language of the report, empty in English."""
     other = {text: say(text) for text in texts}
     return {} if all(text == translation for text, translation in other.items()) else {"say": other}
 
 
 def _excerpt(excerpt: Excerpt, files: _Numbers) -> Sequence[Any]:
-    """Leave out at the end what is not there: most findings have but one piece, with no other line marked."""
+    """Omit empty values at the end: most findings have a single piece, with no other line marked."""
     first, lines, marks, _, more = excerpt
     others = [(files[visible(one.file)], one.first, [visible(line) for line in one.lines], one.marks) for one in more]
     said = (first, [visible(line) for line in lines], marks, others)
@@ -122,7 +122,7 @@ def _excerpt(excerpt: Excerpt, files: _Numbers) -> Sequence[Any]:
 
 
 def _judged(issues: Sequence[Issue], files: _Numbers, say: Words) -> dict[str, Any]:
-    """Return what verdicts say, worst findings first, as far as a page may hold it."""
+    """Return the verdicts, worst findings first, up to the size limit."""
     verdicts, left = {}, VERDICTS_MAX
     for issue in issues:
         said = _verdict(issue, files)

@@ -1,6 +1,6 @@
-"""Say what the findings come to: verdict, numbers, charts, rules, and what was not looked at.
+"""Overview of the findings: verdict, numbers, charts, rules, and what was not checked.
 
-What was not checked stands beside the verdict: a report with gaps never reads as clean.
+Unchecked files are shown beside the verdict: a report with gaps never reads as clean.
 """
 
 from collections import Counter, defaultdict
@@ -21,7 +21,7 @@ from jarvis_workers.sec.report_document import Issue, ReportGap, Summary
 Part = Mapping[str, Any]
 
 REASONS = 3
-# A page that names a million files opens in no browser; the JSON report names them all.
+# A page with a million file names opens in no browser; the JSON report has them all.
 NAMES_MAX = 5_000
 
 
@@ -97,7 +97,7 @@ def numbers(summary: Summary, issues: Sequence[Issue], say: Words) -> Iterator[H
 
 
 def _rules_fired(summary: Summary, issues: Sequence[Issue], say: Words) -> Html:
-    """Count all rules that fired; of an older report, which lacks the number, those of the listed findings."""
+    """Count all rules that fired; an older report lacks the number, so the rules of its listed findings are counted."""
     listed = len({issue.pattern for issue in issues})
     if summary.not_listed and summary.rules_fired is None:
         return _number(say("Rules that fired (listed)"), listed, href="#rules")
@@ -114,7 +114,7 @@ def _number(label: str, number: int, *, kind: str = "", href: str | None = None)
 
 
 def charts(summary: Summary, issues: Sequence[Issue], say: Words) -> Iterator[Html]:
-    """Yield the panels of charts; the listed findings alone tell severities apart."""
+    """Yield the panels of charts; severities within a category or file are known for listed findings only."""
     if not issues:
         return
     if has_verdicts(summary):
@@ -194,12 +194,12 @@ def _worst_first(sizes: Mapping[str, float]) -> list[tuple[str, float]]:
 
 
 def rules_title(summary: Summary, say: Words) -> str:
-    """Return the title of the table of rules, which knows the listed findings alone."""
+    """Return the title of the table of rules, which covers listed findings only."""
     return say("Rules that fired (listed)") if summary.not_listed else say("Rules that fired")
 
 
 def rules(issues: Sequence[Issue], say: Words) -> Iterator[Html]:
-    """Yield a row for each rule that fired, the weightiest first."""
+    """Yield a row for each rule that fired, the highest total score first."""
     fired: defaultdict[str, list[Issue]] = defaultdict(list)
     for issue in issues:
         fired[issue.pattern].append(issue)
@@ -218,7 +218,7 @@ def rules(issues: Sequence[Issue], say: Words) -> Iterator[Html]:
 
 
 def unchecked_files(summary: Summary, say: Words) -> Iterator[Html]:
-    """Yield what was not checked and what was left out, by name as far as that can be read."""
+    """Yield what was not checked or left out, with names up to a readable number."""
     missing: defaultdict[str, list[str]] = defaultdict(list)
     for gap in summary.not_checked:
         missing[gap.reason].append(gap.file)
@@ -259,12 +259,12 @@ def _names(title: str, names: Sequence[str], say: Words, noun: str = "file") -> 
 
 
 def advice(summary: Summary, say: Words) -> Iterator[Html]:
-    """Yield what to do beyond mending each finding."""
+    """Yield advice beyond the fix of each finding."""
     meant = [ADVICE[category] for category in summary.by_category if category in ADVICE]
     return (markup("<li>{line}</li>", line=_with_code(say(line))) for line in [*meant, *ALWAYS])
 
 
 def _with_code(text: str) -> Iterator[Html]:
-    """Set what stands between backticks as code."""
+    """Render text between backticks as code."""
     for number, part in enumerate(text.split("`")):
         yield markup("<code>{part}</code>" if number % 2 else "{part}", part=part)

@@ -1,8 +1,8 @@
-"""Write a report as one HTML file that loads nothing and is read in a browser, on paper, or without scripts.
+"""Render a report as one HTML file that loads nothing and can be read in a browser, on paper, or without scripts.
 
-The page holds the FIRST_SHOWN best findings as plain HTML; its script takes their place with all of them, filtered and
-in pages.  Its own style and script are named by their hashes, so that a browser runs nothing else, whatever the
-scanned code holds.
+The page contains the FIRST_SHOWN best findings as plain HTML; its script replaces them with all findings, filtered and
+paginated.  Its own style and script are allowed by their hashes, so that a browser runs nothing else, whatever the
+scanned code contains.
 """
 
 import heapq
@@ -33,14 +33,14 @@ Part = Mapping[str, Any]
 
 FIRST_SHOWN = 100
 DISMISSED_MAX = 5_000
-# What is to be read of the page itself, and what its script says.
+# Texts of the page template itself that need translation.
 STANDING = re.compile(r"""(?:(?<!kbd)>|\b(?:title|placeholder|aria-label)=")\s*(?P<text>[A-Za-z][^<>"$]*?)\s*[<"]""")
 SPOKEN = re.compile(r'\bsay\("([^"]+)"')
 REVISION = re.compile(r"(?:\.git)?(?:@[0-9a-f]{40,64})?\Z")
 
 
 def render_html(body: ReportBody, run: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the report; `body.excerpts`, if it is there, holds the code around findings by their ids."""
+    """Yield the report; `body.excerpts`, if present, maps ids of findings to the surrounding code."""
     summary, excerpts, say = body.summary, body.excerpts, words_of(run)
     judged = has_verdicts(summary)
     issues = sorted(body.issues, key=_worst_first if judged else _severest_first)
@@ -89,18 +89,18 @@ def _worst_first(issue: Issue) -> tuple[float, ...]:
 
 
 def _worded(page: str, say: Words) -> str:
-    """Say the texts and titles of our own page in the language of the report."""
+    """Translate the texts and titles of the page template into the language of the report."""
     return STANDING.sub(lambda found: found[0].replace(found["text"], say(found["text"])), page)
 
 
 @cache
 def asset(name: str) -> str:
-    """Return a file of this package."""
+    """Return the text of a resource file of this package."""
     return files(__package__).joinpath(name).read_text("utf-8")
 
 
 def _page_heads(title: str) -> str:
-    """Return the style of printed pages: the title, which nothing in it can end, and the page's number."""
+    """Return the style of printed pages: the title, escaped so that it cannot end the string, and the page number."""
     written_out = "".join(
         letter if letter.isalnum() and letter.isascii() else f"\\{ord(letter):06x}" for letter in title
     )

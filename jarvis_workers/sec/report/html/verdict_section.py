@@ -1,4 +1,4 @@
-"""Show what a model has said of a finding, inside its card: why it is open, the words, the evidence, the scripts.
+"""Render a model's verdict inside the card of a finding: the reason, the texts, the evidence, the scripts.
 
 The page's script builds the same, as with card.py.
 """
@@ -14,7 +14,7 @@ WORDY = tuple(name for name in TEXTS if name != "suggestions")
 
 
 def reason(issue: Issue, say: Words) -> Iterator[Html]:
-    """Say why a finding is open, or why a person holds it to be one."""
+    """Yield the reason why a finding is open, or why a person confirmed it."""
     if issue.reason:
         yield markup(
             '<p class="reason"><b>{word}:</b> {reason}</p>',
@@ -24,7 +24,7 @@ def reason(issue: Issue, say: Words) -> Iterator[Html]:
 
 
 def words(issue: Issue, say: Words) -> Iterator[Html]:
-    """Say how it comes to harm, as far as the verdict does."""
+    """Yield the verdict's texts on how the finding does harm."""
     told = [(say(TEXTS[name]), text) for name in WORDY if (text := getattr(issue, name))]
     if told:
         yield markup(
@@ -37,7 +37,7 @@ def words(issue: Issue, say: Words) -> Iterator[Html]:
 
 
 def evidence(quotes: Sequence[EvidenceQuote], say: Words) -> Iterator[Html]:
-    """Yield what was quoted, with its place."""
+    """Yield the quotes with their locations."""
     if quotes:
         yield markup(
             '<div class="quotes"><b>{title}</b><ul class="path">{quotes}</ul></div>',
@@ -55,7 +55,7 @@ def evidence(quotes: Sequence[EvidenceQuote], say: Words) -> Iterator[Html]:
 
 
 def scripts(commands: Sequence[ReproScript], say: Words) -> Iterator[Html]:
-    """Yield the scripts that were run, to be run again."""
+    """Yield the scripts that were run, for reproduction."""
     if commands:
         yield markup(
             '<div class="scripts"><b>{title}</b>{commands}</div>',

@@ -1,6 +1,6 @@
-"""Say what verdicts come to, and what asking for them took.
+"""Summary of the verdicts, and of the usage of the model.
 
-The most dangerous confirmed finding stands first of all, one click from its evidence and from what to do.
+The most dangerous confirmed finding comes first, one click from its evidence and its fix.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ WORST = """
 
 
 def found(summary: Summary, say: Words) -> Iterator[Html]:
-    """Yield what the verdicts come to, and what is open."""
+    """Yield a summary of the verdicts, and of the open findings."""
     first, rest = lead(summary, say)
     yield markup('<p class="lead"><b>{first}</b> {rest}</p>', first=first, rest=rest)
     open_ones = warnings(summary, say)
@@ -34,7 +34,7 @@ def found(summary: Summary, say: Words) -> Iterator[Html]:
 
 
 def worst(issues: Sequence[Issue], say: Words) -> Iterator[Html]:
-    """Yield the first of the confirmed findings, which come in the order in which they are shown."""
+    """Yield the first confirmed finding, given the issues in display order."""
     issue = next((one for one in issues if one.status == "confirmed"), None)
     if issue:
         yield markup(
@@ -54,7 +54,7 @@ def worst(issues: Sequence[Issue], say: Words) -> Iterator[Html]:
 
 
 def model_usage(run: Part, say: Words) -> Iterator[Html]:
-    """Yield who was asked, and what that took: in words, by stage, and by the time of an answer."""
+    """Yield the usage of the model: as text, by stage, and by response time."""
     facts = list(model_usage_facts(run, say))
     if not facts:
         return
@@ -91,7 +91,7 @@ def _stage(name: str, taken: Part, unit: str, say: Words) -> Bar:
 
 
 def _until(seconds: float | None, times: Sequence[Part]) -> str:
-    """Name a part of the scale by where it ends; the last has no end, and is named by where it begins."""
+    """Return the label of a histogram bin: its upper bound, or for the last bin its lower bound."""
     if seconds is not None:
         return f"≤ {seconds:g}"
     ends = [one["to"] for one in times if one["to"] is not None]
