@@ -4,14 +4,11 @@ Times are in seconds since 1970 by the *database's* clock. File names are stored
 bytes (`file_raw`), which define the order.
 """
 
-from collections.abc import Iterator, Mapping
-from types import NoneType
-from typing import Any, cast, get_args, get_type_hints
+from typing import Any, cast
 
 from sqlalchemy import (
     BigInteger,
     Column,
-    Float,
     ForeignKey,
     Index,
     Integer,
@@ -22,17 +19,16 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
-from sqlalchemy.types import TypeEngine
 from sqlmodel import Field, SQLModel
 
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.triage_record import Judgement, TriageState
+from jarvis_workers.store.record_columns import record_columns
 from jarvis_workers.store.values import ENDED_RUNS as ENDED_RUNS
 
 ACTIVE_RUNS = ("planning", "running")
 OPEN_JOBS = ("pending", "sent", "running")
 WAITING_JOBS = ("pending", "sent")
-COLUMN_TYPES: Mapping[type, type[TypeEngine[Any]]] = {str: String, int: Integer, float: Float}
 # The column values of a job without a holder.
 IDLE: dict[str, None] = {"lease_until": None, "worker_id": None, "process": None, "sent_at": None}
 
@@ -335,13 +331,6 @@ def table(row: type[SQLModel]) -> Table:
     return cast(Table, cast(Any, row).__table__)
 
 
-def _record_columns(record: type) -> Iterator[Column[Any]]:
-    """Yield a column for each field of a record type."""
-    for name, kind in get_type_hints(record).items():
-        kinds = get_args(kind) or (kind,)
-        yield Column(name, COLUMN_TYPES[kinds[0]], nullable=NoneType in kinds)
-
-
 RUN, STAGE, JOB, WORKER = table(RunRow), table(StageRow), table(JobRow), table(WorkerRow)
 SNAPSHOT, EVENT = table(SnapshotRow), table(EventRow)
 ARTIFACT, BLOB_USE, LEASE = table(ArtifactRow), table(BlobUseRow), table(LeaseRow)
@@ -361,7 +350,7 @@ CANDIDATE = Table(
     Column("gid", Integer),
     Column("superseded", String(64)),
     Column("file_raw", LargeBinary, nullable=False),
-    *_record_columns(Candidate),
+    *record_columns(Candidate),
     Index("ix_candidate_gid", "run_id", "gid"),
 )
 HEAVIEST_FIRST = (JOB.c.weight.desc(), JOB.c.id)
