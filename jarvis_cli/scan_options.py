@@ -124,14 +124,7 @@ class ScanOptions:
     profile: Annotated[bool, _option(REPORT, "--profile", help="Print time per rule and file.")] = False
     processes: Annotated[
         int | None,
-        _option(
-            EXECUTION,
-            "--processes",
-            "-j",
-            min=0,
-            metavar="NUMBER",
-            help="Number of parallel processes; 0 scans in this one, for debuggers.",
-        ),
+        _option(EXECUTION, "--processes", "-j", min=0, metavar="NUMBER", help="Number of parallel processes; 0: none."),
     ] = None
     cache: Annotated[
         bool, _option(EXECUTION, "--cache/--no-cache", help="Do not reuse cached results of unchanged files.")

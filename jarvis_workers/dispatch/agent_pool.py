@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from jarvis_workers.conversations.event_loop import ConversationLoop
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.dispatch import job_log
-from jarvis_workers.dispatch.job_task import execute, go_on, pause
+from jarvis_workers.dispatch.job_task import execute
 from jarvis_workers.dispatch.leased_jobs import Holder
 from jarvis_workers.dispatch.routing import POOLS, TALKS_CONNECTIONS
 from jarvis_workers.dispatch.store_writer import JobWriter
@@ -70,23 +70,17 @@ class Agents:
         return self._writer.claim(job_id)
 
     def decide(self, job: Claimed) -> Commit:
-        module, work = self._briefly(lambda: load(self.store, job))
+        module, work = self.reach(lambda store: load(store, job))
         return self._loop.start(job, partial(step_of(module).converse, work, self.blobs, self.talks)).result()
 
     def save(self, job: Claimed, commit: Commit) -> bool:
-        return self._writer.commit(self._briefly(lambda: keep(self.store, self.blobs, [(job, commit)])[0]))
+        return self._writer.commit(self.reach(lambda store: keep(store, self.blobs, [(job, commit)])[0]))
 
     def fail(self, job: Claimed, reason: str) -> bool:
         return self._writer.fail(job, reason)
 
     def release(self, job: Claimed) -> bool:
         return self._writer.release(job)
-
-    def pause(self, job: Claimed, why: str) -> None:
-        self._briefly(lambda: pause(self.store, job, why, self.process))
-
-    def go_on(self, job: Claimed) -> None:
-        self._briefly(lambda: go_on(self.store, job, self.ring))
 
     def call_off(self) -> None:
         """Cancel every conversation and take no more; may be called in a signal's handler."""
@@ -117,10 +111,10 @@ class Agents:
                     job_log.released(job, accepted=job.id in back)
             os._exit(0)
 
-    def _briefly(self, do: Callable[[], T]) -> T:
+    def reach(self, change: Callable[[Store], T]) -> T:
         """Do something at the store; few at a time, so that nobody waits for a connection in vain."""
         with self._at_the_store:
-            return patiently(do, self._told)
+            return patiently(lambda: change(self.store), self._told)
 
 
 def make_room() -> None:

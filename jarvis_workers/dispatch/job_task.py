@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from jarvis_workers.dispatch import job_log
 from jarvis_workers.errors import BrokerUnavailable, StoreError
@@ -13,6 +13,8 @@ from jarvis_workers.pipeline.stages import PLAN
 from jarvis_workers.store import runs, stages
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Commit
+
+T = TypeVar("T")
 
 
 class JobHost(Protocol):
@@ -34,9 +36,9 @@ class JobHost(Protocol):
 
     def release(self, job: Claimed) -> bool: ...
 
-    def pause(self, job: Claimed, why: str) -> None: ...
+    def reach(self, change: Callable[[Store], T]) -> T: ...
 
-    def go_on(self, job: Claimed) -> None: ...
+    def ring(self) -> None: ...
 
 
 def execute(host: JobHost, job_id: int) -> None:
@@ -49,7 +51,7 @@ def execute(host: JobHost, job_id: int) -> None:
     match attempt(lambda: _decide_and_save(host, job, began)):
         case Full(reason):
             try:
-                host.pause(job, reason)
+                host.reach(lambda store: pause(store, job, reason, host.process))
             finally:
                 job_log.released(job, accepted=host.release(job))
             return None
@@ -62,7 +64,7 @@ def execute(host: JobHost, job_id: int) -> None:
             job_log.failed(job, reason, time.monotonic() - began, accepted=host.fail(job, reason))
         case Lost():
             job_log.lost(job)
-    host.go_on(job)
+    host.reach(lambda store: _go_on(store, job, host.ring))
 
 
 def _decide_and_save(host: JobHost, job: Claimed, began: float) -> Commit | None:
@@ -73,7 +75,7 @@ def _decide_and_save(host: JobHost, job: Claimed, began: float) -> Commit | None
     return commit
 
 
-def go_on(store: Store, job: Claimed, ring: Callable[[], None]) -> None:
+def _go_on(store: Store, job: Claimed, ring: Callable[[], None]) -> None:
     """Move the run on at once when this was the last open job; the controller's tick sees to it otherwise."""
     with store.read() as session:
         open_jobs = stages.has_open_jobs(session, job.run_id, job.stage)

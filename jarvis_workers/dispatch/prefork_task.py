@@ -7,9 +7,9 @@ store outage is retried with a deadline; the job's result stays in memory meanwh
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from jarvis_workers.dispatch.job_task import execute, go_on, pause
+from jarvis_workers.dispatch.job_task import execute
 from jarvis_workers.errors import StoreUnavailable
 from jarvis_workers.pipeline.runner import perform, save
 from jarvis_workers.pipeline.store_retry import patiently
@@ -21,6 +21,8 @@ from jarvis_workers.toolchain.limits import cpu_seconds
 
 if TYPE_CHECKING:
     from sqlmodel import Session
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -48,29 +50,26 @@ class PreforkRunner:
         execute(self, job_id)
 
     def claim(self, job_id: int) -> Claimed | None:
-        return patiently(lambda: self._claim(self._world()[0], job_id))
+        return self.reach(lambda store: self._claim(store, job_id))
 
     def decide(self, job: Claimed) -> Commit | None:
-        store, resources, _ = self._world()
-        return patiently(lambda: perform(store, resources, job))
+        return self.reach(lambda store: perform(store, self._world()[1], job))
 
     def save(self, job: Claimed, commit: Commit) -> bool:
-        store, resources, _ = self._world()
-        counted = commit._replace(cpu_seconds=self._cpu())
-        return job.id in patiently(lambda: save(store, resources.blobs, [(job, counted)]))
+        done = [(job, commit._replace(cpu_seconds=self._cpu()))]
+        return job.id in self.reach(lambda store: save(store, self._world()[1].blobs, done))
 
     def fail(self, job: Claimed, reason: str) -> bool:
-        return patiently(lambda: self._write(lambda session: jobs.fail_attempt(session, job, reason)))
+        return self._write(lambda session: jobs.fail_attempt(session, job, reason))
 
     def release(self, job: Claimed) -> bool:
-        return patiently(lambda: self._write(lambda session: bool(jobs.release(session, [job]))))
+        return self._write(lambda session: bool(jobs.release(session, [job])))
 
-    def pause(self, job: Claimed, why: str) -> None:
-        patiently(lambda: pause(self._world()[0], job, why, self.process))
+    def reach(self, change: Callable[[Store], T]) -> T:
+        return patiently(lambda: change(self._world()[0]))
 
-    def go_on(self, job: Claimed) -> None:
-        store, _, ring = self._world()
-        patiently(lambda: go_on(store, job, ring))
+    def ring(self) -> None:
+        self._world()[2]()
 
     def _world(self) -> tuple[Store, Resources, Callable[[], None]]:
         pid = os.getpid()
@@ -106,5 +105,8 @@ class PreforkRunner:
         return claimed
 
     def _write(self, change: Callable[["Session"], bool]) -> bool:
-        with self._world()[0].write() as session:
-            return change(session)
+        def write(store: Store) -> bool:
+            with store.write() as session:
+                return change(session)
+
+        return self.reach(write)
