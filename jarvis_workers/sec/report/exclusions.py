@@ -139,5 +139,5 @@ def exclusions_of(
     judged: Mapping[str, TriageVerdict] = NOTHING_JUDGED,
     statuses: Mapping[int, str] | None = None,
 ) -> Exclusions:
-    """Begin with the baseline, people's decisions and verdicts; None means that there are none."""
+    """Return empty exclusions with a baseline, people's decisions and verdicts; None means that there are none."""
     return Exclusions(None if known is None else Counter(known), judged, statuses)

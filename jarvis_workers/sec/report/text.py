@@ -62,7 +62,7 @@ Line = tuple[Span, ...]
 
 @dataclass(frozen=True, slots=True)
 class TextOptions:
-    """Which parts of a report are written.
+    """Limits on the parts of a report that are written.
 
     `prefix` is prepended to file names.  `least` is a severity: findings below it are not listed.  With `concise`
     there is neither code nor summary.  At most `most` findings are listed, those of highest score, and at most `names`

@@ -59,7 +59,7 @@ def has_verdicts(summary: Summary) -> bool:
 
 
 def rank(issue: Issue) -> int:
-    """Return the position of findings of this status."""
+    """Return the position of findings of this status in a report."""
     return OPEN.index(issue.status) if issue.status in OPEN else len(OPEN)
 
 
