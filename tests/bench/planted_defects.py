@@ -52,7 +52,7 @@ DEFECTS = (
         "jarvis_workers/dispatch/store_writer.py",
         "return time.monotonic() + self.holder.lease_seconds / 3",
         "return time.monotonic() + self.holder.lease_seconds * 3",
-        "tests/dispatch/test_writer.py",
+        "tests/dispatch/test_store_writer.py",
     ),
     Defect(
         "platforms",
@@ -108,7 +108,7 @@ DEFECTS = (
         "jarvis_workers/service/reports/run_baselines.py",
         "fingerprint_of(paths.get(found.file, found.file), found.pattern",
         "fingerprint_of(found.file, found.pattern",
-        "tests/service/test_baselines.py tests/cli/test_living.py",
+        "tests/service/test_baselines.py tests/cli/test_baseline_and_since.py",
     ),
     Defect(
         "snapshots",

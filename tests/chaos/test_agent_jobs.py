@@ -26,7 +26,7 @@ from tests.chaos.conversations import (
     slow_model,
 )
 from tests.chaos.fleet import CONVERSING, Fleet, Worker, fleet_of, flush_redis, restart_postgres
-from tests.chaos.test_watching import end, tasks, workers_seen
+from tests.chaos.test_observability import end, tasks, workers_seen
 from tests.servers import Postgres, free_port, redis_server
 from tests.store.arrange import job_rows
 

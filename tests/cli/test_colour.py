@@ -10,7 +10,7 @@ from jarvis_cli.finding_card import card
 from jarvis_workers.sec.report.text import Span
 from jarvis_workers.sec.report_document import Excerpt
 from jarvis_workers.sec.triage_record import Judgement
-from tests.cli.test_showing import ISSUE, VERDICT
+from tests.cli.test_finding_card import ISSUE, VERDICT
 from tests.issues import issue_of
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from jarvis_workers.sandbox.launcher import Starter
-from tests.tools.sandbox.counted import CountedStarter, is_counted
+from tests.sandbox.counted import CountedStarter, is_counted
 
 
 @pytest.fixture(scope="session")

@@ -18,8 +18,8 @@ from jarvis_workers.platforms.registry import Providers
 from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Commit
+from tests.conversations.test_event_loop import DONE, SECONDS, job
 from tests.service.asking import MODULE, Work
-from tests.steps.test_loop import DONE, SECONDS, job
 
 pytestmark = pytest.mark.timing
 
