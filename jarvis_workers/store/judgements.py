@@ -11,7 +11,7 @@ from sqlmodel import Session
 
 from jarvis_workers.sec.triage_record import Judgement, TriageState, TriageVerdict
 from jarvis_workers.store.sql import in_pieces, insert_or_replace, now, storable
-from jarvis_workers.store.tables import JUDGED, JUDGEMENT
+from jarvis_workers.store.triage_tables import JUDGED, JUDGEMENT
 
 REAL = (TriageState.TRUE.value, TriageState.WONTFIX.value)
 

@@ -5,10 +5,15 @@ The statements may be run before the first migration and after any other, and ar
 
 import re
 
-from jarvis_workers.errors import UsageError
-from jarvis_workers.store.revisions import VERSION_TABLE
-from jarvis_workers.store.tables import TABLES
+from sqlmodel import SQLModel
 
+from jarvis_workers.errors import UsageError
+from jarvis_workers.store import tables, triage_tables
+from jarvis_workers.store.revisions import VERSION_TABLE
+
+assert tables
+assert triage_tables
+TABLES = tuple(sorted(SQLModel.metadata.tables))
 ROLE = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 WRITTEN = "INSERT, UPDATE, DELETE"
 ROWS = f"SELECT, {WRITTEN}"

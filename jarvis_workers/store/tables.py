@@ -22,7 +22,6 @@ from sqlalchemy import (
 from sqlmodel import Field, SQLModel
 
 from jarvis_workers.sec.finding import Candidate
-from jarvis_workers.sec.triage_record import Judgement, TriageState
 from jarvis_workers.store.record_columns import record_columns
 from jarvis_workers.store.values import ENDED_RUNS as ENDED_RUNS
 
@@ -176,50 +175,6 @@ class BaselineRow(SQLModel, table=True):
     findings: int
 
 
-class JudgementRow(Judgement, SQLModel, table=True):
-    """The latest triage verdict on a fingerprint, valid for all runs."""
-
-    __tablename__ = "judgement"
-    model_config = {"frozen": False}
-    fingerprint: str = Field(primary_key=True, max_length=16)
-    rule: str = Field(max_length=64)
-    verdict: TriageState = Field(sa_type=String)
-    reason: str = Field(default="", sa_type=Text)
-    by: str = Field(default="", sa_type=Text)
-    file: str = Field(default="", sa_type=Text)
-    at: float
-
-
-class JudgedRow(SQLModel, table=True):
-    """The copy of a triage verdict that a run was given at its submit."""
-
-    __tablename__ = "judged"
-    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", primary_key=True, max_length=32)
-    fingerprint: str = Field(primary_key=True, max_length=16)
-    verdict: TriageState = Field(sa_type=String)
-    reason: str = Field(sa_type=Text)
-
-
-class TriageOperationRow(SQLModel, table=True):
-    """A triage command, for undo; `change` describes it in words."""
-
-    __tablename__ = "triage_operation"
-    id: int | None = Field(default=None, primary_key=True)
-    change: str = Field(sa_type=Text)
-    by: str = Field(sa_type=Text)
-    at: float
-
-
-class TriageChangeRow(SQLModel, table=True):
-    """The triage verdict before an operation, and the time of the one after it; NULL stands for none."""
-
-    __tablename__ = "triage_change"
-    operation_id: int = Field(foreign_key="triage_operation.id", ondelete="CASCADE", primary_key=True)
-    fingerprint: str = Field(primary_key=True, max_length=16)
-    before: str | None = Field(default=None, sa_type=Text)
-    after_at: float | None = None
-
-
 class EventRow(SQLModel, table=True):
     """An event in the life of a run or stage, for users and for measuring recovery."""
 
@@ -335,8 +290,6 @@ RUN, STAGE, JOB, WORKER = table(RunRow), table(StageRow), table(JobRow), table(W
 SNAPSHOT, EVENT = table(SnapshotRow), table(EventRow)
 ARTIFACT, BLOB_USE, LEASE = table(ArtifactRow), table(BlobUseRow), table(LeaseRow)
 BASELINE, CLUSTER, VERDICT = table(BaselineRow), table(ClusterRow), table(VerdictRow)
-JUDGEMENT, JUDGED = table(JudgementRow), table(JudgedRow)
-TRIAGE_OPERATION, TRIAGE_CHANGE = table(TriageOperationRow), table(TriageChangeRow)
 RECORD, ANSWER, MODEL_CALL, SECRET = table(RecordRow), table(AnswerRow), table(ModelCallRow), table(SecretRow)
 BUDGET, ALLOWANCE = table(BudgetRow), table(AllowanceRow)
 # Candidates. Gids are assigned before the report, in order of file, line and rule, suppressed ones last. A candidate
@@ -355,4 +308,3 @@ CANDIDATE = Table(
 )
 HEAVIEST_FIRST = (JOB.c.weight.desc(), JOB.c.id)
 Index("ix_job_waiting", JOB.c.run_id, JOB.c.queue, JOB.c.state, *HEAVIEST_FIRST)
-TABLES = tuple(sorted(SQLModel.metadata.tables))

@@ -11,7 +11,7 @@ from sqlmodel import Session
 
 from jarvis_workers.sec.triage_record import Judgement
 from jarvis_workers.store.sql import now, storable
-from jarvis_workers.store.tables import TRIAGE_CHANGE, TRIAGE_OPERATION
+from jarvis_workers.store.triage_tables import TRIAGE_CHANGE, TRIAGE_OPERATION
 
 KEPT = 20
 

@@ -3,9 +3,10 @@
 from alembic import context
 from sqlmodel import SQLModel
 
-from jarvis_workers.store import tables
+from jarvis_workers.store import tables, triage_tables
 
 assert tables
+assert triage_tables
 
 context.configure(
     connection=context.config.attributes["connection"],
