@@ -91,7 +91,7 @@ def test_rust_is_cut_by_its_functions_too() -> None:
 
     assert parts(found) == [("code", "a.rs#f"), ("callee", "a.rs#g"), ("definition", "a.rs#before:f")]
     assert "fine" not in found.parts[0].text()
-    assert "fine" in found.parts[0].text("told")
+    assert "fine" in found.parts[0].text("commented")
 
 
 def test_lines_between_functions_have_a_place() -> None:

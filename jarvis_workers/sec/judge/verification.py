@@ -143,7 +143,7 @@ class Verification:
         numbers = [number for number, verdict in verdicts.items() if verdict.status in DECIDED]
         if not numbers:
             return
-        look = yield from self._look(numbers, self._agent(self._tools), "told")
+        look = yield from self._look(numbers, self._agent(self._tools), "commented")
         for number in numbers:
             one, other = verdicts[number], look.verdicts[number]
             if one.status != other.status:
@@ -177,7 +177,7 @@ class Verification:
             candidates=[(number, guard.admit(prepared.texts[number])) for number in numbers],
             parts=[(ROLES[part.role], guard.admit(part.text(view))) for part in prepared.code.parts],
             left_out=prepared.code.left_out,
-            with_comments=view == "told",
+            with_comments=view == "commented",
         )
 
 

@@ -19,8 +19,8 @@ from jarvis_workers.source.lex import mask
 __all__ = ["VIEWS", "CodeRange", "SourceFile", "View", "split_name"]
 
 # The deciding view, the same with comments, and the original file.
-View = Literal["decided", "told", "raw"]
-VIEWS: tuple[View, ...] = ("decided", "told", "raw")
+View = Literal["decided", "commented", "raw"]
+VIEWS: tuple[View, ...] = ("decided", "commented", "raw")
 
 HEAD_LINES = 3
 # Files that a project has under other suffixes were packed because they are code, too.
