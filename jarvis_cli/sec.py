@@ -178,14 +178,13 @@ def _read(
     from jarvis_cli.triage_actions import triage_of_options  # noqa: PLC0415
     from jarvis_workers.service.scan_input import ScanInput  # noqa: PLC0415
     from jarvis_workers.service.scan_request import scan_options_of  # noqa: PLC0415
-    from jarvis_workers.steps.sec.options import SecOptions, not_english  # noqa: PLC0415
+    from jarvis_workers.steps.sec.options import SecOptions  # noqa: PLC0415
 
     asked = _delivery(ctx, options)
     tree = tree_of(_target(options).root) if options.project_rules else None
     chosen = rules_for(settings, flags, joined(options.exclude_rules), tree)
     triage = triage_of_options(options.triage, nobody=options.no_triage, learned=settings.rules.learned)
-    language = not_english(language_of(options.lang))
-    scan_options = scan_options_of(settings, SecOptions, profile=options.profile, lang=language)
+    scan_options = scan_options_of(settings, SecOptions, profile=options.profile, lang=language_of(options.lang))
     given = ScanInput(scan_options, rules=chosen, triage=triage)
     command = ScanCommand(_target(options), _globs(options), given, options.baseline, options.since)
     if not options.quiet and (notice := scope_notice(flags, Path.cwd())):

@@ -24,7 +24,7 @@ from jarvis_workers.service.small_scan import SmallScan, scan_small, small_execu
 from jarvis_workers.service.sources import is_address, open_source
 from jarvis_workers.service.targets import ScanTarget
 from jarvis_workers.settings import RulesSettings, Settings
-from jarvis_workers.steps.sec.options import SecOptions, not_english
+from jarvis_workers.steps.sec.options import SecOptions
 
 __all__ = ["scan_small_tree"]
 
@@ -42,7 +42,7 @@ def scan_small_tree(
     try:
         with open_source(target.root) as source:
             selection = selection_of(settings, *globs, origin=source.origin)
-            given = ScanInput(scan_options_of(settings, SecOptions, lang=not_english(language)))
+            given = ScanInput(scan_options_of(settings, SecOptions, lang=language))
             request = request_for(settings, source, "sec.fast", small_executor(), given)
             request = replace(request, selection=replace(selection, paths=target.paths))
             done = scan_small(settings, request)

@@ -10,7 +10,8 @@ from jarvis_workers.store.values import Run, StageProgress
 
 __all__ = ["RunCosts", "run_facts"]
 
-# The parts of the rule selection that a report repeats.
+# What a report repeats of options that are set, and of the choice of rules.
+OPTIONS_SAID = ("paths", "source_url", "label", "checkout")
 RULES_SAID = ("off", "severity", "project", "packages", "learned")
 
 
@@ -35,10 +36,7 @@ def run_facts(run: Run, progress: Iterable[StageProgress], costs: RunCosts) -> d
         "model": costs.model,
         **({"budget": costs.budget} if costs.budget else {}),
         "scanned_root": run.root,
-        **({"paths": options.paths} if options.paths is not None else {}),
-        **({"source_url": options.source_url} if options.source_url else {}),
-        **({"label": options.label} if options.label else {}),
-        **({"checkout": options.checkout} if options.checkout else {}),
+        **{name: value for name in OPTIONS_SAID if (value := getattr(options, name))},
         "path_prefix": options.path_prefix,
         "snapshot": run.snapshot_id,
         "version": run.version,

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_workers.agent.limits import AgentLimits
 from jarvis_workers.conversations.budget import BudgetLedger
 from jarvis_workers.conversations.resources import AgentSetup
 from jarvis_workers.conversations.runtime import AgentRuntime
@@ -21,6 +20,7 @@ from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.agent.converse import ConverseWork, converse
+from jarvis_workers.steps.agent.task_options import TaskOptions
 from jarvis_workers.store import budgets, jobs, runs, transcripts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, Finished, NewJob
@@ -71,7 +71,8 @@ class Place:
     def work(self, job: Claimed) -> ConverseWork:
         with self.store.read() as session:
             told = transcripts.lines(session, job.id)
-        return ConverseWork(job, f"Look for {job.label}.", job.label, self.snapshot, "local", AgentLimits(), told)
+        options = TaskOptions(task=f"Look for {job.label}.", model_group="local")
+        return ConverseWork(job, options, job.label, self.snapshot, told)
 
     async def lead(self, shared: AgentRuntime, claimed: Sequence[Claimed]) -> list[Commit | BaseException]:
         """Lead conversations at once; commit what came of them, and put back the others."""

@@ -24,6 +24,7 @@ from jarvis_workers.snapshots.blobs import DirectoryBlobs
 from jarvis_workers.snapshots.pack import pack
 from jarvis_workers.snapshots.selection import Selection
 from jarvis_workers.steps.agent.converse import ANSWER, ConverseWork, converse
+from jarvis_workers.steps.agent.task_options import TaskOptions
 from jarvis_workers.store import runs, transcripts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Commit
@@ -78,7 +79,8 @@ def work(store: Store, job: Claimed, snapshot: str, *, task: str = "Look.", **li
     """What a conversation is to do, from where it is."""
     with store.read() as session:
         told = transcripts.lines(session, job.id)
-    return ConverseWork(job, task, "about", snapshot, "local", replace(AgentLimits(), **limits), told)
+    options = TaskOptions(task=task, model_group="local", agent_limits=replace(AgentLimits(), **limits))
+    return ConverseWork(job, options, "about", snapshot, told)
 
 
 def said(commit: Commit) -> dict[str, object]:

@@ -31,7 +31,7 @@ def answer_of(
     return {
         "run": dict(part),
         "body": body_to_json(body),
-        "language": options.language,
+        "language": options.lang,
         "min_confidence": options.min_confidence,
         "titles": {rule.pattern: rule.title for rule in rules if rule.pattern in fired},
         "regions": {str(gid): _row(region) for gid, region in regions.items()},

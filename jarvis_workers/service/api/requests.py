@@ -16,7 +16,7 @@ from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.scan_input import Baseline, Chosen, ScanInput, Triage
 from jarvis_workers.service.sources import SourceTree, ignore_files_of
 from jarvis_workers.snapshots.selection import EXCLUDED_DIRECTORIES, OWN_DIRECTORY, Selection
-from jarvis_workers.steps.sec.options import SecOptions, not_english
+from jarvis_workers.steps.sec.options import SecOptions
 from jarvis_workers.steps.sec.ruleset import installed
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def request_of(
                 limits=FileLimits(options.file_seconds, options.file_memory_mb, BATCH_SECONDS),
                 cache=options.cache,
                 min_confidence=options.min_confidence,
-                lang=not_english(options.lang),
+                lang=options.lang,
             ),
             rules=choose_rules(options),
             baseline=baseline,

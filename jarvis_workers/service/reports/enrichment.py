@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from jarvis_workers.pipeline.stages import has_conversation_stage
 from jarvis_workers.sec.report import QUOTING, WORDED
 from jarvis_workers.sec.report.text import titled
 from jarvis_workers.sec.report_document import ReportBody
@@ -20,11 +21,11 @@ def enrich_body(blobs: Blobs, run: Run, body: ReportBody, form: str) -> ReportBo
         shown = [*body.issues, *body.dismissed]
         body = body._replace(excerpts=read_excerpts(blobs, run.snapshot_id, shown))
     if form in WORDED:
-        body = report_in(SecOptions.of(run).language, titled(body) if form == "text" else body)
+        body = report_in(SecOptions.of(run).lang, titled(body) if form == "text" else body)
     return body
 
 
 def language_facts(run: Run) -> dict[str, Any]:
-    """Return the language entry of the `run` part of a report; empty for English."""
+    """Return the language entry of the `run` part of a report; empty for English, unless agents wrote in it."""
     lang = SecOptions.of(run).lang
-    return {"lang": lang} if lang else {}
+    return {"lang": lang} if lang != "en" or has_conversation_stage(run.kind) else {}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Definition, TaskResult
-from jarvis_workers.agent.limits import AgentLimits, are_to_blame
+from jarvis_workers.agent.limits import are_to_blame
 from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.own_tools import own_tools
 from jarvis_workers.agent.prompts import fill
@@ -52,11 +52,9 @@ class ConverseWork:
     """The task, and the transcript of the conversation so far."""
 
     job: Claimed
-    task: str
+    options: TaskOptions
     about: str
     snapshot_id: str
-    model_group: str
-    limits: AgentLimits
     lines: list[bytes]
 
 
@@ -69,32 +67,25 @@ def plan(run: Run, _: Blobs) -> Iterator[NewJob]:
 
 def load(session: "Session", run: Run, job: Claimed) -> ConverseWork:
     """Return the task of the run."""
-    options = TaskOptions.of(run)
-    return ConverseWork(
-        job,
-        options.task,
-        ConversePayload.from_json(job.payload).about,
-        run.snapshot_id,
-        options.group,
-        options.agent_limits,
-        lines(session, job.id),
-    )
+    about = ConversePayload.from_json(job.payload).about
+    return ConverseWork(job, TaskOptions.of(run), about, run.snapshot_id, lines(session, job.id))
 
 
 async def converse(work: ConverseWork, blobs: Blobs, talks: AgentRuntime) -> Commit:
     """Run the conversation; commit its answer, or the reason why there is none."""
     root = await talks.unpack(blobs, work.snapshot_id)
     tree = DirectoryTree(root)
-    with talks.open(work.job, work.model_group, work.about, work.lines) as talk:
+    with talks.open(work.job, work.options.group, work.about, work.lines) as talk:
         agents: list[Agent] = []
         tools: list[Tool] = [read_code(tree), search_code(tree), *talk.scripts(root)]
         tools += await in_thread(list, own_tools([OWN_TOOLS], lambda: agents[0]))
         definition = Definition(system_prompt=fill("task", agent="Jarvis"))
-        agent = Agent(definition, Toolbox(tools), profile=talk.platform.profile, marks=talk.marks, limits=work.limits)
+        limits = work.options.agent_limits
+        agent = Agent(definition, Toolbox(tools), profile=talk.platform.profile, marks=talk.marks, limits=limits)
         agents.append(agent)
         stopped, result = None, None
         try:
-            result = await talk.lead(run_task(agent, work.task), agent, {"about": work.about})
+            result = await talk.lead(run_task(agent, work.options.task), agent, {"about": work.about})
         except AgentStopped as stop:
             stopped = stop
             if are_to_blame(stop.reason):

@@ -6,13 +6,13 @@ score of its candidates.
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jarvis_workers.agent.limits import AgentLimits, are_to_blame
+from jarvis_workers.agent.limits import are_to_blame
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.paths import from_shown
 from jarvis_workers.pipeline.history import Earlier
@@ -40,7 +40,7 @@ from jarvis_workers.steps.sec.ruleset import conditions_of
 from jarvis_workers.store.runs import Run
 from jarvis_workers.store.transcripts import lines
 from jarvis_workers.store.values import AGENT_QUEUE, Claimed, Commit, NewCluster, NewJob
-from jarvis_workers.tools.tool import Language, ToolFailed
+from jarvis_workers.tools.tool import ToolFailed
 from jarvis_workers.tools.tree import DirectoryTree
 
 if TYPE_CHECKING:
@@ -56,25 +56,14 @@ CANARY_WEIGHT = 10 * WEIGHT
 
 @dataclass(frozen=True)
 class ClusterWork:
-    """A batch of candidates, and the options of its question; `shared` names what several files have in common.
-
-    Candidates that are `alone` in their batches are combined in one job without a question; these are the indexes of
-    their batches.
-    """
+    """The candidates of a job, and what its conversation was told so far."""
 
     job: Claimed
-    file: str
-    batch_index: int
-    shared: str
+    payload: ClusterPayload
+    options: JudgeOptions
     numbered: Sequence[Numbered]
     snapshot_id: str
-    rules: str | None
-    severities: Mapping[str, str]
-    model_group: str
-    limits: AgentLimits
-    language: Language
     lines: list[bytes]
-    alone: tuple[int, ...] = ()
 
 
 def plan_on(run: Run, _: Blobs, earlier: Earlier) -> Iterator[NewJob]:
@@ -106,36 +95,23 @@ def cluster_jobs(snapshot_id: str, options: JudgeOptions, places: list[Member]) 
 def load(session: "Session", run: Run, job: Claimed) -> ClusterWork:
     """Return the candidates of a batch."""
     payload = ClusterPayload.from_json(job.payload)
-    options = JudgeOptions.of(run)
-    return ClusterWork(
-        job=job,
-        file=payload.file,
-        batch_index=payload.batch_index,
-        shared=payload.shared,
-        numbered=some_of(session, run, payload.gids),
-        snapshot_id=run.snapshot_id,
-        rules=options.rules.blob,
-        severities=options.rules.severity,
-        model_group=options.group,
-        limits=options.agent_limits,
-        language=options.language,
-        lines=lines(session, job.id),
-        alone=payload.alone or (),
-    )
+    numbered = some_of(session, run, payload.gids)
+    return ClusterWork(job, payload, JudgeOptions.of(run), numbered, run.snapshot_id, lines(session, job.id))
 
 
 async def converse(work: ClusterWork, blobs: Blobs, talks: AgentRuntime) -> Commit:
     """Commit the clusters, and the jobs that verify them; a model is called only if necessary."""
-    conditions = await asyncio.to_thread(lambda: conditions_of(blobs.read(work.rules) if work.rules else None))
+    options, rules = work.options, work.options.rules.blob
+    conditions = await asyncio.to_thread(lambda: conditions_of(blobs.read(rules) if rules else None))
     clusters = _without_model(work, conditions)
-    profile = talks.profile(work.model_group)
+    profile = talks.profile(options.group)
     if clusters is not None:
         return _commit(work, clusters, profile)
     root = await talks.unpack(blobs, work.snapshot_id)
-    seen = await asyncio.to_thread(look, root, work.file, work.numbered)
-    question = question_of(seen, conditions, work.language, work.severities)
-    with talks.open(work.job, work.model_group, question.about, work.lines) as talk:
-        agent = clusterer(question, talk.platform.profile, talk.marks, work.limits)
+    seen = await asyncio.to_thread(look, root, work.payload.file, work.numbered)
+    question = question_of(seen, conditions, options.lang, options.rules.severity)
+    with talks.open(work.job, options.group, question.about, work.lines) as talk:
+        agent = clusterer(question, talk.platform.profile, talk.marks, options.agent_limits)
         clusters = await talk.lead(cluster(agent, question), agent, {"about": question.about})
         if agent.stopped and are_to_blame(agent.stopped):
             await talk.forget()
@@ -143,8 +119,8 @@ async def converse(work: ClusterWork, blobs: Blobs, talks: AgentRuntime) -> Comm
 
 
 def _without_model(work: ClusterWork, conditions: Conditions) -> list[Cluster] | None:
-    groups = [[one] for one in work.numbered] if work.alone else [work.numbered]
-    found = [without_model(group, conditions, work.shared) for group in groups]
+    groups = [[one] for one in work.numbered] if work.payload.alone else [work.numbered]
+    found = [without_model(group, conditions, work.payload.shared) for group in groups]
     return None if None in found else [one for clusters in found for one in clusters or ()]
 
 
@@ -157,9 +133,9 @@ def look(root: Path, file: str, numbered: Sequence[Numbered]) -> list[LocatedCan
 
 
 def _commit(work: ClusterWork, clusters: list[Cluster], profile: Profile) -> Commit:
-    places = {gid: (work.file, work.batch_index) for gid, _ in work.numbered}
-    if work.alone:
-        places = {gid: (found.file, at) for (gid, found), at in zip(work.numbered, work.alone, strict=True)}
+    places = {gid: (work.payload.file, work.payload.batch_index) for gid, _ in work.numbered}
+    if work.payload.alone:
+        places = {gid: (found.file, at) for (gid, found), at in zip(work.numbered, work.payload.alone, strict=True)}
     made = tuple(
         NewCluster(from_shown(file), at, one.verification, one.gids)
         for one in clusters
@@ -174,7 +150,7 @@ def _commit(work: ClusterWork, clusters: list[Cluster], profile: Profile) -> Com
 
 def _verify(work: ClusterWork, one: Cluster) -> NewJob:
     members = [found for gid, found in work.numbered if gid in one.gids]
-    score = max(score_of(found.confidence, work.severities.get(found.pattern)) for found in members)
+    score = max(score_of(found.confidence, work.options.rules.severity.get(found.pattern)) for found in members)
     label = f"{members[0].file[-LABEL_LENGTH:]}:{members[0].line}"
     return NewJob(
         VERIFY,

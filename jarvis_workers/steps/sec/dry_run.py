@@ -73,7 +73,7 @@ class DryRun:
     ) -> tuple[FirstRequest, list[Cluster] | None]:
         """Return the request for a batch, and its clusters if the answer is cached."""
         plan = self._plan
-        question = question_of(look(self._root, file, numbered), conditions, plan.options.language, plan.severities)
+        question = question_of(look(self._root, file, numbered), conditions, plan.options.lang, plan.severities)
         marks = make_marks(self._secret, question.about)
         talk = cluster(clusterer(question, self._profile, marks, plan.options.agent_limits), question)
         first: ModelRequest | None = None
@@ -95,7 +95,7 @@ class DryRun:
         asked = question.ClusterQuestion(
             one.verification,
             tuple((gid, found[gid]) for gid in one.gids),
-            options.language,
+            options.lang,
             votes=options.votes,
             second_look=options.second_look,
             severities=severities,

@@ -1,13 +1,9 @@
 """The options of a scan with verification by agents."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from jarvis_workers.conversations.options import ConversationOptions
 from jarvis_workers.steps.sec.options import SecOptions
-
-if TYPE_CHECKING:
-    from jarvis_workers.tools.tool import Language
 
 __all__ = ["CLUSTER_LIMIT", "JudgeOptions"]
 
@@ -23,7 +19,6 @@ class JudgeOptions(SecOptions, ConversationOptions):
     scores; a `canary` is a known bug among them.
     """
 
-    lang: "Language | None" = "en"
     cluster_limit: int = CLUSTER_LIMIT
     votes: int = 1
     second_group: str | None = None

@@ -10,7 +10,7 @@ from jarvis_workers.pipeline.options import RunOptions
 if TYPE_CHECKING:
     from jarvis_workers.tools.tool import Language
 
-__all__ = ["RuleFacts", "SecOptions", "not_english"]
+__all__ = ["RuleFacts", "SecOptions"]
 
 
 @dataclass(frozen=True)
@@ -33,23 +33,13 @@ class RuleFacts(JsonRecord):
 class SecOptions(RunOptions):
     """What to report, and what to compare it with.
 
-    `profile` enables time measurement. `lang` is the language of the report, None for English by default. `baseline`
+    `profile` enables time measurement. `lang` is the language of the report and of what agents write. `baseline`
     describes the baseline in reports, `triage` names the file of triage verdicts.
     """
 
     min_confidence: float = 0.0
     profile: bool = False
-    lang: "Language | None" = None
+    lang: "Language" = "en"
     rules: RuleFacts = field(default=RuleFacts(), metadata={"read": RuleFacts.decode})
     baseline: Mapping[str, Any] | None = None
     triage: str | None = None
-
-    @property
-    def language(self) -> "Language":
-        """The language of the report."""
-        return self.lang or "en"
-
-
-def not_english(language: "Language") -> "Language | None":
-    """Return the language for a report, None for English, which reports do not mention."""
-    return None if language == "en" else language

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jarvis_workers.agent.limits import AgentLimits, are_to_blame
+from jarvis_workers.agent.limits import are_to_blame
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.paths import from_shown
@@ -47,9 +47,7 @@ class VerifyWork:
     job: Claimed
     cluster: ClusterQuestion
     snapshot_id: str
-    model_group: str
-    second_group: str | None
-    limits: AgentLimits
+    options: JudgeOptions
     lines: list[bytes]
     canary: Canary | None = None
 
@@ -64,13 +62,12 @@ def load(session: "Session", run: Run, job: Claimed) -> VerifyWork:
     cluster = ClusterQuestion(
         payload.verification,
         tuple(found),
-        options.language,
+        options.lang,
         votes=options.votes,
         second_look=options.second_look,
         severities=options.rules.severity,
     )
-    groups, lines = (options.group, options.second_group), transcripts.lines(session, job.id)
-    return VerifyWork(job, cluster, run.snapshot_id, *groups, options.agent_limits, lines, canary)
+    return VerifyWork(job, cluster, run.snapshot_id, options, transcripts.lines(session, job.id), canary)
 
 
 async def converse(work: VerifyWork, blobs: Blobs, talks: AgentRuntime) -> Commit:
@@ -78,11 +75,13 @@ async def converse(work: VerifyWork, blobs: Blobs, talks: AgentRuntime) -> Commi
     root = await talks.unpack(blobs, work.snapshot_id)
     index = CodeIndex(work.canary) if work.canary else _index_of(root)
     prepared = await asyncio.to_thread(prepare, work.cluster, index)
-    about = prepared.about
-    with talks.open(work.job, work.model_group, about, work.lines, work.second_group) as talk:
+    about, options = prepared.about, work.options
+    with talks.open(work.job, options.group, about, work.lines, options.second_group) as talk:
         scripts = [] if work.canary else talk.scripts(root)
         tools = Toolbox([read_code(PlacedTree(index), "blanked"), *scripts])
-        verification = Verification(prepared, tools, profiles=talk.profiles, marks=talk.marks, limits=work.limits)
+        verification = Verification(
+            prepared, tools, profiles=talk.profiles, marks=talk.marks, limits=options.agent_limits
+        )
         verdicts = await talk.lead(verification.run(), verification.agent, {"about": about})
         if any(map(are_to_blame, verification.stopped)):
             await talk.forget()
