@@ -8,7 +8,7 @@ from jarvis_cli.run_outcome import shown_prefix
 from jarvis_cli.status_output import Display, Quiet, Verbose
 from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.report import FORMATS
-from jarvis_workers.sec.report_document import issue_to_json
+from jarvis_workers.sec.report_json import issue_to_json
 from jarvis_workers.service.reports.enrichment import enrich_body, language_facts
 from jarvis_workers.service.reports.run_files import (
     HEURISTIC,

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from jarvis_workers.sec.report_document import Issue, ReportBody, body_from_json
+from jarvis_workers.sec.report_document import Issue, ReportBody
+from jarvis_workers.sec.report_json import body_from_json
 
 FACTS = {
     "id": "C1a2b3c",

@@ -20,7 +20,8 @@ from typing import Any
 from jarvis_workers.paths import as_text, from_text
 from jarvis_workers.pipeline.history import result_of
 from jarvis_workers.sec.finding import RULE_FIELDS
-from jarvis_workers.sec.report_document import ReportBody, body_from_json, body_to_json
+from jarvis_workers.sec.report_document import ReportBody
+from jarvis_workers.sec.report_json import body_from_json, body_to_json
 from jarvis_workers.sec.rules import RULES_BY_PATTERN
 from jarvis_workers.sec.rules.families.flow import HARMLESS
 from jarvis_workers.service.health.process_identity import this_worker

@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy import select
 
 from jarvis_workers.sec.report import FORMATS
-from jarvis_workers.sec.report_document import body_to_json
+from jarvis_workers.sec.report_json import body_to_json
 from jarvis_workers.service.reports.reports import read_body
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.snapshots.resources import open_blobs

@@ -6,7 +6,8 @@ from typing import Any
 
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import build, gather
-from jarvis_workers.sec.report_document import ReportBody, body_from_json, body_to_json, issue_to_json
+from jarvis_workers.sec.report_document import ReportBody
+from jarvis_workers.sec.report_json import body_from_json, body_to_json, issue_to_json
 from jarvis_workers.sec.trace import trail_of
 
 COPY = Candidate(

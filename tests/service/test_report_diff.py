@@ -6,7 +6,8 @@ import time
 import pytest
 
 from jarvis_workers.errors import UsageError
-from jarvis_workers.sec.report_document import ReportBody, body_to_json
+from jarvis_workers.sec.report_document import ReportBody
+from jarvis_workers.sec.report_json import body_to_json
 from jarvis_workers.service.reports.diff import difference
 from jarvis_workers.service.runs import find_run
 from jarvis_workers.service.submit import RunInput, submit

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jarvis_workers.pipeline.stages import PLAN
-from jarvis_workers.sec.report_document import body_to_json
+from jarvis_workers.sec.report_json import body_to_json
 from jarvis_workers.service.request import RunRequest
 from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.scan_request import blobs_of, request_for, scan_options_of

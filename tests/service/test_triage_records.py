@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_workers.sec.finding import fingerprint_of
-from jarvis_workers.sec.report_document import issue_to_json
+from jarvis_workers.sec.report_json import issue_to_json
 from jarvis_workers.sec.rules import RULES, RULES_BY_PATTERN
 from jarvis_workers.sec.triage_record import Judgement
 from jarvis_workers.service.reports.reports import run_part

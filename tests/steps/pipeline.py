@@ -13,7 +13,7 @@ from jarvis_workers.dispatch.prefork_task import PreforkRunner
 from jarvis_workers.pipeline.controller import advance
 from jarvis_workers.pipeline.runner import load, save
 from jarvis_workers.pipeline.stages import Step, step_of
-from jarvis_workers.sec.report_document import body_to_json
+from jarvis_workers.sec.report_json import body_to_json
 from jarvis_workers.service.reports.reports import read_body
 from jarvis_workers.service.scan_input import ScanInput
 from jarvis_workers.service.submit import RunRequest, submit

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jarvis_workers.pipeline.each_file import FileLimits
-from jarvis_workers.sec.report_document import body_to_json
+from jarvis_workers.sec.report_json import body_to_json
 from jarvis_workers.sec.triage import TriageState, TriageVerdict
 from jarvis_workers.service.reports.baselines import Baseline
 from jarvis_workers.service.rules.rulebook import choose, open_rulebook

@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from jarvis_workers.sec.report_document import Issue, ReportBody, issue_to_json, summary_to_json
+from jarvis_workers.sec.report_document import Issue, ReportBody
+from jarvis_workers.sec.report_json import issue_to_json, summary_to_json
 
 DENSE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 INNER = json.JSONEncoder(ensure_ascii=False, separators=(",\n      ", ": "))

@@ -18,7 +18,8 @@ from jarvis_workers.sec.report.escape import visible
 from jarvis_workers.sec.report.json import dense
 from jarvis_workers.sec.report.sarif_rules import LEVELS
 from jarvis_workers.sec.report.verdicts import MEANS, TEXTS, WORDS, verdict_text
-from jarvis_workers.sec.report_document import EvidenceQuote, Issue, ReportBody, scripts_to_json
+from jarvis_workers.sec.report_document import EvidenceQuote, Issue, ReportBody
+from jarvis_workers.sec.report_json import scripts_to_json
 from jarvis_workers.sec.severity import WEIGHTS
 from jarvis_workers.sec.trace import TraceLocation
 

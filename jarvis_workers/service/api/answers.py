@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jarvis_workers.paths import shown
-from jarvis_workers.sec.report_document import ReportBody, body_to_json
+from jarvis_workers.sec.report_document import ReportBody
+from jarvis_workers.sec.report_json import body_to_json
 from jarvis_workers.sec.rules import Rule
 from jarvis_workers.service.api.findings import Region
 from jarvis_workers.service.api.regions import read_regions

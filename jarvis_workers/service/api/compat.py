@@ -9,7 +9,7 @@ from typing import Any
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.sec.report import format_of
-from jarvis_workers.sec.report_document import body_to_json
+from jarvis_workers.sec.report_json import body_to_json
 from jarvis_workers.service import wiring
 from jarvis_workers.service.budgets import budget_of
 from jarvis_workers.service.models import model_name

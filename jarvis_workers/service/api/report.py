@@ -7,7 +7,8 @@ from typing import Any, Literal, get_args
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain
-from jarvis_workers.sec.report_document import Issue, Summary, body_from_json
+from jarvis_workers.sec.report_document import Issue, Summary
+from jarvis_workers.sec.report_json import body_from_json
 from jarvis_workers.service.api.choices import Severity, StrPath, check_choice
 from jarvis_workers.service.api.document import ReportDocument
 from jarvis_workers.service.api.findings import Finding, Region, finding_of

@@ -6,7 +6,8 @@ from typing import Any, TextIO
 
 from jarvis_workers.sec.report import json_line
 from jarvis_workers.sec.report.body import AT_RISK
-from jarvis_workers.sec.report_document import Issue, ReportBody, issue_to_json
+from jarvis_workers.sec.report_document import Issue, ReportBody
+from jarvis_workers.sec.report_json import issue_to_json
 from jarvis_workers.service.atomic_write import write_whole as write_whole
 from jarvis_workers.service.reports.live import Follower, Updates, cluster_row
 from jarvis_workers.service.reports.reports import read_body

@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from jarvis_workers.errors import UsageError
 from jarvis_workers.paths import plain, shown
-from jarvis_workers.sec.report_document import ReportBody, body_from_json
+from jarvis_workers.sec.report_document import ReportBody
+from jarvis_workers.sec.report_json import body_from_json
 from jarvis_workers.sec.severity import WEIGHTS, severity_of
 from jarvis_workers.service.reports.baselines import SARIF_FINGERPRINT, load_report
 

@@ -7,7 +7,8 @@ from typing import Any
 from jarvis_workers.conversations.options import ConversationOptions
 from jarvis_workers.pipeline.history import read_result
 from jarvis_workers.sec.report import FORMATS
-from jarvis_workers.sec.report_document import ReportBody, Summary, body_from_json
+from jarvis_workers.sec.report_document import ReportBody, Summary
+from jarvis_workers.sec.report_json import body_from_json
 from jarvis_workers.service.budgets import budget_part as budget_told
 from jarvis_workers.service.reports.enrichment import enrich_body, language_facts
 from jarvis_workers.service.run_facts import RunCosts, run_facts

@@ -6,7 +6,8 @@ from typing import Any
 
 from jarvis_workers.paths import shown
 from jarvis_workers.sec.report.body import Findings, build
-from jarvis_workers.sec.report_document import CanaryOutcome, ReportBody, issue_to_json, summary_to_json
+from jarvis_workers.sec.report_document import CanaryOutcome, ReportBody
+from jarvis_workers.sec.report_json import issue_to_json, summary_to_json
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.reader import open_snapshot
 from jarvis_workers.steps.sec.flow_rules import flow_patterns

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from jarvis_workers.pipeline.stages import stages_of
 from jarvis_workers.sec.judge.canary import CANARY_GID
-from jarvis_workers.sec.report_document import CanaryOutcome, Issue, IssueVerdict, quotes_from_json, scripts_from_json
+from jarvis_workers.sec.report_document import CanaryOutcome, Issue, IssueVerdict
+from jarvis_workers.sec.report_json import quotes_from_json, scripts_from_json
 from jarvis_workers.steps.sec.cluster_file import STEP as CLUSTERING
 from jarvis_workers.steps.sec.cluster_file import VERIFY
 from jarvis_workers.steps.sec.judge_options import JudgeOptions

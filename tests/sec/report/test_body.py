@@ -5,7 +5,7 @@ import pytest
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import build, every_issue, gather
 from jarvis_workers.sec.report.body import ISSUES_MAX
-from jarvis_workers.sec.report_document import body_to_json
+from jarvis_workers.sec.report_json import body_to_json
 
 COPY = Candidate(
     language="c/cpp",

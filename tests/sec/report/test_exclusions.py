@@ -15,7 +15,7 @@ from jarvis_workers.sec.report import (
     render_sarif,
 )
 from jarvis_workers.sec.report.body import REMARKS_MAX
-from jarvis_workers.sec.report_document import body_from_json, body_to_json, issue_to_json
+from jarvis_workers.sec.report_json import body_from_json, body_to_json, issue_to_json
 from jarvis_workers.sec.suppressions import WITHOUT_REASON
 from jarvis_workers.sec.triage_record import TriageState, TriageVerdict
 

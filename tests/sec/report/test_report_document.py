@@ -5,7 +5,8 @@ import json
 import pytest
 
 from jarvis_workers.sec.report import FORMATS
-from jarvis_workers.sec.report_document import Issue, body_from_json, body_to_json
+from jarvis_workers.sec.report_document import Issue
+from jarvis_workers.sec.report_json import body_from_json, body_to_json
 from tests.issues import FACTS
 from tests.sec.verdicts import EVERY, RUN, judged_body
 

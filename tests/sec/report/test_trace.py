@@ -10,7 +10,7 @@ from jsonschema import Draft4Validator
 from jarvis_workers.sec.finding import Candidate
 from jarvis_workers.sec.report import build, gather, render_html, render_json, render_junit, render_markdown
 from jarvis_workers.sec.report.sarif import render_sarif
-from jarvis_workers.sec.report_document import body_to_json
+from jarvis_workers.sec.report_json import body_to_json
 from jarvis_workers.sec.trace import STEPS_MAX, TRAIL_BYTES, TraceLocation, read_trail, trail_of
 
 SCHEMA = Path(__file__).parents[2] / "data" / "sarif-schema-2.1.0.json"

@@ -1,0 +1,159 @@
+"""Conversion of a report's body to and from JSON, also of reports that older versions wrote."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from jarvis_workers.sec.report_document import (
+    BaselineSummary,
+    CanaryOutcome,
+    EvidenceQuote,
+    ExcludedTree,
+    Issue,
+    IssueSuppression,
+    ReportBody,
+    ReportGap,
+    ReproScript,
+    Summary,
+    SuppressionRemark,
+)
+from jarvis_workers.sec.trace import TraceLocation
+
+__all__ = [
+    "body_from_json",
+    "body_to_json",
+    "issue_to_json",
+    "quotes_from_json",
+    "scripts_from_json",
+    "scripts_to_json",
+    "summary_to_json",
+]
+
+Row = dict[str, Any]
+BASE = Issue._fields[: Issue._fields.index("path")]
+VERDICT = Issue._fields[Issue._fields.index("has_risk") : Issue._fields.index("extra")]
+BEYOND_BASE = tuple(Issue._field_defaults.values())
+KNOWN = {*BASE, "path", "suppression", "judged", *VERDICT}
+# Numbers that are written only if they are not zero.
+COUNTED = frozenset(name for name in Summary._fields if name.startswith("judged_") or name.endswith("not_listed"))
+
+
+def body_from_json(row: Mapping[str, Any]) -> ReportBody:
+    """Return the body that `body_to_json` of this or an older version wrote."""
+    lists = (row.get(name, ()) for name in ("issues", "dismissed", "suppressed"))
+    issues, dismissed, suppressed = ([_issue(one) for one in rows] for rows in lists)
+    return ReportBody(_summary(row["summary"]), issues, dismissed, suppressed)
+
+
+def body_to_json(body: ReportBody) -> Row:
+    """Return summary and issues, with lists of dismissed and suppressed issues if there are any."""
+    lists = {"issues": body.issues, "dismissed": body.dismissed, "suppressed": body.suppressed}
+    rows = {name: list(map(issue_to_json, found)) for name, found in lists.items() if found or name == "issues"}
+    return {"summary": summary_to_json(body.summary), **rows}
+
+
+def issue_to_json(issue: Issue) -> Row:
+    """Return a finding in the form of reports and files."""
+    row: Row = dict(zip(BASE, issue, strict=False))
+    if issue.column is None:
+        del row["column"]
+    if issue.path:
+        row["path"] = _rows(issue.path)
+    if issue.suppression:
+        row["suppression"] = issue.suppression._asdict()
+    if issue.judged is not None:
+        row["judged"] = issue.judged
+    if issue.has_verdict:
+        row.update(zip(VERDICT, issue[-1 - len(VERDICT) : -1], strict=True))
+        row["quotes"], row["commands"] = _rows(issue.quotes), scripts_to_json(issue.commands)
+    if issue.extra:
+        row |= issue.extra
+    return row
+
+
+def summary_to_json(summary: Summary) -> Row:
+    """Return a summary in the form of reports."""
+    row = summary._asdict() | {
+        "top_risk_files": list(summary.top_risk_files),
+        "not_checked": _rows(summary.not_checked),
+        "unused_suppressions": list(map(_remark_to_json, summary.unused_suppressions)),
+        "suppressions_without_reason": list(map(_remark_to_json, summary.suppressions_without_reason)),
+        "baseline": _baseline_to_json(summary.baseline) if summary.baseline else None,
+        "canary": summary.canary._asdict() if summary.canary else None,
+        "excluded": _rows(summary.excluded),
+    }
+    del row["extra"]
+    return {name: value for name, value in row.items() if not _is_absent(name, value)} | dict(summary.extra)
+
+
+def quotes_from_json(rows: Iterable[Mapping[str, Any]]) -> tuple[EvidenceQuote, ...]:
+    """Return the quotes of a verdict."""
+    return tuple(EvidenceQuote(row["file"], row["line"], row["quote"]) for row in rows)
+
+
+def scripts_from_json(rows: Iterable[Mapping[str, Any]]) -> tuple[ReproScript, ...]:
+    """Return the scripts of a verdict."""
+    return tuple(ReproScript(row["interpreter"], row["script"]) for row in rows)
+
+
+def scripts_to_json(scripts: Iterable[ReproScript]) -> list[Row]:
+    """Return the scripts of a verdict in the form of reports."""
+    return _rows(scripts)
+
+
+def _issue(row: Mapping[str, Any]) -> Issue:
+    if tuple(row) == BASE:  # most are, and are created in half the time
+        return Issue._make((*row.values(), *BEYOND_BASE))
+    fields = {"column": None, **row, "has_verdict": "has_risk" in row}
+    if "path" in row:
+        fields["path"] = tuple(TraceLocation(step["file"], step["line"], step["note"]) for step in row["path"])
+    if suppression := row.get("suppression"):
+        fields["suppression"] = IssueSuppression(suppression["kind"], suppression.get("justification"))
+    if "quotes" in row:
+        fields["quotes"] = quotes_from_json(row["quotes"])
+    if "commands" in row:
+        fields["commands"] = scripts_from_json(row["commands"])
+    if unknown := row.keys() - KNOWN:
+        fields = {name: value for name, value in fields.items() if name not in unknown}
+        fields["extra"] = {name: row[name] for name in row if name in unknown}
+    return Issue(**fields)
+
+
+def _summary(row: Mapping[str, Any]) -> Summary:
+    known = {name: row[name] for name in Summary._fields if name in row and name != "extra"}
+    baseline, canary = row.get("baseline"), row.get("canary")
+    return Summary(**known)._replace(
+        not_checked=[ReportGap(gap["file"], gap["reason"]) for gap in row.get("not_checked", ())],
+        unused_suppressions=[_remark(remark) for remark in row.get("unused_suppressions", ())],
+        suppressions_without_reason=[_remark(remark) for remark in row.get("suppressions_without_reason", ())],
+        baseline=_baseline(baseline) if baseline else None,
+        canary=CanaryOutcome(canary["status"], canary.get("reason")) if canary else None,
+        excluded=[ExcludedTree(tree["path"], tree["reason"]) for tree in row.get("excluded", ())],
+        extra={name: value for name, value in row.items() if name not in known},
+    )
+
+
+def _remark(row: Mapping[str, Any]) -> SuppressionRemark:
+    return SuppressionRemark(row["file"], row["line"], row["text"], row.get("reason"))
+
+
+def _remark_to_json(remark: SuppressionRemark) -> Row:
+    return {name: value for name, value in remark._asdict().items() if value is not None}
+
+
+def _baseline(row: Mapping[str, Any]) -> BaselineSummary:
+    facts = {name: value for name, value in row.items() if name not in ("known", "gone")}
+    return BaselineSummary(row["known"], row.get("gone"), facts)
+
+
+def _baseline_to_json(baseline: BaselineSummary) -> Row:
+    gone = {} if baseline.gone is None else {"gone": baseline.gone}
+    return {"known": baseline.known, **gone, **baseline.facts}
+
+
+def _rows(values: Iterable[Any]) -> list[Row]:
+    """Return named tuples as JSON objects by field names."""
+    return [value._asdict() for value in values]
+
+
+def _is_absent(name: str, value: object) -> bool:
+    return value is None or (name in COUNTED and not value)
