@@ -50,6 +50,13 @@ MIXED = {
 
 
 @pytest.fixture
+def jarvis(jarvis, monkeypatch):
+    """Scan small trees in a fork, as users do: with 0 processes every scan is an ordinary one."""
+    monkeypatch.setenv("JARVIS_PROCESSES", "1")
+    return jarvis
+
+
+@pytest.fixture
 def mixed(jarvis):
     return jarvis.tree("mixed", MIXED)
 
