@@ -37,7 +37,7 @@ def walk(node: Any) -> Iterator[list[Any]]:
         at = stack.pop()
         if at and type(at[0]) is str:
             yield at
-        for part in at:
+        for part in at[2:] if at and at[0] == "fn" else at:
             if type(part) is list:
                 stack.append(part)
 
@@ -53,11 +53,12 @@ def calls_in(statement: Statement) -> list[Expression]:
 
 def _calls(expression: list[Any], found: list[Expression]) -> None:
     """What is behind && or || or ? may not be reached, and is not followed beforehand."""
-    parts = expression[:2] if expression and expression[0] in ("&&", "||", "?:") else expression
+    kind = expression[0] if expression else None
+    parts = expression[:2] if kind in ("&&", "||", "?:") else expression[2:] if kind == "fn" else expression
     for part in parts:
         if type(part) is list and part:
             _calls(part, found)
-    if expression and expression[0] in ("c", "ctor", "new"):
+    if kind in ("c", "ctor", "new"):
         found.append(expression)
 
 

@@ -69,6 +69,12 @@ def test_a_function_that_two_files_define_is_not_looked_into() -> None:
     assert follow({"a.c": caller, "b.c": frees, "c.c": keeps})["a.c"] == []
 
 
+def test_a_lambda_with_a_parameter_named_like_a_tag_is_no_call() -> None:
+    hits = tell(b"void f(char *p)\n{\n    run([](char c) { g(c); });\n    free(p);\n    free(p);\n}\n", "a.cpp")
+
+    assert [(hit.pattern, hit.line) for hit in hits] == [("flow_double_free", 5)]
+
+
 def test_the_fingerprint_holds_every_file_that_decides() -> None:
     for package in (jarvis_workers.dataflow, jarvis_workers.dataflow.frontend):
         folder = Path(package.__path__[0])
