@@ -1,12 +1,19 @@
 """Lower expressions: parentheses go, names, numbers and strings become what they stand for."""
 
-from jarvis_workers.dataflow.frontend.declared import descriptor, parameters, plain_type
+from jarvis_workers.dataflow.frontend.cpp_expressions import (
+    arguments,
+    call_of_template,
+    delete,
+    function,
+    new,
+    qualified,
+)
+from jarvis_workers.dataflow.frontend.declared import descriptor, plain_type
 from jarvis_workers.dataflow.frontend.grammar import Expr, ExprOf, Node, Reading
 from jarvis_workers.dataflow.frontend.literals import character, number, string
 
-__all__ = ["EXPRESSIONS", "arguments", "construction", "name_of"]
+__all__ = ["EXPRESSIONS"]
 
-UNKNOWN: Expr = ["x"]
 SPELLED = {
     "and": "&&", "or": "||", "not_eq": "!=", "bitand": "&", "bitor": "|", "xor": "^", "not": "!", "compl": "~",
     "and_eq": "&=", "or_eq": "|=", "xor_eq": "^=",
@@ -14,7 +21,6 @@ SPELLED = {
 BINARY = frozenset(["+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "==", "!=", "<", ">", "<=", ">="])
 SIGNS = frozenset("+-*&")
 CALLED = frozenset({"free", "malloc", "calloc", "realloc", "printf", "exit", "abort"})
-CASTS = frozenset(["static_cast", "dynamic_cast", "const_cast", "reinterpret_cast", "bit_cast"])
 PRINTED = {"d": "ld", "i": "li", "u": "lu", "o": "lo", "x": "lx", "X": "lX"}
 PRINTED_SHORT = ("8", "16", "32")
 
@@ -123,33 +129,15 @@ def _call(reading: Reading, node: Node) -> Expr:
         values = arguments(reading, given)
         return ["t", plain_type(reading.word(called)), values[0] if values else ["n", 0]]
     if kind == "template_function":
-        return _call_of_template(reading, (called, given), node)
-    function = reading.expr(called)
-    if kind == "parenthesized_expression" and function[0] == "v" and not reading.knows(function[1]):
+        return call_of_template(reading, (called, given), node)
+    callee = reading.expr(called)
+    if kind == "parenthesized_expression" and callee[0] == "v" and not reading.knows(callee[1]):
         values = arguments(reading, given)
-        if len(values) == 1 and function[1] not in CALLED:
-            return ["t", function[1], values[0]]
-    if function[0] == "v":
-        reading.calls.add(function[1])
-    return ["c", function, arguments(reading, given), reading.line(node)]
-
-
-def _call_of_template(reading: Reading, call: tuple[Node, Node], node: Node) -> Expr:
-    called, given = call
-    values = arguments(reading, given)
-    name = name_of(reading, called)
-    if name in CASTS and len(values) == 1:
-        kinds = [child for child in called.named_children if child.type == "template_argument_list"]
-        inner = kinds[0].named_children if kinds else []
-        return ["t", descriptor(reading, inner[0]) if inner else "", values[0]]
-    reading.calls.add(name)
-    return ["c", ["v", name], values, reading.line(node)]
-
-
-def arguments(reading: Reading, node: Node) -> list[Expr]:
-    """Return what stands between the commas of an argument or initialiser list."""
-    expr = reading.expr
-    return [expr(child) for child in reading.children(node)[1:-1] if child.type != ","]
+        if len(values) == 1 and callee[1] not in CALLED:
+            return ["t", callee[1], values[0]]
+    if callee[0] == "v":
+        reading.calls.add(callee[1])
+    return ["c", callee, arguments(reading, given), reading.line(node)]
 
 
 def _field(reading: Reading, node: Node) -> Expr:
@@ -258,70 +246,6 @@ def _designated(reading: Reading, node: Node) -> Expr:
     return [".=", name.removeprefix("."), value]
 
 
-def name_of(reading: Reading, node: Node) -> str:
-    """Return a name with what qualifies it, without the arguments of templates."""
-    if node.type == "template_function":
-        node = node.children[0]
-    text = reading.word(node)
-    if "<" in text and "operator" not in text:
-        text = _without_arguments(text)
-    return "".join(text.split()).removeprefix("::")
-
-
-def _without_arguments(text: str) -> str:
-    depth, kept = 0, []
-    for char in text:
-        depth += char == "<"
-        if not depth:
-            kept.append(char)
-        depth -= char == ">" and depth > 0
-    return "".join(kept)
-
-
-def _qualified(reading: Reading, node: Node) -> Expr:
-    return ["v", name_of(reading, node)]
-
-
-def construction(reading: Reading, name: str, given: Node) -> Expr:
-    """Return the initialiser that calls a constructor."""
-    return ["ctor", name, arguments(reading, given)]
-
-
-def _new(reading: Reading, node: Node) -> Expr:
-    """Where the object is put, if the code says so, stands behind the line."""
-    name, size, values, where = "", None, [], []
-    for child in reading.children(node):
-        kind = child.type
-        if kind == "argument_list" and not name:
-            where = [arguments(reading, child)]
-        elif kind == "new_declarator":
-            sizes = [found for found in child.named_children if found.type != "new_declarator"]
-            size = reading.expr(sizes[0]) if sizes else None
-        elif kind in ("argument_list", "initializer_list"):
-            values = arguments(reading, child)
-        elif kind.endswith("abstract_pointer_declarator"):
-            name += "*"
-        elif child.is_named and not name:
-            name = descriptor(reading, child) if kind == "type_descriptor" else plain_type(reading.word(child))
-    return ["new", name, size, values, reading.line(node), *where]
-
-
-def _delete(reading: Reading, node: Node) -> Expr:
-    children = reading.children(node)
-    is_array = any(child.type in ("[", "[]") for child in children[:-1])
-    return ["del", is_array, reading.expr(children[-1]) if children else ["x"], reading.line(node)]
-
-
-def _lambda(reading: Reading, node: Node) -> Expr:
-    names, body = [], []
-    for child in reading.children(node):
-        if child.type == "abstract_function_declarator":
-            names = [found[0] for found in parameters(reading, child)[0]]
-        elif child.type == "compound_statement":
-            body = reading.stmts(child)
-    return ["fn", names, body]
-
-
 def _last(reading: Reading, node: Node) -> Expr:
     children = [child for child in reading.children(node) if child.is_named]
     return reading.expr(children[-1]) if children else ["x"]
@@ -361,11 +285,11 @@ EXPRESSIONS: dict[str, ExprOf] = {
     "comma_expression": _comma,
     "initializer_list": _list,
     "initializer_pair": _designated,
-    "qualified_identifier": _qualified,
-    "template_function": _qualified,
-    "new_expression": _new,
-    "delete_expression": _delete,
-    "lambda_expression": _lambda,
+    "qualified_identifier": qualified,
+    "template_function": qualified,
+    "new_expression": new,
+    "delete_expression": delete,
+    "lambda_expression": function,
     "extension_expression": _last,
     "parameter_pack_expansion": _first,
     "user_defined_literal": _first,

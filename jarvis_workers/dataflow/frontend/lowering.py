@@ -5,8 +5,9 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow.frontend.branches import Branches
+from jarvis_workers.dataflow.frontend.cpp_expressions import arguments
 from jarvis_workers.dataflow.frontend.declared import declared, parameters, specified
-from jarvis_workers.dataflow.frontend.expressions import EXPRESSIONS, arguments
+from jarvis_workers.dataflow.frontend.expressions import EXPRESSIONS
 from jarvis_workers.dataflow.frontend.grammar import FileNames, Grammar, Node, Reading, Stmt
 from jarvis_workers.dataflow.frontend.macro_repair import mended
 from jarvis_workers.dataflow.frontend.places import FunctionPlace

@@ -3,8 +3,8 @@
 Macros that look like statements are taken for what they most often are: with a body behind them, a loop.
 """
 
+from jarvis_workers.dataflow.frontend.cpp_expressions import construction
 from jarvis_workers.dataflow.frontend.declared import TYPES, Declarator, Specified, declared, specified, type_name
-from jarvis_workers.dataflow.frontend.expressions import construction
 from jarvis_workers.dataflow.frontend.grammar import AddStmts, Expr, Node, Reading, Stmt
 from jarvis_workers.dataflow.frontend.switches import after, condition_of, stray_case, switch
 
