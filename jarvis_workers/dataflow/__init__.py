@@ -14,6 +14,7 @@ from jarvis_workers.dataflow.definitions import Lookup
 from jarvis_workers.dataflow.frontend import __path__ as syntax_path
 from jarvis_workers.dataflow.frontend import model
 from jarvis_workers.dataflow.function_analysis import follow
+from jarvis_workers.dataflow.ir import __path__ as ir_path
 from jarvis_workers.dataflow.triggers import is_helper, is_root
 from jarvis_workers.errors import GivenUp
 from jarvis_workers.source.functions import Function
@@ -39,6 +40,7 @@ DECIDING_FILES = {
     "jarvis_workers.dataflow.library": _modules("jarvis_workers.dataflow.library", [f"{__path__[0]}/library"]),
     "jarvis_workers.source": ("functions.py", "lex.py"),
     "jarvis_workers.dataflow.frontend": _modules("jarvis_workers.dataflow.frontend", syntax_path),
+    "jarvis_workers.dataflow.ir": _modules("jarvis_workers.dataflow.ir", ir_path),
 }
 
 

@@ -6,6 +6,7 @@ import pytest
 
 import jarvis_workers.dataflow
 import jarvis_workers.dataflow.frontend
+import jarvis_workers.dataflow.ir
 from jarvis_workers.dataflow import DECIDING_FILES, analyze, flow_fingerprint, summarize
 from tests.sec.flow_faults import expected
 from tests.sec.following import follow, look_nowhere, model_of, stored, tell
@@ -76,7 +77,7 @@ def test_a_lambda_with_a_parameter_named_like_a_tag_is_no_call() -> None:
 
 
 def test_the_fingerprint_holds_every_file_that_decides() -> None:
-    for package in (jarvis_workers.dataflow, jarvis_workers.dataflow.frontend):
+    for package in (jarvis_workers.dataflow, jarvis_workers.dataflow.frontend, jarvis_workers.dataflow.ir):
         folder = Path(package.__path__[0])
 
         assert {file.name for file in folder.glob("*.py")} == set(DECIDING_FILES[package.__name__])

@@ -1,0 +1,216 @@
+"""The kinds of statements, and what holds them: functions, variables, types and macros.
+
+A docstring gives the meaning of a kind and, after the last colon, an example in C or C++.
+"""
+
+from typing import Literal, NamedTuple
+
+from jarvis_workers.dataflow.ir.expr import Expression, Statement
+
+
+class UnknownStmt(NamedTuple):
+    """What the front end does not understand: `asm("nop");`"""
+
+    kind: Literal["?"]
+    line: int
+
+
+class ExprStmt(NamedTuple):
+    """An expression evaluated for what it does: `i++;`"""
+
+    kind: Literal["e"]
+    line: int
+    value: Expression
+
+
+class DeclStmt(NamedTuple):
+    """A variable; flags: c const, s static, t thread-local, e extern; a dimension may be None: `char a[8] = "b";`"""
+
+    kind: Literal["d"]
+    line: int
+    name: str
+    type: str
+    dims: tuple[Expression | None, ...]
+    init: Expression | None
+    flags: str
+
+
+class BlockStmt(NamedTuple):
+    """A scope, with the line of its end: `{ f(); }`"""
+
+    kind: Literal["blk"]
+    line: int
+    body: tuple[Statement, ...]
+    end: int
+
+
+class IfStmt(NamedTuple):
+    """A branch: `if (p) f();`"""
+
+    kind: Literal["if"]
+    line: int
+    condition: Expression
+    then: tuple[Statement, ...]
+    otherwise: tuple[Statement, ...]
+
+
+class LoopStmt(NamedTuple):
+    """A loop, form is for, while or do: `for (i = 0; i < n; i++) f();`"""
+
+    kind: Literal["loop"]
+    line: int
+    form: str
+    init: tuple[Statement, ...]
+    condition: Expression | None
+    step: Expression | None
+    body: tuple[Statement, ...]
+
+
+class RangeForStmt(NamedTuple):
+    """A loop over the elements of a container (C++): `for (auto one : list) f(one);`"""
+
+    kind: Literal["each"]
+    line: int
+    name: str
+    type: str
+    container: Expression
+    body: tuple[Statement, ...]
+
+
+class CaseGroup(NamedTuple):
+    """Labels that stand side by side, None for default, and the statements behind them."""
+
+    labels: tuple[Expression | None, ...]
+    body: tuple[Statement, ...]
+
+
+class SwitchStmt(NamedTuple):
+    """A switch; control runs from one group of cases into the next: `switch (n) { case 1: f(); default: g(); }`"""
+
+    kind: Literal["sw"]
+    line: int
+    subject: Expression
+    groups: tuple[CaseGroup, ...]
+
+
+class ReturnStmt(NamedTuple):
+    """The end of a function: `return 1;`"""
+
+    kind: Literal["ret"]
+    line: int
+    value: Expression | None
+
+
+class BreakStmt(NamedTuple):
+    """The end of a loop or switch: `while (1) break;`"""
+
+    kind: Literal["brk"]
+    line: int
+
+
+class ContinueStmt(NamedTuple):
+    """The end of a turn of a loop: `while (1) continue;`"""
+
+    kind: Literal["cont"]
+    line: int
+
+
+class GotoStmt(NamedTuple):
+    """A jump: `goto out;`"""
+
+    kind: Literal["goto"]
+    line: int
+    label: str
+
+
+class LabelStmt(NamedTuple):
+    """Where a jump goes: `out: return;`"""
+
+    kind: Literal["lab"]
+    line: int
+    label: str
+
+
+class ThrowStmt(NamedTuple):
+    """An exception (C++): `throw 1;`"""
+
+    kind: Literal["throw"]
+    line: int
+    value: Expression | None
+
+
+class TryStmt(NamedTuple):
+    """A body and the bodies of its handlers (C++): `try { f(); } catch (...) { g(); }`"""
+
+    kind: Literal["try"]
+    line: int
+    body: tuple[Statement, ...]
+    handlers: tuple[tuple[Statement, ...], ...]
+
+
+STATEMENTS = tuple(one for one in list(globals().values()) if "kind" in getattr(one, "_fields", ()))
+
+
+class MacroStmt(NamedTuple):
+    """A macro without a semicolon, only inside the front end: with what follows it becomes a loop, or an ExprStmt."""
+
+    kind: Literal["macro"]
+    line: int
+    call: Expression
+
+
+class Parameter(NamedTuple):
+    """A parameter of a function; an array is a pointer, `dims` are its further dimensions."""
+
+    name: str
+    type: str
+    dims: tuple[Expression | None, ...]
+
+
+class Initializer(NamedTuple):
+    """What a constructor begins a member or base with."""
+
+    member: str
+    args: tuple[Expression, ...]
+
+
+class LoweredFunction(NamedTuple):
+    """A function; a method is named `class::method`."""
+
+    name: str
+    line: int
+    end: int
+    params: tuple[Parameter, ...]
+    init: tuple[Initializer, ...]
+    body: tuple[Statement, ...]
+
+
+class GlobalVariable(NamedTuple):
+    """A variable outside of functions; flags as of a DeclStmt."""
+
+    type: str
+    dims: tuple[Expression | None, ...]
+    init: Expression | None
+    flags: str
+
+
+class RecordField(NamedTuple):
+    """A member of a struct, class or union."""
+
+    type: str
+    dims: tuple[Expression | None, ...]
+
+
+class RecordType(NamedTuple):
+    """A struct, class or union; those without a name are named after their line."""
+
+    fields: dict[str, RecordField]
+    bases: tuple[str, ...]
+    union: bool
+
+
+class FunctionMacro(NamedTuple):
+    """A macro with parameters and the expression that it stands for; one without parameters is that expression."""
+
+    params: tuple[str, ...]
+    body: Expression
