@@ -132,6 +132,6 @@ def test_the_worked_example_of_the_page_is_what_its_code_becomes() -> None:
     [(code, on_page)] = WORKED.findall(PAGE.read_text())
     [function] = lowered(code)
     names = "|".join({name for kind in (LoweredFunction, Parameter, *KINDS) for name in kind._fields})
-    plain = re.compile(rf"\b(?:{names})=|\s")
+    plain = re.compile(rf"\b(?:{names})=|,(?=\s*\))|\s")
 
     assert plain.sub("", on_page) == plain.sub("", repr(function).replace("'", '"'))
