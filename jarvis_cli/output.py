@@ -21,8 +21,8 @@ T = TypeVar("T")
 
 def deliver(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Display) -> int:
     """Write the report of a scan and the run's files; return the exit code."""
-    body = retry_store(lambda: reports.read_body(store, blobs, run), screen)
-    report = retry_store(lambda: pieces(store, blobs, run, body, asked), screen)
+    body = retry_with_notice(lambda: reports.read_body(store, blobs, run), screen)
+    report = retry_with_notice(lambda: pieces(store, blobs, run, body, asked), screen)
     try:
         write_report(report, asked.output)
     except UsageError:
@@ -32,7 +32,7 @@ def deliver(store: Store, blobs: Blobs, run: Run, asked: Delivery, screen: Displ
     directory = export_directory(run)
     if directory:
         try:
-            retry_store(lambda: export(store, blobs, run, directory, body=body), screen)
+            retry_with_notice(lambda: export(store, blobs, run, directory, body=body), screen)
         except UsageError as problem:
             screen.tell(str(problem))
     if reports.has_profile(run):
@@ -48,12 +48,12 @@ def pieces(store: Store, blobs: Blobs, run: Run, body: ReportBody, asked: Delive
     return report_text(*reports.prepare(store, blobs, run, body, asked.form), asked, shown_prefix(run))
 
 
-def retry_store(do: Callable[[], T], screen: Display) -> T:
+def retry_with_notice(do: Callable[[], T], screen: Display) -> T:
     """Call `do`, waiting while the store is unavailable, so that the report of an ended run is not lost."""
     try:
         return do()
     except StoreUnavailable as problem:
-        from jarvis_workers.service.wiring import patiently  # noqa: PLC0415  (slow to import, and rarely needed)
+        from jarvis_workers.service.wiring import retry_store  # noqa: PLC0415  (slow to import, and rarely needed)
 
         screen.tell(f"{problem}; waiting")
-        return patiently(do)
+        return retry_store(do)

@@ -7,7 +7,7 @@ import typer
 
 from jarvis_cli import agent_output, exits
 from jarvis_cli.following import follow
-from jarvis_cli.output import deliver, retry_store
+from jarvis_cli.output import deliver, retry_with_notice
 from jarvis_cli.progress import display
 from jarvis_cli.report_target import Delivery, conclude
 from jarvis_cli.run_local import run_locally
@@ -50,7 +50,7 @@ def wait(settings: Settings, run: str, timeout: float | None, *, quiet: bool) ->
             found = conversations.read_answer(store, wiring.blobs_of(settings), ended)
             screen.conclude(agent_output.summary(store, ended, found), well=ended.state == "done")
             return agent_output.exit_code(ended)
-        body = retry_store(lambda: reports.read_body(store, wiring.blobs_of(settings), ended), screen)
+        body = retry_with_notice(lambda: reports.read_body(store, wiring.blobs_of(settings), ended), screen)
         return conclude(ended, body, Delivery(None, "json", quiet=quiet), screen)
 
 

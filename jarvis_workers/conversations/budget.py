@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 
 from jarvis_workers import telemetry
 from jarvis_workers.errors import BudgetSpent
-from jarvis_workers.pipeline.store_retry import patiently
+from jarvis_workers.pipeline.store_retry import retry_store
 from jarvis_workers.ratelimit.budget import PARTS, RunBudget, Unit, amount_of
 from jarvis_workers.ratelimit.token_calibration import Calibration
 from jarvis_workers.store import budgets
@@ -59,7 +59,7 @@ class RunAllowance:
             return self.budget
         async with self._turn:
             if not self._is_loaded:
-                self._set_budget(await asyncio.to_thread(patiently, self._find, self._stop))
+                self._set_budget(await asyncio.to_thread(retry_store, self._find, self._stop))
         return self.budget
 
     async def reserve(self, job: Claimed, worst: int) -> None:
@@ -123,7 +123,7 @@ class RunAllowance:
             self._free, committed = 0, max(self._reserved + self._unsaved, 0)
         began = self._clock()
         wish = AllowanceRequest(self.budget.unit, committed, worst, worst * max(self.conversations, 1))
-        grant = patiently(lambda: self._request(job, wish), self._stop)
+        grant = retry_store(lambda: self._request(job, wish), self._stop)
         with self._lock:
             self._free += grant.given
             self._until = began + grant.given / PARTS["s"]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from jarvis_workers.agent.group_commit import Journal
 from jarvis_workers.errors import StoreError, StoreFull, StoreUnavailable
-from jarvis_workers.pipeline.store_retry import patiently
+from jarvis_workers.pipeline.store_retry import retry_store
 from jarvis_workers.store import transcripts
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.transcripts import Forgotten, Item, StoredAnswer, TranscriptLine
@@ -25,7 +25,7 @@ class StoredAnswers:
         self._store, self._journal, self._stop = store, journal, stop
 
     def find(self, key: str) -> str | None:
-        return patiently(lambda: self._find(key), self._stop)
+        return retry_store(lambda: self._find(key), self._stop)
 
     def _find(self, key: str) -> str | None:
         with self._store.read() as session:
@@ -76,7 +76,7 @@ def save_items(store: Store, items: list[Item], stop: threading.Event) -> list[I
         return items
 
     try:
-        return patiently(save, stop)
+        return retry_store(save, stop)
     except (StoreFull, StoreUnavailable):
         raise
     except StoreError:

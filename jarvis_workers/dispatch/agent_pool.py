@@ -21,9 +21,9 @@ from jarvis_workers.dispatch.leased_jobs import Holder
 from jarvis_workers.dispatch.routing import POOLS, TALKS_CONNECTIONS
 from jarvis_workers.dispatch.store_writer import JobWriter
 from jarvis_workers.errors import StoreError
-from jarvis_workers.pipeline.runner import keep, load
+from jarvis_workers.pipeline.runner import load, save_large_parts
 from jarvis_workers.pipeline.stages import step_of
-from jarvis_workers.pipeline.store_retry import patiently
+from jarvis_workers.pipeline.store_retry import retry_store
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.store import jobs
 from jarvis_workers.store.engine import Store
@@ -74,7 +74,7 @@ class Agents:
         return self._loop.start(job, partial(step_of(module).converse, work, self.blobs, self.talks)).result()
 
     def save(self, job: Claimed, commit: Commit) -> bool:
-        return self._writer.commit(self.reach(lambda store: keep(store, self.blobs, [(job, commit)])[0]))
+        return self._writer.commit(self.reach(lambda store: save_large_parts(store, self.blobs, [(job, commit)])[0]))
 
     def fail(self, job: Claimed, reason: str) -> bool:
         return self._writer.fail(job, reason)
@@ -114,7 +114,7 @@ class Agents:
     def reach(self, change: Callable[[Store], T]) -> T:
         """Do something at the store; few at a time, so that nobody waits for a connection in vain."""
         with self._at_the_store:
-            return patiently(lambda: change(self.store), self._told)
+            return retry_store(lambda: change(self.store), self._told)
 
 
 def make_room() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jarvis_workers.errors import StoreError, StoreUnavailable
-from jarvis_workers.pipeline.store_retry import patiently
+from jarvis_workers.pipeline.store_retry import retry_store
 from jarvis_workers.store import dispatching, jobs
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Finished
@@ -109,7 +109,7 @@ class LeasedJobs:
         """Extend the leases of what is held; what is no longer ours, or of a run that is not on, is lost."""
         held = self.held
         try:
-            kept = patiently(lambda: self._extend(held), self._told) if held else set()
+            kept = retry_store(lambda: self._extend(held), self._told) if held else set()
         except StoreError:
             kept = set()
         for job in held:

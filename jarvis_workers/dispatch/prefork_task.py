@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from jarvis_workers.dispatch.job_task import execute
 from jarvis_workers.errors import StoreUnavailable
-from jarvis_workers.pipeline.runner import perform, save
-from jarvis_workers.pipeline.store_retry import patiently
+from jarvis_workers.pipeline.runner import run_job, save
+from jarvis_workers.pipeline.store_retry import retry_store
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.store import dispatching, jobs
 from jarvis_workers.store.engine import Store
@@ -53,7 +53,7 @@ class PreforkRunner:
         return self.reach(lambda store: self._claim(store, job_id))
 
     def decide(self, job: Claimed) -> Commit | None:
-        return self.reach(lambda store: perform(store, self._world()[1], job))
+        return self.reach(lambda store: run_job(store, self._world()[1], job))
 
     def save(self, job: Claimed, commit: Commit) -> bool:
         done = [(job, commit._replace(cpu_seconds=self._cpu()))]
@@ -66,7 +66,7 @@ class PreforkRunner:
         return self._write(lambda session: bool(jobs.release(session, [job])))
 
     def reach(self, change: Callable[[Store], T]) -> T:
-        return patiently(lambda: change(self._world()[0]))
+        return retry_store(lambda: change(self._world()[0]))
 
     def ring(self) -> None:
         self._world()[2]()

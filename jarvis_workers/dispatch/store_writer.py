@@ -15,7 +15,7 @@ from typing import Any
 from jarvis_workers.dispatch.leased_jobs import Holder, LeasedJobs
 from jarvis_workers.errors import StoreUnavailable
 from jarvis_workers.futures import settle
-from jarvis_workers.pipeline.store_retry import patiently
+from jarvis_workers.pipeline.store_retry import retry_store
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed, Finished
 
@@ -100,7 +100,7 @@ class JobWriter:
     def _together(self, asked: Sequence[WriteRequest]) -> None:
         """Write all at once; what the store refuses is written one by one, so that only the guilty fails."""
         contents = [one.content for one in asked]
-        done = settle(Future[Mapping[Any, Any]](), patiently, lambda: asked[0].do(contents), self._told)
+        done = settle(Future[Mapping[Any, Any]](), retry_store, lambda: asked[0].do(contents), self._told)
         error = done.exception()
         if error is None:
             answers = dict(done.result())

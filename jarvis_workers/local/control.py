@@ -7,7 +7,7 @@ from functools import partial
 from jarvis_workers.errors import StoreError
 from jarvis_workers.local.outcomes import JobOutcome
 from jarvis_workers.pipeline.attempt import AttemptOutcome, Released, attempt
-from jarvis_workers.pipeline.runner import perform
+from jarvis_workers.pipeline.runner import run_job
 from jarvis_workers.snapshots.resources import Resources
 from jarvis_workers.store.engine import Store
 from jarvis_workers.store.values import Claimed
@@ -17,7 +17,7 @@ class ControlThread:
     """Has one job at most; `wake` is called, in some thread, when it has ended. `inline` executes it in `start`."""
 
     def __init__(self, store: Store, resources: Resources, wake: Callable[[], None], *, inline: bool = False) -> None:
-        self._perform = partial(perform, store, resources)
+        self._perform = partial(run_job, store, resources)
         self._wake = wake
         self._thread = None if inline else ThreadPoolExecutor(1, thread_name_prefix="control")
         self._current: tuple[Claimed, Future[AttemptOutcome]] | None = None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PARTLY = "checked only as far as line"
 
 
-class Earlier(NamedTuple):
+class StageHistory(NamedTuple):
     """`outcomes` says what became of the jobs of a stage; `put` keeps what the jobs of this one share.
 
     `read` opens a session that only reads, for what the plan's own domain has in the store.

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jarvis_workers.errors import SnapshotError, StepFailed
-from jarvis_workers.pipeline.history import Earlier, result_of
+from jarvis_workers.pipeline.history import StageHistory, result_of
 from jarvis_workers.pipeline.stages import PLAN, stage_of, step_of
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.resources import Resources
@@ -29,7 +29,7 @@ ROW_BYTES = 4096
 T = TypeVar("T")
 
 
-def perform(store: Store, resources: Resources, job: Claimed) -> Commit | None:
+def run_job(store: Store, resources: Resources, job: Claimed) -> Commit | None:
     """Run a job in this process; None if its lease was lost meanwhile. A plan job inserts its jobs in chunks."""
     if job.step == PLAN:
         return _plan(store, resources.blobs, job)
@@ -72,7 +72,7 @@ def recall(module: str, work: Any, resources: Resources) -> Commit | None:
 
 def save(store: Store, blobs: Blobs, done: Sequence[tuple[Claimed, Commit]]) -> set[int]:
     """Commit the results of jobs; return the accepted ids. Large parts go to the blob store first."""
-    finished = [one for part in _chunks(iter(done), SAVED_AT_ONCE) for one in keep(store, blobs, part)]
+    finished = [one for part in _chunks(iter(done), SAVED_AT_ONCE) for one in save_large_parts(store, blobs, part)]
     with store.write() as session:
         accepted = jobs.commit_many(session, finished)
         for job, _ in done:
@@ -95,14 +95,14 @@ def _plan(store: Store, blobs: Blobs, job: Claimed) -> Commit | None:
     return Commit()
 
 
-def _earlier(store: Store, blobs: Blobs, run: runs.Run) -> Earlier:
+def _earlier(store: Store, blobs: Blobs, run: runs.Run) -> StageHistory:
     """Let a plan look back; no session is held while it thinks."""
 
     def outcomes(stage: str) -> list[StageJob]:
         with store.read() as session:
             return jobs.outcomes(session, run.id, stage)
 
-    return Earlier(outcomes, lambda content: _put(store, blobs, run.id, content), store.read)
+    return StageHistory(outcomes, lambda content: _put(store, blobs, run.id, content), store.read)
 
 
 def _chunks(found: Iterator[T], size: int) -> Iterator[list[T]]:
@@ -110,7 +110,7 @@ def _chunks(found: Iterator[T], size: int) -> Iterator[list[T]]:
         yield chunk
 
 
-def keep(store: Store, blobs: Blobs, done: Sequence[tuple[Claimed, Commit]]) -> list[Finished]:
+def save_large_parts(store: Store, blobs: Blobs, done: Sequence[tuple[Claimed, Commit]]) -> list[Finished]:
     """Put the large parts of commits into the blob store; what they want is said before, for all of them at once."""
     with store.read() as session:
         transcripts = {job.id: _transcript(session, job) for job, _ in done if has_conversations(job.queue)}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
     from jarvis_workers.conversations.runtime import AgentRuntime
-    from jarvis_workers.pipeline.history import Earlier
+    from jarvis_workers.pipeline.history import StageHistory
     from jarvis_workers.snapshots.blobs import Blobs
     from jarvis_workers.snapshots.resources import Resources
     from jarvis_workers.store.runs import Run
@@ -63,7 +63,7 @@ class Step(Protocol):
     """
 
     plan: Callable[["Run", "Blobs"], "Iterator[NewJob]"]
-    plan_on: Callable[["Run", "Blobs", "Earlier"], "Iterator[NewJob]"]
+    plan_on: Callable[["Run", "Blobs", "StageHistory"], "Iterator[NewJob]"]
     load: Callable[["Session", "Run", "Claimed"], Any]
     read_work: Callable[[Any], Any]
     decide: Callable[[Any, "Resources"], "Commit"]

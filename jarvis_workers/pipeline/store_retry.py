@@ -22,13 +22,13 @@ WAIT_SECONDS = 5
 T = TypeVar("T")
 
 
-def patiently(do: Callable[[], T], told: threading.Event | None = None) -> T:
-    """Do it, and again while the store is away, for PATIENCE_SECONDS or until `told`."""
-    told = told or threading.Event()
+def retry_store(do: Callable[[], T], stop: threading.Event | None = None) -> T:
+    """Call `do`, and again while the store is unavailable, for PATIENCE_SECONDS or until `stop` is set."""
+    stop = stop or threading.Event()
     again = Retrying(
         retry=retry_if_exception_type(StoreUnavailable),
-        stop=stop_any(stop_after_delay(PATIENCE_SECONDS), stop_when_event_set(told)),
-        sleep=sleep_using_event(told),
+        stop=stop_any(stop_after_delay(PATIENCE_SECONDS), stop_when_event_set(stop)),
+        sleep=sleep_using_event(stop),
         wait=wait_exponential(multiplier=0.2, max=WAIT_SECONDS),
         reraise=True,
     )

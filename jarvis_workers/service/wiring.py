@@ -17,7 +17,7 @@ from jarvis_workers.errors import StoreError
 from jarvis_workers.local.context import ExecutorContext, RunLimits
 from jarvis_workers.local.executor import LocalExecutor as LocalExecutor
 from jarvis_workers.pipeline.store_retry import PATIENCE_SECONDS
-from jarvis_workers.pipeline.store_retry import patiently as patiently
+from jarvis_workers.pipeline.store_retry import retry_store as retry_store
 from jarvis_workers.platforms.answer_cache import AnswerFolder
 from jarvis_workers.service.health.process_identity import this_worker
 from jarvis_workers.service.models import model_facts

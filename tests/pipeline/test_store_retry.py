@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from jarvis_workers.errors import StoreUnavailable
-from jarvis_workers.pipeline.store_retry import patiently
+from jarvis_workers.pipeline.store_retry import retry_store
 
 pytestmark = pytest.mark.timing
 
@@ -19,7 +19,7 @@ def test_retry_of_the_store_until_it_is_back() -> None:
             raise answer
         return str(answer)
 
-    assert (patiently(save), answers) == ("saved", [])
+    assert (retry_store(save), answers) == ("saved", [])
 
 
 def test_retry_of_the_store_ends_when_told() -> None:
@@ -30,4 +30,4 @@ def test_retry_of_the_store_ends_when_told() -> None:
         raise StoreUnavailable("is the database running?")
 
     with pytest.raises(StoreUnavailable):
-        patiently(save, told)
+        retry_store(save, told)

@@ -304,7 +304,7 @@ def last_two(pair: Pair, finish: Callable[[Claimed], Callable[[Store], None]]) -
 
 
 def plan(store: Store, planner: Claimed) -> bool:
-    """Plan six batches in three chunks, as `perform` does; False when the planner was told to stop."""
+    """Plan six batches in three chunks, as `run_job` does; False when the planner was told to stop."""
     for start in (0, 2, 4):
         with store.write() as session:
             if not jobs.plan_more(session, planner, batches(2, start)):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from jarvis_workers.agent.limits import are_to_blame
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.paths import from_shown
-from jarvis_workers.pipeline.history import Earlier
+from jarvis_workers.pipeline.history import StageHistory
 from jarvis_workers.platforms.profiles import Profile
 from jarvis_workers.sec.finding import Numbered, score_of
 from jarvis_workers.sec.judge.batching import CandidateBatch, Member, batches, place_of, worst
@@ -66,7 +66,7 @@ class ClusterWork:
     lines: list[bytes]
 
 
-def plan_on(run: Run, _: Blobs, earlier: Earlier) -> Iterator[NewJob]:
+def plan_on(run: Run, _: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     """Yield a job per batch of candidates that count, and one for the canary if the user wants one."""
     options = JudgeOptions.of(run)
     if options.canary:

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from jarvis_workers.pipeline.history import Earlier, result_of
+from jarvis_workers.pipeline.history import StageHistory, result_of
 from jarvis_workers.pipeline.run_state import NOT_CHECKED, final_state
 from jarvis_workers.pipeline.stages import Stage, step_of
 from jarvis_workers.sec.report.body import gather
@@ -88,7 +88,7 @@ def scan_directly(
         shared.append(blobs.put(content))
         return shared[-1]
 
-    earlier = Earlier(lambda stage: outcomes[stage], share, _no_store)
+    earlier = StageHistory(lambda stage: outcomes[stage], share, _no_store)
     for stage in SCANNING:
         begun = clock()
         done = list(_carry_out(run, resources, stage, earlier, clock))
@@ -130,7 +130,7 @@ def _report(
 
 
 def _carry_out(
-    run: Run, resources: Resources, stage: Stage, earlier: Earlier, clock: Callable[[], float]
+    run: Run, resources: Resources, stage: Stage, earlier: StageHistory, clock: Callable[[], float]
 ) -> Iterator[DirectJob]:
     """Execute the jobs of a stage and their child jobs."""
     step = step_of(stage.module)

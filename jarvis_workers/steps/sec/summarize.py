@@ -18,7 +18,7 @@ from jarvis_workers.errors import SnapshotError
 from jarvis_workers.paths import as_text, from_shown, from_text, shown
 from jarvis_workers.pipeline.batches import BatchWork, batch_job, rest_label, work_of
 from jarvis_workers.pipeline.each_file import FileNotChecked, Task, each_file
-from jarvis_workers.pipeline.history import Earlier, done_ranges, unscanned
+from jarvis_workers.pipeline.history import StageHistory, done_ranges, unscanned
 from jarvis_workers.sec.scanner import is_header, is_test, source_text
 from jarvis_workers.snapshots.blobs import Blobs
 from jarvis_workers.snapshots.manifest import Entry, entry_line
@@ -51,7 +51,7 @@ class SummarizeWork(BatchWork, SummarizePayload):
 read_work = SummarizeWork.decode
 
 
-def plan_on(run: "Run", blobs: Blobs, earlier: Earlier) -> Iterator[NewJob]:
+def plan_on(run: "Run", blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     """Yield a job per scanned batch, unless no flow rule is enabled."""
     if not flow_patterns(blobs, SecOptions.of(run).rules.blob):
         return

@@ -14,7 +14,7 @@ from jarvis_workers.dataflow import FlowHit, analyze
 from jarvis_workers.errors import SnapshotDamaged
 from jarvis_workers.pipeline.batches import BatchWork, batch_job, rest_label, work_of
 from jarvis_workers.pipeline.each_file import FileNotChecked, Task, each_file
-from jarvis_workers.pipeline.history import Earlier, range_of, read_result
+from jarvis_workers.pipeline.history import StageHistory, range_of, read_result
 from jarvis_workers.sec.rules.families.flow import HARMLESS
 from jarvis_workers.sec.scanner import is_test
 from jarvis_workers.snapshots.blobs import Blobs
@@ -60,7 +60,7 @@ class Traced(NamedTuple):
 Outcome = Traced | FileNotChecked
 
 
-def plan_on(run: "Run", blobs: Blobs, earlier: Earlier) -> Iterator[NewJob]:
+def plan_on(run: "Run", blobs: Blobs, earlier: StageHistory) -> Iterator[NewJob]:
     """Merge the exports of all batches, and yield a job per batch with a model."""
     done = sorted((job for job in earlier.outcomes("summarize") if job.state == "done"), key=range_of)
     found = [(job, ModelBlobs.of(read_result(blobs, job.result).blobs)) for job in done]
