@@ -1,1 +1,1 @@
-"""Agents: the loop, what it remembers, what it tells, and what it trusts. Pure: no connection, clock or environment."""
+"""Agents: the loop, its transcript, events, limits and handling of untrusted text. No connections or environment."""

@@ -1,6 +1,6 @@
-"""An agent: its definition, tools, limits and session, and how it asks the model and notifies listeners.
+"""An agent: its definition, tools, limits and session, and its requests and notifications.
 
-`loop.run_task` drives it.
+`loop.run_task` runs an agent.
 """
 
 from collections import Counter
@@ -24,8 +24,8 @@ from jarvis_workers.tools.registry import Toolbox
 class Agent:
     """The state of one agent. Listeners get it as `agent`; they may store values in `session.user_data`.
 
-    `form` is the schema of its report, None if it answers in prose; `stopped` the reason of its last task's end at a
-    limit (`limits.Reason`), else None.
+    `form` is the schema of the report, None if the agent answers in prose; `stopped` is the limit at which the last
+    task ended (`limits.Reason`), else None.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Agent:
 
     @property
     def report_form(self) -> str:
-        """The form of the report in words for the model, empty if there is none."""
+        """The instructions on the report for the model, empty if the agent answers in prose."""
         return self.form.explain(self.way) if self.form and self.way else ""
 
     @property
@@ -72,7 +72,7 @@ class Agent:
         return tuple(ToolSpec(tool.name, tool.description, tool.parameters) for tool in self.tools.tools)
 
     def system_prompt(self) -> str:
-        """Return the first message: everything that is the same for all tasks."""
+        """Return the first message, which is the same for all tasks."""
         return fill(
             "system",
             system_prompt=self.about.system_prompt,
@@ -89,7 +89,7 @@ class Agent:
         self.session = Session(self.system_prompt())
 
     def request(self) -> ModelRequest:
-        """Return the next request of the session; `seconds` and `retries` are what is left of the limits."""
+        """Return the next request of the session; its `seconds` and `retries` are the remainders of the limits."""
         limits, spent = self.limits, self.spent
         return ModelRequest(
             messages=tuple(self.session.messages),

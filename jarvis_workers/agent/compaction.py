@@ -1,6 +1,6 @@
-"""Make room: one summary takes the place of all that was said; the system prompt and the task stay as they are.
+"""Compaction of the history: a summary replaces all messages but the system prompt and the task.
 
-Where the provider keeps files, the conversation goes there instead; if that fails it is summed up like elsewhere.
+If the provider stores files, the history is uploaded instead; if the upload fails, the history is summarized.
 """
 
 from dataclasses import replace
@@ -16,13 +16,13 @@ NO_SUMMARY = "(there is no summary)"
 
 
 def compact(agent: Agent) -> Conversation[None]:
-    """Sum up, then begin again with what is known."""
+    """Upload or summarize the history, then clear it."""
     uploaded: bool = yield Upload(agent.session.history())
     if uploaded:
         continuation = fill("uploaded")
     else:
         summary = (yield from _ask(agent, fill("summary"))) or NO_SUMMARY
-        # what is retold of foreign text is foreign still
+        # the summary may paraphrase untrusted text, so it is untrusted too
         continuation = fill("continue", summary=agent.guard.mark_lines(iter(summary.split("\n"))))
     yield agent.tell(events.BEFORE_HISTORY_CLEAR)
     agent.session.clear(continuation)
@@ -31,7 +31,7 @@ def compact(agent: Agent) -> Conversation[None]:
 
 
 def summarize(agent: Agent, *, auto_completed: bool) -> Conversation[str]:
-    """Sum up what was done, for whoever gave the task; empty if the model says nothing."""
+    """Return the model's final summary of the task; empty if the model gives none."""
     prompt = agent.about.summary_prompt or fill("final_summary")
     yield agent.tell(events.BEFORE_SUMMARY, prompt=prompt, auto_completed=auto_completed, need_summary=True)
     summary = yield from _ask(agent, prompt)
@@ -40,7 +40,7 @@ def summarize(agent: Agent, *, auto_completed: bool) -> Conversation[str]:
 
 
 def _ask(agent: Agent, prompt: str) -> Conversation[str]:
-    """Ask for a text, the conversation being what it is about; an answer that is cut or empty is asked for again."""
+    """Ask the model for a text about the conversation; repeat the request if the answer is truncated or empty."""
     for _ in range(TRIES):
         request = agent.request()
         asks = (*request.messages, Message("user", prompt))

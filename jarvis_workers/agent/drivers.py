@@ -1,7 +1,7 @@
-"""Do what a conversation wants: ask its platform, run its tools, tell its listeners, record what came of it.
+"""Drivers of conversations: perform effects (model requests, tool calls, notifications) and record the results.
 
-Two drivers, of which one waits and one lets others run meanwhile. Nothing is told twice: what the transcript knows is
-sent to the loop, and listeners hear only what is new.
+There is a blocking and an asynchronous driver. No effect is performed twice: recorded results are replayed from the
+transcript, and listeners are notified only of new events.
 """
 
 import time
@@ -22,16 +22,16 @@ T = TypeVar("T")
 
 
 class Files(Protocol):
-    """A provider that keeps files."""
+    """A provider that stores uploaded files."""
 
     def upload(self, text: str) -> bool:
-        """Return whether it worked."""
+        """Upload a text and return whether that succeeded."""
         ...
 
 
 @dataclass(frozen=True)
 class AgentWorld:
-    """What a conversation meets."""
+    """The environment in which the effects of a conversation are performed."""
 
     platform: Platform
     tools: Toolbox
@@ -42,7 +42,7 @@ class AgentWorld:
 
 
 def drive(talk: Conversation[T], world: AgentWorld) -> T:
-    """Lead a conversation to its end, and wait for everything; raises what ends it."""
+    """Drive a conversation to its end, blocking, and return its result or raise its exception."""
     try:
         want = next(talk)
         while True:
@@ -57,7 +57,7 @@ def drive(talk: Conversation[T], world: AgentWorld) -> T:
 
 
 async def drive_async(talk: Conversation[T], world: AgentWorld) -> T:
-    """Lead a conversation to its end among others in one loop; raises what ends it."""
+    """Drive a conversation to its end in an event loop, and return its result or raise its exception."""
     try:
         want = next(talk)
         while True:
@@ -87,7 +87,7 @@ def _answer(want: Want, world: AgentWorld) -> Answer:
 
 async def _answer_async(want: Want, world: AgentWorld) -> Answer:
     if isinstance(want, Tell) and world.bus.is_heard(want.event):
-        # Listeners are users' own code, which may wait for something.
+        # Listeners are user-defined code, which may block.
         return (await in_thread(_known, want, world))[1]
     known, answer = _known(want, world)
     if known:
@@ -108,7 +108,7 @@ async def _answer_async(want: Want, world: AgentWorld) -> Answer:
 
 
 def _begins(want: Want, record: Transcript) -> bool:
-    """Record the start of what may not run twice; whether there is something to wait for then."""
+    """Record the start of a tool that must not run twice, and return whether a record was added."""
     if not isinstance(want, RunTool) or want.repeatable:
         return False
     record.add_call(want)
@@ -123,7 +123,7 @@ def _do(want: Want, world: AgentWorld) -> ToolOutcome | bool:
 
 
 def _known(want: Want, world: AgentWorld) -> tuple[bool, Answer]:
-    """Return whether there is nothing to do for it, and what the conversation is sent then."""
+    """Return whether an effect needs no further action, and its result in that case."""
     if isinstance(want, Tell | Note):
         if world.transcript is None or not world.transcript.is_replaying:
             _pass_on(want, world)

@@ -1,4 +1,4 @@
-"""The words of the loop: what it wants from the world, what it was asked to do, and what came of it."""
+"""Effects of the agent loop, their results, and the definition and result of a task."""
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
@@ -13,14 +13,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Ask the model; answered with a Reply, or thrown a ModelError."""
+    """Send a request to the model; the loop is sent a Reply or thrown a ModelError."""
 
     request: ModelRequest
 
 
 @dataclass(frozen=True, slots=True)
 class RunTool:
-    """Run a tool; answered with an Outcome. One that is not repeatable is never run twice."""
+    """Run a tool; the loop is sent a ToolOutcome. A tool that is not `repeatable` is never run twice."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -30,7 +30,7 @@ class RunTool:
 
 @dataclass(frozen=True, slots=True)
 class Tell:
-    """Tell listeners; answered with nothing."""
+    """Notify listeners of an event; the loop is sent None."""
 
     event: str
     payload: Mapping[str, Any]
@@ -38,14 +38,14 @@ class Tell:
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """Keep a text with the provider as a file; answered with whether that worked."""
+    """Upload a text as a file to the provider; the loop is sent whether the upload succeeded."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Log something that should not happen often; answered with nothing."""
+    """Log a warning about a rare event; the loop is sent None."""
 
     event: str
     facts: Mapping[str, Any]
@@ -59,7 +59,7 @@ Ending = Literal["answer", "mark", "report"]
 
 @dataclass(frozen=True)
 class Definition:
-    """An agent as it is defined."""
+    """The definition of an agent."""
 
     system_prompt: str
     name: str = "Jarvis"
@@ -73,7 +73,7 @@ class Definition:
 
 @dataclass(frozen=True)
 class TaskResult:
-    """What came of a task; `report` is what `submit_report` or its like handed in."""
+    """The result of a task; `report` is the validated report, None if the agent answers in prose."""
 
     text: str
     ending: Ending

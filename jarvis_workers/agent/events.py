@@ -1,7 +1,7 @@
-"""What an agent tells of itself while it works, to whoever listens.
+"""Events of an agent, and the event bus that notifies listeners.
 
-The names and payloads are those of the seed documents (003, 3.3.8). Listeners are called one after the other; what they
-raise is logged and changes nothing.
+Names and payloads are those of the seed documents (003, 3.3.8). Listeners are called sequentially; their exceptions are
+logged and otherwise ignored.
 """
 
 from collections.abc import Callable
@@ -47,7 +47,7 @@ PAYLOADS: dict[str, tuple[str, ...]] = {
 
 
 class EventBus:
-    """Listeners by event."""
+    """The listeners of each event."""
 
     def __init__(self) -> None:
         self._listeners: dict[str, list[Listener]] = {}
@@ -56,15 +56,15 @@ class EventBus:
         self._listeners.setdefault(event, []).append(callback)
 
     def unsubscribe(self, event: str, callback: Listener) -> None:
-        """Do nothing if it does not listen."""
+        """Remove a listener; a callback that is not subscribed is ignored."""
         if callback in self._listeners.get(event, []):
             self._listeners[event].remove(callback)
 
     def is_heard(self, event: str) -> bool:
-        """Whether anybody listens."""
+        """Return whether the event has listeners."""
         return bool(self._listeners.get(event))
 
     def emit(self, event: str, **payload: Any) -> None:
-        """Call everybody who listens; who subscribes meanwhile hears the next one."""
+        """Call all listeners of an event; a listener added during the call gets only later events."""
         for callback in tuple(self._listeners.get(event, ())):
             call_isolated(callback, f"a listener of {event}", **payload)

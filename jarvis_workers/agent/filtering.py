@@ -1,6 +1,6 @@
-"""Offer fewer tools: above a threshold the model is asked, aside, which of them the task needs.
+"""Tool selection: above a threshold, a request outside the session asks the model which tools the task needs.
 
-Its answer is numbers and nothing else; if none of them is a tool's, all tools stay.
+The answer must consist of tool numbers only; if no number is valid, all tools are offered.
 """
 
 import re
@@ -17,7 +17,7 @@ NUMBERS = re.compile(r"[\d\s,;，、.]+")
 
 
 def filter_tools(agent: Agent, task: str) -> Conversation[None]:
-    """Leave the agent with what it needs, and tell its system prompt."""
+    """Restrict the agent to the tools that the model selects for the task, and update the system prompt."""
     offered = tuple(tool for tool in agent.tools.tools if tool.name != SUBMIT)
     total, threshold = len(offered), agent.limits.filter_above
     if total <= threshold:

@@ -1,9 +1,9 @@
-"""Save what many conversations have to keep: one write for all that wait.
+"""Group commit: one transaction saves the records of all conversations that are waiting.
 
-Conversations of one process come to the disk together, several hundred times a second; a write each would mean a
-commit and a thread's turn each.  Only what somebody waits for is saved: so there is always one to tell when that fails.
-Where there is no room now, or nobody answers, what was not saved stays, and goes before what comes later: no line of a
-conversation is ever saved without those before it.
+The conversations of one process write several hundred times a second; a separate write for each would cost one commit
+and one thread switch each.  Items are saved only once a caller waits for them, so that a failure always reaches a
+caller.  If the store is full or unavailable, the items remain queued, ahead of later ones: no line of a conversation is
+saved before its predecessors.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Journal(Generic[T]):
-    """Takes items; a thread hands `save` all that have come meanwhile, and what that raises to all who wait."""
+    """A queue of items that a thread passes to `save` in batches; an exception of `save` is raised in all waiters."""
 
     def __init__(self, save: Callable[[list[T]], None]) -> None:
         self._save_all = save
@@ -35,19 +35,19 @@ class Journal(Generic[T]):
         self._thread.start()
 
     def close(self) -> None:
-        """Save what is left, and end the thread."""
+        """Save the remaining items and end the thread."""
         with self._wake:
             self._is_closed = True
             self._call()
         self._thread.join()
 
     def append(self, item: T) -> None:
-        """Take an item, without waiting."""
+        """Add an item without waiting."""
         with self._wake:
             self._pending.append(item)
 
     def wait(self) -> Future[None]:
-        """Return what is done when all that was appended is safe."""
+        """Return a future that is done once everything appended so far is saved."""
         future: Future[None] = Future()
         with self._wake:
             self._waiting.append(future)
@@ -55,7 +55,7 @@ class Journal(Generic[T]):
         return future
 
     def wait_in_loop(self) -> "asyncio.Future[None]":
-        """The same, for the loop that runs here."""
+        """Return a future of the running event loop that is done once everything appended so far is saved."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
         with self._wake:
@@ -88,7 +88,7 @@ class Journal(Generic[T]):
                 return
 
     def _save(self, items: list[T]) -> BaseException | None:
-        """Return what saving raises, for all who wait: without the thread they would wait for ever."""
+        """Save items and return the exception, if any, for all waiters: if the thread died, they would wait forever."""
         if not items:
             return None
         failure = settle(Future[None](), self._save_all, items).exception()

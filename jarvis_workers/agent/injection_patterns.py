@@ -1,6 +1,7 @@
-"""How lines look that are meant for a model: a row a way. Blanks stand for any room: a broken line is no way out.
+"""Patterns of prompt injection, one row per rule. A blank matches any white space, so that a line break hides nothing.
 
-Block is what no source code has to say; Review what an honest comment may say as well; Warn what only insists.
+Levels: "block" for text that has no place in source code, "review" for text that may also be in an honest comment,
+"warn" for text that only adds emphasis.
 """
 
 import re
@@ -12,7 +13,7 @@ Level = Literal["block", "review", "warn"]
 
 @dataclass(frozen=True)
 class Pattern:
-    """A way; `rule` names it in a report."""
+    """A pattern; `rule` is its name in a report."""
 
     rule: str
     level: Level
@@ -21,7 +22,7 @@ class Pattern:
 
 
 def _ways(rule: str, level: Level, words: str, *regexes: str) -> Pattern:
-    """Make a row; a text in which none of `words` stands, in small letters with single blanks, has no match."""
+    """Build a pattern; `words` are a prefilter: a text without any of them (lower case, single blanks) cannot match."""
     text = "|".join(regex.replace(" ", r"\s+") for regex in regexes)
     return Pattern(rule, level, tuple(words.split(",")), re.compile(text, re.IGNORECASE))
 
@@ -119,7 +120,7 @@ ENGLISH = (
     ),
     _ways("insists", "warn", "important,crucial", r"\b(?:very )?important\s*[:!]", r"\bcrucial\s*:"),
 )
-# Without blanks: what stands between two words is anything, in bounds, also the end of a line.
+# Chinese has no blanks: a bounded number of any characters, line breaks included, may be between two words.
 CHINESE = (
     _ways(
         "forget_orders",

@@ -1,4 +1,4 @@
-"""Limits of a conversation. Each has its own stop reason; a conversation that stops at one is undecided."""
+"""Limits of a conversation, each with its own stop reason. A conversation that reaches a limit is undecided."""
 
 import json
 from collections import Counter
@@ -28,20 +28,21 @@ class Reason(StrEnum):
 
 
 def are_to_blame(reason: str) -> bool:
-    """Return whether unreadable answers ended a conversation; from the cache they would end the next one, too."""
+    """Return whether unusable answers ended a conversation; taken from the cache, they would end the next one too."""
     return reason in (Reason.MALFORMED, Reason.INCONCLUSIVE)
 
 
 @dataclass(frozen=True)
 class AgentLimits:
-    """The limits of a conversation; None is no limit.
+    """The limits of a conversation; None means unlimited.
 
-    `tokens`, `cost` (dollars) and `seconds` count all answers and tools. Per task: `tool_calls`, and `same_call`, the
-    calls with the same arguments. `malformed` counts unusable answers in a row, `reasks` further questions for a
-    report, `retries` the repeated requests of the whole conversation. The history is summarised at `compact_at` of the
-    context window, after `compact_rounds` answers, or above `compact_messages`. Above `filter_above` tools the model
-    chooses the ones it needs; `output_tokens` limits the output of a tool; the tools are named again every
-    `reminder_rounds`. Defaults that the seeds name are theirs (docs/seeds.md).
+    `tokens`, `cost` (dollars) and `seconds` are totals of all answers and tools. Per task: `tool_calls`, and
+    `same_call`, the calls with the same arguments. `malformed` limits consecutive unusable answers, `reasks` the
+    repeated requests for a report, `retries` the repeated model requests of the whole conversation. The history is
+    summarized at `compact_at` of the context window (a fraction), after `compact_rounds` answers, or above
+    `compact_messages`. With more than `filter_above` tools, the model first chooses the ones it needs. `output_tokens`
+    limits the output of a tool. The list of tools is repeated every `reminder_rounds`. Defaults that the seed documents
+    give are used unchanged (docs/seeds.md).
     """
 
     rounds: int = 60
@@ -79,7 +80,7 @@ class AgentUsage:
         self.seconds += reply.seconds
 
     def add_failure(self, tries: int) -> None:
-        """Count a request that failed after so many tries."""
+        """Count a request that failed after `tries` attempts."""
         self.asks += 1
         self.retries += tries - 1
 
@@ -87,7 +88,7 @@ class AgentUsage:
         self.seconds += outcome.seconds
 
     def check(self, limits: AgentLimits) -> None:
-        """Raise AgentStopped at the first limit that is reached."""
+        """Raise AgentStopped for the first limit that is reached."""
         if self.asks >= limits.rounds:
             raise AgentStopped(Reason.ROUNDS, f"the model was asked {self.asks} times and has not finished")
         if limits.tokens is not None and self.usage.total >= limits.tokens:
@@ -109,7 +110,7 @@ class AnswerCounts:
     _made: Counter[str] = field(default_factory=Counter)
 
     def begin_turn(self) -> None:
-        """Begin a task: its tool calls count from 0."""
+        """Reset the counts of tool calls at the start of a task."""
         self.calls = 0
         self._made.clear()
 
@@ -118,7 +119,7 @@ class AnswerCounts:
         self._made.clear()
 
     def check_call(self, name: str, arguments: Mapping[str, Any]) -> None:
-        """Raise AgentStopped if this call is one too many, or the same once too often."""
+        """Count a tool call; raises AgentStopped if it exceeds `tool_calls` or reaches `same_call`."""
         if self.calls >= self.limits.tool_calls:
             raise AgentStopped(Reason.TOOL_CALLS, f"{self.calls} tools were called; that is the most in a turn")
         made = json.dumps([name, arguments], sort_keys=True)
@@ -127,13 +128,13 @@ class AnswerCounts:
             raise AgentStopped(Reason.REPEATED, f"{name} was called {self._made[made]} times with the same arguments")
 
     def add_malformed(self, problem: str) -> None:
-        """Count one more answer in a row that could not be used."""
+        """Count another consecutive answer that is unusable; raises AgentStopped at the limit."""
         self.malformed += 1
         if self.malformed >= self.limits.malformed:
             raise AgentStopped(Reason.MALFORMED, f"{self.malformed} answers in a row could not be used: {problem}")
 
     def add_reask(self, problem: str) -> None:
-        """Count one more question for a report."""
+        """Count another request for a report; raises AgentStopped above the limit."""
         self.reasks += 1
         if self.reasks > self.limits.reasks:
             raise AgentStopped(

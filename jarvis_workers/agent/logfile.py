@@ -1,4 +1,4 @@
-"""A transcript's lines in a file: written when they are appended, and on the disk after `sync`."""
+"""A transcript log in a file: lines are written on `append` and durable after `sync`."""
 
 import asyncio
 import os
@@ -10,7 +10,7 @@ NEW_FILE = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class LogFile:
-    """One file, one conversation; it stays open until `close`."""
+    """The transcript file of one conversation (`transcript.Log`); it stays open until `close`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -47,7 +47,7 @@ class LogFile:
         os.truncate(self._path, sum(len(line) + 1 for line in self.lines()[:count]))
 
     def close(self) -> None:
-        """Let go of the file; what is appended afterwards opens it again."""
+        """Close the file; a later `append` opens it again."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
@@ -66,7 +66,7 @@ class LogFile:
 
 
 def sync_directory(directory: Path) -> None:
-    """Return when the names in a directory are safe."""
+    """Flush the entries of a directory to disk (fsync)."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

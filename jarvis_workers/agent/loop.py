@@ -1,8 +1,8 @@
 """The agent loop: ask the model, run the one tool call of its answer, repeat until the task ends or a limit is reached.
 
-It is a generator (sans-IO): it yields effects (`effects.Want`), is sent their results, and uses no connection, clock
-or file, so the same answers make the same conversation.  Control flow is by exceptions: an answer that cannot be used
-becomes a message to the model, a limit becomes AgentStopped.
+The loop is a generator (sans-IO): it yields effects (`effects.Want`), is sent their results, and uses no connection,
+clock or file, so that the same answers produce the same conversation.  Control flow uses exceptions: an unusable answer
+is reported to the model, a limit raises AgentStopped.
 """
 
 from collections.abc import Mapping
@@ -28,11 +28,11 @@ NO_OUTPUT = "(no output)"
 
 
 class BadReply(Exception):
-    """An answer that cannot be used; the message is for the model."""
+    """An unusable answer; the message is for the model."""
 
 
 class TaskFinished(Exception):
-    """The task has come to its end."""
+    """The task has ended, with a text and perhaps a report."""
 
     def __init__(self, text: str, ending: Ending, report: Any = None) -> None:
         super().__init__(ending)
@@ -40,7 +40,7 @@ class TaskFinished(Exception):
 
 
 def run_task(agent: Agent, task: str) -> Conversation[TaskResult]:
-    """Do a task; raises AgentStopped. Another task of the same agent continues its conversation."""
+    """Run a task and return its result; raises AgentStopped at a limit. Further tasks continue the conversation."""
     try:
         return (yield from _do(agent, task))
     except AgentStopped as stop:
@@ -62,7 +62,7 @@ def _do(agent: Agent, task: str) -> Conversation[TaskResult]:
 
 
 def _begin(agent: Agent, task: str) -> Conversation[None]:
-    """Add the task to the session, with the instructions for its tools and its report."""
+    """Add the task and the instructions for its tools and report to the session."""
     agent.counts.begin_turn()
     need_complete = agent.about.auto_complete and agent.form is None
     yield agent.tell(
@@ -77,7 +77,7 @@ def _begin(agent: Agent, task: str) -> Conversation[None]:
 
 
 def _round(agent: Agent) -> Conversation[None]:
-    """Ask once, and act on the answer; raises TaskFinished."""
+    """Send one request and act on the answer; raises TaskFinished."""
     if agent.session.is_full(agent.limits, agent.profile.context):
         yield from compact(agent)
         agent.counts.forget_calls()
@@ -101,7 +101,7 @@ def _round(agent: Agent) -> Conversation[None]:
 
 
 def _read_call(agent: Agent, reply: Reply) -> ToolCall | None:
-    """Return the one call of an answer, if it makes one; raises BadReply, BadCall."""
+    """Return the tool call of an answer, None if it makes none; raises BadReply, BadCall."""
     if not reply.is_whole:
         raise BadReply(f"it was cut off ({reply.finish or 'no end'}); be shorter")
     if any(agent.marks.canary in text for text in (reply.content, *(call.arguments for call in reply.calls))):
@@ -119,7 +119,7 @@ def _read_call(agent: Agent, reply: Reply) -> ToolCall | None:
 
 
 def _call(agent: Agent, reply: Reply, call: ToolCall) -> Conversation[None]:
-    """Run a call and add its result to the session; raises TaskFinished for a report."""
+    """Run a tool call and add its result to the session; raises TaskFinished for a report."""
     arguments = _admit_call(agent, call)
     yield agent.tell(events.BEFORE_TOOL_CALL, current_response=reply.content)
     if call.name == SUBMIT and agent.form:
@@ -139,7 +139,7 @@ def _call(agent: Agent, reply: Reply, call: ToolCall) -> Conversation[None]:
 
 
 def _admit_call(agent: Agent, call: ToolCall) -> Mapping[str, Any]:
-    """Return the arguments of a call that may be run; raises BadCall, BadReport, AgentStopped."""
+    """Check a call and return its arguments; raises BadCall, BadReport, AgentStopped."""
     if call.name == SUBMIT and agent.form and agent.way == "tool":
         try:
             return agent.tools.read(call.name, call.arguments)
@@ -165,7 +165,7 @@ def _tell_after(agent: Agent, reply: Reply, prompt: str, *, need_return: bool) -
 
 
 def _end(agent: Agent, reply: Reply) -> None:
-    """Finish with an answer that makes no call: raises TaskFinished, or BadReport if it lacks a report that is due."""
+    """End the task with an answer without a call: raises TaskFinished, or BadReport if a required report is missing."""
     report = None
     if agent.form:
         if agent.way == "tool":
@@ -204,11 +204,11 @@ def _complete(agent: Agent, end: TaskFinished) -> Conversation[TaskResult]:
 
 
 def join_prompts(*parts: str) -> str:
-    """Join the parts that are not empty, with an empty line between."""
+    """Join the non-empty parts with blank lines."""
     return "\n\n".join(part for part in parts if part)
 
 
 def without_mark(text: str) -> tuple[str, bool]:
-    """Return an answer without the completion mark, and whether it had one: alone on its line, and the last."""
+    """Return an answer without its completion mark, and whether it had one (alone on the last line)."""
     rest, _, last = text.rstrip().rpartition("\n")
     return (rest.rstrip(), True) if last.strip() == COMPLETE else (text, False)

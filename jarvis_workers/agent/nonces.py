@@ -1,6 +1,6 @@
-"""What foreign text cannot guess: HMACs of a secret and of what the conversation is about.
+"""Nonces that untrusted text cannot guess: HMACs of the identity of a conversation under a secret key.
 
-The same input has the same marks, so that the same conversation asks the same questions again.
+They are deterministic: the same input has the same marks, so that a repeated conversation sends identical requests.
 """
 
 import hmac
@@ -12,7 +12,7 @@ MARK_LETTERS, NONCE_LETTERS = 8, 16
 
 @dataclass(frozen=True)
 class Marks:
-    """`line` begins every line from outside, `nonce` stands in the tags of a call, `canary` is never repeated."""
+    """`line` starts every untrusted line, `nonce` is in the tags of a call, `canary` must not be in any answer."""
 
     line: str
     nonce: str
@@ -20,7 +20,7 @@ class Marks:
 
 
 def make_marks(secret: bytes, about: str) -> Marks:
-    """Return the marks of a conversation about something, such as a job's input hash."""
+    """Return the marks of a conversation; `about` identifies it, such as the input hash of its job."""
 
     def derive(purpose: str, letters: int) -> str:
         return hmac.new(secret, f"{purpose}\0{about}".encode("utf-8", "surrogatepass"), sha256).hexdigest()[:letters]

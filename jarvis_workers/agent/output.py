@@ -1,7 +1,6 @@
-"""Cut what a tool says to what a model can take: the first and last lines stay, and the cut is told.
+"""Shorten the output of tools to a number of tokens: keep the first and last lines, and mark the cut.
 
-A line that is too long for its share is cut by characters, in the middle as well, so that one line of a megabyte does
-not get through as "a line".
+A long line is cut in the middle as well, so that one line of a megabyte does not pass as "a line".
 """
 
 from jarvis_workers.platforms.tokens import estimate
@@ -9,12 +8,12 @@ from jarvis_workers.platforms.tokens import estimate
 MOST_TOKENS = 4_000
 FIRST_LINES = LAST_LINES = 30
 LONG_LINE = 500
-# No text of this many characters has fewer tokens than one for each seven of them, or sixteen blanks.
+# A text has at most one token per character, and at least one per sixteen characters: no estimate needed outside these.
 SURELY_SHORT = 1
 
 
 def shorten(text: str, most_tokens: int = MOST_TOKENS) -> str:
-    """Return the text, or its beginning and end when it has more tokens than that."""
+    """Return the text, or its beginning and end if it has more than `most_tokens` tokens."""
     if len(text) <= most_tokens * SURELY_SHORT or (len(text) < most_tokens * 16 and estimate(text) <= most_tokens):
         return text
     lines = text.split("\n")

@@ -1,8 +1,8 @@
-"""Users' own platforms, from files such as ~/.jarvis/models/*.py.
+"""User-defined platforms, from files such as ~/.jarvis/models/*.py.
 
-A file holds a class with the methods of BasePlatform (seed 003, 3.3.3). Such an object remembers a conversation, ours
-do not: so each question is put to a new one, which is told the system prompt and then all that was said. It knows no
-tool calls of its own, and is spoken to in text.
+A file defines a class with the methods of BasePlatform (seed 003, 3.3.3). Its instances keep the state of a
+conversation, while platforms here are stateless: so each request creates a new instance, which is sent the system
+prompt and then the whole history as one message. Native tool calls are not supported; tools are called in text form.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ ALSO = ("chat_until_success", "set_model_group", "upload_files", "save", "restor
 
 
 def own_platforms(directories: Iterable[Path]) -> Iterator[tuple[str, Maker]]:
-    """Yield the platforms of the directories' files, by the name that they give themselves."""
+    """Yield the platforms that the files of the directories define, each as its `platform_name()` and its factory."""
     for path, module in load_files(directories):
         for kind in _platforms(path, module):
             name = call_isolated(kind.platform_name, f"{path}: platform_name()")
@@ -36,7 +36,7 @@ def own_platforms(directories: Iterable[Path]) -> Iterator[tuple[str, Maker]]:
 
 
 class Adapted:
-    """A user's platform, as one of ours."""
+    """Adapter from a user-defined platform to the `Platform` protocol."""
 
     def __init__(self, name: str, kind: type[Any], group: ModelGroup) -> None:
         self.name, self.model, self.profile = name, group.model, GENERIC

@@ -1,9 +1,9 @@
-"""Users' own tools, from files such as ~/.jarvis/tools/*.py.
+"""User-defined tools, from files such as ~/.jarvis/tools/*.py.
 
-A file holds a class with `name`, `description`, `parameters` (a JSON schema) and `execute`. Its `protocol_version` says
-how it is called: "2.0" as `execute(arguments, agent)`, "1.0", which is the default, as `execute(arguments)` with the
-agent under "agent". It is called that way and once: a call that fails has failed, and is not tried another way. A class
-with a `check()` that says no is left out.
+A file defines a class with `name`, `description`, `parameters` (a JSON schema) and `execute`. The attribute
+`protocol_version` selects the calling convention: "2.0" is `execute(arguments, agent)`; "1.0", the default, is
+`execute(arguments)` with the agent under the key "agent". A failed call is not repeated with the other convention. A
+class whose `check()` returns false is left out.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,7 +28,7 @@ TYPES: Mapping[str, type | tuple[type, ...]] = {
 
 
 def own_tools(directories: Iterable[Path], agent: Callable[[], object]) -> Iterator[Tool]:
-    """Yield the tools of the directories' files; `agent` returns whom they are called for."""
+    """Yield the tools that the files of the directories define; `agent` returns the agent that calls them."""
     for path, module in load_files(directories):
         classes = [found for found in vars(module).values() if _is_tool(found, module)]
         if not classes:
@@ -86,7 +86,7 @@ def _outcome(found: object) -> ToolOutcome:
 
 
 def _reader(tool: str, schema: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
-    """Check what a schema says of names and types; the tool knows the rest."""
+    """Return a check of argument names and types against a JSON schema; other constraints are left to the tool."""
     properties = schema.get("properties") or {}
 
     def read(arguments: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,7 +1,7 @@
-"""Users' own code: callbacks, tools and platforms. It is loaded and called here, and what it raises stays here.
+"""User-defined code (callbacks, tools, platforms): loading, and calls that contain its exceptions.
 
-Each file becomes a module of a name of its own, so that two files called `my.py` do not meet and none of them hides a
-library. What is wrong with a file is a warning that names it; the others are loaded all the same.
+Each file becomes a module with a unique name, so that two files called `my.py` do not collide and neither shadows a
+library. A file that cannot be loaded is logged as a warning and skipped.
 """
 
 import importlib.util
@@ -19,11 +19,11 @@ CALLBACK = "after_tool_call_cb"
 
 
 class ForeignError(Exception):
-    """Users' code failed; the cause says how."""
+    """User-defined code raised an exception, which is the cause."""
 
 
 def call_foreign(function: Callable[..., Any], what: str, *given: Any, **named: Any) -> Any:
-    """Call users' code; raises ForeignError for whatever it raises."""
+    """Call user-defined code; `what` is its name in messages. Raises ForeignError for any exception of the code."""
     try:
         return function(*given, **named)
     except (Exception, SystemExit) as error:
@@ -31,7 +31,7 @@ def call_foreign(function: Callable[..., Any], what: str, *given: Any, **named: 
 
 
 def call_isolated(function: Callable[..., Any], what: str, **named: Any) -> Any:
-    """Call users' code; what it raises is a warning."""
+    """Call user-defined code; log its exception as a warning and return None."""
     try:
         return call_foreign(function, what, **named)
     except ForeignError as error:
@@ -40,7 +40,7 @@ def call_isolated(function: Callable[..., Any], what: str, **named: Any) -> Any:
 
 
 def load_files(directories: Iterable[Path]) -> Iterator[tuple[Path, ModuleType]]:
-    """Load every Python file of the directories, in order; those that cannot be loaded are told and left out."""
+    """Load every Python file of the directories, in order; log and skip those that cannot be loaded."""
     for directory in directories:
         for path in sorted(directory.expanduser().glob("*.py")):
             if path.name.startswith("_"):
@@ -52,10 +52,10 @@ def load_files(directories: Iterable[Path]) -> Iterator[tuple[Path, ModuleType]]
 
 
 def after_tool_callbacks(directories: Iterable[Path]) -> Iterator[Callable[..., Any]]:
-    """Yield listeners for AFTER_TOOL_CALL: each calls a user's callback with the agent.
+    """Yield listeners for AFTER_TOOL_CALL, each of which calls a user-defined callback with the agent.
 
-    A file exports `after_tool_call_cb`, else `get_after_tool_call_cb()`, else `register_after_tool_call_cb()`; the
-    latter two return it.
+    A file exports `after_tool_call_cb`, or else a function `get_after_tool_call_cb()` or
+    `register_after_tool_call_cb()` that returns the callback.
     """
     for path, module in load_files(directories):
         callback = _callback(path, module)

@@ -1,4 +1,4 @@
-"""The texts that a model is given: templates in a folder, filled in; a missing variable is an error."""
+"""Prompt templates, which are text files in a directory; a missing variable is an error."""
 
 from functools import cache
 from importlib import import_module
@@ -9,12 +9,12 @@ FOLDER = Path(__file__).parent / "prompts"
 
 
 def fill(name: str, **values: Any) -> str:
-    """Return the text of a template beside this file; raises jinja2.UndefinedError for a variable not given."""
+    """Render the agent prompt template `name`; raises jinja2.UndefinedError for a missing variable."""
     return fill_from(FOLDER, name, **values)
 
 
 def fill_from(folder: Path, name: str, **values: Any) -> str:
-    """Return the text of a template of a folder."""
+    """Render the template `name` of a directory; raises jinja2.UndefinedError for a missing variable."""
     return str(_templates(folder).get_template(f"{name}.md").render(**values)).strip()
 
 

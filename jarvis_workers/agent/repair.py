@@ -1,8 +1,8 @@
-"""Read a report that a model wrote as YAML or JSON, though it is not quite either.
+"""Lenient parser for reports that a model wrote as almost valid YAML or JSON.
 
-Ways of reading are tried from the most literal to the freest, and the first whose value fits the form is taken. All of
-them keep what was said: scalars are text until the form says what they are (`no` is a word where words are wanted,
-`010` is ten), what stands twice, is cut off, or is said in two ways is no report.
+Repairs are tried from none to the most invasive; the caller takes the first value that its schema accepts. No repair
+changes content: scalars remain text until the schema types them (`no` is text in a text field, `010` is ten).
+Duplicate keys, a truncated report, and contradictory reports are errors.
 """
 
 import html
@@ -37,13 +37,13 @@ DEEPEST = 20
 
 
 class Unreadable(ValueError):
-    """Nothing of an answer can be taken for a report; the message is for the model."""
+    """An answer without a readable report; the message is for the model."""
 
 
 def bodies(answer: str, tag: str) -> list[str]:
-    """Return what stands between the tags, or the whole answer if it is nothing but a report.
+    """Return the texts between the tags, or the whole answer if it consists of a report only.
 
-    Raises Unreadable for a report that is not there, or has no end.
+    Raises Unreadable for a missing or unterminated report.
     """
     text = THOUGHTS.sub("", answer)
     if OPEN_THOUGHT.search(text):
@@ -60,7 +60,7 @@ def bodies(answer: str, tag: str) -> list[str]:
 
 
 def readings(body: str, words: frozenset[str]) -> Iterator[Any]:
-    """Yield what a text may say, the most literal reading first; `words` are the fields that hold text."""
+    """Yield the values that a text parses to, the least repaired one first; `words` are the names of text fields."""
     if len(body) > BODY_MAX:
         return
     seen: list[str] = []
@@ -89,7 +89,7 @@ def _between(text: str, tag: str) -> list[str]:
 
 
 def _versions(body: str, words: frozenset[str]) -> Iterator[str]:
-    """Yield the text with more and more put right."""
+    """Yield the text with more and more repairs."""
     clean = SPACES.sub(" ", INVISIBLE.sub("", body)).replace("\r\n", "\n").replace("\r", "\n")
     clean = FENCE.sub("", clean) if FENCE.search(clean) else clean
     clean = _dedented(clean.expandtabs(2))
@@ -113,7 +113,7 @@ def _dedented(text: str) -> str:
 
 
 def _level(text: str) -> str:
-    """Give the fields of an item one indentation, where each has its own."""
+    """Give all fields of an item the same indentation."""
     lines = text.split("\n")
     if any(line.rstrip().endswith(("|", ">", ":", "|-", ">-")) for line in lines):
         return text
@@ -123,7 +123,7 @@ def _level(text: str) -> str:
 
 
 def _quoted(text: str, words: frozenset[str]) -> str:
-    """Quote the one-line texts that YAML would cut at a colon or a hash."""
+    """Quote single-line text values, which YAML would cut at a colon or a hash."""
     lines = text.split("\n")
     return "\n".join(
         _quote(line, lines[place + 1] if place + 1 < len(lines) else "", words) for place, line in enumerate(lines)
@@ -140,7 +140,7 @@ def _quote(line: str, following: str, words: frozenset[str]) -> str:
 
 
 def plain_key(key: object) -> str:
-    """Return a field's name as forms write it: `Has-Risk` is has_risk."""
+    """Return a field name in the spelling of the schemas: `Has-Risk` is has_risk."""
     return re.sub(r"[\s-]+", "_", str(key).strip().strip("*_`\"'")).lower()
 
 
@@ -156,7 +156,7 @@ def _each_once(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
 
 
 def _yaml(text: str) -> Any:
-    """Read one document of lists, mappings and texts: no name stands twice, and nothing refers to anything."""
+    """Parse one YAML document of lists, mappings and text; raises ValueError for duplicate keys and aliases."""
     events = iter(yaml.parse(text, Loader=PARSER))
     documents = [_value(events, event, DEEPEST) for event in events if not isinstance(event, AROUND)]
     found = [document for document in documents if document]

@@ -1,7 +1,8 @@
-"""What an agent hands in at the end: a value of a given form, or nothing.
+"""The report that ends an agent's task: a value of a given type, validated with pydantic.
 
-How it is asked for depends on the model: a JSON schema for its answer, a tool `submit_report`, or YAML between tags.
-What cannot be read is asked for again, twice; then the conversation ends as inconclusive: it never reads as "safe".
+How the report is requested depends on the model: a JSON schema for its answer, the tool `submit_report`, or YAML
+between tags. An unreadable report is requested again, `AgentLimits.reasks` times; then the conversation ends as
+inconclusive and is never treated as "safe".
 """
 
 from collections.abc import Mapping
@@ -23,29 +24,29 @@ Way = Literal["schema", "tool", "tags"]
 
 
 class BadReport(Exception):
-    """A report that is none; the message is for the model."""
+    """An invalid report; the message is for the model."""
 
 
 class ReportForm:
-    """The form of a report: any type that pydantic knows, and the tag that it stands in as text."""
+    """The form of a report: any type that pydantic supports, and the tag around a report in text form."""
 
     def __init__(self, of: Any, tag: str = "REPORT") -> None:
         self.tag = tag
         self._adapter: TypeAdapter[Any] = TypeAdapter(of)
 
     def way(self, profile: Profile, *, has_tools: bool) -> Way:
-        """Return how a model of this profile is asked for it."""
+        """Return how a report is requested from a model with this profile."""
         if profile.schemas == "json_schema" and (profile.schema_with_tools or not has_tools):
             return "schema"
         return "tool" if profile.tools == "native" else "tags"
 
     def explain(self, way: Way) -> str:
-        """Return what a model is told of it."""
+        """Return the instructions on the report for the model."""
         return fill(f"report_{way}", tag=self.tag, schema=self._own_schema)
 
     @cached_property
     def schema(self) -> Mapping[str, Any]:
-        """The JSON schema of an object, strict: a list is wrapped, all fields are required, no other may be there."""
+        """The strict JSON schema of the report: an object (lists are wrapped), all fields required, no others."""
         own = dict(self._own_schema)
         definitions = own.pop("$defs", None)
         found = own if own.get("type") == "object" else _object(own)
@@ -53,7 +54,7 @@ class ReportForm:
         return strict
 
     def tool(self) -> Tool:
-        """Return `submit_report`: calling it ends the task."""
+        """Return the tool `submit_report`; calling it ends the task."""
         return Tool(
             name=SUBMIT,
             description="Hand in the findings. This ends the task.",
@@ -64,7 +65,7 @@ class ReportForm:
         )
 
     def read_value(self, value: Any) -> Any:
-        """Return the report that a value is; raises BadReport."""
+        """Validate a decoded value and return it as a report; raises BadReport."""
         try:
             return self._adapter.validate_python(self._unwrapped(value))
         except ValidationError as error:
@@ -73,7 +74,7 @@ class ReportForm:
             raise BadReport(f"{place or 'the report'}: {wrong['msg']}") from error
 
     def read_text(self, answer: str) -> Any:
-        """Return the report in an answer; raises BadReport."""
+        """Parse and return the report in the text of an answer; raises BadReport."""
         try:
             found = [self._read_body(body) for body in bodies(answer, self.tag)]
         except Unreadable as error:
@@ -98,7 +99,7 @@ class ReportForm:
             raise BadCall(str(error)) from error
 
     def _unwrapped(self, value: Any) -> Any:
-        """A list may come in an object, as schemas want it, or as its only item."""
+        """Return the list that a model wrapped in an object, as schemas require, or sent as its only item."""
         if self._own_schema.get("type") != "array" or not isinstance(value, Mapping):
             return value
         name = next(iter(value), None)
@@ -112,7 +113,7 @@ class ReportForm:
 
     @cached_property
     def _words(self) -> frozenset[str]:
-        """The names of all fields that hold text."""
+        """The names of all text fields."""
         parts = [self._own_schema, *self._own_schema.get("$defs", {}).values()]
         fields = [field for part in parts for field in part.get("properties", {}).items()]
         return frozenset(name for name, about in fields if about.get("type") == "string" and "enum" not in about)

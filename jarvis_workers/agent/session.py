@@ -1,7 +1,7 @@
-"""What was said in a conversation, and how full it is.
+"""The message history of a conversation, and its estimated size in tokens.
 
-The system prompt, the task and all that follows are only appended to, so that each request begins with the one before.
-The one exception is `clear`: after a compaction there are the system prompt, the task, and a summary.
+Messages are only appended, so that each request starts with the previous one and providers can cache the prefix. The
+exception is `clear`: after a compaction the history is the system prompt, the task, and a summary.
 """
 
 from jarvis_workers.agent.limits import AgentLimits
@@ -10,14 +10,14 @@ from jarvis_workers.platforms.protocol import Message, Reply, ToolCall, ToolSpec
 from jarvis_workers.platforms.tokens import estimate_message, estimate_tools
 from jarvis_workers.ratelimit.token_calibration import Calibration
 
-# the system prompt, the task, an answer and what came of it
+# The system prompt, the task, an answer and its result.
 SOMETHING_SAID = 4
-# of an answer that cannot be used no more is kept
+# Unusable answers are shortened to this.
 REFUSED_TOKENS = 2_000
 
 
 class Session:
-    """The messages of one conversation, and a place for what listeners want to keep (`user_data`)."""
+    """The messages of one conversation, and the values that listeners store (`user_data`)."""
 
     def __init__(self, system: str) -> None:
         self.messages = [Message("system", system)]
@@ -30,7 +30,7 @@ class Session:
         self._tools = 0
 
     def begin(self, task: str) -> None:
-        """Take in a person's message, with which a turn begins."""
+        """Append the message of a new task, which starts a turn."""
         self.turn = len(self.messages)
         self.task = task
         self.say(Message("user", task))
@@ -40,34 +40,34 @@ class Session:
         self._counted += estimate_message(message)
 
     def answer(self, reply: Reply, call: ToolCall | None = None) -> None:
-        """Take in an answer of the model, and learn from what it reports."""
+        """Append an answer of the model, and calibrate the token estimate with its reported usage."""
         self._calibration = self._calibration.learn(self.estimated, reply.usage.prompt)
         self.rounds += 1
         calls = (call,) if call else ()
         self.say(Message("assistant", reply.content, calls, reasoning=reply.reasoning))
 
     def refuse(self, reply: Reply, problem: str) -> None:
-        """Take in an answer that could not be used, without its calls, and say why."""
+        """Append an unusable answer without its calls, and a message that states the problem."""
         self.rounds += 1
         self.say(Message("assistant", shorten(reply.content, REFUSED_TOKENS) or "(no text)"))
         self.say(Message("user", problem))
 
     def set_tools(self, specs: tuple[ToolSpec, ...]) -> None:
-        """Count what is told of tools with every request."""
+        """Count the tool descriptions that are sent with every request."""
         self._tools = estimate_tools(specs)
 
     @property
     def estimated(self) -> int:
-        """How many tokens the next request is taken for, whatever servers have reported."""
+        """The estimated number of tokens of the next request, without calibration."""
         return self._counted + self._tools
 
     @property
     def tokens(self) -> int:
-        """About how many tokens the next request has."""
+        """The calibrated estimate of the number of tokens of the next request."""
         return self._calibration.tokens(self.estimated)
 
     def is_full(self, limits: AgentLimits, context: int) -> bool:
-        """Whether it is time to sum up; never before anything was said that a summary could replace."""
+        """Return whether the history must be compacted; never before the first answer and its result."""
         if len(self.messages) < SOMETHING_SAID:
             return False
         return (
@@ -77,11 +77,11 @@ class Session:
         )
 
     def history(self) -> str:
-        """Return what was said since the system prompt, to be read."""
+        """Return all messages but the system prompt as Markdown."""
         return "\n\n".join(f"## {message.role}\n{message.content}" for message in self.messages[1:])
 
     def clear(self, continuation: str) -> None:
-        """Forget what was said but for the system prompt and the task; `continuation` takes its place."""
+        """Replace the history after the system prompt by the task and `continuation`."""
         self.messages = self.messages[:1]
         self.rounds, self._counted = 0, estimate_message(self.messages[0])
         self.turn = 1

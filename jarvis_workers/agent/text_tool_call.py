@@ -1,12 +1,12 @@
-"""One call as text, for models that have no calls of their own.
+"""Tool calls in text form, for models without native tool calls.
 
     <TOOL_CALL nonce>
     {"name": "read_code", "arguments": {"path": "a.c"}}
     </TOOL_CALL nonce>
 
-The tags stand alone on their lines, the block is the last thing in the answer, and the nonce is known only to the one
-who was given it: a call that is quoted from somewhere, or JSON in prose, is text.  Anything that has the nonce and is
-not exactly one such block is an error; nothing of it is run.
+Each tag is alone on its line, and the block ends the answer. Only the model of this conversation has the nonce, so that
+a call quoted from elsewhere, or JSON in prose, is plain text.  Anything else that contains the nonce is an error, and
+no call of it is run.
 """
 
 import json
@@ -19,12 +19,12 @@ BODY_MAX = ARGUMENTS_MAX + 1_000
 
 
 def tags(nonce: str) -> tuple[str, str]:
-    """Return how a block begins and ends."""
+    """Return the start and end tags of a call."""
     return f"<{TAG} {nonce}>", f"</{TAG} {nonce}>"
 
 
 def find_call(answer: str, nonce: str) -> ToolCall | None:
-    """Return the call that ends an answer, None if there is none; raises BadCall for one that is not well formed."""
+    """Return the call that ends an answer, None if there is none; raises BadCall for a malformed call."""
     start, end = tags(nonce)
     starts, ends = answer.count(start), answer.count(end)
     if not starts and not ends:
@@ -56,7 +56,7 @@ def _read_block(answer: str, start: str, end: str) -> ToolCall:
 
 
 def _refuse_lookalike(answer: str) -> None:
-    """Teach the form to a model whose answer ends with a call of another form; what is only quoted is left alone."""
+    """Raise BadCall if the answer ends with a call that has wrong tags; calls quoted earlier in it are ignored."""
     last = answer[-200:].rstrip().rpartition("\n")[2].strip()
     if last.startswith(f"</{TAG}") and last.endswith(">"):
         raise BadCall("the call at the end has not the tags that you were given, and was not run")

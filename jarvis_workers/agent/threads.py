@@ -1,7 +1,7 @@
-"""Call what may take long in a thread of its own, which nobody waits for when the process ends.
+"""Run blocking calls of coroutines in daemon threads, one thread per call.
 
-The threads of asyncio.to_thread are few, so that slow tools would hold up all other conversations, and Python ends only
-when they have come to theirs: a tool of the user's own that hangs would keep Ctrl-C from ending a command.
+asyncio.to_thread has a small thread pool, so that slow tools would block all other conversations; and Python joins the
+threads of that pool at exit, so that a user-defined tool that hangs would keep Ctrl-C from ending a command.
 """
 
 import asyncio
@@ -17,7 +17,10 @@ T = TypeVar("T")
 
 
 async def in_thread(do: Callable[..., T], *given: Any) -> T:
-    """Return what it returns, and raise what it raises; called off, it goes on, and nobody hears of it."""
+    """Call `do` in a new thread and return its result or raise its exception.
+
+    After a cancellation the call continues, and its outcome is dropped.
+    """
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     future = Future[T]()
 

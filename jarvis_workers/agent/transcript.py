@@ -1,10 +1,10 @@
-"""What a conversation was told, so that it can go on after its process has died.
+"""Transcript of a conversation: a write-ahead log from which it resumes after a crash.
 
-The loop does the same whenever it is sent the same; so what it was sent is all there is to keep. Records are
-appended and on the disk before they count: an answer before its tool runs, the start of a tool that may not run twice
-before it starts, a result before the next question. A conversation that is taken up is first sent what is recorded.
+The loop is deterministic, so its inputs are all that is recorded. Records are durable before they take effect: an
+answer before its tool runs, the start of a non-repeatable tool before it runs, a result before the next request. A
+resumed conversation first replays the recorded inputs.
 
-Each line carries the hash of its text; a last line that was not written whole is as if it had never been begun.
+Each line contains the hash of its text; an incomplete last line is discarded.
 """
 
 import json
@@ -23,31 +23,34 @@ UNKNOWN = "it was interrupted, and nobody knows how far it came; look before you
 
 
 class Log(Protocol):
-    """A place that lines are appended to."""
+    """An append-only log of lines."""
 
     def lines(self) -> list[bytes]:
-        """Return what was appended before it was opened, without line ends."""
+        """Return the lines appended before the log was opened, without line ends."""
         ...
 
     def append(self, line: bytes) -> None:
-        """Take a line, without waiting."""
+        """Append a line without waiting."""
         ...
 
     def sync(self) -> None:
-        """Return when all lines are safe."""
+        """Block until all lines are durable."""
         ...
 
     async def sync_async(self) -> None:
-        """The same, and others run meanwhile."""
+        """Wait until all lines are durable, without blocking the event loop."""
         ...
 
     def keep(self, count: int) -> None:
-        """Keep the first `count` lines and drop the rest, which was not written whole."""
+        """Truncate the log to its first `count` lines."""
         ...
 
 
 class Transcript:
-    """The records of one conversation; `about` tells whether it is still the same conversation."""
+    """The records of one conversation; `about` identifies it.
+
+    Raises UsageError if the log has the transcript of another conversation.
+    """
 
     def __init__(self, log: Log, about: Mapping[str, Any]) -> None:
         self._log = log
@@ -60,11 +63,11 @@ class Transcript:
 
     @property
     def is_replaying(self) -> bool:
-        """Whether what is told now was told before."""
+        """Whether recorded inputs are still to be replayed."""
         return bool(self._known)
 
     def find(self, want: Want) -> Answer | None:
-        """Return what the conversation was told then, None if it has not come so far."""
+        """Return the recorded result of an effect, None after the last record; raises UsageError for a mismatch."""
         if not self._known:
             return None
         record = self._known.popleft()
@@ -85,14 +88,14 @@ class Transcript:
         return ToolOutcome(**record["outcome"])
 
     def sync(self) -> None:
-        """Return when all that was added is safe."""
+        """Block until all records are durable."""
         self._log.sync()
 
     async def sync_async(self) -> None:
         await self._log.sync_async()
 
     def add(self, want: Want, answer: Answer) -> None:
-        """Record what the conversation is about to be told."""
+        """Record the result of an effect, before the conversation is sent it."""
         if isinstance(answer, Reply):
             assert isinstance(want, Ask)
             self._write({"kind": "answer", "of": question(want.request), "reply": record_of(answer)})
@@ -103,7 +106,7 @@ class Transcript:
             self._write({"kind": "uploaded", "of": None, "worked": answer})
 
     def add_call(self, want: RunTool) -> None:
-        """Record that a tool is about to run which may not run twice."""
+        """Record the start of a tool that must not run twice."""
         self._write({"kind": "call", "of": want.name, "arguments": want.arguments})
 
     def add_result(self, want: RunTool, outcome: ToolOutcome) -> None:
@@ -134,7 +137,7 @@ class Transcript:
 
 
 def question(request: ModelRequest) -> str:
-    """Return what a request is known by within its conversation: its length, its last message, its tools."""
+    """Return the hash that identifies a request within its conversation: of its length, last message and tools."""
     last = request.messages[-1]
     tools = ",".join(tool.name for tool in request.tools)
     text = f"{len(request.messages)}\0{last.role}\0{last.content}\0{tools}"
@@ -142,7 +145,7 @@ def question(request: ModelRequest) -> str:
 
 
 def read_line(line: bytes) -> dict[str, Any] | None:
-    """Return a record, None if its line is not whole."""
+    """Parse a line and return its record, None if the line is incomplete."""
     claimed, _, text = line.partition(b" ")
     if claimed != _hash(text):
         return None

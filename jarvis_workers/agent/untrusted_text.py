@@ -1,11 +1,11 @@
-"""What becomes of text from outside before a model reads it.
+"""Sanitize untrusted text before a model reads it.
 
-Every line gets a mark that the text cannot guess; characters that are not seen, or turn the order of others round, are
-written out; and lines that read like orders to a model are looked for. Block masks the line, Review and Warn let it
-through; all are kept as suspicions with the text they are about: evidence is never dropped.
+Every line is prefixed with a mark that the text cannot guess; invisible characters and bidirectional controls are
+escaped; and lines that look like instructions to a model are searched for. The level "block" masks the line, "review"
+and "warn" let it pass; each match is recorded as a suspicion with its text, so that no evidence is lost.
 
-The search is over the lines joined, without numbers and comment signs, so that an order spread over a comment is
-found as well; every line that it touches is masked.
+The search runs on the joined lines without line numbers and comment markers, to find instructions that are spread over
+several lines of a comment; every line of a match is masked.
 """
 
 import re
@@ -29,7 +29,7 @@ NUMBER = re.compile(r"^(?:\S{0,300}?:\d+: ?|\s*\d+\| ?)?")
 
 @dataclass(frozen=True)
 class Suspicion:
-    """A line that reads as if it were meant for a model."""
+    """A line that looks like an instruction to a model."""
 
     level: Level
     rule: str
@@ -37,14 +37,14 @@ class Suspicion:
 
 
 class Guard:
-    """Admits foreign text to one conversation."""
+    """The sanitizer of untrusted text of one conversation, and the suspicions so far."""
 
     def __init__(self, mark: str) -> None:
         self.mark = mark
         self.suspicions: list[Suspicion] = []
 
     def admit(self, text: str) -> str:
-        """Return the text as the model may read it: searched, escaped, each line marked."""
+        """Return the text for the model: escaped, with suspicious lines masked and each line marked."""
         lines = escape(text).split("\n")
         masked: dict[int, str] = {}
         for level, rule, touched in _suspicious(lines):
@@ -55,12 +55,12 @@ class Guard:
         return self.mark_lines(shown)
 
     def mark_lines(self, lines: Iterator[str]) -> str:
-        """Mark lines that came from outside, whoever has read and retold them."""
+        """Mark lines of untrusted origin, including those that a model has paraphrased."""
         return "\n".join(f"{self.mark}{BAR}{line}" for line in lines)
 
 
 def escape(text: str) -> str:
-    """Write out what is not seen: controls, zero widths, turns of direction, line ends that are none."""
+    """Escape invisible characters: controls, zero-width characters, bidirectional controls, unusual line separators."""
     text = text.replace("\r\n", "\n")
     if not CONTROL.search(text):
         return text
@@ -79,7 +79,7 @@ def _written(letter: str) -> str:
 
 
 def _suspicious(lines: list[str]) -> Iterator[tuple[Level, str, list[int]]]:
-    """Yield what was found, and the places of the lines that it touches."""
+    """Yield the level, the rule and the line indices of each match."""
     starts, joined = _join(lines)
     small = " ".join(joined.lower().split())
     for pattern in PATTERNS:
@@ -96,7 +96,7 @@ def _suspicious(lines: list[str]) -> Iterator[tuple[Level, str, list[int]]]:
 
 
 def _join(lines: list[str]) -> tuple[list[int], str]:
-    """Return the lines' bare text in one piece, and where each begins in it."""
+    """Return the offset of each line in the joined text, and the joined text without numbers and comment markers."""
     starts, bare, at = [], [], 0
     for line in lines:
         starts.append(at)
