@@ -11,7 +11,7 @@ PACKAGES = ("jarvis_workers/sec", "jarvis_workers/steps", "jarvis_workers/servic
 NAMES = {"body", "issue", "issues", "summary"}
 # They turn JSON into values and back; the last two read files from somewhere.
 WITH_KEYS = {
-    "jarvis_workers/sec/report_document.py",
+    "jarvis_workers/sec/report_json.py",
     "jarvis_workers/service/reports/baselines.py",
     "jarvis_workers/service/reports/report_files.py",
 }

@@ -4,26 +4,10 @@ Named tuples are used because there are up to 25,000 findings: they are created 
 `extra` has the fields that other versions have written and this one lacks, unchanged.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from jarvis_workers.sec.trace import TraceLocation
-
-__all__ = [
-    "BaselineSummary",
-    "CanaryOutcome",
-    "EvidenceQuote",
-    "Excerpt",
-    "ExcludedTree",
-    "Issue",
-    "IssueSuppression",
-    "IssueVerdict",
-    "ReportBody",
-    "ReportGap",
-    "ReproScript",
-    "Summary",
-    "SuppressionRemark",
-]
 
 
 class EvidenceQuote(NamedTuple):
@@ -231,3 +215,9 @@ class ReportBody(NamedTuple):
     def findings(self) -> list[Issue]:
         """All listed findings, those set aside last."""
         return [*self.issues, *self.suppressed, *self.dismissed]
+
+    def map_findings(self, change: Callable[[Issue], Issue]) -> "ReportBody":
+        """Return the body with each finding changed."""
+        lists = (self.issues, self.dismissed, self.suppressed)
+        issues, dismissed, suppressed = (list(map(change, found)) for found in lists)
+        return self._replace(issues=issues, dismissed=dismissed, suppressed=suppressed)

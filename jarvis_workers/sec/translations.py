@@ -11,7 +11,7 @@ from typing import Any
 
 from jarvis_workers.sec import rules
 from jarvis_workers.sec.report.i18n import TRANSLATED
-from jarvis_workers.sec.report_document import Issue, ReportBody
+from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.sec.rules import RULES_BY_PATTERN, Rule
 
 __all__ = ["report_in", "rule_in"]
@@ -30,16 +30,9 @@ def report_in(language: str, body: ReportBody) -> ReportBody:
     known = _translations(language)
     if not known:
         return body
-
-    def translated(issues: Sequence[Issue]) -> list[Issue]:
-        return [issue._replace(**_translated(issue, ISSUE_TEXTS, known)) for issue in issues]
-
-    return body._replace(
-        issues=translated(body.issues),
-        dismissed=translated(body.dismissed),
-        suppressed=translated(body.suppressed),
-        titles={pattern: known.get(title, title) for pattern, title in body.titles.items()},
-    )
+    titles = {pattern: known.get(title, title) for pattern, title in body.titles.items()}
+    translated = body.map_findings(lambda issue: issue._replace(**_translated(issue, ISSUE_TEXTS, known)))
+    return translated._replace(titles=titles)
 
 
 def _translated(has: object, names: Sequence[str], known: Mapping[str, str]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Rename the files of a report relative to a directory above the scanned root."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, TypeVar
 
 from jarvis_workers.sec.report_document import Issue, ReportBody
@@ -15,10 +16,7 @@ def below(prefix: str, body: ReportBody) -> ReportBody:
     if not prefix:
         return body
     summary = body.summary
-    return body._replace(
-        issues=[_issue(prefix, one) for one in body.issues],
-        dismissed=[_issue(prefix, one) for one in body.dismissed],
-        suppressed=[_issue(prefix, one) for one in body.suppressed],
+    return body.map_findings(partial(_issue, prefix))._replace(
         summary=summary._replace(
             not_checked=_placed(prefix, summary.not_checked),
             unused_suppressions=_placed(prefix, summary.unused_suppressions),

@@ -34,8 +34,7 @@ GZIPPED_MAX = 8_000_000
 # Of kind `review`, since the outcome is unknown.
 UNKNOWN = ("review", "undecided")
 FACTS = ("id", "gid", "category", "confidence", "score", "status")
-TOLD = ("has_risk", *TEXTS, "reason", "verification", "cluster", "judged")
-PROPERTIES = (*FACTS, "has_risk", *TEXTS, "reason", "commands", "verification", "cluster", "judged")
+VERDICT = ("has_risk", *TEXTS, "reason", "commands", "verification", "cluster", "judged")
 SAID_MAX = 2_000
 BEST_SCORE = max(WEIGHTS.values())
 
@@ -94,11 +93,10 @@ def result(found: Numbered, rules: Mapping[str, int]) -> Part:
 
 
 def _properties(issue: Issue) -> Part:
-    found = {name: getattr(issue, name) for name in FACTS}
-    found |= {name: value for name in TOLD if (value := getattr(issue, name)) not in (None, "")}
+    verdict = {name: value for name in VERDICT if (value := getattr(issue, name)) not in (None, "", ())}
     if issue.commands:
-        found["commands"] = scripts_to_json(issue.commands)
-    return {name: found[name] for name in PROPERTIES if name in found}
+        verdict["commands"] = scripts_to_json(issue.commands)
+    return {name: getattr(issue, name) for name in FACTS} | verdict
 
 
 def _weight(issue: Issue) -> Part:

@@ -4,7 +4,7 @@ A missing finding is fixed only if the later scan searched for it: with its rule
 no longer exists.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from jarvis_workers.errors import SnapshotError, UsageError
@@ -15,7 +15,7 @@ from jarvis_workers.sec.report.comparability import WHOLE, Looked, unlooked
 from jarvis_workers.sec.report.diff import compare
 from jarvis_workers.sec.report.diff_formats import Sides
 from jarvis_workers.sec.report.rebase import below
-from jarvis_workers.sec.report_document import Issue, ReportBody
+from jarvis_workers.sec.report_document import ReportBody
 from jarvis_workers.service.reports.report_files import read_report_file
 from jarvis_workers.service.reports.reports import read_body, run_part
 from jarvis_workers.snapshots.blobs import Blobs
@@ -98,16 +98,9 @@ def _from_the_top(*reports: ReportSide) -> tuple[ReportSide, ...]:
 
 
 def _moved(prefix: str, body: ReportBody) -> ReportBody:
-    moved = below(prefix, body)
-    return moved._replace(
-        issues=_fingerprinted(moved.issues),
-        dismissed=_fingerprinted(moved.dismissed),
-        suppressed=_fingerprinted(moved.suppressed),
+    return below(prefix, body).map_findings(
+        lambda one: one._replace(fingerprint=fingerprint_of(one.file, one.pattern, one.evidence))
     )
-
-
-def _fingerprinted(issues: Sequence[Issue]) -> list[Issue]:
-    return [one._replace(fingerprint=fingerprint_of(one.file, one.pattern, one.evidence)) for one in issues]
 
 
 def _notes(which: str, report: ReportSide) -> Iterator[str]:
