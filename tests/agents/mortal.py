@@ -8,9 +8,9 @@ import signal
 import sys
 from pathlib import Path
 
-from jarvis_workers.agent.logfile import LogFile
 from jarvis_workers.tools.tool import Tool, ToolOutcome, typed
 from tests.agents.arrange import At, agent_of, look, platform_of, run
+from tests.agents.logfile import LogFile
 
 
 class Deadly(LogFile):

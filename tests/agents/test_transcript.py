@@ -14,11 +14,11 @@ import pytest
 from jarvis_workers.agent.drivers import AgentWorld, drive, drive_async
 from jarvis_workers.agent.events import AFTER_TOOL_CALL, EventBus
 from jarvis_workers.agent.limits import AgentLimits
-from jarvis_workers.agent.logfile import LogFile
 from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.transcript import UNKNOWN, Transcript, read_line
-from jarvis_workers.errors import StoreFull, UsageError
+from jarvis_workers.errors import UsageError
 from tests.agents.arrange import Lines, Scripted, agent_of, call, heard, look, platform_of, run, text
+from tests.agents.logfile import LogFile
 from tests.agents.mortal import do
 from tests.agents.server import ModelServer, Step, calls, says
 
@@ -124,13 +124,6 @@ def test_another_conversation_does_not_take_up_a_transcript() -> None:
         run(agent_of(name="Other"), Scripted(), log=log)
     with pytest.raises(UsageError, match="does not fit the conversation"):
         run(agent_of(), Scripted(), log=log, task="Something else.")
-
-
-def test_a_log_that_cannot_be_written_says_so(tmp_path: Path) -> None:
-    with pytest.raises(StoreFull, match="cannot be written"):
-        run(agent_of(), Scripted(text("done")), log=LogFile(tmp_path / "no" / "log"))
-    with pytest.raises(UsageError, match="cannot be read"):
-        run(agent_of(), Scripted(), log=LogFile(tmp_path))
 
 
 def test_an_upload_is_not_repeated() -> None:

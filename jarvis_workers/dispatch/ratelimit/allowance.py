@@ -6,7 +6,7 @@ reduce the allowance.  After an expired lease, requests in flight continue, but 
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from jarvis_workers.ratelimit.adaptive import LONGEST_PAUSE, NEVER
@@ -20,7 +20,8 @@ TOKENS_AT_ONCE = 256
 class UsageDelta:
     """What happened since the last report: successes, 429s, and tokens (`debt`) used beyond those of start times.
 
-    `again` is the longest Retry-After in seconds, -1 without a 429; `refused_inside` the requests in flight then.
+    The fields are named as in a report: `again` is the longest Retry-After in seconds, -1 without a 429;
+    `refused_inside` the requests in flight then.
     """
 
     answers: int = 0
@@ -110,19 +111,10 @@ class LeasedAllowance:
             "lease": self.lease_seconds,
             "most": self.limits.most,
             "rates": [
-                {
-                    "name": f"{rate.counts} {rate.sooner}",
-                    "counts": rate.counts,
-                    "each": 1 / rate.per_second,
-                    "sooner": rate.sooner,
-                }
-                for rate in self._rates
+                {"name": f"{r.counts} {r.sooner}", "counts": r.counts, "each": 1 / r.per_second, "sooner": r.sooner}
+                for r in self._rates
             ],
-            "answers": self._reported.answers,
-            "again": self._reported.again,
-            "refused_wave": self._reported.refused_wave,
-            "refused_inside": self._reported.refused_inside,
-            "debt": self._reported.debt,
+            **asdict(self._reported),
         }
 
     def apply(self, response: Mapping[str, Any], sent: float, received: float) -> None:
