@@ -1,1 +1,1 @@
-"""The agent runtime: conversations with models, their budgets, and the event loop they share."""
+"""The agent runtime: conversations with models, their budgets, and the event loop that they share."""

@@ -26,7 +26,7 @@ from jarvis_workers.store.values import Claimed
 
 __all__ = ["BudgetLedger", "RunAllowance"]
 
-# How often a caller that blocks asks the store again: reservations of other processes end unseen.
+# How often a blocked caller polls the store: the end of another process's reservation is not announced.
 POLL_SECONDS = 0.5
 
 
@@ -50,11 +50,11 @@ class RunAllowance:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no conversation uses it and all of its spending is saved."""
+        """Whether no conversation uses the allowance and all of its spending is saved."""
         return not self.conversations and self._unsaved <= 0
 
     async def load_budget(self) -> RunBudget | None:
-        """Return the run's budget, None if it has none; read from the store once."""
+        """Return the run's budget, None if it has none; the budget is read from the store once."""
         if self._is_loaded:
             return self.budget
         async with self._turn:
@@ -70,14 +70,14 @@ class RunAllowance:
                 self._changed.clear()
                 grant = await asyncio.to_thread(self._draw, job, worst)
                 if grant.over:
-                    self._is_loaded = False  # a run that is resumed may get another budget
+                    self._is_loaded = False  # a resumed run may have a new budget
                     raise BudgetSpent(f"run {self.run_id} is not running, or has spent its budget")
                 if not grant.given:
                     with suppress(TimeoutError):
                         await asyncio.wait_for(self._changed.wait(), POLL_SECONDS)
 
     def settle(self, unit: Unit, worst: int, actual: int) -> None:
-        """Release a reservation and count its actual cost, unless the budget has another unit by now."""
+        """Release a reservation and count its actual cost, unless the unit of the budget has changed meanwhile."""
         with self._lock:
             if self.budget and self.budget.unit == unit:
                 self._reserved -= worst
@@ -86,7 +86,7 @@ class RunAllowance:
         self._changed.set()
 
     def mark_saved(self, actual: int) -> None:
-        """Note that the store counts this cost as spent; any thread may call it."""
+        """Record that the store counts this cost as spent. Thread-safe."""
         with self._lock:
             self._unsaved -= actual
         if self._loop:
@@ -117,7 +117,7 @@ class RunAllowance:
             return budgets.find(session, self.run_id)
 
     def _draw(self, job: Claimed, worst: int) -> BudgetGrant:
-        """Draw a new allowance; what is free is returned with it, so that another process can use it."""
+        """Draw a new allowance and return the unreserved remainder of the old one, for other processes to use."""
         assert self.budget is not None
         with self._lock:
             self._free, committed = 0, max(self._reserved + self._unsaved, 0)
@@ -147,7 +147,7 @@ class BudgetLedger:
 
     @contextmanager
     def open(self, run_id: str) -> Iterator[RunAllowance]:
-        """Open a run's allowance for a conversation; the last one of the run to close it drops it."""
+        """Open a run's allowance for a conversation; it is dropped when the last conversation of the run ends."""
         with self._lock:
             if run_id not in self._allowances:
                 self._allowances[run_id] = RunAllowance(self._store, run_id, self._stop, self._clock)
@@ -161,7 +161,7 @@ class BudgetLedger:
                 self._drop_idle(allowance)
 
     def mark_saved(self, items: Iterable[Item]) -> None:
-        """Note that the costs of these items are in the store."""
+        """Record that the costs of these items are saved in the store."""
         for item in items:
             if isinstance(item, ModelCall):
                 self._mark_saved(item)

@@ -1,4 +1,4 @@
-"""One conversation of a job: its model, tools and transcript, from its opening to its end."""
+"""The conversation of a job: its platform, tools and transcript, from opening to end."""
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
@@ -25,7 +25,7 @@ OpenScripts = Callable[[Path], SandboxedScripts | None]
 
 
 class JobConversation:
-    """A conversation that is open; `AgentRuntime.open` makes it. `profiles` are those of vote 0 and of other votes."""
+    """An open conversation, made by `AgentRuntime.open`; `profiles` are those of vote 0 and of the other votes."""
 
     def __init__(
         self,
@@ -39,11 +39,11 @@ class JobConversation:
         self.marks, self.platform, self.profiles = marks, stack.platform, stack.profiles
         self._log, self._stack, self._resources = log, stack, resources
         self._listeners, self._open_scripts = listeners, open_scripts
-        # free the messages with the conversation, although its caller may still refer to it
+        # free the messages at the end of the conversation, even if the caller still refers to this object
         resources.callback(vars(self).clear)
 
     def scripts(self, root: Path) -> list[Tool]:
-        """Return the tool that runs scripts over a directory; none where nothing can confine them."""
+        """Return the tool that runs scripts on the directory `root`; no tool without a sandbox."""
         scripts = self._open_scripts(root)
         if scripts is None:
             return []
@@ -53,7 +53,7 @@ class JobConversation:
     async def lead(self, talk: Conversation[T], agent: Agent, about: Mapping[str, Any]) -> T:
         """Drive an agent's conversation to its end; raises AgentStopped.
 
-        `about` identifies the conversation: a transcript with another one is not resumed.
+        `about` identifies the conversation; a transcript with a different identity is not resumed.
         """
         bus, start = EventBus(), {**about, "tools": list(agent.tools.names)}
         for listener in self._listeners:
@@ -61,12 +61,15 @@ class JobConversation:
         return await drive_async(talk, AgentWorld(self.platform, agent.tools, self._transcript(start), bus))
 
     async def forget(self) -> None:
-        """Remove the answers from the cache, since nothing came of them; the transcript keeps them."""
+        """Remove the answers of a failed conversation from the cache; they remain in the transcript."""
         self._stack.forget()
         await self._log.sync_async()
 
     def _transcript(self, about: Mapping[str, Any]) -> Transcript:
-        """Resume the transcript; restart it if it is of another version or other tools, unless that repeats effects."""
+        """Resume the transcript, or restart it after a change of version or tools.
+
+        Raises StepFailed if a restart would repeat a tool that must not run twice.
+        """
         start = {"version": __version__, "model": self.platform.model, **about}
         try:
             return Transcript(self._log, start)

@@ -1,6 +1,6 @@
 """The event loop of conversations: coroutines of one asyncio loop, in a separate thread.
 
-Starting one returns a future; it raises what the step raises, or CancelledError after a cancellation.
+`start` returns a future, which raises the exception of the step, or CancelledError after a cancellation.
 """
 
 import asyncio
@@ -13,15 +13,15 @@ from jarvis_workers.errors import StepFailed
 from jarvis_workers.store.values import Claimed, Commit
 
 LAST_SECONDS = 2.0
-# So many objects may be made before the collector looks for rings: hundreds of conversations make few of those, and at
-# its usual pace it takes a tenth of their time.
+# The threshold of the garbage collector, in objects: hundreds of conversations make few reference cycles, and with the
+# default threshold collections take a tenth of their time.
 MADE_AT_ONCE = 20_000
 
 Converse = Callable[[], Awaitable[Commit]]
 
 
 class ConversationLoop:
-    """Runs conversations of at most `deadline_seconds` each; `run` is for the thread."""
+    """Runs conversations of at most `deadline_seconds` each; `run` is the body of the thread."""
 
     def __init__(self, deadline_seconds: float) -> None:
         self.deadline_seconds = deadline_seconds
@@ -31,25 +31,25 @@ class ConversationLoop:
         self._is_over = False
 
     def run(self) -> None:
-        """Converse until `stop`."""
+        """Run the event loop until `stop`."""
         gc.set_threshold(MADE_AT_ONCE, *gc.get_threshold()[1:])
         self._loop.run_forever()
 
     def stop(self) -> None:
-        """Let `run` return, when all that were called off have ended or LAST_SECONDS have passed."""
+        """Let `run` return once all conversations have ended, after LAST_SECONDS at the latest."""
         asyncio.run_coroutine_threadsafe(self._finish(), self._loop)
 
     def start(self, job: Claimed, converse: Converse) -> Future[Commit]:
-        """Begin the conversation of a job."""
+        """Start the conversation of a job and return its future."""
         return asyncio.run_coroutine_threadsafe(self._converse(job, converse), self._loop)
 
     def cancel(self, job: Claimed) -> None:
-        """Call one off, if it is on."""
-        # One that was started just now is on after the next turn of the loop.
+        """Cancel the conversation of a job, if it is running."""
+        # A conversation that was just started is registered in the next iteration of the loop.
         self._loop.call_soon_threadsafe(self._loop.call_soon, self._cancel, job)
 
     def cancel_all(self) -> None:
-        """Call off all that are on, and those that begin from now on."""
+        """Cancel all conversations, and every conversation that starts from now on."""
         self._loop.call_soon_threadsafe(self._cancel_all)
 
     async def _finish(self) -> None:

@@ -10,12 +10,12 @@ __all__ = ["ConversationOptions"]
 
 @dataclass(frozen=True, kw_only=True)
 class ConversationOptions(RunOptions):
-    """The model group that is asked, None where none is, and how far a conversation may go."""
+    """The model group, None for a run without conversations, and the limits of a conversation."""
 
     model_group: str | None = None
     agent_limits: AgentLimits = field(default=AgentLimits(), metadata={"read": lambda said: AgentLimits(**said)})
 
     @property
     def group(self) -> str:
-        """The model group of a run that asks one."""
+        """The name of the model group, empty without one."""
         return self.model_group or ""

@@ -2,13 +2,13 @@
 
 A request goes down the stack, its answer comes back up:
 
-    VotingPlatform      choose the group: vote 0 asks the first, all other votes the second
-    MeteredPlatform     record what each answer took, also one from the cache (with 0 tries)
-    CachedPlatform      answer from the cache; what it answers costs no budget and no rate limit
+    VotingPlatform      choose the model group: the first for vote 0, the second for all other votes
+    MeteredPlatform     record the usage of each answer, including cached ones (with 0 tries)
+    CachedPlatform      answer from the cache, at no cost in budget or rate limit
     BudgetedPlatform    reserve the worst-case cost in the run's budget, settle the actual cost
     provider's platform wait for the rate limiter, send, retry (`platforms.compatible`)
 
-All but VotingPlatform are there once per model group.
+All layers but VotingPlatform exist once per model group.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ from jarvis_workers.store.transcripts import ModelCall
 from jarvis_workers.store.values import Claimed
 
 LONGEST_NAME = 200
-# The worst case has this many times the estimated prompt tokens: estimates are calibrated, but not exact.
+# The worst case assumes this multiple of the estimated prompt tokens: estimates are calibrated, but not exact.
 PROMPT_MARGIN = 1.25
 
 Record = Callable[[ModelCall], None]
@@ -61,7 +61,7 @@ class PlatformStack:
 
 
 class _Layer:
-    """A decorator of a platform, for an event loop only."""
+    """A decorator of a platform, usable in an event loop only."""
 
     def __init__(self, platform: Platform) -> None:
         self.name, self.model, self.profile = platform.name, platform.model, platform.profile
@@ -72,7 +72,7 @@ class _Layer:
 
 
 class VotingPlatform(_Layer):
-    """Asks the first platform for vote 0, and the second for all other votes."""
+    """Sends requests of vote 0 to the first platform, those of all other votes to the second."""
 
     def __init__(self, first: Platform, second: Platform) -> None:
         super().__init__(first)
@@ -110,7 +110,10 @@ class MeteredPlatform(_Layer):
 
 
 class BudgetedPlatform(_Layer):
-    """Reserves an answer's worst-case cost before asking. Raises BudgetSpent, or StepFailed if it has no prices."""
+    """Reserves the worst-case cost of an answer before the request is sent.
+
+    Raises BudgetSpent, or StepFailed if the budget is in dollars and the model has no prices.
+    """
 
     def __init__(self, platform: Platform, job: Claimed, allowance: RunAllowance, prices: Prices) -> None:
         super().__init__(platform)
@@ -137,7 +140,7 @@ class BudgetedPlatform(_Layer):
         return reply
 
     def _max_cost(self, unit: Unit, estimated: int) -> int:
-        """Return what an answer costs at most, in parts of the unit: its prompt with a margin, and a full answer."""
+        """Return the worst-case cost of an answer, in parts of `unit`: prompt with a margin, and a full answer."""
         prompt = round(PROMPT_MARGIN * self._allowance.calibrations[self.model].tokens(estimated))
         usage = TokenUsage(prompt, self.profile.answer_tokens)
         return max(amount_of(unit, usage.total, cost_of(usage, self._prices)), 1)

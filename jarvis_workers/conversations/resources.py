@@ -1,4 +1,4 @@
-"""What conversations may use: models, directories, custom code, rate limiters, from a process's configuration."""
+"""Resources of conversations, from the configuration of a process: models, directories, plugins, rate limiters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ UNPACKED = "sources"
 
 @dataclass(frozen=True)
 class AgentSetup:
-    """What conversations may use here.
+    """The resources of the conversations of a process.
 
-    `groups` are the models by name; `unpacked` is the directory for unpacked sources; `recorded` replaces the answer
-    cache of the store, and `offline` allows no answers but cached ones; `listeners` are called after every tool.
+    `groups` are the model groups by name; `unpacked` is the directory for unpacked sources; `recorded` replaces the
+    answer cache of the store; `offline` allows only cached answers; `listeners` are called after every tool call.
     """
 
     providers: Providers
@@ -40,9 +40,9 @@ def setup_of(
     callbacks: Sequence[str] = (),
     limiter: MakeLimiter = in_process,
 ) -> AgentSetup:
-    """Build the setup: `models` are model groups by name with their keys, `callbacks` paths of users' Python files.
+    """Build the setup: `models` are the settings of model groups by name, `callbacks` directories of users' plugins.
 
-    Sources are unpacked below `cache`.
+    Sources are unpacked below the directory `cache`.
     """
     providers = Providers({}, dict(own_platforms([OWN_MODELS])), limiter)
     groups = {name: ModelGroup.model_validate(facts) for name, facts in models.items()}

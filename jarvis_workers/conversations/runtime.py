@@ -1,4 +1,4 @@
-"""The agent runtime: what the conversations of a process share.
+"""The agent runtime: the state that the conversations of a process share.
 
 Answers, their usage and the transcript lines go to the store in one transaction, before the conversation continues.
 """
@@ -33,15 +33,15 @@ from jarvis_workers.store.transcripts import Item
 from jarvis_workers.store.values import Claimed
 
 OWN_TOOLS = Path("~/.jarvis/tools")
-# Scripts that run at once beyond one per core: they also wait for disks.
+# Concurrent scripts beyond one per core, since scripts also wait for I/O.
 EXTRA_SCRIPTS = 4
 
 
 class AgentRuntime:
-    """The conversations of one process. Make it before any thread starts, since it forks a process of its own.
+    """The conversations of one process. Create it before any thread starts, since it forks a process.
 
-    `store` must be durable: what it has committed survives a power failure. While it is unavailable, conversations
-    wait. Only one script per core and EXTRA_SCRIPTS run at once, so that each makes progress within its time limit.
+    `store` must be durable: its commits survive a power failure. While it is unavailable, conversations wait. At most
+    one script per core plus EXTRA_SCRIPTS run concurrently, so that each makes progress within its time limit.
     """
 
     def __init__(self, store: Store, setup: AgentSetup) -> None:
@@ -57,7 +57,7 @@ class AgentRuntime:
         self._answers: AnswerStore = setup.recorded or StoredAnswers(store, self.journal, self._closing)
 
     def close(self) -> None:
-        """Save what is left, unless the store is unavailable, and release what was opened."""
+        """Save the pending records, unless the store is unavailable, and release all resources."""
         self._closing.set()
         self.journal.close()
         if self._starter:
@@ -70,8 +70,8 @@ class AgentRuntime:
     ) -> Iterator[JobConversation]:
         """Open the conversation of a job; raises StepFailed for a model group that is not configured.
 
-        `about` is a hash of its input, from which its marks are derived; `lines` is its transcript so far; the `second`
-        group answers all votes but the first.
+        `about` is a hash of the job's input, from which the marks are derived; `lines` is the transcript so far; the
+        model group `second` answers all votes but the first.
         """
         groups = [self._group(group), self._group(second or group)]
         with ExitStack() as resources:
@@ -86,7 +86,7 @@ class AgentRuntime:
         return chosen.quirks if chosen else Profile()
 
     async def unpack(self, blobs: Blobs, snapshot_id: str) -> Path:
-        """Return the directory of a snapshot's files."""
+        """Unpack a snapshot and return the directory of its files."""
         return await in_thread(unpack, blobs, snapshot_id, self.setup.unpacked)
 
     def _group(self, group: str) -> ModelGroup:

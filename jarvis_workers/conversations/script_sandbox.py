@@ -1,4 +1,4 @@
-"""Where the scripts of a conversation run: a sandbox opened for the first script and closed with the conversation."""
+"""The sandbox for the scripts of a conversation, opened for the first script and closed with the conversation."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ INTERPRETERS: Mapping[str, Sequence[str]] = {"bash": ("bash", "-s"), "sh": ("sh"
 
 
 class SandboxedScripts:
-    """Runs scripts (`tools.scripting.ScriptRunner`). `slots` limits how many run at once in this process."""
+    """Runs scripts (`tools.scripting.ScriptRunner`); `slots` limits the concurrent scripts of this process."""
 
     def __init__(self, make: Callable[[], Sandbox], slots: threading.BoundedSemaphore) -> None:
         self._make, self._slots = make, slots
@@ -20,7 +20,7 @@ class SandboxedScripts:
         self._is_closed = False
 
     def __call__(self, interpreter: str, script: str) -> ToolOutcome:
-        """Run a script; a sandbox that cannot run it is an outcome of the state "error", not an exception."""
+        """Run a script; a failure of the sandbox is an outcome of the state "error", not an exception."""
         with self._slots:
             try:
                 return _run(self._open(), interpreter, script)
@@ -34,7 +34,7 @@ class SandboxedScripts:
                 self._sandbox.close()
 
     def _open(self) -> Sandbox:
-        """Return the sandbox; refuse to make one for a conversation that was cancelled, nobody would close it."""
+        """Return the sandbox; raises SandboxError after `close`, since a new sandbox would never be closed."""
         with self._lock:
             if self._is_closed:
                 raise SandboxError("the conversation has ended")

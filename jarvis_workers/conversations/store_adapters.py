@@ -1,4 +1,4 @@
-"""What conversations read from and write to the results store: cached answers, transcripts, and the group commit.
+"""Adapters of conversations to the results store: cached answers, transcripts, and the group commit.
 
 Writes are appended to the process's journal, which saves those of all conversations in one transaction.
 """
@@ -16,9 +16,9 @@ from jarvis_workers.store.values import Claimed
 
 
 class StoredAnswers:
-    """The answer cache of the store (`platforms.answer_cache.AnswerStore`). Its methods block; `find` reads the store.
+    """The answer cache of the store (`platforms.answer_cache.AnswerStore`). `find` blocks while it reads the store.
 
-    `stop` ends waiting for a store that is unavailable.
+    `stop` ends the wait for an unavailable store.
     """
 
     def __init__(self, store: Store, journal: Journal[Item], stop: threading.Event) -> None:
@@ -39,7 +39,7 @@ class StoredAnswers:
 
 
 class StoredLog:
-    """The transcript of one execution of a job (`agent.transcript.Log`); `lines` are those of earlier executions."""
+    """The transcript of one attempt at a job (`agent.transcript.Log`); `lines` are those of earlier attempts."""
 
     def __init__(self, journal: Journal[Item], job: Claimed, lines: Sequence[bytes]) -> None:
         self.job_id = job.id
@@ -65,9 +65,9 @@ class StoredLog:
 
 
 def save_items(store: Store, items: list[Item], stop: threading.Event) -> list[Item]:
-    """Save items in one transaction, waiting for the store until `stop`; return those saved.
+    """Save items in one transaction, waiting for the store until `stop` is set; return the saved items.
 
-    Items of runs that were removed meanwhile are left out. Raises StoreFull, StoreUnavailable.
+    Items of runs that have been removed are skipped. Raises StoreFull, StoreUnavailable.
     """
 
     def save() -> list[Item]:

@@ -1,10 +1,10 @@
 """Rate limiter of one process: AIMD for concurrency, GCRA for requests and tokens per interval.  Time is an argument.
 
 AIMD (Chiu and Jain 1989, "Analysis of the increase and decrease algorithms for congestion avoidance") sets how many
-requests may be in flight.  A 429 halves the number and blocks all requests for its Retry-After; further 429s to
-requests of the same generation, that is, to those sent before, change nothing.  A full round of successes, or
-ROUND_MAX, raises it.  TCP adds one per round; here it is a tenth, at least one, so that a limit of hundreds recovers in
-minutes.  While only 429s arrive, each pause is twice the one before (exponential back-off).
+requests may be in flight.  A 429 halves the limit and blocks all requests for its Retry-After; further 429s to requests
+of the same generation, that is, to those sent earlier, have no effect on the limit.  A full round of successes, or
+ROUND_MAX, raises it.  TCP adds one per round; here the increase is a tenth, at least one, so that a limit of hundreds
+recovers in minutes.  While only 429s arrive, each pause is twice the previous one (exponential back-off).
 
 GCRA (generic cell rate algorithm, ITU-T I.371, the virtual scheduling form) sets when the next request may start.
 """
@@ -13,10 +13,10 @@ from jarvis_workers.ratelimit.policy import Rate, RateLimitPolicy
 
 ROUND_MAX = 100
 RAISE = 1.1
-# Seconds.  The pause after the second 429 in a row is twice Retry-After, or twice USUAL_PAUSE where the server gives
+# Seconds.  The pause after the second consecutive 429 is twice Retry-After, or twice USUAL_PAUSE if the server sends
 # none, up to LONGEST_DOUBLED: a provider that refuses for 30 s gets five probes.
 USUAL_PAUSE, LONGEST_DOUBLED = 1.0, 30.0
-# A longer Retry-After is cut to this, in seconds: one absurd header shall not stop a model for good.
+# A longer Retry-After is cut to this, in seconds: one absurd header must not block a model forever.
 LONGEST_PAUSE = 600.0
 NEVER = float("inf")
 
@@ -47,11 +47,11 @@ class AimdLimiter:
         return 0.0
 
     def release(self) -> None:
-        """End a request."""
+        """Record that a request has ended."""
         self.in_flight -= 1
 
     def correct(self, tokens: int) -> None:
-        """Charge so many more tokens (or fewer) than were estimated."""
+        """Charge the difference between actual and estimated tokens; it may be negative."""
         for bucket in self._buckets:
             bucket.correct(tokens)
 
@@ -68,7 +68,7 @@ class AimdLimiter:
         self._closed_until = max(self._closed_until, now + pause)
 
     def on_success(self, generation: int) -> None:
-        """Apply an answer to a request that was admitted in `generation`."""
+        """Apply a success of a request that was admitted in `generation`."""
         if generation != self.generation:
             return
         self._refused = 0
@@ -93,6 +93,6 @@ class GcraBucket:
         self._arrival = max(self._arrival, now) + self._rate.cost(tokens)
 
     def correct(self, tokens: int) -> None:
-        """Advance TAT by tokens that were not estimated; requests have no such error."""
+        """Advance TAT by the error of a token estimate; a rate of requests has no such error."""
         if self._rate.counts == "tokens":
             self._arrival += self._rate.cost(tokens)

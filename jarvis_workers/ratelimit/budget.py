@@ -1,7 +1,7 @@
-"""How much a run may take, as a user writes it: dollars, tokens or time, such as 5usd, 200ktok or 30min.
+"""Run budgets in dollars, tokens or time, as users write them: 5usd, 200ktok or 30min.
 
-Amounts are whole numbers of the smallest part that is counted, so that sums of them are exact: billionths of a dollar,
-tokens, thousandths of a second.
+Amounts are integers in the smallest part of a unit, so that sums are exact: billionths of a dollar, tokens,
+milliseconds.
 """
 
 import re
@@ -31,7 +31,7 @@ LARGEST = 10**18
 
 @dataclass(frozen=True, slots=True)
 class RunBudget:
-    """What a run may take in all; `cap` counts the smallest parts of its unit."""
+    """The total that a run may spend; `cap` is in the smallest parts of the unit."""
 
     unit: Unit
     cap: int
@@ -42,7 +42,7 @@ class RunBudget:
         return self.in_units(self.cap)
 
     def in_units(self, parts: int) -> float:
-        """Return parts as dollars, tokens or seconds."""
+        """Convert smallest parts to dollars, tokens or seconds."""
         return parts if self.unit == "tok" else round(parts / PARTS[self.unit], 9)
 
     def says(self, spent: int) -> str:
@@ -54,7 +54,7 @@ class RunBudget:
 
 
 def read_budget(text: str) -> RunBudget:
-    """Read what a user wrote. Raises ValueError."""
+    """Parse a budget such as "5usd". Raises ValueError."""
     found = WRITTEN.fullmatch(text)
     known = SUFFIXES.get(found[2].lower()) if found else None
     if found is None or known is None:
@@ -67,7 +67,10 @@ def read_budget(text: str) -> RunBudget:
 
 
 def amount_of(unit: Unit, tokens: int, cost: float) -> int:
-    """Return what an answer takes, in parts of a unit; of time nothing, which passes by itself."""
+    """Return the cost of an answer in the smallest parts of a unit; `cost` is in dollars.
+
+    For a budget of time the cost is 0: time is not charged per answer.
+    """
     if unit == "usd":
         return round(cost * PARTS["usd"])
     return tokens if unit == "tok" else 0

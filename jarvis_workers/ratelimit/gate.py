@@ -1,7 +1,7 @@
 """The queue in front of a model: waiting requests are admitted first come, first served.
 
-An allowance decides how many may be in flight and when the next may start: that of this process (`adaptive`), or one
-that is shared with other processes (`dispatch.ratelimit`).  Only the first waiting request watches the clock.
+An allowance decides how many requests may be in flight and when the next may start. It is local to this process
+(`adaptive`) or shared with other processes (`dispatch.ratelimit`).  Only the first waiting request polls the clock.
 """
 
 import asyncio
@@ -16,14 +16,14 @@ from jarvis_workers.ratelimit.adaptive import AimdLimiter
 from jarvis_workers.ratelimit.policy import Limiter, ModelKey, RateLimitPolicy
 from jarvis_workers.ratelimit.token_calibration import Calibration
 
-# A request that is held up after each admission starts in the end, or a busy loop would never send it.
+# A request that is delayed after every admission starts after this many readmissions; a busy loop would never send it.
 READMISSIONS = 3
 
 
 class Allowance(Protocol):
     """Decides how many requests may be in flight, and when the next may start; the caller holds a lock.
 
-    A 429 ends a `generation` of requests. A request that starts more than `late` seconds after it was admitted must
+    A 429 ends a `generation` of requests. A request that starts more than `late` seconds after its admission must
     queue again.
     """
 
@@ -35,11 +35,11 @@ class Allowance(Protocol):
         ...
 
     def release(self) -> None:
-        """End a request."""
+        """Record that a request has ended."""
         ...
 
     def correct(self, tokens: int) -> None:
-        """Charge so many more tokens (or fewer) than were estimated."""
+        """Charge the difference between actual and estimated tokens; it may be negative."""
         ...
 
     def on_throttled(self, now: float, generation: int, seconds: float | None) -> None:
@@ -47,7 +47,7 @@ class Allowance(Protocol):
         ...
 
     def on_success(self, generation: int) -> None:
-        """Apply an answer to a request that was admitted in `generation`."""
+        """Apply a success of a request that was admitted in `generation`."""
         ...
 
 
@@ -62,7 +62,7 @@ class FairQueue:
 
     @contextmanager
     def slot(self, seconds: float, tokens: int = 0) -> Iterator["Permit"]:
-        """Hold a permit during the block, after at most so many seconds; `tokens` is an estimate."""
+        """Wait for a permit for at most `seconds` and hold it during the block; `tokens` is an estimate."""
         waiter = self._enqueue((wake := threading.Event()).set, seconds, tokens)
         try:
             while not waiter.permit:
@@ -76,7 +76,7 @@ class FairQueue:
 
     @asynccontextmanager
     async def slot_async(self, seconds: float, tokens: int = 0) -> AsyncIterator["Permit"]:
-        """The same in an event loop."""
+        """Like `slot`, in an event loop."""
         waiter = self._enqueue(_waker(wake := asyncio.Event()), seconds, tokens)
         try:
             while not waiter.permit:
@@ -92,7 +92,7 @@ class FairQueue:
 
     @contextmanager
     def changing(self) -> Iterator[list[int]]:
-        """Lock the queue while the allowance changes, given the tokens of waiting requests; then admit them."""
+        """Lock the queue while the allowance changes; yield the tokens of waiting requests, then admit requests."""
         with self._lock:
             yield [waiter.tokens for waiter in self._waiting]
             self._admit()
@@ -117,9 +117,9 @@ class FairQueue:
             return waiter
 
     def _admit(self, caller: "_Waiter | None" = None) -> None:
-        """Admit all requests that may start, and wake them; tell the first of the others when to check again.
+        """Admit and wake all requests that may start, and set the time at which the first of the others checks again.
 
-        The caller's own request is not woken: it runs.
+        The request of the caller is not woken, since its thread is already running.
         """
         while self._waiting:
             first, now = self._waiting[0], self._now()
@@ -139,7 +139,7 @@ class FairQueue:
         return max(min(waiter.check_at, waiter.deadline) - self._now(), 0.0)
 
     def _check(self, waiter: "_Waiter") -> None:
-        """Admit requests, if this one is the first; raise TimeoutError after its deadline."""
+        """Admit requests if this one is the first in the queue; raises TimeoutError after its deadline."""
         with self._lock:
             if self._waiting and self._waiting[0] is waiter:
                 self._admit(waiter)
@@ -147,7 +147,7 @@ class FairQueue:
                 raise TimeoutError
 
     def _requeue_if_late(self, waiter: "_Waiter") -> None:
-        """Put a request that was admitted, but held up, back to the head of the queue, READMISSIONS times at most."""
+        """Return an admitted but delayed request to the head of the queue, READMISSIONS times at most."""
         with self._lock:
             if waiter.permit and waiter.readmissions and self._now() - waiter.admitted_at > self._allowance.late:
                 waiter.permit, waiter.check_at = None, self._now()
@@ -157,7 +157,7 @@ class FairQueue:
                 self._allowance.correct(-waiter.tokens)
 
     def _leave(self, waiter: "_Waiter") -> None:
-        """Release the permit, or leave the queue without one."""
+        """Release the permit, or leave the queue if the request has none."""
         with self._lock:
             if waiter.permit:
                 self._allowance.release()
@@ -167,7 +167,7 @@ class FairQueue:
 
 
 class LocalLimiter(FairQueue):
-    """The limiter of one process alone: a number of requests at once, or a whole policy."""
+    """A limiter for one process, given a number of concurrent requests or a policy."""
 
     def __init__(self, limits: int | RateLimitPolicy, now: Callable[[], float] = time.monotonic) -> None:
         self.pace = AimdLimiter(RateLimitPolicy(limits) if isinstance(limits, int) else limits)
@@ -175,7 +175,7 @@ class LocalLimiter(FairQueue):
 
 
 def in_process(_: ModelKey, limits: RateLimitPolicy) -> Limiter:
-    """Return a limiter for this process alone."""
+    """Return a limiter that is local to this process."""
     return LocalLimiter(limits)
 
 
@@ -195,7 +195,7 @@ class Permit:
 
 
 class _Waiter:
-    """A request in the queue: `estimated` are its tokens by estimate, `tokens` the same after calibration."""
+    """A request in the queue; `estimated` is its estimated number of tokens, `tokens` the calibrated estimate."""
 
     __slots__ = ("admitted_at", "check_at", "deadline", "estimated", "permit", "readmissions", "tokens", "wake")
 

@@ -1,4 +1,4 @@
-"""The rate limits of a model, and the interface of a limiter to those who send requests.
+"""The rate limits of a model, and the interface of rate limiters.
 
 Rates are paced, not counted: requests are spread evenly over PACE of the limit, since a provider receives them a
 little earlier or later than they were sent, and its counting window is unknown.
@@ -14,9 +14,9 @@ MANY = 100_000
 # The part of a rate that is used.  Measured (tests/bench/test_limits.py): at 0.94 a window of one second had one
 # request more than a limit of 100, at 0.92 none.
 PACE = 0.92
-# GCRA's tolerance, how much earlier than evenly a request may start, and how late one may start before it must queue
-# again, both in seconds, for limits per second and per minute.  Late requests would otherwise start together: a loop
-# that stood still sent 22 requests above a limit of 100 a second.
+# GCRA's tolerance (how long before its scheduled time a request may start), and how late a request may start before it
+# must queue again, both in seconds, for limits per second and per minute.  Late requests would otherwise start
+# together: a stalled event loop exceeded a limit of 100 a second by 22 requests.
 SOONER_SECOND, SOONER_MINUTE = 0.03, 2.0
 LATE_SECOND, LATE_MINUTE = 0.03, 0.8
 
@@ -39,7 +39,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class RateLimitPolicy:
-    """What a provider allows for one model; None is no limit."""
+    """The limits of a provider for one model; None means unlimited."""
 
     concurrent: int | None = None
     requests_per_second: float | None = None
@@ -89,17 +89,17 @@ class Limiter(Protocol):
     """Admits the requests to one model; both forms raise TimeoutError."""
 
     def slot(self, seconds: float, tokens: int = 0) -> AbstractContextManager[RequestPermit]:
-        """Wait at most so many seconds to send a request of about so many tokens; it is in flight during the block."""
+        """Wait at most `seconds` to send a request of about `tokens` tokens; it is in flight during the block."""
         ...
 
     def slot_async(self, seconds: float, tokens: int = 0) -> AbstractAsyncContextManager[RequestPermit]:
-        """The same in an event loop."""
+        """Like `slot`, in an event loop."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ModelKey:
-    """What shares one set of limits: a provider's address and a model. The address may contain credentials."""
+    """The key of a set of shared limits: a provider's address and a model. The address may contain credentials."""
 
     base_url: str
     model: str

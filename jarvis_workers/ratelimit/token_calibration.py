@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-# The weight of the newest report: after five, a wrong start counts for a sixth.
+# The weight of the newest report: after five reports, the initial ratio has a weight of a sixth.
 NEWEST_WEIGHT = 0.3
-# Estimates below this many tokens say little about the ratio; one report moves it within these bounds.
+# Smaller estimates are too noisy to calibrate with; the ratio of one report is clamped to these bounds.
 LEAST_TOKENS = 50
 LEAST_RATIO, LARGEST_RATIO = 0.25, 4.0
 
@@ -20,7 +20,7 @@ class Calibration:
         return round(estimated * self.ratio)
 
     def learn(self, estimated: int, reported: int) -> "Calibration":
-        """Return the calibration after one report; it is ignored where it has no tokens or the estimate too few."""
+        """Return the calibration after one report; reports without tokens and small estimates are ignored."""
         if estimated < LEAST_TOKENS or reported <= 0:
             return self
         seen = min(max(reported / estimated, LEAST_RATIO), LARGEST_RATIO)
