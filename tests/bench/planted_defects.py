@@ -49,7 +49,7 @@ DEFECTS = (
     Defect(
         "dispatch",
         "the leases of conversations are renewed after they have run out",
-        "jarvis_workers/dispatch/store_writer.py",
+        "jarvis_workers/dispatch/leased_jobs.py",
         "return time.monotonic() + self.holder.lease_seconds / 3",
         "return time.monotonic() + self.holder.lease_seconds * 3",
         "tests/dispatch/test_store_writer.py",
