@@ -1,4 +1,4 @@
-"""The keys of a sitting: a generator that is fed with them, and asks for all that it wants."""
+"""The keys of a triage session: a generator that receives keys and yields what the terminal must do."""
 
 import getpass
 from collections.abc import Iterable
@@ -16,11 +16,12 @@ from jarvis_cli.triage_session import (
     judge_findings,
 )
 from jarvis_workers.sec.triage_record import Judgement
+from tests.issues import issue_of
 
 pytestmark = pytest.mark.timing
 
 FINDINGS = [
-    {"id": f"C{number}", "fingerprint": f"{number:016x}", "pattern": "gets", "file": "a.c", "line": number}
+    issue_of({"id": f"C{number}", "fingerprint": f"{number:016x}", "pattern": "gets", "file": "a.c", "line": number})
     for number in (1, 2, 3)
 ]
 
