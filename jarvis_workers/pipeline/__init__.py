@@ -1,1 +1,1 @@
-"""Orchestration of runs: stages, jobs, the controller, and what carries a step's result to the store."""
+"""Orchestration of runs: stages, the execution of jobs, the saving of their results, and the controller."""

@@ -1,14 +1,14 @@
-"""One attempt at a job: execute it, and classify what it raises.
+"""One attempt at a job: execute the job and classify the exceptions that it raises.
 
-The boundary of a job, the same in every executor: a child, a thread, an event loop or a pool process calls `attempt`,
-and the process that may write the store applies the outcome to the job's row.
+The exception boundary of jobs is the same in every executor: a child, a thread, an event loop or a pool process calls
+`attempt`, and the process that may write to the store applies the outcome to the job's row.
 
-Done       its result is committed where the lease is still held
-Lost       its lease was lost meanwhile: nothing is saved
-Failed     its own work raised: a failed attempt, retried later, then not checked
-Released   cancelled, out of budget, or the store refused: pending again, and no attempt is counted
-Full       there is no space for its result: released, and its run is paused
-Died       its process ended: a crash, which its executor has seen from outside
+Done       the result is committed if the lease is still valid
+Lost       the lease was lost meanwhile: nothing is saved
+Failed     the step raised: a failed attempt, retried later, then reported as not checked
+Released   cancelled, out of budget, or rejected by the store: pending again, and no attempt is counted
+Full       no space for the result: released, and the run is paused
+Died       the process ended: a crash, detected by the executor
 """
 
 from collections.abc import Callable
@@ -55,7 +55,10 @@ AttemptOutcome = Done | Lost | Failed | Released | Full | Died
 
 
 def attempt(execute: Callable[[], Commit | None]) -> AttemptOutcome:
-    """Execute a job, which returns None if its lease was lost; raises only what is no Exception, such as Ctrl-C."""
+    """Execute a job and return the outcome; `execute` returns None if the lease was lost.
+
+    Raises only BaseExceptions that are not Exceptions, such as KeyboardInterrupt.
+    """
     try:
         commit = execute()
     except StoreFull as full:
@@ -68,7 +71,7 @@ def attempt(execute: Callable[[], Commit | None]) -> AttemptOutcome:
 
 
 def attempt_without_store(execute: Callable[[], Commit]) -> AttemptOutcome:
-    """Attempt a job that opens no store: a StoreError, of the blob store, counts as a failed attempt."""
+    """Attempt a job that opens no store: a StoreError can only come from the blob store, and is a failed attempt."""
     outcome = attempt(execute)
     return Failed(_reason(outcome.error)) if isinstance(outcome, Released) else outcome
 

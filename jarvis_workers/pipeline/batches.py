@@ -1,6 +1,6 @@
-"""Batches of files: payload and work of their jobs, shared by the stages that process files.
+"""Batches of files: the payload and work of batch jobs, shared by the stages that process files.
 
-A batch that exceeds its time is split between two files, and the remainder becomes a new job.
+A batch that exceeds its time limit stops between two files, and the remainder becomes a new job.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ LABEL_LENGTH = 120
 
 @dataclass(frozen=True)
 class BatchPayload(JsonRecord):
-    """The range of the snapshot's manifest that a job processes, in bytes."""
+    """The byte range of the snapshot's manifest that a job processes."""
 
     offset: int
     length: int
@@ -33,9 +33,9 @@ class BatchPayload(JsonRecord):
 
 @dataclass(frozen=True, kw_only=True)
 class BatchWork(BatchPayload):
-    """What a child needs to know; a job that has failed or crashed before is done with care.
+    """The input of a batch job in a child process; `careful` is set after a failed attempt or a crash.
 
-    `rules` is the blob of the run's rules, None where they are those built in.
+    `rules` is the blob of the run's rules, None for the built-in rules.
     """
 
     snapshot: str
@@ -49,7 +49,7 @@ W = TypeVar("W", bound=BatchWork)
 
 
 def work_of(kind: type[W], run: "Run", job: Claimed, **more: Any) -> W:
-    """Return the work of a job: `more`, what the run says, and the job's payload."""
+    """Return the work of a job, made from the options of the run, `more`, and the job's payload."""
     options, careful = RunOptions.of(run), bool(job.crashes or job.attempts)
     shared = {"snapshot": run.snapshot_id, "cache": options.cache, "limits": options.limits, "careful": careful}
     return kind.decode({**shared, **more, **json.loads(job.payload)})
@@ -58,7 +58,7 @@ def work_of(kind: type[W], run: "Run", job: Claimed, **more: Any) -> W:
 def batch_job(
     step: str, snapshot: str, payload: BatchPayload, *, label: str, weight: int, made_by: Sequence[str | None]
 ) -> NewJob:
-    """Return a job that is known by its place in the snapshot and by all else that decides its results."""
+    """Return a batch job; its input hash covers all that determines its results: the range, snapshot and `made_by`."""
     content = payload.to_json()
     named = ":".join(map(str, (snapshot, content, *made_by)))
     return NewJob(
@@ -72,5 +72,5 @@ def batch_job(
 
 
 def rest_label(first: bytes, files: int) -> str:
-    """Return how the rest of a batch is called; `first` is the path of its first file."""
+    """Return the label of the remainder of a batch; `first` is the path of its first file."""
     return f"{shown(first)[-LABEL_LENGTH:]} … ({files} files, remainder of a slow batch)"

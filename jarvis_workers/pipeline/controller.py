@@ -1,4 +1,4 @@
-"""The run controller: close stages, plan the next, and recover lost jobs, in one elected loop.
+"""The run controller: an elected loop that closes stages, plans the next ones, and recovers lost jobs.
 
 Any process may call `advance` for a run at any time: a compare-and-set closes a stage in one transaction with the
 plan job of the next.  Only the elected controller expires leases.
@@ -36,7 +36,7 @@ def advance(session: Session, run_id: str) -> None:
     if run is None or run.state not in ("planning", "running", "cancelling"):
         return
     if not has_pipeline(run.kind):
-        # A process that has the package moves it on.
+        # A process with the package of this pipeline advances the run.
         return
     if run.state == "cancelling":
         _end_cancelled(session, run_id)
@@ -62,7 +62,7 @@ def _go_on(session: Session, run: runs.Run, stage: str) -> None:
     if following is None:
         runs.finish(session, run.id, *_end_state(session, run))
     elif stage_of(run.kind, following).streamed:
-        # Its jobs came with those that are done now; it may be over already.
+        # The jobs of a streamed stage were inserted by the stage that has just closed; all of them may be done already.
         advance(session, run.id)
     else:
         _open(session, run, following)
@@ -90,13 +90,13 @@ def _end_state(session: Session, run: runs.Run) -> tuple[str, str | None]:
 
 
 class Controller:
-    """One per process; at most one of a store's controllers is elected at a time.
+    """The controller of a process; at most one controller per store is elected at a time.
 
-    It notices that it was asleep, elected or not, by two clocks: `monotonic`, this machine's, may
-    stand still while the machine is suspended, and the database's is the one by which leases run out.
-    Of the time between two rounds a third of a lease counts, the rest is given back to all leases:
-    nobody is blamed for silence while nobody listened, and a slow machine delays what it must judge.
-    A new one takes over the silence since the last election ran out: the database may have been away.
+    A controller detects its own suspension, elected or not, with two clocks: this machine's `monotonic` clock, which
+    may stop during a suspension, and the clock of the database, by which leases expire. An interval between two ticks
+    counts for at most a third of a lease; all leases are extended by the excess, so that no job is treated as crashed
+    for a time in which no heartbeat could be recorded. A new controller also adds the time since the last election
+    expired, since the database may have been unavailable.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class Controller:
         return True
 
     def resign(self) -> None:
-        """Give up the election, so that another controller can be elected at once."""
+        """Release the election lease, so that another controller can be elected at once."""
         with self.store.write() as session:
             leases.release(session, ELECTION, self.holder)
 
@@ -139,7 +139,7 @@ class Controller:
         return self.monotonic(), self.store.now()
 
     def _slept(self) -> float:
-        """Return by how many seconds the last round is further back than it should be."""
+        """Return by how many seconds the interval since the last tick exceeds a third of a lease."""
         machine, database = self._clocks()
         if self.last_good is None:
             with self.store.read() as session:

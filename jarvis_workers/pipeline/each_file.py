@@ -1,7 +1,7 @@
 """Process files with fault isolation: a file that exceeds its limits, or crashes the process, is reported by name.
 
-The files run in this process first, with limits of CPU and memory.  A job that has failed or crashed before runs in a
-separate process.  A batch that takes long stops between two files, and the rest becomes a job of its own.
+Files are first processed in this process, with limits on CPU time and memory.  After a failure or crash of the job, the
+files are processed in a forked process.  A slow batch stops between two files, and the remainder becomes a new job.
 """
 
 import gc
@@ -16,9 +16,10 @@ from jarvis_workers.errors import GivenUp, SnapshotDamaged
 from jarvis_workers.toolchain.forked import Crashed, map_in_fork
 from jarvis_workers.toolchain.limits import ResourceBudget
 
-# A file of this size may take twice as long.
+# The time limit of a file of this size is twice `file_seconds`.
 LARGE_BYTES = 100_000_000
-# What is made for a file goes with it: to look for cycles every few hundred values takes a tenth of the time.
+# The threshold of the garbage collector, in objects: reference counts free most values of a file, and with the default
+# threshold collections take a tenth of the time.
 COLLECT_AFTER = 100_000
 
 
@@ -41,7 +42,7 @@ class FileLimits(NamedTuple):
 
 
 class FileNotChecked(NamedTuple):
-    """Why a file was not checked."""
+    """The reason why a file was not checked."""
 
     reason: str
 
@@ -53,7 +54,7 @@ Outcomes = Generator[tuple[str, Done | FileNotChecked], None, None]
 
 @dataclass(frozen=True, slots=True)
 class Task(Generic[File, Done]):
-    """What is done with each file; `to_json` encodes the result, `from_json` decodes it."""
+    """The work for each file; `to_json` encodes its result, `from_json` decodes it."""
 
     do: Callable[[File], Done]
     to_json: Callable[[Done], Any]
@@ -68,7 +69,10 @@ def each_file(
     careful: bool = False,
     passed: Callable[[File], None] | None = None,
 ) -> dict[str, Done | FileNotChecked]:
-    """Return what came of the files, by their keys: of one at least, of all if there is time for all."""
+    """Return the results of files by key, in the order of `todo`: of all files, or of those before the time limit.
+
+    At least one file is processed. `careful` selects a forked process; `passed` is called after each file.
+    """
     give_up = time.monotonic() + limits.batch_seconds
     gc.set_threshold(COLLECT_AFTER)
     outcomes: dict[str, Done | FileNotChecked] = {}

@@ -1,4 +1,4 @@
-"""The stage history: the results of the earlier stages' jobs, input of a stage's plan."""
+"""The stage history: the results of the jobs of earlier stages, which are the input of a stage's plan."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,14 +14,15 @@ if TYPE_CHECKING:
 
     from sqlmodel import Session
 
-# By these words a scan says that it has seen some of a file.
+# The reason of a partly scanned file contains these words.
 PARTLY = "checked only as far as line"
 
 
 class StageHistory(NamedTuple):
-    """`outcomes` says what became of the jobs of a stage; `put` keeps what the jobs of this one share.
+    """Access to the results of earlier stages.
 
-    `read` opens a session that only reads, for what the plan's own domain has in the store.
+    `outcomes` returns the jobs of a stage with their results; `put` stores a blob that the jobs of this stage share,
+    and returns its name; `read` opens a read-only session for the tables of the plan's domain.
     """
 
     outcomes: Callable[[str], list[StageJob]]
@@ -30,8 +31,10 @@ class StageHistory(NamedTuple):
 
 
 class JobResult(NamedTuple):
-    """What is kept of a commit beside its numbers: pairs of path and reason, remarks as a commit has them, but with
-    paths as they are shown, and names of blobs."""
+    """The part of a commit that is saved beside its counts: pairs of path and reason, remarks, and names of blobs.
+
+    Paths are in their display form.
+    """
 
     not_checked: Sequence[Sequence[str]] = ()
     remarks: Sequence[Sequence[Any]] = ()
@@ -40,7 +43,7 @@ class JobResult(NamedTuple):
 
 
 def result_of(commit: Commit) -> bytes:
-    """Return what is kept of a commit beside its numbers, as `read_result` reads it; empty if there is nothing."""
+    """Encode the JobResult of a commit for `read_result`; empty if there is nothing to save."""
     if not (commit.not_checked or commit.remarks or commit.profile or commit.blobs):
         return b""
     not_checked = [[shown(path), reason] for path, reason in commit.not_checked]
@@ -50,7 +53,7 @@ def result_of(commit: Commit) -> bytes:
 
 
 def read_result(blobs: Blobs, result: str | None) -> JobResult:
-    """Return what was kept beside a job's numbers."""
+    """Decode a JobResult from a row, or from the blob that the row refers to."""
     said: dict[str, Any] = json.loads(result) if result else {}
     said = json.loads(blobs.read(said["blob"])) if "blob" in said else said
     own = {name: said.pop(name) for name in JobResult._fields if name in said}
@@ -58,19 +61,19 @@ def read_result(blobs: Blobs, result: str | None) -> JobResult:
 
 
 def range_of(job: StageJob) -> tuple[int, int]:
-    """Return offset and length of the part of the manifest that a job was planned for."""
+    """Return the offset and length in bytes of the range of the manifest for which a job was planned."""
     payload = BatchPayload.from_json(job.payload)
     return payload.offset, payload.length
 
 
 def unscanned(blobs: Blobs, scan: StageJob) -> frozenset[str]:
-    """Return the files of a batch of which a scan has seen nothing, as they are shown."""
+    """Return the display paths of the files of a batch that were not scanned at all."""
     gaps = read_result(blobs, scan.result).not_checked
     return frozenset(path for path, reason in gaps if PARTLY not in reason)
 
 
 def done_ranges(jobs: Sequence[StageJob]) -> Iterator[tuple[StageJob, int, int]]:
-    """Yield the jobs that are done with their own offset and length, without what they left to another job."""
+    """Yield the done jobs with the offset and length in bytes that each processed itself, without its remainder."""
     placed = sorted((*range_of(job), number) for number, job in enumerate(jobs))
     for place, (offset, length, number) in enumerate(placed, 1):
         end = min([offset + length, *(following for following, _, _ in placed[place : place + 1])])

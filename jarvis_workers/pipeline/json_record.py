@@ -1,4 +1,4 @@
-"""Dataclasses that a row keeps as a JSON object: the options of runs, the payloads of jobs."""
+"""Dataclasses that are stored in a row as a JSON object, such as the options of runs and the payloads of jobs."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -12,17 +12,17 @@ __all__ = ["JsonRecord"]
 class JsonRecord:
     """The base of frozen dataclasses whose fields are the keys of a JSON object.
 
-    The metadata of a field may have a function `read`, which converts what JSON holds to the field's type.
+    The metadata of a field may have a function `read`, which converts a JSON value to the type of the field.
     """
 
     def encode(self) -> dict[str, Any]:
-        """Return what JSON can hold; a field that is None has no key."""
+        """Return the record as a dict for JSON; fields that are None are left out."""
         values = {one.name: getattr(self, one.name) for one in fields(self)}
         return {name: _plain(value) for name, value in values.items() if value is not None}
 
     @classmethod
     def decode(cls, content: Mapping[str, Any]) -> Self:
-        """Return the record that `encode` wrote; keys of other classes are ignored, missing ones get their defaults."""
+        """Return the record that `encode` wrote; unknown keys are ignored, missing ones get their defaults."""
         readers: dict[str, Callable[[Any], Any]] = {one.name: one.metadata.get("read", _same) for one in fields(cls)}
         return cls(**{name: readers[name](value) for name, value in content.items() if name in readers})
 
@@ -37,7 +37,7 @@ class JsonRecord:
 
 
 def _plain(value: Any) -> Any:
-    """Return a nested value as JSON holds it: named tuples and dataclasses are objects."""
+    """Convert a nested value for JSON: named tuples and dataclasses become objects."""
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     return value._asdict() if hasattr(value, "_asdict") else value

@@ -1,6 +1,6 @@
-"""The options of a run that every kind has. A kind with options of its own has a subclass beside its steps.
+"""The options common to all kinds of runs. A kind with further options defines a subclass beside its steps.
 
-What a user asked for is one value from the command line to the row of the run, and from there to the steps.
+The options of a user are one value from the command line to the row of the run, and from there to the steps.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,17 +17,17 @@ __all__ = ["RunOptions", "read_limits"]
 
 
 def read_limits(said: FileLimits | Mapping[str, float]) -> FileLimits:
-    """Return limits from what JSON holds of them."""
+    """Decode the limits from JSON; values that are decoded already are returned unchanged."""
     return said if isinstance(said, FileLimits) else FileLimits(**said)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions(JsonRecord):
-    """How files are scanned, where the tree is, and what people say of the run.
+    """Options of the scan, the location of the tree in its repository, and users' notes on the run.
 
-    `path_prefix` is the path from the top of the repository to the tree, `checkout` the branch and commit there,
-    `source_url` a template of links to the source; `paths` are those scanned, None for all. A `remark` is repeated in
-    the report; a `label` is given to a run later.
+    `path_prefix` is the path from the root of the repository to the tree, `checkout` its branch and commit,
+    `source_url` a template of links to the source; `paths` are the scanned paths, None for all. The report shows the
+    `remark`; a `label` can be set after the start of the run.
     """
 
     batch_files: int = 1000
@@ -44,5 +44,5 @@ class RunOptions(JsonRecord):
 
     @classmethod
     def of(cls, run: "Run") -> Self:
-        """Return the options of a run; what older versions have not written has its default."""
+        """Return the options of a run; options that an older version did not write have their defaults."""
         return cls.decode(run.options)

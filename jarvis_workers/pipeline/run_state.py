@@ -12,9 +12,9 @@ NOT_CHECKED = "file or directory was not checked", "files or directories were no
 
 
 def final_state(*, failed: int, missing: Mapping[GapWords, int]) -> tuple[str, str | None]:
-    """Return the state of a run whose stages are all closed, and the reason if it is incomplete.
+    """Return the state of a run whose stages are all closed, and the reason if the run is incomplete.
 
-    `missing` counts what was not done, by the words that its domain has for that.
+    `missing` counts the items that were not checked, by the phrase that the domain uses for them.
     """
     parts = [_counted(failed, FAILED), *(_counted(number, words) for words, number in missing.items())]
     reason = ", ".join(filter(None, parts))
@@ -22,5 +22,5 @@ def final_state(*, failed: int, missing: Mapping[GapWords, int]) -> tuple[str, s
 
 
 def _counted(number: int, words: GapWords) -> str:
-    """Return the number with its singular or plural; nothing for none."""
+    """Return the number with its singular or plural phrase; empty for 0."""
     return f"{number} {words[number > 1]}" if number else ""

@@ -1,4 +1,4 @@
-"""Run a job: load, decide, save. No session is open while it decides."""
+"""Run a job: load its input, decide, save the result. No session is open during `decide`."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
 PLAN_CHUNK = 5000
-# Transcripts are held in memory while they are saved.
+# Jobs per save, since their transcripts are in memory meanwhile.
 SAVED_AT_ONCE = 8
 ROW_BYTES = 4096
 
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 def run_job(store: Store, resources: Resources, job: Claimed) -> Commit | None:
-    """Run a job in this process; None if its lease was lost meanwhile. A plan job inserts its jobs in chunks."""
+    """Run a job in this process; return None if its lease was lost meanwhile. A plan job inserts its jobs in chunks."""
     if job.step == PLAN:
         return _plan(store, resources.blobs, job)
     module, work = load(store, job)
@@ -38,7 +38,7 @@ def run_job(store: Store, resources: Resources, job: Claimed) -> Commit | None:
 
 
 def load(store: Store, job: Claimed) -> tuple[str, Any]:
-    """Return the module of the job's step, and its work."""
+    """Return the module of the job's step, and the work that its `load` returns."""
     with store.read() as session:
         return Loading(session).load(job)
 
@@ -51,7 +51,7 @@ class Loading:
         self._runs: dict[str, runs.Run | None] = {}
 
     def load(self, job: Claimed) -> tuple[str, Any]:
-        """Return the module of the job's step, and its work."""
+        """Return the module of the job's step, and the work that its `load` returns."""
         if job.run_id not in self._runs:
             self._runs[job.run_id] = runs.get(self._session, job.run_id)
         run = _run(self._runs[job.run_id], job)
@@ -96,7 +96,7 @@ def _plan(store: Store, blobs: Blobs, job: Claimed) -> Commit | None:
 
 
 def _earlier(store: Store, blobs: Blobs, run: runs.Run) -> StageHistory:
-    """Let a plan look back; no session is held while it thinks."""
+    """Return the history for a plan; no session stays open while the plan computes."""
 
     def outcomes(stage: str) -> list[StageJob]:
         with store.read() as session:
@@ -111,7 +111,7 @@ def _chunks(found: Iterator[T], size: int) -> Iterator[list[T]]:
 
 
 def save_large_parts(store: Store, blobs: Blobs, done: Sequence[tuple[Claimed, Commit]]) -> list[Finished]:
-    """Put the large parts of commits into the blob store; what they want is said before, for all of them at once."""
+    """Put the large parts of commits into the blob store, after recording the blob uses of all commits at once."""
     with store.read() as session:
         transcripts = {job.id: _transcript(session, job) for job, _ in done if has_conversations(job.queue)}
     told = [result_of(commit) for _, commit in done]
@@ -134,7 +134,7 @@ def save_large_parts(store: Store, blobs: Blobs, done: Sequence[tuple[Claimed, C
 
 
 def _finished(job: Claimed, commit: Commit, result: bytes, kept: Sequence[tuple[str, str, int]]) -> Finished:
-    """What is too long for a row is the blob without a name."""
+    """Return the finished job; a result too long for a row is in the blob with the empty name."""
     text = result.decode() or None
     for name, blob, _ in kept:
         text = text if name else json.dumps({"blob": blob})
@@ -142,7 +142,7 @@ def _finished(job: Claimed, commit: Commit, result: bytes, kept: Sequence[tuple[
 
 
 def _transcript(session: "Session", job: Claimed) -> list[tuple[str, bytes]]:
-    """Return what a conversation was told, which the store has line by line: in memory many would take much room."""
+    """Return the transcript of a conversation as one blob; it is loaded from the store to keep memory use low."""
     lines = transcripts.lines(session, job.id)
     return [(artifacts.transcript_name(job.id), b"\n".join(lines))] if lines else []
 

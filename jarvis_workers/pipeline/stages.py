@@ -1,10 +1,10 @@
-"""The registry of pipelines: which stages a run of a kind has, in which order, and which step does their jobs.
+"""The registry of pipelines: for each kind of run, the stages in order and the step that executes their jobs.
 
 A domain registers its pipelines in `jarvis_workers/steps/<domain>/pipelines.py`; the domain of the kind "sec.fast" is
-"sec".  Another package offers one as an entry point of the group `jarvis_workers.pipelines`: its name is the kind, its
-value the stages.  Every process of a worker finds it there.  Both are imported when a kind is first asked for, and a
-step when it is needed, so that a child that scans pays for the scanner alone.  A step is a module with `plan`, `load`
-and `decide` (`Step`); one for the agent pool has `converse` instead of `decide`.
+"sec".  Other packages provide pipelines as entry points of the group `jarvis_workers.pipelines`: the name of an entry
+point is the kind, its value the stages.  Every process of a worker loads them from there.  Pipelines are imported at
+the first use of a kind, and steps at their first use, so that a child that scans imports only the scanner.  A step is a
+module with `plan`, `load` and `decide` (`Step`); a step for the agent pool has `converse` instead of `decide`.
 """
 
 import importlib
@@ -31,14 +31,14 @@ class Stage(NamedTuple):
     """A phase of a run; `module` is the dotted name of the step's module.
 
     `on_open` names a function, "package.module:function", that is called with the session and the run in the
-    transaction that opens the stage, before its plan job is inserted.  A stage that is `streamed` is never planned:
-    its jobs are children of those of the stage before, and begin as they come.
+    transaction that opens the stage, before its plan job is inserted.  A `streamed` stage is never planned: its jobs
+    are children of the jobs of the preceding stage, and start as soon as they are inserted.
 
-    `units` is what progress displays call its jobs, `missing` what the end of a run calls that which its jobs could not
-    do (singular and plural).  A run whose last stage fails ends in the state `state_if_failed`: "failed", or
-    "incomplete" where that which earlier stages or conversations did is of use.  A user may leave out a stage that is
-    `optional`: later ones do without it.  `warm_up` names a function without arguments that a long-lived worker process
-    of the queue calls once, before it does any job (and before it forks): what it loads, no update replaces later.
+    `units` is the name of its jobs in progress displays, `missing` the phrase (singular and plural) for unchecked items
+    in the final state of a run.  A run whose last stage fails ends in the state `state_if_failed`: "failed", or
+    "incomplete" if the results of earlier stages are still useful.  Users may leave out an `optional` stage; later
+    stages must work without it.  `warm_up` names a function without arguments that a long-lived worker process of the
+    queue calls once, before its first job and before it forks; modules loaded then are not affected by later updates.
     """
 
     name: str
@@ -54,12 +54,12 @@ class Stage(NamedTuple):
 
 
 class Step(Protocol):
-    """What a step's module offers. `load` reads the store, `decide` does not and may run in a child.
+    """The interface of a step's module. `load` reads the store; `decide` does not, and may run in a child.
 
-    A step that builds on earlier stages has `plan_on` instead of `plan`.
-    `read_work`, if there is one, restores the value of `load` from the JSON that a child receives.
-    `recall`, if there is one, returns a commit for which nothing need be done, or None: quick, and never in a child.
-    `converse` is what the agent pool awaits, in a loop shared by all: it never blocks.
+    A step that depends on the results of earlier stages has `plan_on` instead of `plan`.
+    The optional `read_work` restores the value of `load` from the JSON that a child receives.
+    The optional `recall` returns a cached commit or None; it must be fast, and never runs in a child.
+    `converse` is awaited by the agent pool in an event loop shared by all conversations, so it must not block.
     """
 
     plan: Callable[["Run", "Blobs"], "Iterator[NewJob]"]
@@ -79,9 +79,10 @@ _PIPELINES: dict[str, tuple[Stage, ...]] = {}
 
 
 def register_pipeline(kind: str, stages: Iterable[Stage]) -> None:
-    """Add the pipeline of a `kind` to this process; raises ValueError if the kind has other stages already.
+    """Register the pipeline of a `kind` in this process.
 
-    Also if a stage is on a queue that is not in `store.queues`: nobody would work on it.
+    Raises ValueError if the kind is registered with different stages, or if the queue of a stage is not in
+    `store.queues`, since no worker would serve that queue.
     """
     added = tuple(stages)
     if unknown := [stage for stage in added if stage.queue not in QUEUES]:
@@ -91,7 +92,7 @@ def register_pipeline(kind: str, stages: Iterable[Stage]) -> None:
 
 
 def stages_of(kind: str) -> tuple[Stage, ...]:
-    """Return the stages of the runs of a kind, in order. Raises UsageError if no installed package has such a kind."""
+    """Return the stages of a kind of run, in order. Raises UsageError if no installed package provides the kind."""
     if kind not in _PIPELINES:
         _load_domain(kind.partition(".")[0])
     if kind not in _PIPELINES:
@@ -102,7 +103,7 @@ def stages_of(kind: str) -> tuple[Stage, ...]:
 
 
 def stages_without(kind: str, left_out: Collection[str]) -> tuple[Stage, ...]:
-    """Return the stages of a run whose user leaves some out; raises UsageError if one is not there, or not optional."""
+    """Return the stages of a kind without those in `left_out`; raises UsageError for an unknown or mandatory stage."""
     optional = sorted(stage.name for stage in stages_of(kind) if stage.optional)
     if wrong := sorted(set(left_out).difference(optional)):
         choice = f"choose among: {', '.join(optional)}" if optional else "it has no optional stage"
@@ -111,7 +112,7 @@ def stages_without(kind: str, left_out: Collection[str]) -> tuple[Stage, ...]:
 
 
 def has_pipeline(kind: str) -> bool:
-    """Whether the package with the pipeline of a kind is installed here."""
+    """Return whether the pipeline of a kind is installed here."""
     try:
         return bool(stages_of(kind))
     except UsageError:
@@ -119,7 +120,7 @@ def has_pipeline(kind: str) -> bool:
 
 
 def pipelines() -> dict[str, tuple[Stage, ...]]:
-    """Return the stages of every kind, those of other packages included."""
+    """Return the stages of every kind, including those of other packages."""
     for package in importlib.import_module("pkgutil").iter_modules(importlib.import_module(DOMAINS).__path__):
         _load_domain(package.name)
     _load_entry_points()
@@ -143,12 +144,12 @@ def _load_entry_points(**chosen: str) -> None:
 
 
 def stage_of(kind: str, name: str) -> Stage:
-    """Return a stage of a pipeline."""
+    """Return the stage `name` of a pipeline."""
     return next(stage for stage in stages_of(kind) if stage.name == name)
 
 
 def opened_with(kind: str, name: str) -> tuple[str, ...]:
-    """Return the stages that begin when one does: itself, and those that its jobs stream into."""
+    """Return the stages that open together: the stage `name` and the streamed stages that follow it."""
     stages = stages_of(kind)
     place = stages.index(stage_of(kind, name))
     streamed = takewhile(lambda stage: stage.streamed, stages[place + 1 :])
@@ -156,22 +157,22 @@ def opened_with(kind: str, name: str) -> tuple[str, ...]:
 
 
 def has_conversation_stage(kind: str) -> bool:
-    """Whether a pipeline has conversations."""
+    """Return whether a pipeline has a stage with conversations."""
     return any(has_conversations(stage.queue) for stage in stages_of(kind))
 
 
 def step_of(module: str) -> Step:
-    """Import a step."""
+    """Import the module of a step."""
     return cast(Step, importlib.import_module(module))
 
 
 def hook_of(name: str) -> Callable[["Session", "Run"], None]:
-    """Import the function that "package.module:function" names."""
+    """Import the function named by "package.module:function"."""
     return cast(Callable[["Session", "Run"], None], _function(name))
 
 
 def warm_up(queue: str) -> None:
-    """Load in this process what the steps of a queue need for long: see `Stage`."""
+    """Call the `warm_up` functions of all stages of a queue (see `Stage`)."""
     chosen = (stage for stages in pipelines().values() for stage in stages if stage.queue == queue)
     for name in dict.fromkeys(stage.warm_up for stage in chosen if stage.warm_up):
         _function(name)()

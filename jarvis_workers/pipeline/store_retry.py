@@ -1,4 +1,4 @@
-"""Retry store operations during an outage, with a deadline; a job's result stays in memory meanwhile."""
+"""Retry of store operations during an outage, with a deadline. The result of a job stays in memory meanwhile."""
 
 import threading
 from collections.abc import Callable
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 def retry_store(do: Callable[[], T], stop: threading.Event | None = None) -> T:
-    """Call `do`, and again while the store is unavailable, for PATIENCE_SECONDS or until `stop` is set."""
+    """Call `do`, and retry it while the store is unavailable, for PATIENCE_SECONDS or until `stop` is set."""
     stop = stop or threading.Event()
     again = Retrying(
         retry=retry_if_exception_type(StoreUnavailable),

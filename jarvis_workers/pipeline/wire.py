@@ -1,6 +1,6 @@
-"""The wire format between a child and its parent: the work of a job, and its outcome, as one line of JSON each.
+"""The wire format between a child and its parent: the work of a job and its outcome, each as one line of JSON.
 
-Paths are bytes; on the wire they are text with surrogate escapes, which JSON keeps as ASCII.
+Paths are bytes; on the wire they are text with surrogate escapes, which JSON encodes in ASCII.
 """
 
 import json
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def encode_outcome(outcome: AttemptOutcome) -> dict[str, Any]:
-    """Return what JSON can hold of the outcome of a job in a child."""
+    """Encode the outcome of a job in a child for JSON; raises ValueError for outcomes that a child cannot have."""
     match outcome:
         case Done(commit):
             return {"commit": encode_commit(commit)}
@@ -29,7 +29,7 @@ def encode_outcome(outcome: AttemptOutcome) -> dict[str, Any]:
 
 
 def decode_outcome(said: dict[str, Any]) -> AttemptOutcome:
-    """Return the outcome that `encode_outcome` wrote; the CPU seconds stand beside it."""
+    """Decode an outcome of `encode_outcome`; `said` also has the CPU seconds of the job."""
     if "full" in said:
         return Full(said["full"])
     if "error" in said:
@@ -38,7 +38,7 @@ def decode_outcome(said: dict[str, Any]) -> AttemptOutcome:
 
 
 def encode_commit(commit: Commit) -> dict[str, Any]:
-    """Return what JSON can hold of a commit that a child made; it makes no artifacts."""
+    """Encode the commit of a child for JSON; commits of children have no artifacts."""
     return {
         "files": commit.files,
         "size": commit.size,
@@ -53,7 +53,7 @@ def encode_commit(commit: Commit) -> dict[str, Any]:
 
 
 def decode_commit(said: dict[str, Any], cpu_seconds: float) -> Commit:
-    """Return the commit that `encode_commit` wrote."""
+    """Decode a commit of `encode_commit`."""
     return Commit(
         files=said["files"],
         size=said["size"],
@@ -69,11 +69,11 @@ def decode_commit(said: dict[str, Any], cpu_seconds: float) -> Commit:
 
 
 def decode_work(step: "Step", content: Any) -> Any:
-    """Return what `load` of a step returned, from what JSON holds of it."""
+    """Decode the work that a step's `load` returned in the parent."""
     read = getattr(step, "read_work", None)
     return read(content) if read else content
 
 
 def to_line(message: dict[str, Any]) -> bytes:
-    """Return a message as a line without its end."""
+    """Encode a message as one line of JSON, without the line end."""
     return json.dumps(message, separators=(",", ":"), default=JsonRecord.encode).encode("ascii")
