@@ -355,7 +355,7 @@ class Signalled:
     def __init__(self, number):
         self.number = number
 
-    def run_locally(self, run_id):
+    def carry_out(self, run_id):
         os.kill(os.getpid(), self.number)
         return f"run {run_id} done"
 
@@ -383,7 +383,7 @@ def test_a_hangup_that_is_ignored_stays_ignored():
 
 def test_a_store_that_stays_away_leaves_a_run_resumable(capfd):
     class Away:
-        def run_locally(self, run_id):
+        def carry_out(self, run_id):
             raise StoreUnavailable("gone")
 
     with pytest.raises(StoreUnavailable):
