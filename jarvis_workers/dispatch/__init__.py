@@ -1,1 +1,1 @@
-"""The Celery executor: the app, its tasks, sender and pools. Only this package imports celery, kombu and redis."""
+"""The Celery executor: its app, tasks, sender and pools. Only this package imports celery, kombu and redis."""

@@ -1,7 +1,7 @@
-"""The agent pool: every conversation is a coroutine of one loop, and a Celery task that waits for it.
+"""The agent pool: each conversation is a coroutine of one event loop, and a Celery task whose thread waits for it.
 
-So Flower shows each, and a waiting thread is cheap. SIGTERM cancels the conversations, which releases their jobs
-without a crash count. A job runs as long as its lease is renewed, and `deadline_seconds` at most.
+The threads are cheap, and make each conversation visible in Flower. SIGTERM cancels the conversations, which releases
+their jobs without a crash count. A job runs as long as its lease is renewed, and at most `deadline_seconds`.
 """
 
 import os
@@ -31,7 +31,7 @@ from jarvis_workers.store.values import Claimed, Commit
 
 STACK_BYTES = 512 << 10
 OPEN_FILES = 65536
-# The writer and the end have a connection of their own.
+# The writer and the shutdown thread have one connection each.
 AT_THE_STORE = POOLS["agent"].connections - TALKS_CONNECTIONS - 2
 LAST_SECONDS = 2.0
 BROKEN = 70
@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 class Agents:
-    """What an agent process works with: a loop, a writer, and a way to end in time."""
+    """Executes jobs in an agent process (`job_task.JobHost`): an event loop, a store writer, and a shutdown thread."""
 
     def __init__(
         self,
@@ -83,11 +83,11 @@ class Agents:
         return self._writer.release(job)
 
     def call_off(self) -> None:
-        """Cancel every conversation and take no more; may be called in a signal's handler."""
+        """Cancel all conversations and reject new ones. Safe in a signal handler."""
         self._told.set()
 
     def close(self) -> None:
-        """Write what is left, and end the threads."""
+        """Write the pending requests and end the threads."""
         self._writer.close()
         self._loop.stop()
         self._ended.set()
@@ -96,7 +96,7 @@ class Agents:
             thread.join(LAST_SECONDS)
 
     def _end_in_time(self) -> None:
-        """Once told, cancel everything; a process that is still there after LAST_SECONDS is ended."""
+        """After `call_off`, cancel all conversations; end the process if it has not stopped after LAST_SECONDS."""
         self._told.wait()
         if self._ended.is_set():
             return
@@ -112,13 +112,13 @@ class Agents:
             os._exit(0)
 
     def reach(self, change: Callable[[Store], T]) -> T:
-        """Do something at the store; few at a time, so that nobody waits for a connection in vain."""
+        """Run a store operation; a semaphore limits them, so that no caller times out waiting for a connection."""
         with self._at_the_store:
             return retry_store(lambda: change(self.store), self._told)
 
 
 def make_room() -> None:
-    """Make a process fit for hundreds of threads and connections; before any of them starts."""
+    """Set stack size and file limit for hundreds of threads and connections; must be called before threads start."""
     threading.stack_size(STACK_BYTES)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     soft = OPEN_FILES if most == resource.RLIM_INFINITY else min(OPEN_FILES, most)
@@ -126,7 +126,7 @@ def make_room() -> None:
 
 
 def vital(do: Callable[[], Any]) -> threading.Thread:
-    """Start a thread without which the process is of no use: if it breaks, the process ends."""
+    """Start a thread that the process cannot work without: an exception in it ends the process."""
 
     def run() -> None:
         whole = False

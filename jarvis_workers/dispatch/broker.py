@@ -1,7 +1,7 @@
-"""The broker: a Celery app on Redis that notifies workers of waiting jobs; no state in it is essential.
+"""The broker: a Celery app on Redis that notifies workers of waiting jobs; none of its state is essential.
 
-No result backend, no prefetch, no gossip; early acknowledgement, as the lease in the store is
-what recovers a lost job. Redis may be flushed at any time.
+No result backend, no prefetch, no gossip. Messages are acknowledged early, since a lost job is recovered through its
+lease in the store. Redis may be flushed at any time.
 """
 
 import json
@@ -25,11 +25,11 @@ NO_ADDRESS = "JARVIS_BROKER_URL: not a Redis address such as redis://localhost:6
 EPOCH_KEY = "jarvis:epoch"
 SENT_AT = "sent_at"
 CONNECT_SECONDS = 2
-# A silent connection is noticed after this, by whoever sends, or twice this, by who waits for messages.
+# Senders detect a dead connection after this many seconds, consumers after twice as many.
 SOCKET_SECONDS = HEALTH_SECONDS = 5
-# What others may have put on a queue between the two steps of an urgent ring.
+# The maximum number of messages that other senders may have queued between the two steps of an urgent notification.
 MOST_BETWEEN = 1000
-# Between the two steps others ring too: what goes to the front must be the message itself, not the newest.
+# Others send between the two steps: the script finds the message by its id, since it may not be the newest.
 TO_THE_FRONT = """
 for place = 0, tonumber(ARGV[2]) - 1 do
   local message = redis.call('LINDEX', KEYS[1], place)
@@ -44,7 +44,7 @@ return 0
 
 
 class Notification(NamedTuple):
-    """A notification: the job, and what Flower shows of it. Urgent ones go first in their queue."""
+    """A notification: a job, and the names that Flower shows. An urgent one goes to the front of its queue."""
 
     task: str
     queue: str
@@ -68,7 +68,7 @@ def make_app(broker_url: str) -> Celery:
         task_create_missing_queues=False,
         task_acks_late=False,
         worker_disable_prefetch=True,
-        # Whoever can write to Redis could end workers by it; Flower's tables are made from events.
+        # Any client of Redis could end workers by remote control. Flower needs events only.
         worker_enable_remote_control=False,
         worker_prefetch_multiplier=1,
         worker_send_task_events=True,
@@ -81,7 +81,7 @@ def make_app(broker_url: str) -> Celery:
             "socket_connect_timeout": CONNECT_SECONDS,
             "socket_keepalive": True,
             "health_check_interval": HEALTH_SECONDS,
-            # What is taken off a queue and lost is sent again by the store's word, not from a list in Redis.
+            # Lost messages are sent again from the store, not restored from a list in Redis.
             "ack_emulation": False,
         },
     )
@@ -89,7 +89,7 @@ def make_app(broker_url: str) -> Celery:
 
 
 class Notifier:
-    """Sends notifications of jobs. The sender repeats those that cannot be sent now."""
+    """Sends notifications of jobs. Notifications that fail are repeated by the sender (`sender.Sender`)."""
 
     def __init__(self, broker_url: str) -> None:
         self._redis = connect(broker_url)
@@ -99,12 +99,12 @@ class Notifier:
         self._to_the_front = self._redis.register_script(TO_THE_FRONT)
 
     def check(self) -> None:
-        """Raise BrokerUnavailable unless Redis answers."""
+        """Raise BrokerUnavailable unless Redis responds."""
         with self._speaking():
             self._redis.ping()
 
     def describe(self) -> dict[str, str]:
-        """Return version, memory in use, eviction policy and persistence of Redis."""
+        """Return the version, memory use, eviction policy and persistence of Redis."""
         with self._speaking():
             facts = self._redis.info()
         saves = "append-only file" if facts.get("aof_enabled") else "snapshots" if self._snapshots() else "none"
@@ -117,26 +117,26 @@ class Notifier:
         }
 
     def _snapshots(self) -> bool:
-        """Say whether Redis saves by itself; a managed one may not tell."""
+        """Return whether Redis saves snapshots; a managed Redis that hides its configuration is assumed to."""
         try:
             return bool(self._redis.config_get("save").get("save"))
         except redis.ResponseError:
             return True
 
     def notify(self, notifications: Sequence[Notification]) -> None:
-        """Put messages on their queues."""
+        """Put notifications on their queues, urgent ones at the front."""
         with self._speaking(), self.app.producer_pool.acquire(block=True, timeout=SOCKET_SECONDS) as producer:
             for one in notifications:
                 if not one.urgent:
                     self._put(producer, one, one.sent_at)
-            # The last of the urgent is put in front first.
+            # In reverse, so that urgent messages keep their order at the front.
             for one in reversed(notifications):
                 if one.urgent:
                     said = self._put(producer, one, min(one.sent_at, self.waits_since(one.queue) or one.sent_at))
                     self._to_the_front(keys=[queue_key(one.queue)], args=[said, MOST_BETWEEN])
 
     def _put(self, producer: Any, one: Notification, sent_at: float) -> str:
-        """Send a message, return its id. One that overtakes is as old as what it overtakes: it says nothing of that."""
+        """Send a message and return its id; an urgent one has the `sent_at` of the message that it overtakes."""
         sent = self.app.send_task(
             one.task,
             args=[one.job],
@@ -150,23 +150,23 @@ class Notifier:
         return str(sent.id)
 
     def depth(self, queue: str) -> int:
-        """Return how many messages wait on a queue."""
+        """Return the number of messages on a queue."""
         with self._speaking():
             return int(self._redis.llen(queue_key(queue)))
 
     def waits_since(self, queue: str) -> float | None:
-        """Return when the next message of a queue was sent, None if there is none: what was sent before is gone."""
+        """Return when the next message of a queue was sent, None if the queue is empty; older messages are gone."""
         with self._speaking():
             message = self._redis.lindex(queue_key(queue), -1)
         return _sent_at(message) if message else None
 
     def is_new(self) -> bool:
-        """Return whether Redis has lost its data since the last call of any process."""
+        """Return whether Redis has lost its data since the last call by any process."""
         with self._speaking():
             return bool(self._redis.set(EPOCH_KEY, token_hex(8), nx=True))
 
     def close(self) -> None:
-        """Give back the connections."""
+        """Close the connections."""
         self._redis.close()
         self.app.close()
 
@@ -182,7 +182,7 @@ class Notifier:
 
 
 def _sent_at(message: bytes | str) -> float:
-    """Return when a message was sent; what is not ours, in a Redis that others use too, says nothing about that."""
+    """Return when a message was sent; 0 for messages of other applications that use the same Redis."""
     try:
         return float(json.loads(message)["headers"].get(SENT_AT, 0.0))
     except (AttributeError, KeyError, TypeError, ValueError):
@@ -190,7 +190,7 @@ def _sent_at(message: bytes | str) -> float:
 
 
 def connect(url: str) -> redis.Redis:
-    """Return a client that asks once: whoever asks has a tick to come back to."""
+    """Return a client without retries, since callers repeat their calls at the next tick; raises BrokerUnavailable."""
     try:
         return redis.Redis.from_url(
             url,
@@ -203,7 +203,7 @@ def connect(url: str) -> redis.Redis:
 
 
 def _address(app: Celery) -> str:
-    """Return the broker's address without its password, if Celery can make something of it: it takes fewer forms."""
+    """Return the broker's address without its password; raises BrokerUnavailable if Celery cannot parse the address."""
     try:
         connection = app.connection_for_write()
         int((connection.virtual_host or "").strip("/") or 0)

@@ -1,4 +1,4 @@
-"""Log events of a job, one per state transition from claim to end, the same for every kind of pool."""
+"""Log events of jobs: one per state transition from claim to end, the same for every kind of pool."""
 
 from jarvis_workers import telemetry
 from jarvis_workers.store.domain_results import count_results
@@ -7,17 +7,17 @@ from jarvis_workers.telemetry import about
 
 
 def refused(job_id: int, process: str) -> None:
-    """The claim failed: another process has the job, or its run is not running."""
+    """Log a rejected claim: another process has the job, or its run is not running."""
     telemetry.debug("refused", job=job_id, process=process)
 
 
 def claimed(job: Claimed, process: str) -> None:
-    """A process has claimed it."""
+    """Log that a process has claimed a job."""
     telemetry.info("claimed", **about(job), fence=job.fence, crashes=job.crashes, process=process)
 
 
 def saved(job: Claimed, commit: Commit, seconds: float, *, accepted: bool) -> None:
-    """It is done; its results are saved if the lease was still held."""
+    """Log the end of a job, whose results are saved only if the lease was still valid (`accepted`)."""
     if accepted:
         counts = {"files": commit.files} | count_results(commit.results)
         telemetry.info("committed", **about(job), fence=job.fence, seconds=seconds, **counts)
@@ -26,7 +26,7 @@ def saved(job: Claimed, commit: Commit, seconds: float, *, accepted: bool) -> No
 
 
 def failed(job: Claimed, reason: str, seconds: float, *, accepted: bool) -> None:
-    """Its step failed."""
+    """Log a failed attempt."""
     if accepted:
         telemetry.warning("failed", **about(job), fence=job.fence, seconds=seconds, reason=reason)
     else:
@@ -34,12 +34,12 @@ def failed(job: Claimed, reason: str, seconds: float, *, accepted: bool) -> None
 
 
 def paused(job: Claimed, reason: str) -> None:
-    """Its run is paused: there is no disk space for its result."""
+    """Log that the run is paused, because there is no disk space for the result of a job."""
     telemetry.warning("paused", **about(job), fence=job.fence, reason=reason)
 
 
 def released(job: Claimed, *, accepted: bool) -> None:
-    """It was released without a crash count."""
+    """Log that a job was released without a crash count."""
     if accepted:
         telemetry.info("released", **about(job), fence=job.fence)
     else:
@@ -47,10 +47,10 @@ def released(job: Claimed, *, accepted: bool) -> None:
 
 
 def lost(job: Claimed) -> None:
-    """Its lease expired or was revoked: the result is not saved."""
+    """Log that a lease expired or was revoked, so that the result of the job is not saved."""
     telemetry.warning("lost", **about(job), fence=job.fence)
 
 
 def crashed(job: RecoveredJob, why: str) -> None:
-    """Its process died."""
+    """Log that the process of a job died."""
     telemetry.warning("crashed", **about(job), process=job.process, given_up=job.given_up, why=why)

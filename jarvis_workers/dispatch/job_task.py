@@ -1,4 +1,4 @@
-"""The task of a pool process: claim the job that a message names, attempt it, write and log its outcome."""
+"""The task of a pool process: claim the job of a notification, attempt it, save and log the outcome."""
 
 import time
 from collections.abc import Callable
@@ -18,9 +18,9 @@ T = TypeVar("T")
 
 
 class JobHost(Protocol):
-    """How a pool process executes a job and reaches the store; each call waits for a store that is away.
+    """The operations of a pool process on jobs and the store; each waits while the store is unavailable.
 
-    `save`, `fail` and `release` return False, and nothing happens, if the lease was lost meanwhile.
+    `save`, `fail` and `release` return False, without effect, if the lease was lost meanwhile.
     """
 
     @property
@@ -42,7 +42,7 @@ class JobHost(Protocol):
 
 
 def execute(host: JobHost, job_id: int) -> None:
-    """Execute a job once, if it can be claimed. Raises StoreError, after the job is released, if the store refused."""
+    """Execute a job once, if it can be claimed. Raises a StoreError of the attempt after releasing the job."""
     job = host.claim(job_id)
     if job is None:
         return job_log.refused(job_id, host.process)
@@ -76,7 +76,7 @@ def _decide_and_save(host: JobHost, job: Claimed, began: float) -> Commit | None
 
 
 def _go_on(store: Store, job: Claimed, ring: Callable[[], None]) -> None:
-    """Move the run on at once when this was the last open job; the controller's tick sees to it otherwise."""
+    """Advance the run at once if this was the last open job; should that fail, the controller's next tick does it."""
     with store.read() as session:
         open_jobs = stages.has_open_jobs(session, job.run_id, job.stage)
     if not open_jobs:
@@ -88,7 +88,7 @@ def _go_on(store: Store, job: Claimed, ring: Callable[[], None]) -> None:
 
 
 def pause(store: Store, job: Claimed, why: str, process: str) -> None:
-    """Pause a run for which there is no room: before the job goes back, or it would be notified again at once."""
+    """Pause a run that is out of disk space; must precede the release of the job, or it would be sent again at once."""
     reason = f"{why} (process {process})"
     with store.write() as session:
         paused = runs.pause(session, job.run_id, reason)

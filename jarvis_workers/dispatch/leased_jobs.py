@@ -1,4 +1,4 @@
-"""The claims, renewals and commits of a process with many jobs, several to a transaction."""
+"""Claims, renewals and commits of a process with many jobs, several per transaction."""
 
 import threading
 import time
@@ -15,7 +15,7 @@ from jarvis_workers.store.values import Claimed, Finished
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who claims: in the store a worker and its process, with leases of a length."""
+    """The holder of leases: a worker and its process, and the duration of their leases."""
 
     worker_id: str
     process: str
@@ -23,9 +23,10 @@ class Holder:
 
 
 class LeasedJobs:
-    """The jobs that a process has claimed, and what happens to them in the store; for one thread.
+    """The jobs that a process has claimed, and their operations in the store. Not thread-safe.
 
-    What changes jobs returns for each whether it was still held.  `lose` is called with jobs whose leases are lost.
+    `commit`, `fail` and `release` return for each job whether its lease was still valid.  `lose` is called with each
+    job whose lease is lost.
     """
 
     def __init__(self, store: Store, holder: Holder, lose: Callable[[Claimed], None], told: threading.Event) -> None:
@@ -42,15 +43,15 @@ class LeasedJobs:
         return list(self._held)
 
     def next_renewal(self) -> float:
-        """Return when leases are to be renewed if they are renewed now."""
+        """Return the monotonic time of the next renewal, if leases are renewed now."""
         return time.monotonic() + self.holder.lease_seconds / 3
 
     def forget(self, key: Any) -> None:
-        """Renew a job no longer, if it is one."""
+        """Stop renewing the lease of a job; keys that are not jobs are ignored."""
         self._held.discard(key)
 
     def claim(self, ids: Sequence[int]) -> Mapping[int, Claimed]:
-        """Claim jobs; return those that could be claimed, by their ids."""
+        """Claim jobs; return the claimed ones by id."""
         if self._told.is_set():
             return {}
         try:
@@ -81,7 +82,7 @@ class LeasedJobs:
             )
 
     def commit(self, finished: Sequence[Finished]) -> Mapping[Claimed, bool]:
-        """Commit, and share the CPU of the process since the last commits among these."""
+        """Commit results; the CPU seconds of the process since the last commit are divided equally among them."""
         total = time.process_time()
         each = (total - self._spent) / len(finished)
         counted = [one._replace(commit=one.commit._replace(cpu_seconds=each)) for one in finished]
@@ -99,14 +100,14 @@ class LeasedJobs:
         return recorded
 
     def release(self, released: Sequence[Claimed]) -> Mapping[Claimed, bool]:
-        """Put jobs back without blame."""
+        """Release jobs without a crash count."""
         with self.store.write() as session:
             back = jobs.release(session, released)
         self._held -= set(released)
         return {job: job.id in back for job in released}
 
     def renew(self) -> None:
-        """Extend the leases of what is held; what is no longer ours, or of a run that is not on, is lost."""
+        """Extend all leases; jobs whose leases expired, or whose runs are no longer running, are lost."""
         held = self.held
         try:
             kept = retry_store(lambda: self._extend(held), self._told) if held else set()

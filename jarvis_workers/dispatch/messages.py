@@ -1,9 +1,9 @@
 """Message validation: accept only messages that name a job, and drop all others with a warning.
 
-Redis is not trusted: whoever can write to it may put anything on a queue.  A message is parsed as it comes off the
-queue, and a new one with the same content is made of it.  So Celery never sees a header that would end a process
-(`timelimit`), hold a job back (`eta`, `expires`) or send other tasks (`chain`, `callbacks`), nor bytes that it cannot
-decode, at which it would end the pool.
+Redis is not trusted: any of its clients can put anything on a queue.  Each message taken off a queue is parsed, and a
+new message is built from the job, task and arguments only.  So Celery never gets a header that would kill a process
+(`timelimit`), delay a job (`eta`, `expires`) or send other tasks (`chain`, `callbacks`), nor undecodable bytes, which
+would end the pool.
 """
 
 import base64
@@ -21,14 +21,14 @@ from jarvis_workers import telemetry
 from jarvis_workers.dispatch.broker import SENT_AT
 from jarvis_workers.dispatch.routing import task_names
 
-# A label has 200 characters, of which each may be written as 12 bytes, twice in base64.
+# A label has 200 characters, each of up to 12 bytes in JSON; the body has it twice, in base64.
 MESSAGE_BYTES_MAX = 64 << 10
 SHOWN_BYTES = 80
 STRICT = ConfigDict(strict=True, allow_inf_nan=False)
 
 
 class Headers(BaseModel):
-    """The headers that matter of a task message (Celery's protocol 2)."""
+    """The headers of a task message that are used (Celery's protocol 2)."""
 
     model_config = STRICT
     task: str
@@ -37,7 +37,7 @@ class Headers(BaseModel):
 
 
 class Envelope(BaseModel):
-    """A message as it stands on a queue; `body` is base64."""
+    """A message on a queue; `body` is base64."""
 
     model_config = STRICT
     headers: Headers
@@ -45,7 +45,7 @@ class Envelope(BaseModel):
 
 
 class TaskArguments(BaseModel):
-    """The keyword arguments of a task: for people to read in Flower."""
+    """The keyword arguments of a task, for display in Flower."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
     run: Annotated[str, Field(max_length=200)]
@@ -56,7 +56,7 @@ Body = TypeAdapter(tuple[tuple[Annotated[int, Field(gt=0, lt=2**63, strict=True)
 
 
 def sanitize(raw: bytes, queue: str, tasks: Collection[str]) -> bytes | None:
-    """Return a message of the same task, id and arguments and nothing else; None when it does not name a job."""
+    """Return a message with only the task, id and arguments of `raw`; None if `raw` does not name a job."""
     if len(raw) > MESSAGE_BYTES_MAX:
         return None
     try:
@@ -98,10 +98,10 @@ def _message(headers: Headers, job: int, names: TaskArguments, queue: str) -> by
 
 
 class Client(redis.StrictRedis):
-    """A client that replaces what comes off a queue; no answer, if it does not name a job."""
+    """A Redis client that sanitizes each message taken off a queue, and drops those that do not name a job."""
 
     def parse_response(self, connection: Any, command_name: Any, **options: Any) -> Any:
-        """Return the answer to a command."""
+        """Return the reply to a command; None for a BRPOP whose message is dropped."""
         reply = super().parse_response(connection, command_name, **options)  # type: ignore[no-untyped-call]
         if command_name != "BRPOP" or not reply:
             return reply
@@ -113,18 +113,18 @@ class Client(redis.StrictRedis):
 
 
 class Channel(kombu_redis.Channel):
-    """Kombu's channel over such a client."""
+    """Kombu's channel with the sanitizing client."""
 
     def _get_client(self) -> type[Client]:
         return Client
 
 
 class Transport(kombu_redis.Transport):
-    """Kombu's transport over such a channel."""
+    """Kombu's transport with the sanitizing client."""
 
     Channel = Channel
 
 
 def distrust_broker() -> None:
-    """Let this process take only messages that name a job off any queue; before it connects."""
+    """Sanitize all messages that this process takes off queues; must be called before it connects to the broker."""
     TRANSPORT_ALIASES.update(dict.fromkeys(("redis", "rediss"), f"{__name__}:{Transport.__name__}"))

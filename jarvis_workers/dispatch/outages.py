@@ -1,4 +1,4 @@
-"""Outage reporting: log an unavailable server once, and again only after it was available in between.
+"""Outage reporting: log an unavailable server once per outage.
 
 The error text may change between attempts, so outages are keyed by server.
 """
@@ -10,7 +10,7 @@ from jarvis_workers.errors import BrokerUnavailable, StoreUnavailable
 
 
 class Outages:
-    """Which servers are away now. `tell` is given a line that ends with what is done `meanwhile`."""
+    """The servers that are unavailable now. `tell` gets a line that ends with the text `meanwhile`."""
 
     def __init__(self, tell: Callable[[str], None], meanwhile: str) -> None:
         self._tell, self._meanwhile = tell, meanwhile
@@ -18,7 +18,7 @@ class Outages:
 
     @contextmanager
     def borne(self) -> Iterator[None]:
-        """Tolerate an unavailable server: log it and skip the rest of the block."""
+        """Tolerate an unavailable server: log the outage and skip the rest of the block."""
         try:
             yield
             self.away.clear()

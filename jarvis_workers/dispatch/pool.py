@@ -1,7 +1,7 @@
 """A Celery worker process for one queue, started by `jarvis worker start`.
 
-`pool_main` starts it. Its configuration comes over a pipe, so that no password is among its arguments, and it dies
-with its parent.
+The entry point is `pool_main.py`, which calls `serve`. The process reads its configuration from a pipe, so that no
+password is on its command line, and dies with its parent.
 """
 
 import os
@@ -36,7 +36,7 @@ from jarvis_workers.telemetry import LogLevel
 from jarvis_workers.toolchain.die_with_parent import die_with_parent
 
 KILLED_BEFORE_SECONDS = 5.0
-# Of a tenth of a second each; nobody needs the answer, what was done is in the store.
+# Tenths of a second for which a child that exits waits for its last result to be read; results are in the store anyway.
 ANSWER_LOOKS = 10
 
 
@@ -47,21 +47,21 @@ class Does(Protocol):
 
 
 def register(app: Celery, hands: Does) -> None:
-    """Make every task known: each is one call."""
+    """Register all tasks with Celery; each calls `hands.do`."""
     for name in task_names():
         app.task(name=name, ignore_result=True)(_body(hands))
 
 
 def _body(hands: Does) -> Callable[..., None]:
     def do(job: int, *, run: str, label: str) -> None:
-        """Do a job; `run` and `label` are there to be read in Flower."""
+        """Run a job; `run` and `label` are only for display in Flower."""
         hands.do(job)
 
     return do
 
 
 def open_world(orders: Orders) -> tuple[Store, Resources, Callable[[], None]]:
-    """Open what one process works with."""
+    """Open the store and the resources of one process; return them with a function that sends notifications."""
     kept_for_talks = TALKS_CONNECTIONS if POOLS[orders.queue].kind == "threads" else 0
     connections = POOLS[orders.queue].connections - kept_for_talks
     store = open_store(orders.store_url, connections=connections, statement_seconds=orders.statement_seconds)
@@ -81,7 +81,7 @@ def open_world(orders: Orders) -> tuple[Store, Resources, Callable[[], None]]:
 
 
 def serve(orders: Orders) -> None:
-    """Run the Celery worker until it is told to stop."""
+    """Run the Celery worker until a signal stops it."""
     _log_as_we_do(orders.log_level)
     distrust_broker()
     app = make_app(orders.broker_url)
@@ -92,9 +92,9 @@ def serve(orders: Orders) -> None:
 
 
 def _log_as_we_do(level: LogLevel) -> None:
-    """Take logging out of Celery's hands, whose warnings come as lines like ours.
+    """Replace Celery's logging set-up, so that its warnings have the format of this project.
 
-    That it runs as root is no risk of the kind it warns of: messages are JSON.
+    Celery's warning about running as root is disabled: it concerns pickle, and messages here are JSON.
     """
     telemetry.set_up(level, sys.stderr.fileno())
     setup_logging.connect(lambda **_: _join_the_logs(), weak=False)
@@ -103,19 +103,19 @@ def _log_as_we_do(level: LogLevel) -> None:
 
 
 def _hide_plans() -> None:
-    """Keep to ourselves what a later Celery will do otherwise; Celery asks for it while it starts."""
+    """Ignore warnings about future changes of Celery; called late, since Celery resets the filter at its start."""
     warnings.filterwarnings("ignore", category=CPendingDeprecationWarning)
 
 
 def _join_the_logs() -> None:
-    """Let billiard, which tells of processes that died, write where all others do."""
+    """Send the log of billiard, which reports processes that died, to the root logger."""
     if logger := get_multiprocessing_logger():
         logger.propagate = True
 
 
 def _decide(app: Celery, orders: Orders) -> None:
     warm_up(orders.queue)
-    # A child that ends waits for Celery to have read its last answer, which at a shutdown it may never do.
+    # A child that exits waits until Celery has read its last result, which Celery may never do during a shutdown.
     billiard.pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = ANSWER_LOOKS
     world = partial(open_world, orders)
     register(app, PreforkRunner(orders.worker_id, orders.job_lease_seconds, world, orders.lease_seconds))
@@ -127,7 +127,7 @@ def _decide(app: Celery, orders: Orders) -> None:
 def _converse(app: Celery, orders: Orders) -> None:
     limits = SharedLimits(orders.broker_url, f"{orders.worker_id}/{os.getpid()}")
     setup = setup_of(orders.models, Path(orders.cache), orders.callbacks, limits.limiter)
-    # Redis should know of them by the time that the first conversation asks.
+    # Register all models, so that Redis has granted allowances before the first request.
     for group in setup.groups.values():
         limits.limiter(group.limited, group.limits)
     seconds = orders.statement_seconds

@@ -9,16 +9,16 @@ from typing import Any, Self
 from jarvis_workers.store.deadline import STATEMENT_SECONDS
 from jarvis_workers.telemetry import LogLevel
 
-# The module that reads them.
+# The module that reads the configuration.
 POOL_MODULE = "jarvis_workers.dispatch.pool_main"
 
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """What a pool process is told: where things are, which queue, how many slots, how long things may take.
+    """The configuration of a pool process: addresses, queue, number of slots, time limits.
 
-    `models` are the model groups by name, keys and all, `callbacks`
-    directories of users' own. `parent` is the pid of the process that starts the pool, without which it must not run.
+    `models` are the settings of model groups by name, including API keys; `callbacks` are directories of users'
+    plugins. `parent` is the pid of the process that starts the pool; the pool ends with it.
     """
 
     broker_url: str
@@ -41,10 +41,10 @@ class Orders:
     parent: int = field(default_factory=os.getpid)
 
     def line(self) -> bytes:
-        """Return the orders as a line."""
+        """Encode the configuration as a line of JSON, without the line end."""
         return json.dumps(asdict(self)).encode()
 
     @classmethod
     def parse(cls, line: bytes) -> Self:
-        """Return the orders that `line` holds."""
+        """Decode the configuration from a line of JSON."""
         return cls(**json.loads(line))

@@ -1,7 +1,7 @@
-"""Entry point of a pool process: tie its lifetime to its parent's before anything slow is imported.
+"""Entry point of a pool process: tie its lifetime to that of its parent before slow imports.
 
-A pool whose parent is killed while the pool still imports Celery would otherwise run for ever, and claim jobs for a
-worker that is gone.  Standard input holds the orders and then stays open as long as the parent lives.
+Otherwise a pool whose parent is killed while the pool imports Celery would run forever, and claim jobs for a dead
+worker.  Standard input provides the configuration and then stays open as long as the parent lives.
 """
 
 import os
@@ -13,7 +13,7 @@ from jarvis_workers.toolchain.die_with_parent import die_with_parent
 
 
 def main() -> None:
-    """Read the orders and serve them; return at once when the parent died before it had sent them."""
+    """Read the configuration and run the pool; return at once if the parent died before it sent the configuration."""
     line = sys.stdin.buffer.readline()
     if not line.endswith(b"\n"):
         return
@@ -28,7 +28,10 @@ def main() -> None:
 
 
 def _exit_at_end_of_input() -> None:
-    """End the process when the parent closes its end of the pipe; not through `sys.stdin`, whose lock exit needs."""
+    """End the process when the parent closes its end of the pipe.
+
+    Reads the descriptor, not `sys.stdin`, whose lock the interpreter needs at exit.
+    """
     while os.read(sys.stdin.fileno(), 1):
         pass
     os._exit(1)

@@ -1,7 +1,7 @@
 """The prefork task: run the job that a message names, in the process that received it.
 
-The store is opened lazily, by pid: Celery's children are forked, and share no connection.  A
-store outage is retried with a deadline; the job's result stays in memory meanwhile.
+The store is opened lazily, by pid, since Celery's children are forked and must not share connections.  Store operations
+are retried during an outage, with a deadline; the job's result stays in memory meanwhile.
 """
 
 import os
@@ -27,9 +27,9 @@ T = TypeVar("T")
 
 @dataclass
 class PreforkRunner:
-    """What a process of a pool works with. `open_world` opens its own store and resources.
+    """Executes jobs in a process of a prefork pool (`job_task.JobHost`); `open_world` opens its store and resources.
 
-    Its jobs have `lease_seconds`; its worker, which its parent keeps alive in the store, `worker_lease_seconds`.
+    `lease_seconds` is the lease of its jobs, `worker_lease_seconds` that of the worker's row, which the parent renews.
     """
 
     worker_id: str
@@ -42,7 +42,7 @@ class PreforkRunner:
 
     @property
     def process(self) -> str:
-        """The name of this process in the store: its worker, and its pid."""
+        """The name of this process in the store: worker id and pid."""
         return f"{self.worker_id}/{os.getpid()}"
 
     def do(self, job_id: int) -> None:
@@ -78,14 +78,14 @@ class PreforkRunner:
         return self._worlds[pid]
 
     def _cpu(self) -> float:
-        """Return the CPU of this process since the last job, its start included for the first."""
+        """Return the CPU seconds of this process since the last job, or since its start for the first job."""
         pid, total = os.getpid(), cpu_seconds()
         since = self._spent.get(pid, 0.0)
         self._spent = {pid: total}
         return total - since
 
     def _claim(self, store: Store, job_id: int) -> Claimed | None:
-        """Claim a job; an earlier claim whose answer was lost is put back, as this process does one job at a time."""
+        """Claim a job; release an earlier claim whose answer was lost, since this process runs one job at a time."""
         try:
             with store.write() as session:
                 if self._claim_in_doubt:

@@ -1,4 +1,4 @@
-"""Routing: task names as Flower shows them, and one queue per kind of work."""
+"""Routing: the names of tasks, which Flower shows, and one queue per kind of work."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from jarvis_workers.pipeline.stages import PLAN, pipelines
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """How the jobs of a queue are worked off: Celery's pool, and its slots (None: one a processor).
+    """The Celery pool that executes the jobs of a queue, and its number of slots (None: one per processor).
 
-    Each of its processes has `connections` to the store at most.
+    `connections` is the maximum number of store connections per process.
     """
 
     kind: str
@@ -18,34 +18,34 @@ class Pool:
     connections: int = 1
 
 
-# Of an agent process, what its conversations are read from and saved with.
+# The store connections of an agent process that serve its conversations.
 TALKS_CONNECTIONS = 3
 POOLS: Mapping[str, Pool] = {
     "scan": Pool("prefork"),
     "agent": Pool("threads", 200, connections=6 + TALKS_CONNECTIONS),
-    # One long plan or report must not hold up all others.
+    # One long plan or report must not block all others.
     "control": Pool("prefork", 2),
 }
 
 
 def connections(queue: str, slots: int) -> int:
-    """Return how many connections to the store a pool has at most: a process a slot, or one for all."""
+    """Return the maximum number of store connections of a pool; a prefork pool has one process per slot."""
     pool = POOLS[queue]
     return pool.connections * (slots if pool.kind == "prefork" else 1)
 
 
 def queue_key(queue: str) -> str:
-    """Return what a queue is called in Redis, where others may have a "scan" too."""
+    """Return the Redis key of a queue, with a prefix, since other applications may have a queue "scan" too."""
     return f"jarvis.{queue}"
 
 
 def task_name(kind: str, step: str) -> str:
-    """Return a task's name: the family of the run's kind, and the step."""
+    """Return the name of a task: the domain of the run's kind, and the step."""
     return f"{kind.partition('.')[0]}.{step}"
 
 
 def task_names() -> tuple[str, ...]:
-    """Return every task there is, from the registry of pipelines."""
+    """Return the names of all tasks, from the registry of pipelines."""
     registered = pipelines()
     steps = {task_name(kind, stage.name) for kind, stages in registered.items() for stage in stages}
     return tuple(sorted(steps | {task_name(kind, PLAN) for kind in registered}))

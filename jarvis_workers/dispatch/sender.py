@@ -1,7 +1,8 @@
 """The sender: notify workers of waiting jobs, fairly and within a window, and repeat lost notifications.
 
-A duplicate costs one refused claim.  A lost message is sent again when its queue has been empty twice, when the next
-message there is younger by a tick, when Redis has lost its data, or after `resend_seconds`.
+A duplicate notification costs one rejected claim.  A notification is treated as lost and sent again when its queue was
+empty at two consecutive ticks, when the next message of the queue is newer by more than a tick, when Redis has lost its
+data, or after `resend_seconds`.
 """
 
 import math
@@ -24,7 +25,7 @@ NOBODY: Mapping[str, int] = {}
 
 
 class Sender:
-    """Sends for every queue; one a process. Raises StoreError and BrokerUnavailable."""
+    """Sends the notifications of all queues; one per process. Its methods raise StoreError and BrokerUnavailable."""
 
     def __init__(
         self, store: Store, notifier: Notifier, *, lease_seconds: float, tick_seconds: float, resend_seconds: float
@@ -34,11 +35,11 @@ class Sender:
         self._was_empty: dict[str, bool] = {}
 
     def send(self) -> int:
-        """Send notifications of waiting jobs; return their number."""
+        """Send notifications of waiting jobs; return the number of notifications."""
         return sum(self._send_new(queue) for queue in POOLS)
 
     def send_again(self) -> int:
-        """Repeat lost notifications; called by the elected controller once per tick."""
+        """Repeat lost notifications and return their number; called by the elected controller once per tick."""
         forgotten = self.notifier.is_new()
         return sum(self._send_again(queue, forgotten) for queue in POOLS)
 
@@ -64,8 +65,11 @@ class Sender:
         return self._notify(queue, sent)
 
     def _notify(self, queue: str, sent: Sequence[Sent], ahead: Mapping[str, int] = NOBODY) -> int:
-        """Ring; of the runs in `ahead` so many messages go before what is queued, and so does what was lost once."""
-        # In a pool of many slots, suspects had better come last.
+        """Send notifications and return their number.
+
+        The first `ahead[run_id]` notifications of a run are urgent, and those of crashed jobs on a prefork queue.
+        """
+        # A process with many slots has room for few suspects, so they come last there.
         hurry = POOLS[queue].kind == "prefork"
         left = Counter(ahead)
         notifications = []
@@ -84,6 +88,6 @@ class Sender:
 
 
 def window(slots: int, tick_seconds: float, mean_seconds: float | None) -> int:
-    """Return how many jobs may be outstanding, so that the slots are busy until the next tick."""
+    """Return how many jobs may be sent and unfinished, so that all slots are busy until the next tick."""
     mean = max(LEAST_MEAN_SECONDS, MEAN_SECONDS if mean_seconds is None else mean_seconds)
     return min(LARGEST_WINDOW, math.ceil(slots * (2 + tick_seconds / mean)))

@@ -1,7 +1,7 @@
 """The store writer: one thread batches the claims, renewals and commits of all conversations of a process.
 
-No conversation holds a session, and no two claims race for the room that suspects have.  What
-is asked within GATHER_SECONDS shares a transaction; leases are renewed at a third of their time.
+No conversation holds a session, and claims do not race for the few slots of crash suspects.  The requests of
+GATHER_SECONDS share a transaction; leases are renewed after a third of their duration.
 """
 
 import threading
@@ -24,7 +24,7 @@ GATHER_SECONDS = 0.02
 
 @dataclass(frozen=True, slots=True)
 class WriteRequest:
-    """Something to be written: `do` says how, `key` which answer is for whom asked."""
+    """A write request: `do` executes a batch of contents, `key` selects the result of this request."""
 
     do: Callable[[Sequence[Any]], Mapping[Any, Any]]
     key: Any
@@ -33,7 +33,7 @@ class WriteRequest:
 
 
 class JobWriter:
-    """Writes until it is closed; once `told` is set, nothing is claimed and no store is waited for."""
+    """Writes until it is closed. Once `told` is set, nothing is claimed, and an unavailable store is not waited for."""
 
     def __init__(
         self, store: Store, holder: Holder, lose: Callable[[Claimed], None], told: threading.Event | None = None
@@ -53,23 +53,23 @@ class JobWriter:
         return taken
 
     def commit(self, finished: Finished) -> bool:
-        """Save what a job did; False when it was lost meanwhile."""
+        """Save the result of a job; return False if its lease was lost meanwhile."""
         return bool(self._ask(self._jobs.commit, finished.job, finished))
 
     def fail(self, job: Claimed, reason: str) -> bool:
-        """Record a failed attempt; False when the job was lost meanwhile."""
+        """Record a failed attempt; return False if the lease was lost meanwhile."""
         return bool(self._ask(self._jobs.fail, job, (job, reason)))
 
     def release(self, job: Claimed) -> bool:
-        """Put a job back without blame; False, and nothing happens, when it was lost."""
+        """Release a job without a crash count; return False, without effect, if the lease was lost."""
         return bool(self._ask(self._jobs.release, job, job))
 
     def close(self) -> None:
-        """Let `run` return when everything asked so far is done."""
+        """Let `run` return once all requests so far are done."""
         self._asked.put(None)
 
     def run(self) -> None:
-        """Write what is asked, until closed."""
+        """Execute requests and renew leases until closed; the body of the thread."""
         closing, due = False, self._jobs.next_renewal()
         while not closing:
             batch = self._gather(due)
@@ -87,7 +87,7 @@ class JobWriter:
         return asked.answer.result()
 
     def _gather(self, due: float) -> list[WriteRequest | None]:
-        """Return what is asked within a moment of the first, or nothing when a renewal is due."""
+        """Return the requests within GATHER_SECONDS of the first one; return early when a renewal is due."""
         batch: list[WriteRequest | None] = []
         give_up = due
         try:
@@ -98,7 +98,7 @@ class JobWriter:
             return batch
 
     def _together(self, asked: Sequence[WriteRequest]) -> None:
-        """Write all at once; what the store refuses is written one by one, so that only the guilty fails."""
+        """Execute requests in one batch; if the store rejects it, one by one, so that only the faulty request fails."""
         contents = [one.content for one in asked]
         done = settle(Future[Mapping[Any, Any]](), retry_store, lambda: asked[0].do(contents), self._told)
         error = done.exception()

@@ -1,7 +1,7 @@
-"""`jarvis worker start`: one child a pool, a row for each, the controller, and a watchdog.
+"""The worker supervisor (`jarvis worker start`): one child process and one row per pool, and the controller.
 
-The worker supervisor detects a dead pool process at once and releases its jobs with a crash count; when the supervisor
-dies, its pools die with it, and its leases expire.
+The supervisor detects a dead pool process at once and releases its jobs with a crash count. When the supervisor dies,
+its pools die with it, and its leases expire.
 """
 
 import signal
@@ -27,10 +27,10 @@ from jarvis_workers.toolchain.children import Child, ChildDied
 from jarvis_workers.toolchain.die_with_parent import is_running
 
 GRACE_SECONDS = 12.0
-# A statement of a parent that is about to end, whatever the database does.
+# The time limit of store operations during a shutdown.
 FAREWELL_SECONDS = 2.0
 DEATHS_MAX = 100
-# A pool that lived as long had begun to work: its death is not one of a row.
+# After this long a pool counts as started: its death resets the count of consecutive deaths.
 SETTLED_SECONDS = 60.0
 STALLED_SECONDS = 60.0
 HEARTBEATS = "worker-*.alive"
@@ -39,7 +39,7 @@ SILENT_LEASES = 2
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a parent needs of the world. `environ` is what its children may see a part of."""
+    """The environment of a supervisor. `environ` are the variables from which those of its children are selected."""
 
     heartbeat: Path
     environ: Mapping[str, str]
@@ -51,7 +51,7 @@ class Surroundings:
 
 @dataclass(slots=True)
 class PoolChild:
-    """A pool's process, its orders and its row."""
+    """The process of a pool, its configuration and its row."""
 
     orders: Orders
     facts: WorkerFacts
@@ -63,7 +63,7 @@ class PoolChild:
 
 
 class Parent:
-    """Runs pools until it is told to stop."""
+    """Runs the pools of a worker: the caller calls `tick` periodically, and `stop` at the end."""
 
     def __init__(
         self, store: Store, notifier: Notifier, plans: Sequence[tuple[Orders, WorkerFacts]], around: Surroundings
@@ -77,13 +77,13 @@ class Parent:
         self.pools = [PoolChild(*plan) for plan in plans]
 
     def register(self) -> None:
-        """Write the rows of the pools. Raises StoreError: at its start, a worker does not wait for a database."""
+        """Write the rows of the pools. Raises StoreError; a worker does not wait for the database at its start."""
         with self.store.write() as session:
             for pool in self.pools:
                 workers.touch(session, pool.facts)
 
     def tick(self) -> None:
-        """Do one round: rows, the dead, the controller, sending, the heartbeat."""
+        """Run one iteration: rows, dead processes, the controller, notifications, stalled pools, the heartbeat."""
         with self._outages.borne():
             for pool in self.pools:
                 self._look_after(pool)
@@ -96,9 +96,9 @@ class Parent:
         self._sweep()
 
     def stop(self) -> None:
-        """Let the pools finish what they have, for GRACE_SECONDS; what is left goes back without blame.
+        """Let the pools finish their jobs for GRACE_SECONDS; release the remaining jobs without a crash count.
 
-        A database that does not answer is not waited for: leases run out by themselves.
+        An unavailable database is not waited for, since leases expire anyway.
         """
         self.store.deadline.shorten(FAREWELL_SECONDS)
         running = [(pool, pool.child) for pool in self.pools if pool.child]
@@ -122,7 +122,7 @@ class Parent:
         telemetry.info("stopped", queue=pool.orders.queue, worker=pool.facts.id)
 
     def _sweep(self) -> None:
-        """Remove the heartbeats of workers that are no more; one that was only asleep writes its own again."""
+        """Remove the heartbeat files of dead workers; a worker that was only suspended writes its file again."""
         own = self.around.heartbeat
         silent_since = own.stat().st_mtime - SILENT_LEASES * self.controller.lease_seconds
         for other in own.parent.glob(HEARTBEATS):
@@ -151,7 +151,7 @@ class Parent:
             workers.touch(session, pool.facts)
 
     def _watch(self, pool: PoolChild) -> None:
-        """End a pool that does nothing while messages wait: after a lost connection Celery may live on, deaf."""
+        """Kill a pool that is idle while messages are queued: after a lost connection Celery may stop consuming."""
         if pool.child is None or pool.busy or not self.notifier.depth(pool.orders.queue):
             pool.stalled_since = None
             return
@@ -163,11 +163,11 @@ class Parent:
 
     @staticmethod
     def _lives(pool: PoolChild, pid: int) -> bool:
-        """Of the pool's own process the next look tells how it ended, and it is buried then."""
+        """Return whether a process is alive; the pool's own process counts until the next tick sees how it ended."""
         return (pool.child is not None and pool.child.pid == pid) or is_running(pid)
 
     def _bury(self, pool: PoolChild, how: str | None) -> None:
-        """Give back the jobs of processes of a pool that are no more."""
+        """Release the jobs of dead processes of a pool with a crash count."""
         with self.store.read() as session:
             processes = jobs.processes(session, pool.facts.id)
         pool.busy = bool(processes)

@@ -1,7 +1,7 @@
 """The watchdog: terminate a process whose main loop hangs.
 
-A thread counts the seconds since the last heartbeat.  It counts only while it runs itself, so a stopped process or a
-suspended machine does not count as a hang.
+A thread counts the seconds since the last heartbeat.  The thread counts only the time during which it runs itself, so
+that a stopped process or a suspended machine does not count as a hang.
 """
 
 import os
@@ -10,13 +10,17 @@ import time
 from collections.abc import Callable
 
 LOOK_SECONDS = 0.5
-# What is said may hang too: on a full pipe, or on the logger's lock.
+# The time limit for the last message, which may hang as well: on a full pipe, or on the logger's lock.
 TELL_SECONDS = 2.0
 EXIT_CODE = 70
 
 
 class Watchdog:
-    """Watches a loop that calls `feed` every round. `alive_at` is another sign of life, by the monotonic clock."""
+    """Watches a loop that calls `feed` in every iteration.
+
+    `alive_at` returns the time of another sign of life, by the monotonic clock; `tell` gets the message before `end`
+    is called with EXIT_CODE.
+    """
 
     def __init__(
         self,
@@ -35,7 +39,7 @@ class Watchdog:
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
     def start(self) -> None:
-        """Begin to count."""
+        """Start the thread."""
         self._thread.start()
 
     def feed(self) -> None:
@@ -43,7 +47,7 @@ class Watchdog:
         self._quiet_seconds = 0.0
 
     def end_within(self, seconds: float) -> None:
-        """End the process if `close` is not called for so long; may be called in a signal's handler."""
+        """End the process unless `close` is called within `seconds`. Safe in a signal handler."""
         self._stop_seconds = seconds
 
     def close(self) -> None:

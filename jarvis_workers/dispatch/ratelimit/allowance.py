@@ -12,13 +12,13 @@ from typing import Any
 from jarvis_workers.ratelimit.adaptive import LONGEST_PAUSE, NEVER
 from jarvis_workers.ratelimit.policy import RateLimitPolicy
 
-# For so many waiting requests at most a report asks start times: more than start before the next report.
+# A report requests start times for at most this many waiting requests, more than can start before the next report.
 TOKENS_AT_ONCE = 256
 
 
 @dataclass(slots=True)
 class UsageDelta:
-    """What happened since the last report: successes, 429s, and tokens (`debt`) used beyond those of start times.
+    """The events since the last report: successes, 429s, and tokens (`debt`) used beyond those of start times.
 
     The fields are named as in a report: `again` is the longest Retry-After in seconds, -1 without a 429;
     `refused_inside` the requests in flight then.
@@ -31,7 +31,7 @@ class UsageDelta:
     debt: float = 0.0
 
     def add(self, other: "UsageDelta") -> None:
-        """Add what another report did not deliver."""
+        """Merge the values of another report, which was not delivered."""
         self.answers += other.answers
         self.debt += other.debt
         if other.again >= 0:
@@ -42,7 +42,7 @@ class UsageDelta:
 class LeasedAllowance:
     """A `gate.Allowance` that Redis grants; `ask` is called once when more is needed than was granted.
 
-    Times are those of `time.monotonic` here; the response gives them relative to its own clock.
+    Times are those of `time.monotonic` in this process; responses give times relative to the clock of Redis.
     """
 
     def __init__(self, limits: RateLimitPolicy, lease_seconds: float, ask: Callable[[], None]) -> None:
@@ -73,27 +73,27 @@ class LeasedAllowance:
         return 0.0
 
     def release(self) -> None:
-        """End a request."""
+        """Record that a request has ended."""
         self.in_flight -= 1
 
     def correct(self, tokens: int) -> None:
-        """Charge so many more tokens (or fewer) than were estimated."""
+        """Charge the difference between actual and estimated tokens; it may be negative."""
         self._delta.debt += tokens
 
     def on_throttled(self, now: float, generation: int, seconds: float | None) -> None:
-        """Apply a 429: at once in this process, and for all others with the next report."""
+        """Apply a 429: at once in this process, and in all other processes with the next report."""
         self._closed_until = max(self._closed_until, now + min(seconds or 0.0, LONGEST_PAUSE))
         self._delta.add(UsageDelta(again=seconds or 0.0, refused_wave=generation, refused_inside=self.in_flight))
         self._starts.clear()
         self._ask()
 
     def on_success(self, generation: int) -> None:
-        """Count an answer to a request that was admitted in `generation`."""
+        """Count a success of a request that was admitted in `generation`."""
         if generation == self.generation:
             self._delta.answers += 1
 
     def report(self, now: float, waiting: Sequence[int]) -> Mapping[str, Any]:
-        """Return the report as JSON values, given the tokens of waiting requests; until `apply` no slot is added."""
+        """Return the report as JSON values, given the tokens of waiting requests; no slot is added until `apply`."""
         self._drop_late(now)
         held = self._slots if now < self._leased_until else 0
         self._slots = min(held, self.in_flight)
@@ -118,7 +118,7 @@ class LeasedAllowance:
         }
 
     def apply(self, response: Mapping[str, Any], sent: float, received: float) -> None:
-        """Apply the response to a report; the lease counts from when it was sent."""
+        """Apply the response to a report; the lease starts at the time at which the report was sent."""
         there = (sent + received) / 2
         self._slots, self._leased_until = int(response["granted"]), sent + self.lease_seconds
         if response["wave"] != self.generation:
@@ -131,16 +131,16 @@ class LeasedAllowance:
         )
 
     def requeue(self) -> None:
-        """Keep for the next report what could not be delivered."""
+        """Add the values of an undelivered report to the next one."""
         self._delta.add(self._reported)
 
     def _has_start(self, now: float) -> bool:
-        """Whether there is a start time left, now or soon."""
+        """Return whether a start time is left, or none is needed."""
         self._drop_late(now)
         return bool(self._starts) or not self._rates
 
     def _drop_late(self, now: float) -> None:
-        """Return start times that no request used in time."""
+        """Drop start times that no request used in time, and credit their tokens."""
         while self._starts and self._starts[0][0] + self.late < now:
             _, expected = self._starts.popleft()
             self._delta.debt -= expected

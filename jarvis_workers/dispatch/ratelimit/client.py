@@ -1,8 +1,9 @@
 """The distributed rate limiter: all workers share the limits of a model through Redis.
 
 One thread per process reports the requests in flight and waiting of each model to Redis, and gets an allowance leased
-for LEASE_SECONDS. An allowance that is not renewed goes to other processes. A Redis without data grants no process
-more than before for one lease. During an outage conversations wait, until the time limit of their task.
+for LEASE_SECONDS. An allowance that is not renewed is granted to other processes. For one lease after Redis has lost
+its data, no process is granted more than before. During an outage conversations wait until the time limit of their
+task.
 """
 
 import json
@@ -27,7 +28,7 @@ from jarvis_workers.ratelimit.policy import MANY, Limiter, ModelKey, RateLimitPo
 from jarvis_workers.telemetry import warning
 
 KEY = "jarvis:limits:"
-# The script's policy: it has no constants of its own but for how processes share.
+# The policy for the script, whose only constants of its own concern sharing between processes.
 POLICY = {
     "many": MANY,
     "calm": ROUND_MAX,
@@ -37,11 +38,11 @@ POLICY = {
     "longest_pause": LONGEST_PAUSE,
 }
 SCRIPT = Path(__file__).with_name("limits.lua")
-# How long the allowance of a process that died is lost to the others; it is renewed after a fifth of that, so that
-# four renewals may fail.
+# How long the allowance of a dead process is unavailable to the others. Leases are renewed after a fifth of this time,
+# so that four renewals may fail.
 LEASE_SECONDS = 5.0
 RENEW_PART = 0.2
-# At least so long between two calls about a model: they report many requests together.
+# The minimum interval between two calls for a model, so that one call reports many requests.
 GAP_SECONDS = 0.05
 # Back-off between calls while Redis is unavailable, in seconds.
 FIRST_WAIT, LONGEST_WAIT = 0.2, 2.0
@@ -50,7 +51,7 @@ LAST_SECONDS = 2.0
 
 
 class SharedLimits:
-    """The shared limits of all models for one process; `holder` is its unique name, `run` is for a thread.
+    """The shared limits of all models for one process; `holder` is its unique name, `run` is the body of a thread.
 
     `calls` counts the calls of Redis. While Redis is unavailable, slots wait and raise TimeoutError at their deadline.
     """
@@ -68,7 +69,7 @@ class SharedLimits:
         self.calls = 0
 
     def limiter(self, model: ModelKey, limits: RateLimitPolicy) -> Limiter:
-        """Return the limiter of a model; without limits it is local, and a 429 slows down this process alone."""
+        """Return the limiter of a model; without limits it is local, and a 429 slows down only this process."""
         if not limits.are_set:
             return LocalLimiter(limits)
         if model not in self._models:
@@ -77,7 +78,7 @@ class SharedLimits:
         return self._models[model].queue
 
     def run(self) -> None:
-        """Report and get allowances until `close`."""
+        """Report to Redis and apply its grants until `close`."""
         while not self._over.is_set():
             self._wake.wait(self._pause())
             self._wake.clear()
@@ -149,7 +150,7 @@ class _SharedModel:
         self._wake = wake
 
     def rest(self, seconds: float, *, at_least: float = GAP_SECONDS) -> None:
-        """Report again after so many seconds, or when more is needed, but not before `at_least`."""
+        """Report again after `seconds`, or earlier when more is needed, but not before `at_least` seconds."""
         now = time.monotonic()
         self.due_at, self._not_before = now + seconds, now + at_least
 
