@@ -1,6 +1,6 @@
-"""What tests of several packages share: stores on both databases, a blob store, a clock, how many examples are tried.
+"""Fixtures shared by several packages: stores on both databases, a blob store, a clock; and hypothesis profiles.
 
-Servers start when the first test needs them, once a process.  A store is a copy of a migrated one.
+A server starts when the first test needs it, once per process.  Each store is a copy of a migrated one.
 """
 
 import os
@@ -20,7 +20,8 @@ from tests.store.clocks import FakeClock
 
 _numbers = count(1)
 
-# The quick set tries the same few examples each time; `deploy/test.sh all` takes `full`, CI with a fixed seed.
+# The quick set runs the same few examples every time; `deploy/test.sh all` selects `full`, which CI runs with a fixed
+# seed.
 hypothesis.settings.register_profile("quick", max_examples=25, deadline=None, derandomize=True)
 hypothesis.settings.register_profile("full", max_examples=100, deadline=None, derandomize="CI" in os.environ)
 hypothesis.settings.load_profile("quick")
@@ -28,9 +29,9 @@ hypothesis.settings.load_profile("quick")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave to the slow set what the quick one only samples: cases beyond `sample(N)`, and PostgreSQL above the store.
+    """Mark as slow the cases beyond `sample(N)`, and the tests on PostgreSQL outside tests/store.
 
-    Queries are tested on both databases in tests/store; what builds on them is the same code on either.
+    Queries are tested on both databases in tests/store; the layers above run the same code on either.
     """
     cases: Counter[str] = Counter()
     for item in items:
@@ -53,7 +54,7 @@ def postgres_server() -> Iterator[Postgres]:
 
 @pytest.fixture
 def own_postgres() -> Iterator[Postgres]:
-    """A PostgreSQL server that the test may stop and start, with a migrated database `template`."""
+    """A PostgreSQL server for one test, which may stop and start it, with a migrated database `template`."""
     with postgres() as server:
         server.sql("CREATE DATABASE template")
         open_store(server.url("template"), migrate=True).close()
@@ -62,7 +63,7 @@ def own_postgres() -> Iterator[Postgres]:
 
 @pytest.fixture
 def postgres_url(postgres_server: Postgres) -> str:
-    """The address of a migrated database of this test's own."""
+    """The address of a migrated PostgreSQL database for one test."""
     name = f"test_{next(_numbers)}"
     postgres_server.sql(f"CREATE DATABASE {name} TEMPLATE template")
     return postgres_server.url(name)
@@ -70,7 +71,7 @@ def postgres_url(postgres_server: Postgres) -> str:
 
 @pytest.fixture(scope="session")
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file of an empty, migrated store, to be copied: to migrate a new one takes 20 times as long."""
+    """The file of an empty, migrated store for copying, since a migration takes 20 times as long as a copy."""
     file = tmp_path_factory.mktemp("template") / "jarvis.db"
     open_store(f"sqlite:///{file}").close()
     return file
@@ -78,20 +79,20 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def sqlite_url(tmp_path: Path, sqlite_template: Path) -> str:
-    """The address of a SQLite store of this test's own."""
+    """The address of a SQLite store for one test."""
     return f"sqlite:///{shutil.copyfile(sqlite_template, tmp_path / 'jarvis.db')}"
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store_url(request: pytest.FixtureRequest) -> str:
-    """A store's address, once on each database."""
+    """The address of a store, once per database."""
     url: str = request.getfixturevalue("sqlite_url" if request.param == "sqlite" else "postgres_url")
     return url
 
 
 @pytest.fixture
 def open_stores() -> Iterator[Callable[..., Store]]:
-    """Open stores that are closed when the test ends."""
+    """Return a function that opens stores, which are closed at the end of the test."""
     opened: list[Store] = []
 
     def open_one(url: str, **options: object) -> Store:
@@ -105,13 +106,13 @@ def open_stores() -> Iterator[Callable[..., Store]]:
 
 @pytest.fixture
 def store(store_url: str, open_stores: Callable[..., Store]) -> Store:
-    """An empty store, once on each database."""
+    """An empty store, once per database."""
     return open_stores(store_url)
 
 
 @pytest.fixture
 def clock() -> FakeClock:
-    """The time of a store, which the test moves."""
+    """The clock of a store, which the test advances."""
     return FakeClock()
 
 

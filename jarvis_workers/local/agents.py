@@ -1,4 +1,4 @@
-"""The conversations of a command: in a loop of their own, while the command goes on; what came of them is fetched."""
+"""The conversations of a local executor, in an event loop in a separate thread; the executor polls their outcomes."""
 
 import threading
 from collections.abc import Callable, Iterable
@@ -20,7 +20,7 @@ LAST_SECONDS = 5.0
 
 
 class Talkers:
-    """At most AT_ONCE conversations; `wake` is called, in some thread, when one has come to its end."""
+    """Runs at most AT_ONCE conversations; `wake` is called from any thread when one has ended."""
 
     def __init__(self, talks: AgentRuntime, blobs: Blobs, wake: Callable[[], None]) -> None:
         self._talks, self._blobs, self._wake = talks, blobs, wake
@@ -31,37 +31,37 @@ class Talkers:
 
     @property
     def held(self) -> list[Claimed]:
-        """The jobs whose conversations are on, or have not been fetched."""
+        """The jobs whose conversations are running, or whose outcomes have not been taken."""
         return list(self._on)
 
     @property
     def free(self) -> int:
-        """How many more may begin."""
+        """The number of further conversations that may start."""
         return AT_ONCE - len(self._on)
 
     def start(self, job: Claimed, module: str, work: Any) -> None:
-        """Begin a job's conversation."""
+        """Start the conversation of a job."""
         future = self._loop.start(job, partial(step_of(module).converse, work, self._blobs, self._talks))
         self._on[job] = future
         future.add_done_callback(lambda _: self._wake())
 
     def take(self) -> list[JobOutcome]:
-        """Return what came of those that have ended since."""
+        """Return the outcomes of the conversations that have ended since the last call."""
         over = [job for job, future in self._on.items() if future.done()]
         return [JobOutcome(job, attempt(self._on.pop(job).result)) for job in over]
 
     def drop(self, lost: Iterable[Claimed]) -> None:
-        """Call off the conversations of jobs that are no longer ours."""
+        """Cancel the conversations of jobs whose leases are lost."""
         for job in lost:
             self._loop.cancel(job)
             self._on.pop(job, None)
 
     def call_off(self) -> None:
-        """Call off all that are on, and forget them."""
+        """Cancel all conversations and drop their outcomes."""
         self.drop(self.held)
 
     def close(self) -> None:
-        """Call off all, and end the threads."""
+        """Cancel all conversations and end the threads."""
         self._loop.cancel_all()
         self._loop.stop()
         self._thread.join(LAST_SECONDS)

@@ -1,8 +1,8 @@
-"""A child that decides jobs, one at a time, for a command on this machine.
+"""A child process of the local executor, which decides one job at a time.
 
-The first line it reads says where the blobs are, each further line is a job.  It never opens
-the store.  `cpu_seconds` of an answer is all CPU since the last one, the start included, so
-that the sum over its jobs is what the child has cost.
+The first line on standard input is the location of the blobs and the cache, each further line a job.  The child never
+opens the store.  `cpu_seconds` of an answer is the CPU time since the previous answer, or since the start of the
+process, so that the sum over all jobs is the total CPU time of the child.
 """
 
 import json
@@ -22,7 +22,7 @@ from jarvis_workers.toolchain.limits import cpu_seconds
 
 
 def serve(lines: Iterable[bytes], answers: IO[bytes]) -> None:
-    """Answer each line of work with a line."""
+    """Decide the job of each line, and write one answer line per job."""
     requests = iter(lines)
     where = json.loads(next(requests))
     limit = int(where.get("results_bytes", 0))
@@ -44,7 +44,7 @@ def _decide(request: dict[str, Any], resources: Resources) -> Commit:
 
 
 def main() -> None:
-    """Serve standard input; what libraries print goes to standard error."""
+    """Serve standard input; redirect the output of libraries to standard error."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     try:

@@ -1,4 +1,4 @@
-"""The children of a command: one seat each, started when there is work, replaced when they die."""
+"""The child processes of a local executor: one per slot, started when there is work and replaced when they die."""
 
 import json
 import os
@@ -19,7 +19,7 @@ LAST_WORDS_BYTES = 4096
 
 @dataclass(slots=True)
 class ChildSlot:
-    """A child and the job it has. `process` names it in the store, and no two children share a name."""
+    """A child and its current job. `process` is its name in the store, unique to each child."""
 
     process: str
     child: Child | None = None
@@ -28,7 +28,7 @@ class ChildSlot:
 
 
 class LocalChildren:
-    """At most `size` children. `where` is the first line that each of them reads."""
+    """At most `size` children; `where` is sent to each of them as its first line."""
 
     def __init__(
         self, worker_id: str, size: int, *, where: Mapping[str, str], environ: Mapping[str, str], errors: IO[bytes]
@@ -43,16 +43,16 @@ class LocalChildren:
 
     @property
     def idle(self) -> list[ChildSlot]:
-        """The seats without a job."""
+        """The slots without a job."""
         return [seat for seat in self.seats if seat.job is None]
 
     @property
     def busy(self) -> list[tuple[ChildSlot, Claimed]]:
-        """The seats with a job, and the jobs."""
+        """The slots with a job, and their jobs."""
         return [(seat, seat.job) for seat in self.seats if seat.job is not None]
 
     def give(self, seat: ChildSlot, job: Claimed, request: Mapping[str, Any], now: float) -> list[JobOutcome]:
-        """Let a seat's child decide a job; an answer at once only if the child is dead."""
+        """Send a job to the child of a slot; return the job's outcome if the child is dead, else an empty list."""
         seat.job, seat.since = job, now
         try:
             if seat.child is None:
@@ -65,7 +65,7 @@ class LocalChildren:
         return []
 
     def hear(self, seat: ChildSlot) -> list[JobOutcome]:
-        """Return what a seat's child has answered, or its death."""
+        """Return the outcomes that the child of a slot has sent, or its death as the outcome of its job."""
         assert seat.child is not None
         try:
             lines = seat.child.receive()
@@ -74,7 +74,7 @@ class LocalChildren:
         return [self._read(seat, json.loads(line)) for line in lines]
 
     def kill(self, seat: ChildSlot, why: str) -> list[JobOutcome]:
-        """End a seat's child at once."""
+        """Kill the child of a slot and return the outcome of its job, with the reason `why`."""
         if seat.child is not None:
             self.selector.unregister(seat.child)
             seat.child.kill()
@@ -82,7 +82,7 @@ class LocalChildren:
         return self._bury(seat, why)
 
     def dismiss(self) -> None:
-        """End every child: the idle by closing their pipes, the busy at once."""
+        """End all children: close the pipes of idle ones, kill busy ones."""
         for seat in self.seats:
             if seat.child is not None:
                 self.selector.unregister(seat.child)
@@ -99,14 +99,14 @@ class LocalChildren:
         return JobOutcome(job, decode_outcome(said), seat.process)
 
     def _bury(self, seat: ChildSlot, how: str) -> list[JobOutcome]:
-        """Put a fresh seat in the place of a dead one; return the answer for the job it had."""
+        """Replace the slot of a dead child; return the outcome of its job, if it had one."""
         if seat.child is not None:
             self.selector.unregister(seat.child)
         self.seats[self.seats.index(seat)] = self._seat()
         return [JobOutcome(seat.job, Died(how + self._last_words()), seat.process)] if seat.job else []
 
     def _last_words(self) -> str:
-        """Return the last line that the children have said on standard error, which then is empty again."""
+        """Return the last line that the children wrote to standard error, and truncate that file."""
         size = self._errors.seek(0, os.SEEK_END)
         self._errors.seek(max(0, size - LAST_WORDS_BYTES))
         lines = self._errors.read().decode("utf-8", "replace").split("\n")

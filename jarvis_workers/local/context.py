@@ -1,4 +1,4 @@
-"""What a command works on and with, and how."""
+"""The context and the limits of a local executor."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """How a command works: `processes` children, 0 for none; `patience_seconds` without a store before it gives up."""
+    """The limits of a local executor: `processes` children, 0 for none; `patience_seconds` to wait for the store."""
 
     processes: int
     lease_seconds: float = 30.0
@@ -27,9 +27,10 @@ class RunLimits:
 
 @dataclass(frozen=True, slots=True)
 class ExecutorContext:
-    """What a command works on and with. `clock` is monotonic; `environ` is what children may see a part of.
+    """The environment of a local executor. `clock` is monotonic; `environ` is filtered for children.
 
-    `talks` opens what conversations share, when a run has any.
+    `where` is the first line for children; `errors` is their standard error; `tell` prints a message, `show` the
+    progress; `talks` creates the agent runtime for runs with conversations.
     """
 
     store: Store
@@ -44,5 +45,5 @@ class ExecutorContext:
 
     @property
     def blobs(self) -> Blobs:
-        """The blobs among the resources."""
+        """The blob store of the resources."""
         return self.resources.blobs

@@ -1,4 +1,4 @@
-"""Plan and report jobs, one at a time, in a thread of the command; or in its own, for debuggers."""
+"""Control jobs (plans and reports), one at a time, in a separate thread, or inline for debuggers."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,7 +14,7 @@ from jarvis_workers.store.values import Claimed
 
 
 class ControlThread:
-    """Has one job at most; `wake` is called, in some thread, when it has ended. `inline` executes it in `start`."""
+    """Executes at most one job; `wake` is called from any thread at its end. With `inline`, `start` runs the job."""
 
     def __init__(self, store: Store, resources: Resources, wake: Callable[[], None], *, inline: bool = False) -> None:
         self._perform = partial(run_job, store, resources)
@@ -24,18 +24,18 @@ class ControlThread:
 
     @property
     def held(self) -> list[Claimed]:
-        """The job that it has, if any."""
+        """The current job, if any."""
         return [self._current[0]] if self._current else []
 
     def start(self, job: Claimed) -> None:
-        """Execute a job."""
+        """Start a job."""
         execute = partial(attempt, partial(self._perform, job))
         future = self._thread.submit(execute) if self._thread else _executed(execute)
         self._current = (job, future)
         future.add_done_callback(lambda _: self._wake())
 
     def take(self) -> list[JobOutcome]:
-        """Return the outcome of a job that has ended. Raises the StoreError that ended it."""
+        """Return the outcome of the job, if it has ended. Raises its StoreError."""
         if not self._current or not self._current[1].done():
             return []
         (job, future), self._current = self._current, None
@@ -45,11 +45,11 @@ class ControlThread:
         return [JobOutcome(job, outcome)]
 
     def forget(self) -> None:
-        """Let go of the job: what comes of it is nobody's business."""
+        """Drop the current job; its outcome is ignored."""
         self._current = None
 
     def close(self) -> None:
-        """Wait for the end of the job, and end the thread."""
+        """Wait for the current job and end the thread."""
         if self._thread:
             self._thread.shutdown(wait=True, cancel_futures=True)
 

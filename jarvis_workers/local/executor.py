@@ -1,9 +1,8 @@
-"""Carry out a run on this machine: no broker, the same steps, the same store.
+"""The local executor: runs on this machine without a broker, with the same steps and store as a cluster.
 
-The parent is the only writer.  Scan jobs are decided in children of one slot each, which are
-replaced one by one when they die, and what is known already needs none; plan and report jobs in
-one thread of the parent.  What has been decided is kept until the store has taken it, however
-long the store is away.
+The parent is the only writer.  Scan jobs run in child processes, unless their results are cached; plan and report jobs
+run in one thread of the parent.  A child that dies is replaced.  During an outage of the store, outcomes remain in
+memory until they are saved.
 """
 
 import traceback
@@ -23,7 +22,7 @@ SHORTEST_WAIT_SECONDS = 0.01
 
 
 class LocalExecutor:
-    """Carries out the runs of one worker id, one at a time."""
+    """Executes the runs of one worker id, one at a time."""
 
     def __init__(self, world: ExecutorContext, limits: RunLimits, worker: workers.WorkerFacts) -> None:
         self.world, self.limits, self.worker = world, limits, worker
@@ -41,13 +40,13 @@ class LocalExecutor:
 
     @property
     def executor(self) -> str:
-        """The name under which runs are ours."""
+        """The executor name of runs that this process executes."""
         return f"local:{self.worker.id}"
 
     def carry_out(self, run_id: str) -> Run:
-        """Work until the run has ended or is paused, and return it; interrupted, leave it paused.
+        """Work until the run has ended or is paused, and return the run; an interruption pauses it.
 
-        Raises StoreError when the store is full, or away for longer than we have patience.
+        Raises StoreError if the store is full, or unavailable for longer than `patience_seconds`.
         """
         self.store.lock_wait.end_startup()
         with self._pools.open(), _Departure(self, run_id):
@@ -65,7 +64,7 @@ class LocalExecutor:
                     return run
 
     def stop(self, run_id: str, pause: str | None = None) -> None:
-        """Stop all jobs and release them; pause the run if `pause` says why. Raises StoreError."""
+        """Stop and release all jobs; pause the run if `pause` gives a reason. Raises StoreError."""
         self._pools.stop()
         with self.store.write() as session:
             jobs.release_worker(session, self.worker.id)
@@ -73,7 +72,10 @@ class LocalExecutor:
                 runs.pause(session, run_id, pause, executor=self.executor)
 
     def _bear(self, problem: StoreUnavailable, since: float | None) -> float:
-        """Wait a tick for the store to come back; raise `problem` when patience is at its end."""
+        """Wait a tick for an unavailable store; return the start of the outage.
+
+        Raises `problem` after `patience_seconds`.
+        """
         now = self.world.clock()
         if since is None:
             self.world.tell(f"{problem}; waiting up to {self.limits.patience_seconds:.0f} s")
@@ -124,14 +126,14 @@ class LocalExecutor:
         self._next_tick = self.world.clock() + self.limits.tick_seconds
 
     def _fill(self) -> None:
-        """Claim a job for every idle child and for the thread, and hand them out."""
+        """Claim jobs for idle children, the control thread and conversations, and start them."""
         with self.store.write() as session:
             claims = self._pools.claim(session, self.executor)
         self._hungry = False
         self._pools.start(claims)
 
     def _save(self, run_id: str) -> None:
-        """Save what has been answered; on a StoreError everything not yet saved is kept."""
+        """Save the collected outcomes; after a StoreError, they are kept for the next attempt."""
         outcomes = self._pools.outcomes()
         if not outcomes:
             return
@@ -153,7 +155,7 @@ class LocalExecutor:
 
 
 class _Departure:
-    """However a command leaves a run: after an error or Ctrl-C it is paused; then the command is no longer a worker."""
+    """The clean-up after a run: pause it after an error or Ctrl-C, then remove the worker and resign as controller."""
 
     def __init__(self, local: LocalExecutor, run_id: str) -> None:
         self._local, self._run_id = local, run_id
@@ -165,7 +167,7 @@ class _Departure:
         local = self._local
         try:
             if error is not None:
-                # What strikes on the way out of a transaction leaves it open, and the store locked, by its frames.
+                # An exception during the end of a transaction leaves it open: its frames keep the store locked.
                 traceback.clear_frames(at)
                 why = str(error) if isinstance(error, JarvisError) else "interrupted"
                 with suppress(StoreError):

@@ -1,4 +1,4 @@
-"""What came of the jobs of a command, and how it gets into the store."""
+"""The outcomes of jobs of a local executor, and how they are saved in the store."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from jarvis_workers.store.values import Claimed
 
 @dataclass(frozen=True, slots=True)
 class JobOutcome:
-    """The outcome of a job; `process` is the child that had it, "" for what is executed in the command itself."""
+    """The outcome of a job; `process` is the child that executed it, "" for the process of the command itself."""
 
     job: Claimed
     outcome: AttemptOutcome
@@ -22,7 +22,7 @@ class JobOutcome:
 
 
 def save_outcomes(store: Store, blobs: Blobs, outcomes: Sequence[JobOutcome]) -> None:
-    """Save them all; then raise StoreFull if there was no space for the result of one."""
+    """Save all outcomes; then raise StoreFull if there was no space for one of the results."""
     commits = [(one.job, one.outcome.commit) for one in outcomes if isinstance(one.outcome, Done)]
     if commits:
         save(store, blobs, commits)

@@ -1,8 +1,7 @@
-"""The pools of a command: children for scan jobs, a thread for control jobs, an event loop for conversations.
+"""The pools of a local executor: children for scan jobs, a thread for control jobs, an event loop for conversations.
 
-With 0 processes scan and control jobs are executed by `start`, in the thread of the command, for debuggers and tests.
-Then nothing protects the command from a job: one that kills its process or never ends takes the command with it, and
-while a job is executed no lease is renewed.
+With 0 processes, `start` executes scan and control jobs in the main thread, for debuggers and tests. Then jobs are not
+isolated: a job that crashes or hangs takes the command with it, and no lease is renewed while a job is executed.
 """
 
 import selectors
@@ -34,7 +33,7 @@ LEASE_MARGIN_SECONDS = 10
 
 
 class Claims(NamedTuple):
-    """Jobs that were claimed together; those to scan with the child that is to have each."""
+    """Jobs that were claimed in one transaction; each scan job with the slot that will execute it."""
 
     scan: list[tuple[ChildSlot, Claimed]]
     control: list[Claimed]
@@ -54,7 +53,7 @@ class LocalPools:
 
     @contextmanager
     def open(self) -> Iterator[None]:
-        """Start the thread, and end whatever has been started."""
+        """Start the control thread; at the end, stop all pools."""
         self._bell, self._ring = socket.socketpair()
         self._ring.setblocking(False)
         self._children.selector.register(self._bell, selectors.EVENT_READ)
@@ -74,23 +73,23 @@ class LocalPools:
             self._ring.close()
 
     def open_agents(self) -> None:
-        """Take conversations, too, if the command knows how to lead them."""
+        """Enable conversations, if the context has an agent runtime."""
         if self._world.talks:
             self._agents = Talkers(self._world.talks(), self._world.blobs, self._wake)
 
     @property
     def held(self) -> set[int]:
-        """The ids of the jobs that are executed, or whose outcomes have not been saved."""
+        """The ids of the jobs that are running, or whose outcomes have not been saved."""
         held = [job for _, job in self._children.busy] + [one.job for one in self._outcomes] + self._control.held
         return {job.id for job in held + (self._agents.held if self._agents else [])}
 
     @property
     def has_outcomes(self) -> bool:
-        """Whether there is something to save without waiting."""
+        """Whether there are outcomes to save."""
         return bool(self._outcomes)
 
     def claim(self, session: "Session", executor: str) -> Claims:
-        """Claim a job for every idle child and for the thread, and as many conversations as there may be."""
+        """Claim a job for each idle child and the control thread, and conversations up to their limit."""
 
         def claim(queue: str, limit: int, process: str) -> list[Claimed]:
             hard_limit = self._limits.hard_limit_seconds + LEASE_MARGIN_SECONDS
@@ -118,7 +117,7 @@ class LocalPools:
         return claims
 
     def start(self, claims: Claims) -> None:
-        """Execute what was claimed."""
+        """Start the claimed jobs; cached scan results become outcomes at once."""
         for job in claims.control:
             self._control.start(job)
         self._converse(claims.conversations)
@@ -133,7 +132,7 @@ class LocalPools:
                 self._outcomes.append(_decide_inline(job, module, work, self._world.resources))
 
     def _converse(self, given: Sequence[Claimed]) -> None:
-        """Begin conversations; what one lacks to begin is recorded on its row."""
+        """Start conversations; one whose input cannot be loaded becomes a failed attempt."""
         if not given or not self._agents:
             return
         with self._world.store.read() as session:
@@ -145,26 +144,26 @@ class LocalPools:
                     self._outcomes.append(JobOutcome(job, Failed(str(error))))
 
     def renew(self, session: "Session") -> None:
-        """Extend leases; conversations whose leases are lost are cancelled. Children have theirs to the hard limit."""
+        """Extend leases and cancel conversations whose leases are lost; leases of children last for the hard limit."""
         jobs.renew(session, self._control.held, self._limits.lease_seconds)
         if self._agents and (held := self._agents.held):
             kept = jobs.renew(session, held, self._limits.lease_seconds)
             self._agents.drop(job for job in held if job.id not in kept)
 
     def allow_for_sleep(self, seconds: float) -> None:
-        """After a suspension the children's time starts anew: nobody was too slow."""
+        """Exclude a suspension of the machine of so many seconds from the children's time limits."""
         for slot, _ in self._children.busy:
             slot.since += seconds
 
     def enforce_limit(self, now: float) -> None:
-        """Kill children that have had a job for longer than the hard limit."""
+        """Kill children whose job has exceeded the hard time limit."""
         limit = self._limits.hard_limit_seconds
         for slot, _ in self._children.busy:
             if now - slot.since > limit:
                 self._outcomes += self._children.kill(slot, f"exceeded the hard limit of {limit:g} s")
 
     def listen(self, seconds: float) -> None:
-        """Wait until a job has ended, `seconds` at most."""
+        """Wait for the end of a job, for at most `seconds`."""
         for key, _ in self._children.selector.select(seconds):
             if key.fileobj is self._bell:
                 self._bell.recv(64)
@@ -172,14 +171,14 @@ class LocalPools:
                 self._outcomes += self._children.hear(key.data)
 
     def outcomes(self) -> list[JobOutcome]:
-        """Return all outcomes that have not been cleared from the list. Raises the StoreError of a control job."""
+        """Return the list of outcomes, which the caller clears after saving. Raises the StoreError of a control job."""
         self._outcomes += self._control.take()
         if self._agents:
             self._outcomes += self._agents.take()
         return self._outcomes
 
     def stop(self) -> None:
-        """Stop all jobs and forget their outcomes; what the thread executes goes on, in vain."""
+        """Stop all jobs and drop their outcomes; a control job continues, but its outcome is ignored."""
         self._control.forget()
         self._outcomes.clear()
         self._children.dismiss()
@@ -187,7 +186,7 @@ class LocalPools:
             self._agents.call_off()
 
     def _wake(self) -> None:
-        # A bell that takes no more has been rung.
+        # A full socket buffer wakes the main thread anyway.
         with suppress(BlockingIOError):
             self._ring.send(b"!")
 

@@ -1,6 +1,6 @@
-"""A toy domain: count the lines of each file, then add them up. Nothing outside this package knows it.
+"""A toy domain: count the lines of each file, then add them up. No other package depends on it.
 
-Its kind "toy.lines" is an entry point in tests/plugins; its table, its options and its results are its own.
+The kind "toy.lines" is an entry point in tests/plugins; the domain has its own table, options and results.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,13 +36,13 @@ LINES = sa.Table(
 
 @dataclass(frozen=True, kw_only=True)
 class ToyOptions(RunOptions):
-    """Files of fewer than `least` lines do not count."""
+    """Options of a toy run; files with fewer than `least` lines are ignored."""
 
     least: int = 0
 
 
 class LineCounts(NamedTuple):
-    """The lines of some files: pairs of path and number."""
+    """Line counts: pairs of path and number of lines."""
 
     files: tuple[tuple[bytes, int], ...]
 
@@ -64,18 +64,18 @@ WARM: list[str] = []
 
 
 def warm_up() -> None:
-    """Note that a worker process got ready."""
+    """Record that a worker process has warmed up."""
     WARM.append(KIND)
 
 
 def write_lines(session: "Session", run_id: str, _: int, result: LineCounts) -> None:
-    """Insert the counts of a job."""
+    """Insert the line counts of a job."""
     rows = [{"run_id": run_id, "path": path, "lines": lines} for path, lines in result.files]
     if rows:
         session.execute(sa.insert(LINES), rows)
 
 
 def drop_small_files(session: "Session", run: Any) -> None:
-    """Forget the files that do not count, before they are added up."""
+    """Delete the files that are ignored, before the counts are added up."""
     small = (LINES.c.run_id == run.id) & (LINES.c.lines < ToyOptions.of(run).least)
     session.execute(sa.delete(LINES).where(small))

@@ -1,4 +1,4 @@
-"""Count the lines of a batch of files; one with a zero byte is not text, and not counted."""
+"""Count the lines of a batch of files; files with a zero byte are not text and are not counted."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

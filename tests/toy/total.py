@@ -1,4 +1,4 @@
-"""Report the lines of all files that count."""
+"""Report the line counts of all files, and their total."""
 
 import json
 from collections.abc import Iterator
