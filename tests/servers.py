@@ -1,4 +1,4 @@
-"""Real PostgreSQL and Redis servers for tests. If one is not installed, its tests are skipped, and fail in CI."""
+"""Real PostgreSQL and Redis servers for tests. Tests of a server that is not installed are skipped, or fail in CI."""
 
 import os
 import pwd

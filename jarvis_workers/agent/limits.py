@@ -13,7 +13,7 @@ from jarvis_workers.tools.tool import ToolOutcome
 
 
 class Reason(StrEnum):
-    """Why a conversation ended without a result."""
+    """The reason why a conversation ended without a result."""
 
     ROUNDS = "rounds"
     TOOL_CALLS = "tool_calls"

@@ -32,7 +32,7 @@ class BadReply(Exception):
 
 
 class TaskFinished(Exception):
-    """The task has ended, with a text and perhaps a report."""
+    """Raised at the end of a task, with its text and its report, if it has one."""
 
     def __init__(self, text: str, ending: Ending, report: Any = None) -> None:
         super().__init__(ending)

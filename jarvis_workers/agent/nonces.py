@@ -12,7 +12,10 @@ MARK_LETTERS, NONCE_LETTERS = 8, 16
 
 @dataclass(frozen=True)
 class Marks:
-    """`line` starts every untrusted line, `nonce` is in the tags of a call, `canary` must not be in any answer."""
+    """The nonces of a conversation.
+
+    `line` starts every untrusted line, `nonce` is in the tags of a tool call, `canary` must not occur in any answer.
+    """
 
     line: str
     nonce: str

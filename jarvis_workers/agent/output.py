@@ -8,7 +8,7 @@ from jarvis_workers.platforms.tokens import estimate
 MOST_TOKENS = 4_000
 FIRST_LINES = LAST_LINES = 30
 LONG_LINE = 500
-# A text has at most one token per character, and at least one per sixteen characters: no estimate needed outside these.
+# A text has at most one token per character, and at least one per sixteen: outside these bounds no estimate is needed.
 SURELY_SHORT = 1
 
 

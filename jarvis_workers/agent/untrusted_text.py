@@ -37,7 +37,7 @@ class Suspicion:
 
 
 class Guard:
-    """The sanitizer of untrusted text of one conversation, and the suspicions so far."""
+    """Sanitizes the untrusted text of one conversation, and collects its suspicions."""
 
     def __init__(self, mark: str) -> None:
         self.mark = mark

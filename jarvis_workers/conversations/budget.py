@@ -1,9 +1,9 @@
-"""Run budgets by reserve and settle: a request is sent only after its worst-case cost is reserved.
+"""Run budgets with reservations: a request is sent only after its worst-case cost is reserved.
 
-The conversations of a process share an allowance for each run. It is acquired from the store (`store/budgets`) in
-parts; a request reserves its maximum cost from it, and the actual cost counts as spent when the answer is saved. If
-nothing is left, callers block while any process still holds an unspent reservation; then the run is paused, and no
-answer is cut off.  Amounts are in the smallest parts of the budget's unit (`ratelimit/budget.PARTS`).
+The conversations of a process share an allowance for each run. The allowance is acquired from the store
+(`store/budgets`) in parts; a request reserves its maximum cost, and the actual cost counts as spent when the answer is
+saved. If nothing is left, callers block while any process still holds an unspent reservation; then the run is paused.
+So no answer is cut off.  Amounts are in the smallest parts of the budget's unit (`ratelimit/budget.PARTS`).
 """
 
 import asyncio
@@ -33,8 +33,8 @@ POLL_SECONDS = 0.5
 class RunAllowance:
     """The part of a run's budget that the conversations of this process may spend.
 
-    `conversations` counts those that are open; `calibrations`, by model, correct estimates of prompts for all of them.
-    `stop` ends waiting for a store that is unavailable.
+    `conversations` is the number of open ones; `calibrations` correct their estimates of prompts, by model. `stop` ends
+    the wait for an unavailable store.
     """
 
     def __init__(self, store: Store, run_id: str, stop: threading.Event, clock: Callable[[], float]) -> None:
@@ -138,7 +138,7 @@ class RunAllowance:
 
 
 class BudgetLedger:
-    """The allowances of a process by run; `stop` ends waiting for a store that is unavailable."""
+    """The allowances of a process by run; `stop` ends the wait for an unavailable store."""
 
     def __init__(self, store: Store, stop: threading.Event, clock: Callable[[], float] = time.monotonic) -> None:
         self._store, self._stop, self._clock = store, stop, clock

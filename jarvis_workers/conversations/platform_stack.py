@@ -1,6 +1,6 @@
 """The platform of one job's conversation: a stack of decorators around the provider's platforms.
 
-A request goes down the stack, its answer comes back up:
+A request passes down the stack, its answer back up:
 
     VotingPlatform      choose the model group: the first for vote 0, the second for all other votes
     MeteredPlatform     record the usage of each answer, including cached ones (with 0 tries)

@@ -1,6 +1,6 @@
 """Adapters of conversations to the results store: cached answers, transcripts, and the group commit.
 
-Writes are appended to the process's journal, which saves those of all conversations in one transaction.
+Writes are appended to the journal of the process, which saves those of all conversations in one transaction.
 """
 
 import threading

@@ -21,7 +21,7 @@ from jarvis_workers import telemetry
 from jarvis_workers.dispatch.broker import SENT_AT
 from jarvis_workers.dispatch.routing import task_names
 
-# A label has 200 characters, each of up to 12 bytes in JSON; the body has it twice, in base64.
+# A label has 200 characters, each of up to 12 bytes in JSON; a message has it in the headers and, in base64, the body.
 MESSAGE_BYTES_MAX = 64 << 10
 SHOWN_BYTES = 80
 STRICT = ConfigDict(strict=True, allow_inf_nan=False)

@@ -36,7 +36,7 @@ from jarvis_workers.telemetry import LogLevel
 from jarvis_workers.toolchain.die_with_parent import die_with_parent
 
 KILLED_BEFORE_SECONDS = 5.0
-# Tenths of a second for which a child that exits waits for its last result to be read; results are in the store anyway.
+# How many tenths of a second a child that exits waits until Celery reads its last result, which is in the store anyway.
 ANSWER_LOOKS = 10
 
 

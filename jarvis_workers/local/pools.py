@@ -33,7 +33,7 @@ LEASE_MARGIN_SECONDS = 10
 
 
 class Claims(NamedTuple):
-    """Jobs that were claimed in one transaction; each scan job with the slot that will execute it."""
+    """Jobs that were claimed in one transaction; scan jobs are paired with the slots that will execute them."""
 
     scan: list[tuple[ChildSlot, Claimed]]
     control: list[Claimed]
@@ -144,14 +144,14 @@ class LocalPools:
                     self._outcomes.append(JobOutcome(job, Failed(str(error))))
 
     def renew(self, session: "Session") -> None:
-        """Extend leases and cancel conversations whose leases are lost; leases of children last for the hard limit."""
+        """Extend leases and cancel conversations whose leases are lost; leases of scan jobs cover the hard limit."""
         jobs.renew(session, self._control.held, self._limits.lease_seconds)
         if self._agents and (held := self._agents.held):
             kept = jobs.renew(session, held, self._limits.lease_seconds)
             self._agents.drop(job for job in held if job.id not in kept)
 
     def allow_for_sleep(self, seconds: float) -> None:
-        """Exclude a suspension of the machine of so many seconds from the children's time limits."""
+        """Extend the time limits of running children after a suspension of the machine."""
         for slot, _ in self._children.busy:
             slot.since += seconds
 

@@ -24,7 +24,7 @@ COLLECT_AFTER = 100_000
 
 
 class Sized(Protocol):
-    """The size of a file, which decides its limits."""
+    """The size of a file in bytes, which determines its time limit."""
 
     @property
     def size(self) -> int: ...

@@ -1,4 +1,4 @@
-"""The final state of a run: done, or incomplete with the number of missing items."""
+"""The final state of a run: done, or incomplete with the number of unchecked items."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,6 @@
-"""Rate limiter of one process: AIMD for concurrency, GCRA for requests and tokens per interval.  Time is an argument.
+"""Rate limiter of one process: AIMD for concurrency, GCRA for requests and tokens per interval.
+
+The current time is an argument of all methods that need it.
 
 AIMD (Chiu and Jain 1989, "Analysis of the increase and decrease algorithms for congestion avoidance") sets how many
 requests may be in flight.  A 429 halves the limit and blocks all requests for its Retry-After; further 429s to requests
@@ -79,7 +81,7 @@ class AimdLimiter:
 
 
 class GcraBucket:
-    """One rate as a theoretical arrival time (TAT): when the next request would be on schedule, in seconds."""
+    """The GCRA state of one rate: the theoretical arrival time (TAT) of the next request, in seconds."""
 
     def __init__(self, rate: Rate) -> None:
         self._rate, self._arrival = rate, 0.0

@@ -46,7 +46,7 @@ class RunBudget:
         return parts if self.unit == "tok" else round(parts / PARTS[self.unit], 9)
 
     def says(self, spent: int) -> str:
-        """Say in words how much of it is spent."""
+        """Format `spent` and the cap for display; `spent` is in the smallest parts of the unit."""
         if self.unit == "tok":
             return f"{spent:,} of {self.cap:,} tokens"
         digits = ".4f" if self.unit == "usd" else ",.0f"

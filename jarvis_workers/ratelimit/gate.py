@@ -1,7 +1,7 @@
 """The queue in front of a model: waiting requests are admitted first come, first served.
 
-An allowance decides how many requests may be in flight and when the next may start. It is local to this process
-(`adaptive`) or shared with other processes (`dispatch.ratelimit`).  Only the first waiting request polls the clock.
+An allowance, local to this process (`adaptive`) or shared with others (`dispatch.ratelimit`), limits how many requests
+may be in flight and when the next may start.  Only the first waiting request polls the clock.
 """
 
 import asyncio
@@ -16,12 +16,12 @@ from jarvis_workers.ratelimit.adaptive import AimdLimiter
 from jarvis_workers.ratelimit.policy import Limiter, ModelKey, RateLimitPolicy
 from jarvis_workers.ratelimit.token_calibration import Calibration
 
-# A request that is delayed after every admission starts after this many readmissions; a busy loop would never send it.
+# After this many readmissions a late request starts anyway; otherwise a busy event loop might never send it.
 READMISSIONS = 3
 
 
 class Allowance(Protocol):
-    """Decides how many requests may be in flight, and when the next may start; the caller holds a lock.
+    """Limits how many requests may be in flight and when the next may start; the caller holds a lock.
 
     A 429 ends a `generation` of requests. A request that starts more than `late` seconds after its admission must
     queue again.

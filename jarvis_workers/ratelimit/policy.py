@@ -33,7 +33,7 @@ class Rate:
     late: float
 
     def cost(self, tokens: int) -> float:
-        """Return the seconds of the rate that a request takes: GCRA's increment."""
+        """Return the increment of GCRA for a request, in seconds."""
         return (tokens if self.counts == "tokens" else 1) / self.per_second
 
 
@@ -58,7 +58,7 @@ class RateLimitPolicy:
 
     @property
     def rates(self) -> tuple[Rate, ...]:
-        """All limits on rates, as rates per second times PACE."""
+        """All rate limits, converted to units per second and reduced by PACE."""
         second, minute = (SOONER_SECOND, LATE_SECOND), (SOONER_MINUTE, LATE_MINUTE)
         asked: tuple[tuple[Counts, float | None, int, tuple[float, float]], ...] = (
             ("requests", self.requests_per_second, 1, second),

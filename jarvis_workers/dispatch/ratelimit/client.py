@@ -28,7 +28,7 @@ from jarvis_workers.ratelimit.policy import MANY, Limiter, ModelKey, RateLimitPo
 from jarvis_workers.telemetry import warning
 
 KEY = "jarvis:limits:"
-# The policy for the script, whose only constants of its own concern sharing between processes.
+# The policy for the script; the script itself defines only constants for sharing between processes.
 POLICY = {
     "many": MANY,
     "calm": ROUND_MAX,

@@ -2,13 +2,13 @@
 -- KEYS[1] is the state of the model as JSON, ARGV[1] the report of a process (allowance.py, report); the response is what
 -- allowance.py, apply, reads. All times are this server's, in seconds. AIMD and GCRA are those of ratelimit/adaptive.py.
 
--- Start times are granted so many seconds ahead; the process reports again before they have passed.
+-- Start times are granted this many seconds ahead; the process reports again before they have passed.
 local AHEAD = 0.4
--- Slots that cannot be shared equally go round among the processes, one turn per ROUND_SECONDS.
+-- Slots that cannot be shared equally rotate among the processes, one turn per ROUND_SECONDS.
 local ROUND_SECONDS = 5
--- At most so many free slots are granted beyond the demand: the next requests then need no report first.
+-- The maximum number of free slots granted beyond the demand, so that the next requests need no report first.
 local SPARE = 100
--- The state of a model that nobody uses expires.
+-- The state of an unused model expires.
 local KEPT_SECONDS = 7 * 86400
 
 local clock = redis.call('TIME')
@@ -119,7 +119,7 @@ local function fair_part(state, all)
   end
 end
 
--- Until one lease after a data loss no process gets more than it had: others may not have reported yet.
+-- For one lease after a data loss no process gets more than it had, since others may not have reported yet.
 local function slots(state, all)
   local mine, young = state.holders[told.holder], state.most < MANY and now < state.born + told.lease
   local part = young and (mine and mine.held or told.held) or fair_part(state, all)
@@ -167,7 +167,7 @@ local granted, wait = slots(state, all)
 local closed = math.max(state.closed - now, 0)
 local starts, later, more = {}, math.max(closed, AHEAD / 2), true
 if closed == 0 then starts, later, more = beginnings(state, all, granted) end
--- Requests in flight beyond the part continue; no request starts until they are fewer.
+-- Requests in flight above the share continue; no request starts until their number is below it.
 local held = math.max(granted, told.inside)
 state.holders[told.holder] = {held = held, inside = told.inside, demand = told.demand, till = now + told.lease}
 keep(state)
