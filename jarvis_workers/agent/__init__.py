@@ -1,1 +1,1 @@
-"""Agents: the loop, its transcript, events, limits and handling of untrusted text. No connections or environment."""
+"""Agents: the loop, its transcript, events, limits, plugins and the handling of untrusted text."""

@@ -61,7 +61,7 @@ class Agent:
 
     @property
     def report_form(self) -> str:
-        """The instructions on the report for the model, empty if the agent answers in prose."""
+        """The model's instructions for the report, empty if the agent answers in prose."""
         return self.form.explain(self.way) if self.form and self.way else ""
 
     @property

@@ -1,4 +1,4 @@
-"""User-defined code (callbacks, tools, platforms): loading, and calls that contain its exceptions.
+"""User-defined code (callbacks, tools, platforms): load its files, and call it without letting its exceptions escape.
 
 Each file becomes a module with a unique name, so that two files called `my.py` do not collide and neither shadows a
 library. A file that cannot be loaded is logged as a warning and skipped.
@@ -19,7 +19,7 @@ CALLBACK = "after_tool_call_cb"
 
 
 class ForeignError(Exception):
-    """User-defined code raised an exception, which is the cause."""
+    """User-defined code raised an exception, which is chained as the cause."""
 
 
 def call_foreign(function: Callable[..., Any], what: str, *given: Any, **named: Any) -> Any:

@@ -41,7 +41,7 @@ class ReportForm:
         return "tool" if profile.tools == "native" else "tags"
 
     def explain(self, way: Way) -> str:
-        """Return the instructions on the report for the model."""
+        """Return the model's instructions for the report."""
         return fill(f"report_{way}", tag=self.tag, schema=self._own_schema)
 
     @cached_property
@@ -99,7 +99,7 @@ class ReportForm:
             raise BadCall(str(error)) from error
 
     def _unwrapped(self, value: Any) -> Any:
-        """Return the list that a model wrapped in an object, as schemas require, or sent as its only item."""
+        """Normalize a list report, which may be wrapped in an object (as schemas require) or be its only item."""
         if self._own_schema.get("type") != "array" or not isinstance(value, Mapping):
             return value
         name = next(iter(value), None)

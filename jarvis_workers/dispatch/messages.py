@@ -28,7 +28,7 @@ STRICT = ConfigDict(strict=True, allow_inf_nan=False)
 
 
 class Headers(BaseModel):
-    """The headers of a task message that are used (Celery's protocol 2)."""
+    """The headers of a task message (Celery's protocol 2) that are copied to the new message."""
 
     model_config = STRICT
     task: str

@@ -69,7 +69,7 @@ class JobWriter:
         self._asked.put(None)
 
     def run(self) -> None:
-        """Execute requests and renew leases until closed; the body of the thread."""
+        """Execute requests and renew leases until `close`; the body of the thread."""
         closing, due = False, self._jobs.next_renewal()
         while not closing:
             batch = self._gather(due)

@@ -1,4 +1,4 @@
-"""Retry of store operations during an outage, with a deadline. The result of a job stays in memory meanwhile."""
+"""Retry store operations during an outage, with a deadline. The result of a job stays in memory meanwhile."""
 
 import threading
 from collections.abc import Callable
