@@ -34,7 +34,7 @@ def as_table(found: Estimate) -> Iterator[str]:
         share = rows["total"]["completion_cost"] / max(_cost(rows["total"]), 1e-12)
         yield f"answers are {share:.0%} of the cost; the estimate ignores the provider's prompt cache"
     else:
-        yield f"no cost: the model group {group} has no prices; set them in jarvis.yaml"
+        yield f"cost not estimated: the model group {group} has no prices; set them in jarvis.yaml"
 
 
 def as_json(found: Estimate) -> str:

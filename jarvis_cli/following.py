@@ -71,7 +71,7 @@ class _LiveView:
                 self._files.add(heard)
         except (UsageError, OSError) as problem:
             self._grows = False
-            self._screen.tell(f"the run's files are not updated meanwhile: {problem}")
+            self._screen.tell(f"the files of the run are not being updated: {problem}")
 
 
 def _line(issue: Issue) -> str:

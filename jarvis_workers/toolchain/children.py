@@ -113,7 +113,7 @@ class Child:
         except subprocess.TimeoutExpired:
             self._process.kill()
             code = self._process.wait()
-        return f"ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
+        return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exited with code {code}"
 
     @staticmethod
     def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:

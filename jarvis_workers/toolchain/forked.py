@@ -74,11 +74,11 @@ class _Fork:
             os.kill(self._pid, signal.SIGKILL)
             _, status = os.waitpid(self._pid, 0)
         if not os.WIFSIGNALED(status):
-            return f"its process ended with code {os.waitstatus_to_exitcode(status)}"
+            return f"its process exited with code {os.waitstatus_to_exitcode(status)}"
         number = os.WTERMSIG(status)
         if number == signal.SIGXCPU:
             return None
-        return f"its process was ended by {signal.Signals(number).name}"
+        return f"its process was killed by {signal.Signals(number).name}"
 
 
 def _serve(

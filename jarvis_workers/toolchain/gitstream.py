@@ -53,7 +53,7 @@ class GitStream:
             raise UsageError(f"git: timeout, no output for {self._seconds:g} s")
         piece = os.read(self._output, READ_BYTES)
         if not piece and (code := self._wait()):
-            raise UsageError(f"git: ended with code {code}")
+            raise UsageError(f"git: exited with code {code}")
         return piece
 
     def close(self) -> None:
@@ -90,7 +90,7 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], *, seconds: float,
     if code:
         lines = errors.decode("utf-8", "replace").splitlines()
         reasons = [line for line in lines if line.startswith(("fatal:", "error:"))]
-        raise UsageError(f"git: {reasons[0] if reasons else f'ended with code {code}'}")
+        raise UsageError(f"git: {reasons[0] if reasons else f'exited with code {code}'}")
     return output
 
 

@@ -36,7 +36,7 @@ class Toolbox:
         wanted = set(names)
         unknown = sorted(wanted - set(self._tools))
         if unknown:
-            raise UsageError(f'there is no tool "{unknown[0]}"; there are: {", ".join(self._tools)}')
+            raise UsageError(f'unknown tool "{unknown[0]}"; available tools: {", ".join(self._tools)}')
         return Toolbox(tool for name, tool in self._tools.items() if name in wanted)
 
     def plus(self, *tools: Tool) -> "Toolbox":

@@ -294,7 +294,7 @@ def test_a_file_that_kills_its_process_is_lost_alone_on_workers_too(start: Start
         fleet.wait(3)
 
         summary = report(fleet, last_run(fleet))["summary"]
-        assert summary["not_checked"] == [{"file": POISON, "reason": "its process was ended by SIGSEGV"}]
+        assert summary["not_checked"] == [{"file": POISON, "reason": "its process was killed by SIGSEGV"}]
         assert summary["scanned_files"] == FEW_FILES
         assert_nothing_is_left(fleet)
 

@@ -52,8 +52,8 @@ def test_files_of_which_no_model_can_be_made_are_scanned_and_named(tmp_path: Pat
         body, stages = running.body(), running.run_part()["stages"]
     assert body["summary"]["scanned_files"] == FILES + 1
     assert [(gap["file"], gap["reason"]) for gap in body["summary"]["not_checked"]] == [
-        ("file00.c", "data-flow rules did not run on it: its process was ended by SIGSEGV"),
-        ("file01.c", "data-flow rules did not run on it: its process ended with code 7"),
+        ("file00.c", "data-flow rules did not run on it: its process was killed by SIGSEGV"),
+        ("file01.c", "data-flow rules did not run on it: its process exited with code 7"),
         ("file03.c", "data-flow rules did not run on it: IndexError: out of range"),
         ("file04.c", "data-flow rules did not run on it: exceeded the CPU limit of 0.5 s"),
         ("file05.c", "data-flow rules did not run on it: exceeded the memory limit of 100 MB"),

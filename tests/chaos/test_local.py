@@ -114,7 +114,7 @@ def test_what_kills_its_process_every_time_is_not_checked_and_can_be_retried(
         assert code == 3, said
         missing = running.body()["summary"]["not_checked"]
         assert len(missing) == FILES
-        assert {entry["reason"] for entry in missing} == {"its batch failed: crashed: ended by SIGKILL"}
+        assert {entry["reason"] for entry in missing} == {"its batch failed: crashed: killed by SIGKILL"}
 
     with command(tmp_path, "runs", "retry", "last") as again:
         code, said = again.ends()

@@ -48,10 +48,10 @@ def test_files_that_kill_their_process_are_lost_alone_and_by_name(tmp_path: Path
     assert (code, summary["total"], summary["scanned_files"], scan["crashes"]) == (3, 16, 16, 1)
     assert [gap["file"] for gap in summary["not_checked"]] == ["file00.c", "file01.c", "file03.c", "file04.c"]
     assert reasons(summary) == [
-        "its process was ended by SIGSEGV",
-        "its process ended with code 7",
+        "its process was killed by SIGSEGV",
+        "its process exited with code 7",
         "IndexError: out of range",
-        "its process was ended by SIGSEGV",
+        "its process was killed by SIGSEGV",
     ]
 
 

@@ -34,7 +34,7 @@ def test_without_prices_there_are_no_dollars() -> None:
     *_, last = shown = list(as_table(replace(FOUND, priced=False, group="\x1b[31mred")))
 
     assert shown[3].endswith(" -")
-    assert last == "no cost: the model group \\x1b[31mred has no prices; set them in jarvis.yaml"
+    assert last == "cost not estimated: the model group \\x1b[31mred has no prices; set them in jarvis.yaml"
 
 
 def test_programs_see_all_numbers() -> None:

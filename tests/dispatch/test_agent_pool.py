@@ -52,7 +52,7 @@ def test_sigterm_puts_conversations_back_without_blame_and_ends_within_three_sec
         pool.signal(signal.SIGTERM)
         how = pool.wait(3.0)
 
-    assert (how, time.monotonic() - told < 3.0) == ("ended with code 0", True)
+    assert (how, time.monotonic() - told < 3.0) == ("exited with code 0", True)
     assert {(row.state, row.crashes, row.attempts, row.process) for row in place.talks(run)} == {
         ("pending", 0, 0, None)
     }
@@ -69,7 +69,7 @@ def test_a_conversation_that_blocks_the_loop_does_not_keep_the_process_from_endi
         until(lambda: len(place.talks(run, "running")) == 5)
         told = time.monotonic()
         pool.signal(signal.SIGTERM)
-        assert pool.wait(3.0) == "ended with code 0"
+        assert pool.wait(3.0) == "exited with code 0"
 
     assert time.monotonic() - told < 3.0
     assert {row.crashes for row in place.talks(run)} == {0}

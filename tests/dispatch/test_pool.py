@@ -82,7 +82,7 @@ def test_a_pool_ends_at_the_end_of_its_input(informed: bool, tmp_path: Path) -> 
         pool.send(orders(tmp_path, f"sqlite:///{tmp_path / 'jarvis.db'}", NO_BROKER).line())
     pool.close()
 
-    assert pool.ended() == ("ended with code 1" if informed else "ended with code 0")
+    assert pool.ended() == ("exited with code 1" if informed else "exited with code 0")
 
 
 @pytest.mark.slow
@@ -107,7 +107,7 @@ def test_a_pool_does_what_is_rung_for_and_ends_when_told(
 
     assert plan.reason.startswith("SnapshotDamaged: ")
     assert not [word for word in seen if "redis" in word or "postgres" in word]
-    assert how == "ended with code 0"
+    assert how == "exited with code 0"
     assert psutil.wait_procs(family, timeout=5 * crowd())[1] == []
 
 

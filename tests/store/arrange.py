@@ -178,6 +178,6 @@ def failed_run(store: Store, scans: int = 1) -> str:
     for _ in range(crash_attribution.CRASHES_ALONE):
         claim(store, run_id)
         with store.write() as session:
-            crash_attribution.crash_process(session, run_id, "ended by SIGKILL")
+            crash_attribution.crash_process(session, run_id, "killed by SIGKILL")
     run_to_its_end(store, run_id)
     return run_id

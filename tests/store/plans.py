@@ -133,7 +133,7 @@ def hot_paths(store: Store) -> dict[str, Do]:
         "mean_seconds": lambda session: dispatching.mean_seconds(session, "scan"),
         "recover": crash_attribution.recover,
         "recover_gone": lambda session: crash_attribution.recover_dead_workers(session, 30),
-        "crash_process": lambda session: crash_attribution.crash_process(session, "w3/3", "ended by SIGKILL"),
+        "crash_process": lambda session: crash_attribution.crash_process(session, "w3/3", "killed by SIGKILL"),
         "has_open_jobs": lambda session: stages.has_open_jobs(session, "r1", "scan"),
         "stages.close": lambda session: stages.close(session, "r2", "scan"),
         "plan_more": plan,

@@ -135,7 +135,7 @@ def test_what_crashed_goes_before_lighter_jobs_unless_suspects_come_last(
     (heavy,) = send(store, run, 1)
     claim(store, heavy.id)
     with store.write() as session:
-        crash_attribution.crash_process(session, "w/1", "ended by SIGKILL")
+        crash_attribution.crash_process(session, "w/1", "killed by SIGKILL")
 
     assert [sent.label for sent in send(store, run, 1, suspects_last=suspects_last)] == [first]
 

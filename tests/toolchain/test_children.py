@@ -106,11 +106,11 @@ def test_a_killed_child_is_told_by_the_name_of_its_signal(start: Start) -> None:
     hear(child)
     os.kill(child.pid, signal.SIGKILL)
 
-    assert hear_the_end(child) == "ended by SIGKILL"
+    assert hear_the_end(child) == "killed by SIGKILL"
 
 
 def test_a_child_that_gives_up_is_told_by_its_code(start: Start) -> None:
-    assert hear_the_end(start("import sys; sys.exit(7)")) == "ended with code 7"
+    assert hear_the_end(start("import sys; sys.exit(7)")) == "exited with code 7"
 
 
 def test_nobody_reads_what_is_sent_to_a_dead_child(start: Start) -> None:
@@ -118,7 +118,7 @@ def test_nobody_reads_what_is_sent_to_a_dead_child(start: Start) -> None:
     hear(child)
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
 
-    with pytest.raises(ChildDied, match="ended with code 3"):
+    with pytest.raises(ChildDied, match="exited with code 3"):
         child.send(b"work")
 
 

@@ -49,8 +49,8 @@ def test_pieces_that_end_well_share_one_process_apart() -> None:
 @pytest.mark.parametrize(
     ("item", "reason"),
     [
-        ("killed", "its process was ended by SIGKILL"),
-        ("left", "its process ended with code 3"),
+        ("killed", "its process was killed by SIGKILL"),
+        ("left", "its process exited with code 3"),
         ("raised", "ValueError: no such thing"),
         ("given up", "too big"),
         ("endless", "exceeded the CPU limit of 0.2 s"),

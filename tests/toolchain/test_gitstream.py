@@ -46,5 +46,5 @@ def test_a_command_that_does_not_end_is_a_timeout() -> None:
 def test_a_stream_that_fails_raises_at_its_end() -> None:
     with GitStream(shell("echo a; exit 3"), os.environ, seconds=30) as git:
         assert git.read() == b"a\n"
-        with pytest.raises(UsageError, match="ended with code 3"):
+        with pytest.raises(UsageError, match="exited with code 3"):
             git.read()

@@ -78,7 +78,7 @@ def test_a_box_keeps_its_order_and_knows_what_is_in_it() -> None:
     everything = Toolbox([tool("a"), tool("b")]).plus(tool("c"))
 
     assert everything.only(["c", "a"]).names == ("a", "c")
-    with pytest.raises(UsageError, match='no tool "d"; there are: a, b, c'):
+    with pytest.raises(UsageError, match='unknown tool "d"; available tools: a, b, c'):
         everything.only(["d"])
     with pytest.raises(UsageError, match='two tools called "a"'):
         everything.plus(tool("a"))

@@ -241,9 +241,9 @@ class VerdictCollector:
         status: Status = "confirmed" if item.has_risk else "dismissed"
         verdict = Verdict(number, status, item.has_risk, **texts, evidence=given.found)
         if given.empty and not item.has_risk:
-            return verdict.for_review("it is said to be no risk, and not why")
+            return verdict.for_review("no risk is claimed without a reason")
         if given.empty:
-            return verdict.for_review(f"it is said to be a risk, and not how: {', '.join(given.empty)} left empty")
+            return verdict.for_review(f"a risk is claimed without an explanation: {', '.join(given.empty)} empty")
         return verdict.for_review(given.problem) if given.problem else verdict
 
 

@@ -193,7 +193,7 @@ def _results(settings: Settings) -> Check:
 
 
 def _gigabytes(size: int | None) -> str:
-    return "an unknown number of GB" if size is None else f"{size / GIGABYTE:.1f} GB"
+    return "an unknown size" if size is None else f"{size / GIGABYTE:.1f} GB"
 
 
 def _probed(name: str, probe: Callable[[], str], remedy: str) -> Check:

@@ -205,6 +205,6 @@ def test_every_format_counts_what_was_judged_false():
     (result,) = json.loads("".join(render_sarif(body_from_json(body), {})))["runs"][0]["results"]
     assert result["suppressions"] == [{"kind": "external", "justification": "both are <NAME_MAX> bytes"}]
     page = "".join(render_html(body_from_json(body), {}))
-    assert "Marked false in triage: 1." in page
+    assert "Marked as false positives in triage: 1." in page
     assert "both are &lt;NAME_MAX&gt; bytes" in page
     assert 'skipped="1"' in "".join(render_junit(body_from_json(body), {}))

@@ -27,7 +27,7 @@ def notes(summary: Summary, say: Words) -> Iterator[Html]:
     if summary.suppressed:
         yield _counted(say("Suppressed by comments: {count}.", count=f"{summary.suppressed:,}"), say)
     if summary.judged_false:
-        yield _counted(say("Marked false in triage: {count}.", count=f"{summary.judged_false:,}"), say)
+        yield _counted(say("Marked as false positives in triage: {count}.", count=f"{summary.judged_false:,}"), say)
     if summary.judged_wontfix:
         yield _counted(say("Marked won't fix in triage: {count}.", count=f"{summary.judged_wontfix:,}"), say)
     if later := summary.judged_later:

@@ -203,7 +203,7 @@ RULES: tuple[Rule, ...] = (
         title="Raw pointer",
         description="Nothing checks that a raw pointer is valid, aligned and alive when it is dereferenced.",
         suggestion=(
-            "Use references, slices or NonNull; mark functions unsafe that dereference pointers of their callers."
+            "Use references, slices or NonNull; mark functions that dereference caller-supplied pointers as unsafe."
         ),
         verification="A caller can pass, or a path can leave, a null or dangling pointer.",
         bad="pub fn first(p: *const u8) -> u8 {\n    unsafe { *p }\n}",
