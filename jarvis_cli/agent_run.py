@@ -100,7 +100,7 @@ def _here(
                 store,
                 tell=screen.tell,
                 show=screen.show,
-                talks=lambda: wiring.runtime_of(settings, answers, offline=offline),
+                runtime=lambda: wiring.runtime_of(settings, answers, offline=offline),
             ) as local,
         ):
             with open_source(path, bounds=wiring.tree_bounds_of(settings)) as source:

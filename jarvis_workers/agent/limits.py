@@ -27,7 +27,7 @@ class Reason(StrEnum):
     UNAVAILABLE = "unavailable"
 
 
-def are_to_blame(reason: str) -> bool:
+def is_caused_by_answers(reason: str) -> bool:
     """Return whether unusable answers ended a conversation; taken from the cache, they would end the next one too."""
     return reason in (Reason.MALFORMED, Reason.INCONCLUSIVE)
 

@@ -18,7 +18,7 @@ from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.dispatch import job_log
 from jarvis_workers.dispatch.job_task import execute
 from jarvis_workers.dispatch.leased_jobs import Holder
-from jarvis_workers.dispatch.routing import POOLS, TALKS_CONNECTIONS
+from jarvis_workers.dispatch.routing import CONVERSATION_CONNECTIONS, POOLS
 from jarvis_workers.dispatch.store_writer import JobWriter
 from jarvis_workers.errors import StoreError
 from jarvis_workers.pipeline.runner import load, save_large_parts
@@ -32,7 +32,7 @@ from jarvis_workers.store.values import Claimed, Commit
 STACK_BYTES = 512 << 10
 OPEN_FILES = 65536
 # The writer and the shutdown thread have one connection each.
-AT_THE_STORE = POOLS["agent"].connections - TALKS_CONNECTIONS - 2
+AT_THE_STORE = POOLS["agent"].connections - CONVERSATION_CONNECTIONS - 2
 LAST_SECONDS = 2.0
 BROKEN = 70
 
@@ -46,14 +46,14 @@ class Agents:
         self,
         worker_id: str,
         world: tuple[Store, Resources, Callable[[], None]],
-        talks: AgentRuntime,
+        runtime: AgentRuntime,
         *,
         lease_seconds: float,
         deadline_seconds: float,
     ) -> None:
-        self.store, resources, self.ring = world
+        self.store, resources, self.notify = world
         self.blobs = resources.blobs
-        self.talks = talks
+        self.runtime = runtime
         self._told, self._ended = threading.Event(), threading.Event()
         self.process = f"{worker_id}/{os.getpid()}"
         holder = Holder(worker_id, self.process, lease_seconds)
@@ -71,7 +71,7 @@ class Agents:
 
     def decide(self, job: Claimed) -> Commit:
         module, work = self.reach(lambda store: load(store, job))
-        return self._loop.start(job, partial(step_of(module).converse, work, self.blobs, self.talks)).result()
+        return self._loop.start(job, partial(step_of(module).converse, work, self.blobs, self.runtime)).result()
 
     def save(self, job: Claimed, commit: Commit) -> bool:
         return self._writer.commit(self.reach(lambda store: save_large_parts(store, self.blobs, [(job, commit)])[0]))

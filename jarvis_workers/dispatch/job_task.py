@@ -38,7 +38,7 @@ class JobHost(Protocol):
 
     def reach(self, change: Callable[[Store], T]) -> T: ...
 
-    def ring(self) -> None: ...
+    def notify(self) -> None: ...
 
 
 def execute(host: JobHost, job_id: int) -> None:
@@ -64,7 +64,7 @@ def execute(host: JobHost, job_id: int) -> None:
             job_log.failed(job, reason, time.monotonic() - began, accepted=host.fail(job, reason))
         case Lost():
             job_log.lost(job)
-    host.reach(lambda store: _go_on(store, job, host.ring))
+    host.reach(lambda store: _go_on(store, job, host.notify))
 
 
 def _decide_and_save(host: JobHost, job: Claimed, began: float) -> Commit | None:
@@ -75,7 +75,7 @@ def _decide_and_save(host: JobHost, job: Claimed, began: float) -> Commit | None
     return commit
 
 
-def _go_on(store: Store, job: Claimed, ring: Callable[[], None]) -> None:
+def _go_on(store: Store, job: Claimed, notify: Callable[[], None]) -> None:
     """Advance the run at once if this was the last open job; should that fail, the controller's next tick does it."""
     with store.read() as session:
         open_jobs = stages.has_open_jobs(session, job.run_id, job.stage)
@@ -84,7 +84,7 @@ def _go_on(store: Store, job: Claimed, ring: Callable[[], None]) -> None:
             advance(session, job.run_id)
     if job.step == PLAN or not open_jobs:
         with suppress(BrokerUnavailable):
-            ring()
+            notify()
 
 
 def pause(store: Store, job: Claimed, why: str, process: str) -> None:

@@ -24,10 +24,10 @@ from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.dispatch.agent_pool import Agents, make_room, vital
 from jarvis_workers.dispatch.broker import Notifier, make_app
 from jarvis_workers.dispatch.messages import distrust_broker
-from jarvis_workers.dispatch.pool_config import Orders
+from jarvis_workers.dispatch.pool_config import PoolConfig
 from jarvis_workers.dispatch.prefork_task import PreforkRunner
 from jarvis_workers.dispatch.ratelimit.client import SharedLimits
-from jarvis_workers.dispatch.routing import POOLS, TALKS_CONNECTIONS, queue_key, task_names
+from jarvis_workers.dispatch.routing import CONVERSATION_CONNECTIONS, POOLS, queue_key, task_names
 from jarvis_workers.dispatch.sender import Sender
 from jarvis_workers.pipeline.stages import warm_up
 from jarvis_workers.snapshots.resources import Resources, open_resources
@@ -40,55 +40,55 @@ KILLED_BEFORE_SECONDS = 5.0
 ANSWER_LOOKS = 10
 
 
-class Does(Protocol):
+class JobRunner(Protocol):
     """Runs the job that a message names."""
 
     def do(self, job_id: int) -> None: ...
 
 
-def register(app: Celery, hands: Does) -> None:
-    """Register all tasks with Celery; each calls `hands.do`."""
+def register(app: Celery, runner: JobRunner) -> None:
+    """Register all tasks with Celery; each calls `runner.do`."""
     for name in task_names():
-        app.task(name=name, ignore_result=True)(_body(hands))
+        app.task(name=name, ignore_result=True)(_body(runner))
 
 
-def _body(hands: Does) -> Callable[..., None]:
+def _body(runner: JobRunner) -> Callable[..., None]:
     def do(job: int, *, run: str, label: str) -> None:
         """Run a job; `run` and `label` are only for display in Flower."""
-        hands.do(job)
+        runner.do(job)
 
     return do
 
 
-def open_world(orders: Orders) -> tuple[Store, Resources, Callable[[], None]]:
+def open_world(config: PoolConfig) -> tuple[Store, Resources, Callable[[], None]]:
     """Open the store and the resources of one process; return them with a function that sends notifications."""
-    kept_for_talks = TALKS_CONNECTIONS if POOLS[orders.queue].kind == "threads" else 0
-    connections = POOLS[orders.queue].connections - kept_for_talks
-    store = open_store(orders.store_url, connections=connections, statement_seconds=orders.statement_seconds)
+    reserved = CONVERSATION_CONNECTIONS if POOLS[config.queue].kind == "threads" else 0
+    connections = POOLS[config.queue].connections - reserved
+    store = open_store(config.store_url, connections=connections, statement_seconds=config.statement_seconds)
     sender = Sender(
         store,
-        Notifier(orders.broker_url),
-        lease_seconds=orders.lease_seconds,
-        tick_seconds=orders.tick_seconds,
-        resend_seconds=orders.resend_seconds,
+        Notifier(config.broker_url),
+        lease_seconds=config.lease_seconds,
+        tick_seconds=config.tick_seconds,
+        resend_seconds=config.resend_seconds,
     )
 
-    def ring() -> None:
+    def notify() -> None:
         sender.send()
 
-    resources = open_resources(orders.blobs_url, Path(orders.cache), results_bytes=orders.results_bytes)
-    return store, resources, ring
+    resources = open_resources(config.blobs_url, Path(config.cache), results_bytes=config.results_bytes)
+    return store, resources, notify
 
 
-def serve(orders: Orders) -> None:
+def serve(config: PoolConfig) -> None:
     """Run the Celery worker until a signal stops it."""
-    _log_as_we_do(orders.log_level)
+    _log_as_we_do(config.log_level)
     distrust_broker()
-    app = make_app(orders.broker_url)
-    if POOLS[orders.queue].kind == "threads":
-        _converse(app, orders)
+    app = make_app(config.broker_url)
+    if POOLS[config.queue].kind == "threads":
+        _converse(app, config)
     else:
-        _decide(app, orders)
+        _decide(app, config)
 
 
 def _log_as_we_do(level: LogLevel) -> None:
@@ -113,50 +113,50 @@ def _join_the_logs() -> None:
         logger.propagate = True
 
 
-def _decide(app: Celery, orders: Orders) -> None:
-    warm_up(orders.queue)
+def _decide(app: Celery, config: PoolConfig) -> None:
+    warm_up(config.queue)
     # A child that exits waits until Celery has read its last result, which Celery may never do during a shutdown.
     billiard.pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = ANSWER_LOOKS
-    world = partial(open_world, orders)
-    register(app, PreforkRunner(orders.worker_id, orders.job_lease_seconds, world, orders.lease_seconds))
+    world = partial(open_world, config)
+    register(app, PreforkRunner(config.worker_id, config.job_lease_seconds, world, config.lease_seconds))
     main = os.getpid()
     worker_process_init.connect(lambda **_: die_with_parent(main), weak=False)
-    _work(app, orders)
+    _work(app, config)
 
 
-def _converse(app: Celery, orders: Orders) -> None:
-    limits = SharedLimits(orders.broker_url, f"{orders.worker_id}/{os.getpid()}")
-    setup = setup_of(orders.models, Path(orders.cache), orders.callbacks, limits.limiter)
+def _converse(app: Celery, config: PoolConfig) -> None:
+    limits = SharedLimits(config.broker_url, f"{config.worker_id}/{os.getpid()}")
+    setup = setup_of(config.models, Path(config.cache), config.callbacks, limits.limiter)
     # Register all models, so that Redis has granted allowances before the first request.
     for group in setup.groups.values():
         limits.limiter(group.limited, group.limits)
-    seconds = orders.statement_seconds
-    store = open_store(orders.store_url, connections=TALKS_CONNECTIONS, durable=True, statement_seconds=seconds)
-    talks = AgentRuntime(store, setup)
+    seconds = config.statement_seconds
+    store = open_store(config.store_url, connections=CONVERSATION_CONNECTIONS, durable=True, statement_seconds=seconds)
+    runtime = AgentRuntime(store, setup)
     make_room()
     vital(limits.run)
     agents = Agents(
-        orders.worker_id,
-        open_world(orders),
-        talks,
-        lease_seconds=orders.lease_seconds,
-        deadline_seconds=orders.deadline_seconds,
+        config.worker_id,
+        open_world(config),
+        runtime,
+        lease_seconds=config.lease_seconds,
+        deadline_seconds=config.deadline_seconds,
     )
     register(app, agents)
     worker_shutting_down.connect(lambda **_: agents.call_off(), weak=False)
     try:
-        _work(app, orders)
+        _work(app, config)
     finally:
         agents.close()
-        talks.close()
+        runtime.close()
         limits.close()
 
 
-def _work(app: Celery, orders: Orders) -> None:
-    arguments = ["--quiet", "worker", "--pool", POOLS[orders.queue].kind, "--concurrency", str(orders.slots)]
-    if POOLS[orders.queue].kind == "prefork":
-        arguments += ["--time-limit", str(time_limit(orders.job_lease_seconds))]
-    arguments += ["--queues", queue_key(orders.queue), "--hostname", f"{orders.queue}@{orders.worker_id}"]
+def _work(app: Celery, config: PoolConfig) -> None:
+    arguments = ["--quiet", "worker", "--pool", POOLS[config.queue].kind, "--concurrency", str(config.slots)]
+    if POOLS[config.queue].kind == "prefork":
+        arguments += ["--time-limit", str(time_limit(config.job_lease_seconds))]
+    arguments += ["--queues", queue_key(config.queue), "--hostname", f"{config.queue}@{config.worker_id}"]
     app.worker_main([*arguments, "--without-gossip", "--without-mingle", "--loglevel", "WARNING"])
 
 

@@ -14,7 +14,7 @@ POOL_MODULE = "jarvis_workers.dispatch.pool_main"
 
 
 @dataclass(frozen=True, slots=True)
-class Orders:
+class PoolConfig:
     """The configuration of a pool process: addresses, queue, number of slots, time limits.
 
     `models` are the settings of model groups by name, including API keys; `callbacks` are directories of users'

@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 
-from jarvis_workers.dispatch.pool_config import Orders
+from jarvis_workers.dispatch.pool_config import PoolConfig
 from jarvis_workers.toolchain.die_with_parent import die_with_parent
 
 
@@ -17,14 +17,14 @@ def main() -> None:
     line = sys.stdin.buffer.readline()
     if not line.endswith(b"\n"):
         return
-    orders = Orders.parse(line)
-    die_with_parent(orders.parent)
+    config = PoolConfig.parse(line)
+    die_with_parent(config.parent)
     threading.Thread(target=_exit_at_end_of_input, daemon=True).start()
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     from jarvis_workers.dispatch.pool import serve  # noqa: PLC0415  (takes seconds, during which the parent may die)
 
-    serve(orders)
+    serve(config)
 
 
 def _exit_at_end_of_input() -> None:

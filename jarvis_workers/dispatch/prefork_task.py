@@ -68,7 +68,7 @@ class PreforkRunner:
     def reach(self, change: Callable[[Store], T]) -> T:
         return retry_store(lambda: change(self._world()[0]))
 
-    def ring(self) -> None:
+    def notify(self) -> None:
         self._world()[2]()
 
     def _world(self) -> tuple[Store, Resources, Callable[[], None]]:

@@ -19,10 +19,10 @@ class Pool:
 
 
 # The store connections of an agent process that serve its conversations.
-TALKS_CONNECTIONS = 3
+CONVERSATION_CONNECTIONS = 3
 POOLS: Mapping[str, Pool] = {
     "scan": Pool("prefork"),
-    "agent": Pool("threads", 200, connections=6 + TALKS_CONNECTIONS),
+    "agent": Pool("threads", 200, connections=6 + CONVERSATION_CONNECTIONS),
     # One long plan or report must not block all others.
     "control": Pool("prefork", 2),
 }

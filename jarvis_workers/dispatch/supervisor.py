@@ -16,7 +16,7 @@ from jarvis_workers import telemetry
 from jarvis_workers.dispatch import job_log
 from jarvis_workers.dispatch.broker import Notifier
 from jarvis_workers.dispatch.outages import Outages
-from jarvis_workers.dispatch.pool_config import POOL_MODULE, Orders
+from jarvis_workers.dispatch.pool_config import POOL_MODULE, PoolConfig
 from jarvis_workers.dispatch.sender import Sender
 from jarvis_workers.errors import JarvisError, StoreError
 from jarvis_workers.pipeline.controller import Controller
@@ -38,7 +38,7 @@ SILENT_LEASES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class SupervisorContext:
     """The environment of a supervisor. `environ` are the variables from which those of its children are selected."""
 
     heartbeat: Path
@@ -53,7 +53,7 @@ class Surroundings:
 class PoolChild:
     """The process of a pool, its configuration and its row."""
 
-    orders: Orders
+    config: PoolConfig
     facts: WorkerFacts
     child: Child | None = None
     started: float = 0.0
@@ -62,18 +62,22 @@ class PoolChild:
     stalled_since: float | None = None
 
 
-class Parent:
+class PoolSupervisor:
     """Runs the pools of a worker: the caller calls `tick` periodically, and `stop` at the end."""
 
     def __init__(
-        self, store: Store, notifier: Notifier, plans: Sequence[tuple[Orders, WorkerFacts]], around: Surroundings
+        self,
+        store: Store,
+        notifier: Notifier,
+        plans: Sequence[tuple[PoolConfig, WorkerFacts]],
+        context: SupervisorContext,
     ) -> None:
-        self.store, self.around = store, around
-        orders, facts = plans[0]
-        pace = {"lease_seconds": orders.lease_seconds, "tick_seconds": orders.tick_seconds}
-        self.notifier, self._outages = notifier, Outages(around.tell, "continuing when it is available")
-        self.sender = Sender(store, notifier, resend_seconds=orders.resend_seconds, **pace)
-        self.controller = Controller(store, facts.id, monotonic=around.clock, **pace)
+        self.store, self.context = store, context
+        config, facts = plans[0]
+        pace = {"lease_seconds": config.lease_seconds, "tick_seconds": config.tick_seconds}
+        self.notifier, self._outages = notifier, Outages(context.tell, "continuing when it is available")
+        self.sender = Sender(store, notifier, resend_seconds=config.resend_seconds, **pace)
+        self.controller = Controller(store, facts.id, monotonic=context.clock, **pace)
         self.pools = [PoolChild(*plan) for plan in plans]
 
     def register(self) -> None:
@@ -92,7 +96,7 @@ class Parent:
                 self.sender.send()
             for pool in self.pools:
                 self._watch(pool)
-        self.around.heartbeat.touch()
+        self.context.heartbeat.touch()
         self._sweep()
 
     def stop(self) -> None:
@@ -104,14 +108,14 @@ class Parent:
         running = [(pool, pool.child) for pool in self.pools if pool.child]
         for _, child in running:
             child.signal(signal.SIGTERM)
-        give_up = self.around.clock() + GRACE_SECONDS
+        give_up = self.context.clock() + GRACE_SECONDS
         for _, child in running:
-            child.wait(max(0.0, give_up - self.around.clock()))
+            child.wait(max(0.0, give_up - self.context.clock()))
         with suppress(StoreError):
             for pool, _ in running:
                 self._leave(pool)
             self.controller.resign()
-        self.around.heartbeat.unlink(missing_ok=True)
+        self.context.heartbeat.unlink(missing_ok=True)
 
     def _leave(self, pool: PoolChild) -> None:
         with self.store.write() as session:
@@ -119,11 +123,11 @@ class Parent:
             workers.leave(session, pool.facts.id)
         for job in left:
             telemetry.info("released", **telemetry.about(job), fence=job.fence, process=job.process)
-        telemetry.info("stopped", queue=pool.orders.queue, worker=pool.facts.id)
+        telemetry.info("stopped", queue=pool.config.queue, worker=pool.facts.id)
 
     def _sweep(self) -> None:
         """Remove the heartbeat files of dead workers; a worker that was only suspended writes its file again."""
-        own = self.around.heartbeat
+        own = self.context.heartbeat
         silent_since = own.stat().st_mtime - SILENT_LEASES * self.controller.lease_seconds
         for other in own.parent.glob(HEARTBEATS):
             with suppress(FileNotFoundError):
@@ -133,31 +137,31 @@ class Parent:
     def _look_after(self, pool: PoolChild) -> None:
         how = pool.child.ended() if pool.child else None
         if how and pool.child:
-            self.around.tell(f"pool {pool.orders.queue} {how}; starting it again")
-            settled = self.around.clock() - pool.started >= SETTLED_SECONDS
+            self.context.tell(f"pool {pool.config.queue} {how}; starting it again")
+            settled = self.context.clock() - pool.started >= SETTLED_SECONDS
             pool.child, pool.deaths = None, 1 if settled else pool.deaths + 1
             if pool.deaths > DEATHS_MAX:
-                says = f"pool {pool.orders.queue} has died {pool.deaths} times in a row, each soon after its start"
+                says = f"pool {pool.config.queue} has died {pool.deaths} times in a row, each soon after its start"
                 raise JarvisError(f"{says}; see its messages above")
-        self._bury(pool, how)
+        self._record_death(pool, how)
         if pool.child is None:
-            pool.child = Child(POOL_MODULE, [], self.around.environ, self.around.errors)
-            pool.started = self.around.clock()
+            pool.child = Child(POOL_MODULE, [], self.context.environ, self.context.errors)
+            pool.started = self.context.clock()
             with suppress(ChildDied):
-                pool.child.send(pool.orders.line())
-            started = {"slots": pool.orders.slots, "pid": pool.child.pid}
-            telemetry.info("started", queue=pool.orders.queue, worker=pool.facts.id, **started)
+                pool.child.send(pool.config.line())
+            started = {"slots": pool.config.slots, "pid": pool.child.pid}
+            telemetry.info("started", queue=pool.config.queue, worker=pool.facts.id, **started)
         with self.store.write() as session:
             workers.touch(session, pool.facts)
 
     def _watch(self, pool: PoolChild) -> None:
         """Kill a pool that is idle while messages are queued: after a lost connection Celery may stop consuming."""
-        if pool.child is None or pool.busy or not self.notifier.depth(pool.orders.queue):
+        if pool.child is None or pool.busy or not self.notifier.depth(pool.config.queue):
             pool.stalled_since = None
             return
-        pool.stalled_since = self.around.clock() if pool.stalled_since is None else pool.stalled_since
-        if self.around.clock() - pool.stalled_since > self.around.stalled_seconds:
-            self.around.tell(f"pool {pool.orders.queue} takes no jobs although some are waiting; terminating it")
+        pool.stalled_since = self.context.clock() if pool.stalled_since is None else pool.stalled_since
+        if self.context.clock() - pool.stalled_since > self.context.stalled_seconds:
+            self.context.tell(f"pool {pool.config.queue} takes no jobs although some are waiting; terminating it")
             pool.child.kill()
             pool.stalled_since = None
 
@@ -166,7 +170,7 @@ class Parent:
         """Return whether a process is alive; the pool's own process counts until the next tick sees how it ended."""
         return (pool.child is not None and pool.child.pid == pid) or is_running(pid)
 
-    def _bury(self, pool: PoolChild, how: str | None) -> None:
+    def _record_death(self, pool: PoolChild, how: str | None) -> None:
         """Release the jobs of dead processes of a pool with a crash count."""
         with self.store.read() as session:
             processes = jobs.processes(session, pool.facts.id)

@@ -19,11 +19,11 @@ DEADLINE_SECONDS = 3600.0
 LAST_SECONDS = 5.0
 
 
-class Talkers:
+class ConversationThread:
     """Runs at most AT_ONCE conversations; `wake` is called from any thread when one has ended."""
 
-    def __init__(self, talks: AgentRuntime, blobs: Blobs, wake: Callable[[], None]) -> None:
-        self._talks, self._blobs, self._wake = talks, blobs, wake
+    def __init__(self, runtime: AgentRuntime, blobs: Blobs, wake: Callable[[], None]) -> None:
+        self._runtime, self._blobs, self._wake = runtime, blobs, wake
         self._loop = ConversationLoop(DEADLINE_SECONDS)
         self._on: dict[Claimed, Future[Commit]] = {}
         self._thread = threading.Thread(target=self._loop.run, name="conversations", daemon=True)
@@ -41,7 +41,7 @@ class Talkers:
 
     def start(self, job: Claimed, module: str, work: Any) -> None:
         """Start the conversation of a job."""
-        future = self._loop.start(job, partial(step_of(module).converse, work, self._blobs, self._talks))
+        future = self._loop.start(job, partial(step_of(module).converse, work, self._blobs, self._runtime))
         self._on[job] = future
         future.add_done_callback(lambda _: self._wake())
 
@@ -65,4 +65,4 @@ class Talkers:
         self._loop.cancel_all()
         self._loop.stop()
         self._thread.join(LAST_SECONDS)
-        self._talks.close()
+        self._runtime.close()

@@ -14,7 +14,7 @@ from jarvis_workers.store.values import Claimed
 from jarvis_workers.toolchain.children import Child, ChildDied
 
 CHILD_MODULE = "jarvis_workers.local.child"
-LAST_WORDS_BYTES = 4096
+LAST_LINE_BYTES = 4096
 
 
 @dataclass(slots=True)
@@ -39,81 +39,81 @@ class LocalChildren:
         self._errors = errors
         self._named = 0
         self.selector = selectors.DefaultSelector()
-        self.seats = [self._seat() for _ in range(size)]
+        self.slots = [self._new_slot() for _ in range(size)]
 
     @property
     def idle(self) -> list[ChildSlot]:
         """The slots without a job."""
-        return [seat for seat in self.seats if seat.job is None]
+        return [slot for slot in self.slots if slot.job is None]
 
     @property
     def busy(self) -> list[tuple[ChildSlot, Claimed]]:
         """The slots with a job, and their jobs."""
-        return [(seat, seat.job) for seat in self.seats if seat.job is not None]
+        return [(slot, slot.job) for slot in self.slots if slot.job is not None]
 
-    def give(self, seat: ChildSlot, job: Claimed, request: Mapping[str, Any], now: float) -> list[JobOutcome]:
+    def give(self, slot: ChildSlot, job: Claimed, request: Mapping[str, Any], now: float) -> list[JobOutcome]:
         """Send a job to the child of a slot; return the job's outcome if the child is dead, else an empty list."""
-        seat.job, seat.since = job, now
+        slot.job, slot.since = job, now
         try:
-            if seat.child is None:
-                seat.child = Child(CHILD_MODULE, [], self._environ, self._errors)
-                self.selector.register(seat.child, selectors.EVENT_READ, seat)
-                seat.child.send(self._where)
-            seat.child.send(to_line({"job": job.id, **request}))
+            if slot.child is None:
+                slot.child = Child(CHILD_MODULE, [], self._environ, self._errors)
+                self.selector.register(slot.child, selectors.EVENT_READ, slot)
+                slot.child.send(self._where)
+            slot.child.send(to_line({"job": job.id, **request}))
         except ChildDied as death:
-            return self._bury(seat, str(death))
+            return self._replace(slot, str(death))
         return []
 
-    def hear(self, seat: ChildSlot) -> list[JobOutcome]:
+    def hear(self, slot: ChildSlot) -> list[JobOutcome]:
         """Return the outcomes that the child of a slot has sent, or its death as the outcome of its job."""
-        assert seat.child is not None
+        assert slot.child is not None
         try:
-            lines = seat.child.receive()
+            lines = slot.child.receive()
         except ChildDied as death:
-            return self._bury(seat, str(death))
-        return [self._read(seat, json.loads(line)) for line in lines]
+            return self._replace(slot, str(death))
+        return [self._read(slot, json.loads(line)) for line in lines]
 
-    def kill(self, seat: ChildSlot, why: str) -> list[JobOutcome]:
+    def kill(self, slot: ChildSlot, why: str) -> list[JobOutcome]:
         """Kill the child of a slot and return the outcome of its job, with the reason `why`."""
-        if seat.child is not None:
-            self.selector.unregister(seat.child)
-            seat.child.kill()
-            seat.child = None
-        return self._bury(seat, why)
+        if slot.child is not None:
+            self.selector.unregister(slot.child)
+            slot.child.kill()
+            slot.child = None
+        return self._replace(slot, why)
 
     def dismiss(self) -> None:
         """End all children: close the pipes of idle ones, kill busy ones."""
-        for seat in self.seats:
-            if seat.child is not None:
-                self.selector.unregister(seat.child)
-                if seat.job:
-                    seat.child.kill()
+        for slot in self.slots:
+            if slot.child is not None:
+                self.selector.unregister(slot.child)
+                if slot.job:
+                    slot.child.kill()
                 else:
-                    seat.child.close()
-        self.seats = [self._seat() for _ in self.seats]
+                    slot.child.close()
+        self.slots = [self._new_slot() for _ in self.slots]
 
-    def _read(self, seat: ChildSlot, said: dict[str, Any]) -> JobOutcome:
-        job, seat.job = seat.job, None
+    def _read(self, slot: ChildSlot, said: dict[str, Any]) -> JobOutcome:
+        job, slot.job = slot.job, None
         assert job is not None
         assert job.id == said["job"]
-        return JobOutcome(job, decode_outcome(said), seat.process)
+        return JobOutcome(job, decode_outcome(said), slot.process)
 
-    def _bury(self, seat: ChildSlot, how: str) -> list[JobOutcome]:
+    def _replace(self, slot: ChildSlot, how: str) -> list[JobOutcome]:
         """Replace the slot of a dead child; return the outcome of its job, if it had one."""
-        if seat.child is not None:
-            self.selector.unregister(seat.child)
-        self.seats[self.seats.index(seat)] = self._seat()
-        return [JobOutcome(seat.job, Died(how + self._last_words()), seat.process)] if seat.job else []
+        if slot.child is not None:
+            self.selector.unregister(slot.child)
+        self.slots[self.slots.index(slot)] = self._new_slot()
+        return [JobOutcome(slot.job, Died(how + self._last_error_line()), slot.process)] if slot.job else []
 
-    def _last_words(self) -> str:
+    def _last_error_line(self) -> str:
         """Return the last line that the children wrote to standard error, and truncate that file."""
         size = self._errors.seek(0, os.SEEK_END)
-        self._errors.seek(max(0, size - LAST_WORDS_BYTES))
+        self._errors.seek(max(0, size - LAST_LINE_BYTES))
         lines = self._errors.read().decode("utf-8", "replace").split("\n")
         self._errors.truncate(0)
         said = next((line.strip() for line in reversed(lines) if line.strip()), "")
         return f": {said[:200]}" if said else ""
 
-    def _seat(self) -> ChildSlot:
+    def _new_slot(self) -> ChildSlot:
         self._named += 1
         return ChildSlot(f"{self._worker_id}/{self._named}")

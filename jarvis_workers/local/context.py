@@ -30,7 +30,7 @@ class ExecutorContext:
     """The environment of a local executor. `clock` is monotonic; `environ` is filtered for children.
 
     `where` is the first line for children; `errors` is their standard error; `tell` prints a message, `show` the
-    progress; `talks` creates the agent runtime for runs with conversations.
+    progress; `runtime` creates the agent runtime for runs with conversations.
     """
 
     store: Store
@@ -41,7 +41,7 @@ class ExecutorContext:
     errors: IO[bytes]
     tell: Callable[[str], None]
     show: Callable[[Run, list[StageProgress]], None] = field(default=lambda _run, _stages: None)
-    talks: Callable[[], "AgentRuntime"] | None = None
+    runtime: Callable[[], "AgentRuntime"] | None = None
 
     @property
     def blobs(self) -> Blobs:

@@ -36,7 +36,7 @@ class LocalExecutor:
         )
         self._pools = LocalPools(world, limits, worker.id)
         self._next_tick = 0.0
-        self._hungry = True
+        self._may_claim = True
 
     @property
     def executor(self) -> str:
@@ -49,7 +49,7 @@ class LocalExecutor:
         Raises StoreError if the store is full, or unavailable for longer than `patience_seconds`.
         """
         self.store.lock_wait.end_startup()
-        with self._pools.open(), _Departure(self, run_id):
+        with self._pools.open(), _Cleanup(self, run_id):
             if has_conversation_stage(self._look(run_id).kind):
                 self._pools.open_agents()
             away_since: float | None = None
@@ -83,14 +83,14 @@ class LocalExecutor:
             raise problem
         self._pools.listen(self.limits.tick_seconds)
         self._next_tick = 0.0
-        self._hungry = True
+        self._may_claim = True
         return now if since is None else since
 
     def _round(self, run_id: str) -> Run:
         if self.world.clock() >= self._next_tick:
             self._tick(run_id)
         self._save(run_id)
-        if self._hungry:
+        if self._may_claim:
             self._fill()
         run = self._look(run_id)
         if run.executor != self.executor:
@@ -122,14 +122,14 @@ class LocalExecutor:
             run, progress = runs.get(session, run_id), stages.progress(session, run_id)
         if run:
             self.world.show(run, progress)
-        self._hungry = True
+        self._may_claim = True
         self._next_tick = self.world.clock() + self.limits.tick_seconds
 
     def _fill(self) -> None:
         """Claim jobs for idle children, the control thread and conversations, and start them."""
         with self.store.write() as session:
             claims = self._pools.claim(session, self.executor)
-        self._hungry = False
+        self._may_claim = False
         self._pools.start(claims)
 
     def _save(self, run_id: str) -> None:
@@ -140,7 +140,7 @@ class LocalExecutor:
         save_outcomes(self.store, self.world.blobs, outcomes)
         outcomes.clear()
         self._advance(run_id)
-        self._hungry = True
+        self._may_claim = True
 
     def _advance(self, run_id: str) -> None:
         with self.store.write() as session:
@@ -154,7 +154,7 @@ class LocalExecutor:
         return run
 
 
-class _Departure:
+class _Cleanup:
     """The clean-up after a run: pause it after an error or Ctrl-C, then remove the worker and resign as controller."""
 
     def __init__(self, local: LocalExecutor, run_id: str) -> None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from jarvis_workers.errors import StepFailed
-from jarvis_workers.local.agents import Talkers
+from jarvis_workers.local.agents import ConversationThread
 from jarvis_workers.local.children import ChildSlot, LocalChildren
 from jarvis_workers.local.context import ExecutorContext, RunLimits
 from jarvis_workers.local.control import ControlThread
@@ -48,7 +48,7 @@ class LocalPools:
         self._children = LocalChildren(
             worker_id, max(1, limits.processes), where=world.where, environ=world.environ, errors=world.errors
         )
-        self._agents: Talkers | None = None
+        self._agents: ConversationThread | None = None
         self._outcomes: list[JobOutcome] = []
 
     @contextmanager
@@ -74,8 +74,8 @@ class LocalPools:
 
     def open_agents(self) -> None:
         """Enable conversations, if the context has an agent runtime."""
-        if self._world.talks:
-            self._agents = Talkers(self._world.talks(), self._world.blobs, self._wake)
+        if self._world.runtime:
+            self._agents = ConversationThread(self._world.runtime(), self._world.blobs, self._wake)
 
     @property
     def held(self) -> set[int]:

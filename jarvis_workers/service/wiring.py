@@ -90,9 +90,9 @@ def executor_of(
     tell: Callable[[str], None],
     show: Show,
     environ: Mapping[str, str] = os.environ,
-    talks: Callable[[], AgentRuntime] | None = None,
+    runtime: Callable[[], AgentRuntime] | None = None,
 ) -> Iterator[LocalExecutor]:
-    """Yield the executor of this command; `talks` opens its agent runtime, by default according to the settings."""
+    """Yield the executor of this command; `runtime` opens its agent runtime, by default according to the settings."""
     limits = RunLimits(
         processes=settings.process_count,
         lease_seconds=settings.lease_seconds,
@@ -106,7 +106,7 @@ def executor_of(
     }
     with tempfile.TemporaryFile() as errors:
         world = ExecutorContext(
-            talks=talks or partial(runtime_of, settings),
+            runtime=runtime or partial(runtime_of, settings),
             store=store,
             resources=resources_of(settings),
             where=where,

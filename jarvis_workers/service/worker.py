@@ -11,9 +11,9 @@ from secrets import token_hex
 from jarvis_workers import telemetry
 from jarvis_workers.dispatch.broker import Notifier
 from jarvis_workers.dispatch.monitor import serve as serve_flower
-from jarvis_workers.dispatch.pool_config import Orders
+from jarvis_workers.dispatch.pool_config import PoolConfig
 from jarvis_workers.dispatch.routing import POOLS
-from jarvis_workers.dispatch.supervisor import FAREWELL_SECONDS, Parent, Surroundings
+from jarvis_workers.dispatch.supervisor import FAREWELL_SECONDS, PoolSupervisor, SupervisorContext
 from jarvis_workers.dispatch.watchdog import Watchdog
 from jarvis_workers.errors import UsageError
 from jarvis_workers.extras import require
@@ -32,7 +32,9 @@ STOP_SECONDS = 24.0
 HANG_LEASES, HANG_STATEMENTS = 4, 6
 
 
-def plan_pools(settings: Settings, queues: Sequence[str], concurrency: int | None) -> list[tuple[Orders, WorkerFacts]]:
+def plan_pools(
+    settings: Settings, queues: Sequence[str], concurrency: int | None
+) -> list[tuple[PoolConfig, WorkerFacts]]:
     """Return the configuration of each pool of a worker, and its row."""
     wanted = [queue.strip() for queue in queues]
     unknown = [queue for queue in wanted if queue not in POOLS]
@@ -49,10 +51,10 @@ def _without_conversations() -> list[str]:
     return [queue for queue in POOLS if not has_conversations(queue)]
 
 
-def _plan(settings: Settings, queue: str, concurrency: int | None, token: str) -> tuple[Orders, WorkerFacts]:
+def _plan(settings: Settings, queue: str, concurrency: int | None, token: str) -> tuple[PoolConfig, WorkerFacts]:
     slots = POOLS[queue].slots or concurrency or settings.process_count or 1
     facts = replace(this_worker(f"{token}-{queue}", slots), queues=queue)
-    orders = Orders(
+    config = PoolConfig(
         broker_url=broker_url(settings),
         store_url=settings.effective_store_url,
         blobs_url=settings.effective_blobs_url,
@@ -70,10 +72,10 @@ def _plan(settings: Settings, queue: str, concurrency: int | None, token: str) -
         models=model_facts(settings) if has_conversations(queue) else {},
         callbacks=settings.agent.after_tool_call_cb_dirs,
     )
-    return orders, facts
+    return config, facts
 
 
-def work(settings: Settings, store: Store, notifier: Notifier, plans: Sequence[tuple[Orders, WorkerFacts]]) -> None:
+def work(settings: Settings, store: Store, notifier: Notifier, plans: Sequence[tuple[PoolConfig, WorkerFacts]]) -> None:
     """Run a worker until SIGTERM or SIGINT, logging to standard error."""
     telemetry.set_up(settings.log_level, sys.stderr.fileno())
     store.lock_wait.end_startup()
@@ -85,7 +87,7 @@ def work(settings: Settings, store: Store, notifier: Notifier, plans: Sequence[t
         signal.signal(number, lambda number, _: _stop(number, store, watchdog, told))
     heartbeat = settings.data_dir / f"worker-{plans[0][1].id}.alive"
     heartbeat.parent.mkdir(parents=True, exist_ok=True)
-    parent = Parent(store, notifier, plans, Surroundings(heartbeat, os.environ, sys.stderr.buffer, _tell))
+    parent = PoolSupervisor(store, notifier, plans, SupervisorContext(heartbeat, os.environ, sys.stderr.buffer, _tell))
     parent.register()
     # The watchdog is not stopped: it also supervises closing connections and exiting the interpreter.
     watchdog.start()

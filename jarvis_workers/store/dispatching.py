@@ -63,16 +63,16 @@ def share(demands: Sequence[Demand], window: int) -> Mapping[str, int]:
     shares = {run: many for run, many in shares.items() if many}
     room = window - sum(one.outstanding for one in demands) - sum(shares.values())
     granted = [(one, shares.get(one.run_id, 0)) for one in demands]
-    hungry = [(one.outstanding + got, one.run_id, one.waiting - got) for one, got in granted if one.waiting > got]
-    heapify(hungry)
-    while room > 0 and hungry:
-        outstanding, run, waiting = hungry[0]
+    unserved = [(one.outstanding + got, one.run_id, one.waiting - got) for one, got in granted if one.waiting > got]
+    heapify(unserved)
+    while room > 0 and unserved:
+        outstanding, run, waiting = unserved[0]
         shares[run] = shares.get(run, 0) + 1
         room -= 1
         if waiting > 1:
-            heapreplace(hungry, (outstanding + 1, run, waiting - 1))
+            heapreplace(unserved, (outstanding + 1, run, waiting - 1))
         else:
-            heappop(hungry)
+            heappop(unserved)
     return shares
 
 

@@ -18,7 +18,7 @@ from sqlalchemy import select
 
 from jarvis_workers.conversations.resources import AgentSetup, setup_of
 from jarvis_workers.conversations.runtime import AgentRuntime
-from jarvis_workers.local.agents import Talkers
+from jarvis_workers.local.agents import ConversationThread
 from jarvis_workers.pipeline.attempt import Done
 from jarvis_workers.pipeline.runner import load, save
 from jarvis_workers.platforms.compatible import Compatible, Terms
@@ -84,7 +84,7 @@ class Command:
             )
         ended, saved = threading.Event(), 0
         talks = AgentRuntime(open_store(self.store.engine.url.render_as_string(), durable=True), means)
-        talkers = Talkers(talks, self.blobs, ended.set)
+        talkers = ConversationThread(talks, self.blobs, ended.set)
         for job in claimed:
             talkers.start(job, *load(self.store, job))
         while saved < len(names):

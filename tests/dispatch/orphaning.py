@@ -5,14 +5,14 @@ import signal
 import sys
 from dataclasses import replace
 
-from jarvis_workers.dispatch.pool_config import POOL_MODULE, Orders
+from jarvis_workers.dispatch.pool_config import POOL_MODULE, PoolConfig
 from jarvis_workers.toolchain.children import Child
 
 MODULE = "tests.dispatch.orphaning"
 
 if __name__ == "__main__":
     pool = Child(POOL_MODULE, [], os.environ, sys.stderr.buffer)
-    pool.send(replace(Orders.parse(sys.stdin.buffer.readline()), parent=os.getpid()).line())
+    pool.send(replace(PoolConfig.parse(sys.stdin.buffer.readline()), parent=os.getpid()).line())
     sys.stdout.write(str(pool.pid))
     sys.stdout.flush()
     os.kill(os.getpid(), signal.SIGKILL)

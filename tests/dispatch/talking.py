@@ -14,7 +14,7 @@ import psutil
 from sqlalchemy import select
 
 from jarvis_workers.dispatch.broker import Notifier
-from jarvis_workers.dispatch.pool_config import POOL_MODULE, Orders
+from jarvis_workers.dispatch.pool_config import POOL_MODULE, PoolConfig
 from jarvis_workers.dispatch.sender import EXECUTOR, Sender
 from jarvis_workers.pipeline.controller import plan_job
 from jarvis_workers.store import jobs, runs, workers
@@ -108,7 +108,7 @@ class Place:
         environ = os.environ | {"PYTHONPATH": PYTHONPATH}
         child = Child(POOL_MODULE, [], environ, sys.__stderr__.buffer)  # type: ignore[union-attr, arg-type]
         try:
-            sent = Orders(**told | orders)
+            sent = PoolConfig(**told | orders)
             enrol(self.store, sent.worker_id, seconds=3600)
             child.send(sent.line())
             yield child

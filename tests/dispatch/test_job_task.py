@@ -47,7 +47,7 @@ def run(store: Store, settings: Settings, tmp_path: Path) -> str:
     return submit(store, blobs_of(settings), request)
 
 
-def hands(store: Store, blobs: Blobs, ring: Callable[[], None] = lambda: None) -> PreforkRunner:
+def runner(store: Store, blobs: Blobs, ring: Callable[[], None] = lambda: None) -> PreforkRunner:
     enrol(store, "w")
     return PreforkRunner("w", 60.0, lambda: (store, Resources(blobs), ring), 30.0)
 
@@ -64,7 +64,7 @@ def all_rows(store: Store, run: str) -> list[Any]:
 @pytest.mark.sample(1)
 def test_a_run_is_done_by_doing_each_job_twice(store: Store, settings: Settings, run: str) -> None:
     rung: list[str] = []
-    workman = hands(store, blobs_of(settings), lambda: rung.append("ring"))
+    workman = runner(store, blobs_of(settings), lambda: rung.append("ring"))
     while waiting := [row.id for row in all_rows(store, run) if row.state == "pending"]:
         for job in waiting:
             workman.do(job)
@@ -78,7 +78,7 @@ def test_a_run_is_done_by_doing_each_job_twice(store: Store, settings: Settings,
 
 def test_a_job_that_fails_is_recorded_and_tried_again_later(store: Store, run: str, tmp_path: Path) -> None:
     (plan,) = job_rows(store, run, plan=True)
-    hands(store, open_blobs(str(tmp_path / "empty"), tmp_path / "cache")).do(plan.id)
+    runner(store, open_blobs(str(tmp_path / "empty"), tmp_path / "cache")).do(plan.id)
 
     (plan,) = job_rows(store, run, plan=True)
     assert (plan.state, plan.attempts, plan.crashes, plan.lease_until) == ("pending", 1, 0, None)
@@ -103,7 +103,7 @@ def finish(workman: PreforkRunner, store: Store, run: str) -> None:
 def test_a_run_for_whose_results_there_is_no_room_is_paused_and_goes_on_later(
     store: Store, settings: Settings, run: str
 ) -> None:
-    finish(hands(store, Full(settings.data_dir / "blobs")), store, run)
+    finish(runner(store, Full(settings.data_dir / "blobs")), store, run)
 
     paused, waiting = run_now(store, run), [row for row in all_rows(store, run) if row.state == "pending"]
     assert paused.state == "paused"
@@ -111,7 +111,7 @@ def test_a_run_for_whose_results_there_is_no_room_is_paused_and_goes_on_later(
     assert {(row.attempts, row.crashes, row.lease_until) for row in waiting} == {(0, 0, None)}
 
     requests.resume(store, paused, paused.executor, 30.0)
-    finish(hands(store, blobs_of(settings)), store, run)
+    finish(runner(store, blobs_of(settings)), store, run)
     assert (run_now(store, run).state, run_now(store, run).reason) == ("done", None)
 
 
@@ -120,7 +120,7 @@ def test_a_broker_that_is_away_does_not_undo_a_job(store: Store, settings: Setti
         raise BrokerUnavailable("redis://nowhere: is Redis there?")
 
     (plan,) = job_rows(store, run, plan=True)
-    hands(store, blobs_of(settings), away).do(plan.id)
+    runner(store, blobs_of(settings), away).do(plan.id)
 
     assert job_rows(store, run, plan=True)[0].state == "done"
     assert states(store, run) == ["pending"] * (FILES // 10)
@@ -134,7 +134,7 @@ def test_a_claim_whose_answer_is_lost_is_claimed_again_at_once(
     (plan,) = job_rows(direct, run, plan=True)
     with proxy_to(postgres_server.socket) as proxy:
         store = open_stores(postgres_server.url_of(proxy.port, postgres_url))
-        workman = hands(store, open_blobs(str(tmp_path / "empty"), tmp_path / "cache"))
+        workman = runner(store, open_blobs(str(tmp_path / "empty"), tmp_path / "cache"))
         proxy.lose_answer(b"COMMIT")
         workman.do(plan.id)
 

@@ -14,7 +14,7 @@ import redis
 
 from jarvis_workers.dispatch.broker import Notifier
 from jarvis_workers.dispatch.pool import time_limit
-from jarvis_workers.dispatch.pool_config import POOL_MODULE, Orders
+from jarvis_workers.dispatch.pool_config import POOL_MODULE, PoolConfig
 from jarvis_workers.dispatch.routing import POOLS, queue_key, task_names
 from jarvis_workers.dispatch.sender import Sender
 from jarvis_workers.store.engine import Store
@@ -34,8 +34,8 @@ ROOT = Path(__file__).parents[2]
 PACE = {"lease_seconds": 30.0, "tick_seconds": 0.2, "resend_seconds": 60.0}
 
 
-def orders(home: Path, store_url: str, broker_url: str) -> Orders:
-    return Orders(
+def orders(home: Path, store_url: str, broker_url: str) -> PoolConfig:
+    return PoolConfig(
         broker_url,
         store_url,
         str(home / "blobs"),

@@ -13,8 +13,8 @@ import psutil
 import pytest
 
 from jarvis_workers.dispatch.broker import Notification, Notifier
-from jarvis_workers.dispatch.pool_config import Orders
-from jarvis_workers.dispatch.supervisor import DEATHS_MAX, SETTLED_SECONDS, Parent, Surroundings
+from jarvis_workers.dispatch.pool_config import PoolConfig
+from jarvis_workers.dispatch.supervisor import DEATHS_MAX, SETTLED_SECONDS, PoolSupervisor, SupervisorContext
 from jarvis_workers.errors import JarvisError
 from jarvis_workers.pipeline.controller import plan_job
 from jarvis_workers.store import jobs, runs
@@ -40,7 +40,7 @@ ROOT = Path(__file__).parents[2]
 class Stage:
     """A parent of one pool, and what it says."""
 
-    parent: Parent
+    parent: PoolSupervisor
     store: Store
     clock: FakeClock
     heartbeat: Path
@@ -68,14 +68,14 @@ def stage(sqlite_url: str, open_stores: Callable[..., Store], redis_here: Redis,
 def staged(store_url: str, store: Store, broker_url: str, home: Path, **told: Any) -> Iterator[Stage]:
     """Set a parent up; its pool is ended after the test."""
     told = {"lease_seconds": 30.0, "job_lease_seconds": 60.0, "tick_seconds": 1.0, "resend_seconds": 60.0} | told
-    orders = Orders(broker_url, store_url, str(home / "blobs"), str(home / "cache"), "w", "control", 1, **told)
+    orders = PoolConfig(broker_url, store_url, str(home / "blobs"), str(home / "cache"), "w", "control", 1, **told)
     facts = WorkerFacts("w", "here", os.getpid(), "", "control", 1, "0")
     said: list[str] = []
     clock, notifier, heartbeat = FakeClock(), Notifier(broker_url), home / "worker-w.alive"
-    around = Surroundings(
+    around = SupervisorContext(
         heartbeat, os.environ | {"PYTHONPATH": PYTHONPATH}, sys.__stderr__.buffer, said.append, STALLED, clock.monotonic
     )
-    parent = Parent(store, notifier, [(orders, facts)], around)
+    parent = PoolSupervisor(store, notifier, [(orders, facts)], around)
     try:
         yield Stage(parent, store, clock, heartbeat, said)
     finally:

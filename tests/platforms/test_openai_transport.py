@@ -97,7 +97,8 @@ def test_a_server_that_hangs_is_left_in_time(clients: Clients) -> None:
         with pytest.raises(Unreachable):
             list(sdk(clients, server).stream(STREAMED, 0.3))
 
-    assert time.monotonic() - began < 5
+    # It would hang for ever; the library may have to be imported first, beside others.
+    assert time.monotonic() - began < 30
 
 
 def test_where_nobody_listens_that_is_what_is_told(clients: Clients) -> None:

@@ -11,7 +11,7 @@ from jarvis_workers.agent.threads import in_thread
 from jarvis_workers.conversations.resources import AgentSetup
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StoreFull, StoreUnavailable
-from jarvis_workers.local.agents import AT_ONCE, LAST_SECONDS, Talkers
+from jarvis_workers.local.agents import AT_ONCE, LAST_SECONDS, ConversationThread
 from jarvis_workers.local.outcomes import JobOutcome
 from jarvis_workers.pipeline.attempt import AttemptOutcome, Done, Failed, Full, Released
 from jarvis_workers.platforms.registry import Providers
@@ -33,14 +33,18 @@ def woken() -> threading.Semaphore:
 
 
 @pytest.fixture
-def opened(tmp_path: Path, sqlite_url: str, open_stores: Callable[..., Store], woken: threading.Semaphore) -> Talkers:
+def opened(
+    tmp_path: Path, sqlite_url: str, open_stores: Callable[..., Store], woken: threading.Semaphore
+) -> ConversationThread:
     """Somebody has to close them."""
     means = AgentSetup(Providers({}), {}, tmp_path / "sources")
-    return Talkers(AgentRuntime(open_stores(sqlite_url, durable=True), means), DirectoryBlobs(tmp_path), woken.release)
+    return ConversationThread(
+        AgentRuntime(open_stores(sqlite_url, durable=True), means), DirectoryBlobs(tmp_path), woken.release
+    )
 
 
 @pytest.fixture
-def talkers(opened: Talkers) -> Iterator[Talkers]:
+def talkers(opened: ConversationThread) -> Iterator[ConversationThread]:
     yield opened
     opened.close()
 
@@ -74,19 +78,19 @@ def lasts(until: threading.Event, began: threading.Event | None = None) -> Work:
     return work
 
 
-def fetched(talkers: Talkers, woken: threading.Semaphore) -> list[JobOutcome]:
+def fetched(talkers: ConversationThread, woken: threading.Semaphore) -> list[JobOutcome]:
     assert woken.acquire(timeout=SECONDS)
     return talkers.take()
 
 
-def test_what_came_of_a_conversation_is_fetched_once(talkers: Talkers, woken: threading.Semaphore) -> None:
+def test_what_came_of_a_conversation_is_fetched_once(talkers: ConversationThread, woken: threading.Semaphore) -> None:
     talkers.start(job(1), MODULE, does(lambda: DONE))
 
     assert fetched(talkers, woken) == [JobOutcome(job(1), Done(DONE))]
     assert (talkers.take(), talkers.held, talkers.free) == ([], [], AT_ONCE)
 
 
-def test_a_conversation_is_held_until_it_is_fetched(talkers: Talkers, woken: threading.Semaphore) -> None:
+def test_a_conversation_is_held_until_it_is_fetched(talkers: ConversationThread, woken: threading.Semaphore) -> None:
     goes_on = threading.Event()
     talkers.start(job(1), MODULE, lasts(goes_on))
     assert (talkers.take(), talkers.held, talkers.free) == ([], [job(1)], AT_ONCE - 1)
@@ -106,14 +110,16 @@ def test_a_conversation_is_held_until_it_is_fetched(talkers: Talkers, woken: thr
     ],
 )
 def test_what_a_conversation_raises_is_told_of_its_job(
-    talkers: Talkers, woken: threading.Semaphore, error: Exception, outcome: AttemptOutcome
+    talkers: ConversationThread, woken: threading.Semaphore, error: Exception, outcome: AttemptOutcome
 ) -> None:
     talkers.start(job(1), MODULE, fails(error))
 
     assert fetched(talkers, woken) == [JobOutcome(job(1), outcome)]
 
 
-def test_a_conversation_that_is_lost_is_called_off_and_forgotten(talkers: Talkers, woken: threading.Semaphore) -> None:
+def test_a_conversation_that_is_lost_is_called_off_and_forgotten(
+    talkers: ConversationThread, woken: threading.Semaphore
+) -> None:
     began, goes_on = threading.Event(), threading.Event()
     talkers.start(job(1), MODULE, lasts(goes_on, began))
     talkers.start(job(2), MODULE, does(lambda: DONE))
@@ -125,7 +131,7 @@ def test_a_conversation_that_is_lost_is_called_off_and_forgotten(talkers: Talker
     goes_on.set()
 
 
-def test_slow_tools_hold_up_no_other_conversation(talkers: Talkers, woken: threading.Semaphore) -> None:
+def test_slow_tools_hold_up_no_other_conversation(talkers: ConversationThread, woken: threading.Semaphore) -> None:
     goes_on = threading.Event()
     for number in range(60):
         talkers.start(job(number), MODULE, lasts(goes_on))
@@ -135,7 +141,7 @@ def test_slow_tools_hold_up_no_other_conversation(talkers: Talkers, woken: threa
     goes_on.set()
 
 
-def test_the_end_does_not_wait_for_a_tool_that_hangs(opened: Talkers) -> None:
+def test_the_end_does_not_wait_for_a_tool_that_hangs(opened: ConversationThread) -> None:
     began, never = threading.Event(), threading.Event()
     opened.start(job(1), MODULE, lasts(never, began))
     assert began.wait(SECONDS)

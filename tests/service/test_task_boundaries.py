@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jarvis_workers.errors import StoreFull, StoreUnavailable
-from jarvis_workers.local.agents import Talkers
+from jarvis_workers.local.agents import ConversationThread
 from jarvis_workers.local.child import serve
 from jarvis_workers.local.outcomes import JobOutcome
 from jarvis_workers.pipeline.attempt import AttemptOutcome, Done, Failed, Full, Released
@@ -92,7 +92,7 @@ def test_what_a_conversation_of_a_command_raises_is_its_answer(
 ) -> None:
     (job,) = claim(store, add_planned_run(store, 1))
     ended = threading.Event()
-    talkers = Talkers(Silent(), open_blobs(str(tmp_path), tmp_path), ended.set)  # type: ignore[arg-type]
+    talkers = ConversationThread(Silent(), open_blobs(str(tmp_path), tmp_path), ended.set)  # type: ignore[arg-type]
     talkers.start(job, __name__, raised)
     assert ended.wait(10)
 

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.timing
 
 def planned(home: Path, *queues: str) -> list[str]:
     settings = Settings(data_dir=home, broker_url="redis://127.0.0.1:1/0")
-    return [orders.queue for orders, _ in plan_pools(settings, queues, None)]
+    return [config.queue for config, _ in plan_pools(settings, queues, None)]
 
 
 @pytest.mark.parametrize(

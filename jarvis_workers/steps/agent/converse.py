@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from jarvis_workers.agent.agent import Agent
 from jarvis_workers.agent.effects import Definition, TaskResult
-from jarvis_workers.agent.limits import are_to_blame
+from jarvis_workers.agent.limits import is_caused_by_answers
 from jarvis_workers.agent.loop import run_task
 from jarvis_workers.agent.own_tools import own_tools
 from jarvis_workers.agent.prompts import fill
@@ -71,11 +71,11 @@ def load(session: "Session", run: Run, job: Claimed) -> ConverseWork:
     return ConverseWork(job, TaskOptions.of(run), about, run.snapshot_id, lines(session, job.id))
 
 
-async def converse(work: ConverseWork, blobs: Blobs, talks: AgentRuntime) -> Commit:
+async def converse(work: ConverseWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
     """Run the conversation; commit its answer, or the reason why there is none."""
-    root = await talks.unpack(blobs, work.snapshot_id)
+    root = await runtime.unpack(blobs, work.snapshot_id)
     tree = DirectoryTree(root)
-    with talks.open(work.job, work.options.group, work.about, work.lines) as talk:
+    with runtime.open(work.job, work.options.group, work.about, work.lines) as talk:
         agents: list[Agent] = []
         tools: list[Tool] = [read_code(tree), search_code(tree), *talk.scripts(root)]
         tools += await in_thread(list, own_tools([OWN_TOOLS], lambda: agents[0]))
@@ -88,9 +88,9 @@ async def converse(work: ConverseWork, blobs: Blobs, talks: AgentRuntime) -> Com
             result = await talk.lead(run_task(agent, work.options.task), agent, {"about": work.about})
         except AgentStopped as stop:
             stopped = stop
-            if are_to_blame(stop.reason):
+            if is_caused_by_answers(stop.reason):
                 await talk.forget()
-        said = _outcome(talk, agent, talks.tier, result, stopped)
+        said = _outcome(talk, agent, runtime.tier, result, stopped)
         return Commit(
             files=1,
             not_checked=((TASK, f"stopped: {stopped.reason}: {stopped}"),) if stopped else (),

@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jarvis_workers.agent.limits import are_to_blame
+from jarvis_workers.agent.limits import is_caused_by_answers
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.paths import from_shown
 from jarvis_workers.pipeline.history import StageHistory
@@ -99,21 +99,21 @@ def load(session: "Session", run: Run, job: Claimed) -> ClusterWork:
     return ClusterWork(job, payload, JudgeOptions.of(run), numbered, run.snapshot_id, lines(session, job.id))
 
 
-async def converse(work: ClusterWork, blobs: Blobs, talks: AgentRuntime) -> Commit:
+async def converse(work: ClusterWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
     """Commit the clusters, and the jobs that verify them; a model is called only if necessary."""
     options, rules = work.options, work.options.rules.blob
     conditions = await asyncio.to_thread(lambda: conditions_of(blobs.read(rules) if rules else None))
     clusters = _without_model(work, conditions)
-    profile = talks.profile(options.group)
+    profile = runtime.profile(options.group)
     if clusters is not None:
         return _commit(work, clusters, profile)
-    root = await talks.unpack(blobs, work.snapshot_id)
+    root = await runtime.unpack(blobs, work.snapshot_id)
     seen = await asyncio.to_thread(look, root, work.payload.file, work.numbered)
     question = question_of(seen, conditions, options.lang, options.rules.severity)
-    with talks.open(work.job, options.group, question.about, work.lines) as talk:
+    with runtime.open(work.job, options.group, question.about, work.lines) as talk:
         agent = clusterer(question, talk.platform.profile, talk.marks, options.agent_limits)
         clusters = await talk.lead(cluster(agent, question), agent, {"about": question.about})
-        if agent.stopped and are_to_blame(agent.stopped):
+        if agent.stopped and is_caused_by_answers(agent.stopped):
             await talk.forget()
     return _commit(work, clusters, profile)
 

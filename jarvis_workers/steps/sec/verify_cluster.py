@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jarvis_workers.agent.limits import are_to_blame
+from jarvis_workers.agent.limits import is_caused_by_answers
 from jarvis_workers.conversations.runtime import AgentRuntime
 from jarvis_workers.errors import StepFailed
 from jarvis_workers.paths import from_shown
@@ -70,24 +70,24 @@ def load(session: "Session", run: Run, job: Claimed) -> VerifyWork:
     return VerifyWork(job, cluster, run.snapshot_id, options, transcripts.lines(session, job.id), canary)
 
 
-async def converse(work: VerifyWork, blobs: Blobs, talks: AgentRuntime) -> Commit:
+async def converse(work: VerifyWork, blobs: Blobs, runtime: AgentRuntime) -> Commit:
     """Run the conversations of a cluster; commit a verdict on each of its candidates."""
-    root = await talks.unpack(blobs, work.snapshot_id)
+    root = await runtime.unpack(blobs, work.snapshot_id)
     index = CodeIndex(work.canary) if work.canary else _index_of(root)
     prepared = await asyncio.to_thread(prepare, work.cluster, index)
     about, options = prepared.about, work.options
-    with talks.open(work.job, options.group, about, work.lines, options.second_group) as talk:
+    with runtime.open(work.job, options.group, about, work.lines, options.second_group) as talk:
         scripts = [] if work.canary else talk.scripts(root)
         tools = Toolbox([read_code(PlacedTree(index), "blanked"), *scripts])
         verification = Verification(
             prepared, tools, profiles=talk.profiles, marks=talk.marks, limits=options.agent_limits
         )
         verdicts = await talk.lead(verification.run(), verification.agent, {"about": about})
-        if any(map(are_to_blame, verification.stopped)):
+        if any(map(is_caused_by_answers, verification.stopped)):
             await talk.forget()
         return Commit(
             not_checked=() if work.canary else tuple(_undecided(work.cluster, verdicts)),
-            results=(VerdictResult(tuple(_stored(verdict, talks.tier) for verdict in verdicts)),),
+            results=(VerdictResult(tuple(_stored(verdict, runtime.tier) for verdict in verdicts)),),
         )
 
 
