@@ -98,7 +98,10 @@ def _is_cpp(path: str) -> bool | None:
 
 def _is_plain(macro: Any) -> bool:
     """Tell whether a macro is another name, or a constant."""
-    return macro[0] in ("v", "n") or (macro[0] == "u" and macro[2][0] == "n")
+    match macro:
+        case ["v" | "n", _] | ["u", _, ["n", _]]:
+            return True
+    return False
 
 
 def _mark_roots(functions: list[dict[str, Any]], text: bytes, starts: list[int]) -> None:
@@ -119,10 +122,12 @@ def analyze(model: dict[str, Any], lookup: Lookup, *, test: bool) -> tuple[list[
     """
     exports = model["exports"]
     functions = [exports[one] if isinstance(one, str) else one for one in model["functions"]]
+    roots = [one for one in functions if one["root"]]
+    if not roots:
+        return [], None
     machine = AnalysisContext({**model, "functions": functions}, lookup)
-    for function in functions:
-        if function["root"]:
-            follow(machine, function)
+    for function in roots:
+        follow(machine, machine.own(function))
     hits = []
     for (pattern, line), (confidence, steps) in sorted(machine.found.items(), key=lambda one: (one[0][1], one[0][0])):
         sure = round(max(LEAST, confidence + (TEST_FILE if test else 0.0)), 2)

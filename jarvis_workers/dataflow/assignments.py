@@ -1,10 +1,27 @@
 """Carry out what stores a value: assignments, ++ and --, declarations."""
 
 import re
-from typing import Any
 
-from jarvis_workers.dataflow.ast_queries import length_of_text
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
+from jarvis_workers.dataflow.ir.expr import (
+    STRINGS,
+    ZERO,
+    ArrowExpr,
+    AssignExpr,
+    BinaryExpr,
+    CallExpr,
+    CastExpr,
+    DerefExpr,
+    DesignatedExpr,
+    Expression,
+    IndexExpr,
+    InitListExpr,
+    MemberExpr,
+    NameExpr,
+    NumberExpr,
+    UpdateExpr,
+)
+from jarvis_workers.dataflow.ir.stmt import DeclStmt
 from jarvis_workers.dataflow.lvalues import place_of, place_quietly
 from jarvis_workers.dataflow.numbers import computed
 from jarvis_workers.dataflow.ownership import stored
@@ -13,47 +30,36 @@ from jarvis_workers.dataflow.pointers import escape
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS, limits_of
 from jarvis_workers.dataflow.types import fitted, type_of
-from jarvis_workers.dataflow.values import (
-    ANY,
-    UNKNOWN,
-    Expression,
-    Object,
-    PathEvent,
-    Place,
-    Range,
-    Statement,
-    Value,
-    number,
-)
+from jarvis_workers.dataflow.values import ANY, UNKNOWN, Object, PathEvent, Place, Range, Value, number
 
 __all__ = ["copy_parts", "declare", "define"]
 
 WORDS = re.compile(r"\w+")
-PARTED = frozenset(("v", ".", "->", "*", "i"))
+PARTED = frozenset((NameExpr, MemberExpr, ArrowExpr, DerefExpr, IndexExpr))
+ONE = NumberExpr("n", 1)
 
 
-@evaluates("=")
-def _assign(path: PathState, e: Expression) -> Value:
+@evaluates(AssignExpr)
+def _assign(path: PathState, e: AssignExpr) -> Value:
     machine = path.machine
-    if len(e) > 4:
-        machine.line = e[4]
-    if e[1]:
-        old = evaluate(path, e[2])
-        value = computed(path, ["b", *e[1:4]], old, evaluate(path, e[3]))
+    _, op, target, source, machine.line = e
+    if op:
+        old = evaluate(path, target)
+        value = computed(path, BinaryExpr("b", op, target, source), old, evaluate(path, source))
     else:
-        value = evaluate(path, e[3])
-    machine.copied = e[3] if not e[1] else None
-    _store(path, e[2], value)
+        value = evaluate(path, source)
+    machine.copied = source if not op else None
+    _store(path, target, value)
     machine.copied = None
     return value
 
 
-@evaluates("++")
-def _move(path: PathState, e: Expression) -> Value:
-    old = evaluate(path, e[3])
-    new = computed(path, ["b", e[1], e[3], ["n", 1]], old, number(1))
-    _store(path, e[3], new)
-    return new if e[2] else old
+@evaluates(UpdateExpr)
+def _move(path: PathState, e: UpdateExpr) -> Value:
+    old = evaluate(path, e.operand)
+    new = computed(path, BinaryExpr("b", e.op, e.operand, ONE), old, number(1))
+    _store(path, e.operand, new)
+    return new if e.prefix else old
 
 
 def _store(path: PathState, target: Expression, value: Value) -> None:
@@ -86,14 +92,19 @@ def _forget_facts(path: PathState, target: Expression) -> None:
 
 def _variable_of(target: Expression) -> str | None:
     """Return the name of the variable that a place is part of."""
-    while target[0] in ("i", ".", "->", "*", "t"):
-        target = target[2] if target[0] == "t" else target[1]
-    return target[1] if target[0] == "v" else None
+    while True:
+        match target:
+            case IndexExpr(base=inner) | MemberExpr(base=inner) | ArrowExpr(base=inner):
+                target = inner
+            case DerefExpr(pointer=inner) | CastExpr(operand=inner):
+                target = inner
+            case _:
+                return target.name if isinstance(target, NameExpr) else None
 
 
 def copy_parts(path: PathState, source: Expression, place: Place, kind: str | None = None) -> None:
     """Copy the fields of a struct, or what is in a container, when it is assigned as a whole."""
-    if source[0] not in PARTED or (kind and (kind.endswith("*") or limits_of(kind))):
+    if type(source) not in PARTED or (kind and (kind.endswith("*") or limits_of(kind))):
         return
     origin = place_quietly(path, source)
     if origin is None or origin == place:
@@ -111,13 +122,13 @@ def declare(path: PathState, name: str, kind: str, *, array: bool = False) -> No
     path.objects.pop(key, None)
 
 
-def define(path: PathState, statement: Statement) -> None:
+def define(path: PathState, statement: DeclStmt) -> None:
     """Carry out a declaration that runs no constructor."""
     _, line, name, kind, dims, init, flags = statement
     frame = path.frame
     if name not in frame.types:
         frame.declare(name, kind, array=bool(dims))
-    value = evaluate(path, init) if init and init[0] != "{}" and not dims else ANY
+    value = evaluate(path, init) if type(init) is not InitListExpr and not dims else ANY
     declare(path, name, kind, array=bool(dims))
     key = frame.key(name)
     if "s" in flags:
@@ -125,9 +136,9 @@ def define(path: PathState, statement: Statement) -> None:
     if dims:
         path.objects[key] = _array(path, statement)
     elif init:
-        _initialise(path, statement, value)
+        _initialise(path, statement, init, value)
     elif "s" not in flags and "e" not in flags and _begins_unset(kind):
-        why = PathEvent(path.trail, frame.file, line, "{} is declared without a value", ["v", name])
+        why = PathEvent(path.trail, frame.file, line, "{} is declared without a value", NameExpr("v", name))
         path.cells[key, ""] = Value(unset=True, why=why)
 
 
@@ -135,17 +146,17 @@ def _begins_unset(kind: str) -> bool:
     return kind.endswith("*") or limits_of(kind) is not None or kind in NUMBERS_WITH_FRACTIONS
 
 
-def _initialise(path: PathState, statement: Statement, value: Value) -> None:
-    _, _, name, kind, _, init, _ = statement
+def _initialise(path: PathState, statement: DeclStmt, init: Expression, value: Value) -> None:
+    name, kind = statement.name, statement.type
     key = path.frame.key(name)
     if kind.endswith("&"):
-        place = place_of(path, init) if init[0] != "c" else None
+        place = place_of(path, init) if not isinstance(init, CallExpr) else None
         if place:
             path.frame.declare(name, kind[:-1])
             path.frame.references.add(name)
             path.cells[key, "&"] = Value(target=place[0], code=place[1])
             return
-    if init[0] == "{}":
+    if isinstance(init, InitListExpr):
         _fill(path, key, init)
         return
     path.cells[key, ""] = fitted(path, value, kind)
@@ -155,15 +166,15 @@ def _initialise(path: PathState, statement: Statement, value: Value) -> None:
         path.objects[value.target or ""] = made._replace(name=name)
 
 
-def _fill(path: PathState, key: str, init: Expression) -> None:
-    for part in init[1]:
-        if part and part[0] == ".=":
-            path.cells[key, "." + part[1]] = evaluate(path, part[2])
+def _fill(path: PathState, key: str, init: InitListExpr) -> None:
+    for item in init.items:
+        if isinstance(item, DesignatedExpr):
+            path.cells[key, "." + item.member] = evaluate(path, item.value)
         else:
-            evaluate(path, part)
+            evaluate(path, item)
 
 
-def _array(path: PathState, statement: Statement) -> Object:
+def _array(path: PathState, statement: DeclStmt) -> Object:
     _, line, name, kind, dims, init, flags = statement
     machine, static = path.machine, "s" in flags or "e" in flags
     element = machine.size_of(kind)
@@ -172,14 +183,14 @@ def _array(path: PathState, statement: Statement) -> Object:
     unset = 0 if not init and not static and (_begins_unset(kind) or not machine.is_cpp) else None
     made = Object("static" if static else "stack", size=size, element=element, unset_from=unset, name=name)
     if init:
-        made = _initialised(path, made, init, sized=dims[0] is not None)
+        made = _initialised(path, made, init, sized=None not in dims[:1])
     if not count:
         return made
     note = f"{{}} has {made.size[0]} bytes"
-    return made._replace(made=PathEvent(path.trail, path.frame.file, line, note, ["v", name]))
+    return made._replace(made=PathEvent(path.trail, path.frame.file, line, note, NameExpr("v", name)))
 
 
-def _count(path: PathState, dims: list[Any]) -> int | None:
+def _count(path: PathState, dims: tuple[Expression | None, ...]) -> int | None:
     """Return the number of elements of an array."""
     count: int | None = 1
     for dim in dims:
@@ -190,16 +201,16 @@ def _count(path: PathState, dims: list[Any]) -> int | None:
 
 def _initialised(path: PathState, made: Object, init: Expression, *, sized: bool) -> Object:
     """Return an array with what its initialiser says of it."""
-    text = path.machine.macros.get(init[1]) if init[0] == "v" else init
-    if text and text[0] == "s":
-        length = length_of_text(text)
+    machine = path.machine
+    text = machine.macro(init.name) if isinstance(init, NameExpr) and init.name in machine.macros else init
+    if isinstance(text, STRINGS):
+        length = text.length
         size = made.size if sized else ((length + 1) * made.element,) * 2
         return made._replace(size=size, length=(length, length), filled=length)
-    if init[0] != "{}":
+    if not isinstance(init, InitListExpr):
         return made
     if not sized:
-        made = made._replace(size=(len(init[1]) * made.element,) * 2)
-    first = init[1][0] if init[1] else None
-    if not init[1] or (first and first[0] == "n" and first[1] == 0):
+        made = made._replace(size=(len(init.items) * made.element,) * 2)
+    if init.items[:1] in ((), (ZERO,)):
         made = made._replace(length=(0, 0))
     return made

@@ -51,7 +51,7 @@ def _is_counted(path: PathState, access: Access) -> bool:
 
     Two that vary may hang together in a way that we do not see.
     """
-    return bool(path.machine.counting) and is_exact(access.value.at) and len(mentioned([access.place])) <= 1
+    return bool(path.machine.counting) and is_exact(access.value.at) and len(mentioned((access.place,))) <= 1
 
 
 def _past_end(path: PathState, access: Access, text: str, sure: float, target: Object) -> None:

@@ -5,13 +5,16 @@ from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow.conditions import branch
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all, evaluates
+from jarvis_workers.dataflow.ir.decode import replaced
+from jarvis_workers.dataflow.ir.expr import AddressExpr, ArrowExpr, CallExpr, Expression, MemberExpr, NameExpr
+from jarvis_workers.dataflow.ir.stmt import FunctionMacro
 from jarvis_workers.dataflow.library import LIBRARY, Handler, LibraryCall, wrapped
 from jarvis_workers.dataflow.lvalues import place_of
 from jarvis_workers.dataflow.name_heuristics import CHECKS, INVERSE_CHECKS, never_returns, only_reads, prints, releases
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape, escape_inside, forget_contents, used_after_free
 from jarvis_workers.dataflow.types import key_of
-from jarvis_workers.dataflow.values import ANY, IS_NULL, NOT_NULL, Expression, Value
+from jarvis_workers.dataflow.values import ANY, IS_NULL, NOT_NULL, Value
 from jarvis_workers.dataflow.widening import assume_all_set
 
 MACROS_DEEP = 4
@@ -20,26 +23,29 @@ PUTS_IN = frozenset(("push_back", "push_front", "push", "insert", "emplace_back"
 HANDS_OUT = frozenset(("back", "front", "top", "at"))
 
 
-@evaluates("c")
-def _call(path: PathState, e: Expression) -> Value:
-    path.machine.line = e[3]
+@evaluates(CallExpr)
+def _call(path: PathState, e: CallExpr) -> Value:
+    path.machine.line = e.line
     done = path.results.pop(id(e), None)
     if done is not None:
         return done
-    if e[1][0] in (".", "->"):
-        return _call_of_method(path, e)
-    return _call_of_name(path, e) if e[1][0] == "v" else _carried_out(path, "", e)
+    callee = e.callee
+    if type(callee) is NameExpr:
+        return _call_of_name(path, callee.name, e)
+    if isinstance(callee, (MemberExpr, ArrowExpr)):
+        return _call_of_method(path, callee, e)
+    return _carried_out(path, "", e)
 
 
-def _call_of_name(path: PathState, e: Expression) -> Value:
-    machine, name = path.machine, e[1][1]
+def _call_of_name(path: PathState, name: str, e: CallExpr) -> Value:
+    machine = path.machine
     macro = machine.macro(name) if name not in LIBRARY else None
     if not macro or machine.macros_open >= MACROS_DEEP:
         return _carried_out(path, name.removeprefix("std::").removeprefix("::"), e)
     machine.macros_open += 1
-    if macro[0] == "v" and macro[1] != name:
-        value = _call_of_name(path, machine.once(e, lambda: ["c", macro, e[2], e[3]]))
-    elif isinstance(macro[0], list):
+    if isinstance(macro, NameExpr) and macro.name != name:
+        value = _call_of_name(path, macro.name, machine.once(e, lambda: e._replace(callee=macro)))
+    elif isinstance(macro, FunctionMacro):
         value = evaluate(path, machine.once(e, lambda: _filled_in(macro, e)))
     else:
         value = _carried_out(path, name.removeprefix("std::").removeprefix("::"), e)
@@ -47,26 +53,24 @@ def _call_of_name(path: PathState, e: Expression) -> Value:
     return value
 
 
-def _filled_in(macro: list[Any], e: Expression) -> Expression:
+def _filled_in(macro: FunctionMacro, e: CallExpr) -> Expression:
     """Return the body of a macro with its arguments in it, on the line of its use."""
-    given = dict(zip(macro[0], e[2], strict=False))
+    given = dict(zip(macro.params, e.args, strict=False))
 
     def fill(part: Any) -> Any:
-        if not isinstance(part, list):
+        if not isinstance(part, tuple):
             return part
-        if len(part) == 2 and part[0] == "v" and part[1] in given:
-            return given[part[1]]
-        filled = [fill(one) for one in part]
-        if len(filled) == 4 and filled[0] == "c":
-            filled[3] = e[3]
-        return filled
+        if isinstance(part, NameExpr) and part.name in given:
+            return given[part.name]
+        filled = replaced(part, [fill(one) for one in part])
+        return filled._replace(line=e.line) if isinstance(filled, CallExpr) else filled
 
-    body: Expression = fill(macro[1])
+    body: Expression = fill(macro.body)
     return body
 
 
-def _carried_out(path: PathState, name: str, e: Expression) -> Value:
-    machine, parts, by_name = path.machine, e[2], _told_by(name)
+def _carried_out(path: PathState, name: str, e: CallExpr) -> Value:
+    machine, parts, by_name = path.machine, e.args, _told_by(name)
     if by_name.checks and parts:
         _check(path, name, parts[0])
         return ANY
@@ -76,12 +80,12 @@ def _carried_out(path: PathState, name: str, e: Expression) -> Value:
     passing, machine.passing = machine.passing, not by_name.prints
     values = evaluate_all(path, parts)
     machine.passing = passing
-    machine.line = e[3]
+    machine.line = e.line
     if by_name.ends:
         path.ended = True
         return ANY
     handler = by_name.handler
-    if handler is None or (by_name.guessed and parts and parts[0] and parts[0][0] == "&"):
+    if handler is None or (by_name.guessed and parts and type(parts[0]) is AddressExpr):
         return _unknown(path, by_name, e, values)
     _set_by_address(path, values)
     return handler(LibraryCall(path, by_name.name, e, values))
@@ -121,8 +125,8 @@ def _check(path: PathState, name: str, condition: Expression) -> None:
 
 def _maybe_set(path: PathState, part: Expression) -> None:
     """What looks like a call may be a macro that sets its arguments."""
-    if part and part[0] == "v":
-        cell = (key_of(path, part[1]), "")
+    if type(part) is NameExpr:
+        cell = (key_of(path, part.name), "")
         held = path.cells.get(cell)
         if held is not None and held.unset:
             path.cells[cell] = ANY
@@ -137,7 +141,7 @@ def _set_by_address(path: PathState, values: list[Value]) -> None:
             path.cells[cell] = ANY
 
 
-def _unknown(path: PathState, by_name: _Told, e: Expression, values: list[Value]) -> Value:
+def _unknown(path: PathState, by_name: _Told, e: CallExpr, values: list[Value]) -> Value:
     """Carry out a call of which nothing is known: what it is given it may write to and keep, if its name allows.
 
     A name in capitals is that of a macro, which may set any variable.
@@ -147,8 +151,8 @@ def _unknown(path: PathState, by_name: _Told, e: Expression, values: list[Value]
         return Value(kind=name, null=NOT_NULL)
     if name.isupper():
         assume_all_set(path)
-        _may_assign(path, e[2])
-    for part, value in zip(e[2], values, strict=True):
+        _may_assign(path, e.args)
+    for part, value in zip(e.args, values, strict=True):
         if value.target is None:
             continue
         target = path.objects.get(value.target)
@@ -158,7 +162,7 @@ def _unknown(path: PathState, by_name: _Told, e: Expression, values: list[Value]
             and target.kind in ("heap", "other")
             and not by_name.releases
         ):
-            used_after_free(path, part, value, e[3], sure=USED_BY_SOMEBODY)
+            used_after_free(path, part, value, e.line, sure=USED_BY_SOMEBODY)
             continue
         if not reads:
             escape(path, value)
@@ -167,23 +171,23 @@ def _unknown(path: PathState, by_name: _Told, e: Expression, values: list[Value]
     return Value(kind="#" + name) if name.isupper() else ANY
 
 
-def _may_assign(path: PathState, parts: list[Expression]) -> None:
+def _may_assign(path: PathState, parts: tuple[Expression, ...]) -> None:
     """A macro may assign to its arguments."""
     for part in parts:
-        if part and part[0] == "v":
-            cell = (key_of(path, part[1]), "")
+        if type(part) is NameExpr:
+            cell = (key_of(path, part.name), "")
             held = path.cells.get(cell)
             if held is not None and held.null == IS_NULL:
                 path.cells[cell] = ANY
 
 
-def _call_of_method(path: PathState, e: Expression) -> Value:
+def _call_of_method(path: PathState, method: MemberExpr | ArrowExpr, e: CallExpr) -> Value:
     """Carry out a call of a method whose body is not known; containers hand back what was put in."""
-    held = evaluate(path, e[1][1])
-    values = evaluate_all(path, e[2])
-    place = place_of(path, e[1][1]) if e[1][0] == "." else None
+    held = evaluate(path, method.base)
+    values = evaluate_all(path, e.args)
+    place = place_of(path, method.base) if isinstance(method, MemberExpr) else None
     key, part = place or (held.target or "", "")
-    name = e[1][2]
+    name = method.member
     if name in PUTS_IN and values:
         path.cells[key, part + "[]"] = values[-1]
         return ANY

@@ -6,44 +6,68 @@ take it both ways.
 
 from typing import Any
 
-from jarvis_workers.dataflow.ast_queries import OPPOSITE, fact_of, walk
+from jarvis_workers.dataflow.ast_queries import OPPOSITE, fact_of, leaves, walk
+from jarvis_workers.dataflow.context import facts_of
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
+from jarvis_workers.dataflow.ir.expr import (
+    NEWS,
+    STRINGS,
+    ZERO,
+    AndExpr,
+    AssignExpr,
+    BinaryExpr,
+    CallExpr,
+    CommaExpr,
+    ConditionalExpr,
+    DeleteExpr,
+    DerefExpr,
+    Expression,
+    IndexExpr,
+    NameExpr,
+    NullExpr,
+    OrExpr,
+    UnaryExpr,
+    UnknownExpr,
+    UpdateExpr,
+)
 from jarvis_workers.dataflow.name_heuristics import is_error
 from jarvis_workers.dataflow.narrowing import Comparison, narrow
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.ranges import decided, either, equal
-from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, NULL, Expression, Value, number
+from jarvis_workers.dataflow.values import ANY, IS_NULL, MAYBE_NULL, NOT_NULL, NULL, Value, number
 
 __all__ = ["Split", "branch"]
 
 Split = tuple[list[PathState], list[PathState]]
 TRANSPARENT = frozenset(("unlikely", "likely", "__builtin_expect"))
-IMPURE = frozenset(("=", "++", "new", "del", "x", "*", "i", "s"))
+IMPURE = frozenset((AssignExpr, UpdateExpr, *NEWS, DeleteExpr, DerefExpr, IndexExpr))
+IMPURE_LEAVES = (UnknownExpr, *STRINGS)
 # Of the paths on which the left side holds, so many are followed into the right side.
 FOLLOWED = 2
 
 
-def branch(path: PathState, condition: Any, line: int | None) -> Split:
+def branch(path: PathState, condition: Expression | None, line: int | None) -> Split:
     """Return the paths on which a condition holds, and those on which it does not.
 
     Without a line no station is put on the paths.
     """
-    kind = condition[0] if condition else None
-    if kind == "&&":
-        yes, no = branch(path, condition[1], line)
-        return _further(yes, no, condition[2], line)
-    if kind == "||":
-        yes, no = branch(path, condition[1], line)
-        return _otherwise(yes, no, condition[2], line)
-    if kind == "u" and condition[1] == "!":
-        yes, no = branch(path, condition[2], line)
+    if type(condition) is AndExpr:
+        yes, no = branch(path, condition.left, line)
+        return _further(yes, no, condition.right, line)
+    if type(condition) is OrExpr:
+        yes, no = branch(path, condition.left, line)
+        return _otherwise(yes, no, condition.right, line)
+    if type(condition) is UnaryExpr and condition.op == "!":
+        yes, no = branch(path, condition.operand, line)
         return no, yes
-    if kind == "c" and condition[1][0] == "v" and condition[1][1] in TRANSPARENT and condition[2]:
-        return branch(path, condition[2][0], line)
-    if kind == "," and condition[1]:
-        for part in condition[1][:-1]:
+    if type(condition) is CallExpr and condition.args and type(condition.callee) is NameExpr:
+        if condition.callee.name in TRANSPARENT:
+            return branch(path, condition.args[0], line)
+    elif type(condition) is CommaExpr and condition.parts:
+        *before, last = condition.parts
+        for part in before:
             evaluate(path, part)
-        return branch(path, condition[1][-1], line)
+        return branch(path, last, line)
     return _split(path, _comparison(path, condition), line)
 
 
@@ -65,13 +89,13 @@ def _otherwise(yes: list[PathState], no: list[PathState], condition: Expression,
 
 def _comparison(path: PathState, condition: Any) -> Comparison:
     """Return what a condition compares; one that is no comparison asks whether it is not 0."""
-    if condition and condition[0] == "b" and condition[1] in OPPOSITE:
+    if type(condition) is BinaryExpr and condition.op in OPPOSITE:
         _, compare, left, right = condition
         first, second = evaluate(path, left), evaluate(path, right)
-        if right[0] == "null" or (right == ["n", 0] and (first.target or first.null)):
+        if type(right) is NullExpr or (right == ZERO and (first.target or first.null)):
             second = NULL
         return Comparison(condition, compare, left, right, first, second)
-    return Comparison(condition, "!=", condition, ["n", 0], evaluate(path, condition), NULL)
+    return Comparison(condition, "!=", condition, ZERO, evaluate(path, condition), NULL)
 
 
 def _split(path: PathState, one: Comparison, line: int | None) -> Split:
@@ -105,7 +129,7 @@ def _fact(path: PathState, condition: Expression) -> tuple[str, bool, bool]:
     machine = path.machine
     known = machine.facts.get(id(condition))
     if known is None:
-        again = machine.known(path.frame.function).asked_again
+        again = facts_of(path.frame.function).asked_again
         text, sense = fact_of(condition)
         known = machine.facts[id(condition)] = (text, sense, text in again and _is_pure(condition))
     return known
@@ -113,7 +137,9 @@ def _fact(path: PathState, condition: Expression) -> tuple[str, bool, bool]:
 
 def _is_pure(condition: Expression) -> bool:
     """Tell whether a condition says the same when it is asked again."""
-    return not any(node[0] in IMPURE or (node[0] == "c" and node[2]) for node in walk(condition))
+    if any(type(node) in IMPURE or (isinstance(node, CallExpr) and node.args) for node in walk(condition)):
+        return False
+    return not any(isinstance(leaf, IMPURE_LEAVES) for leaf in leaves(condition))
 
 
 def _decided(compare: str, first: Value, second: Value) -> bool | None:
@@ -149,19 +175,19 @@ def _same_target(first: Value, second: Value) -> bool | None:
     return True if first.at == second.at and first.at[0] == first.at[1] else None
 
 
-@evaluates("&&", "||")
-def _both(path: PathState, e: Expression) -> Value:
+@evaluates(AndExpr, OrExpr)
+def _both(path: PathState, e: AndExpr | OrExpr) -> Value:
     yes, no = branch(path.copy(), e, None)
     if yes and not no:
         return number(1)
     return number(0) if no and not yes else number(0, 1)
 
 
-@evaluates("?:")
-def _choice(path: PathState, e: Expression) -> Value:
-    yes, no = branch(path.copy(), e[1], None)
-    first = evaluate(yes[0], e[2]) if yes else None
-    second = evaluate(no[0], e[3]) if no else None
+@evaluates(ConditionalExpr)
+def _choice(path: PathState, e: ConditionalExpr) -> Value:
+    yes, no = branch(path.copy(), e.condition, None)
+    first = evaluate(yes[0], e.then) if yes else None
+    second = evaluate(no[0], e.otherwise) if no else None
     if first is None or second is None:
         return first or second or ANY
     if first == second:

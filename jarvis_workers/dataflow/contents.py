@@ -2,13 +2,14 @@
 
 from typing import NamedTuple
 
+from jarvis_workers.dataflow.ir.expr import DerefExpr, Expression, IndexExpr
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape, escape_inside
 from jarvis_workers.dataflow.pretty import said
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.types import type_of
-from jarvis_workers.dataflow.values import ANY, UNKNOWN, Expression, Object, PathEvent, Place, Range, Value
+from jarvis_workers.dataflow.values import ANY, UNKNOWN, Object, PathEvent, Place, Range, Value
 
 __all__ = ["Access", "loaded", "read", "written"]
 
@@ -90,7 +91,7 @@ def _is_unset(path: PathState, e: Expression, place: Place, target: Object) -> b
     offset = place[1][1 : place[1].find("]")] if place[1].startswith("[") else "0"
     if not offset.lstrip("-").isdigit() or int(offset) < (target.unset_from or 0):
         return False
-    plain = e[0] in ("i", "*") or type_of(path, e)
+    plain = isinstance(e, (IndexExpr, DerefExpr)) or type_of(path, e)
     if not plain and machine.passing:
         return False
     sure = UNSET_SURE if plain else STRUCT_UNSET_SURE
@@ -102,4 +103,4 @@ def _is_unset(path: PathState, e: Expression, place: Place, target: Object) -> b
 
 def _command_line(path: PathState) -> PathEvent:
     frame = path.frame
-    return PathEvent(path.trail, frame.file, frame.function["line"], "arguments come from the command line")
+    return PathEvent(path.trail, frame.file, frame.function.line, "arguments come from the command line")

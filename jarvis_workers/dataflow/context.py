@@ -5,15 +5,18 @@ It interprets nothing itself: that is done by functions that take a path.
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from jarvis_workers.dataflow.ast_queries import asked_again, nature, size_of_function
-from jarvis_workers.dataflow.definitions import Callee, Definitions, Lookup
+from jarvis_workers.dataflow.definitions import Callee, Definitions, Lookup, RecentResults
 from jarvis_workers.dataflow.induction import LoopFacts
-from jarvis_workers.dataflow.values import ANY, Expression, Place, Value
+from jarvis_workers.dataflow.ir.expr import Expression
+from jarvis_workers.dataflow.ir.stmt import LoweredFunction
+from jarvis_workers.dataflow.values import ANY, Place, Value
 
-__all__ = ["AnalysisContext", "Finding"]
+__all__ = ["AnalysisContext", "Finding", "facts_of"]
 
+T = TypeVar("T")
 # Functions of so many statements are followed from where they are called.
 SMALL = 25
 # How sure we are, and the stations: (file, None for this one; line; what happens there).
@@ -23,7 +26,7 @@ Finding = tuple[float, list[tuple[str | None, int, str]]]
 class FunctionFacts:
     """What is worked out once of a function, and kept here: a model is not changed."""
 
-    def __init__(self, function: dict[str, Any]) -> None:
+    def __init__(self, function: LoweredFunction) -> None:
         self.function = function
         self.is_small = size_of_function(function, SMALL) <= SMALL
 
@@ -34,6 +37,9 @@ class FunctionFacts:
     @cached_property
     def asked_again(self) -> frozenset[str]:
         return asked_again(self.function)
+
+
+facts_of = RecentResults[LoweredFunction, FunctionFacts](FunctionFacts)
 
 
 class AnalysisContext(Definitions):
@@ -69,9 +75,8 @@ class AnalysisContext(Definitions):
         self.loops: dict[int, LoopFacts] = {}
         self.fields: dict[int, str] = {}
         self.mentioned: dict[int, frozenset[str]] = {}
-        self._known: dict[int, FunctionFacts] = {}
         self._named = 0
-        self._made_up: dict[int, tuple[Expression, Expression]] = {}
+        self._made_up: dict[int, tuple[Expression, Any]] = {}
 
     def begin(self) -> None:
         """Forget the function before."""
@@ -95,15 +100,10 @@ class AnalysisContext(Definitions):
         self._named += 1
         return f"{prefix}:{self._named}"
 
-    def once(self, expression: Expression, make: Callable[[], Expression]) -> Expression:
+    def once(self, expression: Expression, make: Callable[[], T]) -> T:
         """Return what is made of a node, the first time: what is worked out once is known by the id of its node."""
         made = self._made_up.get(id(expression))
         if made is None:
             made = self._made_up[id(expression)] = (expression, make())
-        return made[1]
-
-    def known(self, function: dict[str, Any]) -> FunctionFacts:
-        known = self._known.get(id(function))
-        if known is None:
-            known = self._known[id(function)] = FunctionFacts(function)
-        return known
+        _, result = made
+        return result

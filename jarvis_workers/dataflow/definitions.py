@@ -1,20 +1,47 @@
 """What the files of a run define: functions, types, macros and variables, of this file first, then of the others.
 
-What two other files define differently is taken for unknown.
+What two other files define differently is taken for unknown.  Summaries are decoded as far as they are looked at.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, TypeVar
 
+from jarvis_workers.dataflow.ir import decode
+from jarvis_workers.dataflow.ir.expr import Expression
+from jarvis_workers.dataflow.ir.stmt import FunctionMacro, LoweredFunction, RecordField, RecordType
 from jarvis_workers.dataflow.sizes import size_of
 
-__all__ = ["Callee", "Definitions", "Lookup"]
+__all__ = ["Callee", "Definitions", "Lookup", "RecentResults"]
 
+RECENT_MAX = 1_000
+S = TypeVar("S")
+T = TypeVar("T")
 # What other files export under a name: their path, and the function, type or macro.
 Lookup = Callable[[str], Sequence[tuple[str, Any]]]
 # A function and the file it is in, None for the one that is analyzed.
-Callee = tuple[dict[str, Any], str | None]
-NOTHING: dict[str, Any] = {}
+Callee = tuple[LoweredFunction, str | None]
+
+
+class RecentResults(Generic[S, T]):
+    """What was made of objects, by their identity; the latest RECENT_MAX are held, with their results."""
+
+    def __init__(self, make: Callable[[S], T]) -> None:
+        self._make = make
+        self._results: dict[int, tuple[S, T]] = {}
+
+    def __call__(self, of: S) -> T:
+        recent = self._results.get(id(of))
+        if recent is not None:
+            return recent[1]
+        if len(self._results) >= RECENT_MAX:
+            del self._results[next(iter(self._results))]
+        result = self._make(of)
+        self._results[id(of)] = of, result
+        return result
+
+
+# Those who export functions hand out the same objects for file after file.
+_function_elsewhere = RecentResults[Any, LoweredFunction](decode.function)
 
 
 class Definitions:
@@ -22,54 +49,61 @@ class Definitions:
 
     def __init__(self, model: dict[str, Any], lookup: Lookup) -> None:
         self.functions: dict[str, dict[str, Any]] = {one["name"]: one for one in model["functions"]}
-        self.globals: dict[str, Any] = model["globals"]
+        self.globals = {name: decode.global_variable(stored) for name, stored in model["globals"].items()}
         self.macros: dict[str, Any] = model["macros"]
         self.is_cpp: bool = model.get("cpp", True)
-        self._types: dict[str, Any] = model["types"]
+        self._types = {name: decode.record(stored) for name, stored in model["types"].items()}
         self._typedefs: dict[str, str] = model["typedefs"]
         self._lookup = lookup
-        self._types_elsewhere: dict[str, Any] = {}
-        self._macros_elsewhere: dict[str, Any] = {}
+        self._types_elsewhere: dict[str, RecordType | None] = {}
+        self._macros: dict[str, Expression | FunctionMacro | None] = {}
+        self._functions: dict[int, LoweredFunction] = {}
         self._functions_elsewhere: dict[str, Callee | None] = {}
+
+    def own(self, stored: dict[str, Any]) -> LoweredFunction:
+        """Return a function of this file's summary, the same each time."""
+        function = self._functions.get(id(stored))
+        if function is None:
+            function = self._functions[id(stored)] = decode.function(stored)
+        return function
 
     def function(self, name: str) -> Callee | None:
         """Return a function whose body is known."""
         own = self.functions.get(name)
-        return (own, None) if own is not None else self.function_elsewhere(name)
+        return (self.own(own), None) if own is not None else self.function_elsewhere(name)
 
     def function_elsewhere(self, name: str) -> Callee | None:
         if name not in self._functions_elsewhere:
             found = [(payload, path) for path, payload in self._lookup(name) if "body" in payload]
-            self._functions_elsewhere[name] = found[0] if len(found) == 1 else None
+            payload, path = found[0] if len(found) == 1 else (None, None)
+            self._functions_elsewhere[name] = (_function_elsewhere(payload), path) if payload is not None else None
         return self._functions_elsewhere[name]
 
-    def macro(self, name: str) -> Any:
+    def macro(self, name: str) -> Expression | FunctionMacro | None:
         """Return what a macro stands for, of this file or, if it is a constant or another name, of a header."""
-        own = self.macros.get(name)
-        if own is not None:
-            return own
-        if name not in self._macros_elsewhere:
-            found = self._lookup(f"macro {name}")
-            values = {str(payload) for _, payload in found}
-            self._macros_elsewhere[name] = found[0][1] if len(values) == 1 else None
-        return self._macros_elsewhere[name]
+        if name not in self._macros:
+            stored = self.macros.get(name)
+            if stored is None:
+                found = [payload for _, payload in self._lookup(f"macro {name}")]
+                stored = found[0] if found and all(payload == found[0] for payload in found) else None
+            self._macros[name] = decode.macro(stored) if stored is not None else None
+        return self._macros[name]
 
-    def type_named(self, kind: str) -> dict[str, Any]:
-        """Return the fields and bases of a struct, class or union; nothing if it is not known."""
-        own: dict[str, Any] | None = self._types.get(kind)
+    def type_named(self, kind: str) -> RecordType | None:
+        """Return a struct, class or union; None if it is not known."""
+        own = self._types.get(kind)
         if own is not None:
             return own
-        known: dict[str, Any] | None = self._types_elsewhere.get(kind)
-        if known is None:
+        if kind not in self._types_elsewhere:
             found = self._lookup(f"type {kind}") if kind else ()
-            known = self._types_elsewhere[kind] = found[0][1] if found else NOTHING
-        return known
+            self._types_elsewhere[kind] = decode.record(found[0][1]) if found else None
+        return self._types_elsewhere[kind]
 
-    def fields_of_owner(self, function: dict[str, Any]) -> dict[str, Any]:
+    def fields_of_owner(self, function: LoweredFunction) -> Mapping[str, RecordField]:
         """Return the fields of the class that a method belongs to."""
-        owner = function["name"].rpartition("::")[0]
-        fields: dict[str, Any] = self.type_named(owner).get("fields", NOTHING) if owner else NOTHING
-        return fields
+        owner = function.name.rpartition("::")[0]
+        record = self.type_named(owner) if owner else None
+        return record.fields if record is not None else {}
 
     def plain(self, kind: str) -> str:
         """Return what a type stands for if it is a typedef of this file."""

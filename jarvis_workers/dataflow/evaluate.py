@@ -7,17 +7,31 @@ all the modules that have some.
 from collections.abc import Callable
 from typing import Any
 
-from jarvis_workers.dataflow.ast_queries import length_of_text
+from jarvis_workers.dataflow.ir.expr import (
+    STRINGS,
+    CastExpr,
+    CommaExpr,
+    DesignatedExpr,
+    Expression,
+    InitListExpr,
+    LongStringExpr,
+    NameExpr,
+    NullExpr,
+    NumberExpr,
+    SizeofExpr,
+    StringExpr,
+    UnaryExpr,
+)
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS
 from jarvis_workers.dataflow.types import fitted, key_of, type_of
-from jarvis_workers.dataflow.values import ANY, NOT_NULL, NULL, Expression, Object, Value, number
+from jarvis_workers.dataflow.values import ANY, NOT_NULL, NULL, Object, Value, number
 
 __all__ = ["StepLimitReached", "evaluate", "evaluate_all", "evaluates"]
 
-Act = Callable[[PathState, Expression], Value]
-ACTS: dict[str, Act] = {}
+Act = Callable[[PathState, Any], Value]
+ACTS: dict[type, Act] = {}
 # What a function may cost; where a line is worth more than all its sense, the walk ends.
 EVALUATIONS = 60_000
 
@@ -26,7 +40,7 @@ class StepLimitReached(Exception):
     """A function has taken all the steps it may: this ends a walk, and is no error."""
 
 
-def evaluates(*kinds: str) -> Callable[[Act], Act]:
+def evaluates(*kinds: type) -> Callable[[Act], Act]:
     """Mark the function that evaluates some kinds of expressions."""
 
     def keep(act: Act) -> Act:
@@ -36,9 +50,9 @@ def evaluates(*kinds: str) -> Callable[[Act], Act]:
     return keep
 
 
-def evaluate(path: PathState, e: Any) -> Value:
+def evaluate(path: PathState, e: Expression | None) -> Value:
     """Return what an expression is worth; what it does is done to the path."""
-    act = ACTS.get(e[0]) if e else None
+    act = ACTS.get(type(e))
     if act is None:
         return ANY
     machine = path.machine
@@ -48,77 +62,77 @@ def evaluate(path: PathState, e: Any) -> Value:
     return act(path, e)
 
 
-def evaluate_all(path: PathState, parts: list[Expression]) -> list[Value]:
+def evaluate_all(path: PathState, parts: tuple[Expression, ...]) -> list[Value]:
     return [evaluate(path, part) for part in parts]
 
 
-@evaluates("n")
-def _number(path: PathState, e: Expression) -> Value:
-    return number(e[1])
+@evaluates(NumberExpr)
+def _number(path: PathState, e: NumberExpr) -> Value:
+    return number(e.value)
 
 
-@evaluates("null")
-def _null(path: PathState, e: Expression) -> Value:
+@evaluates(NullExpr)
+def _null(path: PathState, e: NullExpr) -> Value:
     return NULL
 
 
-@evaluates("s")
-def _text(path: PathState, e: Expression) -> Value:
-    element = 4 if e[2] else 1
-    key = f"t:{element}:{e[1]}"
+@evaluates(*STRINGS)
+def _text(path: PathState, e: StringExpr | LongStringExpr) -> Value:
+    element = 4 if e.wide else 1
+    key = f"t:{element}:{e.text}"
     if key not in path.objects:
-        length = length_of_text(e)
+        length = e.length
         size = (length + 1) * element
         path.objects[key] = Object("text", "", (size, size), element, (length, length), filled=length)
     return Value(target=key, null=NOT_NULL)
 
 
-@evaluates("{}")
-def _braces(path: PathState, e: Expression) -> Value:
-    for part in e[1]:
-        evaluate(path, part[2] if part and part[0] == ".=" else part)
+@evaluates(InitListExpr)
+def _braces(path: PathState, e: InitListExpr) -> Value:
+    for item in e.items:
+        evaluate(path, item.value if isinstance(item, DesignatedExpr) else item)
     return ANY
 
 
-@evaluates(",")
-def _comma(path: PathState, e: Expression) -> Value:
+@evaluates(CommaExpr)
+def _comma(path: PathState, e: CommaExpr) -> Value:
     value = ANY
-    for part in e[1]:
+    for part in e.parts:
         value = evaluate(path, part)
     return value
 
 
-@evaluates("u")
-def _unary(path: PathState, e: Expression) -> Value:
-    value = evaluate(path, e[2])
+@evaluates(UnaryExpr)
+def _unary(path: PathState, e: UnaryExpr) -> Value:
+    value = evaluate(path, e.operand)
     low, high = value.range
-    if e[1] == "-":
+    if e.op == "-":
         return Value((None if high is None else -high, None if low is None else -low), taint=value.taint)
-    if e[1] != "!":
+    if e.op != "!":
         return ANY
     return number(int(low == 0)) if is_exact(value.range) else number(0, 1)
 
 
-@evaluates("t")
-def _cast(path: PathState, e: Expression) -> Value:
-    value = evaluate(path, e[2])
-    if value.range == (0, 0) and e[1].endswith("*") and not value.target:
+@evaluates(CastExpr)
+def _cast(path: PathState, e: CastExpr) -> Value:
+    value, kind = evaluate(path, e.operand), e.type
+    if value.range == (0, 0) and kind.endswith("*") and not value.target:
         return value._replace(null=NULL.null)
-    if e[1] in NUMBERS_WITH_FRACTIONS:
+    if kind in NUMBERS_WITH_FRACTIONS:
         return ANY
-    return fitted(path, value, e[1], cast=True)
+    return fitted(path, value, kind, cast=True)
 
 
-@evaluates("z")
-def _sizeof(path: PathState, e: Expression) -> Value:
-    machine, inner = path.machine, e[2]
-    if e[1]:
-        return number(machine.size_of(e[1]))
-    if inner and inner[0] == "v":
-        held = path.objects.get(key_of(path, inner[1]))
-        if held is not None and (inner[1] not in path.frame.types or path.frame.is_array(inner[1])):
+@evaluates(SizeofExpr)
+def _sizeof(path: PathState, e: SizeofExpr) -> Value:
+    machine, inner = path.machine, e.operand
+    if e.type:
+        return number(machine.size_of(e.type))
+    if isinstance(inner, NameExpr):
+        held = path.objects.get(key_of(path, inner.name))
+        if held is not None and (inner.name not in path.frame.types or path.frame.is_array(inner.name)):
             return Value(held.size)
-    if inner and inner[0] == "s":
-        return number((length_of_text(inner) + 1) * (4 if inner[2] else 1))
-    kind = type_of(path, inner) if inner else None
+    if isinstance(inner, STRINGS):
+        return number((inner.length + 1) * (4 if inner.wide else 1))
+    kind = type_of(path, inner)
     return number(machine.size_of(kind)) if kind else Value((1, None))

@@ -1,13 +1,12 @@
 """Follow a function from its beginning, with nothing known of its arguments."""
 
-from typing import Any
-
 # These register what they evaluate.
 from jarvis_workers.dataflow import calls, loops, statements, variables  # noqa: F401
 from jarvis_workers.dataflow.assignments import declare
 from jarvis_workers.dataflow.context import AnalysisContext
 from jarvis_workers.dataflow.evaluate import StepLimitReached
 from jarvis_workers.dataflow.interpreter import follow_body
+from jarvis_workers.dataflow.ir.stmt import LoweredFunction
 from jarvis_workers.dataflow.ownership import leaks
 from jarvis_workers.dataflow.path import Frame, PathState
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, Value
@@ -17,14 +16,14 @@ __all__ = ["follow"]
 MAINS = ("main", "wmain")
 
 
-def follow(machine: AnalysisContext, function: dict[str, Any]) -> None:
+def follow(machine: AnalysisContext, function: LoweredFunction) -> None:
     """Keep in the machine what goes wrong on the paths of a function."""
     machine.begin()
     path = PathState(machine, Frame(function, 1))
     machine.frames = 1
-    for place, (name, kind, *_) in enumerate(function["params"]):
+    for place, (name, kind, *_) in enumerate(function.params):
         declare(path, name, kind)
-        is_argv = function["name"] in MAINS and place == 1
+        is_argv = function.name in MAINS and place == 1
         value = Value(target=f"o:{name}", null=NOT_NULL, kind="argv") if is_argv else ANY
         path.cells[path.frame.key(name), ""] = value
         if kind.endswith("&"):
@@ -33,9 +32,9 @@ def follow(machine: AnalysisContext, function: dict[str, Any]) -> None:
     try:
         finished = follow_body(path)
     except (StepLimitReached, RecursionError):
-        machine.doubt_proofs(function["line"], function["end"])
+        machine.doubt_proofs(function.line, function.end)
         return
     if machine.pruned:
-        machine.doubt_proofs(function["line"], function["end"])
+        machine.doubt_proofs(function.line, function.end)
     for one in finished:
-        leaks(one, function["end"])
+        leaks(one, function.end)

@@ -3,7 +3,17 @@
 from typing import Any, NamedTuple
 
 from jarvis_workers.dataflow.ast_queries import assigned, walk
-from jarvis_workers.dataflow.values import Expression, Statement
+from jarvis_workers.dataflow.ir.expr import (
+    ArrowExpr,
+    AssignExpr,
+    BinaryExpr,
+    Expression,
+    MemberExpr,
+    NameExpr,
+    NumberExpr,
+    UpdateExpr,
+)
+from jarvis_workers.dataflow.ir.stmt import LoopStmt
 
 __all__ = ["Counter", "LoopFacts", "loop_of"]
 
@@ -29,34 +39,34 @@ class Counter(NamedTuple):
     step: int
 
 
-def loop_of(statement: Statement) -> LoopFacts:
+def loop_of(statement: LoopStmt) -> LoopFacts:
     """Read a loop."""
-    _, _, kind, _, condition, step, body = statement
-    counter = _counter_of(condition, step, body) if kind != "do" else None
-    beside = [one for one in assigned([body, step]) if counter is None or one != counter.variable]
-    return LoopFacts(counter, assigned([body, step, condition]), beside)
+    turn = (statement.body, statement.step)
+    counter = _counter_of(statement.condition, turn) if statement.form != "do" else None
+    beside = [one for one in assigned(turn) if counter is None or one != counter.variable]
+    return LoopFacts(counter, assigned((*turn, statement.condition)), beside)
 
 
-def _counter_of(condition: Any, step: Any, body: list[Any]) -> Counter | None:
+def _counter_of(condition: Expression | None, turn: tuple[Any, ...]) -> Counter | None:
     """Return the counter of a loop that moves it by one small amount, in one place."""
-    if not condition or condition[0] != "b" or condition[1] not in UP | DOWN:
+    if not isinstance(condition, BinaryExpr) or condition.op not in UP | DOWN:
         return None
     _, compare, left, right = condition
-    if left[0] not in ("v", ".", "->"):
+    if not isinstance(left, (NameExpr, MemberExpr, ArrowExpr)):
         return None
-    moves = [move for move in (_move(node, left) for node in walk([body, step])) if move is not None]
+    moves = [move for move in (_move(node, left) for node in walk(turn)) if move is not None]
     if len(moves) != 1 or moves[0] == 0:
         return None
     return Counter(left, compare, right, moves[0]) if compare in (UP if moves[0] > 0 else DOWN) else None
 
 
-def _move(node: list[Any], variable: Expression) -> int | None:
+def _move(node: tuple[Any, ...], variable: Expression) -> int | None:
     """Return by how much a variable is moved, 0 for any other assignment, None if it is not assigned here."""
-    if node[0] == "++" and len(node) == 4 and node[3] == variable:
-        return 1 if node[1] == "+" else -1
-    if node[0] == "=" and len(node) > 3 and node[2] == variable:
-        amount = node[3]
-        if node[1] in ("+", "-") and amount[0] == "n" and 0 < amount[1] <= LONGEST_STRIDE:
-            return int(amount[1]) if node[1] == "+" else -int(amount[1])
+    if isinstance(node, UpdateExpr) and node.operand == variable:
+        return 1 if node.op == "+" else -1
+    if isinstance(node, AssignExpr) and node.target == variable:
+        amount = node.value
+        if node.op in ("+", "-") and isinstance(amount, NumberExpr) and 0 < amount.value <= LONGEST_STRIDE:
+            return amount.value if node.op == "+" else -amount.value
         return 0
     return None

@@ -5,31 +5,43 @@ cannot be told and nothing merges but paths that are the same; of too many at a 
 function may take STEPS steps: what is beyond is not followed, which can hide a finding but never make one.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from jarvis_workers.dataflow.ast_queries import bodies, calls_in, holds_label
 from jarvis_workers.dataflow.callees import callee, matters
+from jarvis_workers.dataflow.context import facts_of
 from jarvis_workers.dataflow.definitions import Callee
 from jarvis_workers.dataflow.evaluate import StepLimitReached, evaluate
 from jarvis_workers.dataflow.exits import BREAK, CONTINUE, RETURN, Ends, few
 from jarvis_workers.dataflow.frames import arguments, bind, forget_frame, object_of
+from jarvis_workers.dataflow.ir.expr import NEWS, CallExpr, Expression, NameExpr, NewExpr, PlacementNewExpr, Statement
+from jarvis_workers.dataflow.ir.stmt import (
+    BlockStmt,
+    BreakStmt,
+    ContinueStmt,
+    GotoStmt,
+    IfStmt,
+    LabelStmt,
+    LoopStmt,
+    LoweredFunction,
+    SwitchStmt,
+)
 from jarvis_workers.dataflow.path import Frame, PathState
-from jarvis_workers.dataflow.values import ANY, NOT_NULL, Expression, Statement, Value
+from jarvis_workers.dataflow.values import ANY, NOT_NULL, Value
 from jarvis_workers.dataflow.widening import assume_all_set, assume_moved
 
 __all__ = ["construct", "destroy", "follow_body", "follows", "run"]
 
 STEPS = 400
 CALLS_DEEP = 4
-JUMPS = {"brk": BREAK, "cont": CONTINUE, "goto": ""}
-RESUMED = ("blk", "if", "loop", "sw")
+RESUMED = (BlockStmt, IfStmt, LoopStmt, SwitchStmt)
 # It returns the paths that go on behind the statement, or where all paths go if some leave it in between.
-Follow = Callable[[PathState, Statement], Ends | list[PathState]]
-STATEMENTS: dict[str, Follow] = {}
+Follow = Callable[[PathState, Any], Ends | list[PathState]]
+STATEMENTS: dict[type, Follow] = {}
 
 
-def follows(*kinds: str) -> Callable[[Follow], Follow]:
+def follows(*kinds: type) -> Callable[[Follow], Follow]:
     """Mark the function that follows a path through some kinds of statements."""
 
     def keep(act: Follow) -> Follow:
@@ -43,29 +55,33 @@ def run(statements: Iterable[Statement], paths: list[PathState]) -> Ends:
     """Follow paths through statements."""
     ends = Ends(paths)
     for statement in statements:
-        kind = statement[0]
-        act = STATEMENTS.get(kind)
-        if kind == "lab":
-            ends.out = few(ends.out + ends.left.pop(statement[2], []))
-        elif not ends.out:
-            if ends.left and kind in RESUMED:
-                _resume(statement, ends)
-        elif act is not None:
+        act = STATEMENTS.get(type(statement))
+        if act is not None and ends.out:
             _step(act, statement, ends)
-        else:
+        elif type(statement) is LabelStmt:
+            ends.out = few(ends.out + ends.left.pop(statement.label, []))
+        elif ends.out:
             _jump(statement, ends)
+        elif ends.left and isinstance(statement, RESUMED):
+            _resume(statement, ends)
     return ends
 
 
 def _jump(statement: Statement, ends: Ends) -> None:
-    kind = statement[0]
-    if kind in JUMPS:
-        ends.add(statement[2] if kind == "goto" else JUMPS[kind], ends.out)
-        ends.out = []
-    else:
-        for path in ends.out:
-            assume_all_set(path)
-            assume_moved(path)
+    match statement:
+        case BreakStmt():
+            way = BREAK
+        case ContinueStmt():
+            way = CONTINUE
+        case GotoStmt(label=label):
+            way = label
+        case _:
+            for path in ends.out:
+                assume_all_set(path)
+                assume_moved(path)
+            return
+    ends.add(way, ends.out)
+    ends.out = []
 
 
 def _resume(statement: Statement, ends: Ends) -> None:
@@ -75,26 +91,27 @@ def _resume(statement: Statement, ends: Ends) -> None:
         return
     for label in waiting:
         del ends.left[label]
-    done = _run_from(bodies(statement)[0], waiting)
+    first, *_ = bodies(statement)
+    done = _run_from(first, waiting)
     ends.out += done.out
     ends.take(done)
 
 
-def _run_from(statements: list[Statement], waiting: dict[str, list[PathState]]) -> Ends:
+def _run_from(statements: Sequence[Statement], waiting: dict[str, list[PathState]]) -> Ends:
     ends = Ends([])
     ends.left = waiting
     for place, statement in enumerate(statements):
-        if statement[0] == "lab" and statement[2] in waiting:
-            rest = run(statements[place + 1 :], waiting.pop(statement[2]))
+        if isinstance(statement, LabelStmt) and statement.label in waiting:
+            rest = run(statements[place + 1 :], waiting.pop(statement.label))
             rest.take(ends)
             return rest
     return ends
 
 
-def _step(act: Follow, statement: Statement, ends: Ends) -> None:
+def _step(act: Follow, statement: Any, ends: Ends) -> None:
     """Follow all paths through one statement."""
     after: list[PathState] = []
-    line, machine = statement[1], ends.out[0].machine
+    line, machine = statement.line, ends.out[0].machine
     calls = machine.calls.get(id(statement))
     if calls is None:
         calls = machine.calls[id(statement)] = calls_in(statement)
@@ -120,8 +137,10 @@ def _prepared(calls: list[Expression], path: PathState) -> list[PathState]:
     machine = path.machine
     paths = [path]
     for call in calls:
-        if call[0] == "new" and machine.function(f"{call[1]}::{call[1]}"):
+        if type(call) is not CallExpr and isinstance(call, NEWS) and machine.function(f"{call.type}::{call.type}"):
             paths = [after for one in paths for after in _made(call, one)]
+            continue
+        if type(call) is not CallExpr:
             continue
         found = callee(path, call)
         if not paths:
@@ -131,14 +150,14 @@ def _prepared(calls: list[Expression], path: PathState) -> list[PathState]:
     return paths
 
 
-def _made(e: Expression, path: PathState) -> list[PathState]:
+def _made(e: NewExpr | PlacementNewExpr, path: PathState) -> list[PathState]:
     """Make an object with new, and run its constructor."""
     value = evaluate(path, e)
     path.results[id(e)] = value
-    return construct(f"{e[1]}::{e[1]}", e[3], value, e[4], [path])
+    return construct(f"{e.type}::{e.type}", e.args, value, e.line, [path])
 
 
-def _enter(call: Expression, found: Callee, path: PathState) -> list[PathState]:
+def _enter(call: CallExpr, found: Callee, path: PathState) -> list[PathState]:
     values = arguments(path, call, found[0])
     finished = _inside(found, call, values, object_of(path, call), path)
     for one in finished:
@@ -147,21 +166,21 @@ def _enter(call: Expression, found: Callee, path: PathState) -> list[PathState]:
     return finished
 
 
-def _may_enter(function: dict[str, Any], path: PathState) -> bool:
+def _may_enter(function: LoweredFunction, path: PathState) -> bool:
     frame = path.frame
-    if frame.depth >= CALLS_DEEP or function["name"] in frame.callers:
+    if frame.depth >= CALLS_DEEP or function.name in frame.callers:
         return False
-    return path.machine.known(function).is_small
+    return facts_of(function).is_small
 
 
-def _inside(found: Callee, call: Expression, values: list[Value], this: Value, path: PathState) -> list[PathState]:
+def _inside(found: Callee, call: CallExpr, values: list[Value], this: Value, path: PathState) -> list[PathState]:
     """Follow a function from a call; what it returns is in `returned` of each path."""
     function, file = found
     machine, frame = path.machine, path.frame
     machine.frames += 1
     inner = Frame(function, machine.frames, frame)
-    before, line = path.trail, call[-1]
-    path.note(line, f"calls {function['name']}")
+    before, line = path.trail, call.line
+    path.note(line, f"calls {function.name}")
     inner.file, inner.this = file, this
     inner.call_line = line if frame.call_line is None else frame.call_line
     bind(path, call, values, inner)
@@ -181,22 +200,24 @@ def follow_body(path: PathState) -> list[PathState]:
     """Follow the function of a path's frame to its end, and destroy its variables."""
     frame = path.frame
     function = frame.function
-    ends = run(function["body"], [path])
+    ends = run(function.body, [path])
     for left in ends.labels().values():
         ends.out += left[:1]
     finished = few(ends.out + ends.left.get(RETURN, []))
     for name, kind in reversed(frame.destroyed):
         this = Value(target=frame.key(name), null=NOT_NULL, kind=kind)
-        finished = destroy(this, function["end"], finished)
+        finished = destroy(this, function.end, finished)
     return finished
 
 
 def destroy(this: Value, line: int, paths: list[PathState]) -> list[PathState]:
     """Follow the destructor of an object."""
-    return construct(f"{this.kind}::~{this.kind}", [], this, line, paths)
+    return construct(f"{this.kind}::~{this.kind}", (), this, line, paths)
 
 
-def construct(name: str, parts: list[Expression], this: Value, line: int, paths: list[PathState]) -> list[PathState]:
+def construct(
+    name: str, args: tuple[Expression, ...], this: Value, line: int, paths: list[PathState]
+) -> list[PathState]:
     """Follow a constructor or destructor, if its body is known."""
     if not paths:
         return paths
@@ -205,7 +226,7 @@ def construct(name: str, parts: list[Expression], this: Value, line: int, paths:
         return paths
     after: list[PathState] = []
     for path in paths:
-        call = ["c", ["v", name], parts, line]
+        call = CallExpr("c", NameExpr("v", name), args, line)
         done = _inside(found, call, arguments(path, call, found[0]), this, path)
         for one in done:
             one.returned = ANY

@@ -1,20 +1,18 @@
 """Follow a path through loops: two turns, or one that stands for all where the loop counts."""
 
-from typing import Any
-
 from jarvis_workers.dataflow.assignments import declare
 from jarvis_workers.dataflow.conditions import Split, branch
 from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.exits import BREAK, CONTINUE, Ends, few
 from jarvis_workers.dataflow.induction import Counter, LoopFacts, loop_of
 from jarvis_workers.dataflow.interpreter import follows, run
+from jarvis_workers.dataflow.ir.expr import Expression, Statement, UnknownExpr
+from jarvis_workers.dataflow.ir.stmt import LoopStmt, RangeForStmt
 from jarvis_workers.dataflow.lvalues import place_of
 from jarvis_workers.dataflow.path import PathState
-from jarvis_workers.dataflow.values import ANY, Range, Statement, Value
+from jarvis_workers.dataflow.values import ANY, Range, Value
 from jarvis_workers.dataflow.widening import assume_all_set, assume_set, counts, loosen, widen
 
-# The head of a loop that a macro makes, which may set its variables.
-NOT_UNDERSTOOD = ["x"]
 TURNS = 2
 # A loop of no more turns than these is followed turn by turn.
 FEW_TURNS = 2
@@ -22,25 +20,25 @@ FEW_TURNS = 2
 ONE_TURN_FROM = 50
 
 
-@follows("each")
-def _each(path: PathState, statement: Statement) -> Ends:
+@follows(RangeForStmt)
+def _each(path: PathState, statement: RangeForStmt) -> Ends:
     """Follow `for (name : container)` through one turn, and past it."""
-    _, _, name, kind, subject, body = statement
-    value = evaluate(path, subject)
+    name = statement.name
+    value = evaluate(path, statement.container)
     ends = Ends([path])
     inner = path.copy()
-    declare(inner, name, kind)
+    declare(inner, name, statement.type)
     held = inner.cells.get((value.target, "[]"), ANY) if value.target else ANY
     inner.cells[inner.frame.key(name), ""] = held
-    done = run(body, [inner])
+    done = run(statement.body, [inner])
     ends.out += done.out + done.left.get(BREAK, []) + done.left.get(CONTINUE, [])
     ends.take(done, BREAK, CONTINUE)
     return ends
 
 
-@follows("loop")
-def _loop(path: PathState, statement: Statement) -> Ends:
-    init = statement[3]
+@follows(LoopStmt)
+def _loop(path: PathState, statement: LoopStmt) -> Ends:
+    init = statement.init
     began = run(init, [path]).out if init else [path]
     ends = Ends([])
     loops = path.machine.loops
@@ -48,17 +46,18 @@ def _loop(path: PathState, statement: Statement) -> Ends:
     if loop is None:
         loop = loops[id(statement)] = loop_of(statement)
     for one in began:
-        if statement[4] == NOT_UNDERSTOOD:
+        if isinstance(statement.condition, UnknownExpr):
+            # A macro makes the head of this loop, and may set its variables.
             assume_all_set(one)
-        if loop.counter is None or not _counted(one, loop, loop.counter, statement[6], ends):
+        if loop.counter is None or not _counted(one, loop, loop.counter, statement.body, ends):
             _turns(one, loop, statement, ends)
     return ends
 
 
-def _turns(path: PathState, loop: LoopFacts, statement: Statement, ends: Ends) -> None:
+def _turns(path: PathState, loop: LoopFacts, statement: LoopStmt, ends: Ends) -> None:
     """Follow two turns of a loop: the first as it is, the second with what changes in it made wider."""
-    _, line, kind, _, condition, step, body = statement
-    entering, out = _turn([path], condition, line) if kind != "do" else ([path], [])
+    condition, line = statement.condition, statement.line
+    entering, out = _turn([path], condition, line) if statement.form != "do" else ([path], [])
     if entering:
         for one in out:
             assume_set(one, loop.changed)
@@ -68,12 +67,12 @@ def _turns(path: PathState, loop: LoopFacts, statement: Statement, ends: Ends) -
         if not entering:
             return
         known = entering[0].copy()
-        done = run(body, entering)
+        done = run(statement.body, entering)
         ends.out += done.left.get(BREAK, [])
         ends.take(done, BREAK, CONTINUE)
         again = done.out + done.left.get(CONTINUE, [])
         for one in again:
-            evaluate(one, step)
+            evaluate(one, statement.step)
         entering, out = _turn(few(again), condition, line)
         ends.out += out
         if turn == 0:
@@ -83,9 +82,9 @@ def _turns(path: PathState, loop: LoopFacts, statement: Statement, ends: Ends) -
         ends.out = few(ends.out)
 
 
-def _turn(paths: list[PathState], condition: Any, line: int) -> Split:
+def _turn(paths: list[PathState], condition: Expression | None, line: int) -> Split:
     """Return the paths that go into a loop again, and those that leave it."""
-    if not condition:
+    if condition is None:
         return paths, []
     entering: list[PathState] = []
     leaving: list[PathState] = []
@@ -96,7 +95,7 @@ def _turn(paths: list[PathState], condition: Any, line: int) -> Split:
     return few(entering), few(leaving)
 
 
-def _counted(path: PathState, loop: LoopFacts, counter: Counter, body: list[Statement], ends: Ends) -> bool:
+def _counted(path: PathState, loop: LoopFacts, counter: Counter, body: tuple[Statement, ...], ends: Ends) -> bool:
     """Follow one turn that stands for all, with the counter anywhere between its first and its last value."""
     place = place_of(path, counter.variable)
     bounds = counts(path, counter)

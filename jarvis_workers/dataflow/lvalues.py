@@ -5,26 +5,39 @@ A variable is an object of its own, `frame:name`; what is not local is `g:name`.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 from jarvis_workers.dataflow.bounds import check_bounds
 from jarvis_workers.dataflow.contents import Access, loaded, read, written
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
+from jarvis_workers.dataflow.ir.expr import (
+    ArrowExpr,
+    AssignExpr,
+    CastExpr,
+    DerefExpr,
+    Expression,
+    IndexExpr,
+    MemberExpr,
+    NameExpr,
+)
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import dereferenced, used_after_free
 from jarvis_workers.dataflow.pretty import said
 from jarvis_workers.dataflow.ranges import is_exact, plus, times
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.types import element_size, key_of, type_of
-from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, Expression, Place, Value, number
+from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, Place, Value, number
 
 __all__ = ["place_of", "place_of_variable", "place_quietly", "set_or_reported", "somebody_elses"]
 
 FIELD_UNSET = 0.8
+VARIABLES = frozenset((NameExpr, MemberExpr, ArrowExpr))
+THIS = NameExpr("v", "this")
 
 
 def place_of(path: PathState, e: Expression) -> Place | None:
     """Return the cell that an expression names, None where we cannot tell; memory that it goes through is looked at."""
-    find = PLACES.get(e[0])
+    find = PLACES.get(type(e))
     return find(path, e) if find else None
 
 
@@ -52,38 +65,40 @@ def place_of_variable(path: PathState, name: str) -> Place:
     return local.place
 
 
-def _place_of_part(path: PathState, e: Expression) -> Place | None:
-    place = place_of(path, e[1])
+def _place_of_part(path: PathState, e: MemberExpr) -> Place | None:
+    place = place_of(path, e.base)
     return (place[0], f"{place[1]}.{_field(path, e)}") if place else None
 
 
-def _place_of_assigned(path: PathState, e: Expression) -> Place | None:
+def _place_of_assigned(path: PathState, e: AssignExpr) -> Place | None:
     evaluate(path, e)
-    return place_of(path, e[2])
+    return place_of(path, e.target)
 
 
-def _place_of_member(path: PathState, e: Expression) -> Place | None:
-    if e[1] == ["v", "this"]:
+def _place_of_member(path: PathState, e: ArrowExpr) -> Place | None:
+    if e.base == THIS:
         this = path.frame.this.target
-        return (this, "." + e[2]) if this else None
-    cell = _through(path, e[1], None)
+        return (this, "." + e.member) if this else None
+    cell = _through(path, e.base, None)
     return (cell[0], f"{cell[1]}.{_field(path, e)}") if cell else None
 
 
-def _place_of_element(path: PathState, e: Expression) -> Place | None:
-    if "<" in (type_of(path, e[1]) or ""):
-        evaluate(path, e[2])
-        inner = place_of(path, e[1])
+def _place_of_element(path: PathState, e: IndexExpr) -> Place | None:
+    _, base, subscript = e
+    if "<" in (type_of(path, base) or ""):
+        evaluate(path, subscript)
+        inner = place_of(path, base)
         return (inner[0], inner[1] + "[]") if inner else None
-    return _through(path, e[1], e[2])
+    return _through(path, base, subscript)
 
 
-def _field(path: PathState, e: Expression) -> str:
+def _field(path: PathState, e: MemberExpr | ArrowExpr) -> str:
     """Return the name of a field; those of a union are one."""
     known = path.machine.fields.get(id(e))
     if known is None:
-        kind = type_of(path, e[1])
-        known = "()" if kind and path.machine.type_named(kind.rstrip("*&")).get("union") else str(e[2])
+        kind = type_of(path, e.base)
+        record = path.machine.type_named(kind.rstrip("*&")) if kind else None
+        known = "()" if record is not None and record.union else e.member
         path.machine.fields[id(e)] = known
     return known
 
@@ -137,7 +152,7 @@ def _unknown_cell(path: PathState, access: Access) -> Place | None:
 
 def somebody_elses(path: PathState, pointer: Expression, value: Value) -> Value:
     """Give a name to what an unknown pointer points to, so that it is known again."""
-    if pointer[0] not in ("v", ".", "->") or value.code:
+    if type(pointer) not in VARIABLES or value.code:
         return value
     place = place_quietly(path, pointer)
     if place is None:
@@ -147,18 +162,18 @@ def somebody_elses(path: PathState, pointer: Expression, value: Value) -> Value:
     return value
 
 
-PLACES: dict[str, Callable[[PathState, Expression], Place | None]] = {
-    "v": lambda path, e: place_of_variable(path, e[1]),
-    ".": _place_of_part,
-    "->": _place_of_member,
-    "*": lambda path, e: _through(path, e[1], None),
-    "i": _place_of_element,
-    "t": lambda path, e: place_of(path, e[2]),
-    "=": _place_of_assigned,
+PLACES: dict[type, Callable[[PathState, Any], Place | None]] = {
+    NameExpr: lambda path, e: place_of_variable(path, e.name),
+    MemberExpr: _place_of_part,
+    ArrowExpr: _place_of_member,
+    DerefExpr: lambda path, e: _through(path, e.pointer, None),
+    IndexExpr: _place_of_element,
+    CastExpr: lambda path, e: place_of(path, e.operand),
+    AssignExpr: _place_of_assigned,
 }
 
 
-@evaluates("*", "i", ".", "->")
+@evaluates(DerefExpr, IndexExpr, MemberExpr, ArrowExpr)
 def _load(path: PathState, e: Expression) -> Value:
     path.machine.writing = False
     place = place_of(path, e)

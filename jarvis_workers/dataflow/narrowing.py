@@ -4,18 +4,34 @@ from typing import NamedTuple
 
 from jarvis_workers.dataflow.ast_queries import without_casts
 from jarvis_workers.dataflow.evaluate import evaluate
+from jarvis_workers.dataflow.ir.expr import (
+    STRINGS,
+    ArrowExpr,
+    CallExpr,
+    CastExpr,
+    DerefExpr,
+    Expression,
+    IndexExpr,
+    MemberExpr,
+    NameExpr,
+    NullExpr,
+    NumberExpr,
+    SizeofExpr,
+    UpdateExpr,
+)
 from jarvis_workers.dataflow.lvalues import place_of, place_quietly
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import is_made, narrowed, never_made
 from jarvis_workers.dataflow.ranges import bounds_of, is_exact, meet, without
-from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Expression, Range, Value
+from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Range, Value
 
 __all__ = ["Comparison", "keep", "narrow"]
 
 MIRRORED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 ABSOLUTE = frozenset(("abs", "labs", "llabs", "imaxabs", "fabs"))
-CONSTANT = frozenset(("n", "s", "null", "z"))
-PLACES = frozenset(("v", ".", "->", "*", "i"))
+CONSTANT = frozenset((NumberExpr, *STRINGS, NullExpr, SizeofExpr))
+VARIABLES = frozenset((NameExpr, MemberExpr, ArrowExpr))
+PLACES = VARIABLES | {DerefExpr, IndexExpr}
 
 
 class Comparison(NamedTuple):
@@ -32,23 +48,23 @@ class Comparison(NamedTuple):
 def narrow(path: PathState, one: Comparison, compare: str) -> None:
     """Keep what is known of both sides where `compare` holds."""
     keep(path, compare, one.left, one.first, one.second)
-    if one.right[0] not in CONSTANT:
+    if type(one.right) not in CONSTANT:
         keep(path, MIRRORED[compare], one.right, one.second, one.first)
 
 
 def keep(path: PathState, compare: str, e: Expression, value: Value, other: Value) -> None:
     """Keep what is known of `e`, which is worth `value`, where `e compare other` holds."""
-    if e[0] in CONSTANT or (other.range == UNKNOWN and not other.null and not value.taint):
+    if type(e) in CONSTANT or (other.range == UNKNOWN and not other.null and not value.taint):
         return
     e = without_casts(e)
     scale = _inside_absolute(e)
     if scale is not None:
         _keep_absolute(path, compare, scale, other.range[1])
         return
-    if e[0] == "++":
-        e = e[3]
+    if type(e) is UpdateExpr:
+        e = e.operand
         value = evaluate(path, e)
-    if e[0] not in PLACES:
+    if type(e) not in PLACES:
         return
     place = place_quietly(path, e)
     if place is None:
@@ -88,7 +104,7 @@ def _limits(compare: str, other: Range) -> bool:
 
 def _keep_absolute(path: PathState, compare: str, e: Expression, bound: int | None) -> None:
     value = evaluate(path.copy(), e)
-    if e[0] not in ("v", ".", "->") or bound is None or compare not in ("<", "<="):
+    if type(e) not in VARIABLES or bound is None or compare not in ("<", "<="):
         return
     place = place_of(path, e)
     if place:
@@ -97,9 +113,9 @@ def _keep_absolute(path: PathState, compare: str, e: Expression, bound: int | No
 
 def _inside_absolute(e: Expression) -> Expression | None:
     """Return x of abs(x)."""
-    if not e or e[0] != "c" or e[1][0] != "v" or e[1][1] not in ABSOLUTE or not e[2]:
+    if type(e) is not CallExpr or not e.args or type(e.callee) is not NameExpr or e.callee.name not in ABSOLUTE:
         return None
-    inner = e[2][0]
-    while inner and inner[0] == "t":
-        inner = inner[2]
-    return inner if isinstance(inner, list) else None
+    inner = e.args[0]
+    while isinstance(inner, CastExpr):
+        inner = inner.operand
+    return inner

@@ -1,6 +1,7 @@
 """Work out arithmetic, and say where a number from outside may leave its type, or divide as 0."""
 
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
+from jarvis_workers.dataflow.ir.expr import BinaryExpr, Expression, NumberExpr, SizeofExpr
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape
 from jarvis_workers.dataflow.pretty import said
@@ -8,7 +9,7 @@ from jarvis_workers.dataflow.ranges import arithmetic, is_exact, plus, times
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS, limits_of
 from jarvis_workers.dataflow.types import element_size, type_of
-from jarvis_workers.dataflow.values import NOT_NULL, UNKNOWN, Expression, Range, Value, number
+from jarvis_workers.dataflow.values import NOT_NULL, UNKNOWN, Range, Value, number
 
 __all__ = ["computed"]
 
@@ -17,34 +18,34 @@ ZERO, MAYBE_ZERO = 0.85, 0.75
 UNDERFLOW, OVERFLOW, UNSIGNED = 0.72, 0.75, 0.55
 
 
-@evaluates("b")
-def _binary(path: PathState, e: Expression) -> Value:
-    left = evaluate(path, e[2])
-    return computed(path, e, left, evaluate(path, e[3]))
+@evaluates(BinaryExpr)
+def _binary(path: PathState, e: BinaryExpr) -> Value:
+    left = evaluate(path, e.left)
+    return computed(path, e, left, evaluate(path, e.right))
 
 
-def computed(path: PathState, e: Expression, left: Value, right: Value) -> Value:
+def computed(path: PathState, e: BinaryExpr, left: Value, right: Value) -> Value:
     """Return the worth of `left operator right`, of which `e` is the code."""
-    operator = e[1]
+    operator = e.op
     if left.target and operator in "+-" and not right.target:
-        width = element_size(path, e[2], path.object_of(left))
+        width = element_size(path, e.left, path.object_of(left))
         moved = times(right.range, width if operator == "+" else -width)
-        return left._replace(at=plus(left.at, moved), taint=None)
+        return left.moved(plus(left.at, moved), None)
     if right.target and operator == "+":
-        width = element_size(path, e[3], path.object_of(right))
-        return right._replace(at=plus(right.at, times(left.range, width)))
+        width = element_size(path, e.right, path.object_of(right))
+        return right.moved(plus(right.at, times(left.range, width)), right.taint)
     if operator in COMPARISONS:
         return number(0, 1)
     if operator != "-":
         escape(path, left)
         escape(path, right)
     if operator in ("/", "%"):
-        _check_divisor(path, e[2], e[3], right)
+        _check_divisor(path, e.left, e.right, right)
     return _result(path, e, left, right)
 
 
-def _result(path: PathState, e: Expression, left: Value, right: Value) -> Value:
-    operator = e[1]
+def _result(path: PathState, e: BinaryExpr, left: Value, right: Value) -> Value:
+    operator = e.op
     reach = arithmetic(operator, left.range, right.range)
     if operator in ("+", "-", "*") and not path.machine.quiet and _leaves_type(path, e, left, right):
         reach = UNKNOWN
@@ -68,16 +69,16 @@ def _check_divisor(path: PathState, dividend: Expression, e: Expression, divisor
         report(path, "flow_divide_by_zero", line, text, since=divisor.taint, sure=MAYBE_ZERO)
 
 
-def _leaves_type(path: PathState, e: Expression, left: Value, right: Value) -> bool:
+def _leaves_type(path: PathState, e: BinaryExpr, left: Value, right: Value) -> bool:
     """Report a sum, difference or product of numbers from outside, or of constants, that its type does not hold."""
     outside = [one for one in (left, right) if one.taint]
     if any(one.checked for one in outside) or not (outside or _are_constants(e, left, right)):
         return False
-    kind = type_of(path, e[2]) or type_of(path, e[3])
+    kind = type_of(path, e.left) or type_of(path, e.right)
     bounds = limits_of(path.machine.plain(kind)) if kind else None
     if bounds is None:
         return False
-    reach = arithmetic(e[1], _within(left, bounds), _within(right, bounds))
+    reach = arithmetic(e.op, _within(left, bounds), _within(right, bounds))
     over = reach[1] is not None and reach[1] > bounds[1]
     under = reach[0] is not None and reach[0] < bounds[0]
     signed = bounds[0] < 0
@@ -85,7 +86,7 @@ def _leaves_type(path: PathState, e: Expression, left: Value, right: Value) -> b
         return False
     since = outside[0].taint if outside else None
     text = f"{said(e)} can {'exceed the maximum' if over else 'fall below the minimum'} of {kind}"
-    if e[1] == "-" and not over:
+    if e.op == "-" and not over:
         pattern, sure = "flow_integer_underflow", UNDERFLOW
     else:
         pattern, sure = "flow_integer_overflow", OVERFLOW
@@ -93,8 +94,9 @@ def _leaves_type(path: PathState, e: Expression, left: Value, right: Value) -> b
     return True
 
 
-def _are_constants(e: Expression, left: Value, right: Value) -> bool:
-    return e[2][0] not in ("n", "z") and is_exact(left.range) and is_exact(right.range) and not left.checked
+def _are_constants(e: BinaryExpr, left: Value, right: Value) -> bool:
+    is_literal = isinstance(e.left, (NumberExpr, SizeofExpr))
+    return not is_literal and is_exact(left.range) and is_exact(right.range) and not left.checked
 
 
 def _within(value: Value, bounds: tuple[int, int]) -> Range:

@@ -1,6 +1,8 @@
 """Follow memory, streams and descriptors from where they are made to where they are released, or lost."""
 
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all, evaluates
+from jarvis_workers.dataflow.ir.expr import NEWS, ConstructExpr, DeleteExpr, Expression, NewExpr, PlacementNewExpr
+from jarvis_workers.dataflow.ir.stmt import ReturnStmt
 from jarvis_workers.dataflow.lvalues import somebody_elses
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import escape
@@ -8,17 +10,7 @@ from jarvis_workers.dataflow.pretty import said
 from jarvis_workers.dataflow.ranges import times
 from jarvis_workers.dataflow.reports import report
 from jarvis_workers.dataflow.sizes import limits_of
-from jarvis_workers.dataflow.values import (
-    ANY,
-    IS_NULL,
-    NOT_NULL,
-    UNKNOWN,
-    Expression,
-    Object,
-    Place,
-    Statement,
-    Value,
-)
+from jarvis_workers.dataflow.values import ANY, IS_NULL, NOT_NULL, UNKNOWN, Object, Place, Value
 
 __all__ = ["OWNED", "leaks", "make", "release", "returned", "stored"]
 
@@ -40,17 +32,17 @@ def make(path: PathState, e: Expression, made: Object, *, null: int = NOT_NULL, 
     return Value(target=key, null=null, why=step)
 
 
-@evaluates("new")
-def _new(path: PathState, e: Expression) -> Value:
-    path.machine.line = e[4]
+@evaluates(*NEWS)
+def _new(path: PathState, e: NewExpr | PlacementNewExpr) -> Value:
+    path.machine.line = e.line
     done = path.results.pop(id(e), None)
     if done is not None:
         return done
-    kind, count, parts = e[1:4]
-    where = evaluate_all(path, e[5]) if len(e) > 5 else []
+    kind, count, parts = e.type, e.size, e.args
+    where = evaluate_all(path, e.placement)
     if len(where) == 1 and where[0].target:
         return where[0]._replace(null=NOT_NULL)
-    many = evaluate(path, count).range if count else (1, 1)
+    many = evaluate(path, count).range if count is not None else (1, 1)
     evaluate_all(path, parts)
     element = path.machine.size_of(kind)
     number_held = limits_of(kind) is not None
@@ -60,16 +52,16 @@ def _new(path: PathState, e: Expression) -> Value:
     return value if number_held else value._replace(kind=kind)
 
 
-@evaluates("del")
-def _delete(path: PathState, e: Expression) -> Value:
-    path.machine.line = e[3]
-    release(path, e[2], evaluate(path, e[2]), "new[]" if e[1] else "new", e[3])
+@evaluates(DeleteExpr)
+def _delete(path: PathState, e: DeleteExpr) -> Value:
+    path.machine.line = e.line
+    release(path, e.operand, evaluate(path, e.operand), "new[]" if e.array else "new", e.line)
     return ANY
 
 
-@evaluates("ctor")
-def _construct(path: PathState, e: Expression) -> Value:
-    evaluate_all(path, e[2])
+@evaluates(ConstructExpr)
+def _construct(path: PathState, e: ConstructExpr) -> Value:
+    evaluate_all(path, e.args)
     return ANY
 
 
@@ -124,7 +116,7 @@ def stored(path: PathState, target: Expression, place: Place, value: Value) -> N
         path.objects[value.target or ""] = made._replace(name=made.name or said(target), lost=lost)
 
 
-def returned(path: PathState, statement: Statement) -> None:
+def returned(path: PathState, statement: ReturnStmt) -> None:
     """Look at a value that leaves its function."""
     value, frame = path.returned, path.frame
     target = path.object_of(value)

@@ -3,8 +3,10 @@
 A path is the one thing that changes; where it splits, it is copied.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from jarvis_workers.dataflow.ir.expr import Expression
+from jarvis_workers.dataflow.ir.stmt import LoweredFunction
 from jarvis_workers.dataflow.ranges import either
 from jarvis_workers.dataflow.values import ANY, Object, PathEvent, Place, Value
 
@@ -45,12 +47,12 @@ class Frame:
         "types",
     )
 
-    def __init__(self, function: dict[str, Any], number: int, caller: "Frame | None" = None) -> None:
+    def __init__(self, function: LoweredFunction, number: int, caller: "Frame | None" = None) -> None:
         self.function = function
         self.number = number
         self.file: str | None = None
         self.depth: int = caller.depth + 1 if caller else 0
-        self.callers: frozenset[str] = frozenset((function["name"], *(caller.callers if caller else ())))
+        self.callers: frozenset[str] = frozenset((function.name, *(caller.callers if caller else ())))
         self.types: dict[str, Variable] = {}
         self.references: set[str] = set()
         self.scope = 0
@@ -139,7 +141,7 @@ class PathState:
         for cell in self.cells_of(key):
             del self.cells[cell]
 
-    def note(self, line: int, text: str, about: Any = None) -> PathEvent:
+    def note(self, line: int, text: str, about: Expression | None = None) -> PathEvent:
         """Put a station on the path; `about` is code that is put where the text has {}."""
         self.trail = PathEvent(self.trail, self.frame.file, line, text, about)
         return self.trail

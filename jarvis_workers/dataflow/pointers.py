@@ -1,9 +1,10 @@
 """What becomes of a pointer that is used, tested or given away: it may be NULL, released, or somebody else's now."""
 
+from jarvis_workers.dataflow.ir.expr import Expression
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pretty import said
 from jarvis_workers.dataflow.reports import report
-from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Expression, Range, Value
+from jarvis_workers.dataflow.values import IS_NULL, MAYBE_NULL, NOT_NULL, UNKNOWN, Range, Value
 
 __all__ = [
     "dereferenced",
@@ -66,8 +67,8 @@ def escape(path: PathState, value: Value) -> None:
 
 def escape_inside(path: PathState, key: str) -> None:
     """Somebody else may know what an object points to."""
-    for cell, held in list(path.cells.items()):
-        if cell[0] == key and held.target:
+    for (name, _), held in path.cells.items():
+        if name == key and held.target:
             escape(path, held)
 
 

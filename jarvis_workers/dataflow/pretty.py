@@ -3,7 +3,29 @@
 from collections.abc import Callable
 from typing import Any
 
-from jarvis_workers.dataflow.values import Expression
+from jarvis_workers.dataflow.ir.expr import (
+    NEWS,
+    STRINGS,
+    AddressExpr,
+    AndExpr,
+    ArrowExpr,
+    AssignExpr,
+    BinaryExpr,
+    CallExpr,
+    CastExpr,
+    DeleteExpr,
+    DerefExpr,
+    Expression,
+    IndexExpr,
+    MemberExpr,
+    NameExpr,
+    NullExpr,
+    NumberExpr,
+    OrExpr,
+    SizeofExpr,
+    UnaryExpr,
+    UpdateExpr,
+)
 
 __all__ = ["said"]
 
@@ -12,46 +34,36 @@ DEEPEST = 6
 GONE = "…"
 
 
-def said(expression: Any) -> str:
+def said(expression: Expression | None) -> str:
     """Return an expression as source, short."""
     text = _said(expression, DEEPEST)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + GONE
 
 
-def _said(e: Any, deep: int) -> str:
-    if not isinstance(e, list) or not e or deep == 0:
-        return GONE
-    form = FORMS.get(e[0])
+def _said(e: Expression | None, deep: int) -> str:
+    form = FORMS.get(type(e)) if deep else None
     return form(e, deep - 1) if form else GONE
 
 
-def _cast(e: Expression, deep: int) -> str:
-    return _said(e[2], deep + 1)
-
-
-def _call(e: Expression, deep: int) -> str:
-    return f"{_said(e[1], deep)}({', '.join(_said(one, deep) for one in e[2])})"
-
-
-FORMS: dict[str, Callable[[Expression, int], str]] = {
-    "n": lambda e, _: str(e[1]),
-    "v": lambda e, _: str(e[1]),
-    "s": lambda e, _: f'"{e[1][:20]}"',
-    "null": lambda _e, _d: "NULL",
-    "u": lambda e, deep: f"{e[1]}{_said(e[2], deep)}",
-    "*": lambda e, deep: f"*{_said(e[1], deep)}",
-    "&": lambda e, deep: f"&{_said(e[1], deep)}",
-    "i": lambda e, deep: f"{_said(e[1], deep)}[{_said(e[2], deep)}]",
-    ".": lambda e, deep: f"{_said(e[1], deep)}.{e[2]}",
-    "->": lambda e, deep: f"{_said(e[1], deep)}->{e[2]}",
-    "b": lambda e, deep: f"{_said(e[2], deep)} {e[1]} {_said(e[3], deep)}",
-    "&&": lambda e, deep: f"{_said(e[1], deep)} && {_said(e[2], deep)}",
-    "||": lambda e, deep: f"{_said(e[1], deep)} || {_said(e[2], deep)}",
-    "=": lambda e, deep: f"{_said(e[2], deep)} {e[1]}= {_said(e[3], deep)}",
-    "++": lambda e, deep: f"{_said(e[3], deep)}{e[1] * 2}",
-    "c": _call,
-    "t": _cast,
-    "z": lambda e, deep: f"sizeof({e[1] or _said(e[2], deep)})",
-    "new": lambda e, _: f"new {e[1]}",
-    "del": lambda e, deep: f"delete {_said(e[2], deep)}",
+FORMS: dict[type, Callable[[Any, int], str]] = {
+    NumberExpr: lambda e, _: str(e.value),
+    NameExpr: lambda e, _: str(e.name),
+    **dict.fromkeys(STRINGS, lambda e, _: f'"{e.text[:20]}"'),
+    NullExpr: lambda _e, _d: "NULL",
+    UnaryExpr: lambda e, deep: f"{e.op}{_said(e.operand, deep)}",
+    DerefExpr: lambda e, deep: f"*{_said(e.pointer, deep)}",
+    AddressExpr: lambda e, deep: f"&{_said(e.operand, deep)}",
+    IndexExpr: lambda e, deep: f"{_said(e.base, deep)}[{_said(e.subscript, deep)}]",
+    MemberExpr: lambda e, deep: f"{_said(e.base, deep)}.{e.member}",
+    ArrowExpr: lambda e, deep: f"{_said(e.base, deep)}->{e.member}",
+    BinaryExpr: lambda e, deep: f"{_said(e.left, deep)} {e.op} {_said(e.right, deep)}",
+    AndExpr: lambda e, deep: f"{_said(e.left, deep)} && {_said(e.right, deep)}",
+    OrExpr: lambda e, deep: f"{_said(e.left, deep)} || {_said(e.right, deep)}",
+    AssignExpr: lambda e, deep: f"{_said(e.target, deep)} {e.op}= {_said(e.value, deep)}",
+    UpdateExpr: lambda e, deep: f"{_said(e.operand, deep)}{e.op * 2}",
+    CallExpr: lambda e, deep: f"{_said(e.callee, deep)}({', '.join(_said(one, deep) for one in e.args)})",
+    CastExpr: lambda e, deep: _said(e.operand, deep + 1),
+    SizeofExpr: lambda e, deep: f"sizeof({e.type or _said(e.operand, deep)})",
+    **dict.fromkeys(NEWS, lambda e, _: f"new {e.type}"),
+    DeleteExpr: lambda e, deep: f"delete {_said(e.operand, deep)}",
 }

@@ -1,7 +1,10 @@
 """Sizes and limits of C's types, as most 64-bit systems have them."""
 
 import re
-from typing import Any
+from collections.abc import Mapping
+
+from jarvis_workers.dataflow.ir.expr import NumberExpr
+from jarvis_workers.dataflow.ir.stmt import RecordType
 
 __all__ = ["CONSTANTS", "INT_MAX", "NUMBERS_WITH_FRACTIONS", "OTHER", "TYPE_ENDS", "is_signed", "limits_of", "size_of"]
 
@@ -62,7 +65,7 @@ CONSTANTS = {
 }
 
 
-def size_of(kind: str, types: dict[str, Any], deep: int = 4) -> int:
+def size_of(kind: str, types: Mapping[str, RecordType], deep: int = 4) -> int:
     """Return the size of a type in bytes; `types` are the structs of the file."""
     if kind.endswith(("*", "&")):
         return POINTER
@@ -70,25 +73,25 @@ def size_of(kind: str, types: dict[str, Any], deep: int = 4) -> int:
     if size is not None:
         return size
     known = types.get(kind)
-    return _size_of_struct(known, types, deep) if known and deep else OTHER
+    return _size_of_struct(known, types, deep) if known is not None and deep else OTHER
 
 
-def _size_of_struct(known: dict[str, Any], types: dict[str, Any], deep: int) -> int:
+def _size_of_struct(known: RecordType, types: Mapping[str, RecordType], deep: int) -> int:
     """Return the size of a struct whose fields are all known, rounded up to 4 bytes."""
     sizes = []
-    for kind, dims in known.get("fields", {}).values():
+    for kind, dims in known.fields.values():
         count = 1
         for dim in dims:
-            if not dim or dim[0] != "n":
+            if not isinstance(dim, NumberExpr):
                 return OTHER
-            count *= dim[1]
+            count *= dim.value
         size = size_of(kind, types, deep - 1)
         if size % OTHER == 0:
             return OTHER
         sizes.append(size * count)
-    if not sizes or known.get("bases"):
+    if not sizes or known.bases:
         return OTHER
-    return (max(sizes) if known.get("union") else -(-sum(sizes) // 4) * 4) or OTHER
+    return (max(sizes) if known.union else -(-sum(sizes) // 4) * 4) or OTHER
 
 
 def is_signed(kind: str) -> bool:

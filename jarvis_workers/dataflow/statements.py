@@ -1,41 +1,53 @@
 """Follow a path through each kind of statement that is no loop."""
 
-from typing import Any
-
 from jarvis_workers.dataflow.assignments import declare, define
 from jarvis_workers.dataflow.conditions import branch
 from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.exits import BREAK, RETURN, Ends, few
 from jarvis_workers.dataflow.interpreter import construct, destroy, follows, run
+from jarvis_workers.dataflow.ir.expr import ConstructExpr, DeleteExpr, Expression
+from jarvis_workers.dataflow.ir.stmt import (
+    BlockStmt,
+    CaseGroup,
+    DeclStmt,
+    ExprStmt,
+    IfStmt,
+    ReturnStmt,
+    SwitchStmt,
+    ThrowStmt,
+    TryStmt,
+)
 from jarvis_workers.dataflow.narrowing import keep
 from jarvis_workers.dataflow.ownership import returned
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pretty import said
 from jarvis_workers.dataflow.ranges import is_exact
-from jarvis_workers.dataflow.values import NOT_NULL, Expression, Statement, Value
+from jarvis_workers.dataflow.values import NOT_NULL, Value
 
 CASES_MAX = 64
 
 
-@follows("e")
-def _expression(path: PathState, statement: Statement) -> list[PathState]:
-    e, paths = statement[2], [path]
-    if e[0] == "del":
-        this = evaluate(path.copy(), e[2])
+@follows(ExprStmt)
+def _expression(path: PathState, statement: ExprStmt) -> list[PathState]:
+    e, paths = statement.value, [path]
+    if type(e) is DeleteExpr:
+        this = evaluate(path.copy(), e.operand)
         if this.kind and this.target is not None:
-            paths = destroy(this, e[3], paths)
+            paths = destroy(this, e.line, paths)
     for one in paths:
         evaluate(one, e)
     return paths
 
 
-@follows("d")
-def _declaration(path: PathState, statement: Statement) -> list[PathState]:
-    _, line, name, kind, dims, init, _ = statement
+@follows(DeclStmt)
+def _declaration(path: PathState, statement: DeclStmt) -> list[PathState]:
+    kind, init = statement.type, statement.init
     constructor = f"{kind}::{kind}"
-    if not dims and ((init and init[0] == "ctor") or (not init and path.machine.function(constructor))):
-        this = _begin_object(path, name, kind)
-        return construct(constructor, init[2] if init else [], this, line, [path])
+    constructs = isinstance(init, ConstructExpr)
+    if not statement.dims and (constructs or (init is None and path.machine.function(constructor))):
+        this = _begin_object(path, statement.name, kind)
+        args = init.args if isinstance(init, ConstructExpr) else ()
+        return construct(constructor, args, this, statement.line, [path])
     define(path, statement)
     return [path]
 
@@ -50,14 +62,14 @@ def _begin_object(path: PathState, name: str, kind: str) -> Value:
     return Value(target=key, null=NOT_NULL, kind=kind)
 
 
-@follows("blk")
-def _block(path: PathState, statement: Statement) -> Ends:
+@follows(BlockStmt)
+def _block(path: PathState, statement: BlockStmt) -> Ends:
     """Follow a scope; where it ends, names mean again what they meant before."""
     frame = path.frame
     types, hidden = frame.types.copy(), frame.hidden.copy()
     frame.scope += 1
     try:
-        return run(statement[2], [path])
+        return run(statement.body, [path])
     finally:
         frame.scope -= 1
         for name in frame.hidden.keys() - hidden.keys():
@@ -65,38 +77,37 @@ def _block(path: PathState, statement: Statement) -> Ends:
         frame.hidden = hidden
 
 
-@follows("try")
-def _try(path: PathState, statement: Statement) -> Ends:
+@follows(TryStmt)
+def _try(path: PathState, statement: TryStmt) -> Ends:
     ends = Ends([])
-    for body in (statement[2], *statement[3]):
+    for body in (statement.body, *statement.handlers):
         done = run(body, [path.copy()])
         ends.out += done.out
         ends.take(done)
     return ends
 
 
-@follows("throw")
-def _throw(path: PathState, statement: Statement) -> list[PathState]:
+@follows(ThrowStmt)
+def _throw(path: PathState, statement: ThrowStmt) -> list[PathState]:
     return []
 
 
-@follows("ret")
-def _return(path: PathState, statement: Statement) -> Ends:
+@follows(ReturnStmt)
+def _return(path: PathState, statement: ReturnStmt) -> Ends:
     ends = Ends([])
-    if statement[2] is not None:
-        path.returned = evaluate(path, statement[2])
+    if statement.value is not None:
+        path.returned = evaluate(path, statement.value)
         returned(path, statement)
     if not path.ended:
         ends.add(RETURN, [path])
     return ends
 
 
-@follows("if")
-def _if(path: PathState, statement: Statement) -> Ends:
-    _, line, condition, then, otherwise = statement
-    yes, no = branch(path, condition, line)
+@follows(IfStmt)
+def _if(path: PathState, statement: IfStmt) -> Ends:
+    yes, no = branch(path, statement.condition, statement.line)
     ends = Ends([])
-    for paths, body in ((yes, then), (no, otherwise)):
+    for paths, body in ((yes, statement.then), (no, statement.otherwise)):
         if not paths:
             continue
         if not body:
@@ -108,10 +119,10 @@ def _if(path: PathState, statement: Statement) -> Ends:
     return ends
 
 
-@follows("sw")
-def _switch(path: PathState, statement: Statement) -> Ends:
+@follows(SwitchStmt)
+def _switch(path: PathState, statement: SwitchStmt) -> Ends:
     """Control runs from one group of cases into the next."""
-    _, line, subject, groups = statement
+    subject, groups = statement.subject, statement.groups
     value = evaluate(path, subject)
     known = is_exact(value.range)
     ends = Ends([])
@@ -122,7 +133,7 @@ def _switch(path: PathState, statement: Statement) -> Ends:
         defaulted = defaulted or default
         entry: list[PathState] = []
         if not known:
-            entry = [_taking(path.copy(), subject, case, line) for case in cases[:1]]
+            entry = [_taking(path.copy(), subject, case, statement.line) for case in cases[:1]]
         elif _holds(path, cases, value) or (default and number == len(groups) - 1):
             entry = [] if taken else [path.copy()]
             taken = True
@@ -136,16 +147,16 @@ def _switch(path: PathState, statement: Statement) -> Ends:
     return ends
 
 
-def _are_all(path: PathState, groups: list[Any], value: Value) -> bool:
+def _are_all(path: PathState, groups: tuple[CaseGroup, ...], value: Value) -> bool:
     """Tell whether the cases of a switch are all that its value can be."""
     low, high = value.range
     if low is None or high is None or high - low >= CASES_MAX:
         return False
-    given = {evaluate(path.copy(), case).range for cases, _ in groups for case in cases if case is not None}
+    given = {evaluate(path.copy(), case).range for group in groups for case in group.labels if case is not None}
     return all((number, number) in given for number in range(low, high + 1))
 
 
-def _holds(path: PathState, cases: list[Expression | None], value: Value) -> bool:
+def _holds(path: PathState, cases: tuple[Expression | None, ...], value: Value) -> bool:
     return any([evaluate(path.copy(), case).range == value.range for case in cases if case is not None])
 
 

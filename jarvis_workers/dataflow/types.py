@@ -1,10 +1,27 @@
 """What an expression is by its declaration: the type of its value, the size of what it points to, whose name it is."""
 
+from collections.abc import Callable
 from typing import Any
 
+from jarvis_workers.dataflow.ir.expr import (
+    NEWS,
+    STRINGS,
+    AddressExpr,
+    ArrowExpr,
+    AssignExpr,
+    BinaryExpr,
+    CastExpr,
+    DerefExpr,
+    Expression,
+    IndexExpr,
+    MemberExpr,
+    NameExpr,
+    SizeofExpr,
+    UpdateExpr,
+)
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.sizes import is_signed, limits_of
-from jarvis_workers.dataflow.values import UNKNOWN, Expression, Object, Value
+from jarvis_workers.dataflow.values import UNKNOWN, Object, Value
 
 __all__ = ["element_size", "fitted", "key_of", "type_of"]
 
@@ -16,52 +33,55 @@ def key_of(path: PathState, name: str) -> str:
     if local is not None:
         return local.place[0]
     made = path.machine.globals.get(name)
-    return f"g:{frame.file or ''}:{name}" if made and "s" in made[3] else f"g:{name}"
+    return f"g:{frame.file or ''}:{name}" if made is not None and "s" in made.flags else f"g:{name}"
 
 
-def type_of(path: PathState, e: Any) -> str | None:
+def type_of(path: PathState, e: Expression | None) -> str | None:
     """Return the type of an expression, where it is plain to see."""
-    kind = e[0] if e else None
-    if kind == "v":
-        return _type_of_variable(path, e[1])
-    if kind in (".", "->"):
-        return _type_of_field(path, e)
-    if kind == "t":
-        return str(e[1])
-    if kind in ("*", "i"):
-        inner = type_of(path, e[1])
-        return inner[:-1] if inner and inner.endswith("*") else None
-    if kind == "&":
-        inner = type_of(path, e[1])
-        return inner + "*" if inner else None
-    return _type_of_result(path, e, kind)
+    read = TYPES.get(type(e))
+    return read(path, e) if read else None
 
 
-def _type_of_result(path: PathState, e: Any, kind: str | None) -> str | None:
-    if kind == "b" and e[1] in "+-":
-        return type_of(path, e[2])
-    if kind == "s":
-        return "wchar_t*" if e[2] else "char*"
-    if kind == "z":
-        return "size_t"
-    if kind == "new":
-        return str(e[1]) + "*"
-    if kind in ("=", "++"):
-        return type_of(path, e[2] if kind == "=" else e[3])
-    return None
+def _type_behind(path: PathState, pointer: Expression) -> str | None:
+    inner = type_of(path, pointer)
+    return inner[:-1] if inner and inner.endswith("*") else None
+
+
+def _type_of_address(path: PathState, e: AddressExpr) -> str | None:
+    inner = type_of(path, e.operand)
+    return inner + "*" if inner else None
 
 
 def _type_of_variable(path: PathState, name: str) -> str | None:
-    held = path.frame.types.get(name) or path.machine.globals.get(name)
-    return str(held[0]) + ("*" if held[1] else "") if held else None
+    local = path.frame.types.get(name)
+    if local is not None:
+        return local.kind + "*" * local.is_array
+    made = path.machine.globals.get(name)
+    return made.type + "*" * bool(made.dims) if made is not None else None
 
 
-def _type_of_field(path: PathState, e: Expression) -> str | None:
-    owner = type_of(path, e[1])
-    if not owner:
-        return None
-    field = path.machine.type_named(owner.rstrip("*&")).get("fields", {}).get(e[2])
-    return field[0] + ("*" if field[1] else "") if field else None
+def _type_of_member(path: PathState, e: MemberExpr | ArrowExpr) -> str | None:
+    owner = type_of(path, e.base)
+    record = path.machine.type_named(owner.rstrip("*&")) if owner else None
+    field = record.fields.get(e.member) if record is not None else None
+    return field.type + "*" * bool(field.dims) if field is not None else None
+
+
+TYPES: dict[type, Callable[[PathState, Any], str | None]] = {
+    NameExpr: lambda path, e: _type_of_variable(path, e.name),
+    MemberExpr: _type_of_member,
+    ArrowExpr: _type_of_member,
+    CastExpr: lambda _, e: str(e.type),
+    DerefExpr: lambda path, e: _type_behind(path, e.pointer),
+    IndexExpr: lambda path, e: _type_behind(path, e.base),
+    AddressExpr: _type_of_address,
+    BinaryExpr: lambda path, e: type_of(path, e.left) if e.op in "+-" else None,
+    SizeofExpr: lambda *_: "size_t",
+    AssignExpr: lambda path, e: type_of(path, e.target),
+    UpdateExpr: lambda path, e: type_of(path, e.operand),
+    **dict.fromkeys(STRINGS, lambda _, e: "wchar_t*" if e.wide else "char*"),
+    **dict.fromkeys(NEWS, lambda _, e: e.type + "*"),
+}
 
 
 def element_size(path: PathState, pointer: Expression, target: Object | None = None) -> int:

@@ -14,19 +14,15 @@ __all__ = [
     "NOT_NULL",
     "NULL",
     "UNKNOWN",
-    "Expression",
     "Object",
     "PathEvent",
     "Place",
     "Range",
-    "Statement",
     "Value",
     "number",
     "point_to",
 ]
 
-Expression = list[Any]
-Statement = list[Any]
 # A cell: the object, and the way from its start to the part: "", ".field", "[offset in bytes]".
 Place = tuple[str, str]
 # Sizes, offsets and numbers: (lowest, highest), None where there is no bound.
@@ -71,6 +67,11 @@ class Value(NamedTuple):
     def compared(self, reach: Range, null: int, *, checked: bool) -> "Value":
         """Return what is known of it behind a comparison; `_replace` takes three times as long."""
         _, target, at, _, why, taint, unset, code, _, kind = self
+        return Value(reach, target, at, null, why, taint, unset, code, checked, kind)
+
+    def moved(self, at: Range, taint: PathEvent | None) -> "Value":
+        """Return the pointer at another place of its object."""
+        reach, target, _, null, why, _, unset, code, checked, kind = self
         return Value(reach, target, at, null, why, taint, unset, code, checked, kind)
 
 

@@ -1,20 +1,21 @@
 """Tell what a name is worth, be it of a variable, a field of `this`, a macro or a function; and what an address is."""
 
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
+from jarvis_workers.dataflow.ir.expr import AddressExpr, BinaryExpr, IndexExpr, NameExpr
+from jarvis_workers.dataflow.ir.stmt import FunctionMacro
 from jarvis_workers.dataflow.lvalues import place_of, place_of_variable, set_or_reported
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.sizes import CONSTANTS
 from jarvis_workers.dataflow.types import key_of
-from jarvis_workers.dataflow.values import ANY, NOT_NULL, Expression, Object, Value, number, point_to
+from jarvis_workers.dataflow.values import ANY, NOT_NULL, Object, Value, number, point_to
 
 MACROS_DEEP = 8
 VARIABLE_UNSET = 0.85
-MACROS_DEEP = 8
 
 
-@evaluates("v")
-def _variable(path: PathState, e: Expression) -> Value:
-    name, frame = e[1], path.frame
+@evaluates(NameExpr)
+def _variable(path: PathState, e: NameExpr) -> Value:
+    name, frame = e.name, path.frame
     if name == "this":
         return frame.this
     local = frame.types.get(name)
@@ -31,14 +32,14 @@ def _variable(path: PathState, e: Expression) -> Value:
     return set_or_reported(path, place, value, e, VARIABLE_UNSET) if value.unset else value
 
 
-def _constant(path: PathState, e: Expression) -> Value | None:
+def _constant(path: PathState, e: NameExpr) -> Value | None:
     """Return the field, macro or constant of the library that a name stands for."""
-    name, this = e[1], path.frame.this.target
+    name, this = e.name, path.frame.this.target
     if this and (this, "." + name) in path.cells:
         return path.cells[this, "." + name]
     machine = path.machine
     macro = machine.macro(name) if name in machine.macros or name.isupper() else None
-    if macro and type(macro[0]) is str and macro != e and machine.macros_open < MACROS_DEEP:
+    if macro is not None and not isinstance(macro, FunctionMacro) and macro != e and machine.macros_open < MACROS_DEEP:
         machine.macros_open += 1
         value = evaluate(path, macro)
         machine.macros_open -= 1
@@ -52,10 +53,9 @@ def _outer(path: PathState, name: str) -> Value:
     machine = path.machine
     made = machine.globals.get(name)
     if made is not None:
-        _, dims, init, flags = made
-        if dims:
+        if made.dims:
             return _outer_array(path, name)
-        return evaluate(path, init) if init and "c" in flags else ANY
+        return evaluate(path, made.init) if "c" in made.flags else ANY
     if name.isupper():
         return Value(kind="#" + name)
     if name in machine.functions or machine.function_elsewhere(name):
@@ -66,29 +66,29 @@ def _outer(path: PathState, name: str) -> Value:
 def _outer_array(path: PathState, name: str) -> Value:
     key = key_of(path, name)
     if key not in path.objects:
-        kind, dims, *_ = path.machine.globals[name]
-        element = path.machine.size_of(kind)
-        count = evaluate(path, dims[0]).range[0] if dims[0] else None
-        size = count * element if count is not None and len(dims) == 1 else None
+        made = path.machine.globals[name]
+        element = path.machine.size_of(made.type)
+        count, *_ = [evaluate(path, dim).range[0] if dim is not None else None for dim in made.dims[:1]]
+        size = count * element if count is not None and len(made.dims) == 1 else None
         path.objects[key] = Object("static", size=(size, size), element=element, name=name)
     return point_to(key)
 
 
-@evaluates("&")
-def _address(path: PathState, e: Expression) -> Value:
-    inner, machine = e[1], path.machine
-    if inner[0] == "v" and (inner[1] in machine.functions or _is_function(path, inner[1])):
-        return Value(code=inner[1], null=NOT_NULL)
+@evaluates(AddressExpr)
+def _address(path: PathState, e: AddressExpr) -> Value:
+    inner, machine = e.operand, path.machine
+    if isinstance(inner, NameExpr) and (inner.name in machine.functions or _is_function(path, inner.name)):
+        return Value(code=inner.name, null=NOT_NULL)
     before, machine.addressing = machine.addressing, True
-    if inner[0] == "i":
-        value = evaluate(path, ["b", "+", inner[1], inner[2]])
+    if isinstance(inner, IndexExpr):
+        value = evaluate(path, BinaryExpr("b", "+", inner.base, inner.subscript))
         machine.addressing = before
         return value._replace(null=NOT_NULL) if value.target else ANY
     place = place_of(path, inner)
     machine.addressing = before
     if place is None:
         return Value(null=NOT_NULL)
-    if inner[0] == "v" and path.frame.is_array(inner[1]):
+    if isinstance(inner, NameExpr) and path.frame.is_array(inner.name):
         return point_to(place[0])
     return Value(target=place[0], null=NOT_NULL, code=place[1] or None)
 

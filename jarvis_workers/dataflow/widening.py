@@ -2,16 +2,17 @@
 
 from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.induction import Counter
+from jarvis_workers.dataflow.ir.expr import ArrowExpr, DerefExpr, Expression, IndexExpr, MemberExpr, NameExpr
 from jarvis_workers.dataflow.lvalues import place_quietly
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.ranges import is_exact, wider
 from jarvis_workers.dataflow.types import key_of
-from jarvis_workers.dataflow.values import ANY, IS_NULL, UNKNOWN, Expression, Range, Value
+from jarvis_workers.dataflow.values import ANY, IS_NULL, UNKNOWN, Range, Value
 
 __all__ = ["assume_all_set", "assume_moved", "assume_set", "counts", "loosen", "widen"]
 
 LOOSE = Value(checked=True)
-VARIABLES = ("v", ".", "->")
+VARIABLES = frozenset((NameExpr, MemberExpr, ArrowExpr))
 
 
 def counts(path: PathState, counter: Counter) -> tuple[int | None, int | None, Range] | None:
@@ -38,14 +39,14 @@ def counts(path: PathState, counter: Counter) -> tuple[int | None, int | None, R
 def assume_set(path: PathState, places: list[Expression]) -> None:
     """Take what a loop would have set as set, where the loop is not entered: most are."""
     for e in places:
-        if e[0] == "v":
-            _loosen_variable(path, e[1])
+        if isinstance(e, NameExpr):
+            _loosen_variable(path, e.name)
         base = e
-        while base and base[0] in ("i", ".", "->", "*"):
-            base = base[1]
-        if not base or base[0] != "v":
+        while isinstance(base, (IndexExpr, MemberExpr, ArrowExpr, DerefExpr)):
+            base = base.pointer if isinstance(base, DerefExpr) else base.base
+        if not isinstance(base, NameExpr):
             continue
-        key = key_of(path, base[1])
+        key = key_of(path, base.name)
         held = path.cells.get((key, ""))
         if held is not None and held.unset:
             path.cells[key, ""] = ANY
@@ -90,7 +91,7 @@ def _loosen_variable(path: PathState, name: str) -> None:
 def loosen(path: PathState, places: list[Expression]) -> None:
     """Make what a loop changes unknown, for the one turn that stands for all."""
     for e in places:
-        place = place_quietly(path, e) if e[0] in VARIABLES else None
+        place = place_quietly(path, e) if type(e) in VARIABLES else None
         if place is None or place not in path.cells:
             continue
         now = path.cells[place]
@@ -103,7 +104,7 @@ def loosen(path: PathState, places: list[Expression]) -> None:
 def widen(path: PathState, places: list[Expression], known: PathState) -> None:
     """Make what the first turn of a loop has changed since `known` wide enough for all turns."""
     for e in places:
-        place = place_quietly(path, e) if e[0] in VARIABLES else None
+        place = place_quietly(path, e) if type(e) in VARIABLES else None
         if place is None or place not in path.cells:
             continue
         now, before = path.cells[place], known.cells.get(place)

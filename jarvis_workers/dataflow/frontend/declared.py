@@ -279,8 +279,8 @@ def _enumeration(reading: Reading, node: Node) -> str:
 def _constant(reading: Reading, children: list[Node], last: int | None) -> int | None:
     value = None if last is None else last + 1
     if len(children) > 2:
-        found = reading.expr(children[-1])
-        value = found[1] if found[0] == "n" else None
+        tag, *parts = reading.expr(children[-1])
+        value = parts.pop() if tag == "n" else None
     if value is not None and children:
         reading.constants[reading.word(children[0])] = ["n", value]
     return value

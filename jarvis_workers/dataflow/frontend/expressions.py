@@ -10,7 +10,7 @@ from jarvis_workers.dataflow.frontend.cpp_expressions import (
 )
 from jarvis_workers.dataflow.frontend.declared import descriptor, plain_type
 from jarvis_workers.dataflow.frontend.grammar import Expr, ExprOf, Node, Reading
-from jarvis_workers.dataflow.frontend.literals import character, number, string
+from jarvis_workers.dataflow.frontend.literals import character, negate, number, string
 
 __all__ = ["EXPRESSIONS"]
 
@@ -85,8 +85,8 @@ def _binary(reading: Reading, node: Node) -> Expr:
     op = operator.type
     if op in SIGNS and left.type == "parenthesized_expression" and (cast := _cast_of(reading, left)):
         value = reading.expr(right)
-        if op == "-" and value[0] in ("n", "f"):
-            return ["t", cast, [value[0], -value[1]]]
+        if op == "-" and (negative := negate(value)):
+            return ["t", cast, negative]
         return ["t", cast, [op, value] if op in ("*", "&") else ["u", op, value]]
     if op in BINARY:
         return ["b", op, reading.expr(left), reading.expr(right)]
@@ -131,12 +131,13 @@ def _call(reading: Reading, node: Node) -> Expr:
     if kind == "template_function":
         return call_of_template(reading, (called, given), node)
     callee = reading.expr(called)
-    if kind == "parenthesized_expression" and callee[0] == "v" and not reading.knows(callee[1]):
-        values = arguments(reading, given)
-        if len(values) == 1 and callee[1] not in CALLED:
-            return ["t", callee[1], values[0]]
-    if callee[0] == "v":
-        reading.calls.add(callee[1])
+    match callee:
+        case ["v", name]:
+            if kind == "parenthesized_expression" and not reading.knows(name):
+                values = arguments(reading, given)
+                if len(values) == 1 and name not in CALLED:
+                    return ["t", name, *values]
+            reading.calls.add(name)
     return ["c", callee, arguments(reading, given), reading.line(node)]
 
 
@@ -172,8 +173,8 @@ def _unary(reading: Reading, node: Node) -> Expr:
     op = children[0].type
     op = SPELLED.get(op, op)
     value = reading.expr(children[1])
-    if op == "-" and value[0] in ("n", "f"):
-        return [value[0], -value[1]]
+    if op == "-" and (negative := negate(value)):
+        return negative
     return ["u", op, value] if op in ("-", "+", "!", "~") else ["x"]
 
 
@@ -211,8 +212,9 @@ def _sizeof(reading: Reading, node: Node) -> Expr:
     if inner.type == "type_descriptor":
         return ["z", descriptor(reading, inner), None]
     found = reading.expr(inner)
-    if inner.type == "parenthesized_expression" and found[0] == "v" and not reading.knows(found[1]):
-        return ["z", plain_type(found[1]), None]
+    match found:
+        case ["v", name] if inner.type == "parenthesized_expression" and not reading.knows(name):
+            return ["z", plain_type(name), None]
     return ["z", None, found]
 
 
@@ -222,7 +224,8 @@ def _conditional(reading: Reading, node: Node) -> Expr:
         return ["?:", reading.expr(children[0]), reading.expr(children[2]), reading.expr(children[4])]
     if len(children) == 4:
         condition = reading.expr(children[0])
-        return ["?:", condition, condition if condition[0] in ("v", "->", ".") else ["x"], reading.expr(children[3])]
+        tag, *_ = condition
+        return ["?:", condition, condition if tag in ("v", "->", ".") else ["x"], reading.expr(children[3])]
     return ["x"]
 
 
@@ -230,8 +233,11 @@ def _comma(reading: Reading, node: Node) -> Expr:
     values: list[Expr] = []
     for child in reading.children(node):
         if child.type != ",":
-            found = reading.expr(child)
-            values.extend(found[1] if found[0] == "," else [found])
+            match reading.expr(child):
+                case [",", parts]:
+                    values.extend(parts)
+                case value:
+                    values.append(value)
     return [",", values]
 
 

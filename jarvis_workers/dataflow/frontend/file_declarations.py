@@ -101,7 +101,7 @@ class Outside:
         out: list[Any] = []
         reading.add(node, out)
         is_extern = "extern" in specified(reading, reading.children(node)).words
-        for _, _, name, kind, dims, value, flags in (found for found in out if found[0] == "d"):
+        for name, kind, dims, value, flags in (found for tag, _, *found in out if tag == "d"):
             if name:
                 unknown = value == ["v", "__long_initializer__"]
                 marks = flags.replace("e", "") + (
@@ -110,8 +110,9 @@ class Outside:
                 self._keep(name, [kind, dims, ["x"] if unknown else value, marks])
 
     def _keep(self, name: str, found: list[Any]) -> None:
-        before = self.globals.get(name)
-        if before is None or "e" in before[3] or (before[2] is None and found[2] is not None):
+        _, _, value, _ = found
+        _, _, earlier, marks = self.globals.get(name, (None, None, None, "e"))
+        if "e" in marks or (earlier is None and value is not None):
             self.globals[name] = found
 
     def _typedef(self, reading: Reading, node: Node) -> None:

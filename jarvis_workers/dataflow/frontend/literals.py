@@ -4,7 +4,7 @@ import math
 import re
 from typing import Any
 
-__all__ = ["TEXT_MAX", "character", "number", "string"]
+__all__ = ["TEXT_MAX", "character", "negate", "number", "string"]
 
 TEXT_MAX = 400
 DIGITS_MAX = 64
@@ -25,12 +25,20 @@ def number(text: str) -> list[Any]:
     bare = text.replace("'", "")
     if bare[:1] in ("-", "+"):
         op, found = bare[0], number(bare[1:])
-        return [found[0], -found[1]] if op == "-" and len(found) > 1 else found
+        return negate(found) or found if op == "-" else found
     try:
         value = _integer(bare[: SUFFIX.search(bare).start()])  # type: ignore[union-attr]
     except ValueError:
         return _floating(bare)
     return ["n", value]
+
+
+def negate(value: list[Any]) -> list[Any] | None:
+    """Return the negative of a numeric constant, None for any other expression."""
+    match value:
+        case ["n" | "f" as tag, amount]:
+            return [tag, -amount]
+    return None
 
 
 def _integer(text: str) -> int:

@@ -198,11 +198,12 @@ def _initializers(reading: Reading, node: Node) -> list[Any]:
 
 def _take_old_types(params: list[list[Any]], old: list[Stmt]) -> None:
     """Give parameters the types that are declared between the head and the body."""
-    types = {statement[2]: statement for statement in old if statement[0] == "d"}
+    types = {name: (kind, dims) for tag, _, *held in old if tag == "d" for name, kind, dims, *_ in (held,)}
     for param in params:
-        found = types.get(param[0])
-        if found:
-            param[1:] = [found[3] + "*" * (1 if found[4] else 0), found[4][1:]]
+        name, *_ = param
+        if name in types:
+            kind, dims = types[name]
+            param[1:] = [kind + "*" if dims else kind, dims[1:]]
 
 
 def _errors(root: Node, node: Node | None) -> int:

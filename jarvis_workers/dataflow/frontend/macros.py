@@ -64,11 +64,10 @@ def _parsed(body: bytes, *, cpp: bool) -> Expr | None:
     reading = Reading(grammar(cpp=cpp), b"int f(){return(" + code + b");}", 0)
     if reading.broken:
         return None
-    statements = reading.stmts(reading.root.children[0].children[-1])
-    if len(statements) != 1 or statements[0][0] != "ret" or statements[0][2] in (None, ["x"]):
-        return None
-    value: Expr = statements[0][2]
-    return value
+    match reading.stmts(reading.root.children[0].children[-1]):
+        case [["ret", _, [*value]]] if value != ["x"]:
+            return value
+    return None
 
 
 def _word(body: bytes) -> Expr:

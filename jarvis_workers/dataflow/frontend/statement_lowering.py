@@ -154,10 +154,10 @@ def _while(reading: Reading, node: Node, out: list[Stmt]) -> None:
         return
     before: list[Stmt] = []
     condition = condition_of(reading, children[0], before)
-    if before and before[-1][0] == "d" and before[-1][5] is not None:
-        last = before[-1]
-        before[-1] = [*last[:5], None, last[6]]
-        condition = ["=", "", ["v", last[2]], last[5], line]
+    match before:
+        case [*_, ["d", at, name, kind, dims, value, flags]] if value is not None:
+            before[-1] = ["d", at, name, kind, dims, None, flags]
+            condition = ["=", "", ["v", name], value, line]
     loop = ["loop", line, "while", [], condition, None, reading.stmts(children[1])]
     after(reading, node, before, loop, out)
 

@@ -13,7 +13,8 @@ __all__ = ["after", "condition_of", "stray_case", "switch"]
 
 def after(reading: Reading, node: Node, before: list[Stmt], statement: Stmt, out: list[Stmt]) -> None:
     if before:
-        out.append(["blk", statement[1], [*before, statement], reading.first_line + node.end_point[0]])
+        _, line, *_ = statement
+        out.append(["blk", line, [*before, statement], reading.first_line + node.end_point[0]])
     else:
         out.append(statement)
 
@@ -28,7 +29,11 @@ def condition_of(reading: Reading, node: Node, before: list[Stmt]) -> Expr:
             before.extend(reading.listed(child.children))
         elif child.type == "declaration":
             reading.add(child, before)
-            condition = ["v", before[-1][2]] if before and before[-1][0] == "d" else ["x"]
+            match before:
+                case [*_, ["d", _, name, *_]]:
+                    condition = ["v", name]
+                case _:
+                    condition = ["x"]
         elif child.is_named:
             condition = reading.expr(child)
     return condition
@@ -46,16 +51,17 @@ def switch(reading: Reading, node: Node, out: list[Stmt]) -> None:
     for child in body.children if body.type == "compound_statement" else [body]:
         if child.type == "case_statement":
             labels, held = _case(reading, child)
-            if groups and groups[-1][0] and not groups[-1][1]:
-                groups[-1][0].extend(labels)
-            else:
-                groups.append([labels, []])
+            match groups:
+                case [*_, [[_, *_] as others, []]]:
+                    others.extend(labels)
+                case _:
+                    groups.append([labels, []])
             for inner in held:
-                reading.add(inner, groups[-1][1])
+                reading.add(inner, groups[-1][-1])
         elif child.is_named:
             if not groups:
                 groups.append([[], []])
-            reading.add(child, groups[-1][1])
+            reading.add(child, groups[-1][-1])
     groups = [[labels, with_bodies(held)] for labels, held in groups if labels or held]
     after(reading, node, before, ["sw", reading.line(node), asked, groups], out)
 

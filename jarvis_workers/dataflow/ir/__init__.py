@@ -1,5 +1,5 @@
 """The intermediate representation of C and C++: named tuples whose first field is the tag of their kind.
 
-The front end writes them as JSON lists, tag first, which the interpreter reads; `decode` makes nodes of these lists,
-and `validator` checks them.
+The front end writes them as JSON lists, tag first; `decode` makes nodes of these lists for the analysis, and
+`validator` checks them.  Outside of this package nothing depends on the order of fields: nodes are read by name.
 """

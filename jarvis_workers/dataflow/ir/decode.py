@@ -6,18 +6,31 @@ from typing import Any, get_args
 
 from jarvis_workers.dataflow.ir.expr import (
     EXPRESSIONS,
+    AndExpr,
+    ArrowExpr,
+    AssignExpr,
+    BinaryExpr,
+    CallExpr,
+    CastExpr,
     Expression,
+    IndexExpr,
     LongStringExpr,
+    MemberExpr,
     NewExpr,
+    OrExpr,
     PlacementNewExpr,
     Statement,
     StringExpr,
+    UnaryExpr,
 )
 from jarvis_workers.dataflow.ir.stmt import (
     STATEMENTS,
     CaseGroup,
+    DeclStmt,
+    ExprStmt,
     FunctionMacro,
     GlobalVariable,
+    IfStmt,
     Initializer,
     LoweredFunction,
     Parameter,
@@ -25,9 +38,11 @@ from jarvis_workers.dataflow.ir.stmt import (
     RecordType,
 )
 
-__all__ = ["function", "global_variable", "macro", "record", "tag_of"]
+__all__ = ["function", "global_variable", "macro", "record", "replaced", "tag_of"]
 
 Stored = Sequence[Any]
+Decoder = Callable[[Stored], Any]
+_new: Callable[[Any, tuple[Any, ...]], Any] = tuple.__new__
 
 
 def function(stored: Mapping[str, Any]) -> LoweredFunction:
@@ -60,6 +75,11 @@ def macro(stored: Stored) -> Expression | FunctionMacro:
         plain: Expression = _node(stored)
         return plain
     return FunctionMacro(tuple(first), *map(_node, rest))
+
+
+def replaced(node: tuple[Any, ...], parts: Iterable[Any]) -> Any:
+    """Return a node of the same kind with other parts, the tag included; a plain tuple stays one."""
+    return tuple.__new__(type(node), parts)
 
 
 def tag_of(kind: Any) -> str:
@@ -98,36 +118,89 @@ FIELDS: dict[Any, Callable[[Any], Any]] = {
 }
 
 
-def _decoder(kind: Any) -> Callable[[Stored], Any]:
+def _decoder(kind: Any) -> Decoder:
     """Return what makes nodes of a kind: most of all nodes are leaves, whose list is the node but for its type."""
-    make: Callable[[Stored], Any] = partial(tuple.__new__, kind)
+    make: Decoder = partial(tuple.__new__, kind)
     nested = [(place, FIELDS[of]) for place, of in enumerate(kind.__annotations__.values()) if of in FIELDS]
-    single = [place for place, convert in nested if convert is _node]
-    others = [(place, convert) for place, convert in nested if convert is not _node]
     if not nested:
         return make
 
     def decode(stored: Stored) -> Any:
         parts = list(stored)
-        for place in single:
-            part = parts[place]
-            if part is not None:
-                parts[place] = DECODERS[part[0]](part)
-        for place, convert in others:
+        for place, convert in nested:
             parts[place] = convert(parts[place])
         return make(parts)
 
     return decode
 
 
-def _by_length(short: Any, long: Any) -> Callable[[Stored], Any]:
+def _call(stored: Stored) -> Any:
+    tag, callee, args, line = stored
+    args = [DECODERS[arg[0]](arg) for arg in args]
+    return _new(CallExpr, (tag, DECODERS[callee[0]](callee), tuple(args), line))
+
+
+def _assignment(stored: Stored) -> Any:
+    tag, op, target, value, line = stored
+    return _new(AssignExpr, (tag, op, DECODERS[target[0]](target), DECODERS[value[0]](value), line))
+
+
+def _binary(stored: Stored) -> Any:
+    tag, op, left, right = stored
+    return _new(BinaryExpr, (tag, op, DECODERS[left[0]](left), DECODERS[right[0]](right)))
+
+
+def _if(stored: Stored) -> Any:
+    tag, line, condition, then, otherwise = stored
+    return _new(IfStmt, (tag, line, DECODERS[condition[0]](condition), _nodes(then), _nodes(otherwise)))
+
+
+def _declaration(stored: Stored) -> Any:
+    tag, line, name, of, dims, init, flags = stored
+    return _new(DeclStmt, (tag, line, name, of, _nodes(dims), _node(init), flags))
+
+
+def _with_base(kind: Any) -> Decoder:
+    def decode(stored: Stored) -> Any:
+        tag, base, member = stored
+        return _new(kind, (tag, DECODERS[base[0]](base), member))
+
+    return decode
+
+
+def _with_operand(kind: Any) -> Decoder:
+    def decode(stored: Stored) -> Any:
+        tag, before, operand = stored
+        return _new(kind, (tag, before, DECODERS[operand[0]](operand)))
+
+    return decode
+
+
+def _with_sides(kind: Any) -> Decoder:
+    def decode(stored: Stored) -> Any:
+        tag, left, right = stored
+        return _new(kind, (tag, DECODERS[left[0]](left), DECODERS[right[0]](right)))
+
+    return decode
+
+
+def _by_length(short: Any, long: Any) -> Decoder:
     """Return what makes nodes of two kinds with one tag: one has a field more."""
     length, first, second = len(short._fields), _decoder(short), _decoder(long)
     return lambda stored: first(stored) if len(stored) == length else second(stored)
 
 
-DECODERS: dict[str, Callable[[Stored], Any]] = {
+DECODERS: dict[str, Decoder] = {
     **{tag_of(kind): _decoder(kind) for kind in (*EXPRESSIONS, *STATEMENTS)},
+    # The commonest kinds that hold nodes.
+    **{tag_of(kind): _with_base(kind) for kind in (MemberExpr, ArrowExpr)},
+    **{tag_of(kind): _with_operand(kind) for kind in (UnaryExpr, CastExpr, ExprStmt)},
+    **{tag_of(kind): _with_sides(kind) for kind in (IndexExpr, AndExpr, OrExpr)},
+    tag_of(CallExpr): _call,
+    tag_of(AssignExpr): _assignment,
+    tag_of(BinaryExpr): _binary,
+    tag_of(IfStmt): _if,
+    tag_of(DeclStmt): _declaration,
     tag_of(StringExpr): _by_length(StringExpr, LongStringExpr),
     tag_of(NewExpr): _by_length(NewExpr, PlacementNewExpr),
 }

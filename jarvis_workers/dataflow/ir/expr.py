@@ -263,3 +263,8 @@ class LambdaExpr(NamedTuple):
 
 
 EXPRESSIONS = tuple(one for one in list(globals().values()) if "kind" in getattr(one, "_fields", ()))
+# The kinds that hold no other nodes.
+LEAVES = frozenset((UnknownExpr, NameExpr, NumberExpr, FloatExpr, StringExpr, LongStringExpr, NullExpr))
+ZERO = NumberExpr("n", 0)
+STRINGS = (StringExpr, LongStringExpr)
+NEWS = (NewExpr, PlacementNewExpr)

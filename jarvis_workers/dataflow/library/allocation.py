@@ -65,9 +65,9 @@ def _realloc(call: LibraryCall) -> Value:
     path, old, size = call.path, call.value(0), call.value(1)
     target = path.object_of(old)
     if target is not None and target.freed is not None:
-        used_after_free(path, call.node[2][0], old, call.line)
+        used_after_free(path, call.node.args[0], old, call.line)
     if target is not None and target.kind in ("stack", "static", "text") and target.size != UNKNOWN:
-        text = f"{said(call.node[2][0])} was not allocated by malloc but is passed to {call.name}"
+        text = f"{said(call.node.args[0])} was not allocated by malloc but is passed to {call.name}"
         report(path, "flow_bad_free", call.line, text, since=target.made, sure=NOT_FROM_MALLOC)
     value = _allocate(call, size.range, (size,), unset=False)
     if target is not None:
@@ -92,7 +92,7 @@ def _alloca(call: LibraryCall) -> Value:
 
 def _free(call: LibraryCall) -> Value:
     if call.values:
-        release(call.path, call.node[2][0], call.values[0], "malloc", call.line)
+        release(call.path, call.node.args[0], call.values[0], "malloc", call.line)
     return ANY
 
 

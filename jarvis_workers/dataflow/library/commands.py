@@ -87,13 +87,13 @@ def _fclose(call: LibraryCall) -> Value:
     if call.values:
         if call.name != "closedir":
             call.use(0)
-        release(call.path, call.node[2][0], call.values[0], "fopen", call.line)
+        release(call.path, call.node.args[0], call.values[0], "fopen", call.line)
     return ANY
 
 
 def _close(call: LibraryCall) -> Value:
     if call.object(0) is not None:
-        release(call.path, call.node[2][0], call.values[0], "open", call.line)
+        release(call.path, call.node.args[0], call.values[0], "open", call.line)
     return ANY
 
 

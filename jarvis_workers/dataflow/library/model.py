@@ -4,12 +4,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jarvis_workers.dataflow.bounds import comparable, room
+from jarvis_workers.dataflow.ir.expr import CallExpr
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import dereferenced, used_after_free
 from jarvis_workers.dataflow.pretty import said
 from jarvis_workers.dataflow.ranges import is_exact, most, plus
 from jarvis_workers.dataflow.reports import report
-from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Expression, Object, PathEvent, Range, Value
+from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, UNKNOWN, Object, PathEvent, Range, Value
 
 __all__ = ["Handler", "Handlers", "LibraryCall", "change", "offset_of", "set_text", "taint_of", "text_length"]
 
@@ -22,12 +23,12 @@ class LibraryCall:
 
     __slots__ = ("line", "name", "node", "path", "values")
 
-    def __init__(self, path: PathState, name: str, node: Expression, values: list[Value]) -> None:
+    def __init__(self, path: PathState, name: str, node: CallExpr, values: list[Value]) -> None:
         self.path = path
         self.name = name
         self.node = node
         self.values = values
-        self.line: int = node[3]
+        self.line = node.line
 
     def value(self, place: int) -> Value:
         return self.values[place] if place < len(self.values) else ANY
@@ -43,7 +44,7 @@ class LibraryCall:
         """The function looks at what an argument points to."""
         if place >= len(self.values):
             return
-        value, part = self.values[place], self.node[2][place]
+        value, part = self.values[place], self.node.args[place]
         if value.null > NOT_NULL and not dereferenced(self.path, part, value, self.line):
             return
         target = self.path.object_of(value)

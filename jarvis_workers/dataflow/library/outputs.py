@@ -31,7 +31,7 @@ def _printf(call: LibraryCall) -> Value:
         call.takes_length(1)
         call.write(0, times(call.value(1).range, 4 if "w" in call.name else 1), certain=False)
     given = call.values[place + 1 :]
-    for part, value in zip(call.node[2][place + 1 :], given, strict=False):
+    for part, value in zip(call.node.args[place + 1 :], given, strict=False):
         other = path.object_of(value)
         if other is not None and other.freed is not None:
             used_after_free(path, part, value, call.line, sure=PRINTED_AFTER_FREE)
