@@ -2,26 +2,8 @@
 
 import re
 
+from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
-from jarvis_workers.dataflow.ir.expr import (
-    STRINGS,
-    ZERO,
-    ArrowExpr,
-    AssignExpr,
-    BinaryExpr,
-    CallExpr,
-    CastExpr,
-    DerefExpr,
-    DesignatedExpr,
-    Expression,
-    IndexExpr,
-    InitListExpr,
-    MemberExpr,
-    NameExpr,
-    NumberExpr,
-    UpdateExpr,
-)
-from jarvis_workers.dataflow.ir.stmt import DeclStmt
 from jarvis_workers.dataflow.lvalues import place_of, place_quietly
 from jarvis_workers.dataflow.numbers import computed
 from jarvis_workers.dataflow.ownership import stored
@@ -35,17 +17,17 @@ from jarvis_workers.dataflow.values import ANY, UNKNOWN, Object, PathEvent, Plac
 __all__ = ["copy_parts", "declare", "define"]
 
 WORDS = re.compile(r"\w+")
-PARTED = frozenset((NameExpr, MemberExpr, ArrowExpr, DerefExpr, IndexExpr))
-ONE = NumberExpr("n", 1)
+PARTED = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr, ir.DerefExpr, ir.IndexExpr))
+ONE = ir.NumberExpr("n", 1)
 
 
-@evaluates(AssignExpr)
-def _assign(path: PathState, e: AssignExpr) -> Value:
+@evaluates(ir.AssignExpr)
+def _assign(path: PathState, e: ir.AssignExpr) -> Value:
     machine = path.machine
     _, op, target, source, machine.line = e
     if op:
         old = evaluate(path, target)
-        value = computed(path, BinaryExpr("b", op, target, source), old, evaluate(path, source))
+        value = computed(path, ir.BinaryExpr("b", op, target, source), old, evaluate(path, source))
     else:
         value = evaluate(path, source)
     machine.copied = source if not op else None
@@ -54,15 +36,15 @@ def _assign(path: PathState, e: AssignExpr) -> Value:
     return value
 
 
-@evaluates(UpdateExpr)
-def _move(path: PathState, e: UpdateExpr) -> Value:
+@evaluates(ir.UpdateExpr)
+def _move(path: PathState, e: ir.UpdateExpr) -> Value:
     old = evaluate(path, e.operand)
-    new = computed(path, BinaryExpr("b", e.op, e.operand, ONE), old, number(1))
+    new = computed(path, ir.BinaryExpr("b", e.op, e.operand, ONE), old, number(1))
     _store(path, e.operand, new)
     return new if e.prefix else old
 
 
-def _store(path: PathState, target: Expression, value: Value) -> None:
+def _store(path: PathState, target: ir.Expression, value: Value) -> None:
     """Write a value where an expression says."""
     machine = path.machine
     machine.writing, machine.storing = True, value
@@ -82,7 +64,7 @@ def _store(path: PathState, target: Expression, value: Value) -> None:
         stored(path, target, place, value)
 
 
-def _forget_facts(path: PathState, target: Expression) -> None:
+def _forget_facts(path: PathState, target: ir.Expression) -> None:
     """What conditions said of a place holds no longer."""
     if path.facts:
         name = _variable_of(target)
@@ -90,19 +72,19 @@ def _forget_facts(path: PathState, target: Expression) -> None:
             del path.facts[fact]
 
 
-def _variable_of(target: Expression) -> str | None:
+def _variable_of(target: ir.Expression) -> str | None:
     """Return the name of the variable that a place is part of."""
     while True:
         match target:
-            case IndexExpr(base=inner) | MemberExpr(base=inner) | ArrowExpr(base=inner):
+            case ir.IndexExpr(base=inner) | ir.MemberExpr(base=inner) | ir.ArrowExpr(base=inner):
                 target = inner
-            case DerefExpr(pointer=inner) | CastExpr(operand=inner):
+            case ir.DerefExpr(pointer=inner) | ir.CastExpr(operand=inner):
                 target = inner
             case _:
-                return target.name if isinstance(target, NameExpr) else None
+                return target.name if isinstance(target, ir.NameExpr) else None
 
 
-def copy_parts(path: PathState, source: Expression, place: Place, kind: str | None = None) -> None:
+def copy_parts(path: PathState, source: ir.Expression, place: Place, kind: str | None = None) -> None:
     """Copy the fields of a struct, or what is in a container, when it is assigned as a whole."""
     if type(source) not in PARTED or (kind and (kind.endswith("*") or limits_of(kind))):
         return
@@ -122,13 +104,13 @@ def declare(path: PathState, name: str, kind: str, *, array: bool = False) -> No
     path.objects.pop(key, None)
 
 
-def define(path: PathState, statement: DeclStmt) -> None:
+def define(path: PathState, statement: ir.DeclStmt) -> None:
     """Carry out a declaration that runs no constructor."""
     _, line, name, kind, dims, init, flags = statement
     frame = path.frame
     if name not in frame.types:
         frame.declare(name, kind, array=bool(dims))
-    value = evaluate(path, init) if type(init) is not InitListExpr and not dims else ANY
+    value = evaluate(path, init) if type(init) is not ir.InitListExpr and not dims else ANY
     declare(path, name, kind, array=bool(dims))
     key = frame.key(name)
     if "s" in flags:
@@ -138,7 +120,7 @@ def define(path: PathState, statement: DeclStmt) -> None:
     elif init:
         _initialise(path, statement, init, value)
     elif "s" not in flags and "e" not in flags and _begins_unset(kind):
-        why = PathEvent(path.trail, frame.file, line, "{} is declared without a value", NameExpr("v", name))
+        why = PathEvent(path.trail, frame.file, line, "{} is declared without a value", ir.NameExpr("v", name))
         path.cells[key, ""] = Value(unset=True, why=why)
 
 
@@ -146,17 +128,17 @@ def _begins_unset(kind: str) -> bool:
     return kind.endswith("*") or limits_of(kind) is not None or kind in NUMBERS_WITH_FRACTIONS
 
 
-def _initialise(path: PathState, statement: DeclStmt, init: Expression, value: Value) -> None:
+def _initialise(path: PathState, statement: ir.DeclStmt, init: ir.Expression, value: Value) -> None:
     name, kind = statement.name, statement.type
     key = path.frame.key(name)
     if kind.endswith("&"):
-        place = place_of(path, init) if not isinstance(init, CallExpr) else None
+        place = place_of(path, init) if not isinstance(init, ir.CallExpr) else None
         if place:
             path.frame.declare(name, kind[:-1])
             path.frame.references.add(name)
             path.cells[key, "&"] = Value(target=place[0], code=place[1])
             return
-    if isinstance(init, InitListExpr):
+    if isinstance(init, ir.InitListExpr):
         _fill(path, key, init)
         return
     path.cells[key, ""] = fitted(path, value, kind)
@@ -166,15 +148,15 @@ def _initialise(path: PathState, statement: DeclStmt, init: Expression, value: V
         path.objects[value.target or ""] = made._replace(name=name)
 
 
-def _fill(path: PathState, key: str, init: InitListExpr) -> None:
+def _fill(path: PathState, key: str, init: ir.InitListExpr) -> None:
     for item in init.items:
-        if isinstance(item, DesignatedExpr):
+        if isinstance(item, ir.DesignatedExpr):
             path.cells[key, "." + item.member] = evaluate(path, item.value)
         else:
             evaluate(path, item)
 
 
-def _array(path: PathState, statement: DeclStmt) -> Object:
+def _array(path: PathState, statement: ir.DeclStmt) -> Object:
     _, line, name, kind, dims, init, flags = statement
     machine, static = path.machine, "s" in flags or "e" in flags
     element = machine.size_of(kind)
@@ -187,10 +169,10 @@ def _array(path: PathState, statement: DeclStmt) -> Object:
     if not count:
         return made
     note = f"{{}} has {made.size[0]} bytes"
-    return made._replace(made=PathEvent(path.trail, path.frame.file, line, note, NameExpr("v", name)))
+    return made._replace(made=PathEvent(path.trail, path.frame.file, line, note, ir.NameExpr("v", name)))
 
 
-def _count(path: PathState, dims: tuple[Expression | None, ...]) -> int | None:
+def _count(path: PathState, dims: tuple[ir.Expression | None, ...]) -> int | None:
     """Return the number of elements of an array."""
     count: int | None = 1
     for dim in dims:
@@ -199,18 +181,18 @@ def _count(path: PathState, dims: tuple[Expression | None, ...]) -> int | None:
     return count
 
 
-def _initialised(path: PathState, made: Object, init: Expression, *, sized: bool) -> Object:
+def _initialised(path: PathState, made: Object, init: ir.Expression, *, sized: bool) -> Object:
     """Return an array with what its initialiser says of it."""
     machine = path.machine
-    text = machine.macro(init.name) if isinstance(init, NameExpr) and init.name in machine.macros else init
-    if isinstance(text, STRINGS):
+    text = machine.macro(init.name) if isinstance(init, ir.NameExpr) and init.name in machine.macros else init
+    if isinstance(text, ir.STRINGS):
         length = text.length
         size = made.size if sized else ((length + 1) * made.element,) * 2
         return made._replace(size=size, length=(length, length), filled=length)
-    if not isinstance(init, InitListExpr):
+    if not isinstance(init, ir.InitListExpr):
         return made
     if not sized:
         made = made._replace(size=(len(init.items) * made.element,) * 2)
-    if init.items[:1] in ((), (ZERO,)):
+    if init.items[:1] in ((), (ir.ZERO,)):
         made = made._replace(length=(0, 0))
     return made

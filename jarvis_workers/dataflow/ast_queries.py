@@ -4,39 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
-from jarvis_workers.dataflow.ir.expr import (
-    LEAVES,
-    NEWS,
-    ZERO,
-    AndExpr,
-    AssignExpr,
-    BinaryExpr,
-    CallExpr,
-    CastExpr,
-    ConditionalExpr,
-    ConstructExpr,
-    Expression,
-    NameExpr,
-    NumberExpr,
-    OrExpr,
-    Statement,
-    UnaryExpr,
-    UpdateExpr,
-)
-from jarvis_workers.dataflow.ir.stmt import (
-    BlockStmt,
-    DeclStmt,
-    ExprStmt,
-    IfStmt,
-    LabelStmt,
-    LoopStmt,
-    LoweredFunction,
-    RangeForStmt,
-    ReturnStmt,
-    SwitchStmt,
-    ThrowStmt,
-    TryStmt,
-)
+from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.name_heuristics import never_returns
 from jarvis_workers.dataflow.pretty import said
 
@@ -58,18 +26,18 @@ __all__ = [
 
 # The parts that are expressions, for each kind of statement.
 OWN_PARTS: dict[Any, Callable[[Any], Any]] = {
-    ExprStmt: attrgetter("value"),
-    DeclStmt: attrgetter("dims", "init"),
-    IfStmt: attrgetter("condition"),
-    SwitchStmt: attrgetter("subject"),
-    ReturnStmt: attrgetter("value"),
-    RangeForStmt: attrgetter("container"),
-    ThrowStmt: attrgetter("value"),
+    ir.ExprStmt: attrgetter("value"),
+    ir.DeclStmt: attrgetter("dims", "init"),
+    ir.IfStmt: attrgetter("condition"),
+    ir.SwitchStmt: attrgetter("subject"),
+    ir.ReturnStmt: attrgetter("value"),
+    ir.RangeForStmt: attrgetter("container"),
+    ir.ThrowStmt: attrgetter("value"),
 }
-CONDITIONAL = frozenset((AndExpr, OrExpr, ConditionalExpr))
+CONDITIONAL = frozenset((ir.AndExpr, ir.OrExpr, ir.ConditionalExpr))
 # What holds no nodes.
-HOLLOW = LEAVES | {str, int, bool, float, type(None)}
-CALLS = frozenset((CallExpr, ConstructExpr, *NEWS))
+HOLLOW = ir.LEAVES | {str, int, bool, float, type(None)}
+CALLS = frozenset((ir.CallExpr, ir.ConstructExpr, *ir.NEWS))
 OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 SMALL = 3
 GIVERS = ("alloc", "dup", "open", "getenv", "fgets", "recv", "read", "scanf", "free", "new")
@@ -94,28 +62,28 @@ def leaves(code: Any) -> Iterator[tuple[Any, ...]]:
     while stack:
         for part in stack.pop():
             kind = type(part)
-            if kind in LEAVES:
+            if kind in ir.LEAVES:
                 yield part
             elif kind not in HOLLOW:
                 stack.append(part)
 
 
-def calls_in(statement: Statement) -> list[Expression]:
+def calls_in(statement: ir.Statement) -> list[ir.Expression]:
     """Return the calls in a statement's own expressions, inner ones first."""
-    found: list[Expression] = []
+    found: list[ir.Expression] = []
     parts = OWN_PARTS.get(type(statement))
     if parts is not None:
         _calls(parts(statement), found)
     return found
 
 
-def _calls(code: Any, found: list[Expression]) -> None:
+def _calls(code: Any, found: list[ir.Expression]) -> None:
     """What is behind && or || or ? may not be reached, and is not followed beforehand."""
     kind = type(code)
     if kind in HOLLOW:
         return
     if kind in CONDITIONAL:
-        _calls(code.condition if kind is ConditionalExpr else code.left, found)
+        _calls(code.condition if kind is ir.ConditionalExpr else code.left, found)
         return
     for part in code:
         if type(part) not in HOLLOW:
@@ -124,90 +92,90 @@ def _calls(code: Any, found: list[Expression]) -> None:
         found.append(code)
 
 
-def assigned(code: tuple[Any, ...]) -> list[Expression]:
+def assigned(code: tuple[Any, ...]) -> list[ir.Expression]:
     """Return the places that some code assigns to, each once."""
-    found: dict[Expression, None] = {}
+    found: dict[ir.Expression, None] = {}
     for node in walk(code):
-        if isinstance(node, AssignExpr):
+        if isinstance(node, ir.AssignExpr):
             found.setdefault(node.target)
-        elif isinstance(node, UpdateExpr):
+        elif isinstance(node, ir.UpdateExpr):
             found.setdefault(node.operand)
     return list(found)
 
 
 def mentioned(code: tuple[Any, ...]) -> frozenset[str]:
     """Return the names of variables in some code."""
-    return frozenset([leaf.name for leaf in leaves(code) if isinstance(leaf, NameExpr)])
+    return frozenset([leaf.name for leaf in leaves(code) if isinstance(leaf, ir.NameExpr)])
 
 
-def asked_again(function: LoweredFunction) -> frozenset[str]:
+def asked_again(function: ir.LoweredFunction) -> frozenset[str]:
     """Return the texts of the conditions that a function asks more than once."""
     once: set[str] = set()
     again: set[str] = set()
     for node in walk(function.body):
-        if isinstance(node, (IfStmt, LoopStmt, ConditionalExpr)) and node.condition is not None:
+        if isinstance(node, (ir.IfStmt, ir.LoopStmt, ir.ConditionalExpr)) and node.condition is not None:
             for leaf in _leaves(node.condition):
                 text = fact_of(leaf)[0]
                 (again if text in once else once).add(text)
     return frozenset(again)
 
 
-def _leaves(condition: Expression) -> Iterator[Expression]:
+def _leaves(condition: ir.Expression) -> Iterator[ir.Expression]:
     """Yield the parts of a condition that are asked one by one."""
-    if isinstance(condition, (AndExpr, OrExpr)):
+    if isinstance(condition, (ir.AndExpr, ir.OrExpr)):
         yield from _leaves(condition.left)
         yield from _leaves(condition.right)
-    elif isinstance(condition, UnaryExpr) and condition.op == "!":
+    elif isinstance(condition, ir.UnaryExpr) and condition.op == "!":
         yield from _leaves(condition.operand)
     else:
         yield condition
 
 
-def fact_of(condition: Expression) -> tuple[str, bool]:
+def fact_of(condition: ir.Expression) -> tuple[str, bool]:
     """Return the text of a condition in its positive form, and whether it was positive."""
     match condition:
-        case BinaryExpr(op="==" | "!=" as op, left=left, right=right) if right == ZERO:
+        case ir.BinaryExpr(op="==" | "!=" as op, left=left, right=right) if right == ir.ZERO:
             return said(left), op == "!="
-        case BinaryExpr(op="!=" | ">=" | ">" as op):
+        case ir.BinaryExpr(op="!=" | ">=" | ">" as op):
             return said(condition._replace(op=OPPOSITE[op])), False
     return said(condition), True
 
 
-def nature(function: LoweredFunction) -> tuple[bool, frozenset[str]]:
+def nature(function: ir.LoweredFunction) -> tuple[bool, frozenset[str]]:
     """Tell whether a function makes, brings in or ends something whatever it is given; return the globals it names."""
     body = function.body
     constant = len(body) <= SMALL and all(
-        isinstance(one, ReturnStmt) and isinstance(one.value, NumberExpr) for one in body
+        isinstance(one, ir.ReturnStmt) and isinstance(one.value, ir.NumberExpr) for one in body
     )
-    ends = any(isinstance(one, ExprStmt) and _never_returns(one.value) for one in body)
+    ends = any(isinstance(one, ir.ExprStmt) and _never_returns(one.value) for one in body)
     return constant or ends or any(_gives(node) for node in walk(body)), frozenset(
         [f"g:{name}" for name in mentioned(body)]
     )
 
 
-def _never_returns(e: Expression) -> bool:
-    return isinstance(e, CallExpr) and isinstance(e.callee, NameExpr) and never_returns(e.callee.name)
+def _never_returns(e: ir.Expression) -> bool:
+    return isinstance(e, ir.CallExpr) and isinstance(e.callee, ir.NameExpr) and never_returns(e.callee.name)
 
 
 def _gives(node: tuple[Any, ...]) -> bool:
     match node:
-        case CallExpr(callee=NameExpr(name=name)):
+        case ir.CallExpr(callee=ir.NameExpr(name=name)):
             low = name.lower()
             return any(word in low for word in GIVERS)
-    return isinstance(node, NEWS)
+    return isinstance(node, ir.NEWS)
 
 
-def without_casts(e: Expression) -> Expression:
+def without_casts(e: ir.Expression) -> ir.Expression:
     """Return what is cast, or assigned to."""
-    while isinstance(e, (CastExpr, AssignExpr)):
-        e = e.operand if isinstance(e, CastExpr) else e.target
+    while isinstance(e, (ir.CastExpr, ir.AssignExpr)):
+        e = e.operand if isinstance(e, ir.CastExpr) else e.target
     return e
 
 
-def size_of_function(function: LoweredFunction, most: int) -> int:
+def size_of_function(function: ir.LoweredFunction, most: int) -> int:
     """Return how many statements a function has, or any number above `most` if there are more."""
     size = 0
-    blocks: list[Sequence[Statement]] = [function.body]
+    blocks: list[Sequence[ir.Statement]] = [function.body]
     while blocks and size <= most:
         statements = blocks.pop()
         size += len(statements)
@@ -216,24 +184,24 @@ def size_of_function(function: LoweredFunction, most: int) -> int:
     return size
 
 
-def bodies(statement: Statement) -> Sequence[Sequence[Statement]]:
+def bodies(statement: ir.Statement) -> Sequence[Sequence[ir.Statement]]:
     """Return the statements that stand inside a statement."""
     match statement:
-        case IfStmt(then=then, otherwise=otherwise):
+        case ir.IfStmt(then=then, otherwise=otherwise):
             return then, otherwise
-        case LoopStmt(body=body) | RangeForStmt(body=body) | BlockStmt(body=body):
+        case ir.LoopStmt(body=body) | ir.RangeForStmt(body=body) | ir.BlockStmt(body=body):
             return (body,)
-        case SwitchStmt(groups=groups):
+        case ir.SwitchStmt(groups=groups):
             return [group.body for group in groups]
-        case TryStmt(body=body, handlers=handlers):
+        case ir.TryStmt(body=body, handlers=handlers):
             return (body, *handlers)
     return ()
 
 
-def holds_label(statement: Statement, labels: dict[str, Any]) -> bool:
+def holds_label(statement: ir.Statement, labels: dict[str, Any]) -> bool:
     """Tell whether one of some labels stands inside a statement."""
     return any(
-        (isinstance(one, LabelStmt) and one.label in labels) or holds_label(one, labels)
+        (isinstance(one, ir.LabelStmt) and one.label in labels) or holds_label(one, labels)
         for body in bodies(statement)
         for one in body
     )

@@ -6,30 +6,10 @@ take it both ways.
 
 from typing import Any
 
+from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.ast_queries import OPPOSITE, fact_of, leaves, walk
 from jarvis_workers.dataflow.context import facts_of
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
-from jarvis_workers.dataflow.ir.expr import (
-    NEWS,
-    STRINGS,
-    ZERO,
-    AndExpr,
-    AssignExpr,
-    BinaryExpr,
-    CallExpr,
-    CommaExpr,
-    ConditionalExpr,
-    DeleteExpr,
-    DerefExpr,
-    Expression,
-    IndexExpr,
-    NameExpr,
-    NullExpr,
-    OrExpr,
-    UnaryExpr,
-    UnknownExpr,
-    UpdateExpr,
-)
 from jarvis_workers.dataflow.name_heuristics import is_error
 from jarvis_workers.dataflow.narrowing import Comparison, narrow
 from jarvis_workers.dataflow.path import PathState
@@ -40,30 +20,30 @@ __all__ = ["Split", "branch"]
 
 Split = tuple[list[PathState], list[PathState]]
 TRANSPARENT = frozenset(("unlikely", "likely", "__builtin_expect"))
-IMPURE = frozenset((AssignExpr, UpdateExpr, *NEWS, DeleteExpr, DerefExpr, IndexExpr))
-IMPURE_LEAVES = (UnknownExpr, *STRINGS)
+IMPURE = frozenset((ir.AssignExpr, ir.UpdateExpr, *ir.NEWS, ir.DeleteExpr, ir.DerefExpr, ir.IndexExpr))
+IMPURE_LEAVES = (ir.UnknownExpr, *ir.STRINGS)
 # Of the paths on which the left side holds, so many are followed into the right side.
 FOLLOWED = 2
 
 
-def branch(path: PathState, condition: Expression | None, line: int | None) -> Split:
+def branch(path: PathState, condition: ir.Expression | None, line: int | None) -> Split:
     """Return the paths on which a condition holds, and those on which it does not.
 
     Without a line no station is put on the paths.
     """
-    if type(condition) is AndExpr:
+    if type(condition) is ir.AndExpr:
         yes, no = branch(path, condition.left, line)
         return _further(yes, no, condition.right, line)
-    if type(condition) is OrExpr:
+    if type(condition) is ir.OrExpr:
         yes, no = branch(path, condition.left, line)
         return _otherwise(yes, no, condition.right, line)
-    if type(condition) is UnaryExpr and condition.op == "!":
+    if type(condition) is ir.UnaryExpr and condition.op == "!":
         yes, no = branch(path, condition.operand, line)
         return no, yes
-    if type(condition) is CallExpr and condition.args and type(condition.callee) is NameExpr:
+    if type(condition) is ir.CallExpr and condition.args and type(condition.callee) is ir.NameExpr:
         if condition.callee.name in TRANSPARENT:
             return branch(path, condition.args[0], line)
-    elif type(condition) is CommaExpr and condition.parts:
+    elif type(condition) is ir.CommaExpr and condition.parts:
         *before, last = condition.parts
         for part in before:
             evaluate(path, part)
@@ -71,7 +51,7 @@ def branch(path: PathState, condition: Expression | None, line: int | None) -> S
     return _split(path, _comparison(path, condition), line)
 
 
-def _further(yes: list[PathState], no: list[PathState], condition: Expression, line: int | None) -> Split:
+def _further(yes: list[PathState], no: list[PathState], condition: ir.Expression, line: int | None) -> Split:
     for one in yes[:FOLLOWED]:
         more, less = branch(one, condition, line)
         no = no + less
@@ -79,7 +59,7 @@ def _further(yes: list[PathState], no: list[PathState], condition: Expression, l
     return yes, no
 
 
-def _otherwise(yes: list[PathState], no: list[PathState], condition: Expression, line: int | None) -> Split:
+def _otherwise(yes: list[PathState], no: list[PathState], condition: ir.Expression, line: int | None) -> Split:
     for one in no[:FOLLOWED]:
         more, less = branch(one, condition, line)
         yes = yes + more
@@ -89,13 +69,13 @@ def _otherwise(yes: list[PathState], no: list[PathState], condition: Expression,
 
 def _comparison(path: PathState, condition: Any) -> Comparison:
     """Return what a condition compares; one that is no comparison asks whether it is not 0."""
-    if type(condition) is BinaryExpr and condition.op in OPPOSITE:
+    if type(condition) is ir.BinaryExpr and condition.op in OPPOSITE:
         _, compare, left, right = condition
         first, second = evaluate(path, left), evaluate(path, right)
-        if type(right) is NullExpr or (right == ZERO and (first.target or first.null)):
+        if type(right) is ir.NullExpr or (right == ir.ZERO and (first.target or first.null)):
             second = NULL
         return Comparison(condition, compare, left, right, first, second)
-    return Comparison(condition, "!=", condition, ZERO, evaluate(path, condition), NULL)
+    return Comparison(condition, "!=", condition, ir.ZERO, evaluate(path, condition), NULL)
 
 
 def _split(path: PathState, one: Comparison, line: int | None) -> Split:
@@ -124,7 +104,7 @@ def _take(path: PathState, one: Comparison, compare: str, line: int | None, fact
     narrow(path, one, compare)
 
 
-def _fact(path: PathState, condition: Expression) -> tuple[str, bool, bool]:
+def _fact(path: PathState, condition: ir.Expression) -> tuple[str, bool, bool]:
     """Return the text of a condition in its positive form, whether it was positive, and whether it is kept."""
     machine = path.machine
     known = machine.facts.get(id(condition))
@@ -135,9 +115,9 @@ def _fact(path: PathState, condition: Expression) -> tuple[str, bool, bool]:
     return known
 
 
-def _is_pure(condition: Expression) -> bool:
+def _is_pure(condition: ir.Expression) -> bool:
     """Tell whether a condition says the same when it is asked again."""
-    if any(type(node) in IMPURE or (isinstance(node, CallExpr) and node.args) for node in walk(condition)):
+    if any(type(node) in IMPURE or (isinstance(node, ir.CallExpr) and node.args) for node in walk(condition)):
         return False
     return not any(isinstance(leaf, IMPURE_LEAVES) for leaf in leaves(condition))
 
@@ -175,16 +155,16 @@ def _same_target(first: Value, second: Value) -> bool | None:
     return True if first.at == second.at and first.at[0] == first.at[1] else None
 
 
-@evaluates(AndExpr, OrExpr)
-def _both(path: PathState, e: AndExpr | OrExpr) -> Value:
+@evaluates(ir.AndExpr, ir.OrExpr)
+def _both(path: PathState, e: ir.AndExpr | ir.OrExpr) -> Value:
     yes, no = branch(path.copy(), e, None)
     if yes and not no:
         return number(1)
     return number(0) if no and not yes else number(0, 1)
 
 
-@evaluates(ConditionalExpr)
-def _choice(path: PathState, e: ConditionalExpr) -> Value:
+@evaluates(ir.ConditionalExpr)
+def _choice(path: PathState, e: ir.ConditionalExpr) -> Value:
     yes, no = branch(path.copy(), e.condition, None)
     first = evaluate(yes[0], e.then) if yes else None
     second = evaluate(no[0], e.otherwise) if no else None

@@ -7,21 +7,7 @@ all the modules that have some.
 from collections.abc import Callable
 from typing import Any
 
-from jarvis_workers.dataflow.ir.expr import (
-    STRINGS,
-    CastExpr,
-    CommaExpr,
-    DesignatedExpr,
-    Expression,
-    InitListExpr,
-    LongStringExpr,
-    NameExpr,
-    NullExpr,
-    NumberExpr,
-    SizeofExpr,
-    StringExpr,
-    UnaryExpr,
-)
+from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.ranges import is_exact
 from jarvis_workers.dataflow.sizes import NUMBERS_WITH_FRACTIONS
@@ -50,7 +36,7 @@ def evaluates(*kinds: type) -> Callable[[Act], Act]:
     return keep
 
 
-def evaluate(path: PathState, e: Expression | None) -> Value:
+def evaluate(path: PathState, e: ir.Expression | None) -> Value:
     """Return what an expression is worth; what it does is done to the path."""
     act = ACTS.get(type(e))
     if act is None:
@@ -62,22 +48,22 @@ def evaluate(path: PathState, e: Expression | None) -> Value:
     return act(path, e)
 
 
-def evaluate_all(path: PathState, parts: tuple[Expression, ...]) -> list[Value]:
+def evaluate_all(path: PathState, parts: tuple[ir.Expression, ...]) -> list[Value]:
     return [evaluate(path, part) for part in parts]
 
 
-@evaluates(NumberExpr)
-def _number(path: PathState, e: NumberExpr) -> Value:
+@evaluates(ir.NumberExpr)
+def _number(path: PathState, e: ir.NumberExpr) -> Value:
     return number(e.value)
 
 
-@evaluates(NullExpr)
-def _null(path: PathState, e: NullExpr) -> Value:
+@evaluates(ir.NullExpr)
+def _null(path: PathState, e: ir.NullExpr) -> Value:
     return NULL
 
 
-@evaluates(*STRINGS)
-def _text(path: PathState, e: StringExpr | LongStringExpr) -> Value:
+@evaluates(*ir.STRINGS)
+def _text(path: PathState, e: ir.StringExpr | ir.LongStringExpr) -> Value:
     element = 4 if e.wide else 1
     key = f"t:{element}:{e.text}"
     if key not in path.objects:
@@ -87,23 +73,23 @@ def _text(path: PathState, e: StringExpr | LongStringExpr) -> Value:
     return Value(target=key, null=NOT_NULL)
 
 
-@evaluates(InitListExpr)
-def _braces(path: PathState, e: InitListExpr) -> Value:
+@evaluates(ir.InitListExpr)
+def _braces(path: PathState, e: ir.InitListExpr) -> Value:
     for item in e.items:
-        evaluate(path, item.value if isinstance(item, DesignatedExpr) else item)
+        evaluate(path, item.value if isinstance(item, ir.DesignatedExpr) else item)
     return ANY
 
 
-@evaluates(CommaExpr)
-def _comma(path: PathState, e: CommaExpr) -> Value:
+@evaluates(ir.CommaExpr)
+def _comma(path: PathState, e: ir.CommaExpr) -> Value:
     value = ANY
     for part in e.parts:
         value = evaluate(path, part)
     return value
 
 
-@evaluates(UnaryExpr)
-def _unary(path: PathState, e: UnaryExpr) -> Value:
+@evaluates(ir.UnaryExpr)
+def _unary(path: PathState, e: ir.UnaryExpr) -> Value:
     value = evaluate(path, e.operand)
     low, high = value.range
     if e.op == "-":
@@ -113,8 +99,8 @@ def _unary(path: PathState, e: UnaryExpr) -> Value:
     return number(int(low == 0)) if is_exact(value.range) else number(0, 1)
 
 
-@evaluates(CastExpr)
-def _cast(path: PathState, e: CastExpr) -> Value:
+@evaluates(ir.CastExpr)
+def _cast(path: PathState, e: ir.CastExpr) -> Value:
     value, kind = evaluate(path, e.operand), e.type
     if value.range == (0, 0) and kind.endswith("*") and not value.target:
         return value._replace(null=NULL.null)
@@ -123,16 +109,16 @@ def _cast(path: PathState, e: CastExpr) -> Value:
     return fitted(path, value, kind, cast=True)
 
 
-@evaluates(SizeofExpr)
-def _sizeof(path: PathState, e: SizeofExpr) -> Value:
+@evaluates(ir.SizeofExpr)
+def _sizeof(path: PathState, e: ir.SizeofExpr) -> Value:
     machine, inner = path.machine, e.operand
     if e.type:
         return number(machine.size_of(e.type))
-    if isinstance(inner, NameExpr):
+    if isinstance(inner, ir.NameExpr):
         held = path.objects.get(key_of(path, inner.name))
         if held is not None and (inner.name not in path.frame.types or path.frame.is_array(inner.name)):
             return Value(held.size)
-    if isinstance(inner, STRINGS):
+    if isinstance(inner, ir.STRINGS):
         return number((inner.length + 1) * (4 if inner.wide else 1))
     kind = type_of(path, inner)
     return number(machine.size_of(kind)) if kind else Value((1, None))

@@ -2,18 +2,8 @@
 
 from typing import Any, NamedTuple
 
+from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.ast_queries import assigned, walk
-from jarvis_workers.dataflow.ir.expr import (
-    ArrowExpr,
-    AssignExpr,
-    BinaryExpr,
-    Expression,
-    MemberExpr,
-    NameExpr,
-    NumberExpr,
-    UpdateExpr,
-)
-from jarvis_workers.dataflow.ir.stmt import LoopStmt
 
 __all__ = ["Counter", "LoopFacts", "loop_of"]
 
@@ -26,20 +16,20 @@ class LoopFacts(NamedTuple):
     """What is worked out once of a loop: its counter, what it changes, and what of that is not the counter."""
 
     counter: "Counter | None"
-    changed: list[Expression]
-    beside: list[Expression]
+    changed: list[ir.Expression]
+    beside: list[ir.Expression]
 
 
 class Counter(NamedTuple):
     """A loop that counts: its variable, the comparison with its end, and by how much it goes up, or down."""
 
-    variable: Expression
+    variable: ir.Expression
     compare: str
-    end: Expression
+    end: ir.Expression
     step: int
 
 
-def loop_of(statement: LoopStmt) -> LoopFacts:
+def loop_of(statement: ir.LoopStmt) -> LoopFacts:
     """Read a loop."""
     turn = (statement.body, statement.step)
     counter = _counter_of(statement.condition, turn) if statement.form != "do" else None
@@ -47,12 +37,12 @@ def loop_of(statement: LoopStmt) -> LoopFacts:
     return LoopFacts(counter, assigned((*turn, statement.condition)), beside)
 
 
-def _counter_of(condition: Expression | None, turn: tuple[Any, ...]) -> Counter | None:
+def _counter_of(condition: ir.Expression | None, turn: tuple[Any, ...]) -> Counter | None:
     """Return the counter of a loop that moves it by one small amount, in one place."""
-    if not isinstance(condition, BinaryExpr) or condition.op not in UP | DOWN:
+    if not isinstance(condition, ir.BinaryExpr) or condition.op not in UP | DOWN:
         return None
     _, compare, left, right = condition
-    if not isinstance(left, (NameExpr, MemberExpr, ArrowExpr)):
+    if not isinstance(left, (ir.NameExpr, ir.MemberExpr, ir.ArrowExpr)):
         return None
     moves = [move for move in (_move(node, left) for node in walk(turn)) if move is not None]
     if len(moves) != 1 or moves[0] == 0:
@@ -60,13 +50,13 @@ def _counter_of(condition: Expression | None, turn: tuple[Any, ...]) -> Counter 
     return Counter(left, compare, right, moves[0]) if compare in (UP if moves[0] > 0 else DOWN) else None
 
 
-def _move(node: tuple[Any, ...], variable: Expression) -> int | None:
+def _move(node: tuple[Any, ...], variable: ir.Expression) -> int | None:
     """Return by how much a variable is moved, 0 for any other assignment, None if it is not assigned here."""
-    if isinstance(node, UpdateExpr) and node.operand == variable:
+    if isinstance(node, ir.UpdateExpr) and node.operand == variable:
         return 1 if node.op == "+" else -1
-    if isinstance(node, AssignExpr) and node.target == variable:
+    if isinstance(node, ir.AssignExpr) and node.target == variable:
         amount = node.value
-        if node.op in ("+", "-") and isinstance(amount, NumberExpr) and 0 < amount.value <= LONGEST_STRIDE:
+        if node.op in ("+", "-") and isinstance(amount, ir.NumberExpr) and 0 < amount.value <= LONGEST_STRIDE:
             return amount.value if node.op == "+" else -amount.value
         return 0
     return None

@@ -8,6 +8,7 @@ function may take STEPS steps: what is beyond is not followed, which can hide a 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.ast_queries import bodies, calls_in, holds_label
 from jarvis_workers.dataflow.callees import callee, matters
 from jarvis_workers.dataflow.context import facts_of
@@ -15,18 +16,6 @@ from jarvis_workers.dataflow.definitions import Callee
 from jarvis_workers.dataflow.evaluate import StepLimitReached, evaluate
 from jarvis_workers.dataflow.exits import BREAK, CONTINUE, RETURN, Ends, few
 from jarvis_workers.dataflow.frames import arguments, bind, forget_frame, object_of
-from jarvis_workers.dataflow.ir.expr import NEWS, CallExpr, Expression, NameExpr, NewExpr, PlacementNewExpr, Statement
-from jarvis_workers.dataflow.ir.stmt import (
-    BlockStmt,
-    BreakStmt,
-    ContinueStmt,
-    GotoStmt,
-    IfStmt,
-    LabelStmt,
-    LoopStmt,
-    LoweredFunction,
-    SwitchStmt,
-)
 from jarvis_workers.dataflow.path import Frame, PathState
 from jarvis_workers.dataflow.values import ANY, NOT_NULL, Value
 from jarvis_workers.dataflow.widening import assume_all_set, assume_moved
@@ -35,7 +24,7 @@ __all__ = ["construct", "destroy", "follow_body", "follows", "run"]
 
 STEPS = 400
 CALLS_DEEP = 4
-RESUMED = (BlockStmt, IfStmt, LoopStmt, SwitchStmt)
+RESUMED = (ir.BlockStmt, ir.IfStmt, ir.LoopStmt, ir.SwitchStmt)
 # It returns the paths that go on behind the statement, or where all paths go if some leave it in between.
 Follow = Callable[[PathState, Any], Ends | list[PathState]]
 STATEMENTS: dict[type, Follow] = {}
@@ -51,14 +40,14 @@ def follows(*kinds: type) -> Callable[[Follow], Follow]:
     return keep
 
 
-def run(statements: Iterable[Statement], paths: list[PathState]) -> Ends:
+def run(statements: Iterable[ir.Statement], paths: list[PathState]) -> Ends:
     """Follow paths through statements."""
     ends = Ends(paths)
     for statement in statements:
         act = STATEMENTS.get(type(statement))
         if act is not None and ends.out:
             _step(act, statement, ends)
-        elif type(statement) is LabelStmt:
+        elif type(statement) is ir.LabelStmt:
             ends.out = few(ends.out + ends.left.pop(statement.label, []))
         elif ends.out:
             _jump(statement, ends)
@@ -67,13 +56,13 @@ def run(statements: Iterable[Statement], paths: list[PathState]) -> Ends:
     return ends
 
 
-def _jump(statement: Statement, ends: Ends) -> None:
+def _jump(statement: ir.Statement, ends: Ends) -> None:
     match statement:
-        case BreakStmt():
+        case ir.BreakStmt():
             way = BREAK
-        case ContinueStmt():
+        case ir.ContinueStmt():
             way = CONTINUE
-        case GotoStmt(label=label):
+        case ir.GotoStmt(label=label):
             way = label
         case _:
             for path in ends.out:
@@ -84,7 +73,7 @@ def _jump(statement: Statement, ends: Ends) -> None:
     ends.out = []
 
 
-def _resume(statement: Statement, ends: Ends) -> None:
+def _resume(statement: ir.Statement, ends: Ends) -> None:
     """Go on at a label inside a statement that was not reached itself, if paths are on their way to one there."""
     waiting = ends.labels()
     if not waiting or not holds_label(statement, waiting):
@@ -97,11 +86,11 @@ def _resume(statement: Statement, ends: Ends) -> None:
     ends.take(done)
 
 
-def _run_from(statements: Sequence[Statement], waiting: dict[str, list[PathState]]) -> Ends:
+def _run_from(statements: Sequence[ir.Statement], waiting: dict[str, list[PathState]]) -> Ends:
     ends = Ends([])
     ends.left = waiting
     for place, statement in enumerate(statements):
-        if isinstance(statement, LabelStmt) and statement.label in waiting:
+        if isinstance(statement, ir.LabelStmt) and statement.label in waiting:
             rest = run(statements[place + 1 :], waiting.pop(statement.label))
             rest.take(ends)
             return rest
@@ -132,15 +121,19 @@ def _step(act: Follow, statement: Any, ends: Ends) -> None:
     ends.out = after if len(after) == 1 and not after[0].ended else few(after)
 
 
-def _prepared(calls: list[Expression], path: PathState) -> list[PathState]:
+def _prepared(calls: list[ir.Expression], path: PathState) -> list[PathState]:
     """Follow the calls of a statement into what is known of their bodies; their results wait in the path."""
     machine = path.machine
     paths = [path]
     for call in calls:
-        if type(call) is not CallExpr and isinstance(call, NEWS) and machine.function(f"{call.type}::{call.type}"):
+        if (
+            type(call) is not ir.CallExpr
+            and isinstance(call, ir.NEWS)
+            and machine.function(f"{call.type}::{call.type}")
+        ):
             paths = [after for one in paths for after in _made(call, one)]
             continue
-        if type(call) is not CallExpr:
+        if type(call) is not ir.CallExpr:
             continue
         found = callee(path, call)
         if not paths:
@@ -150,14 +143,14 @@ def _prepared(calls: list[Expression], path: PathState) -> list[PathState]:
     return paths
 
 
-def _made(e: NewExpr | PlacementNewExpr, path: PathState) -> list[PathState]:
+def _made(e: ir.NewExpr | ir.PlacementNewExpr, path: PathState) -> list[PathState]:
     """Make an object with new, and run its constructor."""
     value = evaluate(path, e)
     path.results[id(e)] = value
     return construct(f"{e.type}::{e.type}", e.args, value, e.line, [path])
 
 
-def _enter(call: CallExpr, found: Callee, path: PathState) -> list[PathState]:
+def _enter(call: ir.CallExpr, found: Callee, path: PathState) -> list[PathState]:
     values = arguments(path, call, found[0])
     finished = _inside(found, call, values, object_of(path, call), path)
     for one in finished:
@@ -166,14 +159,14 @@ def _enter(call: CallExpr, found: Callee, path: PathState) -> list[PathState]:
     return finished
 
 
-def _may_enter(function: LoweredFunction, path: PathState) -> bool:
+def _may_enter(function: ir.LoweredFunction, path: PathState) -> bool:
     frame = path.frame
     if frame.depth >= CALLS_DEEP or function.name in frame.callers:
         return False
     return facts_of(function).is_small
 
 
-def _inside(found: Callee, call: CallExpr, values: list[Value], this: Value, path: PathState) -> list[PathState]:
+def _inside(found: Callee, call: ir.CallExpr, values: list[Value], this: Value, path: PathState) -> list[PathState]:
     """Follow a function from a call; what it returns is in `returned` of each path."""
     function, file = found
     machine, frame = path.machine, path.frame
@@ -216,7 +209,7 @@ def destroy(this: Value, line: int, paths: list[PathState]) -> list[PathState]:
 
 
 def construct(
-    name: str, args: tuple[Expression, ...], this: Value, line: int, paths: list[PathState]
+    name: str, args: tuple[ir.Expression, ...], this: Value, line: int, paths: list[PathState]
 ) -> list[PathState]:
     """Follow a constructor or destructor, if its body is known."""
     if not paths:
@@ -226,7 +219,7 @@ def construct(
         return paths
     after: list[PathState] = []
     for path in paths:
-        call = CallExpr("c", NameExpr("v", name), args, line)
+        call = ir.CallExpr("c", ir.NameExpr("v", name), args, line)
         done = _inside(found, call, arguments(path, call, found[0]), this, path)
         for one in done:
             one.returned = ANY

@@ -7,19 +7,10 @@ A variable is an object of its own, `frame:name`; what is not local is `g:name`.
 from collections.abc import Callable
 from typing import Any
 
+from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.bounds import check_bounds
 from jarvis_workers.dataflow.contents import Access, loaded, read, written
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
-from jarvis_workers.dataflow.ir.expr import (
-    ArrowExpr,
-    AssignExpr,
-    CastExpr,
-    DerefExpr,
-    Expression,
-    IndexExpr,
-    MemberExpr,
-    NameExpr,
-)
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import dereferenced, used_after_free
 from jarvis_workers.dataflow.pretty import said
@@ -31,17 +22,17 @@ from jarvis_workers.dataflow.values import ANY, MEMORY, NOT_NULL, Place, Value, 
 __all__ = ["place_of", "place_of_variable", "place_quietly", "set_or_reported", "somebody_elses"]
 
 FIELD_UNSET = 0.8
-VARIABLES = frozenset((NameExpr, MemberExpr, ArrowExpr))
-THIS = NameExpr("v", "this")
+VARIABLES = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr))
+THIS = ir.NameExpr("v", "this")
 
 
-def place_of(path: PathState, e: Expression) -> Place | None:
+def place_of(path: PathState, e: ir.Expression) -> Place | None:
     """Return the cell that an expression names, None where we cannot tell; memory that it goes through is looked at."""
     find = PLACES.get(type(e))
     return find(path, e) if find else None
 
 
-def place_quietly(path: PathState, e: Expression) -> Place | None:
+def place_quietly(path: PathState, e: ir.Expression) -> Place | None:
     """Return the cell that an expression names, and report nothing."""
     machine = path.machine
     before, machine.quiet = machine.quiet, True
@@ -65,17 +56,17 @@ def place_of_variable(path: PathState, name: str) -> Place:
     return local.place
 
 
-def _place_of_part(path: PathState, e: MemberExpr) -> Place | None:
+def _place_of_part(path: PathState, e: ir.MemberExpr) -> Place | None:
     place = place_of(path, e.base)
     return (place[0], f"{place[1]}.{_field(path, e)}") if place else None
 
 
-def _place_of_assigned(path: PathState, e: AssignExpr) -> Place | None:
+def _place_of_assigned(path: PathState, e: ir.AssignExpr) -> Place | None:
     evaluate(path, e)
     return place_of(path, e.target)
 
 
-def _place_of_member(path: PathState, e: ArrowExpr) -> Place | None:
+def _place_of_member(path: PathState, e: ir.ArrowExpr) -> Place | None:
     if e.base == THIS:
         this = path.frame.this.target
         return (this, "." + e.member) if this else None
@@ -83,7 +74,7 @@ def _place_of_member(path: PathState, e: ArrowExpr) -> Place | None:
     return (cell[0], f"{cell[1]}.{_field(path, e)}") if cell else None
 
 
-def _place_of_element(path: PathState, e: IndexExpr) -> Place | None:
+def _place_of_element(path: PathState, e: ir.IndexExpr) -> Place | None:
     _, base, subscript = e
     if "<" in (type_of(path, base) or ""):
         evaluate(path, subscript)
@@ -92,7 +83,7 @@ def _place_of_element(path: PathState, e: IndexExpr) -> Place | None:
     return _through(path, base, subscript)
 
 
-def _field(path: PathState, e: MemberExpr | ArrowExpr) -> str:
+def _field(path: PathState, e: ir.MemberExpr | ir.ArrowExpr) -> str:
     """Return the name of a field; those of a union are one."""
     known = path.machine.fields.get(id(e))
     if known is None:
@@ -103,7 +94,7 @@ def _field(path: PathState, e: MemberExpr | ArrowExpr) -> str:
     return known
 
 
-def _through(path: PathState, pointer: Expression, index: Expression | None) -> Place | None:
+def _through(path: PathState, pointer: ir.Expression, index: ir.Expression | None) -> Place | None:
     """Follow a pointer, at an index if there is one."""
     machine = path.machine
     writing, machine.writing = machine.writing, False
@@ -150,7 +141,7 @@ def _unknown_cell(path: PathState, access: Access) -> Place | None:
     return (access.key, f"[{reach[0]}]") if is_exact(reach) and value.at == (0, 0) else None
 
 
-def somebody_elses(path: PathState, pointer: Expression, value: Value) -> Value:
+def somebody_elses(path: PathState, pointer: ir.Expression, value: Value) -> Value:
     """Give a name to what an unknown pointer points to, so that it is known again."""
     if type(pointer) not in VARIABLES or value.code:
         return value
@@ -163,18 +154,18 @@ def somebody_elses(path: PathState, pointer: Expression, value: Value) -> Value:
 
 
 PLACES: dict[type, Callable[[PathState, Any], Place | None]] = {
-    NameExpr: lambda path, e: place_of_variable(path, e.name),
-    MemberExpr: _place_of_part,
-    ArrowExpr: _place_of_member,
-    DerefExpr: lambda path, e: _through(path, e.pointer, None),
-    IndexExpr: _place_of_element,
-    CastExpr: lambda path, e: place_of(path, e.operand),
-    AssignExpr: _place_of_assigned,
+    ir.NameExpr: lambda path, e: place_of_variable(path, e.name),
+    ir.MemberExpr: _place_of_part,
+    ir.ArrowExpr: _place_of_member,
+    ir.DerefExpr: lambda path, e: _through(path, e.pointer, None),
+    ir.IndexExpr: _place_of_element,
+    ir.CastExpr: lambda path, e: place_of(path, e.operand),
+    ir.AssignExpr: _place_of_assigned,
 }
 
 
-@evaluates(DerefExpr, IndexExpr, MemberExpr, ArrowExpr)
-def _load(path: PathState, e: Expression) -> Value:
+@evaluates(ir.DerefExpr, ir.IndexExpr, ir.MemberExpr, ir.ArrowExpr)
+def _load(path: PathState, e: ir.Expression) -> Value:
     path.machine.writing = False
     place = place_of(path, e)
     if place is None:
@@ -185,7 +176,7 @@ def _load(path: PathState, e: Expression) -> Value:
     return set_or_reported(path, place, value, e, FIELD_UNSET) if value.unset else value
 
 
-def set_or_reported(path: PathState, place: Place, value: Value, e: Expression, sure: float) -> Value:
+def set_or_reported(path: PathState, place: Place, value: Value, e: ir.Expression, sure: float) -> Value:
     """Report a value that was never set, once; say nothing of one that is garbage from elsewhere."""
     if value.why is None:
         return value

@@ -2,23 +2,9 @@
 
 from typing import NamedTuple
 
+from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.ast_queries import without_casts
 from jarvis_workers.dataflow.evaluate import evaluate
-from jarvis_workers.dataflow.ir.expr import (
-    STRINGS,
-    ArrowExpr,
-    CallExpr,
-    CastExpr,
-    DerefExpr,
-    Expression,
-    IndexExpr,
-    MemberExpr,
-    NameExpr,
-    NullExpr,
-    NumberExpr,
-    SizeofExpr,
-    UpdateExpr,
-)
 from jarvis_workers.dataflow.lvalues import place_of, place_quietly
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pointers import is_made, narrowed, never_made
@@ -29,18 +15,18 @@ __all__ = ["Comparison", "keep", "narrow"]
 
 MIRRORED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 ABSOLUTE = frozenset(("abs", "labs", "llabs", "imaxabs", "fabs"))
-CONSTANT = frozenset((NumberExpr, *STRINGS, NullExpr, SizeofExpr))
-VARIABLES = frozenset((NameExpr, MemberExpr, ArrowExpr))
-PLACES = VARIABLES | {DerefExpr, IndexExpr}
+CONSTANT = frozenset((ir.NumberExpr, *ir.STRINGS, ir.NullExpr, ir.SizeofExpr))
+VARIABLES = frozenset((ir.NameExpr, ir.MemberExpr, ir.ArrowExpr))
+PLACES = VARIABLES | {ir.DerefExpr, ir.IndexExpr}
 
 
 class Comparison(NamedTuple):
     """A condition as a comparison: its two sides, and what they are worth."""
 
-    condition: Expression
+    condition: ir.Expression
     compare: str
-    left: Expression
-    right: Expression
+    left: ir.Expression
+    right: ir.Expression
     first: Value
     second: Value
 
@@ -52,7 +38,7 @@ def narrow(path: PathState, one: Comparison, compare: str) -> None:
         keep(path, MIRRORED[compare], one.right, one.second, one.first)
 
 
-def keep(path: PathState, compare: str, e: Expression, value: Value, other: Value) -> None:
+def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: Value) -> None:
     """Keep what is known of `e`, which is worth `value`, where `e compare other` holds."""
     if type(e) in CONSTANT or (other.range == UNKNOWN and not other.null and not value.taint):
         return
@@ -61,7 +47,7 @@ def keep(path: PathState, compare: str, e: Expression, value: Value, other: Valu
     if scale is not None:
         _keep_absolute(path, compare, scale, other.range[1])
         return
-    if type(e) is UpdateExpr:
+    if type(e) is ir.UpdateExpr:
         e = e.operand
         value = evaluate(path, e)
     if type(e) not in PLACES:
@@ -102,7 +88,7 @@ def _limits(compare: str, other: Range) -> bool:
     return compare in ("<", "<=", "==") and other != (0, 0) and other[1] != 0
 
 
-def _keep_absolute(path: PathState, compare: str, e: Expression, bound: int | None) -> None:
+def _keep_absolute(path: PathState, compare: str, e: ir.Expression, bound: int | None) -> None:
     value = evaluate(path.copy(), e)
     if type(e) not in VARIABLES or bound is None or compare not in ("<", "<="):
         return
@@ -111,11 +97,11 @@ def _keep_absolute(path: PathState, compare: str, e: Expression, bound: int | No
         path.cells[place] = value._replace(range=meet(value.range, (-bound, bound)), checked=True)
 
 
-def _inside_absolute(e: Expression) -> Expression | None:
+def _inside_absolute(e: ir.Expression) -> ir.Expression | None:
     """Return x of abs(x)."""
-    if type(e) is not CallExpr or not e.args or type(e.callee) is not NameExpr or e.callee.name not in ABSOLUTE:
+    if type(e) is not ir.CallExpr or not e.args or type(e.callee) is not ir.NameExpr or e.callee.name not in ABSOLUTE:
         return None
     inner = e.args[0]
-    while isinstance(inner, CastExpr):
+    while isinstance(inner, ir.CastExpr):
         inner = inner.operand
     return inner

@@ -1,22 +1,11 @@
 """Follow a path through each kind of statement that is no loop."""
 
+from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.assignments import declare, define
 from jarvis_workers.dataflow.conditions import branch
 from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.exits import BREAK, RETURN, Ends, few
 from jarvis_workers.dataflow.interpreter import construct, destroy, follows, run
-from jarvis_workers.dataflow.ir.expr import ConstructExpr, DeleteExpr, Expression
-from jarvis_workers.dataflow.ir.stmt import (
-    BlockStmt,
-    CaseGroup,
-    DeclStmt,
-    ExprStmt,
-    IfStmt,
-    ReturnStmt,
-    SwitchStmt,
-    ThrowStmt,
-    TryStmt,
-)
 from jarvis_workers.dataflow.narrowing import keep
 from jarvis_workers.dataflow.ownership import returned
 from jarvis_workers.dataflow.path import PathState
@@ -27,10 +16,10 @@ from jarvis_workers.dataflow.values import NOT_NULL, Value
 CASES_MAX = 64
 
 
-@follows(ExprStmt)
-def _expression(path: PathState, statement: ExprStmt) -> list[PathState]:
+@follows(ir.ExprStmt)
+def _expression(path: PathState, statement: ir.ExprStmt) -> list[PathState]:
     e, paths = statement.value, [path]
-    if type(e) is DeleteExpr:
+    if type(e) is ir.DeleteExpr:
         this = evaluate(path.copy(), e.operand)
         if this.kind and this.target is not None:
             paths = destroy(this, e.line, paths)
@@ -39,14 +28,14 @@ def _expression(path: PathState, statement: ExprStmt) -> list[PathState]:
     return paths
 
 
-@follows(DeclStmt)
-def _declaration(path: PathState, statement: DeclStmt) -> list[PathState]:
+@follows(ir.DeclStmt)
+def _declaration(path: PathState, statement: ir.DeclStmt) -> list[PathState]:
     kind, init = statement.type, statement.init
     constructor = f"{kind}::{kind}"
-    constructs = isinstance(init, ConstructExpr)
+    constructs = isinstance(init, ir.ConstructExpr)
     if not statement.dims and (constructs or (init is None and path.machine.function(constructor))):
         this = _begin_object(path, statement.name, kind)
-        args = init.args if isinstance(init, ConstructExpr) else ()
+        args = init.args if isinstance(init, ir.ConstructExpr) else ()
         return construct(constructor, args, this, statement.line, [path])
     define(path, statement)
     return [path]
@@ -62,8 +51,8 @@ def _begin_object(path: PathState, name: str, kind: str) -> Value:
     return Value(target=key, null=NOT_NULL, kind=kind)
 
 
-@follows(BlockStmt)
-def _block(path: PathState, statement: BlockStmt) -> Ends:
+@follows(ir.BlockStmt)
+def _block(path: PathState, statement: ir.BlockStmt) -> Ends:
     """Follow a scope; where it ends, names mean again what they meant before."""
     frame = path.frame
     types, hidden = frame.types.copy(), frame.hidden.copy()
@@ -77,8 +66,8 @@ def _block(path: PathState, statement: BlockStmt) -> Ends:
         frame.hidden = hidden
 
 
-@follows(TryStmt)
-def _try(path: PathState, statement: TryStmt) -> Ends:
+@follows(ir.TryStmt)
+def _try(path: PathState, statement: ir.TryStmt) -> Ends:
     ends = Ends([])
     for body in (statement.body, *statement.handlers):
         done = run(body, [path.copy()])
@@ -87,13 +76,13 @@ def _try(path: PathState, statement: TryStmt) -> Ends:
     return ends
 
 
-@follows(ThrowStmt)
-def _throw(path: PathState, statement: ThrowStmt) -> list[PathState]:
+@follows(ir.ThrowStmt)
+def _throw(path: PathState, statement: ir.ThrowStmt) -> list[PathState]:
     return []
 
 
-@follows(ReturnStmt)
-def _return(path: PathState, statement: ReturnStmt) -> Ends:
+@follows(ir.ReturnStmt)
+def _return(path: PathState, statement: ir.ReturnStmt) -> Ends:
     ends = Ends([])
     if statement.value is not None:
         path.returned = evaluate(path, statement.value)
@@ -103,8 +92,8 @@ def _return(path: PathState, statement: ReturnStmt) -> Ends:
     return ends
 
 
-@follows(IfStmt)
-def _if(path: PathState, statement: IfStmt) -> Ends:
+@follows(ir.IfStmt)
+def _if(path: PathState, statement: ir.IfStmt) -> Ends:
     yes, no = branch(path, statement.condition, statement.line)
     ends = Ends([])
     for paths, body in ((yes, statement.then), (no, statement.otherwise)):
@@ -119,8 +108,8 @@ def _if(path: PathState, statement: IfStmt) -> Ends:
     return ends
 
 
-@follows(SwitchStmt)
-def _switch(path: PathState, statement: SwitchStmt) -> Ends:
+@follows(ir.SwitchStmt)
+def _switch(path: PathState, statement: ir.SwitchStmt) -> Ends:
     """Control runs from one group of cases into the next."""
     subject, groups = statement.subject, statement.groups
     value = evaluate(path, subject)
@@ -147,7 +136,7 @@ def _switch(path: PathState, statement: SwitchStmt) -> Ends:
     return ends
 
 
-def _are_all(path: PathState, groups: tuple[CaseGroup, ...], value: Value) -> bool:
+def _are_all(path: PathState, groups: tuple[ir.CaseGroup, ...], value: Value) -> bool:
     """Tell whether the cases of a switch are all that its value can be."""
     low, high = value.range
     if low is None or high is None or high - low >= CASES_MAX:
@@ -156,11 +145,11 @@ def _are_all(path: PathState, groups: tuple[CaseGroup, ...], value: Value) -> bo
     return all((number, number) in given for number in range(low, high + 1))
 
 
-def _holds(path: PathState, cases: tuple[Expression | None, ...], value: Value) -> bool:
+def _holds(path: PathState, cases: tuple[ir.Expression | None, ...], value: Value) -> bool:
     return any([evaluate(path.copy(), case).range == value.range for case in cases if case is not None])
 
 
-def _taking(path: PathState, subject: Expression, case: Expression | None, line: int) -> PathState:
+def _taking(path: PathState, subject: ir.Expression, case: ir.Expression | None, line: int) -> PathState:
     """Return the path on which a switch takes a case."""
     path.doubt += 1
     if case is not None:

@@ -3,22 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from jarvis_workers.dataflow.ir.expr import (
-    NEWS,
-    STRINGS,
-    AddressExpr,
-    ArrowExpr,
-    AssignExpr,
-    BinaryExpr,
-    CastExpr,
-    DerefExpr,
-    Expression,
-    IndexExpr,
-    MemberExpr,
-    NameExpr,
-    SizeofExpr,
-    UpdateExpr,
-)
+from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.sizes import is_signed, limits_of
 from jarvis_workers.dataflow.values import UNKNOWN, Object, Value
@@ -36,18 +21,18 @@ def key_of(path: PathState, name: str) -> str:
     return f"g:{frame.file or ''}:{name}" if made is not None and "s" in made.flags else f"g:{name}"
 
 
-def type_of(path: PathState, e: Expression | None) -> str | None:
+def type_of(path: PathState, e: ir.Expression | None) -> str | None:
     """Return the type of an expression, where it is plain to see."""
     read = TYPES.get(type(e))
     return read(path, e) if read else None
 
 
-def _type_behind(path: PathState, pointer: Expression) -> str | None:
+def _type_behind(path: PathState, pointer: ir.Expression) -> str | None:
     inner = type_of(path, pointer)
     return inner[:-1] if inner and inner.endswith("*") else None
 
 
-def _type_of_address(path: PathState, e: AddressExpr) -> str | None:
+def _type_of_address(path: PathState, e: ir.AddressExpr) -> str | None:
     inner = type_of(path, e.operand)
     return inner + "*" if inner else None
 
@@ -60,7 +45,7 @@ def _type_of_variable(path: PathState, name: str) -> str | None:
     return made.type + "*" * bool(made.dims) if made is not None else None
 
 
-def _type_of_member(path: PathState, e: MemberExpr | ArrowExpr) -> str | None:
+def _type_of_member(path: PathState, e: ir.MemberExpr | ir.ArrowExpr) -> str | None:
     owner = type_of(path, e.base)
     record = path.machine.type_named(owner.rstrip("*&")) if owner else None
     field = record.fields.get(e.member) if record is not None else None
@@ -68,23 +53,23 @@ def _type_of_member(path: PathState, e: MemberExpr | ArrowExpr) -> str | None:
 
 
 TYPES: dict[type, Callable[[PathState, Any], str | None]] = {
-    NameExpr: lambda path, e: _type_of_variable(path, e.name),
-    MemberExpr: _type_of_member,
-    ArrowExpr: _type_of_member,
-    CastExpr: lambda _, e: str(e.type),
-    DerefExpr: lambda path, e: _type_behind(path, e.pointer),
-    IndexExpr: lambda path, e: _type_behind(path, e.base),
-    AddressExpr: _type_of_address,
-    BinaryExpr: lambda path, e: type_of(path, e.left) if e.op in "+-" else None,
-    SizeofExpr: lambda *_: "size_t",
-    AssignExpr: lambda path, e: type_of(path, e.target),
-    UpdateExpr: lambda path, e: type_of(path, e.operand),
-    **dict.fromkeys(STRINGS, lambda _, e: "wchar_t*" if e.wide else "char*"),
-    **dict.fromkeys(NEWS, lambda _, e: e.type + "*"),
+    ir.NameExpr: lambda path, e: _type_of_variable(path, e.name),
+    ir.MemberExpr: _type_of_member,
+    ir.ArrowExpr: _type_of_member,
+    ir.CastExpr: lambda _, e: str(e.type),
+    ir.DerefExpr: lambda path, e: _type_behind(path, e.pointer),
+    ir.IndexExpr: lambda path, e: _type_behind(path, e.base),
+    ir.AddressExpr: _type_of_address,
+    ir.BinaryExpr: lambda path, e: type_of(path, e.left) if e.op in "+-" else None,
+    ir.SizeofExpr: lambda *_: "size_t",
+    ir.AssignExpr: lambda path, e: type_of(path, e.target),
+    ir.UpdateExpr: lambda path, e: type_of(path, e.operand),
+    **dict.fromkeys(ir.STRINGS, lambda _, e: "wchar_t*" if e.wide else "char*"),
+    **dict.fromkeys(ir.NEWS, lambda _, e: e.type + "*"),
 }
 
 
-def element_size(path: PathState, pointer: Expression, target: Object | None = None) -> int:
+def element_size(path: PathState, pointer: ir.Expression, target: Object | None = None) -> int:
     """Return the size of what a pointer points to, in bytes."""
     kind = type_of(path, pointer)
     if kind and kind.endswith("*"):

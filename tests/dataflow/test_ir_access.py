@@ -28,8 +28,10 @@ def is_positional(subscript: ast.Subscript) -> bool:
 
 def names_of_nodes(function: ast.FunctionDef) -> set[str]:
     """Return the parameters that are nodes by their annotation."""
-    annotated = [one for one in (*function.args.args, *function.args.kwonlyargs) if one.annotation is not None]
-    return {one.arg for one in annotated if set(ast.unparse(one.annotation).split(" | ")) & NODES}  # type: ignore[arg-type]
+    parameters = (*function.args.args, *function.args.kwonlyargs)
+    annotated = [(one.arg, one.annotation) for one in parameters if one.annotation]
+    kinds = {name: ast.unparse(annotation).replace("ir.", "").split(" | ") for name, annotation in annotated}
+    return {name for name, parts in kinds.items() if NODES.intersection(parts)}
 
 
 def names_in(file: Path) -> set[str]:
@@ -57,7 +59,7 @@ def test_no_field_of_a_node_is_read_by_its_position() -> None:
 def test_a_subscript_of_a_node_is_noticed(tmp_path: Path) -> None:
     file = tmp_path / "a.py"
     file.write_text(
-        "def f(path, left: CallExpr | None):\n    return left[2], e[-1], e[1:], left.args[0], path[0], e[at]\n"
+        "def f(path, left: ir.CallExpr | None):\n    return left[2], e[-1], e[1:], left.args[0], path[0], e[at]\n"
     )
 
     assert subscripts(file) == ["a.py:2 left[2]", "a.py:2 e[-1]", "a.py:2 e[1:]"]

@@ -3,3 +3,6 @@
 The front end writes them as JSON lists, tag first; `decode` makes nodes of these lists for the analysis, and
 `validator` checks them.  Outside of this package nothing depends on the order of fields: nodes are read by name.
 """
+
+from jarvis_workers.dataflow.ir.expr import *  # noqa: F403
+from jarvis_workers.dataflow.ir.stmt import *  # noqa: F403
