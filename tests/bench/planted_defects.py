@@ -130,8 +130,8 @@ DEFECTS = (
         "source.syntax",
         "labels of a switch that stand side by side are taken for separate cases",
         "jarvis_workers/dataflow/frontend/switches.py",
-        "if groups and groups[-1][0] and not groups[-1][1]:",
-        "if groups and groups[-1][0] and groups[-1][1]:",
+        "case [*_, [[_, *_] as others, []]]:",
+        "case [*_, [[_, *_] as others, [_, *_]]]:",
         "tests/source",
     ),
     Defect(

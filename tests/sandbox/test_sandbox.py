@@ -308,14 +308,15 @@ def test_nothing_is_left_when_the_worker_is_killed(number: signal.Signals, tier:
 
 
 def test_what_runs_in_another_thread_ends_with_the_sandbox(box: Sandbox) -> None:
+    seconds = f"87654.{os.getpid()}"  # the other tier is tested at the same time
     with ThreadPoolExecutor(1) as other:
-        outcome = other.submit(box.run, ["sh", "-c", "setsid sleep 87654 & exec sleep 87654"])
-        until(lambda: len(running("87654")) == 2)
+        outcome = other.submit(box.run, ["sh", "-c", f"setsid sleep {seconds} & exec sleep {seconds}"])
+        until(lambda: len(running(seconds)) == 2)
         box.close()
         with pytest.raises(SandboxError):
             outcome.result(20)
 
-    until(lambda: not running("87654"))
+    until(lambda: not running(seconds))
 
 
 def test_the_scratch_directory_goes_with_the_sandbox(box: Sandbox) -> None:
