@@ -21,6 +21,9 @@ MODULES = {
     "flower": ("flower",),
     "s3": ("s3fs",),
     "gcs": ("gcsfs",),
+    "metrics": ("prometheus_client",),
+    "traces": ("opentelemetry",),
+    "web": ("flask", "flask_wtf", "flask_openapi3", "waitress"),
     "re2": ("re2",),
 }
 
