@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
+from jarvis_cli import exits
 from jarvis_cli.app import App
 from jarvis_workers.errors import UsageError
+from jarvis_workers.paths import plain
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 app = App(no_args_is_help=True, help="Run cluster workers.")
@@ -18,6 +20,12 @@ Examples:
   jarvis worker start                             all queues
   jarvis worker start --queues scan,control -c 8
   jarvis doctor                                   check the servers
+"""
+HEALTHCHECK_EXAMPLES = """\
+\b
+Examples:
+  jarvis worker healthcheck                       of a container, a probe
+  jarvis worker healthcheck --max-age 30
 """
 FLOWER_EXAMPLES = """\
 \b
@@ -53,6 +61,24 @@ def start(
     with wiring.store_of(settings, service.PARENT_CONNECTIONS) as store, remote.notifier_of(settings) as notifier:
         service.work(settings, store, notifier, plans)
     return 0
+
+
+@app.command(epilog=HEALTHCHECK_EXAMPLES)
+def healthcheck(
+    max_age: Annotated[
+        float,
+        typer.Option(
+            min=0, metavar="SECONDS", help="The oldest heartbeat that counts; the default is four leases of 30 seconds."
+        ),
+    ] = 120,
+) -> int:
+    """Check that a worker of this data directory is alive: exit code 0, else 1 and the reason."""
+    from jarvis_workers.service.liveness import worker_problem  # noqa: PLC0415
+
+    problem = worker_problem(os.environ, Path.cwd(), max_age)
+    if problem:
+        typer.echo(f"jarvis: {plain(problem)}", err=True)
+    return exits.NOT_ALIVE if problem else exits.DONE
 
 
 @app.command(epilog=FLOWER_EXAMPLES)

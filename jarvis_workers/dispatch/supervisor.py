@@ -15,6 +15,7 @@ from typing import IO
 from jarvis_workers import telemetry
 from jarvis_workers.dispatch import job_log
 from jarvis_workers.dispatch.broker import Notifier
+from jarvis_workers.dispatch.heartbeats import HEARTBEATS
 from jarvis_workers.dispatch.outages import Outages
 from jarvis_workers.dispatch.pool_config import POOL_MODULE, PoolConfig
 from jarvis_workers.dispatch.sender import Sender
@@ -33,7 +34,6 @@ DEATHS_MAX = 100
 # After this long a pool counts as started: its death resets the count of consecutive deaths.
 SETTLED_SECONDS = 60.0
 STALLED_SECONDS = 60.0
-HEARTBEATS = "worker-*.alive"
 SILENT_LEASES = 2
 
 

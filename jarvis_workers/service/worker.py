@@ -10,6 +10,7 @@ from secrets import token_hex
 
 from jarvis_workers import telemetry
 from jarvis_workers.dispatch.broker import Notifier
+from jarvis_workers.dispatch.heartbeats import heartbeat_file
 from jarvis_workers.dispatch.monitor import serve as serve_flower
 from jarvis_workers.dispatch.pool_config import PoolConfig
 from jarvis_workers.dispatch.routing import POOLS
@@ -85,7 +86,7 @@ def work(settings: Settings, store: Store, notifier: Notifier, plans: Sequence[t
     watchdog = Watchdog(_hang_seconds(settings), _tell, alive_at=lambda: store.deadline.alive_at)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, _: _stop(number, store, watchdog, told))
-    heartbeat = settings.data_dir / f"worker-{plans[0][1].id}.alive"
+    heartbeat = heartbeat_file(settings.data_dir, plans[0][1].id)
     heartbeat.parent.mkdir(parents=True, exist_ok=True)
     parent = PoolSupervisor(store, notifier, plans, SupervisorContext(heartbeat, os.environ, sys.stderr.buffer, _tell))
     parent.register()

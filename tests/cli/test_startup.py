@@ -31,3 +31,18 @@ def test_short_commands_import_no_database_model_or_broker_library(tmp_path: Pat
 
     assert done.stderr.splitlines()[-1] == f"{[0] * len(SHORT)} []", done.stderr
     assert "a.c:1:28: " in done.stdout and set(COMMANDS) >= {"sec", "runs", "agent"}
+
+
+def test_health_checks_import_no_settings(tmp_path: Path) -> None:
+    (tmp_path / "worker-a.alive").touch()
+    program = """
+import sys
+from jarvis_cli.main import run
+code = run(["worker", "healthcheck"])
+print(code, sorted({"pydantic", "yaml", "platformdirs", "sqlalchemy", "celery", "redis"} & set(sys.modules)))
+"""
+    environ = {"JARVIS_DATA_DIR": str(tmp_path), "PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
+
+    done = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, text=True, check=True)
+
+    assert done.stdout == "0 []\n"

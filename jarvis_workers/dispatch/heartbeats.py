@@ -1,0 +1,26 @@
+"""Heartbeat files: a worker touches its own in the data directory at every tick, and removes it when it ends.
+
+Probes read them (`jarvis worker healthcheck`), so this module imports nothing that is slow.
+"""
+
+import time
+from contextlib import suppress
+from pathlib import Path
+
+HEARTBEATS = "worker-*.alive"
+
+
+def heartbeat_file(directory: Path, worker: str) -> Path:
+    return directory / HEARTBEATS.replace("*", worker)
+
+
+def heartbeat_age(directory: Path) -> float | None:
+    """Return the seconds since the latest heartbeat of the workers of a data directory; None if there is no file.
+
+    A time in the future, left from before the clock was set back, counts as that far in the past.
+    """
+    now, ages = time.time(), []
+    for file in directory.glob(HEARTBEATS):
+        with suppress(FileNotFoundError):
+            ages.append(abs(now - file.stat().st_mtime))
+    return min(ages, default=None)
