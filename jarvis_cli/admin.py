@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from jarvis_cli import exits
 from jarvis_cli.app import App
 
 app = App(no_args_is_help=True, help="Manage the results database.")
@@ -14,6 +15,18 @@ MIGRATE_EXAMPLES = """\
 Examples:
   JARVIS_STORE_URL=postgresql://jarvis_owner@db/jarvis jarvis admin migrate
 """
+STATUS_EXAMPLES = """\
+\b
+Examples:
+  jarvis admin status                             exit code 0: current; 2: run migrate, or upgrade this program
+  until jarvis admin status; do sleep 5; done     wait for a migration
+"""
+SCHEMA_ACTIONS = {
+    "current": "nothing to do",
+    "outdated": "would apply {pending}",
+    "missing": "would create the tables",
+    "newer": "would refuse: the store belongs to a newer version; upgrade jarvis-workers",
+}
 ROLES_EXAMPLES = """\
 \b
 Examples:
@@ -35,6 +48,21 @@ def migrate() -> int:
 
     typer.echo(migrate_store(load_settings(directory=Path.cwd())))
     return 0
+
+
+@app.command(epilog=STATUS_EXAMPLES)
+def status() -> int:
+    """Compare the database schema with the one of this version, and show what migrate would do; changes nothing."""
+    from jarvis_workers import __version__  # noqa: PLC0415
+    from jarvis_workers.service.wiring import schema_status_of  # noqa: PLC0415  (the store is slow to import)
+    from jarvis_workers.settings import load_settings  # noqa: PLC0415
+
+    schema = schema_status_of(load_settings(directory=Path.cwd()))
+    typer.echo(f"store    {schema.where}")
+    typer.echo(f"schema   {schema.stored or 'none'}")
+    typer.echo(f"program  {schema.program} (jarvis {__version__})")
+    typer.echo(f"migrate  {SCHEMA_ACTIONS[schema.state].format(pending=', '.join(schema.pending))}")
+    return exits.DONE if schema.state == "current" else exits.FAILED
 
 
 @app.command(epilog=ROLES_EXAMPLES)

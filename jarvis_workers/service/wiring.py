@@ -35,6 +35,7 @@ from jarvis_workers.store.engine import CONNECTIONS, Store, open_store
 from jarvis_workers.store.lockwait import LockWait
 from jarvis_workers.store.roles import role_statements as role_statements
 from jarvis_workers.store.runs import Run
+from jarvis_workers.store.schema_status import SchemaStatus, schema_status
 from jarvis_workers.store.stages import StageProgress
 from jarvis_workers.store.workers import WorkerFacts
 from jarvis_workers.toolchain.gittree import TreeBounds
@@ -147,3 +148,8 @@ def migrate_store(settings: Settings) -> str:
         return f"{store.where}: the schema is up to date"
     finally:
         store.close()
+
+
+def schema_status_of(settings: Settings) -> SchemaStatus:
+    """Compare the store's schema with this program's, without changing the store. Raises StoreError."""
+    return schema_status(settings.effective_store_url, settings.store.statement_seconds)

@@ -145,7 +145,7 @@ def open_store(
     Raises StoreError for an invalid address, a network file system or an incompatible schema, StoreUnavailable if there
     is no response, StoreFull if the store is not writable.
     """
-    address = _address(url)
+    address = database_address(url)
     if address.get_backend_name() == "sqlite":
         _prepare_file(address)
     deadline, lock_wait = Deadline(statement_seconds), lock_wait or LockWait()
@@ -211,7 +211,8 @@ def _advice(error: DBAPIError, sqlstate: str | None) -> str:
     return "check user, password and permissions;" if refused else "is the database running?"
 
 
-def _address(url: str) -> URL:
+def database_address(url: str) -> URL:
+    """Parse the address of a store; raises StoreError unless it is one of SQLite or PostgreSQL."""
     try:
         address = make_url(url)
     except (ArgumentError, ValueError) as error:

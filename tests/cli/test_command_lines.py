@@ -42,6 +42,7 @@ CASES = (
     Case("doctor -h", 0, "Examples:"),
     Case("admin migrate -h", 0, "Examples:"),
     Case("admin roles -h", 0, "Examples:"),
+    Case("admin status -h", 0, "Examples:"),
     Case("sandbox run -h", 0, "Usage: jarvis sandbox run [OPTIONS] DIR -- COMMAND..."),
     Case("config show -h", 0, "[SETTING...]"),
     Case("--version", 0, "\npatterns  "),
