@@ -1,8 +1,8 @@
 """Path-sensitive, interprocedural data-flow analysis of C and C++ (symbolic execution).
 
-`summarize` builds the summary of a file: the functions worth analysing, lowered, and its exports. `analyze` follows
-values along their paths and into callees, and looks up the exports of other files by name. Both are pure: a summary
-is JSON.
+`summarize` lowers the functions of a file that are worth analysing and lists its exports. `analyze` symbolically
+executes these functions, follows calls into their callees, and looks up the exports of other files by name. Both are
+pure functions; a summary is JSON.
 """
 
 import pkgutil
@@ -24,17 +24,17 @@ __all__ = ["FlowHit", "Lookup", "analyze", "flow_fingerprint", "summarize"]
 
 TEST_FILE = -0.1
 LEAST = 0.4
-# A header with more constants is a list of registers: their numbers decide no path, and would be most of the index.
+# A header with more constants lists registers: they decide no condition, but would fill most of the symbol index.
 MACROS_MAX = 2_000
 LARGEST = 32_000_000
 
 
 def _modules(package: str, path: list[str]) -> tuple[str, ...]:
-    """Return the names of a package's files."""
+    """Return the file names of a package's modules."""
     return ("__init__.py", *sorted(f"{one.name}.py" for one in pkgutil.iter_modules(path) if not one.ispkg))
 
 
-# Whatever is written in these files decides what a scan returns.
+# The findings of a scan depend on the source code of these modules only.
 DECIDING_FILES = {
     "jarvis_workers.dataflow": _modules("jarvis_workers.dataflow", __path__),
     "jarvis_workers.dataflow.library": _modules("jarvis_workers.dataflow.library", [f"{__path__[0]}/library"]),
@@ -45,7 +45,7 @@ DECIDING_FILES = {
 
 
 class FlowHit(NamedTuple):
-    """A defect on a path; `steps` are (file, None for this one; line; what happens there)."""
+    """A defect on a path; each step of its trace is (file, None for the analyzed file; line; event)."""
 
     pattern: str
     line: int
@@ -57,9 +57,9 @@ class FlowHit(NamedTuple):
 def summarize(content: bytes, *, language: str, header: bool, test: bool, path: str) -> dict[str, Any] | None:
     """Return the summary of a file; None if it has neither functions worth analysing nor exports.
 
-    `exports` is what other files may look up: functions by their names, and what "type NAME" and "macro NAME" are.
-    Of `functions` those that are exported stand there by name; `calls` is empty: who follows a path asks as it goes.
-    Raises GivenUp for a file that exceeds the limits.
+    `exports` maps names to the definitions that other files may look up: a function by its name, a type by "type NAME",
+    a macro by "macro NAME". An exported function is listed in `functions` by its name only. `calls` is empty: callees
+    are looked up during the analysis. Raises GivenUp for a file that exceeds the limits.
     """
     del test
     if language != "c/cpp":
@@ -91,13 +91,13 @@ def summarize(content: bytes, *, language: str, header: bool, test: bool, path: 
 
 
 def _is_cpp(path: str) -> bool | None:
-    """Tell by its name whether a file is C++, None if that has to be seen in it."""
+    """Return whether a file is C++ by its name; None if its content has to decide."""
     ending = path.rpartition(".")[2]
     return False if ending == "c" else None if ending in ("h", "inl") else True
 
 
 def _is_plain(macro: Any) -> bool:
-    """Tell whether a macro is another name, or a constant."""
+    """Return whether a macro is a constant or an alias of another name."""
     match macro:
         case ["v" | "n", _] | ["u", _, ["n", _]]:
             return True
@@ -105,7 +105,7 @@ def _is_plain(macro: Any) -> bool:
 
 
 def _mark_roots(functions: list[dict[str, Any]], text: bytes, starts: list[int]) -> None:
-    """Say of each function whether it is a root; `starts` are where the bodies of these begin, in order."""
+    """Set "root" of each function; `starts` are the offsets of the bodies of root functions, sorted."""
     lines, line, at = [], 1, 0
     for start in starts:
         line, at = line + text.count(b"\n", at, start), start
@@ -116,9 +116,9 @@ def _mark_roots(functions: list[dict[str, Any]], text: bytes, starts: list[int])
 
 
 def analyze(model: dict[str, Any], lookup: Lookup, *, test: bool) -> tuple[list[FlowHit], str | None]:
-    """Return the defects on paths through the functions of a file, by line and pattern.
+    """Return the defects on paths through the functions of a file, sorted by line and pattern.
 
-    Behind these come the lines that are shown to do no harm, with a name of HARMLESS in place of a rule's.
+    Lines that were proved harmless follow; their pattern is a name of HARMLESS instead of a rule's.
     """
     exports = model["exports"]
     functions = [exports[one] if isinstance(one, str) else one for one in model["functions"]]
@@ -137,7 +137,7 @@ def analyze(model: dict[str, Any], lookup: Lookup, *, test: bool) -> tuple[list[
 
 
 def flow_fingerprint() -> str:
-    """Return 16 hex digits that change whenever the findings of `analyze` could."""
+    """Return 16 hex digits that change whenever the findings of `analyze` may change."""
     import hashlib  # noqa: PLC0415 - slow, and no scanning process needs it
 
     digest = hashlib.sha256()

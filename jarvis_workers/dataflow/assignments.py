@@ -1,4 +1,4 @@
-"""Carry out what stores a value: assignments, ++ and --, declarations."""
+"""Evaluate assignments, ++ and --, and execute declarations."""
 
 import re
 
@@ -45,7 +45,7 @@ def _move(path: PathState, e: ir.UpdateExpr) -> Value:
 
 
 def _store(path: PathState, target: ir.Expression, value: Value) -> None:
-    """Write a value where an expression says."""
+    """Store a value in the cell of an lvalue."""
     machine = path.machine
     machine.writing, machine.storing = True, value
     place = place_of(path, target)
@@ -65,7 +65,7 @@ def _store(path: PathState, target: ir.Expression, value: Value) -> None:
 
 
 def _forget_facts(path: PathState, target: ir.Expression) -> None:
-    """What conditions said of a place holds no longer."""
+    """Drop the remembered conditions that mention the assigned variable."""
     if path.facts:
         name = _variable_of(target)
         for fact in [fact for fact in path.facts if name is None or name in WORDS.findall(fact)]:
@@ -73,7 +73,7 @@ def _forget_facts(path: PathState, target: ir.Expression) -> None:
 
 
 def _variable_of(target: ir.Expression) -> str | None:
-    """Return the name of the variable that a place is part of."""
+    """Return the base variable of an lvalue."""
     while True:
         match target:
             case ir.IndexExpr(base=inner) | ir.MemberExpr(base=inner) | ir.ArrowExpr(base=inner):
@@ -85,7 +85,7 @@ def _variable_of(target: ir.Expression) -> str | None:
 
 
 def copy_parts(path: PathState, source: ir.Expression, place: Place, kind: str | None = None) -> None:
-    """Copy the fields of a struct, or what is in a container, when it is assigned as a whole."""
+    """Copy the fields of a struct, or the contents of a container, that is assigned as a whole."""
     if type(source) not in PARTED or (kind and (kind.endswith("*") or limits_of(kind))):
         return
     origin = place_quietly(path, source)
@@ -98,14 +98,14 @@ def copy_parts(path: PathState, source: ir.Expression, place: Place, kind: str |
 
 
 def declare(path: PathState, name: str, kind: str, *, array: bool = False) -> None:
-    """Make a variable known, and forget what was known of it in an earlier turn."""
+    """Declare a variable and drop its value of an earlier loop iteration."""
     key = path.frame.declare(name, path.machine.plain(kind), array=array)
     path.forget(key)
     path.objects.pop(key, None)
 
 
 def define(path: PathState, statement: ir.DeclStmt) -> None:
-    """Carry out a declaration that runs no constructor."""
+    """Execute a declaration that runs no constructor."""
     _, line, name, kind, dims, init, flags = statement
     frame = path.frame
     if name not in frame.types:
@@ -173,7 +173,7 @@ def _array(path: PathState, statement: ir.DeclStmt) -> Object:
 
 
 def _count(path: PathState, dims: tuple[ir.Expression | None, ...]) -> int | None:
-    """Return the number of elements of an array."""
+    """Return the number of elements of an array; None if it is unknown."""
     count: int | None = 1
     for dim in dims:
         size = evaluate(path, dim).range if dim else UNKNOWN
@@ -182,7 +182,7 @@ def _count(path: PathState, dims: tuple[ir.Expression | None, ...]) -> int | Non
 
 
 def _initialised(path: PathState, made: Object, init: ir.Expression, *, sized: bool) -> Object:
-    """Return an array with what its initialiser says of it."""
+    """Return an array with the size and string length that its initializer implies."""
     machine = path.machine
     text = machine.macro(init.name) if isinstance(init, ir.NameExpr) and init.name in machine.macros else init
     if isinstance(text, ir.STRINGS):

@@ -1,4 +1,4 @@
-"""Read code without following it: which calls it holds, what it assigns, which conditions it asks, how large it is."""
+"""Syntactic queries on code: its calls, assigned places, conditions and size."""
 
 from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
@@ -24,7 +24,7 @@ __all__ = [
     "without_casts",
 ]
 
-# The parts that are expressions, for each kind of statement.
+# The fields of each kind of statement that are expressions.
 OWN_PARTS: dict[Any, Callable[[Any], Any]] = {
     ir.ExprStmt: attrgetter("value"),
     ir.DeclStmt: attrgetter("dims", "init"),
@@ -35,7 +35,7 @@ OWN_PARTS: dict[Any, Callable[[Any], Any]] = {
     ir.ThrowStmt: attrgetter("value"),
 }
 CONDITIONAL = frozenset((ir.AndExpr, ir.OrExpr, ir.ConditionalExpr))
-# What holds no nodes.
+# The types of values that contain no nodes.
 HOLLOW = ir.LEAVES | {str, int, bool, float, type(None)}
 CALLS = frozenset((ir.CallExpr, ir.ConstructExpr, *ir.NEWS))
 OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
@@ -44,7 +44,7 @@ GIVERS = ("alloc", "dup", "open", "getenv", "fgets", "recv", "read", "scanf", "f
 
 
 def walk(code: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield every node in statements and expressions but for leaves; those that stand together may be in a tuple."""
+    """Yield every node in statements and expressions except leaves; the input may be a tuple of nodes."""
     stack = [code] if isinstance(code, tuple) else []
     push = stack.append
     while stack:
@@ -57,7 +57,7 @@ def walk(code: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def leaves(code: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield the names, constants and unknown parts in statements and expressions, in no certain order."""
+    """Yield the names, constants and unknown parts in statements and expressions, in any order."""
     stack = [(code,)]
     while stack:
         for part in stack.pop():
@@ -69,7 +69,7 @@ def leaves(code: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def calls_in(statement: ir.Statement) -> list[ir.Expression]:
-    """Return the calls in a statement's own expressions, inner ones first."""
+    """Return the calls in a statement's own expressions, inner calls first."""
     found: list[ir.Expression] = []
     parts = OWN_PARTS.get(type(statement))
     if parts is not None:
@@ -78,7 +78,7 @@ def calls_in(statement: ir.Statement) -> list[ir.Expression]:
 
 
 def _calls(code: Any, found: list[ir.Expression]) -> None:
-    """What is behind && or || or ? may not be reached, and is not followed beforehand."""
+    """Collect calls, except in operands that short-circuit evaluation may skip: these must not be followed early."""
     kind = type(code)
     if kind in HOLLOW:
         return
@@ -93,7 +93,7 @@ def _calls(code: Any, found: list[ir.Expression]) -> None:
 
 
 def assigned(code: tuple[Any, ...]) -> list[ir.Expression]:
-    """Return the places that some code assigns to, each once."""
+    """Return the lvalues that some code assigns to, without duplicates."""
     found: dict[ir.Expression, None] = {}
     for node in walk(code):
         if isinstance(node, ir.AssignExpr):
@@ -104,12 +104,12 @@ def assigned(code: tuple[Any, ...]) -> list[ir.Expression]:
 
 
 def mentioned(code: tuple[Any, ...]) -> frozenset[str]:
-    """Return the names of variables in some code."""
+    """Return the names of the variables that occur in some code."""
     return frozenset([leaf.name for leaf in leaves(code) if isinstance(leaf, ir.NameExpr)])
 
 
 def asked_again(function: ir.LoweredFunction) -> frozenset[str]:
-    """Return the texts of the conditions that a function asks more than once."""
+    """Return the texts of the conditions that a function tests more than once."""
     once: set[str] = set()
     again: set[str] = set()
     for node in walk(function.body):
@@ -121,7 +121,7 @@ def asked_again(function: ir.LoweredFunction) -> frozenset[str]:
 
 
 def _leaves(condition: ir.Expression) -> Iterator[ir.Expression]:
-    """Yield the parts of a condition that are asked one by one."""
+    """Yield the atomic conditions of a condition built with &&, || and !."""
     if isinstance(condition, (ir.AndExpr, ir.OrExpr)):
         yield from _leaves(condition.left)
         yield from _leaves(condition.right)
@@ -132,7 +132,7 @@ def _leaves(condition: ir.Expression) -> Iterator[ir.Expression]:
 
 
 def fact_of(condition: ir.Expression) -> tuple[str, bool]:
-    """Return the text of a condition in its positive form, and whether it was positive."""
+    """Return the text of a condition in its positive form, and whether the condition was positive."""
     match condition:
         case ir.BinaryExpr(op="==" | "!=" as op, left=left, right=right) if right == ir.ZERO:
             return said(left), op == "!="
@@ -142,7 +142,7 @@ def fact_of(condition: ir.Expression) -> tuple[str, bool]:
 
 
 def nature(function: ir.LoweredFunction) -> tuple[bool, frozenset[str]]:
-    """Tell whether a function makes, brings in or ends something whatever it is given; return the globals it names."""
+    """Return whether a function allocates, reads input or exits for any argument, and the globals that it names."""
     body = function.body
     constant = len(body) <= SMALL and all(
         isinstance(one, ir.ReturnStmt) and isinstance(one.value, ir.NumberExpr) for one in body
@@ -166,14 +166,14 @@ def _gives(node: tuple[Any, ...]) -> bool:
 
 
 def without_casts(e: ir.Expression) -> ir.Expression:
-    """Return what is cast, or assigned to."""
+    """Return the operand of casts and the target of assignments."""
     while isinstance(e, (ir.CastExpr, ir.AssignExpr)):
         e = e.operand if isinstance(e, ir.CastExpr) else e.target
     return e
 
 
 def size_of_function(function: ir.LoweredFunction, most: int) -> int:
-    """Return how many statements a function has, or any number above `most` if there are more."""
+    """Return the number of statements of a function; any number above `most` if there are more than `most`."""
     size = 0
     blocks: list[Sequence[ir.Statement]] = [function.body]
     while blocks and size <= most:
@@ -185,7 +185,7 @@ def size_of_function(function: ir.LoweredFunction, most: int) -> int:
 
 
 def bodies(statement: ir.Statement) -> Sequence[Sequence[ir.Statement]]:
-    """Return the statements that stand inside a statement."""
+    """Return the bodies nested directly in a statement."""
     match statement:
         case ir.IfStmt(then=then, otherwise=otherwise):
             return then, otherwise
@@ -199,7 +199,7 @@ def bodies(statement: ir.Statement) -> Sequence[Sequence[ir.Statement]]:
 
 
 def holds_label(statement: ir.Statement, labels: dict[str, Any]) -> bool:
-    """Tell whether one of some labels stands inside a statement."""
+    """Return whether a statement contains one of the labels."""
     return any(
         (isinstance(one, ir.LabelStmt) and one.label in labels) or holds_label(one, labels)
         for body in bodies(statement)

@@ -1,4 +1,4 @@
-"""Hold accesses to memory against its size."""
+"""Bounds checks of memory accesses."""
 
 from jarvis_workers.dataflow.ast_queries import mentioned
 from jarvis_workers.dataflow.contents import Access
@@ -15,12 +15,12 @@ SURE, MAYBE_NEGATIVE, UNBOUNDED, PERHAPS = 0.88, 0.8, 0.82, 0.6
 
 
 def comparable(amount: int, size: int) -> bool:
-    """Tell whether two sizes can be compared: both are known, or both are multiples of the same unknown type."""
+    """Return whether two sizes are comparable: both are known, or both are multiples of the same unknown type."""
     return (amount % OTHER == 0) == (size % OTHER == 0)
 
 
 def room(value: Value, target: Object) -> int | None:
-    """Return how many bytes are left behind a pointer, where that is known."""
+    """Return the number of bytes from a pointer to the end of its object; None if it is unknown."""
     size, (low, high) = target.size, value.at
     if size[0] is None or size[0] != size[1] or low is None or target.kind not in MEMORY:
         return None
@@ -28,7 +28,7 @@ def room(value: Value, target: Object) -> int | None:
 
 
 def check_bounds(path: PathState, access: Access, target: Object, start: Range, width: int) -> None:
-    """Report an access that begins before its object, or ends behind it."""
+    """Report an access that begins before its object or ends past it."""
     _check_start(path, access, target, start)
     size = target.size[1]
     if size is None or not comparable(width, size):
@@ -47,9 +47,9 @@ def check_bounds(path: PathState, access: Access, target: Object, start: Range, 
 
 
 def _is_counted(path: PathState, access: Access) -> bool:
-    """Tell whether the index runs through all its range: one counter does, where the pointer stands still.
+    """Return whether the index takes every value of its range: it is one loop counter, and the pointer is fixed.
 
-    Two that vary may hang together in a way that we do not see.
+    Two varying parts may be correlated, so that their extremes never occur together.
     """
     return bool(path.machine.counting) and is_exact(access.value.at) and len(mentioned((access.place,))) <= 1
 

@@ -1,4 +1,4 @@
-"""Find the function that a call goes to, and whether following it can tell more than taking it for unknown."""
+"""Resolve the callee of a call, and decide whether following the call is worthwhile."""
 
 from jarvis_workers.dataflow.ast_queries import mentioned
 from jarvis_workers.dataflow.context import facts_of
@@ -15,7 +15,7 @@ __all__ = ["callee", "matters"]
 
 
 def callee(path: PathState, call: CallExpr) -> Callee | None:
-    """Return the function that a call goes to, if its body is known."""
+    """Return the function that a call invokes, if its body is available."""
     machine = path.machine
     target = call.callee
     if type(target) is NameExpr:
@@ -35,13 +35,13 @@ def callee(path: PathState, call: CallExpr) -> Callee | None:
 
 
 def _pointed_to(path: PathState, name: str) -> Callee | None:
-    """Return the function that a variable points to."""
+    """Return the function that a function pointer refers to."""
     held = path.cells.get(path.frame.types[name].place)
     return _named(path, held.code) if held and held.code and name not in LIBRARY else None
 
 
 def _named(path: PathState, name: str) -> Callee | None:
-    """Return the function that a name stands for; a macro may be another name for it."""
+    """Return the function with a name, which may be a macro that is an alias of another name."""
     machine = path.machine
     if name not in LIBRARY and name not in machine.functions:
         macro = machine.macro(name)
@@ -65,7 +65,7 @@ def _class_of(path: PathState, e: Expression) -> str | None:
 
 
 def matters(path: PathState, call: CallExpr, function: LoweredFunction) -> bool:
-    """Tell whether a function makes or brings in something, or gets something of which something is known."""
+    """Return whether to follow a call: it allocates or reads input, or a tracked value is passed to it."""
     gives, names = facts_of(function).nature
     if gives or "::" in function.name:
         return True
@@ -80,7 +80,7 @@ def matters(path: PathState, call: CallExpr, function: LoweredFunction) -> bool:
 
 
 def _is_tracked(path: PathState, name: str) -> bool:
-    """Tell whether more is known of a variable than its number."""
+    """Return whether more than a numeric range is tracked for a variable."""
     key = key_of(path, name)
     held = path.cells.get((key, ""))
     if held is None:

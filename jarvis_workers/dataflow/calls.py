@@ -1,4 +1,4 @@
-"""Carry out calls whose bodies are not followed: of the library, of macros, and of functions that nobody knows."""
+"""Evaluate calls without a followed body: library functions, macros and unknown functions."""
 
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -54,7 +54,7 @@ def _call_of_name(path: PathState, name: str, e: CallExpr) -> Value:
 
 
 def _filled_in(macro: FunctionMacro, e: CallExpr) -> Expression:
-    """Return the body of a macro with its arguments in it, on the line of its use."""
+    """Return the body of a macro with its arguments substituted, on the line of its use."""
     given = dict(zip(macro.params, e.args, strict=False))
 
     def fill(part: Any) -> Any:
@@ -92,7 +92,7 @@ def _carried_out(path: PathState, name: str, e: CallExpr) -> Value:
 
 
 class _Told(NamedTuple):
-    """What a name tells of a function; `guessed` means that it is like one of the library, and is none."""
+    """What the name of a function implies; `guessed`: it resembles a library function, but is none."""
 
     name: str
     handler: Handler | None
@@ -116,7 +116,7 @@ def _told_by(name: str) -> _Told:
 
 
 def _check(path: PathState, name: str, condition: Expression) -> None:
-    """Go on where the argument of an assertion holds."""
+    """Continue on the paths where the argument of an assertion holds."""
     yes, no = branch(path.copy(), condition, None)
     sides = no if name in INVERSE_CHECKS else yes
     if sides:
@@ -124,7 +124,7 @@ def _check(path: PathState, name: str, condition: Expression) -> None:
 
 
 def _maybe_set(path: PathState, part: Expression) -> None:
-    """What looks like a call may be a macro that sets its arguments."""
+    """Treat an unset variable as set: a call may be a macro that assigns to its arguments."""
     if type(part) is NameExpr:
         cell = (key_of(path, part.name), "")
         held = path.cells.get(cell)
@@ -133,7 +133,7 @@ def _maybe_set(path: PathState, part: Expression) -> None:
 
 
 def _set_by_address(path: PathState, values: list[Value]) -> None:
-    """Who gets the address of a variable sets it."""
+    """Treat variables whose address is passed as set."""
     for value in values:
         cell = (value.target or "", value.code or "")
         held = path.cells.get(cell)
@@ -142,9 +142,9 @@ def _set_by_address(path: PathState, values: list[Value]) -> None:
 
 
 def _unknown(path: PathState, by_name: _Told, e: CallExpr, values: list[Value]) -> Value:
-    """Carry out a call of which nothing is known: what it is given it may write to and keep, if its name allows.
+    """Evaluate a call of an unknown function: it may modify and retain its arguments unless its name says otherwise.
 
-    A name in capitals is that of a macro, which may set any variable.
+    A name in capitals is a macro, which may assign to any variable.
     """
     name, reads = by_name.name, by_name.reads
     if name and path.machine.type_named(name):
@@ -172,7 +172,7 @@ def _unknown(path: PathState, by_name: _Told, e: CallExpr, values: list[Value]) 
 
 
 def _may_assign(path: PathState, parts: tuple[Expression, ...]) -> None:
-    """A macro may assign to its arguments."""
+    """Treat NULL variables as unknown: a macro may assign to its arguments."""
     for part in parts:
         if type(part) is NameExpr:
             cell = (key_of(path, part.name), "")
@@ -182,7 +182,7 @@ def _may_assign(path: PathState, parts: tuple[Expression, ...]) -> None:
 
 
 def _call_of_method(path: PathState, method: MemberExpr | ArrowExpr, e: CallExpr) -> Value:
-    """Carry out a call of a method whose body is not known; containers hand back what was put in."""
+    """Evaluate a call of a method without a body; containers return the value that was inserted last."""
     held = evaluate(path, method.base)
     values = evaluate_all(path, e.args)
     place = place_of(path, method.base) if isinstance(method, MemberExpr) else None

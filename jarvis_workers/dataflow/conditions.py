@@ -1,7 +1,7 @@
-"""Split a path at a condition.
+"""Fork a path at a condition.
 
-A condition that cannot be told is remembered by its text when the function asks it more than once: a path does not
-take it both ways.
+An undecided condition that the function tests again is remembered by its text (a path condition): the same path does
+not take both of its outcomes.
 """
 
 from typing import Any
@@ -22,14 +22,14 @@ Split = tuple[list[PathState], list[PathState]]
 TRANSPARENT = frozenset(("unlikely", "likely", "__builtin_expect"))
 IMPURE = frozenset((ir.AssignExpr, ir.UpdateExpr, *ir.NEWS, ir.DeleteExpr, ir.DerefExpr, ir.IndexExpr))
 IMPURE_LEAVES = (ir.UnknownExpr, *ir.STRINGS)
-# Of the paths on which the left side holds, so many are followed into the right side.
+# At most this many paths are followed from the left operand of && or || into the right one.
 FOLLOWED = 2
 
 
 def branch(path: PathState, condition: ir.Expression | None, line: int | None) -> Split:
-    """Return the paths on which a condition holds, and those on which it does not.
+    """Return the paths on which a condition is true, and those on which it is false.
 
-    Without a line no station is put on the paths.
+    Without a line no event is added to the traces.
     """
     if type(condition) is ir.AndExpr:
         yes, no = branch(path, condition.left, line)
@@ -68,7 +68,7 @@ def _otherwise(yes: list[PathState], no: list[PathState], condition: ir.Expressi
 
 
 def _comparison(path: PathState, condition: Any) -> Comparison:
-    """Return what a condition compares; one that is no comparison asks whether it is not 0."""
+    """Return a condition as a comparison; a condition that is none is compared with 0."""
     if type(condition) is ir.BinaryExpr and condition.op in OPPOSITE:
         _, compare, left, right = condition
         first, second = evaluate(path, left), evaluate(path, right)
@@ -94,7 +94,7 @@ def _split(path: PathState, one: Comparison, line: int | None) -> Split:
 
 
 def _take(path: PathState, one: Comparison, compare: str, line: int | None, fact: tuple[str, bool] | None) -> None:
-    """Go on where a comparison holds."""
+    """Constrain a path to a comparison that holds, and record it in the trace."""
     if fact is not None:
         path.facts[fact[0]] = fact[1]
     if one.first.null != MAYBE_NULL:
@@ -105,7 +105,7 @@ def _take(path: PathState, one: Comparison, compare: str, line: int | None, fact
 
 
 def _fact(path: PathState, condition: ir.Expression) -> tuple[str, bool, bool]:
-    """Return the text of a condition in its positive form, whether it was positive, and whether it is kept."""
+    """Return a condition's positive text, whether it was positive, and whether to remember its outcome."""
     machine = path.machine
     known = machine.facts.get(id(condition))
     if known is None:
@@ -116,14 +116,14 @@ def _fact(path: PathState, condition: ir.Expression) -> tuple[str, bool, bool]:
 
 
 def _is_pure(condition: ir.Expression) -> bool:
-    """Tell whether a condition says the same when it is asked again."""
+    """Return whether a condition has the same outcome when it is evaluated again."""
     if any(type(node) in IMPURE or (isinstance(node, ir.CallExpr) and node.args) for node in walk(condition)):
         return False
     return not any(isinstance(leaf, IMPURE_LEAVES) for leaf in leaves(condition))
 
 
 def _decided(compare: str, first: Value, second: Value) -> bool | None:
-    """Tell whether a comparison holds, None if that cannot be told."""
+    """Return whether a comparison holds; None if it is undecided."""
     if compare in ("==", "!="):
         same = _same(first, second)
         return None if same is None else same == (compare == "==")
@@ -149,7 +149,7 @@ def _same(first: Value, second: Value) -> bool | None:
 
 
 def _same_target(first: Value, second: Value) -> bool | None:
-    """Two pointers that somebody else gave may be the same, whatever we call what they point to."""
+    """Compare two pointers; pointers from outside may alias although their objects have different names."""
     if first.target != second.target:
         return None if "o:" in ((first.target or "")[:2], (second.target or "")[:2]) else False
     return True if first.at == second.at and first.at[0] == first.at[1] else None

@@ -1,4 +1,4 @@
-"""What accesses tell of the contents of memory: how much of it is set, and how long the string in it is."""
+"""Track the contents of memory: how much of it is initialized, and the length of its string."""
 
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ UNSET_SURE, STRUCT_UNSET_SURE = 0.78, 0.6
 
 
 class Access(NamedTuple):
-    """A use of memory through a pointer; `key` is the object, `place` is the index, missing for `*p`."""
+    """A memory access through a pointer; `key` is the object, `place` the index expression, None for `*p`."""
 
     pointer: Expression
     value: Value
@@ -28,7 +28,7 @@ class Access(NamedTuple):
 
 
 def written(path: PathState, key: str, target: Object, start: Range, width: int) -> None:
-    """Keep what a write of one element says of the object; where it is not known which, all of them may be it."""
+    """Record a write of one element; at an unknown index any element of the object may have changed."""
     changed = _text_behind(path, target, start, width)
     if target.unset_from is not None:
         changed = changed._replace(unset_from=_unset_behind(path, target, start, width))
@@ -63,7 +63,7 @@ def _text_behind(path: PathState, target: Object, start: Range, width: int) -> O
 
 
 def read(path: PathState, access: Access, target: Object, start: Range, width: int) -> None:
-    """Look at a read of one element of which it is not known which."""
+    """Check a read of one element at an unknown index."""
     escape_inside(path, access.key)
     machine, high, unset = path.machine, start[1], target.unset_from
     if unset is None or high is None or high < unset or machine.quiet or machine.addressing:
@@ -74,7 +74,7 @@ def read(path: PathState, access: Access, target: Object, start: Range, width: i
 
 
 def loaded(path: PathState, e: Expression, place: Place) -> Value:
-    """Return what is known of a cell that nobody on this path has set."""
+    """Return the value of a cell that this path has not written."""
     target = path.objects.get(place[0])
     if target is None:
         return Value(taint=_command_line(path)) if place[0].endswith("[]") else ANY
@@ -84,7 +84,7 @@ def loaded(path: PathState, e: Expression, place: Place) -> Value:
 
 
 def _is_unset(path: PathState, e: Expression, place: Place, target: Object) -> bool:
-    """Report a cell that was never set; a struct that is passed on may be set by who gets it."""
+    """Report a read of an uninitialized cell; a callee may initialize a struct that is passed to it."""
     machine = path.machine
     if machine.quiet or machine.addressing:
         return False

@@ -1,6 +1,6 @@
-"""What one run over a file keeps: what is defined, what was found, and in which mood code is being evaluated.
+"""State of the analysis of one file: definitions, findings, evaluation flags and limits.
 
-It interprets nothing itself: that is done by functions that take a path.
+The context interprets no code; functions that take a path do.
 """
 
 from collections.abc import Callable
@@ -17,14 +17,14 @@ from jarvis_workers.dataflow.values import ANY, Place, Value
 __all__ = ["AnalysisContext", "Finding", "facts_of"]
 
 T = TypeVar("T")
-# Functions of so many statements are followed from where they are called.
+# Calls of functions with at most this many statements are followed.
 SMALL = 25
-# How sure we are, and the stations: (file, None for this one; line; what happens there).
+# Confidence and trace: steps of (file, None for the analyzed file; line; event).
 Finding = tuple[float, list[tuple[str | None, int, str]]]
 
 
 class FunctionFacts:
-    """What is worked out once of a function, and kept here: a model is not changed."""
+    """Cached properties of a function; the function itself is immutable."""
 
     def __init__(self, function: LoweredFunction) -> None:
         self.function = function
@@ -43,11 +43,11 @@ facts_of = RecentResults[LoweredFunction, FunctionFacts](FunctionFacts)
 
 
 class AnalysisContext(Definitions):
-    """Follows the functions of one file.
+    """State of the analysis of one file.
 
-    `line` is where we are.  `quiet` reports nothing, `writing` is set while the place of an assignment is looked for
-    and `storing` what is assigned, `addressing` under &, `passing` in the arguments of a call.  `counting` are the
-    counters of the loops around that are followed once for all their turns.
+    `line` is the current line.  `quiet` suppresses findings.  `writing` is set while the target of an assignment is
+    resolved and `storing` is the assigned value; `addressing` is set in the operand of &, `passing` in arguments of a
+    call.  `counting` are the counters of the enclosing loops that are analyzed in one iteration standing for all.
     """
 
     def __init__(self, model: dict[str, Any], lookup: Lookup) -> None:
@@ -79,29 +79,29 @@ class AnalysisContext(Definitions):
         self._made_up: dict[int, tuple[Expression, Any]] = {}
 
     def begin(self) -> None:
-        """Forget the function before."""
+        """Reset the state for the next function."""
         self.steps = self.evaluated = self.frames = self.line = self.macros_open = 0
         self.quiet = self.writing = self.addressing = self.passing = self.pruned = False
         self.counting.clear()
         self.copied = None
 
     def prove(self, what: str, line: int, *, holds: bool) -> None:
-        """Keep whether a line does no harm, which it has to show on every path."""
+        """Record whether a line is harmless; it must be so on every path."""
         self.proved[what, line] = holds and self.proved.get((what, line), True)
 
     def doubt_proofs(self, first: int, last: int) -> None:
-        """Not every path was followed: what was shown of these lines does not count."""
+        """Withdraw the proofs for a range of lines, because not every path was followed."""
         for what, line in self.proved:
             if first <= line <= last:
                 self.proved[what, line] = False
 
     def name(self, prefix: str) -> str:
-        """Return a name that no object has yet."""
+        """Return a new, unique name for an object."""
         self._named += 1
         return f"{prefix}:{self._named}"
 
     def once(self, expression: Expression, make: Callable[[], T]) -> T:
-        """Return what is made of a node, the first time: what is worked out once is known by the id of its node."""
+        """Return the result of `make` for a node, cached: caches keyed by node identity need one object."""
         made = self._made_up.get(id(expression))
         if made is None:
             made = self._made_up[id(expression)] = (expression, make())

@@ -1,6 +1,6 @@
-"""What the files of a run define: functions, types, macros and variables, of this file first, then of the others.
+"""Definitions that code may refer to: functions, types, macros and variables of the file first, then of other files.
 
-What two other files define differently is taken for unknown.  Summaries are decoded as far as they are looked at.
+A name that two other files define differently counts as unknown.  Summaries are decoded on first use.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,14 +16,14 @@ __all__ = ["Callee", "Definitions", "Lookup", "RecentResults"]
 RECENT_MAX = 1_000
 S = TypeVar("S")
 T = TypeVar("T")
-# What other files export under a name: their path, and the function, type or macro.
+# Look up the exports of other files by name: their paths, and the function, type or macro.
 Lookup = Callable[[str], Sequence[tuple[str, Any]]]
-# A function and the file it is in, None for the one that is analyzed.
+# A function and its file, None for the analyzed file.
 Callee = tuple[LoweredFunction, str | None]
 
 
 class RecentResults(Generic[S, T]):
-    """What was made of objects, by their identity; the latest RECENT_MAX are held, with their results."""
+    """A cache keyed by the identity of objects; it holds the latest RECENT_MAX objects and their results."""
 
     def __init__(self, make: Callable[[S], T]) -> None:
         self._make = make
@@ -40,12 +40,12 @@ class RecentResults(Generic[S, T]):
         return result
 
 
-# Those who export functions hand out the same objects for file after file.
+# The symbol index returns the same objects for every file that is analyzed.
 _function_elsewhere = RecentResults[Any, LoweredFunction](decode.function)
 
 
 class Definitions:
-    """Names, and what they stand for."""
+    """Lookup of functions, types, macros and variables by name."""
 
     def __init__(self, model: dict[str, Any], lookup: Lookup) -> None:
         self.functions: dict[str, dict[str, Any]] = {one["name"]: one for one in model["functions"]}
@@ -61,14 +61,14 @@ class Definitions:
         self._functions_elsewhere: dict[str, Callee | None] = {}
 
     def own(self, stored: dict[str, Any]) -> LoweredFunction:
-        """Return a function of this file's summary, the same each time."""
+        """Return a decoded function of this file, always the same object."""
         function = self._functions.get(id(stored))
         if function is None:
             function = self._functions[id(stored)] = decode.function(stored)
         return function
 
     def function(self, name: str) -> Callee | None:
-        """Return a function whose body is known."""
+        """Return a function with a body."""
         own = self.functions.get(name)
         return (self.own(own), None) if own is not None else self.function_elsewhere(name)
 
@@ -80,7 +80,7 @@ class Definitions:
         return self._functions_elsewhere[name]
 
     def macro(self, name: str) -> Expression | FunctionMacro | None:
-        """Return what a macro stands for, of this file or, if it is a constant or another name, of a header."""
+        """Return the value of a macro of this file or, if it is a constant or an alias, of a header."""
         if name not in self._macros:
             stored = self.macros.get(name)
             if stored is None:
@@ -90,7 +90,7 @@ class Definitions:
         return self._macros[name]
 
     def type_named(self, kind: str) -> RecordType | None:
-        """Return a struct, class or union; None if it is not known."""
+        """Return a struct, class or union; None if it is unknown."""
         own = self._types.get(kind)
         if own is not None:
             return own
@@ -106,7 +106,7 @@ class Definitions:
         return record.fields if record is not None else {}
 
     def plain(self, kind: str) -> str:
-        """Return what a type stands for if it is a typedef of this file."""
+        """Return the underlying type of a typedef of this file."""
         return self._typedefs.get(kind, kind)
 
     def size_of(self, kind: str) -> int:

@@ -1,7 +1,7 @@
-"""Tell what an expression is worth on a path, and do to the path what it does.
+"""Evaluate expressions on a path, with their side effects.
 
-Each kind of expression has a function of its own, which registers itself with @evaluates; `function_analysis` imports
-all the modules that have some.
+Each kind of expression has its own function, registered with @evaluates; `function_analysis` imports all modules that
+register some.
 """
 
 from collections.abc import Callable
@@ -18,16 +18,16 @@ __all__ = ["StepLimitReached", "evaluate", "evaluate_all", "evaluates"]
 
 Act = Callable[[PathState, Any], Value]
 ACTS: dict[type, Act] = {}
-# What a function may cost; where a line is worth more than all its sense, the walk ends.
+# Limit of evaluations per function; an expression beyond any reason ends the analysis of its function.
 EVALUATIONS = 60_000
 
 
 class StepLimitReached(Exception):
-    """A function has taken all the steps it may: this ends a walk, and is no error."""
+    """The step limit of a function is reached; this ends its analysis and is not an error."""
 
 
 def evaluates(*kinds: type) -> Callable[[Act], Act]:
-    """Mark the function that evaluates some kinds of expressions."""
+    """Return a decorator that registers an evaluator for kinds of expressions."""
 
     def keep(act: Act) -> Act:
         ACTS.update(dict.fromkeys(kinds, act))
@@ -37,7 +37,7 @@ def evaluates(*kinds: type) -> Callable[[Act], Act]:
 
 
 def evaluate(path: PathState, e: ir.Expression | None) -> Value:
-    """Return what an expression is worth; what it does is done to the path."""
+    """Return the value of an expression and apply its side effects to the path."""
     act = ACTS.get(type(e))
     if act is None:
         return ANY

@@ -1,20 +1,20 @@
-"""Where the paths through some statements go, and which of them are gone on with."""
+"""The paths that leave a sequence of statements, and the limit on their number."""
 
 from jarvis_workers.dataflow.path import PathState
 
 __all__ = ["BREAK", "CONTINUE", "RETURN", "Ends", "few"]
 
 PATHS = 4
-# From this step of a function on, fewer are gone on with.
+# From this step of a function on, the lower limit applies.
 NARROW_FROM, PATHS_WHEN_NARROW = 100, 2
 
 
-# Ways out of some statements; a label is one more, and none is named like these.
+# How control leaves a sequence of statements; a goto leaves by the name of its label, which is none of these.
 BREAK, CONTINUE, RETURN = "break", "continue", "return"
 
 
 class Ends:
-    """The paths that reach the end of some statements, and those that leave them in between, by the way they take."""
+    """The paths that reach the end of a sequence of statements (`out`), and those that leave early, by kind of exit."""
 
     __slots__ = ("left", "out")
 
@@ -27,18 +27,18 @@ class Ends:
             self.left.setdefault(way, []).extend(paths)
 
     def labels(self) -> dict[str, list[PathState]]:
-        """Return the paths that are on their way to a label."""
+        """Return the paths that jump to a label."""
         return {way: paths for way, paths in self.left.items() if way not in (BREAK, CONTINUE, RETURN)}
 
     def take(self, inner: "Ends", *but: str) -> None:
-        """Take over the paths that leave some statements inside, but for some ways."""
+        """Add the early exits of nested statements, except for some kinds."""
         for way, paths in inner.left.items():
             if way not in but:
                 self.left.setdefault(way, []).extend(paths)
 
 
 def few(paths: list[PathState]) -> list[PathState]:
-    """Leave out paths that have ended or are the same as one before, and those that are too many."""
+    """Remove ended and duplicate paths, then limit the number of paths."""
     if len(paths) == 1 and not paths[0].ended:
         return paths
     kept: list[PathState] = []
@@ -60,7 +60,7 @@ def few(paths: list[PathState]) -> list[PathState]:
 
 
 def _varied(paths: list[PathState], most: int) -> list[PathState]:
-    """Return `most` of the paths, first those whose pointers stand elsewhere than in any before."""
+    """Return `most` of the paths, preferring those whose pointers differ from all earlier paths."""
     seen: set[frozenset[tuple[object, ...]]] = set()
     first: list[PathState] = []
     rest: list[PathState] = []
@@ -74,7 +74,7 @@ def _varied(paths: list[PathState], most: int) -> list[PathState]:
 
 
 def _joined(paths: list[PathState]) -> list[PathState]:
-    """Join paths that differ in numbers only."""
+    """Join paths that differ only in numeric ranges."""
     kept: list[PathState] = []
     for path in paths:
         if not any(other.joins(path) for other in kept):

@@ -1,4 +1,4 @@
-"""What goes into a function with a call, and what is left behind when it returns."""
+"""Calling convention of followed calls: pass arguments, bind parameters, and discard the frame on return."""
 
 from jarvis_workers.dataflow.assignments import copy_parts
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all
@@ -15,9 +15,9 @@ NAMED = frozenset((NameExpr, MemberExpr, ArrowExpr))
 
 
 def arguments(path: PathState, call: CallExpr, function: LoweredFunction) -> list[Value]:
-    """Return the arguments of a call; for a reference, what it stands for.
+    """Return the argument values of a call; for a reference parameter, a pointer to the referenced place.
 
-    What an unknown pointer points to gets a name: the function may release it, and the caller use it afterwards.
+    The target of an unknown pointer gets a name, so that a release in the callee is visible in the caller.
     """
     path.machine.line = call.line
     values = evaluate_all(path, call.args)
@@ -33,7 +33,7 @@ def arguments(path: PathState, call: CallExpr, function: LoweredFunction) -> lis
 
 
 def object_of(path: PathState, call: CallExpr) -> Value:
-    """Return what `this` is in a call of a method."""
+    """Return the value of `this` in a method call."""
     callee = call.callee
     if isinstance(callee, NameExpr):
         return path.frame.this
@@ -44,7 +44,7 @@ def object_of(path: PathState, call: CallExpr) -> Value:
 
 
 def bind(path: PathState, call: CallExpr, values: list[Value], inner: Frame) -> None:
-    """Go into a function and give it its arguments; structs and containers are copied part by part."""
+    """Enter a function: bind its parameters; structs and containers are copied by part."""
     parameters = inner.function.params
     for (name, kind, *_), value in zip(parameters, values, strict=False):
         path.cells[inner.declare(name, path.machine.plain(kind)), ""] = value
@@ -56,7 +56,7 @@ def bind(path: PathState, call: CallExpr, values: list[Value], inner: Frame) -> 
 
 
 def _begin(path: PathState) -> None:
-    """Set what references stand for, and the members that a constructor begins with."""
+    """Bind references, and evaluate the member initializers of a constructor."""
     frame = path.frame
     for name, kind, *_ in frame.function.params:
         if kind.endswith("&"):
@@ -71,7 +71,7 @@ def _begin(path: PathState) -> None:
 
 
 def forget_frame(path: PathState, frame: Frame) -> None:
-    """Forget the variables of a function that returns, but for what its result points into."""
+    """Discard the local variables of a function that returns, except the object that its result points into."""
     prefix = f"{frame.number}:"
     held = path.returned.target or ""
     for cell in [cell for cell in path.cells if cell[0].startswith(prefix) and cell[0] != held]:

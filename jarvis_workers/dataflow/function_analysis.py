@@ -1,6 +1,6 @@
-"""Follow a function from its beginning, with nothing known of its arguments."""
+"""Symbolic execution of one function, from its entry, with unknown arguments."""
 
-# These register what they evaluate.
+# These modules register their evaluators.
 from jarvis_workers.dataflow import calls, loops, statements, variables  # noqa: F401
 from jarvis_workers.dataflow.assignments import declare
 from jarvis_workers.dataflow.context import AnalysisContext
@@ -17,7 +17,7 @@ MAINS = ("main", "wmain")
 
 
 def follow(machine: AnalysisContext, function: LoweredFunction) -> None:
-    """Keep in the machine what goes wrong on the paths of a function."""
+    """Analyze a function; its findings are recorded in the context."""
     machine.begin()
     path = PathState(machine, Frame(function, 1))
     machine.frames = 1

@@ -1,4 +1,4 @@
-"""Read the loops that count: `i < n` with `i++`, in the head or once in the body."""
+"""Recognize counting loops: `i < n` with `i++`, in the loop head or once in the body."""
 
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ DOWN = frozenset((">", ">=", "!="))
 
 
 class LoopFacts(NamedTuple):
-    """What is worked out once of a loop: its counter, what it changes, and what of that is not the counter."""
+    """Cached properties of a loop: its counter, the places it assigns to, and those other than the counter."""
 
     counter: "Counter | None"
     changed: list[ir.Expression]
@@ -21,7 +21,7 @@ class LoopFacts(NamedTuple):
 
 
 class Counter(NamedTuple):
-    """A loop that counts: its variable, the comparison with its end, and by how much it goes up, or down."""
+    """The induction variable of a loop, the comparison with its bound, and its step, negative when counting down."""
 
     variable: ir.Expression
     compare: str
@@ -30,7 +30,7 @@ class Counter(NamedTuple):
 
 
 def loop_of(statement: ir.LoopStmt) -> LoopFacts:
-    """Read a loop."""
+    """Return the properties of a loop."""
     turn = (statement.body, statement.step)
     counter = _counter_of(statement.condition, turn) if statement.form != "do" else None
     beside = [one for one in assigned(turn) if counter is None or one != counter.variable]
@@ -38,7 +38,7 @@ def loop_of(statement: ir.LoopStmt) -> LoopFacts:
 
 
 def _counter_of(condition: ir.Expression | None, turn: tuple[Any, ...]) -> Counter | None:
-    """Return the counter of a loop that moves it by one small amount, in one place."""
+    """Return the counter of a loop that one constant increment in one place moves."""
     if not isinstance(condition, ir.BinaryExpr) or condition.op not in UP | DOWN:
         return None
     _, compare, left, right = condition
@@ -51,7 +51,7 @@ def _counter_of(condition: ir.Expression | None, turn: tuple[Any, ...]) -> Count
 
 
 def _move(node: tuple[Any, ...], variable: ir.Expression) -> int | None:
-    """Return by how much a variable is moved, 0 for any other assignment, None if it is not assigned here."""
+    """Return the increment of a variable, 0 for any other assignment to it, None if the node does not assign to it."""
     if isinstance(node, ir.UpdateExpr) and node.operand == variable:
         return 1 if node.op == "+" else -1
     if isinstance(node, ir.AssignExpr) and node.target == variable:

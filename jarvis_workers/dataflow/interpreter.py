@@ -1,8 +1,8 @@
-"""Follow paths through statements, one after the other, and into the functions that they call.
+"""Path-sensitive symbolic execution of statements, and of the functions that they call.
 
-A call to a function whose body is known is followed into it, CALLS_DEEP deep.  A path is split where a condition
-cannot be told and nothing merges but paths that are the same; of too many at a point a few are kept, and a
-function may take STEPS steps: what is beyond is not followed, which can hide a finding but never make one.
+A call of a function with a body is followed, CALLS_DEEP levels deep.  A path forks at an undecided condition; only
+equal paths merge, and when too many reach a point, a few are kept.  A function may take STEPS steps: code beyond that
+is not analyzed, which can hide a finding but never cause one.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -25,13 +25,13 @@ __all__ = ["construct", "destroy", "follow_body", "follows", "run"]
 STEPS = 400
 CALLS_DEEP = 4
 RESUMED = (ir.BlockStmt, ir.IfStmt, ir.LoopStmt, ir.SwitchStmt)
-# It returns the paths that go on behind the statement, or where all paths go if some leave it in between.
+# Returns the paths that continue after the statement, or all its exits if some paths leave it early.
 Follow = Callable[[PathState, Any], Ends | list[PathState]]
 STATEMENTS: dict[type, Follow] = {}
 
 
 def follows(*kinds: type) -> Callable[[Follow], Follow]:
-    """Mark the function that follows a path through some kinds of statements."""
+    """Return a decorator that registers the executor of kinds of statements."""
 
     def keep(act: Follow) -> Follow:
         STATEMENTS.update(dict.fromkeys(kinds, act))
@@ -41,7 +41,7 @@ def follows(*kinds: type) -> Callable[[Follow], Follow]:
 
 
 def run(statements: Iterable[ir.Statement], paths: list[PathState]) -> Ends:
-    """Follow paths through statements."""
+    """Execute statements on some paths."""
     ends = Ends(paths)
     for statement in statements:
         act = STATEMENTS.get(type(statement))
@@ -74,7 +74,7 @@ def _jump(statement: ir.Statement, ends: Ends) -> None:
 
 
 def _resume(statement: ir.Statement, ends: Ends) -> None:
-    """Go on at a label inside a statement that was not reached itself, if paths are on their way to one there."""
+    """Continue at a label inside a statement that is not reached otherwise, for the paths that jump there."""
     waiting = ends.labels()
     if not waiting or not holds_label(statement, waiting):
         return
@@ -98,7 +98,7 @@ def _run_from(statements: Sequence[ir.Statement], waiting: dict[str, list[PathSt
 
 
 def _step(act: Follow, statement: Any, ends: Ends) -> None:
-    """Follow all paths through one statement."""
+    """Execute one statement on all paths."""
     after: list[PathState] = []
     line, machine = statement.line, ends.out[0].machine
     calls = machine.calls.get(id(statement))
@@ -122,7 +122,7 @@ def _step(act: Follow, statement: Any, ends: Ends) -> None:
 
 
 def _prepared(calls: list[ir.Expression], path: PathState) -> list[PathState]:
-    """Follow the calls of a statement into what is known of their bodies; their results wait in the path."""
+    """Follow the calls of a statement before it; `results` of each path holds the returned values."""
     machine = path.machine
     paths = [path]
     for call in calls:
@@ -144,7 +144,7 @@ def _prepared(calls: list[ir.Expression], path: PathState) -> list[PathState]:
 
 
 def _made(e: ir.NewExpr | ir.PlacementNewExpr, path: PathState) -> list[PathState]:
-    """Make an object with new, and run its constructor."""
+    """Evaluate a new-expression and follow its constructor."""
     value = evaluate(path, e)
     path.results[id(e)] = value
     return construct(f"{e.type}::{e.type}", e.args, value, e.line, [path])
@@ -167,7 +167,7 @@ def _may_enter(function: ir.LoweredFunction, path: PathState) -> bool:
 
 
 def _inside(found: Callee, call: ir.CallExpr, values: list[Value], this: Value, path: PathState) -> list[PathState]:
-    """Follow a function from a call; what it returns is in `returned` of each path."""
+    """Follow a call; the value it returns is in `returned` of each path."""
     function, file = found
     machine, frame = path.machine, path.frame
     machine.frames += 1
@@ -190,7 +190,7 @@ def _inside(found: Callee, call: ir.CallExpr, values: list[Value], this: Value, 
 
 
 def follow_body(path: PathState) -> list[PathState]:
-    """Follow the function of a path's frame to its end, and destroy its variables."""
+    """Execute the function of a path's frame to its end, and run the destructors of its variables."""
     frame = path.frame
     function = frame.function
     ends = run(function.body, [path])
@@ -211,7 +211,7 @@ def destroy(this: Value, line: int, paths: list[PathState]) -> list[PathState]:
 def construct(
     name: str, args: tuple[ir.Expression, ...], this: Value, line: int, paths: list[PathState]
 ) -> list[PathState]:
-    """Follow a constructor or destructor, if its body is known."""
+    """Follow a constructor or destructor that has a body."""
     if not paths:
         return paths
     found = paths[0].machine.function(name)

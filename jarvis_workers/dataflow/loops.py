@@ -1,4 +1,4 @@
-"""Follow a path through loops: two turns, or one that stands for all where the loop counts."""
+"""Execute loops: two iterations with widening, or one iteration that stands for all of a counting loop."""
 
 from jarvis_workers.dataflow.assignments import declare
 from jarvis_workers.dataflow.conditions import Split, branch
@@ -14,15 +14,15 @@ from jarvis_workers.dataflow.values import ANY, Range, Value
 from jarvis_workers.dataflow.widening import assume_all_set, assume_set, counts, loosen, widen
 
 TURNS = 2
-# A loop of no more turns than these is followed turn by turn.
+# Counting loops with at most this many iterations are executed iteration by iteration.
 FEW_TURNS = 2
-# From this step of a function on, loops are followed through one turn.
+# From this step of a function on, loops are executed for one iteration.
 ONE_TURN_FROM = 50
 
 
 @follows(RangeForStmt)
 def _each(path: PathState, statement: RangeForStmt) -> Ends:
-    """Follow `for (name : container)` through one turn, and past it."""
+    """Execute one iteration of `for (name : container)`, and also skip the loop."""
     name = statement.name
     value = evaluate(path, statement.container)
     ends = Ends([path])
@@ -47,7 +47,7 @@ def _loop(path: PathState, statement: LoopStmt) -> Ends:
         loop = loops[id(statement)] = loop_of(statement)
     for one in began:
         if isinstance(statement.condition, UnknownExpr):
-            # A macro makes the head of this loop, and may set its variables.
+            # A macro forms the head of this loop and may set its variables.
             assume_all_set(one)
         if loop.counter is None or not _counted(one, loop, loop.counter, statement.body, ends):
             _turns(one, loop, statement, ends)
@@ -55,7 +55,7 @@ def _loop(path: PathState, statement: LoopStmt) -> Ends:
 
 
 def _turns(path: PathState, loop: LoopFacts, statement: LoopStmt, ends: Ends) -> None:
-    """Follow two turns of a loop: the first as it is, the second with what changes in it made wider."""
+    """Execute two iterations of a loop; the ranges that change in the first are widened for the second."""
     condition, line = statement.condition, statement.line
     entering, out = _turn([path], condition, line) if statement.form != "do" else ([path], [])
     if entering:
@@ -83,7 +83,7 @@ def _turns(path: PathState, loop: LoopFacts, statement: LoopStmt, ends: Ends) ->
 
 
 def _turn(paths: list[PathState], condition: Expression | None, line: int) -> Split:
-    """Return the paths that go into a loop again, and those that leave it."""
+    """Return the paths that enter the loop body (again), and those that leave the loop."""
     if condition is None:
         return paths, []
     entering: list[PathState] = []
@@ -96,7 +96,7 @@ def _turn(paths: list[PathState], condition: Expression | None, line: int) -> Sp
 
 
 def _counted(path: PathState, loop: LoopFacts, counter: Counter, body: tuple[Statement, ...], ends: Ends) -> bool:
-    """Follow one turn that stands for all, with the counter anywhere between its first and its last value."""
+    """Execute one iteration that stands for all, with the counter in the range from its first to its last value."""
     place = place_of(path, counter.variable)
     bounds = counts(path, counter)
     if place is None or bounds is None:

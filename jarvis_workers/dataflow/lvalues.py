@@ -1,7 +1,8 @@
-"""Find the cell that an expression names, and what is stored there.
+"""Resolve lvalues to cells, and load from them.
 
-A variable is an object of its own, `frame:name`; what is not local is `g:name`.  An element of an array is a cell
-`[offset]` of its object, a field `.f`, all elements of a container `[]`; a reference keeps what it stands for in `&`.
+A variable is an object of its own: `frame:name` for a local variable, `g:name` for any other.  A cell is `[offset]`
+for an element of an array, `.f` for a field, and `[]` for all elements of a container; `&` holds the target of a
+reference.
 """
 
 from collections.abc import Callable
@@ -27,13 +28,13 @@ THIS = ir.NameExpr("v", "this")
 
 
 def place_of(path: PathState, e: ir.Expression) -> Place | None:
-    """Return the cell that an expression names, None where we cannot tell; memory that it goes through is looked at."""
+    """Return the cell of an lvalue, None if it is unknown; the memory accesses on the way are checked."""
     find = PLACES.get(type(e))
     return find(path, e) if find else None
 
 
 def place_quietly(path: PathState, e: ir.Expression) -> Place | None:
-    """Return the cell that an expression names, and report nothing."""
+    """Return the cell of an lvalue without reporting findings."""
     machine = path.machine
     before, machine.quiet = machine.quiet, True
     place = place_of(path, e)
@@ -84,7 +85,7 @@ def _place_of_element(path: PathState, e: ir.IndexExpr) -> Place | None:
 
 
 def _field(path: PathState, e: ir.MemberExpr | ir.ArrowExpr) -> str:
-    """Return the name of a field; those of a union are one."""
+    """Return the name of a field; all fields of a union share one."""
     known = path.machine.fields.get(id(e))
     if known is None:
         kind = type_of(path, e.base)
@@ -95,7 +96,7 @@ def _field(path: PathState, e: ir.MemberExpr | ir.ArrowExpr) -> str:
 
 
 def _through(path: PathState, pointer: ir.Expression, index: ir.Expression | None) -> Place | None:
-    """Follow a pointer, at an index if there is one."""
+    """Return the cell that a pointer refers to, at an index if there is one."""
     machine = path.machine
     writing, machine.writing = machine.writing, False
     value = evaluate(path, pointer)
@@ -112,7 +113,7 @@ def _through(path: PathState, pointer: ir.Expression, index: ir.Expression | Non
 
 
 def _access(path: PathState, access: Access) -> Place | None:
-    """Look at an access to memory, and return its cell."""
+    """Check a memory access, and return its cell."""
     key, value, reach = access.key, access.value, access.subscript.range
     target = path.objects.get(key)
     if target is None:
@@ -132,7 +133,7 @@ def _access(path: PathState, access: Access) -> Place | None:
 
 
 def _unknown_cell(path: PathState, access: Access) -> Place | None:
-    """Return the cell in an object of which nothing is known."""
+    """Return the cell in an object with unknown properties."""
     value, reach = access.value, access.subscript.range
     if reach == value.at == (0, 0):
         return access.key, value.code or ""
@@ -142,7 +143,7 @@ def _unknown_cell(path: PathState, access: Access) -> Place | None:
 
 
 def somebody_elses(path: PathState, pointer: ir.Expression, value: Value) -> Value:
-    """Give a name to what an unknown pointer points to, so that it is known again."""
+    """Give a name to the target of an unknown pointer, so that later uses refer to the same object."""
     if type(pointer) not in VARIABLES or value.code:
         return value
     place = place_quietly(path, pointer)
@@ -177,7 +178,7 @@ def _load(path: PathState, e: ir.Expression) -> Value:
 
 
 def set_or_reported(path: PathState, place: Place, value: Value, e: ir.Expression, sure: float) -> Value:
-    """Report a value that was never set, once; say nothing of one that is garbage from elsewhere."""
+    """Report a read of an uninitialized variable or field, once; values of unknown origin are not reported."""
     if value.why is None:
         return value
     text = f"{said(e)} is used before it is initialized"

@@ -1,4 +1,4 @@
-"""What the name of a function tells of it where nothing else is known: it only reads, prints, or never returns."""
+"""Infer what a function does from its name: it only reads, prints or never returns."""
 
 import re
 
@@ -6,7 +6,7 @@ __all__ = ["CHECKS", "INVERSE_CHECKS", "is_error", "listed", "never_returns", "o
 
 
 def listed(names: str) -> tuple[str, ...]:
-    """Return the names in a text, which is how a long list of them is easiest to read."""
+    """Return the names in a text; a long list is most readable as text."""
     return tuple(names.split())
 
 
@@ -25,9 +25,9 @@ ENDS = frozenset(
     """)
 )
 ENDING_WORDS = listed("fatal panic abort die unreachable usage bailout oom outofmemory exit")
-# With one of these in front, an ending word is only talked about: at_exit, is_abort, set_panic.
+# After one of these words, the last word does not describe an action: at_exit, is_abort, set_panic.
 NOT_ENDING = ("at", "is", "on", "set", "no", "pre", "want")
-# Behind these, their argument holds.
+# These macros and functions check a condition that holds afterwards.
 CHECKS = frozenset(
     listed("""
     assert ASSERT serverAssert g_assert BUG_ON g_return_if_fail g_return_val_if_fail av_assert0 av_assert1 av_assert2
@@ -44,12 +44,12 @@ def only_reads(name: str) -> bool:
 
 
 def words_of(name: str) -> list[str]:
-    """Return the words that a name is made of, as in send_allBytes."""
+    """Return the words of an identifier, as of send_allBytes."""
     return [word.lower() for word in WORD.findall(name)]
 
 
 def prints(name: str) -> bool:
-    """A macro, whose name is in capitals, may do more than its name says."""
+    """Return whether a function prints; a name in capitals is a macro, which may do more than its name says."""
     low = name.lower()
     return not name.isupper() and any(word in low for word in PRINTERS)
 
@@ -62,7 +62,7 @@ def never_returns(name: str) -> bool:
 
 
 def is_error(kind: str) -> bool:
-    """Tell whether a name in capitals is that of an error: where such a value is compared with 0, it is negative."""
+    """Return whether a name in capitals is an error code: compared with 0, such a value is negative."""
     return kind[0] == "#" and "ERR" in kind
 
 

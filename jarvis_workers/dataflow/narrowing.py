@@ -1,4 +1,4 @@
-"""Keep on a path what a comparison says of its two sides."""
+"""Narrow the values of both operands of a comparison that holds."""
 
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ PLACES = VARIABLES | {ir.DerefExpr, ir.IndexExpr}
 
 
 class Comparison(NamedTuple):
-    """A condition as a comparison: its two sides, and what they are worth."""
+    """A condition as a comparison: its operands and their values."""
 
     condition: ir.Expression
     compare: str
@@ -32,14 +32,14 @@ class Comparison(NamedTuple):
 
 
 def narrow(path: PathState, one: Comparison, compare: str) -> None:
-    """Keep what is known of both sides where `compare` holds."""
+    """Narrow both operands, given that `compare` holds."""
     keep(path, compare, one.left, one.first, one.second)
     if type(one.right) not in CONSTANT:
         keep(path, MIRRORED[compare], one.right, one.second, one.first)
 
 
 def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: Value) -> None:
-    """Keep what is known of `e`, which is worth `value`, where `e compare other` holds."""
+    """Narrow `e`, whose value is `value`, given that `e compare other` holds."""
     if type(e) in CONSTANT or (other.range == UNKNOWN and not other.null and not value.taint):
         return
     e = without_casts(e)
@@ -70,7 +70,7 @@ def keep(path: PathState, compare: str, e: ir.Expression, value: Value, other: V
 
 
 def _null(compare: str, value: Value, other: Value) -> int:
-    """Tell whether a value is NULL, or 0, where `compare` holds."""
+    """Return the nullness of a value, given that `compare` holds."""
     if other.null == IS_NULL and compare in ("==", "!="):
         return IS_NULL if compare == "==" else NOT_NULL
     return NOT_NULL if compare == "!=" and other.range == (0, 0) else value.null
@@ -84,7 +84,7 @@ def _reach(compare: str, reach: Range, other: Range) -> Range:
 
 
 def _limits(compare: str, other: Range) -> bool:
-    """Tell whether a comparison sets an upper bound; one with 0 only asks for the sign."""
+    """Return whether a comparison sets an upper bound; a comparison with 0 only tests the sign."""
     return compare in ("<", "<=", "==") and other != (0, 0) and other[1] != 0
 
 
@@ -98,7 +98,7 @@ def _keep_absolute(path: PathState, compare: str, e: ir.Expression, bound: int |
 
 
 def _inside_absolute(e: ir.Expression) -> ir.Expression | None:
-    """Return x of abs(x)."""
+    """Return x of abs(x); None for any other expression."""
     if type(e) is not ir.CallExpr or not e.args or type(e.callee) is not ir.NameExpr or e.callee.name not in ABSOLUTE:
         return None
     inner = e.args[0]

@@ -1,4 +1,4 @@
-"""Work out arithmetic, and say where a number from outside may leave its type, or divide as 0."""
+"""Arithmetic on values; report overflow of untrusted numbers and division by zero."""
 
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.ir.expr import BinaryExpr, Expression, NumberExpr, SizeofExpr
@@ -25,7 +25,7 @@ def _binary(path: PathState, e: BinaryExpr) -> Value:
 
 
 def computed(path: PathState, e: BinaryExpr, left: Value, right: Value) -> Value:
-    """Return the worth of `left operator right`, of which `e` is the code."""
+    """Return the value of `left operator right`; `e` is its expression."""
     operator = e.op
     if left.target and operator in "+-" and not right.target:
         width = element_size(path, e.left, path.object_of(left))
@@ -70,7 +70,7 @@ def _check_divisor(path: PathState, dividend: Expression, e: Expression, divisor
 
 
 def _leaves_type(path: PathState, e: BinaryExpr, left: Value, right: Value) -> bool:
-    """Report a sum, difference or product of numbers from outside, or of constants, that its type does not hold."""
+    """Report an overflow of untrusted numbers or of constants in a sum, difference or product."""
     outside = [one for one in (left, right) if one.taint]
     if any(one.checked for one in outside) or not (outside or _are_constants(e, left, right)):
         return False

@@ -1,4 +1,4 @@
-"""Follow memory, streams and descriptors from where they are made to where they are released, or lost."""
+"""Track memory, streams and descriptors from their allocation to their release or leak."""
 
 from jarvis_workers.dataflow.evaluate import evaluate, evaluate_all, evaluates
 from jarvis_workers.dataflow.ir.expr import NEWS, ConstructExpr, DeleteExpr, Expression, NewExpr, PlacementNewExpr
@@ -23,7 +23,7 @@ MOVED = 0.88
 
 
 def make(path: PathState, e: Expression, made: Object, *, null: int = NOT_NULL, note: str = "allocated by {}") -> Value:
-    """Return a pointer to a new object that the call `e` makes."""
+    """Return a pointer to a new object that the call `e` allocates."""
     machine = path.machine
     key = machine.name("h")
     step = path.note(machine.line, note, e)
@@ -66,7 +66,7 @@ def _construct(path: PathState, e: ConstructExpr) -> Value:
 
 
 def release(path: PathState, e: Expression, value: Value, family: str, line: int) -> None:
-    """Carry out free, delete, fclose or close, which releases what `family` makes."""
+    """Evaluate free, delete, fclose or close, which releases objects of an allocator family."""
     if value.target is None and not value.unset and value.null != IS_NULL:
         value = somebody_elses(path, e, value)
     if value.unset or value.target is None:
@@ -88,7 +88,7 @@ def release(path: PathState, e: Expression, value: Value, family: str, line: int
 
 
 def _may_be_released(path: PathState, e: Expression, value: Value, target: Object, family: str, line: int) -> bool:
-    """Report memory that is released in a way it must not be; tell whether it is gone afterwards."""
+    """Report an invalid release of memory; return whether the memory is released afterwards."""
     if target.kind in WHERE and (target.kind == "text" or target.size != UNKNOWN or target.family == "alloca"):
         text = f"{said(e)} is {WHERE[target.kind]} and is released"
         report(path, "flow_bad_free", line, text, since=target.made, sure=CERTAIN)
@@ -106,7 +106,7 @@ def _may_be_released(path: PathState, e: Expression, value: Value, target: Objec
 
 
 def stored(path: PathState, target: Expression, place: Place, value: Value) -> None:
-    """Name what is kept in a variable; what is kept elsewhere is somebody else's to release."""
+    """Name an object after the variable that holds it; if the variable is not local, ownership has escaped."""
     made = path.object_of(value)
     if made is None or made.kind not in OWNED:
         return
@@ -117,7 +117,7 @@ def stored(path: PathState, target: Expression, place: Place, value: Value) -> N
 
 
 def returned(path: PathState, statement: ReturnStmt) -> None:
-    """Look at a value that leaves its function."""
+    """Check a returned value: freed memory, a stack address, or an object whose ownership moves to the caller."""
     value, frame = path.returned, path.frame
     target = path.object_of(value)
     if target is None:
@@ -135,7 +135,7 @@ def returned(path: PathState, statement: ReturnStmt) -> None:
 
 
 def leaks(path: PathState, line: int) -> None:
-    """Report what was made on a path, is known to nobody else, and was not released where the path ends."""
+    """Report the objects that a path allocated, still owns and has not released where it ends."""
     for key, target in path.objects.items():
         made = target.made
         if target.lost or target.freed is not None or made is None or target.kind not in OWNED or not target.family:

@@ -1,6 +1,6 @@
-"""One path through a function and the functions it calls: what it knows, and how it came here.
+"""State of one path through a function and the functions it calls.
 
-A path is the one thing that changes; where it splits, it is copied.
+A path is the only mutable value of the analysis; a fork copies it.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,7 +17,7 @@ __all__ = ["Frame", "PathState", "Variable"]
 
 
 class Variable(NamedTuple):
-    """A local variable: the type of it, or of its elements if it is an array, and its cell."""
+    """A local variable: its type (of an array, the type of the elements) and its cell."""
 
     kind: str
     is_array: bool
@@ -25,10 +25,10 @@ class Variable(NamedTuple):
 
 
 class Frame:
-    """A call that is being followed: the function, its variables' types, and where it was called.
+    """The frame of a followed call: function, local variables and call site.
 
-    `file` is None for the file that is analyzed; `call_line` is the line there that led to the call.  `references` are
-    the variables that stand for what another names.
+    `file` is None for the analyzed file; `call_line` is the line in that file from which the call was reached.
+    `references` are the variables that alias another place.
     """
 
     __slots__ = (
@@ -63,18 +63,18 @@ class Frame:
         self.destroyed: list[tuple[str, str]] = []
 
     def key(self, name: str) -> str:
-        """Return the name of the object that a local variable is."""
+        """Return the object name of a local variable."""
         return self.hidden.get(name) or f"{self.number}:{name}"
 
     def hide(self, name: str) -> None:
-        """Give a variable of an inner block a place of its own, where one outside has the same name."""
+        """Give a variable of an inner block its own object if it shadows an outer one."""
         if name in self.types and self.scopes.get(name, 0) < self.scope:
             self.hidden[name] = f"{self.number}:{name}'{self.scope}"
         else:
             self.scopes[name] = self.scope
 
     def declare(self, name: str, kind: str, *, array: bool = False) -> str:
-        """Set the type of a local variable, and return the name of the object that it is."""
+        """Declare a local variable with its type, and return its object name."""
         self.hide(name)
         key = self.key(name)
         self.types[name] = Variable(kind, array, (key, ""))
@@ -86,11 +86,11 @@ class Frame:
 
 
 class PathState:
-    """One path so far.
+    """The state of one path.
 
-    `cells` holds what is stored where; `facts` what conditions said that are asked again, by their text; `results`
-    what calls returned that were followed, by the id of their node, until the expression they stand in is evaluated.
-    `doubt` counts the branches that were taken for possible.  A path that has `ended` is not gone on with.
+    `cells` maps cells to values; `facts` maps the texts of remembered conditions to their outcomes; `results` holds the
+    values that followed calls returned, by node id, until the expression around them is evaluated.  `doubt` counts the
+    branches that were taken although undecided.  A path with `ended` set does not continue.
     """
 
     __slots__ = ("cells", "doubt", "ended", "facts", "frame", "machine", "objects", "results", "returned", "trail")
@@ -122,14 +122,14 @@ class PathState:
         return twin
 
     def object_of(self, value: Value) -> Object | None:
-        """Return the object that a value points into, if something is known of it."""
+        """Return the object that a value points into; None if nothing is known about it."""
         return self.objects.get(value.target) if value.target is not None else None
 
     def cells_of(self, key: str | None) -> list[Place]:
         return [cell for cell in self.cells if cell[0] == key]
 
     def pointers(self) -> frozenset[tuple[object, ...]]:
-        """Return where each pointer into a known object stands."""
+        """Return the target, offset and nullness of every pointer into a known object."""
         return frozenset(
             (cell, value.target, value.at, value.null)
             for cell, value in self.cells.items()
@@ -137,17 +137,17 @@ class PathState:
         )
 
     def forget(self, key: str | None) -> None:
-        """Forget what is stored in an object."""
+        """Drop the contents of an object."""
         for cell in self.cells_of(key):
             del self.cells[cell]
 
     def note(self, line: int, text: str, about: Expression | None = None) -> PathEvent:
-        """Put a station on the path; `about` is code that is put where the text has {}."""
+        """Add an event to the trace; the code `about` replaces {} in its text."""
         self.trail = PathEvent(self.trail, self.frame.file, line, text, about)
         return self.trail
 
     def same_as(self, other: "PathState") -> bool:
-        """Tell whether nothing that matters later sets two paths apart."""
+        """Return whether two paths have the same future behaviour."""
         return (self.cells, self.objects, self.facts, self.returned) == (
             other.cells,
             other.objects,
@@ -156,7 +156,7 @@ class PathState:
         )
 
     def joins(self, other: "PathState") -> bool:
-        """Take in a path that differs in numbers only, and tell whether it does."""
+        """Join with a path that differs only in numeric ranges; return False if it differs otherwise."""
         if self.objects != other.objects or self.returned != other.returned or self.cells.keys() != other.cells.keys():
             return False
         joined = {}

@@ -1,4 +1,4 @@
-"""What becomes of a pointer that is used, tested or given away: it may be NULL, released, or somebody else's now."""
+"""State changes of pointers that are dereferenced, tested or passed on: NULL, released or escaped."""
 
 from jarvis_workers.dataflow.ir.expr import Expression
 from jarvis_workers.dataflow.path import PathState
@@ -23,7 +23,7 @@ USED_AFTER_FREE = 0.9
 
 
 def dereferenced(path: PathState, pointer: Expression, value: Value, line: int) -> bool:
-    """Report a null pointer that is used; tell whether the path goes on."""
+    """Report a possible null dereference; return whether the path continues."""
     name = said(pointer)
     if value.null == IS_NULL:
         text = f"{name} is NULL here and is dereferenced"
@@ -38,7 +38,7 @@ def dereferenced(path: PathState, pointer: Expression, value: Value, line: int) 
 
 
 def _sure_of_null(path: PathState, value: Value) -> float:
-    """A pointer that is NULL because a condition said so may have been tested for another reason."""
+    """Return the confidence in a null dereference; it is lower if only a test of the pointer implies NULL."""
     why = value.why
     if why is None and path.frame.depth:
         return GIVEN_NULL
@@ -50,7 +50,7 @@ def _sure_of_null(path: PathState, value: Value) -> float:
 def used_after_free(
     path: PathState, pointer: Expression, value: Value, line: int, sure: float = USED_AFTER_FREE
 ) -> None:
-    """Report a use of what was released, once."""
+    """Report a use after free, once per object."""
     key = value.target or ""
     target = path.objects[key]
     text = f"{said(pointer)} is used after it was released"
@@ -59,21 +59,21 @@ def used_after_free(
 
 
 def escape(path: PathState, value: Value) -> None:
-    """Somebody else may know the object now."""
+    """Mark an object as escaped: other code may own it."""
     made = path.object_of(value)
     if made is not None and not made.lost:
         path.objects[value.target or ""] = made._replace(lost=True)
 
 
 def escape_inside(path: PathState, key: str) -> None:
-    """Somebody else may know what an object points to."""
+    """Mark the objects that an object points to as escaped."""
     for (name, _), held in path.cells.items():
         if name == key and held.target:
             escape(path, held)
 
 
 def never_made(path: PathState, value: Value) -> None:
-    """A pointer is NULL: there is no object on this path."""
+    """Record that a pointer is NULL: its allocation failed on this path."""
     made = path.object_of(value)
     if made is not None and made.freed is None:
         path.objects[value.target or ""] = made._replace(lost=True)
@@ -83,21 +83,21 @@ def never_made(path: PathState, value: Value) -> None:
 
 
 def is_made(path: PathState, value: Value) -> None:
-    """A pointer is not NULL, and so is every other that was given the same."""
+    """Record that a pointer is not NULL, and with it all pointers to the same object."""
     for cell, held in path.cells.items():
         if held.target == value.target and held.null == MAYBE_NULL:
             path.cells[cell] = held._replace(null=NOT_NULL)
 
 
 def narrowed(path: PathState, value: Value, reach: Range) -> None:
-    """A descriptor below 0 is none."""
+    """Record that a descriptor below 0 is not open."""
     made = path.object_of(value)
     if made is not None and made.kind == "descriptor" and reach[1] is not None and reach[1] < 0:
         path.objects[value.target or ""] = made._replace(lost=True)
 
 
 def forget_contents(path: PathState, key: str, *, keep: bool) -> None:
-    """Somebody may have written to an object; what is only read is kept, but for what is unset in it."""
+    """Drop the contents of an object that a callee may modify; with `keep`, only which parts are uninitialized."""
     target = path.objects.get(key)
     if target is not None:
         text_known = not keep and (target.length != UNKNOWN or target.filled)
@@ -107,6 +107,6 @@ def forget_contents(path: PathState, key: str, *, keep: bool) -> None:
         if keep:
             return
     for cell in path.cells_of(key):
-        # Who only reads a struct leaves its fields; a variable by itself may well be what a call sets.
+        # A function that only reads a struct keeps its fields, but a variable by itself may be its out-parameter.
         if cell[1] != "&" and not (keep and cell[1]):
             del path.cells[cell]

@@ -1,4 +1,4 @@
-"""How code reads in a message: short, and close to how it was written."""
+"""Short source text of expressions for messages."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ GONE = "…"
 
 
 def said(expression: ir.Expression | None) -> str:
-    """Return an expression as source, short."""
+    """Return the source text of an expression, shortened."""
     text = _said(expression, DEEPEST)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + GONE
 

@@ -1,4 +1,4 @@
-"""Arithmetic with ranges of whole numbers, (lowest, highest), where None is no bound."""
+"""Interval arithmetic on integers: (lowest, highest), where None is no bound."""
 
 from jarvis_workers.dataflow.sizes import INT_MAX
 from jarvis_workers.dataflow.values import UNKNOWN, Range
@@ -40,7 +40,7 @@ def times(first: Range, by: int) -> Range:
 
 
 def arithmetic(operator: str, first: Range, second: Range) -> Range:
-    """Return the range of `first operator second`, as if no type had an end."""
+    """Return the range of `first operator second` for unbounded integers."""
     if operator == "+":
         return plus(first, second)
     if operator == "-":
@@ -88,19 +88,19 @@ def _bits(operator: str, one: int, by: int) -> int | None:
 
 
 def _quotient(one: int, by: int) -> int:
-    """Return what C makes of a division: it cuts towards zero."""
+    """Return the quotient of a division in C, truncated towards zero."""
     return one // by if one >= 0 else -(-one // by)
 
 
 def meet(first: Range, second: Range) -> Range:
-    """Return the numbers that are in both."""
+    """Return the intersection of two ranges."""
     low = second[0] if first[0] is None or (second[0] is not None and second[0] > first[0]) else first[0]
     high = second[1] if first[1] is None or (second[1] is not None and second[1] < first[1]) else first[1]
     return low, high
 
 
 def either(first: Range, second: Range) -> Range:
-    """Return the range that holds both."""
+    """Return the smallest range that contains both ranges."""
     low = None if first[0] is None or second[0] is None else min(first[0], second[0])
     high = None if first[1] is None or second[1] is None else max(first[1], second[1])
     return low, high
@@ -112,7 +112,7 @@ def without(reach: Range, one: int) -> Range:
 
 
 def wider(before: Range, now: Range) -> Range:
-    """Return a range for all turns of a loop from those before and after its first turn."""
+    """Widen a range for all iterations of a loop, given its values before and after the first."""
     low, high = now
     if before[1] is None or (high is not None and high > before[1]):
         high = None
@@ -138,7 +138,7 @@ def bounds_of(compare: str, other: Range) -> Range:
 
 
 def equal(first: Range, second: Range) -> bool | None:
-    """Tell whether two numbers are the same, None if that cannot be told."""
+    """Return whether two numbers are equal; None if it is undecided."""
     (a, b), (c, d) = first, second
     if a is not None and a == b and a == c and c == d:
         return True
@@ -148,7 +148,7 @@ def equal(first: Range, second: Range) -> bool | None:
 
 
 def decided(compare: str, first: Range, second: Range) -> bool | None:
-    """Tell whether `<`, `<=`, `>` or `>=` holds, None if that cannot be told."""
+    """Return whether `<`, `<=`, `>` or `>=` holds; None if it is undecided."""
     if compare in (">", ">="):
         first, second = second, first
     (a, b), (c, d) = first, second
@@ -167,6 +167,6 @@ def least(first: int | None, second: int | None) -> int | None:
 
 
 def most(amount: Range) -> int | None:
-    """Return how much it is at most, if that is less than what the type allows."""
+    """Return the upper bound of an amount; its lower bound if the upper one is not below INT_MAX."""
     low, high = amount
     return low if high is None or high >= INT_MAX else high

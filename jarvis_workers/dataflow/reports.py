@@ -1,4 +1,4 @@
-"""Tell what goes wrong on a path: how sure we are, and by which stations it came there."""
+"""Record findings with their confidence and trace."""
 
 from jarvis_workers.dataflow.path import PathState
 from jarvis_workers.dataflow.pretty import said
@@ -23,9 +23,9 @@ def report(
     since: PathEvent | None = None,
     at: int | None = None,
 ) -> None:
-    """Keep a finding; of several on a line the surest, and of these the one with the shortest path.
+    """Record a finding; of several on a line keep the one of highest confidence, then the one of the shortest trace.
 
-    `since` is the station that its path begins with; `at` is the line it stands on, if that is not `line`.
+    `since` is the event that its trace begins with; `at` is the reported line, if it is not `line`.
     """
     machine, frame = path.machine, path.frame
     if machine.quiet:
@@ -41,13 +41,13 @@ def report(
 
 
 def _doubted(branches: int) -> float:
-    """Each branch that was taken for possible costs some confidence."""
+    """Return the confidence that undecided branches on the path cost."""
     more = min(max(branches - FEW_BRANCHES, 0), MANY_BRANCHES - FEW_BRANCHES)
     return PER_BRANCH * min(branches, FEW_BRANCHES) + PER_BRANCH_MORE * more
 
 
 def _since(trail: PathEvent | None, since: PathEvent | None) -> list[tuple[str | None, int, str]]:
-    """Return the last stations of a path, and the one that it is told from."""
+    """Return the last events of a trace, after the event `since`."""
     found: list[tuple[str | None, int, str]] = []
     at = trail
     while at is not None and at is not since and len(found) < STATIONS:

@@ -1,4 +1,4 @@
-"""Sizes and limits of C's types, as most 64-bit systems have them."""
+"""Sizes and limits of C types on common 64-bit systems (LP64)."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from jarvis_workers.dataflow.ir.stmt import RecordType
 __all__ = ["CONSTANTS", "INT_MAX", "NUMBERS_WITH_FRACTIONS", "OTHER", "TYPE_ENDS", "is_signed", "limits_of", "size_of"]
 
 POINTER = 8
-# What we do not know is taken for a struct of this size: the same wherever it is named, and like no size that is known.
+# The size of an unknown type: every use of the type has it, and no known size is a multiple of it.
 OTHER = 10_007
 INT_MAX = 2**31 - 1
 NAMES_BY_SIZE = {
@@ -99,7 +99,7 @@ def is_signed(kind: str) -> bool:
 
 
 def limits_of(kind: str) -> tuple[int, int] | None:
-    """Return the least and the greatest number of a type; None if it holds none, or we do not know it."""
+    """Return the least and the greatest number of a type; None for an unknown or non-integer type."""
     return LIMITS.get(kind)
 
 

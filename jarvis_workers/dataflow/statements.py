@@ -1,4 +1,4 @@
-"""Follow a path through each kind of statement that is no loop."""
+"""Execute each kind of statement that is not a loop."""
 
 from jarvis_workers.dataflow import ir
 from jarvis_workers.dataflow.assignments import declare, define
@@ -53,7 +53,7 @@ def _begin_object(path: PathState, name: str, kind: str) -> Value:
 
 @follows(ir.BlockStmt)
 def _block(path: PathState, statement: ir.BlockStmt) -> Ends:
-    """Follow a scope; where it ends, names mean again what they meant before."""
+    """Execute a block; at its end, shadowed names refer to the outer variables again."""
     frame = path.frame
     types, hidden = frame.types.copy(), frame.hidden.copy()
     frame.scope += 1
@@ -110,7 +110,7 @@ def _if(path: PathState, statement: ir.IfStmt) -> Ends:
 
 @follows(ir.SwitchStmt)
 def _switch(path: PathState, statement: ir.SwitchStmt) -> Ends:
-    """Control runs from one group of cases into the next."""
+    """Execute a switch; control falls through from one group of cases into the next."""
     subject, groups = statement.subject, statement.groups
     value = evaluate(path, subject)
     known = is_exact(value.range)
@@ -137,7 +137,7 @@ def _switch(path: PathState, statement: ir.SwitchStmt) -> Ends:
 
 
 def _are_all(path: PathState, groups: tuple[ir.CaseGroup, ...], value: Value) -> bool:
-    """Tell whether the cases of a switch are all that its value can be."""
+    """Return whether the cases of a switch cover every possible value."""
     low, high = value.range
     if low is None or high is None or high - low >= CASES_MAX:
         return False
@@ -150,7 +150,7 @@ def _holds(path: PathState, cases: tuple[ir.Expression | None, ...], value: Valu
 
 
 def _taking(path: PathState, subject: ir.Expression, case: ir.Expression | None, line: int) -> PathState:
-    """Return the path on which a switch takes a case."""
+    """Constrain a path to a case of a switch, and record it in the trace."""
     path.doubt += 1
     if case is not None:
         value = evaluate(path, case)

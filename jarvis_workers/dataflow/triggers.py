@@ -1,8 +1,8 @@
-"""Decide which functions are worth following, from their masked text alone.
+"""Select the functions worth analyzing, from their masked text alone.
 
-A function is a root if it makes, opens or releases something, reads what comes from outside, fills or indexes an array
-of its own, or shows a pointer that is NULL, released or never set before it is used.  What is small and does one of
-these for others is kept to be followed from there.
+A function is a root if it allocates, opens or releases something, reads input, fills or indexes a local array, or
+uses a pointer after it was NULL, released or left uninitialized.  A small function that does one of these for its
+callers is a helper: it is lowered so that calls of it can be followed.
 """
 
 import re
@@ -15,7 +15,7 @@ LONGEST = 120_000
 SMALL, TINY = 900, 240
 TRIES = 24
 NEAR = 64
-# A shape is looked for only where one of the words stands of which every match holds one: that is much faster.
+# Fast path: every match of a pattern contains one of its words, and the search for words is much faster.
 MAKERS = (b"alloc", b"dup", b"open", b"OPEN", b"ALLOCA", b"tmpfile", b"creat", b"socket", b"new")
 MAKES = re.compile(
     rb"""\b(?: \w*(?:[mcz]|re)alloc\w* | \w*str(?:n?dup)\w* | wcsdup | alloca | ALLOCA | OPEN | f(?:d|re)?open
@@ -66,7 +66,7 @@ MEMBER_OR_WORD = WORD | {b".", b">"}
 
 
 def is_root(body: bytes) -> bool:
-    """Tell whether paths through a function may go wrong by themselves."""
+    """Return whether paths through a function may be defective without regard to its callers."""
     if len(body) > LONGEST:
         return False
     return (
@@ -81,12 +81,12 @@ def is_root(body: bytes) -> bool:
 
 
 def is_helper(body: bytes) -> bool:
-    """Tell whether following a call into a function may tell something, and is cheap."""
+    """Return whether following calls of a function is informative and cheap."""
     return len(body) <= TINY or (len(body) <= SMALL and HANDS.search(body) is not None)
 
 
 def _has_array(body: bytes) -> bool:
-    """Tell whether there is an array, and something is copied, or the array is indexed by a variable or handed on."""
+    """Return whether a function has an array, and copies data, indexes the array by a variable or passes it on."""
     if b"[" not in body:
         return False
     arrays = list(_first(ARRAY, body))
@@ -110,7 +110,7 @@ def _released_and_used(body: bytes) -> bool:
 
 
 def _null_and_used(body: bytes) -> bool:
-    """Tell whether a pointer that is set or found to be NULL is the next thing that is used, and not left behind."""
+    """Return whether a pointer that is set to or compared with NULL is used next, without leaving the block."""
     for use in _uses(NULLED, body) if any(word in body for word in NULLS) else ():
         if use.behind in USED or use.before in (b"*", b"="):
             return True
@@ -132,7 +132,7 @@ def _unset_and_used(body: bytes) -> bool:
 
 
 class _Use(NamedTuple):
-    """The next mention of a name behind `since`, and what stands before and behind it."""
+    """The next mention of a name after `since`, with the tokens before and after it."""
 
     since: int
     start: int
@@ -141,7 +141,7 @@ class _Use(NamedTuple):
 
 
 def _uses(shape: re.Pattern[bytes], body: bytes) -> Iterator[_Use]:
-    """Yield the next mention of each name that a shape finds."""
+    """Yield the next mention of each name that a pattern matches."""
     for name, since in _first(shape, body):
         start = _next(body, name, since)
         if start >= 0:
@@ -157,7 +157,7 @@ def _first(shape: re.Pattern[bytes], body: bytes) -> Iterator[tuple[bytes, int]]
 
 
 def _next(body: bytes, name: bytes, start: int) -> int:
-    """Return where a name stands next that is no member, -1 if it does not."""
+    """Return the offset of the next use of a name that is not a member, -1 if there is none."""
     at = body.find(name, start)
     while at >= 0:
         end = at + len(name)

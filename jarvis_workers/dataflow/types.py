@@ -1,4 +1,4 @@
-"""What an expression is by its declaration: the type of its value, the size of what it points to, whose name it is."""
+"""Static properties of expressions: type, element size, and object of a variable."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ __all__ = ["element_size", "fitted", "key_of", "type_of"]
 
 
 def key_of(path: PathState, name: str) -> str:
-    """Return the name of the object that a variable is: `frame:name` if it is local, `g:name` if not."""
+    """Return the object name of a variable: `frame:name` if it is local, `g:name` if not."""
     frame = path.frame
     local = frame.types.get(name)
     if local is not None:
@@ -22,7 +22,7 @@ def key_of(path: PathState, name: str) -> str:
 
 
 def type_of(path: PathState, e: ir.Expression | None) -> str | None:
-    """Return the type of an expression, where it is plain to see."""
+    """Return the static type of an expression; None if it is unknown."""
     read = TYPES.get(type(e))
     return read(path, e) if read else None
 
@@ -70,7 +70,7 @@ TYPES: dict[type, Callable[[PathState, Any], str | None]] = {
 
 
 def element_size(path: PathState, pointer: ir.Expression, target: Object | None = None) -> int:
-    """Return the size of what a pointer points to, in bytes."""
+    """Return the size in bytes of what a pointer points to."""
     kind = type_of(path, pointer)
     if kind and kind.endswith("*"):
         return path.machine.size_of(kind[:-1])
@@ -78,7 +78,7 @@ def element_size(path: PathState, pointer: ir.Expression, target: Object | None 
 
 
 def fitted(path: PathState, value: Value, kind: str, *, cast: bool = False) -> Value:
-    """Return a number as a type holds it."""
+    """Return a number converted to a type: a range that does not fit becomes the type's, except on signed overflow."""
     if value.target or value.range == UNKNOWN:
         return value
     bounds = limits_of(path.machine.plain(kind))

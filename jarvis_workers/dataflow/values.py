@@ -1,6 +1,6 @@
-"""What a path knows of a number, a pointer or a piece of memory.
+"""Abstract values: numbers, pointers and objects in memory.
 
-Everything here is immutable.  Unknown is always allowed, and never a reason to report.
+All values are immutable.  Unknown is a valid value everywhere, and never a reason to report.
 """
 
 from functools import lru_cache
@@ -23,19 +23,19 @@ __all__ = [
     "point_to",
 ]
 
-# A cell: the object, and the way from its start to the part: "", ".field", "[offset in bytes]".
+# A cell: the object, and the part of it: "", ".field" or "[offset in bytes]".
 Place = tuple[str, str]
-# Sizes, offsets and numbers: (lowest, highest), None where there is no bound.
+# A range of sizes, offsets or numbers: (lowest, highest), None where there is no bound.
 Range = tuple[int | None, int | None]
 UNKNOWN: Range = (None, None)
-# Of what is greater than NOT_NULL, NULL may be used.
+# Nullness, 0 if unknown; above NOT_NULL, a use may dereference NULL.
 NOT_NULL, MAYBE_NULL, IS_NULL = 1, 2, 3
-# The kinds of objects that have bytes of which the number can be known.
+# The kinds of objects that have a size in bytes.
 MEMORY = ("stack", "heap", "static", "text")
 
 
 class PathEvent(NamedTuple):
-    """One station of a path; `before` is the station before it, `about` the code that `note` has a place for."""
+    """An event of a trace; `before` is the previous event, `about` the code that replaces {} in `note`."""
 
     before: "PathEvent | None"
     file: str | None
@@ -45,12 +45,12 @@ class PathEvent(NamedTuple):
 
 
 class Value(NamedTuple):
-    """A number, a pointer, or both until we know.
+    """A number, a pointer, or either while that is unknown.
 
-    `target` is the object it points into, `at` the offset there in bytes; `null` is 0 where nothing is known.
-    `why` is where null or garbage came from, `taint` where input came in; `unset` means never assigned.
-    `code` is the part of the target, or the name of the function that is pointed to.  `checked` says that somebody
-    has compared it with a bound.  `kind` is the class of a C++ object, or "#NAME" for an unknown constant.
+    `target` is the object it points into and `at` the offset there in bytes; `null` is 0 if unknown.  `why` is the
+    event that made it NULL or uninitialized, `taint` the event that read it as input; `unset` means never assigned.
+    `code` is the part of the target, or the name of the function that it points to.  `checked` means that it was
+    compared with a bound.  `kind` is the class of a C++ object, or "#NAME" for an unknown constant.
     """
 
     range: Range = UNKNOWN
@@ -65,12 +65,12 @@ class Value(NamedTuple):
     kind: str | None = None
 
     def compared(self, reach: Range, null: int, *, checked: bool) -> "Value":
-        """Return what is known of it behind a comparison; `_replace` takes three times as long."""
+        """Return the value after a comparison; `_replace` takes three times as long."""
         _, target, at, _, why, taint, unset, code, _, kind = self
         return Value(reach, target, at, null, why, taint, unset, code, checked, kind)
 
     def moved(self, at: Range, taint: PathEvent | None) -> "Value":
-        """Return the pointer at another place of its object."""
+        """Return the pointer at another offset in its object."""
         reach, target, _, null, why, _, unset, code, checked, kind = self
         return Value(reach, target, at, null, why, taint, unset, code, checked, kind)
 
@@ -78,10 +78,10 @@ class Value(NamedTuple):
 class Object(NamedTuple):
     """A piece of memory, a stream or a descriptor.
 
-    `kind` is "stack", "heap", "static", "text", "stream", "descriptor" or "other" (somebody else's); `family` is what
-    made it (malloc, new, new[], fopen, open).  `size` is in bytes; `length` is that of the string in it, in elements;
-    `filled` is how many of its first elements are set and not zero; `unset_from` is the byte from which on nothing
-    was set, None where we do not know.  `lost` means that it is not ours to release.
+    `kind` is "stack", "heap", "static", "text", "stream", "descriptor" or "other" (owned elsewhere); `family` is its
+    allocator (malloc, new, new[], fopen, open).  `size` is in bytes; `length` is that of its string, in elements;
+    `filled` is how many of its first elements are set and not zero; `unset_from` is the byte from which on it is
+    uninitialized, None if unknown.  `lost` means that ownership has escaped.
     """
 
     kind: str
@@ -104,7 +104,7 @@ NULL = Value(range=(0, 0), null=IS_NULL)
 
 @lru_cache(4096)
 def number(low: int | None, high: int | None = None) -> Value:
-    """Return a number in a range; one argument is a constant."""
+    """Return a number in a range; with one argument, a constant."""
     return Value(range=(low, low if high is None else high))
 
 

@@ -1,4 +1,4 @@
-"""Tell what a name is worth, be it of a variable, a field of `this`, a macro or a function; and what an address is."""
+"""Evaluate names (variables, fields of `this`, macros and functions) and addresses."""
 
 from jarvis_workers.dataflow.evaluate import evaluate, evaluates
 from jarvis_workers.dataflow.ir.expr import AddressExpr, BinaryExpr, IndexExpr, NameExpr
@@ -33,7 +33,7 @@ def _variable(path: PathState, e: NameExpr) -> Value:
 
 
 def _constant(path: PathState, e: NameExpr) -> Value | None:
-    """Return the field, macro or constant of the library that a name stands for."""
+    """Return the value of a name that is a field of `this`, a macro or a library constant."""
     name, this = e.name, path.frame.this.target
     if this and (this, "." + name) in path.cells:
         return path.cells[this, "." + name]
@@ -49,7 +49,7 @@ def _constant(path: PathState, e: NameExpr) -> Value | None:
 
 
 def _outer(path: PathState, name: str) -> Value:
-    """Return what is known of a name that is no variable here: a constant, an array, or a function."""
+    """Return the value of a name that is not a local variable: a constant, an array or a function."""
     machine = path.machine
     made = machine.globals.get(name)
     if made is not None:

@@ -1,4 +1,4 @@
-"""Tell what a loop does to what it changes: behind it, around it, and on the turns that are not followed."""
+"""Effects of a loop on the places it assigns to: after it, around it, and in iterations that are not executed."""
 
 from jarvis_workers.dataflow.evaluate import evaluate
 from jarvis_workers.dataflow.induction import Counter
@@ -16,7 +16,7 @@ VARIABLES = frozenset((NameExpr, MemberExpr, ArrowExpr))
 
 
 def counts(path: PathState, counter: Counter) -> tuple[int | None, int | None, Range] | None:
-    """Return the lowest and highest value of a counter in its loop, and its range behind it."""
+    """Return the lowest and highest value of a counter in its loop, and its range after the loop."""
     start, end = evaluate(path, counter.variable), evaluate(path, counter.end)
     if start.target:
         return None
@@ -37,7 +37,7 @@ def counts(path: PathState, counter: Counter) -> tuple[int | None, int | None, R
 
 
 def assume_set(path: PathState, places: list[Expression]) -> None:
-    """Take what a loop would have set as set, where the loop is not entered: most are."""
+    """Treat the places that a loop assigns to as set where the loop is skipped: most loops run."""
     for e in places:
         if isinstance(e, NameExpr):
             _loosen_variable(path, e.name)
@@ -56,7 +56,7 @@ def assume_set(path: PathState, places: list[Expression]) -> None:
 
 
 def assume_all_set(path: PathState) -> None:
-    """Behind code that is not understood, such as assembly, nothing is known to be unset."""
+    """Treat everything as initialized after code that is not understood, such as assembly."""
     for cell in [cell for cell, held in path.cells.items() if held.unset]:
         path.cells[cell] = ANY
     for key in list(path.objects):
@@ -64,7 +64,7 @@ def assume_all_set(path: PathState) -> None:
 
 
 def assume_moved(path: PathState) -> None:
-    """Behind code that is not understood, pointers may stand anywhere in their memory."""
+    """Drop the offsets of pointers after code that is not understood."""
     for cell, held in path.cells.items():
         if held.target in path.objects and held.at != UNKNOWN:
             path.cells[cell] = held._replace(at=UNKNOWN)
@@ -77,7 +77,7 @@ def _assume_object_set(path: PathState, key: str) -> None:
 
 
 def _loosen_variable(path: PathState, name: str) -> None:
-    """Forget where a pointer points within its memory, and what a number is."""
+    """Drop the upper offset of a pointer, and the range of a number."""
     place = (key_of(path, name), "")
     held = path.cells.get(place)
     if held is None or held.unset:
@@ -89,7 +89,7 @@ def _loosen_variable(path: PathState, name: str) -> None:
 
 
 def loosen(path: PathState, places: list[Expression]) -> None:
-    """Make what a loop changes unknown, for the one turn that stands for all."""
+    """Widen the places that a loop assigns to, for the one iteration that stands for all."""
     for e in places:
         place = place_quietly(path, e) if type(e) in VARIABLES else None
         if place is None or place not in path.cells:
@@ -102,7 +102,7 @@ def loosen(path: PathState, places: list[Expression]) -> None:
 
 
 def widen(path: PathState, places: list[Expression], known: PathState) -> None:
-    """Make what the first turn of a loop has changed since `known` wide enough for all turns."""
+    """Widen the places that the first iteration of a loop has changed since `known`."""
     for e in places:
         place = place_quietly(path, e) if type(e) in VARIABLES else None
         if place is None or place not in path.cells:
